@@ -9,10 +9,10 @@ from cli.operator import Operator, command
 from operations.provisioning import show_tenant
 from shared.identity.audit import service, views
 from shared.identity.audit.models import AuditAction, AuditEntry, AuditParameters
-from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.access import operator_store
 from shared.kernel.errors import Problem, ValidationFailed
 from shared.kernel.json_text import dumps
-from shared.kernel.validation import check
+from shared.kernel.validation import InvalidBody, check
 
 _COLUMNS = ("created_at", "action", "actor", "target", "what", "reason")
 _ACTIONS = get_args(AuditAction.__value__)
@@ -36,17 +36,30 @@ def _row(entry: AuditEntry) -> dict[str, Any]:
 @click.command()
 @click.argument("tenant")
 @click.option(
-    "--action", type=click.Choice(_ACTIONS), metavar="ACTION", help="Such as client.created."
+    "--action",
+    type=click.Choice(_ACTIONS),
+    metavar="ACTION",
+    help="Show entries of this action only, such as client.created.",
 )
-@click.option("--since", help="Date-time with offset, such as 2026-03-01T09:30:00Z.")
 @click.option(
-    "--limit", type=click.IntRange(1, 100), default=25, show_default=True, help="Entries shown."
+    "--since",
+    metavar="DATETIME",
+    help="Show entries from this date-time on, such as 2026-03-01T09:30:00Z.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 100),
+    default=25,
+    show_default=True,
+    help="Number of entries to show.",
 )
 @command
 def audit(
     operator: Operator, *, tenant: str, action: str | None, since: str | None, limit: int
 ) -> None:
-    """Show the newest entries of the audit log of TENANT: who did what to its credentials.
+    """Show the newest entries of the audit log of TENANT.
+
+    The log records who changed its settings, users, roles, API clients, hosts and state, and when.
 
     \b
     Examples:
@@ -56,8 +69,9 @@ def audit(
     known = show_tenant(tenant)
     asked = {"action": action, "updated_since": since}
     given = {name: value for name, value in asked.items() if value is not None}
-    parameters, problems = check(AuditParameters, {"per_page": limit, **given})
-    if parameters is None:
+    parameters = check(AuditParameters, {"per_page": limit, **given})
+    if isinstance(parameters, InvalidBody):
+        problems = parameters.problems
         raise ValidationFailed([Problem("since", problem.message) for problem in problems])
-    page = service.list_entries(store_for(tenant), parameters, known.timezone)
-    operator.output.many([_row(views.entry(record)) for record in page.records], _COLUMNS)
+    page = service.list_entries(operator_store(tenant), parameters, known.timezone)
+    operator.output.many([_row(views.audit_entry(record)) for record in page.records], _COLUMNS)

@@ -7,14 +7,14 @@ import click
 from cli.operator import Operator, command
 from operations import api_clients
 from operations.provisioning import show_tenant
-from shared.identity.auth.clients import Client
+from shared.identity.auth.clients import OAuthClient
 from shared.identity.auth.scopes import SCOPES
 from shared.kernel.errors import Gone
 
 _COLUMNS = ("client_id", "kind", "name", "active", "secrets", "created_at")
 
 
-def _row(client: Client) -> dict[str, Any]:
+def _row(client: OAuthClient) -> dict[str, Any]:
     return {
         "client_id": client.client_id,
         "tenant": client.tenant,
@@ -30,7 +30,7 @@ def _row(client: Client) -> dict[str, Any]:
 
 def _show_once(operator: Operator, credentials: api_clients.Credentials) -> None:
     operator.output.one(credentials._asdict())
-    operator.output.say("Keep the secret now: it is stored nowhere and not shown again.")
+    operator.output.say("Store the secret now: it cannot be shown again.")
 
 
 @click.group()
@@ -40,20 +40,22 @@ def client() -> None:
 
 @client.command()
 @click.argument("tenant")
-@click.option("--name", required=True, help="For people, such as ERP.")
+@click.option("--name", required=True, help="Display name, such as ERP.")
 @click.option(
     "--mobile", is_flag=True,
-    help="An application by which users sign in; it has neither secret nor scopes.",
+    help="Create a mobile application, with which users sign in: without secret and scopes.",
 )  # fmt: skip
 @click.option(
     "--scope", "scopes", type=click.Choice(list(SCOPES)), multiple=True, metavar="SCOPE",
-    help="What its tokens may allow; may be repeated.  [default: every scope]",
+    help="Scope that its tokens may have; may be repeated.  [default: all scopes]",
 )  # fmt: skip
 @command
 def create(
     operator: Operator, *, tenant: str, name: str, mobile: bool, scopes: tuple[str, ...]
 ) -> None:
-    """Create a client of TENANT and show its secret, once.
+    """Create an API client of TENANT, and show its secret once.
+
+    Each run creates another client.
 
     \b
     Examples:
@@ -62,7 +64,9 @@ def create(
       stowage client create acme --name "Hand-held scanners" --mobile
     """  # noqa: D301  click reads the backspace
     if mobile and scopes:
-        raise click.UsageError("a mobile application has no scopes: its users have permissions")
+        raise click.UsageError(
+            "--scope cannot be used with --mobile: permissions of a user replace scopes."
+        )
     if mobile:
         operator.output.one({"client_id": api_clients.create_mobile_client(tenant, name).client_id})
     else:
@@ -73,7 +77,7 @@ def create(
 @click.argument("tenant")
 @command
 def list_(operator: Operator, *, tenant: str) -> None:
-    """List the clients of TENANT, the revoked ones too.
+    """List the API clients of TENANT, including revoked ones.
 
     \b
     Example:
@@ -87,7 +91,7 @@ def list_(operator: Operator, *, tenant: str) -> None:
 @click.argument("client_id")
 @command
 def show(operator: Operator, *, client_id: str) -> None:
-    """Show CLIENT_ID; its secrets are stored nowhere.
+    """Show the API client CLIENT_ID, without its secrets.
 
     \b
     Example:
@@ -98,18 +102,18 @@ def show(operator: Operator, *, client_id: str) -> None:
 
 @client.command()
 @click.argument("client_id")
-@click.option("--name", help="For people.")
+@click.option("--name", help="New display name.")
 @click.option(
     "--scope", "scopes", type=click.Choice(list(SCOPES)), multiple=True, metavar="SCOPE",
-    help="All that it shall have; may be repeated.",
+    help="Scope that its tokens may have; may be repeated. The scopes given replace all others.",
 )  # fmt: skip
 @command
 def change(
     operator: Operator, *, client_id: str, name: str | None, scopes: tuple[str, ...]
 ) -> None:
-    """Change the name of CLIENT_ID, or what its tokens may allow.
+    """Change the name or the scopes of CLIENT_ID.
 
-    A scope that is taken away ends the tokens that the client has, within 10 s.
+    When a scope is removed, the client's tokens stop working within 10 s.
 
     \b
     Example:
@@ -122,14 +126,16 @@ def change(
 @client.command()
 @click.argument("client_id")
 @click.option(
-    "--now", is_flag=True, help="End the secrets and tokens so far at once, as after a leak."
+    "--now",
+    is_flag=True,
+    help="Reject the previous secrets and tokens immediately, for example after a leak.",
 )
 @command
 def rotate(operator: Operator, *, client_id: str, now: bool) -> None:
-    """Give CLIENT_ID a new secret and show it, once.
+    """Give CLIENT_ID a new secret, and show it once.
 
-    The secret so far goes on working until the next rotation, so that the ERP can change over
-    without a gap.
+    The previous secret keeps working until the next rotation, so that the ERP can switch to the
+    new one without interruption. Each run creates another secret.
 
     \b
     Examples:
@@ -143,7 +149,7 @@ def rotate(operator: Operator, *, client_id: str, now: bool) -> None:
 @click.argument("client_id")
 @command
 def revoke(operator: Operator, *, client_id: str) -> None:
-    """Revoke CLIENT_ID for good; its tokens end within 10 s.
+    """Revoke CLIENT_ID permanently; its tokens stop working within 10 s.
 
     \b
     Example:
@@ -152,7 +158,7 @@ def revoke(operator: Operator, *, client_id: str) -> None:
     try:
         api_clients.show_client(client_id)
     except Gone:
-        operator.output.say(f"{client_id} was revoked before.")
+        operator.output.say(f"{client_id} was already revoked.")
     else:
         api_clients.revoke_client(client_id)
         operator.output.say(f"{client_id} is revoked.")

@@ -1,4 +1,4 @@
-"""Finding the deployment that a command is about."""
+"""The deployment on which a command operates."""
 
 import json
 import os
@@ -24,16 +24,16 @@ _ENVIRONMENT = {
     "ImportBucket": "IMPORT_BUCKET",
     "ImportWorkBucket": "IMPORT_WORK_BUCKET",
 }
-"""Output of the stack → variable of `shared.kernel.config`."""
+"""Output of the stack → environment variable of `shared.kernel.config`."""
 
 
 class DeploymentNotFound(Exception):
-    """There is no such stack, or it cannot be asked; the text says what to do."""
+    """The stack does not exist or cannot be read; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where the operator says the deployment is; None: wherever the AWS environment points."""
+    """The stack to connect to, from the command line; None means the default of the AWS SDK."""
 
     stack: str
     region: str | None = None
@@ -43,25 +43,25 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """A deployment that was found, and that `shared.kernel.config` now reads."""
+    """A deployment whose outputs `shared.kernel.config` reads."""
 
     address: str
-    """Base address; with `{slug}` where each tenant has a host of its own."""
+    """Base address; contains `{slug}` if each tenant has its own host."""
     api: str
     """Id of the API."""
 
     def host_of(self, slug: str) -> str | None:
-        """Host name that the deployment's domain gives a tenant; None without a domain."""
+        """Return the host of a tenant in the deployment's domain; None without a domain."""
         if "{slug}" not in self.address:
             return None
         return self.address.removeprefix("https://").partition("/")[0].replace("{slug}", slug)
 
 
 def connect(target: Target) -> Deployment:
-    """Ask the stack for its outputs and set up the environment of `shared.kernel.config` from them.
+    """Read the outputs of the stack into the environment of `shared.kernel.config`.
 
     Raises:
-        DeploymentNotFound: It cannot be found.
+        DeploymentNotFound: The stack does not exist, cannot be read, or lacks an output.
     """
     local_address = _use_local() if target.local else None
     if target.region:
@@ -72,8 +72,8 @@ def connect(target: Target) -> Deployment:
     missing = sorted({*_ENVIRONMENT, "ApiUrl", "ApiId"} - outputs.keys())
     if missing:
         raise DeploymentNotFound(
-            f"The stack {target.stack} has no output {', '.join(missing)}: "
-            "it is not a deployment of this version."
+            f"The stack {target.stack} has no output {', '.join(missing)}. Check --stack, or "
+            "deploy this version first."
         )
     os.environ["STACK_NAME"] = target.stack
     os.environ |= {variable: outputs[name] for name, variable in _ENVIRONMENT.items()}
@@ -81,13 +81,13 @@ def connect(target: Target) -> Deployment:
 
 
 def _use_local() -> str:
-    """Point AWS at the stack on this machine; return its base address."""
+    """Set the AWS environment for the stack on this machine; return its base address."""
     try:
         stack = json.loads(LOCAL_STACK.read_text())
         endpoint, address = str(stack["endpoint_url"]), str(stack["base_url"])
     except (OSError, ValueError, KeyError) as error:
         raise DeploymentNotFound(
-            f"No local stack: {LOCAL_STACK} cannot be read. Start one with `make run`."
+            f"There is no local stack: {LOCAL_STACK} cannot be read. Start one with `make run`."
         ) from error
     os.environ |= {
         "AWS_ENDPOINT_URL": endpoint,
@@ -107,5 +107,7 @@ def _outputs(stack: str) -> Mapping[str, str]:
         reason = error.response["Error"].get("Message", str(error))
         raise DeploymentNotFound(f"The stack {stack} cannot be read: {reason}") from error
     except BotoCoreError as error:
-        raise DeploymentNotFound(f"AWS cannot be asked for the stack {stack}: {error}") from error
+        raise DeploymentNotFound(
+            f"The stack {stack} cannot be read, because AWS cannot be reached: {error}"
+        ) from error
     return {each["OutputKey"]: each["OutputValue"] for each in found.get("Outputs", ())}

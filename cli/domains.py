@@ -9,7 +9,7 @@ from operations import domains
 from operations.domains import Domain
 from operations.provisioning import show_tenant
 from shared.identity.tenancy.directory import directory
-from shared.identity.tenancy.settings import address_of
+from shared.identity.tenancy.rules import base_url_of
 
 _COLUMNS = ("host", "tenant", "is_address", "target", "certificate_arn")
 
@@ -19,7 +19,7 @@ def _row(found: Domain) -> dict[str, Any]:
     return {
         "host": found.host,
         "tenant": found.tenant,
-        "is_address": tenant is not None and tenant.base_url == address_of(found.host),
+        "is_address": tenant is not None and tenant.base_url == base_url_of(found.host),
         "target": found.target,
         "certificate_arn": found.certificate,
     }
@@ -27,7 +27,7 @@ def _row(found: Domain) -> dict[str, Any]:
 
 @click.group()
 def domain() -> None:
-    """Host names that companies bring along, each with a certificate of its own."""
+    """Manage host names of companies, each with its own certificate."""
 
 
 @domain.command()
@@ -35,16 +35,16 @@ def domain() -> None:
 @click.argument("host")
 @click.option(
     "--certificate-arn", "certificate", required=True, metavar="ARN",
-    help="Certificate of HOST in ACM, in the Region of the stack.",
+    help="ACM certificate for HOST, in the Region of the stack.",
 )  # fmt: skip
-@click.option("--keep-address", is_flag=True, help="Leave the address of SLUG as it is, for now.")
+@click.option("--keep-address", is_flag=True, help="Do not make HOST the address of SLUG yet.")
 @command
 def add(operator: Operator, *, slug: str, host: str, certificate: str, keep_address: bool) -> None:
-    """Serve SLUG at HOST, and make https://HOST/api/v1 its address.
+    """Serve the tenant SLUG at HOST, and make https://HOST/api/v1 its address.
 
-    It prints the target that the company's DNS record (CNAME) has to point at. With
-    --keep-address the record can be made and tried first; then `stowage tenant address` changes
-    the address. Run it again with another certificate to replace it.
+    Prints the target for the company's DNS record (CNAME). With --keep-address the record can be
+    created and tested first; `stowage tenant address` then changes the address. Run the command
+    again with another certificate to replace the certificate.
 
     \b
     Examples:
@@ -61,16 +61,16 @@ def add(operator: Operator, *, slug: str, host: str, certificate: str, keep_addr
             progress=progress,
         )
     operator.output.one(_row(added))
-    operator.output.say(f"The DNS record: {host} CNAME {added.target}")
+    operator.output.say(f"DNS record for the company to create: {host} CNAME {added.target}")
 
 
 @domain.command("list")
 @click.argument("slug", required=False)
 @command
 def list_(operator: Operator, *, slug: str | None) -> None:
-    """List the hosts of SLUG, or of all tenants.
+    """List the hosts of the tenant SLUG, or of all tenants.
 
-    Without a certificate of its own is a host that the deployment's domain covers.
+    A host without certificate and target is a subdomain of the deployment's own domain.
 
     \b
     Examples:
@@ -86,7 +86,7 @@ def list_(operator: Operator, *, slug: str | None) -> None:
 @click.argument("host")
 @command
 def remove(operator: Operator, *, host: str) -> None:
-    """Take HOST away from its tenant; not while it is the tenant's address.
+    """Remove HOST from its tenant. Refused while HOST is the tenant's address.
 
     \b
     Example:

@@ -6,28 +6,28 @@ import click
 
 from cli.operator import REFUSED, Operator, command
 from operations import provisioning
-from shared.integration.webhooks.relaying import relay_left_over
+from shared.integration.webhooks.relay import relay_missed_entries
 
 _COLUMNS = ("tenant", "relayed", "failed")
 
 
 @click.group()
 def events() -> None:
-    """Events on their way from the outbox to webhooks."""
+    """Relay events from the outbox to webhooks."""
 
 
 @events.command()
 @click.argument("tenants", nargs=-1)
 @click.option(
     "--older-than", type=click.IntRange(min=0), default=300, show_default=True, metavar="SECONDS",
-    help="Leave alone what is younger: it may still be on its way.",
+    help="Relay events of at least this age only: younger ones may still be in progress.",
 )  # fmt: skip
 @command
 def relay(operator: Operator, *, tenants: tuple[str, ...], older_than: int) -> None:
-    """Relay what the stream gave up, of TENANTS or of all of them.
+    """Relay events that were not relayed from the stream, of TENANTS or of all tenants.
 
-    It is for the alarm on RelayFailures, once what caused it is mended. What was relayed is
-    left alone, and a delivery that was made is not made again, so it does no harm to run it twice.
+    Run it after an alarm on RelayFailures, when the cause is fixed. Events that were relayed and
+    deliveries that were made are skipped, so the command can be repeated.
 
     \b
     Examples:
@@ -40,9 +40,9 @@ def relay(operator: Operator, *, tenants: tuple[str, ...], older_than: int) -> N
     with operator.output.progress() as progress:
         for slug in slugs:
             done, failed = 0, 0
-            for relayed, missed in relay_left_over(slug, older_than=older_than):
+            for relayed, missed in relay_missed_entries(slug, older_than=older_than):
                 done, failed = done + relayed, failed + missed
-                progress(f"{slug}: {done} relayed")
+                progress(f"{slug}: {done} events relayed")
             rows.append({"tenant": slug, "relayed": done, "failed": failed})
     operator.output.many(rows, _COLUMNS)
     if any(row["failed"] for row in rows):

@@ -7,40 +7,44 @@ import click
 
 from cli.operator import Operator, command
 from operations import signing_keys
-from operations.signing_keys import KnownKey
-from shared.identity.auth.keys import Key
+from operations.signing_keys import KeyStatus
+from shared.identity.auth.key_ring import SigningKey
 from shared.kernel.clock import Instant, instant
 
 _COLUMNS = ("kid", "state", "signs_from", "retires_from", "kms_key")
 
 
-def _row(known: KnownKey) -> dict[str, Any]:
+def _row(known: KeyStatus) -> dict[str, Any]:
     return {
         "kid": known.key.kid,
         "state": known.state,
-        "signs_from": _when(known.key.signs_from),
-        "retires_from": _when(known.retires_from),
-        "retired_at": _when(known.key.retired_at),
+        "signs_from": _instant(known.key.signs_from),
+        "retires_from": _instant(known.retirable_from),
+        "retired_at": _instant(known.key.retired_at),
         "kms_key": known.key.kms_key,
     }
 
 
-def _when(second: int | None) -> Instant | None:
+def _instant(second: int | None) -> Instant | None:
     return instant(second * 1000) if second else None
 
 
 @click.group()
 def key() -> None:
-    """Keys that sign access tokens; they live in KMS and never leave it."""
+    """Manage the keys that sign access tokens; the private keys never leave KMS."""
 
 
 @key.command("list")
 @command
 def list_(operator: Operator) -> None:
-    """List the keys, the retired ones too.
+    """List the keys, including retired ones.
 
-    One signs; others verify what they signed before, or wait for their turn. `retires from`
-    tells since when no token needs a key any more.
+    \b
+    Column "state":
+      waits     begins to sign at "signs from"
+      signs     signs new tokens
+      verifies  signs no more; its tokens are accepted until "retires from"
+      retired   its tokens are refused; KMS deletes the key after seven days
 
     \b
     Example:
@@ -52,10 +56,10 @@ def list_(operator: Operator) -> None:
 @key.command()
 @command
 def rotate(operator: Operator) -> None:
-    """Make a new key, which signs ten minutes later; no token ends because of it.
+    """Create a new key, which begins to sign ten minutes later; existing tokens stay valid.
 
-    One that failed half-way goes on with the same key when it is run again; so does one that is
-    run again while the key waits.
+    A rotation that failed continues with the same key when it is run again. Until the new key has
+    signed for ten minutes, the command returns the same key.
 
     \b
     Examples:
@@ -67,22 +71,26 @@ def rotate(operator: Operator) -> None:
     _show(operator, new)
     wait = new.signs_from - int(time.time())
     if wait > 0:
-        operator.output.say(f"It signs in {wait} s, when everybody may use it.")
-    operator.output.say("Retire the key before it an hour later, when its tokens have expired.")
+        operator.output.say(f"The new key begins to sign in {wait} s.")
+    operator.output.say(
+        "Retire the previous key one hour after that, when its tokens have expired."
+    )
 
 
 @key.command()
 @click.argument("kid")
 @click.option(
-    "--now", is_flag=True, help="Also while tokens live that it has signed, as after a leak."
+    "--now",
+    is_flag=True,
+    help="Retire the key although its tokens are still valid, for example after a leak.",
 )
 @command
 def retire(operator: Operator, *, kid: str, now: bool) -> None:
-    """Accept no more what KID has signed, and let KMS delete it after seven days.
+    """Refuse tokens signed by the key KID, and delete the key in KMS after seven days.
 
-    It is refused for the key that signs, and until the last token of another has expired. With
-    --now every token that it has signed ends within minutes, and whoever has one must ask for
-    another.
+    The command is refused for the key that signs, and until the last token of the key has expired.
+    With --now all tokens signed by the key stop working within minutes; clients and users have to
+    request new ones.
 
     \b
     Examples:
@@ -94,6 +102,6 @@ def retire(operator: Operator, *, kid: str, now: bool) -> None:
     operator.output.say(f"{kid} is retired.")
 
 
-def _show(operator: Operator, wanted: Key) -> None:
+def _show(operator: Operator, wanted: SigningKey) -> None:
     (row,) = (_row(each) for each in signing_keys.list_keys() if each.key.kid == wanted.kid)
     operator.output.one(row)

@@ -8,7 +8,7 @@ from cli.deployment import Target
 from cli.domains import domain
 from cli.events import events
 from cli.keys import key
-from cli.leaving import delete, export
+from cli.offboarding import delete, export
 from cli.operator import Operator
 from cli.output import Output
 from cli.roles import role
@@ -18,19 +18,22 @@ from cli.users import user
 
 @click.group(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 done, 1 refused, 2 wrong command line, 3 AWS or stack not reached.",
+    epilog="Exit codes: 0 done, 1 refused, 2 wrong usage, 3 AWS or the stack cannot be reached.",
 )
 @click.option(
     "--stack", envvar="STOWAGE_STACK", default="stowage", show_default=True, show_envvar=True,
     help="Name of the deployed stack.",
 )  # fmt: skip
-@click.option("--region", envvar="STOWAGE_REGION", show_envvar=True, help="AWS Region.")
+@click.option(
+    "--region", envvar="STOWAGE_REGION", show_envvar=True,
+    help="AWS Region of the stack.  [default: that of the AWS environment]",
+)  # fmt: skip
 @click.option(
     "--endpoint-url", envvar="STOWAGE_ENDPOINT_URL", show_envvar=True,
-    help="AWS endpoint of an emulator.",
+    help="Endpoint of an AWS emulator.",
 )  # fmt: skip
-@click.option("--local", is_flag=True, help="The stack that `make run` started on this machine.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+@click.option("--local", is_flag=True, help="Use the stack that `make run` started here.")
+@click.option("--json", "as_json", is_flag=True, help="Print results as JSON, for programs.")
 @click.pass_context
 def main(  # noqa: PLR0913  the options of every command
     context: click.Context,
@@ -41,10 +44,10 @@ def main(  # noqa: PLR0913  the options of every command
     local: bool,
     as_json: bool,
 ) -> None:
-    """Operate a Stowage deployment: its tenants, their hosts, clients and users, its keys.
+    """Operate a Stowage deployment: tenants, hosts, API clients, users, roles and signing keys.
 
-    Every command can be repeated; one that failed half-way finishes when it is run again.
-    docs/operating.md tells when to use which.
+    Every command can be repeated; a command that failed continues when it is run again. The
+    commands are explained in docs/operating.md.
 
     \b
     Examples:

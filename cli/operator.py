@@ -1,4 +1,4 @@
-"""What every command has: the deployment, the output, and exit codes for refusals."""
+"""Context and error handling of every command: deployment, output and exit codes."""
 
 import sys
 from collections.abc import Callable
@@ -13,13 +13,13 @@ from cli.output import Output
 from shared.kernel.errors import ServiceError, ServiceUnavailable
 
 REFUSED = 1
-"""Exit code: the service refuses, for a reason that was printed. 2 is a wrong command line."""
+"""Exit code: the service refused the command and the reason was printed. 2 means wrong usage."""
 UNREACHABLE = 3
-"""Exit code: the deployment was not found, or AWS failed or was busy; trying again may help."""
+"""Exit code: the deployment was not found, or AWS failed or was busy; a retry may succeed."""
 
 
 class Operator:
-    """What every command has: the deployment, found at first use, and the output."""
+    """Context of a command: the output, and the deployment, which is found at its first use."""
 
     def __init__(self, target: Target, output: Output) -> None:
         self._target = target
@@ -27,7 +27,7 @@ class Operator:
 
     @cached_property
     def deployment(self) -> Deployment:
-        """The deployment that the options point at."""
+        """The deployment that the options select."""
         return connect(self._target)
 
 
@@ -35,18 +35,18 @@ pass_operator = click.make_pass_decorator(Operator)
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
-    """Hand the operator to a command, connected, and turn refusals into exit codes."""
+    """Pass the connected operator to a command, and turn errors into exit codes."""
 
     @pass_operator
     @wraps(function)
     def run(operator: Operator, /, *args: Any, **options: Any) -> None:
         try:
-            operator.deployment  # noqa: B018  before anything else: it sets up the environment
+            operator.deployment  # noqa: B018  sets the environment variables that `config` reads
             function(operator, *args, **options)
         except ServiceUnavailable as error:
-            _fail(f"{error} Run the command again: it goes on where it stopped.", UNREACHABLE)
+            _fail(f"{error} Run the command again; it continues where it stopped.", UNREACHABLE)
         except ServiceError as error:
-            _fail(_explained(error), REFUSED)
+            _fail(_format_error(error), REFUSED)
         except DeploymentNotFound as error:
             _fail(str(error), UNREACHABLE)
         except (ClientError, BotoCoreError) as error:
@@ -55,7 +55,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _explained(error: ServiceError) -> str:
+def _format_error(error: ServiceError) -> str:
     lines = [f"{problem.field}: {problem.message}" for problem in error.problems]
     return "\n".join(lines) or error.message
 

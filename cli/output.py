@@ -1,4 +1,4 @@
-"""What a command shows: tables for people, JSON for programs."""
+"""Output of a command: tables for people, JSON for programs."""
 
 import json
 import sys
@@ -12,22 +12,22 @@ from rich.text import Text
 
 type Row = Mapping[str, Any]
 
-_UNFOLDED = 1_000_000
-"""Columns: more than any table has."""
+_UNLIMITED_WIDTH = 1_000_000
+"""Width in characters, wider than any table."""
 
 
 class Output:
-    """Shows results on standard output, and progress and advice on standard error."""
+    """Writes results to standard output, and progress and advice to standard error."""
 
     def __init__(self, *, as_json: bool) -> None:
         self._as_json = as_json
-        self._to_person = sys.stdout.isatty()
-        width = None if self._to_person else _UNFOLDED
+        self._is_terminal = sys.stdout.isatty()
+        width = None if self._is_terminal else _UNLIMITED_WIDTH
         self._console = Console(file=sys.stdout, highlight=False, width=width)
         self._advice = Console(file=sys.stderr, highlight=False, soft_wrap=True)
 
     def one(self, row: Row) -> None:
-        """Show one thing, field by field."""
+        """Print one object, one field per line."""
         if self._as_json:
             _write_json(row)
             return
@@ -37,21 +37,21 @@ class Output:
         self._print(table)
 
     def many(self, rows: Sequence[Row], columns: Sequence[str]) -> None:
-        """Show a list; `columns` are the fields for people, programs get all."""
+        """Print a list; the table has the fields of `columns`, the JSON has all fields."""
         if self._as_json:
             _write_json(list(rows))
             return
         table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
         for number, name in enumerate(columns):
-            # the first one names the thing: it must stay whole to be copied
+            # The first column identifies the row; it must not be wrapped, so that it can be copied.
             table.add_column(name.replace("_", " "), overflow="fold", no_wrap=number == 0)
         for row in rows:
             table.add_row(*(_text(row[name]) for name in columns))
         self._print(table)
 
     def _print(self, table: Table) -> None:
-        """Print a table; to a file or a program without folding, and without trailing blanks."""
-        if self._to_person:
+        """Print a table; to a file or a pipe without wrapping and without trailing blanks."""
+        if self._is_terminal:
             self._console.print(table)
             return
         with self._console.capture() as captured:
@@ -60,13 +60,13 @@ class Output:
         sys.stdout.write("".join(f"{line.rstrip()}\n" for line in lines))
 
     def say(self, message: str) -> None:
-        """Tell a person something that is no result."""
+        """Print a message to standard error, which JSON output leaves out."""
         if not self._as_json:
             self._advice.print(message, markup=False)
 
     @contextmanager
     def progress(self) -> Iterator[Any]:
-        """Yield a function that is told each step of something that takes time."""
+        """Yield a callback that shows each step of an operation that takes time."""
         if self._as_json:
             yield lambda _step: None
         elif self._advice.is_terminal:
@@ -81,7 +81,7 @@ def _write_json(content: Any) -> None:
 
 
 def _text(value: Any) -> Text:
-    """Write a value as it is: names and reasons may look like rich's markup."""
+    """Return a value as text without markup: names may contain what looks like rich's markup."""
     if value is None or value in ([], "", {}):
         return Text("-")
     if isinstance(value, list):

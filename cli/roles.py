@@ -1,10 +1,10 @@
-"""`stowage role …`: what people may do."""
+"""`stowage role …`: named sets of permissions."""
 
 from typing import Any
 
 import click
 
-from cli.company import all_roles, deleted_before, store_of
+from cli.lookups import find_deleted_id, list_all_roles, open_store
 from cli.operator import Operator, command
 from shared.identity.auth.scopes import PERMISSIONS
 from shared.identity.users import repository, roles, views
@@ -13,53 +13,51 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Gone, NotFound, ValidationFailed
-from shared.kernel.validation import check, what_is_valid
+from shared.kernel.validation import InvalidBody, check
 
 _COLUMNS = ("name", "id", "permissions", "description")
 
 _PERMISSION_OPTION = click.option(
     "--permission", "permissions", multiple=True, type=click.Choice(list(PERMISSIONS)),
-    metavar="PERMISSION", help="What it allows; may be repeated.",
+    metavar="PERMISSION", help="Permission of the role; may be repeated.",
 )  # fmt: skip
 
 
 @click.group()
 def role() -> None:
-    """Named sets of permissions that users have. ROLE is the name of one."""
+    """Manage roles: named sets of permissions for users. ROLE is the name of a role."""
 
 
 @role.command()
 @click.argument("tenant")
 @click.argument("name", metavar="ROLE")
-@click.option("--description", help="For people.")
+@click.option("--description", help="Description of the role.")
 @_PERMISSION_OPTION
 @command
 def create(operator: Operator, *, tenant: str, permissions: tuple[str, ...], **body: Any) -> None:
-    """Create ROLE of TENANT; without --permission, its users may read.
+    """Create ROLE of TENANT. Without --permission, users with the role may only read.
 
     \b
     Example:
       stowage role create acme Packers --permission exits.manage --permission inventory.manage
     """  # noqa: D301  click reads the backspace
-    store = store_of(tenant)
-    raw = body | {"permissions": list(dict.fromkeys(permissions))}
-    draft, problems = check(RoleCreate, raw)
-    wanted = draft or what_is_valid(RoleCreate, raw)
+    store = open_store(tenant)
+    draft = check(RoleCreate, body | {"permissions": list(dict.fromkeys(permissions))})
     try:
-        made = run_transaction(store, lambda tx: roles.create_role(tx, wanted, problems)).entity
+        made = run_transaction(store, lambda tx: roles.create_role(tx, draft)).entity
     except ValidationFailed:
-        there = _as_wanted(store, draft) if draft else None
+        there = None if isinstance(draft, InvalidBody) else _find_equal_role(store, draft)
         if there is None:
             raise
         made = there
-        operator.output.say(f"{made.name} was there before.")
+        operator.output.say(f"The role {made.name} already exists.")
     operator.output.one(_row(made))
 
 
-def _as_wanted(store: Store, draft: RoleCreate) -> StoredRole | None:
-    """Find the role that is to be made, if there is one and it is the same in everything."""
+def _find_equal_role(store: Store, draft: RoleCreate) -> StoredRole | None:
+    """Return the existing role with the name of `draft` if it is equal in every field."""
     try:
-        found = roles.named_role(store, draft.name).entity
+        found = roles.get_role_by_name(store, draft.name).entity
     except (NotFound, Gone):
         return None
     same = (found.name, found.description, set(found.permissions)) == (
@@ -78,17 +76,17 @@ def list_(operator: Operator, *, tenant: str) -> None:
     Example:
       stowage role list acme
     """  # noqa: D301  click reads the backspace
-    rows = [_row(one) for one in all_roles(store_of(tenant))]
+    rows = [_row(one) for one in list_all_roles(open_store(tenant))]
     operator.output.many(rows, _COLUMNS)
 
 
 @role.command()
 @click.argument("tenant")
 @click.argument("name", metavar="ROLE")
-@click.option("--name", "new_name", help="Another name.")
-@click.option("--description", help="For people.")
+@click.option("--name", "new_name", help="New name.")
+@click.option("--description", help="New description.")
 @_PERMISSION_OPTION
-@click.option("--no-permissions", is_flag=True, help="Take every permission away.")
+@click.option("--no-permissions", is_flag=True, help="Remove all permissions.")
 @command
 def change(  # noqa: PLR0913  the options of the command
     operator: Operator,
@@ -100,9 +98,9 @@ def change(  # noqa: PLR0913  the options of the command
     permissions: tuple[str, ...],
     no_permissions: bool,
 ) -> None:
-    """Change ROLE of TENANT; --permission names all that it then allows.
+    """Change ROLE of TENANT. The permissions given replace all others.
 
-    A permission that is taken away ends the tokens of all who have the role, within 10 s.
+    When a permission is removed, the tokens of all users with the role stop working within 10 s.
 
     \b
     Examples:
@@ -110,18 +108,17 @@ def change(  # noqa: PLR0913  the options of the command
       stowage role change acme Packers --name Pickers
     """  # noqa: D301  click reads the backspace
     if permissions and no_permissions:
-        raise click.UsageError("name permissions, or take all of them away")
-    store = store_of(tenant)
+        raise click.UsageError("--permission cannot be used with --no-permissions.")
+    store = open_store(tenant)
     raw: dict[str, Any] = {"name": new_name, "description": description}
     raw = {field: value for field, value in raw.items() if value is not None}
     if permissions or no_permissions:
         raw["permissions"] = list(dict.fromkeys(permissions))
-    changed, problems = check(RoleChange, raw)
-    wanted = changed or what_is_valid(RoleChange, raw)
+    change = check(RoleChange, raw)
 
     def use_case(tx: Transaction) -> StoredRole:
-        number = roles.named_role(tx.store, name).id
-        return roles.change_role(tx, number, wanted, problems).entity
+        number = roles.get_role_by_name(tx.store, name).id
+        return roles.change_role(tx, number, change).entity
 
     operator.output.one(_row(run_transaction(store, use_case)))
 
@@ -131,30 +128,30 @@ def change(  # noqa: PLR0913  the options of the command
 @click.argument("name", metavar="ROLE")
 @command
 def delete(operator: Operator, *, tenant: str, name: str) -> None:
-    """Delete ROLE of TENANT, which no user may have.
+    """Delete ROLE of TENANT. Refused while a user has the role.
 
     \b
     Example:
       stowage role delete acme Packers
     """  # noqa: D301  click reads the backspace
-    store = store_of(tenant)
+    store = open_store(tenant)
 
     def use_case(tx: Transaction) -> StoredRole:
-        number = roles.named_role(tx.store, name).id
+        number = roles.get_role_by_name(tx.store, name).id
         return roles.delete_role(tx, number).entity
 
     try:
         deleted = run_transaction(store, use_case)
     except (NotFound, Gone):
-        number = deleted_before(
-            store, "role.deleted", lambda told: repository.same_role_name(told["name"], name)
+        number = find_deleted_id(
+            store, "role.deleted", lambda details: repository.same_role_name(details["name"], name)
         )
         if number is None:
             raise
-        operator.output.say(f"{name} was deleted before.")
+        operator.output.say(f"The role {name} was already deleted.")
     else:
         number = deleted.id
-        operator.output.say(f"{name} is deleted.")
+        operator.output.say(f"The role {name} is deleted.")
     operator.output.one({"name": name, "id": number, "state": "deleted"})
 
 

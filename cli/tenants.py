@@ -7,20 +7,20 @@ import click
 
 from cli.operator import Operator, command
 from operations import provisioning, tenant_overview
-from operations.tenant_overview import Overview
-from shared.identity.tenancy.settings import TenantSettings
+from operations.tenant_overview import TenantOverview
+from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import MODULES, PLANS, SUBSTITUTIONS, Tenant
 
 _COLUMNS = ("tenant", "state", "plan", "modules", "address")
 
 
-def _listed(found: Overview) -> dict[str, Any]:
+def _list_row(found: TenantOverview) -> dict[str, Any]:
     setup = _row(found.tenant) if found.tenant else dict.fromkeys(_COLUMNS)
     times = {"created_at": found.created_at, "deleted_at": found.deleted_at}
     return {**setup, "tenant": found.slug, "state": found.state, **times}
 
 
-def _shown(found: Overview) -> dict[str, Any]:
+def _detail_row(found: TenantOverview) -> dict[str, Any]:
     if found.tenant is None:
         return {"tenant": found.slug, "state": found.state, "deleted_at": found.deleted_at}
     return {
@@ -47,7 +47,7 @@ def _row(tenant: Tenant) -> dict[str, Any]:
 
 
 class _Number(click.ParamType):
-    """A decimal number, kept exactly as it was typed."""
+    """A decimal number, without loss of digits."""
 
     name = "number"
 
@@ -55,7 +55,7 @@ class _Number(click.ParamType):
         try:
             return Decimal(value)
         except InvalidOperation:
-            self.fail(f"{value} is no number", param, ctx)
+            self.fail(f"{value} is not a number", param, ctx)
 
 
 def _settings_row(tenant: Tenant) -> dict[str, Any]:
@@ -82,19 +82,31 @@ def _limit_row(tenant: Tenant) -> dict[str, Any]:
 
 @click.group()
 def tenant() -> None:
-    """Companies: create them, change their plan, suspend them."""
+    """Manage tenants: create, configure, suspend, export and delete them.
+
+    SLUG is the name of a tenant: 3 to 32 lower-case letters, digits and hyphens.
+    """
 
 
 @tenant.command()
 @click.argument("slug")
-@click.option("--plan", type=click.Choice(list(PLANS)), default="essentials", show_default=True)
+@click.option(
+    "--plan", type=click.Choice(list(PLANS)), default="essentials", show_default=True,
+    help="Plan of the tenant.",
+)  # fmt: skip
 @click.option(
     "--module", "modules", type=click.Choice(sorted(MODULES)), multiple=True,
     help="Module to switch on; may be repeated.",
 )  # fmt: skip
-@click.option("--timezone", default="UTC", show_default=True, help="For example Europe/Madrid.")
-@click.option("--host", help="Host name of its own.  [default: SLUG.domain with a domain]")
-@click.option("--base-url", help="Address that it shares.  [default: the deployment's own]")
+@click.option(
+    "--timezone", default="UTC", show_default=True, help="Time zone, for example Europe/Madrid."
+)
+@click.option(
+    "--host", help="Its own host name.  [default: SLUG.DOMAIN if the deployment has a domain]"
+)
+@click.option(
+    "--base-url", help="Address shared with other tenants.  [default: the deployment's address]"
+)
 @command
 def create(  # noqa: PLR0913  each option is one fact about the tenant
     operator: Operator,
@@ -106,7 +118,7 @@ def create(  # noqa: PLR0913  each option is one fact about the tenant
     host: str | None,
     base_url: str | None,
 ) -> None:
-    """Create the tenant SLUG, or finish a creation that was interrupted.
+    """Create the tenant SLUG, or complete a creation that was interrupted.
 
     \b
     Examples:
@@ -118,25 +130,25 @@ def create(  # noqa: PLR0913  each option is one fact about the tenant
         host = operator.deployment.host_of(slug)
         base_url = None if host else operator.deployment.address
     if base_url == operator.deployment.address:
-        provisioning.share_address(base_url)
-    settings = TenantSettings(slug, plan, base_url, host, frozenset(modules), timezone)
+        provisioning.set_shared_address(base_url)
+    settings = NewTenant(slug, plan, base_url, host, frozenset(modules), timezone)
     with operator.output.progress() as progress:
         created = provisioning.create_tenant(settings, progress=progress)
     operator.output.one(_row(created))
 
 
 @tenant.command("list")
-@click.option("--deleted", is_flag=True, help="Also those that were deleted.")
+@click.option("--deleted", is_flag=True, help="Include deleted tenants.")
 @command
 def list_(operator: Operator, *, deleted: bool) -> None:
-    """List all tenants, also those whose creation or deletion was not finished.
+    """List all tenants, including those being created or deleted.
 
     \b
     Examples:
       stowage tenant list
       stowage --json tenant list --deleted
     """  # noqa: D301  click reads the backspace
-    rows = [_listed(each) for each in tenant_overview.list_all(deleted=deleted)]
+    rows = [_list_row(each) for each in tenant_overview.list_overviews(deleted=deleted)]
     operator.output.many(rows, _COLUMNS)
 
 
@@ -144,20 +156,20 @@ def list_(operator: Operator, *, deleted: bool) -> None:
 @click.argument("slug")
 @command
 def show(operator: Operator, *, slug: str) -> None:
-    """Show the tenant SLUG: how it is set up, since when, how many clients it has.
+    """Show the tenant SLUG: plan, modules, limits, address, hosts and number of clients.
 
     \b
     Example:
       stowage tenant show acme
     """  # noqa: D301  click reads the backspace
-    operator.output.one(_shown(tenant_overview.show(slug)))
+    operator.output.one(_detail_row(tenant_overview.get_overview(slug)))
 
 
 @tenant.command()
 @click.argument("slug")
 @command
 def suspend(operator: Operator, *, slug: str) -> None:
-    """Suspend SLUG for billing: within 10 s its API answers 402.
+    """Suspend the tenant SLUG, for example for unpaid bills: its API answers 402 within 10 s.
 
     \b
     Example:
@@ -170,7 +182,7 @@ def suspend(operator: Operator, *, slug: str) -> None:
 @click.argument("slug")
 @command
 def resume(operator: Operator, *, slug: str) -> None:
-    """Serve SLUG again after a suspension, a cancellation or a move.
+    """Resume the tenant SLUG after a suspension, a cancellation or a move.
 
     \b
     Example:
@@ -194,10 +206,10 @@ def cancel(operator: Operator, *, slug: str) -> None:
 
 @tenant.command()
 @click.argument("slug")
-@click.option("--to", required=True, help="https address of the company's own server.")
+@click.option("--to", required=True, metavar="URL", help="https URL of the company's own server.")
 @command
 def move(operator: Operator, *, slug: str, to: str) -> None:
-    """Tell callers of SLUG that it moved to its own server: its API answers 410.
+    """Mark the tenant SLUG as moved to its own server: its API answers 410 with the new address.
 
     \b
     Example:
@@ -211,7 +223,9 @@ def move(operator: Operator, *, slug: str, to: str) -> None:
 @click.argument("plan_name", metavar="PLAN", type=click.Choice(list(PLANS)))
 @command
 def plan(operator: Operator, *, slug: str, plan_name: str) -> None:
-    """Change the plan of SLUG to PLAN; what is beyond a smaller plan's limits stays.
+    """Change the plan of SLUG to PLAN.
+
+    Clients and webhooks above the limits of a smaller plan stay; new ones are refused.
 
     \b
     Example:
@@ -224,14 +238,14 @@ def plan(operator: Operator, *, slug: str, plan_name: str) -> None:
 @click.argument("slug")
 @click.option(
     "--requests-per-minute", type=int, metavar="N",
-    help="What was agreed with the company: requests of each of its clients and users.",
+    help="Limit agreed with the company, per client or user.",
 )  # fmt: skip
-@click.option("--plan", "as_plan", is_flag=True, help="What the plan has, again.")
+@click.option("--plan", "as_plan", is_flag=True, help="Return to the limit of the plan.")
 @command
 def limit(operator: Operator, *, slug: str, requests_per_minute: int | None, as_plan: bool) -> None:
-    """Agree on another limit of requests than SLUG's plan has; show it when nothing is given.
+    """Set the rate limit of SLUG to another value than its plan's; without options, show it.
 
-    It stays when the plan changes, until --plan is given.
+    The limit stays when the plan changes, until --plan is given.
 
     \b
     Examples:
@@ -240,7 +254,7 @@ def limit(operator: Operator, *, slug: str, requests_per_minute: int | None, as_
       stowage tenant limit acme
     """  # noqa: D301  click reads the backspace
     if as_plan and requests_per_minute is not None:
-        raise click.UsageError("Give either --requests-per-minute or --plan.")
+        raise click.UsageError("--requests-per-minute cannot be used with --plan.")
     if as_plan or requests_per_minute is not None:
         found = provisioning.set_requests_per_minute(slug, requests_per_minute)
     else:
@@ -250,11 +264,17 @@ def limit(operator: Operator, *, slug: str, requests_per_minute: int | None, as_
 
 @tenant.command()
 @click.argument("slug")
-@click.option("--on", type=click.Choice(sorted(MODULES)), multiple=True, help="May be repeated.")
-@click.option("--off", type=click.Choice(sorted(MODULES)), multiple=True, help="May be repeated.")
+@click.option(
+    "--on", type=click.Choice(sorted(MODULES)), multiple=True,
+    help="Module to switch on; may be repeated.",
+)  # fmt: skip
+@click.option(
+    "--off", type=click.Choice(sorted(MODULES)), multiple=True,
+    help="Module to switch off; may be repeated.",
+)  # fmt: skip
 @command
 def modules(operator: Operator, *, slug: str, on: tuple[str, ...], off: tuple[str, ...]) -> None:
-    """Switch modules of SLUG on and off; show them when nothing is to be switched.
+    """Switch modules of SLUG on and off; without options, show them.
 
     \b
     Examples:
@@ -269,24 +289,24 @@ def modules(operator: Operator, *, slug: str, on: tuple[str, ...], off: tuple[st
 
 @tenant.command()
 @click.argument("slug")
-@click.option("--timezone", help="For example Europe/Madrid.")
+@click.option("--timezone", help="Time zone, for example Europe/Madrid.")
 @click.option(
     "--receipt-tolerance", type=_Number(),
-    help="Percent that may be received beyond an order without approval.",
+    help="Percentage that may be received above the ordered quantity without approval.",
 )  # fmt: skip
 @click.option(
     "--pick-substitution", type=click.Choice(list(SUBSTITUTIONS)),
-    help="What may be picked instead of what was allocated.",
+    help="Which other stock may be picked instead of the allocated stock.",
 )  # fmt: skip
 @click.option("--minutes-per-unit", type=_Number(), help="Standard minutes to pick one unit.")
 @click.option("--minutes-per-trip", type=_Number(), help="Standard minutes of one trip.")
 @click.option(
     "--commit-drops/--no-commit-drops", default=None,
-    help="Whether valid rows of dropped files are applied without being asked.",
+    help="Commit the valid rows of files dropped into the bucket automatically.",
 )  # fmt: skip
 @command
 def settings(operator: Operator, *, slug: str, **options: Decimal | str | bool | None) -> None:
-    """Set how SLUG works; show it when nothing is to be set.
+    """Change settings of SLUG; without options, show them.
 
     \b
     Examples:
@@ -301,17 +321,17 @@ def settings(operator: Operator, *, slug: str, **options: Decimal | str | bool |
 
 @tenant.command()
 @click.argument("slug")
-@click.option("--host", help="Host name of its own.")
-@click.option("--base-url", help="Address that it shares with others.")
+@click.option("--host", help="Its own host name.")
+@click.option("--base-url", help="Address shared with other tenants.")
 @command
 def address(operator: Operator, *, slug: str, host: str | None, base_url: str | None) -> None:
-    """Give SLUG another address; clients ask for new tokens there.
+    """Change the address of SLUG. Clients have to request new tokens at the new address.
 
     \b
     Example:
       stowage tenant address acme --host wms.acme.com
     """  # noqa: D301  click reads the backspace
     if base_url == operator.deployment.address:
-        provisioning.share_address(base_url)
+        provisioning.set_shared_address(base_url)
     changed = provisioning.set_address(slug, base_url=base_url, host=host)
     operator.output.one(_row(changed))

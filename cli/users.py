@@ -1,11 +1,11 @@
-"""`stowage user …`: people who use a tenant's instance."""
+"""`stowage user …`: users of a tenant."""
 
 from contextlib import suppress
 from typing import Any
 
 import click
 
-from cli.company import all_roles, deleted_before, every, store_of
+from cli.lookups import find_deleted_id, list_all_roles, open_store, read_all_pages
 from cli.operator import Operator, command
 from shared.identity.users import credentials, passwords, repository, roles, service
 from shared.identity.users.models import (
@@ -14,35 +14,35 @@ from shared.identity.users.models import (
     UserChange,
     UserCreate,
     UserParameters,
-    folded_username,
+    normalize_username,
 )
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Gone, NotFound, ValidationFailed
-from shared.kernel.validation import check, what_is_valid
+from shared.kernel.validation import InvalidBody, check
 
 _COLUMNS = ("username", "id", "name", "email", "roles", "is_active", "two_step")
 
 
 def _ids_of(store: Store, names: tuple[str, ...]) -> list[int]:
-    return [roles.named_role(store, name).id for name in dict.fromkeys(names)]
+    return [roles.get_role_by_name(store, name).id for name in dict.fromkeys(names)]
 
 
 def _user_row(store: Store, user: User) -> dict[str, Any]:
-    """Show a user with the names of the roles."""
-    known = {role.id: role.name for role in all_roles(store)} if user.roles else {}
+    """Return the fields of a user, with the names of the roles instead of their ids."""
+    known = {role.id: role.name for role in list_all_roles(store)} if user.roles else {}
     return user.model_dump() | {"roles": [known.get(one, str(one)) for one in user.roles]}
 
 
 def _show_password(operator: Operator, user: User, password: str | None) -> None:
     operator.output.one({"username": user.username, "id": user.id, "password": password})
     if password:
-        operator.output.say("Hand the password on now: it is stored nowhere and not shown again.")
+        operator.output.say("Pass the password on now: it cannot be shown again.")
 
 
 def _given_password(*, ask: bool) -> str | None:
-    """Read a password from the terminal: on the command line others could see it."""
+    """Read a password from the terminal; as an argument it would be visible to other users."""
     if not ask:
         return None
     return str(click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))
@@ -52,19 +52,19 @@ _ROLE_OPTION = click.option(
     "--role", "names", multiple=True, metavar="ROLE", help="Name of a role; may be repeated."
 )
 _ASK_OPTION = click.option(
-    "--ask-password", "ask", is_flag=True, help="Ask for the password instead of making one."
+    "--ask-password", "ask", is_flag=True, help="Prompt for the password instead of generating it."
 )
 
 
 @click.group()
 def user() -> None:
-    """People who use a tenant's instance. USER is their user name."""
+    """Manage the users of a tenant. USER is a user name."""
 
 
 @user.command()
 @click.argument("tenant")
 @click.argument("username", metavar="USER")
-@click.option("--name", required=True, help="For people, such as 'Ana Ruiz'.")
+@click.option("--name", required=True, help="Full name, such as 'Ana Ruiz'.")
 @click.option("--email", help="E-mail address.")
 @_ROLE_OPTION
 @_ASK_OPTION
@@ -72,35 +72,34 @@ def user() -> None:
 def create(
     operator: Operator, *, tenant: str, names: tuple[str, ...], ask: bool, **body: Any
 ) -> None:
-    """Create USER of TENANT and show the password, once. They log in as USER@TENANT.
+    """Create USER of TENANT, and show the password once. The login is USER@TENANT.
 
     \b
     Examples:
       stowage user create acme ana.ruiz --name "Ana Ruiz" --role Packers
       stowage user create acme ana.ruiz --name "Ana Ruiz" --ask-password
     """  # noqa: D301  click reads the backspace
-    store = store_of(tenant)
+    store = open_store(tenant)
     raw = body | {"roles": _ids_of(store, names), "password": _given_password(ask=ask)}
-    draft, problems = check(UserCreate, raw)
-    wanted = draft or what_is_valid(UserCreate, raw)
+    draft = check(UserCreate, raw)
     try:
-        record, made = run_transaction(store, lambda tx: service.create_user(tx, wanted, problems))
+        record, made = run_transaction(store, lambda tx: service.create_user(tx, draft))
     except ValidationFailed:
-        there = _as_wanted(store, draft) if draft else None
+        there = None if isinstance(draft, InvalidBody) else _find_equal_user(store, draft)
         if there is None:
             raise
         _show_password(operator, there, None)
         operator.output.say(
-            f"{there.username} was there before. The password is not shown again; "
-            "`stowage user reset-password` gives another one."
+            f"The user {there.username} already exists. The password cannot be shown again; "
+            "set a new one with `stowage user reset-password`."
         )
     else:
         _show_password(operator, record.entity, made)
 
 
-def _as_wanted(store: Store, draft: UserCreate) -> User | None:
-    """Find the user who is to be made, if there is one and they are the same in everything."""
-    account = repository.find_by_name(store, draft.username)
+def _find_equal_user(store: Store, draft: UserCreate) -> User | None:
+    """Return the existing user with the name of `draft` if equal in every field and password."""
+    account = repository.find_account(store, draft.username)
     if account is None:
         return None
     found, stored = account.record.entity, account.login.password
@@ -121,9 +120,11 @@ def list_(operator: Operator, *, tenant: str) -> None:
     Example:
       stowage user list acme
     """  # noqa: D301  click reads the backspace
-    store = store_of(tenant)
-    found = every(lambda page: service.list_users(store, UserParameters(page=page, per_page=100)))
-    known = {role.id: role.name for role in all_roles(store)}
+    store = open_store(tenant)
+    found = read_all_pages(
+        lambda page: service.list_users(store, UserParameters(page=page, per_page=100))
+    )
+    known = {role.id: role.name for role in list_all_roles(store)}
     rows = [
         one.model_dump() | {"roles": [known.get(role, str(role)) for role in one.roles]}
         for one in found
@@ -142,8 +143,8 @@ def show(operator: Operator, *, tenant: str, username: str) -> None:
     Example:
       stowage user show acme ana.ruiz
     """  # noqa: D301  click reads the backspace
-    store = store_of(tenant)
-    operator.output.one(_user_row(store, service.named_user(store, username).entity))
+    store = open_store(tenant)
+    operator.output.one(_user_row(store, service.get_user_by_name(store, username).entity))
 
 
 @user.command("roles")
@@ -152,15 +153,15 @@ def show(operator: Operator, *, tenant: str, username: str) -> None:
 @_ROLE_OPTION
 @command
 def roles_(operator: Operator, *, tenant: str, username: str, names: tuple[str, ...]) -> None:
-    """Give USER of TENANT these roles, and no others; without --role, none.
+    """Replace the roles of USER of TENANT; without --role, remove all roles.
 
-    A role that is taken away ends the user's tokens within 10 s.
+    When a role is removed, the user's tokens stop working within 10 s.
 
     \b
     Example:
       stowage user roles acme ana.ruiz --role Packers --role Receiving
     """  # noqa: D301  click reads the backspace
-    store = store_of(tenant)
+    store = open_store(tenant)
     _change(operator, store, username, {"roles": _ids_of(store, names)})
 
 
@@ -169,13 +170,13 @@ def roles_(operator: Operator, *, tenant: str, username: str, names: tuple[str, 
 @click.argument("username", metavar="USER")
 @command
 def disable(operator: Operator, *, tenant: str, username: str) -> None:
-    """Disable USER of TENANT: tokens and sessions end within 10 s, and there are no new ones.
+    """Disable USER of TENANT: tokens and sessions end within 10 s, and logins are refused.
 
     \b
     Example:
       stowage user disable acme ana.ruiz
     """  # noqa: D301  click reads the backspace
-    _change(operator, store_of(tenant), username, {"is_active": False})
+    _change(operator, open_store(tenant), username, {"is_active": False})
 
 
 @user.command()
@@ -189,16 +190,15 @@ def enable(operator: Operator, *, tenant: str, username: str) -> None:
     Example:
       stowage user enable acme ana.ruiz
     """  # noqa: D301  click reads the backspace
-    _change(operator, store_of(tenant), username, {"is_active": True})
+    _change(operator, open_store(tenant), username, {"is_active": True})
 
 
 def _change(operator: Operator, store: Store, username: str, raw: dict[str, Any]) -> None:
-    change, problems = check(UserChange, raw)
-    wanted = change or what_is_valid(UserChange, raw)
+    change = check(UserChange, raw)
 
     def use_case(tx: Transaction) -> User:
-        number = service.named_user(tx.store, username).id
-        return service.change_user(tx, number, wanted, problems).entity
+        number = service.get_user_by_name(tx.store, username).id
+        return service.change_user(tx, number, change).entity
 
     operator.output.one(_user_row(store, run_transaction(store, use_case)))
 
@@ -209,20 +209,18 @@ def _change(operator: Operator, store: Store, username: str, raw: dict[str, Any]
 @_ASK_OPTION
 @command
 def reset_password(operator: Operator, *, tenant: str, username: str, ask: bool) -> None:
-    """Give USER of TENANT a new password and show it, once; tokens and sessions end within 10 s.
+    """Give USER of TENANT a new password, and show it once. Tokens and sessions end within 10 s.
 
     \b
     Example:
       stowage user reset-password acme ana.ruiz
     """  # noqa: D301  click reads the backspace
-    store = store_of(tenant)
-    raw = {"password": _given_password(ask=ask)}
-    wish, problems = check(PasswordReset, raw)
-    wanted = wish or what_is_valid(PasswordReset, raw)
+    store = open_store(tenant)
+    reset = check(PasswordReset, {"password": _given_password(ask=ask)})
 
     def use_case(tx: Transaction) -> tuple[User, str | None]:
-        number = service.named_user(tx.store, username).id
-        record, made = service.reset_password(tx, number, wanted, problems)
+        number = service.get_user_by_name(tx.store, username).id
+        record, made = service.reset_password(tx, number, reset)
         return record.entity, made
 
     _show_password(operator, *run_transaction(store, use_case))
@@ -233,16 +231,16 @@ def reset_password(operator: Operator, *, tenant: str, username: str, ask: bool)
 @click.argument("username", metavar="USER")
 @command
 def remove_second_factor(operator: Operator, *, tenant: str, username: str) -> None:
-    """Switch two-step verification of USER off, as when telephone and recovery codes are lost.
+    """Switch off two-step verification of USER, for example after the loss of the phone.
 
     \b
     Example:
       stowage user remove-second-factor acme ana.ruiz
     """  # noqa: D301  click reads the backspace
-    store = store_of(tenant)
+    store = open_store(tenant)
 
     def use_case(tx: Transaction) -> User:
-        return credentials.remove_totp(tx, service.named_user(tx.store, username).id).entity
+        return credentials.remove_totp(tx, service.get_user_by_name(tx.store, username).id).entity
 
     operator.output.one(_user_row(store, run_transaction(store, use_case)))
 
@@ -250,29 +248,31 @@ def remove_second_factor(operator: Operator, *, tenant: str, username: str) -> N
 @user.command()
 @click.argument("tenant")
 @click.argument("username", metavar="USER")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @command
 def delete(operator: Operator, *, tenant: str, username: str, yes: bool) -> None:
-    """Delete USER of TENANT; tokens and sessions end within 10 s, and the name is free again.
+    """Delete USER of TENANT. Tokens and sessions end within 10 s; the name can be used again.
 
     \b
     Example:
       stowage user delete acme ana.ruiz
     """  # noqa: D301  click reads the backspace
-    store = store_of(tenant)
-    name = folded_username(username)
+    store = open_store(tenant)
+    name = normalize_username(username)
     try:
-        number = service.named_user(store, name).id
+        number = service.get_user_by_name(store, name).id
     except NotFound:
-        gone = deleted_before(store, "user.deleted", lambda told: told["username"] == name)
-        if gone is None:
+        deleted = find_deleted_id(
+            store, "user.deleted", lambda details: details["username"] == name
+        )
+        if deleted is None:
             raise
-        number = gone
-        operator.output.say(f"{name} was deleted before.")
+        number = deleted
+        operator.output.say(f"The user {name} was already deleted.")
     else:
         if not yes:
             click.confirm(f"Delete the user {name} of {tenant}?", abort=True, err=True)
-        with suppress(Gone):  # somebody else was faster
+        with suppress(Gone):  # A concurrent command has deleted the user.
             run_transaction(store, lambda tx: service.delete_user(tx, number))
-        operator.output.say(f"{name} is deleted.")
+        operator.output.say(f"The user {name} is deleted.")
     operator.output.one({"username": name, "id": number, "state": "deleted"})

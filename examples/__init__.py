@@ -1,1 +1,1 @@
-"""Programs for those who connect an ERP or a shop: copy what you need."""
+"""Example programs for integrations of an ERP or a shop, to be copied."""

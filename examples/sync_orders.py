@@ -1,4 +1,4 @@
-"""Keeps up with the entry documents: prints each one that is new or changed, as a line of JSON.
+"""Print each entry document that is new or changed since the last run, as a line of JSON.
 
 STOWAGE_URL=… STOWAGE_CLIENT_ID=… STOWAGE_CLIENT_SECRET=… python sync_orders.py [STATE_FILE]
 """
@@ -14,26 +14,27 @@ from typing import Any
 from examples.stowage_client import Stowage
 
 OVERLAP = timedelta(seconds=30)
-"""A change may appear as late as its request may take; asking again for the time misses none."""
+"""A change becomes visible when its request ends, up to 30 s after its `updated_at`; the overlap
+makes sure that no change is missed."""
 
 
 def sync(stowage: Stowage, state: Path, take: Callable[[dict[str, Any]], object]) -> None:
-    """Take what changed since the last run, and remember in `state` how far this one came.
+    """Pass every document changed since the last run to `take`; store the position in `state`.
 
-    `take` gets the documents of the overlap again, and all of them after a run that failed:
-    it must put them where one of the same `id` replaces the one before.
+    `take` receives documents of the overlap again, and all documents after a failed run. It must
+    store each document so that it replaces an earlier one with the same `id`.
     """
     since = {}
     if state.exists():
         since["updated_since"] = (datetime.fromisoformat(state.read_text()) - OVERLAP).isoformat()
-    # Before the walk: what changes while it goes on belongs to the next run.
+    # Read before the list: changes during this run belong to the next one.
     newest = stowage.get("/entry-documents", sort="-updated_at", per_page=1)
     for document in stowage.each("/entry-documents", sort="updated_at", **since):
         take(document)
     for document in newest:
-        beside = state.with_suffix(".new")
-        beside.write_text(document["updated_at"])
-        beside.replace(state)
+        part = state.with_suffix(".new")
+        part.write_text(document["updated_at"])
+        part.replace(state)
 
 
 if __name__ == "__main__":

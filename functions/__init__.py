@@ -1,1 +1,1 @@
-"""The doors: one package per group of routes, with its Lambda handler in `app.py`."""
+"""The Lambda functions: one package per route group or queue, with its handler in `app.py`."""

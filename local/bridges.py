@@ -1,7 +1,8 @@
-"""Gaps of the emulator that matter here, bridged inside its process.
+"""Bridges: patches of the emulator for behaviour of AWS that it lacks.
 
-Each bridge says which gap of MiniStack 1.5.33 it closes; the version is pinned, so a bridge
-that no longer fits fails at the start, not in silence. Production code knows nothing of them.
+Each function patches one gap of MiniStack 1.5.33 inside the emulator's process. The version is
+pinned, and a patch that does not fit another version fails when the emulator starts. Production
+code does not depend on the bridges.
 """
 
 import functools
@@ -12,7 +13,6 @@ import tempfile
 import threading
 import types
 import zipfile
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,40 +21,36 @@ from ministack.services import apigateway_v1 as gateway
 from ministack.services import lambda_svc
 
 LAMBDA_PAYLOAD_LIMIT = 6_291_456
-"""Bytes of an event or an answer of Lambda, a base64 body included."""
+"""Maximum bytes of a Lambda event or response, including a base64 body."""
 
 METHODS = ("get", "post", "put", "patch", "delete", "head", "options")
 
 type Spec = dict[str, Any]
-type Invoke = Callable[..., Awaitable[Any]]
 
 
-class EventTooLarge(Exception):
+class PayloadTooLarge(Exception):
     """The event exceeds Lambda's payload limit."""
 
 
 class FunctionFailed(Exception):
-    """The function raised, timed out, or answered more than Lambda passes on."""
+    """The function raised, timed out, or returned more than Lambda's payload limit."""
 
 
 def install() -> None:
-    """Install every bridge; call it before the emulator takes requests."""
-    import_whole_definition()
+    """Install every bridge; must be called before the emulator accepts requests."""
+    import_complete_definition()
     enforce_payload_limit()
-    isolate_functions()
-    keep_environment_after_error()
+    isolate_function_imports()
+    keep_environment_after_errors()
     share_unpacked_code()
     shorten_wait_for_logs()
-    read_numbers_of_parameters()
-    repeat_failed_stream_batches()
-    read_new_streams_from_their_beginning()
+    convert_numeric_parameters()
+    retry_failed_stream_batches()
+    reset_stream_positions()
 
 
-def import_whole_definition() -> None:
-    """Gap: of an API's definition, some parts are not imported.
-
-    They are ANY methods, gateway responses and binary media types.
-    """
+def import_complete_definition() -> None:
+    """Gap: ANY methods, gateway responses and binary media types of an API are not imported."""
     original = gateway._import_rest_api
 
     @functools.wraps(original)
@@ -71,7 +67,7 @@ def import_whole_definition() -> None:
 
 
 def _expand_any(paths: Spec) -> Spec:
-    """Write ANY as every single method; one that is named keeps its own definition."""
+    """Replace ANY by all methods; a method that is defined itself keeps its definition."""
     expanded = {}
     for path, item in paths.items():
         named = dict(item)
@@ -81,7 +77,7 @@ def _expand_any(paths: Spec) -> Spec:
 
 
 def enforce_payload_limit() -> None:
-    """Gap: Lambda's 6 MB limit is not enforced, nor do its failures use the gateway responses."""
+    """Gap: Lambda's 6 MB limit is not enforced; failures do not use the gateway responses."""
     call, proxy, answer_of = (
         gateway._call_lambda_raw,
         gateway._invoke_lambda_proxy_v1,
@@ -90,7 +86,7 @@ def enforce_payload_limit() -> None:
 
     async def call_lambda(reference: str, event: Any, **scope: Any) -> Any:
         if len(json.dumps(event)) > LAMBDA_PAYLOAD_LIMIT:
-            raise EventTooLarge
+            raise PayloadTooLarge
         return await call(reference, event, **scope)
 
     def proxy_response(result: dict[str, Any]) -> tuple[Any, Any]:
@@ -102,7 +98,7 @@ def enforce_payload_limit() -> None:
     async def invoke(*args: Any, **kwargs: Any) -> Any:
         try:
             return await proxy(*args, **kwargs)
-        except EventTooLarge:
+        except PayloadTooLarge:
             return gateway._gw_error("REQUEST_TOO_LARGE", "Request Too Long")
         except FunctionFailed:
             return gateway._gw_error("DEFAULT_5XX", "Internal server error")
@@ -112,11 +108,11 @@ def enforce_payload_limit() -> None:
     gateway._invoke_lambda_proxy_v1 = invoke
 
 
-def isolate_functions() -> None:
-    """Gap: functions import from the emulator's packages, so also from this working tree.
+def isolate_function_imports() -> None:
+    """Gap: functions can import the emulator's packages and modules of this working tree.
 
-    The interpreter behind the virtual environment has none of them: what a function imports
-    comes from its code and its layers, as in Lambda.
+    The interpreter behind the virtual environment has none of these packages, so a function can
+    import only its own code and its layers, as in Lambda.
     """
     detect = lambda_runtime._detect_runtime_binary
     interpreter = str(Path(sys.executable).resolve())
@@ -127,19 +123,19 @@ def isolate_functions() -> None:
     lambda_runtime._detect_runtime_binary = detect_runtime_binary
 
 
-_REPORT = 'json.dumps({"status": "error", "error": str(e), "trace": traceback.format_exc()})'
-_REPORT_ALIVE = (
+_ERROR_REPORT = 'json.dumps({"status": "error", "error": str(e), "trace": traceback.format_exc()})'
+_ERROR_AS_RESULT = (
     'json.dumps({"status": "ok", "result": {"raised": type(e).__name__, "error": str(e), '
     '"trace": traceback.format_exc()}})'
 )
 
 
-def keep_environment_after_error() -> None:
-    """Gap: a handler that raises loses its environment, so the next call is a cold start."""
+def keep_environment_after_errors() -> None:
+    """Gap: a handler that raises loses its environment, so that the next call is a cold start."""
     script = lambda_runtime._PYTHON_WORKER_SCRIPT
-    if script.count(_REPORT) != 1:
-        raise RuntimeError("the emulator's worker script is not the one that this bridge knows")
-    lambda_runtime._PYTHON_WORKER_SCRIPT = script.replace(_REPORT, _REPORT_ALIVE)
+    if script.count(_ERROR_REPORT) != 1:
+        raise RuntimeError("keep_environment_after_errors does not fit this version of MiniStack")
+    lambda_runtime._PYTHON_WORKER_SCRIPT = script.replace(_ERROR_REPORT, _ERROR_AS_RESULT)
     execute = lambda_svc._execute_function_warm
 
     def execute_function(func: Any, event: Any, request_id: str) -> dict[str, Any]:
@@ -156,13 +152,13 @@ def keep_environment_after_error() -> None:
     lambda_svc._execute_function_warm = execute_function
 
 
-class SharedZip(zipfile.ZipFile):
-    """A zip file whose content is unpacked once and linked to from then on."""
+class SharedZipFile(zipfile.ZipFile):
+    """A zip file that is unpacked once and then shared through symbolic links."""
 
     _unpacking = threading.Lock()
 
     def extractall(self, path: Any = None, *_: Any) -> None:
-        """Make `path`, an empty folder, a link to the unpacked content; drop the zip file."""
+        """Replace `path`, an empty folder, by a link to the unpacked content; delete the file."""
         archive, place = Path(str(self.filename)), Path(path)
         digest = hashlib.sha256(archive.read_bytes()).hexdigest()
         unpacked = Path(tempfile.gettempdir()) / "unpacked" / digest
@@ -177,22 +173,22 @@ class SharedZip(zipfile.ZipFile):
 
 
 def share_unpacked_code() -> None:
-    """Gap: every environment unpacks the layers anew; 20 cold starts at once took 15 s."""
+    """Gap: every environment unpacks the layers again; 20 concurrent cold starts took 15 s."""
     lambda_runtime.zipfile = types.SimpleNamespace(
-        ZipFile=SharedZip, BadZipFile=zipfile.BadZipFile, LargeFileError=zipfile.LargeZipFile
+        ZipFile=SharedZipFile, BadZipFile=zipfile.BadZipFile, LargeFileError=zipfile.LargeZipFile
     )
 
 
 def shorten_wait_for_logs() -> None:
-    """Gap: a call that logs nothing waits 50 ms for log lines that may still come."""
+    """Gap: a call without log lines waits 50 ms for them."""
     drain = lambda_runtime.Worker._drain_stderr_bounded
     lambda_runtime.Worker._drain_stderr_bounded = functools.partialmethod(
         drain, first_line_wait=0.002, idle_confirm=0.002
     )
 
 
-def read_numbers_of_parameters() -> None:
-    """Gap: a number that comes from a parameter of the stack stays a text, and stops the poller."""
+def convert_numeric_parameters() -> None:
+    """Gap: a number from a stack parameter is passed on as a string and stops the SQS poller."""
     original = lambda_svc._sqs_esm_concurrency
 
     @functools.wraps(original)
@@ -204,10 +200,10 @@ def read_numbers_of_parameters() -> None:
     lambda_svc._sqs_esm_concurrency = concurrency
 
 
-def repeat_failed_stream_batches() -> None:
-    """Gap: what a function reports as failed of a batch of a stream is passed over.
+def retry_failed_stream_batches() -> None:
+    """Gap: `batchItemFailures` of a stream batch are ignored.
 
-    Such a batch is repeated as a whole, as one that failed.
+    With the bridge, such a batch fails and is retried as a whole.
     """
     execute = lambda_svc._execute_function
 
@@ -224,11 +220,11 @@ def repeat_failed_stream_batches() -> None:
     lambda_svc._execute_function = execute_function
 
 
-def read_new_streams_from_their_beginning() -> None:
-    """Gap: a restart loses streams, but not how far they were read.
+def reset_stream_positions() -> None:
+    """Gap: a restart of the emulator loses the records of streams, but not the read positions.
 
-    As many records as were read before would be passed over. What a stream loses at a restart
-    is still in the outbox.
+    Without the bridge, the function would skip as many new records as it had read before. Records
+    lost by a restart are still in the outbox.
     """
     restore = lambda_svc._restore_state
 

@@ -1,4 +1,4 @@
-"""The story of a warehouse, played against the running stack and told as a table."""
+"""Run the demo of a warehouse against the local stack, and print its steps as a table."""
 
 import argparse
 import json
@@ -13,56 +13,58 @@ import httpx
 from rich.console import Console
 
 from examples.stowage_client import Stowage
-from local.demo_access import play_access
-from local.demo_floor import play_floor
-from local.demo_imports import Bucket, play_imports
-from local.demo_webhooks import play_webhooks
+from local.demo_access import run_access_demo
+from local.demo_imports import Bucket, run_imports_demo
+from local.demo_session import Demo
+from local.demo_warehouse import run_warehouse_demo
+from local.demo_webhooks import run_webhooks_demo
 from local.settings import aws_environment
-from local.story import Story
 
 STACK = Path(".local/stack.json")
-AT_ONCE = 20
+CONCURRENCY = 20
 
 
 def _codes(body: Any) -> str:
     return ", ".join(item["item_code"] for item in body["data"])
 
 
-def play(story: Story, bucket: Bucket) -> None:
-    """Play the story; every run leaves a few more documents behind."""
+def run_demo(demo: Demo, bucket: Bucket) -> None:
+    """Run the steps of the demo; every run creates a few more products and documents."""
     run = uuid.uuid4().hex[:8]
-    warehouses = story.tell(
-        "Which warehouses are there?", story.send("GET", "/warehouses"), 200,
-        lambda body: ", ".join(f"{w['whs_code']} ({w['positions_count']})" for w in body["data"]),
+    warehouses = demo.step(
+        "List the warehouses", demo.send("GET", "/warehouses"), 200,
+        lambda body: ", ".join(
+            f"{each['whs_code']} ({each['positions_count']} positions)" for each in body["data"]
+        ),
     )["data"]  # fmt: skip
-    products = story.tell(
-        "Look for cable in the catalog",
-        story.send("GET", "/products", params={"search": "cable", "per_page": 3}), 200,
-        lambda body: f"{_codes(body)} … of {body['meta']['total']}",
+    products = demo.step(
+        "Search the catalog for cable",
+        demo.send("GET", "/products", params={"search": "cable", "per_page": 3}), 200,
+        lambda body: f"{_codes(body)} … of {body['meta']['total']} products",
     )["data"]  # fmt: skip
-    story.tell(
-        "A new product",
-        story.send(
+    demo.step(
+        "Create a product",
+        demo.send(
             "POST", "/products", json={"item_code": f"DEMO-{run}", "name": "Cable drum, demo"}
         ),
         201,
-        lambda body: f"id {body['data']['id']}",
+        lambda body: f"product {body['data']['id']}",
     )
-    _order_once(story, run, warehouses[0]["whs_code"], products)
-    _many_at_once(story, run, warehouses[0]["whs_code"], products)
-    _bad_order(story, run)
-    play_imports(story, run, bucket)
-    play_webhooks(story, run)
-    play_floor(story, run)
-    story.tell(
-        "The newest open sales orders",
-        story.send("GET", "/exit-documents", params={"status": "open", "per_page": 3}), 200,
+    _idempotent_order(demo, run, warehouses[0]["whs_code"], products)
+    _concurrent_orders(demo, run, warehouses[0]["whs_code"], products)
+    _invalid_order(demo, run)
+    run_imports_demo(demo, run, bucket)
+    run_webhooks_demo(demo, run)
+    run_warehouse_demo(demo, run)
+    demo.step(
+        "List the newest open sales orders",
+        demo.send("GET", "/exit-documents", params={"status": "open", "per_page": 3}), 200,
         lambda body: ", ".join(row["doc_num"] for row in body["data"])
-        + f" … of {body['meta']['total']}",
+        + f" … of {body['meta']['total']} orders",
     )  # fmt: skip
 
 
-def _order_once(story: Story, run: str, warehouse: str, products: list[dict[str, Any]]) -> None:
+def _idempotent_order(demo: Demo, run: str, warehouse: str, products: list[dict[str, Any]]) -> None:
     order = {
         "external_ref": f"PO-{run}",
         "type": "Orden de compra",
@@ -73,31 +75,34 @@ def _order_once(story: Story, run: str, warehouse: str, products: list[dict[str,
         "lines": [{"item_code": product["item_code"], "qty": 12} for product in products],
     }
     key = str(uuid.uuid4())
-    first = story.send("POST", "/entry-documents", json=order, key=key)
-    story.tell("The ERP sends a purchase order", first, 201, lambda body: body["data"]["doc_num"])
-    again = story.send("POST", "/entry-documents", json=order, key=key)
-    story.tell(
-        "The answer got lost; it sends it again", again, 201,
-        lambda _: "the same answer" if again.text == first.text else "ANOTHER ANSWER",
+    first = demo.send("POST", "/entry-documents", json=order, key=key)
+    demo.step("The ERP sends a purchase order", first, 201, lambda body: body["data"]["doc_num"])
+    again = demo.send("POST", "/entry-documents", json=order, key=key)
+    demo.step(
+        "The response got lost: the ERP repeats the request with the same key", again, 201,
+        lambda _: "the same response" if again.text == first.text else "ANOTHER RESPONSE",
     )  # fmt: skip
-    other = story.send("POST", "/entry-documents", json=order)
-    story.tell(
-        "And once more, under another key", other, 200,
-        lambda body: f"{body['data']['doc_num']}, the first one",
+    other = demo.send("POST", "/entry-documents", json=order)
+    demo.step(
+        "The same order with another key is recognized by its external_ref", other, 200,
+        lambda body: f"{body['data']['doc_num']}, created before",
     )  # fmt: skip
-    changed = story.send("POST", "/entry-documents", json=order | {"comments": "x"}, key=key)
-    story.tell(
-        "Another order under a used key", changed, 422, lambda body: body["error"]["code"]
+    changed = demo.send("POST", "/entry-documents", json=order | {"comments": "x"}, key=key)
+    demo.step(
+        "A different order with a used key is refused",
+        changed, 422, lambda body: body["error"]["code"],
     )  # fmt: skip
     number = first.json()["data"]["id"]
-    story.tell(
-        "Give up what is still to come",
-        story.send("POST", f"/entry-documents/{number}/close"), 200,
-        lambda body: body["data"]["status"],
+    demo.step(
+        "Close the order: nothing more is expected",
+        demo.send("POST", f"/entry-documents/{number}/close"), 200,
+        lambda body: f"{body['data']['doc_num']}, {body['data']['status']}",
     )  # fmt: skip
 
 
-def _many_at_once(story: Story, run: str, warehouse: str, products: list[dict[str, Any]]) -> None:
+def _concurrent_orders(
+    demo: Demo, run: str, warehouse: str, products: list[dict[str, Any]]
+) -> None:
     order = {
         "external_ref": f"SO-{run}",
         "type": "sale_order",
@@ -109,21 +114,21 @@ def _many_at_once(story: Story, run: str, warehouse: str, products: list[dict[st
     }
 
     def send(_: int) -> httpx.Response:
-        return story.send("POST", "/exit-documents", json=order)
+        return demo.send("POST", "/exit-documents", json=order)
 
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        answers = list(pool.map(send, range(AT_ONCE)))
+    with ThreadPoolExecutor(CONCURRENCY) as pool:
+        answers = list(pool.map(send, range(CONCURRENCY)))
     created = sum(answer.status_code == httpx.codes.CREATED for answer in answers)
     found = sum(answer.status_code == httpx.codes.OK for answer in answers)
     numbers = {answer.json()["data"]["id"] for answer in answers if answer.is_success}
-    story.fact(
-        f"{AT_ONCE} senders of one sales order, at the same instant",
-        f"{created} created it, {found} were given it: {len(numbers)} document",
-        fine=created == 1 and found == AT_ONCE - 1 and len(numbers) == 1,
+    demo.check(
+        f"{CONCURRENCY} concurrent requests send the same sales order",
+        f"{created} created it, {found} returned it: {len(numbers)} document",
+        passed=created == 1 and found == CONCURRENCY - 1 and len(numbers) == 1,
     )
 
 
-def _bad_order(story: Story, run: str) -> None:
+def _invalid_order(demo: Demo, run: str) -> None:
     order = {
         "external_ref": f"BAD-{run}",
         "type": "purchase order",
@@ -131,33 +136,31 @@ def _bad_order(story: Story, run: str) -> None:
         "warehouse_code": "NOWHERE",
         "lines": [{"item_code": "NO-SUCH", "qty": "12"}, {"item_code": f"DEMO-{run}", "qty": -1}],
     }
-    story.tell(
-        "An order with everything wrong",
-        story.send("POST", "/entry-documents", json=order), 422,
-        lambda body: "\n".join(f"{one['field']} {one['message']}" for one in body["errors"]),
+    demo.step(
+        "An order with several errors: all are reported together",
+        demo.send("POST", "/entry-documents", json=order), 422,
+        lambda body: "\n".join(f"{each['field']}: {each['message']}" for each in body["errors"]),
     )  # fmt: skip
 
 
 def main() -> int:
-    """Play the story against the stack of .local/stack.json."""
+    """Run the demo against the stack of .local/stack.json; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tenant", default="acme", help="tenant to play with (default: acme)")
+    parser.add_argument("--tenant", default="acme", help="tenant to use (default: acme)")
     arguments = parser.parse_args()
     if not STACK.exists():
-        print("No stack is running: start it with `make run` (or `make run DETACH=1`).")
+        print("There is no local stack. Start it with `make run` or `make run DETACH=1`.")
         return 1
     stack = json.loads(STACK.read_text())
     tenant = stack["tenants"][arguments.tenant]
     os.environ.update(aws_environment(stack["endpoint_url"]))
     with httpx.Client(timeout=60) as http:
-        story = Story(
-            Stowage(tenant["base_url"], tenant["client_id"], tenant["client_secret"], http)
-        )
-        play(story, Bucket(stack["import_bucket"], arguments.tenant))
+        demo = Demo(Stowage(tenant["base_url"], tenant["client_id"], tenant["client_secret"], http))
+        run_demo(demo, Bucket(stack["import_bucket"], arguments.tenant))
         run = uuid.uuid4().hex[:8]
-        play_access(story, run, http, arguments.tenant, stack["tenants"]["mini"])
-    Console(width=None if sys.stdout.isatty() else 140).print(story.table())
-    return 0 if story.went_well else 1
+        run_access_demo(demo, run, http, arguments.tenant, stack["tenants"]["mini"])
+    Console(width=None if sys.stdout.isatty() else 140).print(demo.table())
+    return 0 if demo.succeeded else 1
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The story of who may do what: users, a second factor, API clients, and the limit of requests."""
+"""Demo of access control: users, two-step verification, API clients and the rate limit."""
 
 import base64
 import hmac
@@ -11,49 +11,51 @@ from typing import Any
 
 import httpx
 
-from local.story import Story
+from local.demo_session import Demo
 
-_PATIENCE = 15
-"""Seconds for what takes effect within ten."""
+_TIMEOUT_SECONDS = 15
+"""Seconds to wait for a change that takes effect within 10 s."""
 
-_AT_ONCE = 10
+_CONCURRENCY = 10
 _CREDENTIALS = {"grant_type": "client_credentials"}
 
 
-def play_access(
-    story: Story, run: str, http: httpx.Client, slug: str, small: Mapping[str, str]
+def run_access_demo(
+    demo: Demo, run: str, http: httpx.Client, slug: str, essentials_tenant: Mapping[str, str]
 ) -> None:
-    """Let people and programs in, each as far as they may go, and lock them out again.
+    """Create a user and an API client, show what each may do, and remove them.
 
     Args:
-        story: Told by an administrator's client.
-        run: Makes names that are new.
-        http: For requests that others send.
+        demo: The demo, as a client with all scopes.
+        run: Id of this run, part of every new name.
+        http: Client for requests with other tokens.
         slug: The tenant.
-        small: Address and credentials of a tenant with the smallest plan.
+        essentials_tenant: Address and credentials of a tenant with the smallest plan.
     """
-    doors = _Doors(http, story.stowage.base_url)
-    with _picker(story, run) as user:
-        _sign_in(story, doors, f"{user['username']}@{slug}", user["password"])
-    _shop(story, run, doors)
-    story.tell(
-        "Who did all this is written down",
-        story.send("GET", "/audit-log", params={"per_page": 4}), 200,
-        lambda body: ", ".join(one["action"] for one in body["data"])
-        + f" … of {body['meta']['total']}",
+    api = _ApiCaller(http, demo.stowage.base_url)
+    with _picker(demo, run) as user:
+        _sign_in(demo, api, f"{user['username']}@{slug}", user["password"])
+    _api_client(demo, run, api)
+    demo.step(
+        "The audit log has recorded all of this",
+        demo.send("GET", "/audit-log", params={"per_page": 4}), 200,
+        lambda body: ", ".join(entry["action"] for entry in body["data"])
+        + f" … of {body['meta']['total']} entries",
     )  # fmt: skip
-    _too_fast(story, _Doors(http, small["base_url"]), small)
+    _rate_limit(demo, _ApiCaller(http, essentials_tenant["base_url"]), essentials_tenant)
 
 
-class _Doors:
-    """The interface as somebody meets it who has a token, or wants one."""
+class _ApiCaller:
+    """Sends requests with a given token, or requests a token."""
 
     def __init__(self, http: httpx.Client, base_url: str) -> None:
         self._http = http
         self._base_url = base_url
 
-    def ask(self, form: Mapping[str, str], auth: tuple[str, str] | None = None) -> httpx.Response:
-        """Ask for a token."""
+    def request_token(
+        self, form: Mapping[str, str], auth: tuple[str, str] | None = None
+    ) -> httpx.Response:
+        """Send a request to the token route."""
         basic = httpx.BasicAuth(*auth) if auth else httpx.Auth()
         return self._http.post(f"{self._base_url}/oauth/token", data=form, auth=basic)
 
@@ -64,168 +66,179 @@ class _Doors:
 
 
 @contextmanager
-def _picker(story: Story, run: str) -> Iterator[dict[str, Any]]:
-    """Somebody who picks, with the password that they got; they leave in the end."""
-    role = story.tell(
-        "A role for those who pick",
-        story.send(
+def _picker(demo: Demo, run: str) -> Iterator[dict[str, Any]]:
+    """Create a user who picks, with a generated password; delete the user in the end."""
+    role = demo.step(
+        "Create a role for pickers",
+        demo.send(
             "POST", "/roles", json={"name": f"Picker {run}", "permissions": ["exits.manage"]}
         ),
         201,
         lambda body: ", ".join(body["data"]["permissions"]),
     )["data"]
     wanted = {"username": f"ana-{run}", "name": "Ana", "roles": [role["id"]]}
-    user = story.tell(
-        "Ana gets a login",
-        story.send("POST", "/users", json=wanted), 201,
-        lambda body: f"{body['data']['username']}, her password shown this once",
+    user = demo.step(
+        "Create the user Ana with that role",
+        demo.send("POST", "/users", json=wanted), 201,
+        lambda body: f"{body['data']['username']}; the password is shown once",
     )["data"]  # fmt: skip
     yield user
-    story.tell(
-        "Ana leaves",
-        story.send("DELETE", f"/users/{user['id']}"), 200, lambda body: body["data"]["username"],
+    demo.step(
+        "Delete the user",
+        demo.send("DELETE", f"/users/{user['id']}"), 200, lambda body: body["data"]["username"],
     )  # fmt: skip
-    story.do("DELETE", f"/roles/{role['id']}")
+    demo.call("DELETE", f"/roles/{role['id']}")
 
 
-def _sign_in(story: Story, doors: _Doors, username: str, password: str) -> None:
+def _sign_in(demo: Demo, api: _ApiCaller, username: str, password: str) -> None:
     login = {"grant_type": "password", "username": username, "password": password}
-    token = story.tell("She signs in", doors.ask(login), 200, _granted)["access_token"]
-    story.tell(
-        "She sees the pickings",
-        doors.send(token, "GET", "/pickings"), 200, lambda body: f"{body['meta']['total']} of them",
+    token = demo.step("Ana signs in", api.request_token(login), 200, _describe_token)[
+        "access_token"
+    ]
+    demo.step(
+        "Ana lists the pickings",
+        api.send(token, "GET", "/pickings"), 200,
+        lambda body: f"{body['meta']['total']} pickings",
     )  # fmt: skip
-    story.tell(
-        "The settings are not hers to change",
-        doors.send(token, "PATCH", "/settings", {"timezone": "Europe/Madrid"}), 403,
+    demo.step(
+        "Ana may not change the settings",
+        api.send(token, "PATCH", "/settings", {"timezone": "Europe/Madrid"}), 403,
         lambda body: f"{body['error']['code']}: {body['message']}",
     )  # fmt: skip
-    enrolled = story.tell(
-        "She wants a second factor",
-        doors.send(token, "POST", "/users/me/totp"), 200,
+    enrolled = demo.step(
+        "Ana enrols a second factor",
+        api.send(token, "POST", "/users/me/totp"), 200,
         lambda body: body["data"]["otpauth_uri"].partition("?")[0] + "?…",
     )["data"]  # fmt: skip
-    code = _code(enrolled["secret"])
-    story.tell(
-        "The code that her telephone shows",
-        doors.send(token, "POST", "/users/me/totp/confirm", {"code": code}), 200,
-        lambda body: "two steps from now on" if body["data"]["two_step"] else "NOTHING CHANGED",
+    code = _totp_code(enrolled["secret"])
+    demo.step(
+        "Ana confirms it with the code of her authenticator app",
+        api.send(token, "POST", "/users/me/totp/confirm", {"code": code}), 200,
+        lambda body: f"two-step verification: {body['data']['two_step']}",
     )  # fmt: skip
-    halfway = doors.ask(login).json()["access_token"]
-    story.tell(
-        "The password alone still opens the list of products",
-        doors.send(halfway, "GET", "/products"), 200, lambda body: f"{len(body['data'])} of them",
+    password_only = api.request_token(login).json()["access_token"]
+    demo.step(
+        "With the password alone, Ana may still list products",
+        api.send(password_only, "GET", "/products"), 200,
+        lambda body: f"{body['meta']['total']} products",
     )  # fmt: skip
-    story.tell(
-        "… and nothing else",
-        doors.send(halfway, "GET", "/pickings"), 403, lambda body: body["error"]["code"],
+    demo.step(
+        "With the password alone, Ana may not list pickings",
+        api.send(password_only, "GET", "/pickings"), 403, lambda body: body["error"]["code"],
     )  # fmt: skip
-    story.tell(
-        "A code that was used", doors.ask({**login, "otp": code}), 400, lambda body: body["error"]
+    demo.step(
+        "A code that was used before is refused",
+        api.request_token({**login, "otp": code}),
+        400,
+        lambda body: body["error"],
     )
     spare = enrolled["recovery_codes"][0]
-    full = story.tell(
-        "A recovery code instead, which works once",
-        doors.ask({**login, "otp": spare}),
+    full = demo.step(
+        "Ana signs in with a recovery code, which works once",
+        api.request_token({**login, "otp": spare}),
         200,
-        _granted,
+        _describe_token,
     )
-    _refresh(story, doors, full["refresh_token"])
+    _refresh(demo, api, full["refresh_token"])
 
 
-def _refresh(story: Story, doors: _Doors, first: str) -> None:
-    """Use a refresh token, then have a thief use it again."""
-    renewed = story.tell(
-        "An hour later: a new token without a password",
-        doors.ask(_renewal(first)), 200, _granted,
+def _refresh(demo: Demo, api: _ApiCaller, first: str) -> None:
+    """Use a refresh token twice, as after a theft."""
+    renewed = demo.step(
+        "The app gets a new access token with the refresh token",
+        api.request_token(_refresh_form(first)), 200, _describe_token,
     )  # fmt: skip
-    story.tell(
-        "Somebody comes with the old refresh token",
-        doors.ask(_renewal(first)), 400,
+    demo.step(
+        "A thief presents the used refresh token",
+        api.request_token(_refresh_form(first)), 400,
         lambda body: body["error"],
     )  # fmt: skip
-    story.tell(
-        "It was stolen, so the new one ends with it",
-        doors.ask(_renewal(renewed["refresh_token"])), 400,
+    demo.step(
+        "The reuse shows the theft: the new refresh token is revoked, too",
+        api.request_token(_refresh_form(renewed["refresh_token"])), 400,
         lambda body: body["error"],
     )  # fmt: skip
 
 
-def _renewal(token: str) -> dict[str, str]:
+def _refresh_form(token: str) -> dict[str, str]:
     return {"grant_type": "refresh_token", "refresh_token": token}
 
 
-def _shop(story: Story, run: str, doors: _Doors) -> None:
-    """Give a shop credentials, replace its secret, and take them back."""
+def _api_client(demo: Demo, run: str, api: _ApiCaller) -> None:
+    """Create an API client, rotate its secret, and revoke it."""
     wanted = {"name": f"Shop {run}", "scopes": ["products:read"]}
-    shop = story.tell(
-        "A shop gets credentials of its own",
-        story.send("POST", "/api-clients", json=wanted), 201,
-        lambda body: f"{body['data']['client_id']}, its secret shown this once",
+    shop = demo.step(
+        "Create an API client for a shop, with the scope products:read",
+        demo.send("POST", "/api-clients", json=wanted), 201,
+        lambda body: f"{body['data']['client_id']}; the secret is shown once",
     )["data"]  # fmt: skip
     path = f"/api-clients/{shop['client_id']}"
     old = (shop["client_id"], shop["client_secret"])
-    token = doors.ask(_CREDENTIALS, old).json()["access_token"]
-    story.tell(
-        "It may read products and nothing else",
-        doors.send(token, "GET", "/stocks"), 403, lambda body: body["error"]["scope"],
+    token = api.request_token(_CREDENTIALS, old).json()["access_token"]
+    demo.step(
+        "The shop may not read stock",
+        api.send(token, "GET", "/stocks"), 403,
+        lambda body: f"missing scope {body['error']['scope']}",
     )  # fmt: skip
-    rotated = story.tell(
-        "Its secret is replaced", story.send("POST", f"{path}/rotate-secret"), 200,
-        lambda _: "a new one, shown this once",
+    rotated = demo.step(
+        "Rotate the secret of the shop", demo.send("POST", f"{path}/rotate-secret"), 200,
+        lambda _: "a new secret, shown once",
     )["data"]  # fmt: skip
     new = (shop["client_id"], rotated["client_secret"])
-    statuses = [doors.ask(_CREDENTIALS, one).status_code
+    statuses = [api.request_token(_CREDENTIALS, one).status_code
                 for one in (old, new)]  # fmt: skip
-    story.fact(
-        "Until it has changed over, either works", str(statuses), fine=statuses == [200, 200]
+    demo.check(
+        "Old and new secret work until the next rotation",
+        "token requests answered {}".format(" and ".join(map(str, statuses))),
+        passed=statuses == [200, 200],
     )
-    story.tell(
-        "The shop is closed", story.send("DELETE", path), 200, lambda body: body["data"]["name"]
+    demo.step(
+        "Revoke the API client", demo.send("DELETE", path), 200, lambda body: body["data"]["name"]
     )
     began = time.monotonic()
-    while doors.send(token, "GET", "/products").status_code == httpx.codes.OK:
-        if time.monotonic() > began + _PATIENCE:
+    while api.send(token, "GET", "/products").status_code == httpx.codes.OK:
+        if time.monotonic() > began + _TIMEOUT_SECONDS:
             break
         time.sleep(0.5)
-    story.tell(
-        "Its token ends within ten seconds",
-        doors.send(token, "GET", "/products"), 401,
+    demo.step(
+        "Its access token stops working within 10 s",
+        api.send(token, "GET", "/products"), 401,
         lambda body: f"{body['error']['code']} after {time.monotonic() - began:.0f} s",
     )  # fmt: skip
 
 
-def _too_fast(story: Story, doors: _Doors, small: Mapping[str, str]) -> None:
-    """Ask more often than the smallest plan allows."""
-    auth = (small["client_id"], small["client_secret"])
-    token = doors.ask(_CREDENTIALS, auth).json()["access_token"]
+def _rate_limit(demo: Demo, api: _ApiCaller, essentials_tenant: Mapping[str, str]) -> None:
+    """Send more requests than the smallest plan allows."""
+    auth = (essentials_tenant["client_id"], essentials_tenant["client_secret"])
+    token = api.request_token(_CREDENTIALS, auth).json()["access_token"]
 
     def ask(_: int) -> httpx.Response:
-        return doors.send(token, "GET", "/products")
+        return api.send(token, "GET", "/products")
 
     limit = int(ask(0).headers["RateLimit-Limit"])
     answers: list[httpx.Response] = []
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for _ in range(2):  # a new minute may begin in between
-            answers += pool.map(ask, range(limit + _AT_ONCE))
+    with ThreadPoolExecutor(_CONCURRENCY) as pool:
+        for _ in range(2):  # The first round may be split by the beginning of a new minute.
+            answers += pool.map(ask, range(limit + _CONCURRENCY))
             refused = [one for one in answers if one.status_code == httpx.codes.TOO_MANY_REQUESTS]
             if refused:
                 break
     served = sum(answer.status_code == httpx.codes.OK for answer in answers)
     waits = {int(one.headers["Retry-After"]) for one in refused}
-    story.fact(
-        f"The smallest plan allows {limit} requests a minute",
-        f"{1 + served} were answered, {len(refused)} told to wait {max(waits, default=0)} s",
-        fine=bool(refused) and served + len(refused) == len(answers),
+    demo.check(
+        f"The plan essentials allows {limit} requests per minute",
+        f"{1 + served} served, {len(refused)} refused with 429 and"
+        f" Retry-After {max(waits, default=0)} s",
+        passed=bool(refused) and served + len(refused) == len(answers),
     )
 
 
-def _granted(body: Mapping[str, Any]) -> str:
-    return f"a token for {body['expires_in'] // 60} minutes, and one to renew it"
+def _describe_token(body: Mapping[str, Any]) -> str:
+    return f"an access token for {body['expires_in'] // 60} minutes and a refresh token"
 
 
-def _code(secret: str) -> str:
-    """Return what an authenticator app shows now (RFC 6238)."""
+def _totp_code(secret: str) -> str:
+    """Return the current code of an authenticator app (RFC 6238)."""
     step = struct.pack(">Q", int(time.time()) // 30)
     digest = hmac.digest(base64.b32decode(secret), step, "sha1")
     start = digest[-1] & 15

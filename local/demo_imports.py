@@ -1,4 +1,4 @@
-"""The story of spreadsheets: checked, told what is wrong, applied; and dropped into a bucket."""
+"""The demonstration of imports: validation, error report, commit, and a drop into the bucket."""
 
 import json
 import time
@@ -9,11 +9,11 @@ from typing import Any
 import httpx
 from openpyxl import load_workbook
 
-from local.story import Story, StoryEnded
+from local.demo_session import Demo, DemoFailed
 from shared.kernel.aws import client
 
-_PATIENCE = 60
-"""Seconds that a dropped file may wait for its result."""
+_TIMEOUT_SECONDS = 60
+"""How long the result of a dropped file may take."""
 
 _CATALOGUE = """\
 Item code,Name,Managed by batch
@@ -33,18 +33,18 @@ SO-S1-{run};Sales order;02/03/2026;C-200;CEN;DEMO-{run};1
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """What a tenant has of the import bucket."""
+    """The tenant's files in the import bucket."""
 
     name: str
     tenant: str
 
     def put(self, file: str, content: bytes) -> None:
-        """Copy a file into it."""
+        """Write a file."""
         client("s3").put_object(Bucket=self.name, Key=f"{self.tenant}/{file}", Body=content)
 
     def await_file(self, file: str) -> str:
-        """Read a file as soon as it is there; StoryEnded when it does not come."""
-        deadline = time.monotonic() + _PATIENCE
+        """Return a file as soon as it exists; raise DemoFailed after a timeout."""
+        deadline = time.monotonic() + _TIMEOUT_SECONDS
         s3 = client("s3")
         while time.monotonic() < deadline:
             try:
@@ -54,74 +54,76 @@ class Bucket:
             else:
                 text: str = found["Body"].read().decode()
                 return text
-        raise StoryEnded(f"{file} does not appear in the bucket {self.name}")
+        raise DemoFailed(
+            f"{file} did not appear in the bucket {self.name} within {_TIMEOUT_SECONDS} s"
+        )
 
 
-def play_imports(story: Story, run: str, bucket: Bucket) -> None:
-    """Import a catalogue with mistakes, and orders of what is right in it."""
-    _catalogue(story, run)
-    _drop(story, run, bucket)
+def run_imports_demo(demo: Demo, run: str, bucket: Bucket) -> None:
+    """Import products with errors, and orders for the valid products."""
+    _catalogue(demo, run)
+    _drop(demo, run, bucket)
 
 
-def _catalogue(story: Story, run: str) -> None:
+def _catalogue(demo: Demo, run: str) -> None:
     file = {"file": ("catalogue.csv", _CATALOGUE.format(run=run).encode())}
     form: dict[str, Any] = {"data": {"kind": "products"}, "files": file}
-    one = story.tell(
-        "A catalogue as a spreadsheet, with mistakes", story.send("POST", "/imports", **form), 202,
-        lambda body: "{status}: {rows[valid]} of {rows[total]} rows are right".format(
+    one = demo.step(
+        "Upload a file of products with errors", demo.send("POST", "/imports", **form), 202,
+        lambda body: "{status}: {rows[valid]} of {rows[total]} rows are valid".format(
             **body["data"]
         ),
     )["data"]  # fmt: skip
     path = f"/imports/{one['id']}"
-    story.tell(
-        "All that is wrong, in a workbook to correct", story.send("GET", f"{path}/error-report"),
+    demo.step(
+        "Download the error report", demo.send("GET", f"{path}/error-report"),
         200, "\n".join, read=_errors,
     )  # fmt: skip
-    story.tell(
-        "The right rows are applied", story.send("POST", f"{path}/commit"), 202,
+    demo.step(
+        "Commit the valid rows", demo.send("POST", f"{path}/commit"), 202,
         lambda body: "{status}: {documents[committed]} products".format(**body["data"]),
     )  # fmt: skip
-    story.tell(
-        "Once more is too late", story.send("POST", f"{path}/commit"), 409,
+    demo.step(
+        "Commit the import again", demo.send("POST", f"{path}/commit"), 409,
         lambda body: body["error"]["code"],
     )  # fmt: skip
-    story.tell(
-        "The same file again", story.send("POST", "/imports", **form), 202,
+    demo.step(
+        "Upload the same file again", demo.send("POST", "/imports", **form), 202,
         lambda body: body["warning"],
     )  # fmt: skip
 
 
 def _errors(report: httpx.Response) -> list[str]:
-    """Read what an error report says of each row."""
+    """Return the problems in an error report."""
     sheet = load_workbook(BytesIO(report.content)).worksheets[0]
-    told = []
+    problems = []
     for row, names, reasons, *_ in sheet.iter_rows(min_row=2, values_only=True):
         pairs = zip(str(names or "").split("\n"), str(reasons).split("\n"), strict=True)
-        told += [f"row {row}: {name} {reason}" for name, reason in pairs]
-    return told
+        problems += [f"row {row}: {name} {reason}" for name, reason in pairs]
+    return problems
 
 
-def _drop(story: Story, run: str, bucket: Bucket) -> None:
+def _drop(demo: Demo, run: str, bucket: Bucket) -> None:
     name = f"exit_documents/orders-{run}.csv"
     bucket.put(f"drop/{name}", _ORDERS.format(run=run).encode())
     one = json.loads(bucket.await_file(f"drop/{name}.result.json"))
-    story.fact(
-        "A shop that can only copy files drops orders into the bucket",
+    demo.check(
+        "Drop a file of orders into the import bucket",
         "{status}: {documents[valid]} orders of {rows[total]} rows".format(**one),
-        fine=one["rows"]["error"] == 0,
+        passed=one["rows"]["error"] == 0,
     )
-    if one["status"] == "validated":  # unless the tenant has dropped files commit themselves
-        story.do("POST", f"/imports/{one['id']}/commit")
-    story.tell(
-        "They are orders like any other",
-        story.send("GET", "/exit-documents", params={"external_ref": f"SO-S1-{run}"}), 200,
+    if one["status"] == "validated":  # not if drops are committed automatically
+        demo.call("POST", f"/imports/{one['id']}/commit")
+    demo.step(
+        "Read an order that the import created",
+        demo.send("GET", "/exit-documents", params={"external_ref": f"SO-S1-{run}"}), 200,
         lambda body: "{doc_num}, {status}, source {source}".format(**body["data"][0]),
     )  # fmt: skip
     name = f"people/staff-{run}.csv"
     bucket.put(f"drop/{name}", b"Name\nAda\n")
     reason = bucket.await_file(f"rejected/{name}.reason.txt")
-    story.fact(
-        "Something else is moved out of the way, with the reason",
+    demo.check(
+        "Drop a file of an unknown kind: it is moved to the rejected files",
         reason.strip(),
-        fine="people" in reason,
+        passed="people" in reason,
     )

@@ -1,4 +1,4 @@
-"""The story of events: told as they happen, verified, tried again, looked up and sent once more."""
+"""The webhook part of the demo: deliveries, retries, redelivery, rejected URLs."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -6,54 +6,54 @@ from datetime import datetime
 from typing import Any
 
 from examples.webhooks.verify import BadSignatureError, verify
-from local.endpoint import Arrival, Endpoint, HttpResponse, listening
-from local.story import Story, StoryEnded
+from local.demo_session import Demo, DemoFailed
+from local.webhook_endpoint import CannedResponse, LocalEndpoint, ReceivedRequest, running_endpoint
 
-_PATIENCE = 60
-"""Seconds that something which follows by itself may take on a busy machine."""
+_TIMEOUT_SECONDS = 60
+"""Longest wait for an asynchronous step on a busy machine."""
 
 _VERIFIED = "verified"
 _KINDS = ("product.created", "receipt.created", "stock.updated", "receipt.completed")
-_REFUSED = {
+_REJECTED_URLS = {
     "without TLS": "http://hooks.example.com/stowage",
-    "this machine, by its number": "https://127.0.0.1:8443/",
-    "this machine, by another name": "https://localhost.localdomain/",
-    "an IP address written as one number": "https://2130706433/",
-    "where a cloud keeps its credentials": "https://169.254.169.254/latest/meta-data/",
+    "loopback IP address": "https://127.0.0.1:8443/",
+    "host name of this machine": "https://localhost.localdomain/",
+    "IP address in decimal notation": "https://2130706433/",
+    "cloud metadata service": "https://169.254.169.254/latest/meta-data/",
 }
 
 
-def play_webhooks(story: Story, run: str) -> None:
-    """Subscribe, let goods arrive, and let the endpoint do what endpoints do."""
-    with listening() as endpoint:
-        made = story.tell(
-            "Somebody wants to hear of goods that arrive",
-            story.send("POST", "/webhooks", json={"url": endpoint.url, "events": _KINDS}), 201,
-            lambda body: f"subscription {body['data']['id']}, its secret shown this once",
+def run_webhooks_demo(demo: Demo, run: str) -> None:
+    """Subscribe, receive goods, and show how deliveries succeed and fail."""
+    with running_endpoint() as endpoint:
+        webhook = demo.step(
+            "Subscribe to events of received goods",
+            demo.send("POST", "/webhooks", json={"url": endpoint.url, "events": _KINDS}), 201,
+            lambda body: f"subscription {body['data']['id']} with its secret",
         )["data"]  # fmt: skip
-        path = f"/webhooks/{made['id']}"
+        path = f"/webhooks/{webhook['id']}"
         try:
-            _hear(story, run, endpoint, made["secret"])
-            _rotate(story, path, endpoint, made["secret"])
-            _stumble(story, path, endpoint)
+            _receive_goods(demo, run, endpoint, webhook["secret"])
+            _rotate(demo, path, endpoint, webhook["secret"])
+            _fail_and_redeliver(demo, path, endpoint)
         finally:
-            story.send("DELETE", path)
-        story.tell(
-            "The subscription is deleted, which differs from never having been",
-            story.send("GET", path), 410, lambda body: body["error"]["code"],
+            demo.send("DELETE", path)
+        demo.step(
+            "Read the deleted subscription: 410, not 404",
+            demo.send("GET", path), 410, lambda body: body["error"]["code"],
         )  # fmt: skip
-    for what, url in _REFUSED.items():
-        story.tell(
-            f"No events go there: {what}",
-            story.send("POST", "/webhooks", json={"url": url, "events": _KINDS}), 422,
+    for what, url in _REJECTED_URLS.items():
+        demo.step(
+            f"Reject a URL: {what}",
+            demo.send("POST", "/webhooks", json={"url": url, "events": _KINDS}), 422,
             lambda body: "url " + body["errors"][0]["message"],
         )  # fmt: skip
 
 
-def _hear(story: Story, run: str, endpoint: Endpoint, secret: str) -> None:
-    """Let goods arrive; tell each event of it."""
+def _receive_goods(demo: Demo, run: str, endpoint: LocalEndpoint, secret: str) -> None:
+    """Receive goods; show each event."""
     code = f"DEMO-{run}-HOOK"
-    product = story.do("POST", "/products", {"item_code": code, "name": "Wall hook, demo"})
+    product = demo.call("POST", "/products", {"item_code": code, "name": "Wall hook, demo"})
     order = {
         "external_ref": f"PO-H-{run}",
         "type": "purchase_order",
@@ -62,126 +62,127 @@ def _hear(story: Story, run: str, endpoint: Endpoint, secret: str) -> None:
         "warehouse_code": "CEN",
         "lines": [{"item_code": code, "qty": 5}],
     }
-    document = story.do("POST", "/entry-documents", order)
-    receipt = story.do("POST", "/receipts", {"document_id": document["id"]})
-    story.do("POST", f"/receipts/{receipt['id']}/start")
+    document = demo.call("POST", "/entry-documents", order)
+    receipt = demo.call("POST", "/receipts", {"document_id": document["id"]})
+    demo.call("POST", f"/receipts/{receipt['id']}/start")
     line = {"item_code": code, "qty": 5, "bin_code": "REC-01"}
-    story.do("POST", f"/receipts/{receipt['id']}/lines", line)
-    story.do("POST", f"/receipts/{receipt['id']}/finalize")
+    demo.call("POST", f"/receipts/{receipt['id']}/lines", line)
+    demo.call("POST", f"/receipts/{receipt['id']}/finalize")
 
-    def is_of_this(event: Mapping[str, Any]) -> bool:
+    def belongs_to_receipt(event: Mapping[str, Any]) -> bool:
         data = event["data"]
         return bool(
             (data["object"], data["id"]) in {("product", product["id"]), ("receipt", receipt["id"])}
             or data["attributes"].get("product_id") == product["id"]
         )
 
-    def heard() -> dict[str, Arrival]:
-        arrivals = [one for one in list(endpoint.arrivals) if is_of_this(one.event)]
-        return {one.event["type"]: one for one in arrivals}
+    def received() -> dict[str, ReceivedRequest]:
+        return {
+            request.event["type"]: request
+            for request in list(endpoint.requests)
+            if belongs_to_receipt(request.event)
+        }
 
-    _until(lambda: heard().keys() == set(_KINDS), "the events of a receipt")
-    for arrival in sorted(heard().values(), key=lambda one: str(one.event["created_at"])):
-        event, verdict = arrival.event, _verdict(secret, arrival)
-        story.fact(
-            f"It hears: {event['type']}",
+    _wait_until(lambda: received().keys() == set(_KINDS), "the events of a receipt")
+    for request in sorted(received().values(), key=lambda each: str(each.event["created_at"])):
+        event, verification = request.event, _verification(secret, request)
+        demo.check(
+            f"Receive event {event['type']}",
             f"{event['data']['object']} {event['data']['id']}, sequence {event['sequence']},"
-            f" {_milliseconds(arrival)} ms after the change, {verdict}",
-            fine=verdict == _VERIFIED,
+            f" {_latency_ms(request)} ms after the change, {verification}",
+            passed=verification == _VERIFIED,
         )
 
 
-def _rotate(story: Story, path: str, endpoint: Endpoint, old: str) -> None:
-    """Try the subscription out, before and while its secret is replaced."""
-    verdict = _verdict(old, _tested(story, path, endpoint, "A test event, to try it out"))
-    story.fact("It arrives", verdict, fine=verdict == _VERIFIED)
-    new = story.tell(
-        "The secret is replaced; for a day the old one signs, too",
-        story.send("POST", f"{path}/rotate-secret"), 200, lambda _: "a new secret, shown this once",
+def _rotate(demo: Demo, path: str, endpoint: LocalEndpoint, old: str) -> None:
+    """Send test events before and after a rotation of the secret."""
+    verification = _verification(old, _send_test_event(demo, path, endpoint, "Send a test event"))
+    demo.check("Receive the test event", verification, passed=verification == _VERIFIED)
+    new = demo.step(
+        "Rotate the secret; the old one remains valid for 24 hours",
+        demo.send("POST", f"{path}/rotate-secret"), 200, lambda _: "the new secret",
     )["data"]["secret"]  # fmt: skip
-    arrival = _tested(story, path, endpoint, "Another test event")
-    verdicts = [_verdict(old, arrival), _verdict(new, arrival)]
-    story.fact(
-        "Its receiver may have either secret",
-        "old: {}; new: {}".format(*verdicts),
-        fine=verdicts == [_VERIFIED] * 2,
+    request = _send_test_event(demo, path, endpoint, "Send another test event")
+    verifications = [_verification(old, request), _verification(new, request)]
+    demo.check(
+        "Verify the event with both secrets",
+        "old: {}; new: {}".format(*verifications),
+        passed=verifications == [_VERIFIED] * 2,
     )
 
 
-def _stumble(story: Story, path: str, endpoint: Endpoint) -> None:
-    """Let the endpoint fail, look into the log, and have a delivery made once more."""
-    endpoint.reply_next(HttpResponse(500, body="out of order"), HttpResponse(500))
-    event = story.do("POST", f"{path}/test")["id"]
-    log = f"{path}/deliveries/{event}"
-    _until(lambda: story.do("GET", log)["status"] == "succeeded", "the third attempt")
-    story.tell(
-        "The receiver is out of order twice: it is tried again",
-        story.send("GET", log), 200,
-        lambda body: "{status}, answers: ".format(**body["data"]) + _answers(body["data"]),
+def _fail_and_redeliver(demo: Demo, path: str, endpoint: LocalEndpoint) -> None:
+    """Let the endpoint fail, read the delivery log, and redeliver an event."""
+    endpoint.respond_next(CannedResponse(500, body="maintenance"), CannedResponse(500))
+    event_id = demo.call("POST", f"{path}/test")["id"]
+    log = f"{path}/deliveries/{event_id}"
+    _wait_until(lambda: demo.call("GET", log)["status"] == "succeeded", "the third attempt")
+    demo.step(
+        "Retry a delivery after two failed attempts",
+        demo.send("GET", log), 200,
+        lambda body: f"{body['data']['status']}, responses: {_response_statuses(body['data'])}",
     )  # fmt: skip
-    story.tell(
-        "The log of deliveries, the newest first",
-        story.send("GET", f"{path}/deliveries", params={"per_page": 3}), 200,
-        lambda body: ", ".join(f"{one['event']} {one['status']}" for one in body["data"])
+    demo.step(
+        "List the deliveries, newest first",
+        demo.send("GET", f"{path}/deliveries", params={"per_page": 3}), 200,
+        lambda body: ", ".join(f"{each['event']} {each['status']}" for each in body["data"])
         + f" … of {body['meta']['total']}",
     )  # fmt: skip
-    story.tell(
-        "Something went wrong behind the receiver: once more, please",
-        story.send("POST", f"{log}/redeliver"), 202, lambda body: body["data"]["status"],
+    demo.step(
+        "Redeliver the event",
+        demo.send("POST", f"{log}/redeliver"), 202, lambda body: body["data"]["status"],
     )  # fmt: skip
-    bodies = [one.body for one in _await(endpoint, lambda told: told["id"] == event, 4)]
-    story.fact(
-        "It arrives again, byte for byte",
-        f"{len(bodies)} times {len(bodies[0])} bytes, {len(set(bodies))} body",
-        fine=len(set(bodies)) == 1,
+    bodies = [request.body for request in _wait_for_deliveries(endpoint, event_id, 4)]
+    demo.check(
+        "Receive the same body again",
+        f"{len(bodies)} times {len(bodies[0])} bytes, {len(set(bodies))} distinct body",
+        passed=len(set(bodies)) == 1,
     )
 
 
-def _tested(story: Story, path: str, endpoint: Endpoint, what: str) -> Arrival:
-    """Ask for a test event and wait for it."""
-    event = story.tell(
-        what, story.send("POST", f"{path}/test"), 202, lambda body: body["data"]["status"]
+def _send_test_event(demo: Demo, path: str, endpoint: LocalEndpoint, what: str) -> ReceivedRequest:
+    """Send a test event and wait for it."""
+    event_id = demo.step(
+        what, demo.send("POST", f"{path}/test"), 202, lambda body: body["data"]["status"]
     )["data"]["id"]
-    return _await(endpoint, lambda told: told["id"] == event, 1)[0]
+    return _wait_for_deliveries(endpoint, event_id, 1)[0]
 
 
-def _await(
-    endpoint: Endpoint, wanted: Callable[[Mapping[str, Any]], bool], count: int
-) -> list[Arrival]:
-    """Wait for so many deliveries of events; others may arrive meanwhile."""
-    found: list[Arrival] = []
+def _wait_for_deliveries(
+    endpoint: LocalEndpoint, event_id: str, count: int
+) -> list[ReceivedRequest]:
+    """Wait for `count` deliveries of an event; other events may arrive in between."""
 
-    def look() -> bool:
-        found[:] = [arrival for arrival in list(endpoint.arrivals) if wanted(arrival.event)]
-        return len(found) >= count
+    def deliveries() -> list[ReceivedRequest]:
+        return [request for request in list(endpoint.requests) if request.event["id"] == event_id]
 
-    _until(look, f"{count} deliveries")
-    return found
+    _wait_until(lambda: len(deliveries()) >= count, f"{count} deliveries")
+    return deliveries()
 
 
-def _until(look: Callable[[], bool], what: str) -> None:
-    """Wait; StoryEnded when it does not come."""
-    deadline = time.monotonic() + _PATIENCE
-    while not look():
+def _wait_until(condition: Callable[[], bool], what: str) -> None:
+    """Wait until `condition` returns true; DemoFailed after the timeout."""
+    deadline = time.monotonic() + _TIMEOUT_SECONDS
+    while not condition():
         if time.monotonic() > deadline:
-            raise StoryEnded(f"{what} did not come within {_PATIENCE} s")
+            raise DemoFailed(f"{what} did not arrive within {_TIMEOUT_SECONDS} s")
         time.sleep(0.1)
 
 
-def _verdict(secret: str, arrival: Arrival) -> str:
-    """Say what a receiver with this secret makes of a delivery."""
+def _verification(secret: str, request: ReceivedRequest) -> str:
+    """Return "verified", or why a receiver with this secret rejects the delivery."""
     try:
-        verify(secret, arrival.headers["X-Service-Signature"], arrival.body)
+        verify(secret, request.headers["X-Service-Signature"], request.body)
     except BadSignatureError as problem:
         return str(problem)
     return _VERIFIED
 
 
-def _milliseconds(arrival: Arrival) -> int:
-    """How long after its change an event arrived."""
-    changed = datetime.fromisoformat(arrival.event["created_at"]).timestamp()
-    return round((arrival.at - changed) * 1000)
+def _latency_ms(request: ReceivedRequest) -> int:
+    """Return the milliseconds between a change and the arrival of its event."""
+    changed = datetime.fromisoformat(request.event["created_at"]).timestamp()
+    return round((request.at - changed) * 1000)
 
 
-def _answers(delivery: Mapping[str, Any]) -> str:
+def _response_statuses(delivery: Mapping[str, Any]) -> str:
     return ", ".join(str(attempt["status"]) for attempt in delivery["attempts"])

@@ -1,4 +1,4 @@
-"""`sam deploy` of the built template to the emulator, and what came out of it."""
+"""`sam deploy` of the built template to the emulator, and the outputs of the stack."""
 
 import hashlib
 import json
@@ -21,36 +21,40 @@ from local.settings import (
 )
 from shared.kernel.aws import client
 
-_ARTIFACTS = "stowage-artifacts"
+_ARTIFACT_BUCKET = "stowage-artifacts"
 _PARAMETERS = (
     "Architecture={} DeletionProtection=false"
     " WebhookConcurrency=5 WebhookLocalhost=true WebhookRetryDelays=0,1,1"
 )
-_RECORD = DATA / "deployed.json"
-"""Digest of what is deployed; it lives and dies with the emulator's state."""
+_DEPLOYED_DIGEST = DATA / "deployed.json"
+"""File with the digest of the deployed build; part of the emulator's state."""
 
 
 def deploy(server: Server) -> bool:
-    """Deploy what `make build` built, unless the very same is deployed already.
+    """Deploy the output of `make build`, unless the same build is already deployed.
 
     Returns:
-        Whether there was something to deploy.
+        True if the stack was deployed, False if it was up to date.
 
     Raises:
         LocalRunFailed: There is no build, or `sam deploy` failed.
     """
     if not (BUILD / "template.yaml").exists():
-        raise LocalRunFailed("Nothing is built yet: make build")
+        raise LocalRunFailed("There is no build yet. Run `make build` first.")
     digest = _digest(BUILD)
-    if _stack() is not None and _RECORD.exists() and json.loads(_RECORD.read_text()) == digest:
+    if (
+        _stack() is not None
+        and _DEPLOYED_DIGEST.exists()
+        and json.loads(_DEPLOYED_DIGEST.read_text()) == digest
+    ):
         return False
-    client("s3").create_bucket(Bucket=_ARTIFACTS)
+    client("s3").create_bucket(Bucket=_ARTIFACT_BUCKET)
     with DEPLOY_LOG.open("w") as log:
         done = subprocess.run(
             [
                 *("sam", "deploy", "--config-file", str(ROOT / "samconfig.toml")),
                 *("--template-file", str(BUILD / "template.yaml")),
-                *("--s3-bucket", _ARTIFACTS, "--region", REGION),
+                *("--s3-bucket", _ARTIFACT_BUCKET, "--region", REGION),
                 "--parameter-overrides",
                 _PARAMETERS.format(architecture()),
             ],
@@ -61,29 +65,29 @@ def deploy(server: Server) -> bool:
             check=False,
         )
     if done.returncode:
-        words = "\n".join(DEPLOY_LOG.read_text().splitlines()[-25:])
-        raise LocalRunFailed(f"sam deploy failed (all of it is in {DEPLOY_LOG}):\n{words}")
-    _RECORD.write_text(json.dumps(digest))
+        tail = "\n".join(DEPLOY_LOG.read_text().splitlines()[-25:])
+        raise LocalRunFailed(f"sam deploy failed. The last 25 lines of {DEPLOY_LOG}:\n{tail}")
+    _DEPLOYED_DIGEST.write_text(json.dumps(digest))
     return True
 
 
 def outputs() -> dict[str, str]:
-    """Outputs of the deployed stack, as the template names them."""
+    """Return the outputs of the deployed stack by name."""
     stack = _stack()
     if stack is None:
-        raise LocalRunFailed(f"The stack {STACK_NAME} is not deployed; see {DEPLOY_LOG}")
+        raise LocalRunFailed(f"The stack {STACK_NAME} is not deployed; see {DEPLOY_LOG}.")
     return {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
 
 
 def base_url(server: Server) -> str:
-    """Base address of the interface on this machine."""
+    """Return the base address of the API on this machine."""
     return f"{server.endpoint}/_aws/execute-api/{outputs()['ApiId']}/api/v1"
 
 
 def operator_environment() -> dict[str, str]:
-    """Environment variables with which `shared` works on the deployed stack, as an operator.
+    """Return the environment variables with which `operations` accesses the deployed stack.
 
-    No role to assume: an operator has rights of their own.
+    They contain no role: an operator uses the default credentials.
     """
     named = outputs()
     return {

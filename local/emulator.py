@@ -1,7 +1,7 @@
-"""The emulator's own process: MiniStack with its gaps bridged, on loopback alone.
+"""The process of the emulator: MiniStack with the bridges of `local.bridges`, on loopback only.
 
-`local.stack` starts it; by hand: `python -m local.emulator`. Settings come from MiniStack's
-environment variables, GATEWAY_PORT among them.
+`local.stack` starts it. To start it manually, set MiniStack's environment variables, at least
+GATEWAY_PORT, and run `python -m local.emulator`.
 """
 
 import argparse
@@ -17,14 +17,14 @@ from local import bridges
 
 
 def main() -> None:
-    """Serve until SIGTERM or SIGINT, then write the state to disk."""
+    """Serve until SIGTERM or SIGINT, then save the state to disk."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.parse_args()
     bridges.install()
 
-    # A burst of calls opens many sockets at once.
+    # Concurrent calls open many sockets.
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 

@@ -1,7 +1,7 @@
-"""Shows the events of a tenant as they arrive, as long as it runs; `make listen` calls it.
+"""Print the events of a tenant as they arrive: `make listen`.
 
-It subscribes this machine to every kind of event, receives as `examples/webhooks` shows, and
-deletes the subscription when it ends.
+The program subscribes this machine to all kinds of events, receives them with the example
+receiver of `examples/webhooks`, and deletes the subscription when it stops.
 """
 
 import argparse
@@ -20,30 +20,37 @@ from rich.console import Console
 from rich.text import Text
 
 from examples.stowage_client import Stowage, StowageError
-from examples.webhooks.receiver import Arrival, Inbox, Receiver, Verdict, line, printable
+from examples.webhooks.receiver import (
+    Classification,
+    Inbox,
+    ReceivedDelivery,
+    Receiver,
+    format_line,
+    printable,
+)
 from local.server import LocalRunFailed
 from local.settings import STACK_FILE
 from shared.integration.webhooks.signatures import new_secret
 from shared.kernel.events.kinds import EVENT_KINDS
 
-_STYLES: dict[Verdict, str] = {
+_STYLES: dict[Classification, str] = {
     "new": "green",
     "late": "yellow",
-    "repeated": "dim",
-    "refused": "bold red",
+    "duplicate": "dim",
+    "rejected": "bold red",
 }
-_SECONDS = 30
-"""That a call of the stack may take."""
+_TIMEOUT_SECONDS = 30
+"""Timeout of a request to the stack."""
 
-_ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""`kill` and a closed terminal end it as Ctrl-C does: the subscription is deleted."""
-_LOOK_UP = 0.2
-"""Seconds after which one of them is noticed."""
+_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Signals that stop the program and delete the subscription: Ctrl-C, kill, closed terminal."""
+_POLL_SECONDS = 0.2
+"""Interval at which a received signal is checked."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tenant:
-    """A tenant of the local stack, and the credentials of its client."""
+class LocalTenant:
+    """A tenant of the local stack with the credentials of an API client."""
 
     slug: str
     plan: str
@@ -52,127 +59,133 @@ class Tenant:
     client_secret: str
 
     def client(self, http: httpx.Client) -> Stowage:
-        """Make its client. A stack on this machine is there or is not: nothing to wait for."""
+        """Return an API client. It retries without delay: the stack is on this machine."""
         return Stowage(
             self.base_url, self.client_id, self.client_secret, http, sleep=lambda _: None
         )
 
 
-def find_tenant(stack: Path, slug: str) -> Tenant:
+def find_tenant(stack: Path, slug: str) -> LocalTenant:
     """Read a tenant from the file that the local stack writes.
 
+    Args:
+        stack: Path of `stack.json`.
+        slug: Of the tenant.
+
     Raises:
-        LocalRunFailed: There is no such file, or no such tenant in it.
+        LocalRunFailed: The file or the tenant does not exist.
     """
     if not stack.exists():
-        raise LocalRunFailed("No stack is running: start it with `make run`.")
+        raise LocalRunFailed("No stack is running. Start it with `make run`.")
     tenants = json.loads(stack.read_text())["tenants"]
     if slug not in tenants:
-        raise LocalRunFailed(f"There is no tenant {slug}; there are {', '.join(tenants)}.")
-    known = {field.name for field in fields(Tenant)}
-    wanted = {name: value for name, value in tenants[slug].items() if name in known}
-    return Tenant(slug, **wanted)
+        raise LocalRunFailed(f"Tenant {slug} does not exist. Tenants: {', '.join(tenants)}.")
+    names = {field.name for field in fields(LocalTenant)}
+    values = {name: value for name, value in tenants[slug].items() if name in names}
+    return LocalTenant(slug, **values)
 
 
-def listen(tenant: Tenant, port: int, console: Console) -> None:
-    """Show the tenant's events as they arrive on this port, until Ctrl-C.
+def listen(tenant: LocalTenant, port: int, console: Console) -> None:
+    """Receive the tenant's events on a port and print them until Ctrl-C.
 
     Raises:
-        LocalRunFailed: The port cannot be used, or the stack refuses or does not answer.
+        LocalRunFailed: The port cannot be used, or the stack does not respond or returns an error.
     """
     secret = new_secret()
     try:
         receiver = Receiver(port, secret)
     except (OSError, OverflowError) as problem:
         raise LocalRunFailed(
-            f"Port {port} cannot be used ({problem}). Choose another: make listen PORT=…"
+            f"Port {port} cannot be used ({problem}). Choose another port: make listen PORT=…"
         ) from problem
     try:
         with (
             suppress(KeyboardInterrupt),
             receiver.serving(),
-            httpx.Client(timeout=_SECONDS) as http,
+            httpx.Client(timeout=_TIMEOUT_SECONDS) as http,
             _subscribed(tenant.client(http), receiver, console),
         ):
-            _show_all(receiver, console)
-    except StowageError as refusal:
-        raise LocalRunFailed(_explained(refusal, tenant)) from refusal
-    except httpx.TransportError as silence:
+            _print_deliveries(receiver, console)
+    except StowageError as error:
+        raise LocalRunFailed(_explain(error, tenant)) from error
+    except httpx.TransportError as error:
         raise LocalRunFailed(
-            f"No stack answers at {tenant.base_url}: start it with `make run`."
-        ) from silence
+            f"No stack responds at {tenant.base_url}. Start it with `make run`."
+        ) from error
 
 
-def _show_all(receiver: Receiver, console: Console) -> None:
-    """Show what arrives until a signal ends it: between two lines, not within one."""
-    ended = threading.Event()
+def _print_deliveries(receiver: Receiver, console: Console) -> None:
+    """Print deliveries until a signal arrives; a line is never interrupted."""
+    stopped = threading.Event()
 
-    def end(number: int, _frame: object) -> None:
-        signal.signal(number, signal.default_int_handler)  # a second one does not wait
-        ended.set()
+    def stop(number: int, _frame: object) -> None:
+        signal.signal(number, signal.default_int_handler)  # a second signal stops at once
+        stopped.set()
 
-    for each in _ENDS:
-        signal.signal(each, end)
+    for each in _STOP_SIGNALS:
+        signal.signal(each, stop)
     inbox = Inbox()
-    while not ended.is_set():
+    while not stopped.is_set():
         with suppress(queue.Empty):
-            arrival = receiver.arrivals.get(timeout=_LOOK_UP)
-            console.print(_shown(inbox.judge(arrival), arrival), soft_wrap=True)
+            delivery = receiver.deliveries.get(timeout=_POLL_SECONDS)
+            console.print(_styled(inbox.classify(delivery), delivery), soft_wrap=True)
 
 
 @contextmanager
 def _subscribed(stowage: Stowage, receiver: Receiver, console: Console) -> Iterator[None]:
-    """Be subscribed to everything as long as the block lasts."""
+    """Subscribe to all kinds of events during the block."""
     url = f"http://localhost:{receiver.server_port}"
-    for left in [each for each in stowage.each("/webhooks") if each["url"] == url]:
-        _unsubscribe(stowage, left["id"])
-        console.print(f"Subscription {left['id']} of a run that did not end well is deleted.")
-    wanted = {"url": url, "events": EVENT_KINDS, "secret": receiver.secret}
-    number = stowage.post("/webhooks", wanted)["id"]
+    for stale in [each for each in stowage.each("/webhooks") if each["url"] == url]:
+        _unsubscribe(stowage, stale["id"])
+        console.print(f"Deleted subscription {stale['id']} of an earlier run.")
+    body = {"url": url, "events": EVENT_KINDS, "secret": receiver.secret}
+    number = stowage.post("/webhooks", body)["id"]
     try:
-        console.print(f"Subscription {number} sends every event to {url}; Ctrl-C deletes it.")
-        console.print("What is refused is not signed as it should be; all else is verified.\n")
+        console.print(f"Subscription {number} sends every event to {url}. Press Ctrl-C to stop.")
+        console.print("All signatures are verified; a wrong one is shown as rejected.\n")
         yield
     finally:
         _unsubscribe(stowage, number)
-        console.print(f"Subscription {number} is deleted.")
+        console.print(f"Deleted subscription {number}.")
 
 
 def _unsubscribe(stowage: Stowage, number: int) -> None:
     try:
         stowage.send("DELETE", f"/webhooks/{number}")
-    except StowageError as refusal:
-        if refusal.status not in {httpx.codes.NOT_FOUND, httpx.codes.GONE}:
+    except StowageError as error:
+        if error.status not in {httpx.codes.NOT_FOUND, httpx.codes.GONE}:
             raise
 
 
-def _shown(verdict: Verdict, arrival: Arrival) -> Text:
-    text = Text(line(verdict, arrival), _STYLES[verdict])
-    if arrival.event and arrival.event.attributes and verdict == "new":
-        attributes = json.dumps(arrival.event.attributes, ensure_ascii=False)
+def _styled(classification: Classification, delivery: ReceivedDelivery) -> Text:
+    text = Text(format_line(classification, delivery), _STYLES[classification])
+    if delivery.event and delivery.event.attributes and classification == "new":
+        attributes = json.dumps(delivery.event.attributes, ensure_ascii=False)
         text.append(f"\n{'':10}{printable(attributes)}", "dim")
     return text
 
 
-def _explained(refusal: StowageError, tenant: Tenant) -> str:
-    if refusal.code == "feature_not_in_plan":
+def _explain(error: StowageError, tenant: LocalTenant) -> str:
+    if error.code == "feature_not_in_plan":
         return (
-            f"The plan of {tenant.slug} ({tenant.plan}) has no webhooks."
-            " Another tenant: make listen TENANT=acme"
+            f"The plan of tenant {tenant.slug} ({tenant.plan}) has no webhooks."
+            " Choose another tenant: make listen TENANT=acme"
         )
-    return f"The stack refuses: {refusal}"
+    return f"The stack returned an error: {error}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Listen to a tenant of `.local/stack.json`."""
+    """Run the program."""
     parser = argparse.ArgumentParser(prog="python -m local.listen", description=__doc__)
-    parser.add_argument("--tenant", default="acme", help="whose events (default: acme)")
-    parser.add_argument("--port", type=int, default=8787, help="on 127.0.0.1 (default: 8787)")
+    parser.add_argument(
+        "--tenant", default="acme", help="tenant whose events are printed (default: acme)"
+    )
+    parser.add_argument("--port", type=int, default=8787, help="port on 127.0.0.1 (default: 8787)")
     parser.add_argument("--stack", type=Path, default=STACK_FILE, help=argparse.SUPPRESS)
     chosen = parser.parse_args(arguments)
     console = Console(highlight=False)
-    for end in _ENDS:
-        signal.signal(end, signal.default_int_handler)
+    for each in _STOP_SIGNALS:
+        signal.signal(each, signal.default_int_handler)
     try:
         listen(find_tenant(chosen.stack, chosen.tenant), chosen.port, console)
     except LocalRunFailed as problem:

@@ -1,6 +1,6 @@
-"""Load the sample data of `sample/` into a tenant, over its own HTTP interface.
+"""Load the sample data of `sample/acme` into a tenant through the API.
 
-`python -m local.sample --help` shows how to run it by hand.
+`python -m local.sample --help` describes the command line.
 """
 
 import csv
@@ -28,8 +28,8 @@ type NaturalKey = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """One sort of record: its file, the route that takes it, the fields that identify it."""
+class RecordKind:
+    """One kind of record: its file, the route that creates it, and the fields that identify it."""
 
     title: str
     file: str
@@ -37,43 +37,49 @@ class Kind:
     key: tuple[str, ...]
 
     def key_of(self, record: Body) -> NaturalKey:
-        """Natural key of a record, as the file or the interface shows it."""
+        """Return the natural key of a record from the file or from the API."""
         return tuple(str(record[name]) for name in self.key)
 
 
-KINDS = (
-    Kind("warehouses", "warehouses.csv", "/warehouses", ("whs_code",)),
-    Kind("positions", "warehouse_positions.csv", "/warehouse-positions", ("whs_code", "bin_code")),
-    Kind("product categories", "product_categories.csv", "/product-categories", ("name",)),
-    Kind("products", "products.csv", "/products", ("item_code",)),
-    Kind("clients", "clients.csv", "/clients", ("document_id",)),
-    Kind("providers", "providers.csv", "/providers", ("name",)),
-    Kind("entry documents", "entry_documents.json", "/entry-documents", ("type", "external_ref")),
-    Kind("exit documents", "exit_documents.json", "/exit-documents", ("type", "external_ref")),
+RECORD_KINDS = (
+    RecordKind("warehouses", "warehouses.csv", "/warehouses", ("whs_code",)),
+    RecordKind(
+        "positions", "warehouse_positions.csv", "/warehouse-positions", ("whs_code", "bin_code")
+    ),
+    RecordKind("product categories", "product_categories.csv", "/product-categories", ("name",)),
+    RecordKind("products", "products.csv", "/products", ("item_code",)),
+    RecordKind("clients", "clients.csv", "/clients", ("document_id",)),
+    RecordKind("providers", "providers.csv", "/providers", ("name",)),
+    RecordKind(
+        "entry documents", "entry_documents.json", "/entry-documents", ("type", "external_ref")
+    ),
+    RecordKind(
+        "exit documents", "exit_documents.json", "/exit-documents", ("type", "external_ref")
+    ),
 )
-"""In the order in which they need each other."""
-MAPS = "warehouse_layouts.json"
-"""The map of each warehouse, with its `whs_code`."""
+"""All files, in the order of their dependencies."""
+LAYOUTS = "warehouse_layouts.json"
+"""File with the layout of each warehouse and its `whs_code`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
-    """What became of the records of one kind: how many were created, how many were there."""
+class LoadResult:
+    """The number of records of one kind that were created, and that existed before."""
 
     title: str
     created: int
-    present: int
+    existing: int
 
 
-class SampleRefused(Exception):
-    """The API did not take a record, or could not be reached in all attempts."""
+class SampleLoadError(Exception):
+    """The API refused a record, or could not be reached in all attempts."""
 
 
 # -- the files ---------------------------------------------------------------------------------
 
-_WHOLE = frozenset({"zone_id", "pick_sequence", "document_id"})
-_DECIMAL = frozenset({"capacity_units", "capacity_weight_kg", "capacity_volume_m3"})
-_YES_NO = frozenset(
+_INTEGER_COLUMNS = frozenset({"zone_id", "pick_sequence", "document_id"})
+_DECIMAL_COLUMNS = frozenset({"capacity_units", "capacity_weight_kg", "capacity_volume_m3"})
+_BOOLEAN_COLUMNS = frozenset(
     {
         "disabled",
         "inventory_item",
@@ -87,11 +93,11 @@ _YES_NO = frozenset(
 )
 
 
-def read(file: Path) -> list[Body]:
-    """Read a file of records into bodies of the interface.
+def read_records(file: Path) -> list[Body]:
+    """Read a file of records as request bodies.
 
-    In .csv the column tells the JSON type, codes stay text, and an empty cell leaves the field
-    out; .json holds the bodies themselves.
+    A .json file contains the bodies. In a .csv file the column determines the JSON type, codes stay
+    strings, and an empty cell omits the field.
     """
     text = file.read_text(encoding="utf-8")
     if file.suffix == ".json":
@@ -104,92 +110,97 @@ def read(file: Path) -> list[Body]:
 
 
 def _typed(column: str, cell: str) -> Any:
-    if column in _YES_NO:
+    if column in _BOOLEAN_COLUMNS:
         return {"true": True, "false": False}[cell]
-    if column in _WHOLE:
+    if column in _INTEGER_COLUMNS:
         return int(cell)
-    if column in _DECIMAL:
+    if column in _DECIMAL_COLUMNS:
         return json.loads(cell)
     return cell
 
 
-# -- the way to the API ------------------------------------------------------------------------
+# -- the API -----------------------------------------------------------------------------------
 
-_AT_ONCE = 8
+_CONCURRENCY = 8
 _ATTEMPTS = 8
-_LONGEST_WAIT = 60.0
-_PAGE = 100
-_KEYS = uuid.UUID("5b0f3f1e-6c7d-4b0e-9c55-0d6f3a7f9a11")
+_MAX_WAIT = 60.0
+_PAGE_SIZE = 100
+_KEY_NAMESPACE = uuid.UUID("5b0f3f1e-6c7d-4b0e-9c55-0d6f3a7f9a11")
 
 
 def load(
     base_url: str, token: str, progress: Progress | None = None, folder: Path = ACME
-) -> list[Loaded]:
-    """Create every record of `folder` that the tenant does not have yet.
+) -> list[LoadResult]:
+    """Create every record of `folder` that the tenant does not have yet. Safe to repeat.
 
     Args:
-        base_url: address of the tenant, ending in `/api/v1`.
-        token: access token with the read and write scopes of warehouses, products, clients,
+        base_url: Address of the tenant, ending in `/api/v1`.
+        token: Access token with the read and write scopes of warehouses, products, clients,
             providers, receipts and pickings.
-        progress: where to show the progress, already started; by default a bar on the terminal.
-        folder: where the files of `KINDS` and `MAPS` are.
+        progress: A started progress display; by default a new one on the terminal.
+        folder: Folder with the files of `RECORD_KINDS` and `LAYOUTS`.
 
     Raises:
-        SampleRefused: a record was refused. What came before it stays; another run goes on
-            from there and doubles nothing.
+        SampleLoadError: A record was refused. Records created before it are kept, and another run
+            continues after them.
     """
-    with client_of(base_url, token) as client:
+    with open_client(base_url, token) as client:
         if progress is not None:
-            return load_over(client, progress, folder)
-        with bar_of_progress() as bar:
-            return load_over(client, bar, folder)
+            return load_with(client, progress, folder)
+        with progress_bar() as bar:
+            return load_with(client, bar, folder)
 
 
-def client_of(base_url: str, token: str) -> httpx.Client:
-    """Make the client of a tenant."""
+def open_client(base_url: str, token: str) -> httpx.Client:
+    """Return an HTTP client for the API of a tenant."""
     return httpx.Client(
         base_url=base_url,
         headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
-        # Cold functions of the local stack are slow when eight of them start at once.
+        # Eight concurrent cold starts are slow in the local stack.
         timeout=httpx.Timeout(60.0),
     )
 
 
-def load_over(client: httpx.Client, progress: Progress, folder: Path = ACME) -> list[Loaded]:
-    """Do what `load` does over a client that has its address and its token."""
-    loaded = [_load_kind(client, kind, read(folder / kind.file), progress) for kind in KINDS]
-    return [*loaded, _publish_maps(client, read(folder / MAPS), progress)]
+def load_with(client: httpx.Client, progress: Progress, folder: Path = ACME) -> list[LoadResult]:
+    """Load the records as `load` does, with a client that has the address and the token."""
+    loaded = [
+        _load_kind(client, kind, read_records(folder / kind.file), progress)
+        for kind in RECORD_KINDS
+    ]
+    return [*loaded, _publish_layouts(client, read_records(folder / LAYOUTS), progress)]
 
 
 def _load_kind(
-    client: httpx.Client, kind: Kind, records: Sequence[Body], progress: Progress
-) -> Loaded:
-    there = _present(client, kind)
-    missing = [record for record in records if kind.key_of(record) not in there]
+    client: httpx.Client, kind: RecordKind, records: Sequence[Body], progress: Progress
+) -> LoadResult:
+    existing = _present(client, kind)
+    missing = [record for record in records if kind.key_of(record) not in existing]
     task = progress.add_task(kind.title, total=len(records), completed=len(records) - len(missing))
     created = 0
-    taken = dict[NaturalKey, str]()
-    pool = ThreadPoolExecutor(_AT_ONCE)
+    refused = dict[NaturalKey, str]()
+    pool = ThreadPoolExecutor(_CONCURRENCY)
     try:
         answers = pool.map(partial(_create, client, kind), missing)
         for record, answer in zip(missing, answers, strict=True):
             if answer.is_success:
                 created += answer.status_code == HTTPStatus.CREATED
-            elif _names_only_the_key(answer, kind):
-                taken[kind.key_of(record)] = problem(answer)
+            elif _rejects_only_the_key(answer, kind):
+                refused[kind.key_of(record)] = describe_error(answer)
             else:
-                raise SampleRefused(f"{kind.path} {kind.key_of(record)}: {problem(answer)}")
+                raise SampleLoadError(
+                    f"{kind.path} {kind.key_of(record)}: {describe_error(answer)}"
+                )
             progress.advance(task)
     finally:
         pool.shutdown(cancel_futures=True)
-    _expect_present(client, kind, taken)
-    return Loaded(kind.title, created, len(records) - created)
+    _ensure_present(client, kind, refused)
+    return LoadResult(kind.title, created, len(records) - created)
 
 
-def _publish_maps(client: httpx.Client, maps: Sequence[Body], progress: Progress) -> Loaded:
-    """Publish the map of each warehouse that has none."""
-    title = "warehouse maps"
-    numbers = {row["whs_code"]: row["id"] for row in rows(client, "/warehouses")}
+def _publish_layouts(client: httpx.Client, maps: Sequence[Body], progress: Progress) -> LoadResult:
+    """Publish the layout of each warehouse that has none."""
+    title = "warehouse layouts"
+    numbers = {row["whs_code"]: row["id"] for row in list_rows(client, "/warehouses")}
     published = 0
     for body in progress.track(maps, description=title):
         path = f"/warehouses/{numbers[body['whs_code']]}/layout"
@@ -198,74 +209,74 @@ def _publish_maps(client: httpx.Client, maps: Sequence[Body], progress: Progress
             answer = write(client, "PUT", path, body)
             published += 1
         if not answer.is_success:
-            raise SampleRefused(f"{path}: {problem(answer)}")
-    return Loaded(title, published, len(maps) - published)
+            raise SampleLoadError(f"{path}: {describe_error(answer)}")
+    return LoadResult(title, published, len(maps) - published)
 
 
-def _expect_present(client: httpx.Client, kind: Kind, taken: dict[NaturalKey, str]) -> None:
-    """Tell codes that another loader took meanwhile from codes that the API finds invalid."""
-    if taken:
-        invalid = taken.keys() - _present(client, kind)
+def _ensure_present(client: httpx.Client, kind: RecordKind, refused: dict[NaturalKey, str]) -> None:
+    """Raise unless the refused records were created by another loader in the meantime."""
+    if refused:
+        invalid = refused.keys() - _present(client, kind)
         if invalid:
             first = min(invalid)
-            raise SampleRefused(f"{kind.path} {first}: {taken[first]}")
+            raise SampleLoadError(f"{kind.path} {first}: {refused[first]}")
 
 
-def _present(client: httpx.Client, kind: Kind) -> set[NaturalKey]:
-    return {kind.key_of(row) for row in rows(client, kind.path)}
+def _present(client: httpx.Client, kind: RecordKind) -> set[NaturalKey]:
+    return {kind.key_of(row) for row in list_rows(client, kind.path)}
 
 
-def rows(client: httpx.Client, path: str, **query: Any) -> Iterator[Body]:
-    """Every row of a list."""
-    page, last = 1, 1
-    while page <= last:
-        params = {"page": page, "per_page": _PAGE, **query}
+def list_rows(client: httpx.Client, path: str, **query: Any) -> Iterator[Body]:
+    """Yield every row of a list."""
+    page, last_page = 1, 1
+    while page <= last_page:
+        params = {"page": page, "per_page": _PAGE_SIZE, **query}
         request = client.build_request("GET", path, params=params)
         answer = _send(client, request)
         if not answer.is_success:
-            raise SampleRefused(f"{path}: {problem(answer)}")
+            raise SampleLoadError(f"{path}: {describe_error(answer)}")
         body = answer.json()
         yield from body["data"]
-        page, last = page + 1, body["meta"]["last_page"]
+        page, last_page = page + 1, body["meta"]["last_page"]
 
 
 def read_one(client: httpx.Client, path: str) -> httpx.Response:
-    """Read a resource, as often as it takes."""
+    """Read a resource, with retries."""
     return _send(client, client.build_request("GET", path))
 
 
-def _create(client: httpx.Client, kind: Kind, record: Body) -> httpx.Response:
+def _create(client: httpx.Client, kind: RecordKind, record: Body) -> httpx.Response:
     return write(client, "POST", kind.path, record)
 
 
 def write(client: httpx.Client, method: str, path: str, body: Body) -> httpx.Response:
-    """Send a body, as often as it takes; done once, by a key that is made of what is sent."""
-    # The body is in the key too: a corrected record must not meet the answer to the wrong one.
+    """Send a body, with retries; an Idempotency-Key derived from path and body prevents doubles."""
+    # With the body in the key, a corrected record does not get the stored response of the first.
     content = json.dumps(body, sort_keys=True)
-    key = uuid.uuid5(_KEYS, f"{path} {content}")
+    key = uuid.uuid5(_KEY_NAMESPACE, f"{path} {content}")
     headers = {"Idempotency-Key": str(key), "Content-Type": "application/json"}
     return _send(client, client.build_request(method, path, content=content, headers=headers))
 
 
 def _send(client: httpx.Client, request: httpx.Request) -> httpx.Response:
-    """Send until there is a final answer; safe to repeat, as creations carry their key."""
+    """Send a request until it gets a final response; requests are safe to repeat."""
     for attempt in range(1, _ATTEMPTS):
         try:
             answer = client.send(request)
         except httpx.TransportError:
             wait = 0.0
         else:
-            if not _worth_a_retry(answer):
+            if not _is_retryable(answer):
                 return answer
             wait = _retry_after(answer)
-        time.sleep(min(max(wait, 0.1 * 2**attempt), _LONGEST_WAIT))
+        time.sleep(min(max(wait, 0.1 * 2**attempt), _MAX_WAIT))
     try:
         return client.send(request)
     except httpx.TransportError as error:
-        raise SampleRefused(f"{request.url}: {error!r}") from error
+        raise SampleLoadError(f"{request.url}: {error!r}") from error
 
 
-def _worth_a_retry(answer: httpx.Response) -> bool:
+def _is_retryable(answer: httpx.Response) -> bool:
     return (
         answer.status_code == HTTPStatus.TOO_MANY_REQUESTS
         or answer.is_server_error
@@ -278,7 +289,7 @@ def _retry_after(answer: httpx.Response) -> float:
     return float(seconds) if seconds.isdecimal() else 0.0
 
 
-def _names_only_the_key(answer: httpx.Response, kind: Kind) -> bool:
+def _rejects_only_the_key(answer: httpx.Response, kind: RecordKind) -> bool:
     if _code(answer) != "validation_failed":
         return False
     fields = {problem["field"] for problem in answer.json()["errors"]}
@@ -289,8 +300,8 @@ def _code(answer: httpx.Response) -> str:
     return str(_error(answer).get("code", ""))
 
 
-def problem(answer: httpx.Response) -> str:
-    """What an answer says was wrong."""
+def describe_error(answer: httpx.Response) -> str:
+    """Return status, code and message of an error response."""
     message = _error(answer).get("message", answer.text[:200])
     return f"{answer.status_code} {_code(answer)}: {message}"
 
@@ -304,11 +315,11 @@ def _error(answer: httpx.Response) -> Body:
     return error if isinstance(error, dict) else {}
 
 
-# -- by hand -----------------------------------------------------------------------------------
+# -- the command line --------------------------------------------------------------------------
 
 
-def bar_of_progress() -> Progress:
-    """Show on the terminal what is done of how much."""
+def progress_bar() -> Progress:
+    """Return a progress display for the terminal."""
     return Progress(
         TextColumn("{task.description:<20}"),
         BarColumn(),
@@ -321,9 +332,9 @@ def _credentials(stack_file: Path, tenant: str) -> tuple[str, str]:
     try:
         entry = json.loads(stack_file.read_text(encoding="utf-8"))["tenants"][tenant]
     except FileNotFoundError as error:
-        raise click.ClickException(f"{stack_file} is missing: does the stack run?") from error
+        raise click.ClickException(f"{stack_file} does not exist. Run `make run` first.") from error
     except KeyError as error:
-        raise click.ClickException(f"{stack_file} knows no tenant {tenant}.") from error
+        raise click.ClickException(f"{stack_file} contains no tenant {tenant}.") from error
     answer = httpx.post(
         f"{entry['base_url']}/oauth/token",
         data={"grant_type": "client_credentials"},
@@ -331,7 +342,9 @@ def _credentials(stack_file: Path, tenant: str) -> tuple[str, str]:
         timeout=60.0,
     )
     if not answer.is_success:
-        raise click.ClickException(f"No token: {answer.status_code} {answer.text[:200]}")
+        raise click.ClickException(
+            f"The token request failed: {answer.status_code} {answer.text[:200]}"
+        )
     return entry["base_url"], answer.json()["access_token"]
 
 
@@ -341,29 +354,29 @@ def _credentials(stack_file: Path, tenant: str) -> tuple[str, str]:
     "--stack-file",
     type=click.Path(path_type=Path, dir_okay=False),
     default=ROOT / ".local" / "stack.json",
-    help="Addresses and credentials that `make run` wrote.  [default: .local/stack.json]",
+    help="File with the addresses and credentials of `make run`.  [default: .local/stack.json]",
 )
 @click.option(
     "--base-url",
-    help="Load another installation instead; its token is taken from $STOWAGE_TOKEN.",
+    help="Address of another deployment; its access token is read from $STOWAGE_TOKEN.",
 )
 def main(tenant: str, stack_file: Path, base_url: str | None) -> None:
-    """Load the sample data of `sample/acme` over the HTTP interface.
+    """Load the sample data of `sample/acme` through the API.
 
-    What is there already is left alone, so a run that was interrupted can be repeated.
+    Existing records are left unchanged, so an interrupted run can be repeated.
     """
     if base_url:
         token = os.environ.get("STOWAGE_TOKEN", "")
         if not token:
-            raise click.UsageError("--base-url needs an access token in STOWAGE_TOKEN.")
+            raise click.UsageError("--base-url needs an access token in $STOWAGE_TOKEN.")
     else:
         base_url, token = _credentials(stack_file, tenant)
     try:
         results = load(base_url, token)
-    except SampleRefused as error:
+    except SampleLoadError as error:
         raise click.ClickException(str(error)) from error
     for kind in results:
-        click.echo(f"{kind.title:<20}{kind.created:>5} created{kind.present:>6} present")
+        click.echo(f"{kind.title:<20}{kind.created:>5} created{kind.existing:>6} present")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The emulator as a process of this machine: started, found again, stopped."""
+"""Start, discovery and stop of the emulator's process."""
 
 import json
 import os
@@ -21,27 +21,27 @@ _MODULE = "local.emulator"
 
 
 class LocalRunFailed(Exception):
-    """The local run cannot go on; the message says why and what to do."""
+    """The local run cannot continue; the message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """The emulator's process and where it answers."""
+    """The process of the emulator and its port."""
 
     pid: int
     port: int
 
     @property
     def endpoint(self) -> str:
-        """Address of every AWS service."""
+        """Endpoint of all AWS services."""
         return f"http://127.0.0.1:{self.port}"
 
     def alive(self) -> bool:
-        """Tell whether the process runs and is ours: numbers of ended ones are given anew."""
+        """Return whether the process runs and is the emulator (process ids are reused)."""
         with suppress(ChildProcessError):
-            os.waitpid(self.pid, os.WNOHANG)  # one of our own that ended
+            os.waitpid(self.pid, os.WNOHANG)  # Reap a child that has ended.
         command = subprocess.run(
-            ["ps", "-o", "command=", "-p", str(self.pid)],  # noqa: S607 - where it is, differs
+            ["ps", "-o", "command=", "-p", str(self.pid)],  # noqa: S607 - its path differs
             capture_output=True,
             text=True,
             check=False,
@@ -50,7 +50,7 @@ class Server:
 
 
 def find() -> Server | None:
-    """Find the emulator that an earlier start left running."""
+    """Return the running emulator of an earlier start, if there is one."""
     if not PROCESS_FILE.exists():
         return None
     server = Server(**json.loads(PROCESS_FILE.read_text()))
@@ -63,13 +63,13 @@ def start(port: int) -> Server:
     Raises:
         LocalRunFailed: The port is taken, or the emulator does not answer.
     """
-    _refuse_taken(port)
+    _ensure_port_is_free(port)
     shutil.rmtree(SCRATCH, ignore_errors=True)
     (SCRATCH / "unpacked").mkdir(parents=True)
     environment = aws_environment(f"http://127.0.0.1:{port}") | {
         "BIND_HOST": "127.0.0.1",
         "GATEWAY_PORT": str(port),
-        "IOT_MTLS_ENABLED": "0",  # it would listen on every interface
+        "IOT_MTLS_ENABLED": "0",  # It would listen on every network interface.
         "LOG_LEVEL": "WARNING",
         "MINISTACK_HOST": "127.0.0.1",
         "PERSIST_STATE": "1",
@@ -85,7 +85,7 @@ def start(port: int) -> Server:
             env=environment,
             stdout=log,
             stderr=subprocess.STDOUT,
-            start_new_session=True,  # Ctrl-C reaches us alone: we stop it in order
+            start_new_session=True,  # Ctrl-C must not reach it: `stop` ends it in order.
         )
     server = Server(process.pid, port)
     PROCESS_FILE.write_text(json.dumps(asdict(server)))
@@ -93,11 +93,11 @@ def start(port: int) -> Server:
     return server
 
 
-def _refuse_taken(port: int) -> None:
+def _ensure_port_is_free(port: int) -> None:
     with socket.socket() as probe:
         if probe.connect_ex(("127.0.0.1", port)) == 0:
             raise LocalRunFailed(
-                f"Port {port} is taken by another program; choose one: make run PORT=4567"
+                f"Port {port} is used by another program. Choose another one: make run PORT=4567"
             )
 
 
@@ -109,27 +109,29 @@ def _wait_until_ready(server: Server) -> None:
                 return
         time.sleep(0.1)
     stop(server)
-    raise LocalRunFailed(f"The emulator does not answer. Its last words:\n{last_words()}")
+    raise LocalRunFailed(
+        f"The emulator did not start within {_START_SECONDS} s. Its last log lines:\n{log_tail()}"
+    )
 
 
-def last_words() -> str:
-    """End of the emulator's log."""
+def log_tail() -> str:
+    """Return the last 20 lines of the emulator's log."""
     return "\n".join(EMULATOR_LOG.read_text().splitlines()[-20:])
 
 
 def stop(server: Server) -> bool:
-    """Ask the emulator to write its state and end.
+    """Stop the emulator with SIGTERM, so that it saves its state.
 
     Returns:
-        False when it had to be killed, and its state since the start is lost.
+        False if it had to be killed; its changes since the start are lost then.
     """
     with suppress(ProcessLookupError):
         os.kill(server.pid, signal.SIGTERM)
     deadline = time.monotonic() + _STOP_SECONDS
-    while in_order := server.alive():
+    while running := server.alive():
         if time.monotonic() > deadline:
             os.kill(server.pid, signal.SIGKILL)
             break
         time.sleep(0.1)
     PROCESS_FILE.unlink(missing_ok=True)
-    return not in_order
+    return not running

@@ -1,4 +1,4 @@
-"""Where the local run keeps its things, and the environment of whoever talks to it."""
+"""Paths and names of the local run, and the environment of its AWS clients."""
 
 import os
 import platform
@@ -6,14 +6,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 STATE = ROOT / ".local"
-"""Everything that the local run writes; `make clean` removes its content."""
+"""Directory for all files of the local run; `make clean` removes the data."""
 
 STACK_FILE = STATE / "stack.json"
 PROCESS_FILE = STATE / "emulator.json"
 EMULATOR_LOG = STATE / "emulator.log"
 DEPLOY_LOG = STATE / "deploy.log"
 DATA = STATE / "data"
-"""State of the emulator: written when it stops, read when it starts."""
+"""State of the emulator; saved when it stops, loaded when it starts."""
 
 SCRATCH = STATE / "tmp"
 BUILD = ROOT / ".aws-sam" / "build"
@@ -24,14 +24,14 @@ DEFAULT_PORT = 4566
 
 
 def architecture() -> str:
-    """Lambda's name for this machine's processor: compiled packages must fit it."""
+    """Return Lambda's name for this machine's processor, for which packages are built."""
     return "arm64" if platform.machine() in {"arm64", "aarch64"} else "x86_64"
 
 
 def aws_environment(endpoint: str) -> dict[str, str]:
-    """Environment variables that lead every AWS client to the emulator, and nowhere else.
+    """Return the environment in which every AWS client uses the emulator.
 
-    Real credentials of this machine, its profiles and its metadata service are out of reach.
+    It hides the AWS credentials, profiles and metadata service of this machine.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
     return kept | {

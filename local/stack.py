@@ -1,6 +1,7 @@
-"""The whole stack on this machine: start it, stop it, forget it.
+"""Start, stop and reset the local stack.
 
-`make run` and its neighbours call this; `python -m local.stack --help` lists the commands.
+The targets run, stop, clean and e2e of the Makefile call this module. `python -m local.stack
+--help` lists the commands.
 """
 
 import json
@@ -20,55 +21,57 @@ import click
 import httpx
 from rich.console import Console
 
-from local import deployment, floor_sample, sample, server, tenants
+from local import deployment, sample, sample_operations, server, tenants
 from local.server import LocalRunFailed, Server
 from local.settings import DATA, DEFAULT_PORT, STACK_FILE, STATE, aws_environment
-from shared.integration.webhooks.relaying import relay_left_over
+from shared.integration.webhooks.relay import relay_missed_entries
 
 console = Console()
 
-_PORT_HELP = f"Port on 127.0.0.1.  [default: the last one; {DEFAULT_PORT} at first]"
+_PORT_HELP = f"Port on 127.0.0.1.  [default: that of the last run, or {DEFAULT_PORT}]"
 
 
-def _bring_up(port: int | None) -> Server:
-    """Start the emulator unless it runs, deploy, provision, load, and write the stack file."""
+def _start_stack(port: int | None) -> Server:
+    """Start the emulator unless it runs, deploy, create tenants, load data, write stack.json."""
     STATE.mkdir(exist_ok=True)
     DATA.mkdir(exist_ok=True)
     running = server.find()
     if running is not None:
-        _deploy_and_fill(running)
+        _deploy_and_provision(running)
         return running
     with _step("Starting the emulator"):
-        running = server.start(_port(port))
+        running = server.start(_choose_port(port))
     try:
-        _deploy_and_fill(running)
+        _deploy_and_provision(running)
     except BaseException:
-        console.print("It did not come up: stopping the emulator.")
+        console.print("The start failed: stopping the emulator.")
         server.stop(running)
         raise
     return running
 
 
-def _port(wanted: int | None) -> int:
-    """Choose the port: queues are known by addresses that have it, so it stays with the data."""
-    known = urlsplit(_read().get("endpoint_url", "")).port if any(DATA.iterdir()) else None
+def _choose_port(wanted: int | None) -> int:
+    """Return the port; existing data keeps its port, because the URLs of its queues contain it."""
+    known = (
+        urlsplit(_read_stack_file().get("endpoint_url", "")).port if any(DATA.iterdir()) else None
+    )
     if known and wanted not in {None, known}:
         raise LocalRunFailed(
-            f"The data of this stack belongs to port {known}: make run PORT={known},"
-            " or `make clean`, which forgets it."
+            f"The data of the local stack was created with port {known}. Run `make run"
+            f" PORT={known}`, or remove the data with `make clean`."
         )
     return wanted or known or DEFAULT_PORT
 
 
-def _deploy_and_fill(running: Server) -> None:
+def _deploy_and_provision(running: Server) -> None:
     os.environ.update(aws_environment(running.endpoint))
     with _step("Deploying the template"):
         deployment.deploy(running)
     os.environ.update(deployment.operator_environment())
     base_url = deployment.base_url(running)
-    with _step("Provisioning the demo tenants"):
-        made = tenants.provision(base_url, _read().get("tenants", {}))
-    _write(
+    with _step("Creating the demo tenants"):
+        made = tenants.provision(base_url, _read_stack_file().get("tenants", {}))
+    _write_stack_file(
         {
             "base_url": base_url,
             "endpoint_url": running.endpoint,
@@ -76,14 +79,14 @@ def _deploy_and_fill(running: Server) -> None:
             "tenants": made,
         }
     )
-    with _step("Relaying events that the last run had not"):
+    with _step("Relaying events that the last run did not relay"):
         for slug in made:
-            deque(relay_left_over(slug, older_than=0), maxlen=0)
-    with _step("Loading the sample data of acme"):
+            deque(relay_missed_entries(slug, older_than=0), maxlen=0)
+    with _step("Loading master data and documents of acme"):
         token = _token(made["acme"])
         sample.load(base_url, token)
-    with _step("Letting its warehouses work"):
-        floor_sample.work(base_url, token)
+    with _step("Creating receipts, pickings and other work of acme"):
+        sample_operations.run(base_url, token)
 
 
 @contextmanager
@@ -102,25 +105,27 @@ def _token(tenant: dict[str, str]) -> str:
         timeout=60,
     )
     if not answer.is_success:
-        raise LocalRunFailed(f"No token for acme: {answer.status_code} {answer.text}")
+        raise LocalRunFailed(
+            f"The token request for acme failed: {answer.status_code} {answer.text}"
+        )
     token: str = answer.json()["access_token"]
     return token
 
 
-def _read() -> dict[str, Any]:
+def _read_stack_file() -> dict[str, Any]:
     content: dict[str, Any] = json.loads(STACK_FILE.read_text()) if STACK_FILE.exists() else {}
     return content
 
 
-def _write(stack: dict[str, Any]) -> None:
-    STACK_FILE.touch(mode=0o600)  # it holds secrets, if only of this machine
+def _write_stack_file(stack: dict[str, Any]) -> None:
+    STACK_FILE.touch(mode=0o600)  # It contains secrets of the local stack.
     STACK_FILE.write_text(json.dumps(stack, indent=2) + "\n")
 
 
-def _show() -> None:
-    stack = _read()
+def _print_summary() -> None:
+    stack = _read_stack_file()
     acme = stack["tenants"]["acme"]
-    # Plain print: a terminal's width must not break what is meant to be copied.
+    # Plain print, because rich would wrap lines that are meant to be copied.
     shown = ("plan", "client_id", "client_secret", "username", "password")
     rows = [["tenant", *shown]]
     rows += [[slug, *(known[name] for name in shown)] for slug, known in stack["tenants"].items()]
@@ -128,64 +133,64 @@ def _show() -> None:
     print()
     for row in rows:
         print("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)))
-    print(f"\nBase address  {stack['base_url']}")
-    print(f"All of this   {STACK_FILE}\n\nTry it:\n")
+    print(f"\nBase address      {stack['base_url']}")
+    print(f"All credentials   {STACK_FILE}\n\nTry it:\n")
     print(f"TOKEN=$(curl -s -u {acme['client_id']}:{acme['client_secret']} \\")
     print(f"  -d grant_type=client_credentials {stack['base_url']}/oauth/token |")
     print("  python3 -c 'import json,sys; print(json.load(sys.stdin)[\"access_token\"])')")
     print(f'curl -s -H "Authorization: Bearer $TOKEN" "{stack["base_url"]}/products?per_page=2"\n')
 
 
-def _take_down() -> bool:
+def _stop_stack() -> bool:
     running = server.find()
     if running is None:
         return False
     with _step("Stopping the stack"):
         in_order = server.stop(running)
     if not in_order:
-        console.print("[red]It had to be killed: what changed since its start is lost.[/]")
+        console.print("[red]The emulator had to be killed: changes since its start are lost.[/]")
     return True
 
 
 @click.group(help=__doc__)
 def main() -> None:
-    """Hold the commands together."""
-    # `kill` and time limits end every command as Ctrl-C does: in order.
+    """Group the commands."""
+    # SIGTERM ends every command in the same way as Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 @main.command()
-@click.option("--detach", is_flag=True, help="Return as soon as the stack answers.")
+@click.option("--detach", is_flag=True, help="Return as soon as the stack is ready.")
 @click.option("--port", type=int, help=_PORT_HELP)
 def start(*, detach: bool, port: int | None) -> None:
-    """Start the stack, or deploy changed code to the one that runs."""
+    """Start the stack, or deploy changed code to the running stack."""
     was_running = server.find() is not None
-    running = _bring_up(port)
-    _show()
+    running = _start_stack(port)
+    _print_summary()
     if detach or was_running:
-        console.print("It runs in the background: [bold]make stop[/] ends it.")
+        console.print("The stack runs in the background. Stop it with [bold]make stop[/].")
         return
-    console.print("Ctrl-C stops it; its data stays.")
+    console.print("Press Ctrl-C to stop the stack; its data is kept.")
     try:
         while running.alive():
             time.sleep(1)
     except KeyboardInterrupt:
-        _take_down()
+        _stop_stack()
         return
-    raise LocalRunFailed(f"The emulator ended by itself:\n{server.last_words()}")
+    raise LocalRunFailed(f"The emulator ended unexpectedly. Its last lines:\n{server.log_tail()}")
 
 
 @main.command()
 def stop() -> None:
-    """Stop the stack; its data stays."""
-    if not _take_down():
-        console.print("It does not run.")
+    """Stop the stack; its data is kept."""
+    if not _stop_stack():
+        console.print("The stack is not running.")
 
 
 @main.command()
 def clean() -> None:
-    """Stop the stack and forget its data."""
-    _take_down()
+    """Stop the stack and remove its data."""
+    _stop_stack()
     for path in (DATA, STATE / "tmp"):
         shutil.rmtree(path, ignore_errors=True)
     STACK_FILE.unlink(missing_ok=True)
@@ -195,15 +200,15 @@ def clean() -> None:
 @click.option("--port", type=int, help=_PORT_HELP)
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def run_with(*, port: int | None, command: Sequence[str]) -> None:
-    """Run a command against the running stack, or against one started for it alone."""
+    """Run a command against the running stack; start and stop the stack if it does not run."""
     was_running = server.find() is not None
     if not was_running:
-        _bring_up(port)
+        _start_stack(port)
     try:
         done = subprocess.run(list(command), check=False)
     finally:
         if not was_running:
-            _take_down()
+            _stop_stack()
     sys.exit(done.returncode)
 
 

@@ -8,13 +8,13 @@ from operations.api_clients import create_client, create_mobile_client, list_cli
 from operations.provisioning import (
     create_tenant,
     set_address,
+    set_shared_address,
     set_state,
-    share_address,
     show_tenant,
 )
 from shared.identity.auth.scopes import PERMISSIONS
-from shared.identity.tenancy.access import store_for
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.access import operator_store
+from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import MODULES, PlanName, State, Tenant
 from shared.identity.users import roles
 from shared.identity.users import service as users
@@ -24,7 +24,7 @@ from shared.kernel.errors import NotFound
 
 
 @dataclass(frozen=True, slots=True)
-class Demo:
+class DemoTenant:
     """A demo tenant: its plan, its modules, the state it is in."""
 
     slug: str
@@ -34,74 +34,81 @@ class Demo:
     moved_to: str | None = None
 
 
-DEMOS = (
-    Demo("acme"),
-    Demo("beta"),
-    Demo("mini", plan="essentials", modules=frozenset()),
-    Demo("suspended", state="suspended"),
-    Demo("cancelled", state="cancelled"),
-    Demo("moved", state="moved", moved_to="https://wms.moved.example/api/v1"),
+DEMO_TENANTS = (
+    DemoTenant("acme"),
+    DemoTenant("beta"),
+    DemoTenant("mini", plan="essentials", modules=frozenset()),
+    DemoTenant("suspended", state="suspended"),
+    DemoTenant("cancelled", state="cancelled"),
+    DemoTenant("moved", state="moved", moved_to="https://wms.moved.example/api/v1"),
 )
 
 
 ADMIN = "admin"
-"""The user of every demo tenant who may do everything."""
+"""Name of the user with all permissions in every demo tenant."""
 
 _ADMINISTRATOR = RoleCreate(name="Administrator", permissions=list(PERMISSIONS))
-_SCANNERS = "Scanners of the local run"
+_MOBILE_CLIENT_NAME = "Scanners of the local run"
 
 
-def provision(base_url: str, known: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, str]]:
-    """Make every demo tenant be there: with an integration client, a mobile one and a user.
+def provision(
+    base_url: str, previous: Mapping[str, Mapping[str, Any]]
+) -> dict[str, dict[str, str]]:
+    """Create missing demo tenants, each with an API client, a mobile client and a user.
 
     Args:
         base_url: Address that the tenants share.
-        known: What this function returned in an earlier run; its credentials are kept where
-            they still work, since a secret is shown only once.
+        previous: Result of an earlier run. Its credentials are kept if they still work, because a
+            secret is shown only once.
 
     Returns:
         Slug → base_url, plan, client_id, client_secret, username, password, mobile_client_id.
     """
-    share_address(base_url)
-    return {demo.slug: _provision(demo, base_url, known.get(demo.slug, {})) for demo in DEMOS}
+    set_shared_address(base_url)
+    return {
+        demo.slug: _provision_tenant(demo, base_url, previous.get(demo.slug, {}))
+        for demo in DEMO_TENANTS
+    }
 
 
-def _provision(demo: Demo, base_url: str, known: Mapping[str, Any]) -> dict[str, str]:
-    tenant = _tenant(demo, base_url)
+def _provision_tenant(
+    demo: DemoTenant, base_url: str, previous: Mapping[str, Any]
+) -> dict[str, str]:
+    tenant = _ensure_tenant(demo, base_url)
     made = {
         "base_url": base_url,
         "plan": tenant.plan,
-        **_client(demo.slug, known),
-        **_admin(demo.slug, known),
-        "mobile_client_id": _mobile_client(demo.slug),
+        **_ensure_client(demo.slug, previous),
+        **_ensure_admin(demo.slug, previous),
+        "mobile_client_id": _ensure_mobile_client(demo.slug),
     }
     if tenant.state != demo.state:
         set_state(demo.slug, demo.state, moved_to=demo.moved_to)
     return made
 
 
-def _client(slug: str, known: Mapping[str, Any]) -> dict[str, str]:
-    credentials = {name: str(known.get(name, "")) for name in ("client_id", "client_secret")}
+def _ensure_client(slug: str, previous: Mapping[str, Any]) -> dict[str, str]:
+    credentials = {name: str(previous.get(name, "")) for name in ("client_id", "client_secret")}
     working = {client.client_id for client in list_clients(slug) if client.active}
     if credentials["client_id"] in working:
         return credentials
     return create_client(slug, "Local run")._asdict()
 
 
-def _mobile_client(slug: str) -> str:
+def _ensure_mobile_client(slug: str) -> str:
     for client in list_clients(slug):
-        if client.active and client.name == _SCANNERS:
+        if client.active and client.name == _MOBILE_CLIENT_NAME:
             return client.client_id
-    return create_mobile_client(slug, _SCANNERS).client_id
+    return create_mobile_client(slug, _MOBILE_CLIENT_NAME).client_id
 
 
-def _admin(slug: str, known: Mapping[str, Any]) -> dict[str, str]:
-    """Make the administrator be there, with the password that is known, or else a new one."""
-    store, password = store_for(slug), known.get("password")
+def _ensure_admin(slug: str, previous: Mapping[str, Any]) -> dict[str, str]:
+    """Create the administrator if missing; set a new password if `previous` contains none."""
+    store, password = operator_store(slug), previous.get("password")
     try:
-        number = users.named_user(store, ADMIN).id
+        number = users.get_user_by_name(store, ADMIN).id
     except NotFound:
-        password = _first_admin(slug)
+        password = _create_admin(slug)
     else:
         if not password:
             _, password = run_transaction(
@@ -110,10 +117,10 @@ def _admin(slug: str, known: Mapping[str, Any]) -> dict[str, str]:
     return {"username": f"{ADMIN}@{slug}", "password": str(password)}
 
 
-def _first_admin(slug: str) -> str | None:
-    store = store_for(slug)
+def _create_admin(slug: str) -> str | None:
+    store = operator_store(slug)
     try:
-        role = roles.named_role(store, _ADMINISTRATOR.name).id
+        role = roles.get_role_by_name(store, _ADMINISTRATOR.name).id
     except NotFound:
         role = run_transaction(store, lambda tx: roles.create_role(tx, _ADMINISTRATOR)).id
     draft = UserCreate(username=ADMIN, name="Administrator of the local run", roles=[role])
@@ -121,12 +128,12 @@ def _first_admin(slug: str) -> str | None:
     return password
 
 
-def _tenant(demo: Demo, base_url: str) -> Tenant:
+def _ensure_tenant(demo: DemoTenant, base_url: str) -> Tenant:
     try:
         tenant = show_tenant(demo.slug)
     except NotFound:
         return create_tenant(
-            TenantSettings(demo.slug, plan=demo.plan, base_url=base_url, modules=demo.modules)
+            NewTenant(demo.slug, plan=demo.plan, base_url=base_url, modules=demo.modules)
         )
-    # Another port, or an API deployed anew, is another address.
+    # The address contains the port and the id of the API, which may have changed.
     return tenant if tenant.base_url == base_url else set_address(demo.slug, base_url=base_url)

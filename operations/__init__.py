@@ -1,1 +1,1 @@
-"""What only an operator runs, through the command line; no function's layer holds it."""
+"""Operator tasks, run through the command line only; not shipped in any Lambda layer."""

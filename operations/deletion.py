@@ -1,106 +1,115 @@
-"""Deleting a tenant for good, in steps that can each be repeated.
+"""Permanent deletion of a tenant, in steps that can each be repeated.
 
-First it is marked, and from then on it is there for nobody; then everything that still runs
-for it gets the time to end; then its things go, and a gravestone stays under its name. Until
-the gravestone stands, the mark leads every further run to what is left.
+1. The tenant gets the state `deleting`; requests for it are refused from then on.
+2. The deletion waits until every invocation that started before has ended.
+3. Hosts, clients, table, events and files are removed.
+4. A tombstone replaces the tenant's item, so that the name is never assigned again.
+
+A deletion that was interrupted is continued by running it again: the state `deleting` stays until
+the tombstone is written.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import batched
 from typing import Any
 
-from operations.domains import list_domains, release
+from operations.domains import list_domains, release_domain
+from operations.progress import ReportProgress, no_progress
 from operations.tenant_tables import describe_table, remove_table
-from shared.identity.tenancy.directory import FRESH, host_key, read, read_all_of, tenant_key
+from shared.identity.tenancy.directory import (
+    CACHE_SECONDS,
+    host_key,
+    read_item,
+    read_items_of_tenant,
+    tenant_key,
+)
 from shared.kernel.aws import client
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.config import config
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.errors import Conflict, NotFound
 
-_LONGEST_INVOCATION = 120
-"""Seconds, of the import worker; doors end after 29."""
+_LONGEST_INVOCATION_SECONDS = 120
+"""Timeout of the import worker, the longest of all functions."""
 
-QUIET = FRESH + _LONGEST_INVOCATION + 20
-"""Seconds after the mark from which nothing writes for the tenant any more: those that knew it a
-moment before have ended, whatever their clocks say."""
+DRAIN_SECONDS = CACHE_SECONDS + _LONGEST_INVOCATION_SECONDS + 20
+"""Seconds from the state `deleting` to the removal of data. By then every invocation has ended that
+still had the tenant in its cache; 20 s are a margin for clock differences."""
 
-_MAY_GO = ("cancelled", "moved", "deleting")
-_WRITES_AT_ONCE = 25
-_OBJECTS_AT_ONCE = 1_000
-
-type Progress = Callable[[str], None]
+_DELETABLE_STATES = ("cancelled", "moved", "deleting")
+_WRITES_PER_BATCH = 25
+_OBJECTS_PER_BATCH = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Doomed:
-    """What a deletion takes away."""
+class DeletionPreview:
+    """The data that a deletion would remove."""
 
     slug: str
     state: str
     table: str
     items: int
-    """Items of the table, as DynamoDB last counted them, some hours ago."""
+    """Number of items in the table as DynamoDB reports it; updated about every six hours."""
     clients: int
     hosts: tuple[str, ...]
 
 
-def what_goes(slug: str) -> Doomed:
-    """Tell what a deletion would take away.
+def preview_deletion(slug: str) -> DeletionPreview:
+    """Return what a deletion of the tenant would remove.
 
     Raises:
-        NotFound: There never was such a tenant.
-        Conflict: It is neither cancelled nor moved.
+        NotFound: There has never been a tenant of this name.
+        Conflict: The tenant is neither cancelled nor moved.
     """
-    item = read(tenant_key(slug))
-    _ensure_may_go(slug, item)
-    others = list(read_all_of(slug))
+    item = read_item(tenant_key(slug))
+    _ensure_deletable(slug, item)
+    others = list(read_items_of_tenant(slug))
     hosts = [each["pk"]["S"].removeprefix(host_key("")) for each in others if _is_host(each)]
     table = config().tenant_table(slug)
-    return Doomed(
+    return DeletionPreview(
         slug=slug,
         state=str(item["state"]["S"]) if item else "",
         table=table,
-        items=_count(table),
+        items=_count_items(table),
         clients=len(others) - len(hosts),
         hosts=tuple(sorted(hosts)),
     )
 
 
-def delete_tenant(slug: str, *, progress: Progress = lambda _: None) -> None:
-    """Delete a tenant, or go on with its deletion. Safe to repeat and to run twice at once.
+def delete_tenant(slug: str, *, progress: ReportProgress = no_progress) -> None:
+    """Delete a tenant, or continue its deletion. Safe to repeat and to run concurrently.
 
-    Once more on a deleted one, it removes files that have arrived since.
+    For a tenant that is already deleted, remove the files that have arrived since.
 
     Args:
         slug: The tenant; it must be cancelled or moved.
-        progress: Is told each step, in a few words.
+        progress: Receives a description of each step.
 
     Raises:
-        NotFound: There never was such a tenant.
-        Conflict: It is neither cancelled nor moved.
-        ServiceUnavailable: Its table did not go in time; run it again.
+        NotFound: There has never been a tenant of this name.
+        Conflict: The tenant is neither cancelled nor moved.
+        ServiceUnavailable: DynamoDB did not delete the table in time; run it again.
     """
-    since = _mark(slug)
+    since = _mark_as_deleting(slug)
     if since is not None:
-        _wait(slug, since, progress)
+        _wait_for_running_invocations(slug, since, progress)
         progress("removing its clients and hosts")
         for domain in list_domains(slug):
-            release(domain, progress)
+            release_domain(domain, progress)
         _remove_clients(slug)
-        # before its events: whoever writes one also writes to the table
+        # Before the events: each event is written in one transaction with an item of the table.
         remove_table(slug, progress)
         _remove_events(slug, progress)
     _remove_files(slug, progress)
     if since is not None:
-        _bury(slug)
+        _write_tombstone(slug)
     progress("deleted")
 
 
-def _mark(slug: str) -> int | None:
-    """Have the tenant be there for nobody; return since when, None when it is deleted already."""
+def _mark_as_deleting(slug: str) -> int | None:
+    """Set the state `deleting`; return when it was set first (ms), or None if already deleted."""
     dynamodb = client("dynamodb")
     try:
         answer = dynamodb.update_item(
@@ -113,42 +122,43 @@ def _mark(slug: str) -> int | None:
             ExpressionAttributeNames={"#state": "state"},
             ExpressionAttributeValues={
                 ":now": {"N": str(now_ms())},
-                **{f":{state}": {"S": state} for state in _MAY_GO},
+                **{f":{state}": {"S": state} for state in _DELETABLE_STATES},
             },
             ReturnValues="ALL_NEW",
         )
     except dynamodb.exceptions.ConditionalCheckFailedException:
-        _ensure_may_go(slug, read(tenant_key(slug)))
+        _ensure_deletable(slug, read_item(tenant_key(slug)))
         return None
     return int(answer["Attributes"]["deleting_since"]["N"])
 
 
-def _ensure_may_go(slug: str, item: Mapping[str, Any] | None) -> None:
+def _ensure_deletable(slug: str, item: Mapping[str, Any] | None) -> None:
     if item is None:
         raise NotFound(f"The tenant {slug}")
     match item["state"]["S"]:
         case "creating":
             raise Conflict(
-                f"The creation of {slug} was not finished; finish it (stowage tenant create "
-                f"{slug} …), then cancel it."
+                f"The creation of the tenant {slug} was not completed. Complete it (stowage tenant "
+                f"create {slug} …), then cancel the tenant (stowage tenant cancel {slug})."
             )
         case "active" | "suspended" as state:
             raise Conflict(
-                f"The tenant {slug} is {state}. Export what the company needs (stowage tenant "
-                f"export {slug} --to …), then cancel it first (stowage tenant cancel {slug})."
+                f"The tenant {slug} is {state}; only a cancelled or moved tenant can be deleted. "
+                f"Export its data (stowage tenant export {slug} --to …), then cancel it (stowage "
+                f"tenant cancel {slug})."
             )
 
 
-def _wait(slug: str, since_ms: int, progress: Progress) -> None:
-    """Wait until nothing runs any more that knew the tenant before it was marked."""
-    while (left := QUIET - (now_ms() - since_ms) / 1000) > 0:
-        progress(f"waiting until nothing runs for {slug} any more: {left:.0f} s")
+def _wait_for_running_invocations(slug: str, marked_at_ms: int, progress: ReportProgress) -> None:
+    """Wait until every invocation that read the tenant before it was marked has ended."""
+    while (left := DRAIN_SECONDS - (now_ms() - marked_at_ms) / 1000) > 0:
+        progress(f"waiting for running requests of {slug} to end: {left:.0f} s")
         time.sleep(min(left, 5))
 
 
 def _remove_clients(slug: str) -> None:
     dynamodb = client("dynamodb")
-    for item in read_all_of(slug):
+    for item in read_items_of_tenant(slug):
         if not _is_host(item):
             dynamodb.delete_item(TableName=config().control_table, Key={"pk": item["pk"]})
 
@@ -157,8 +167,8 @@ def _is_host(item: Mapping[str, Any]) -> bool:
     return str(item["pk"]["S"]).startswith(host_key(""))
 
 
-def _remove_events(slug: str, progress: Progress) -> None:
-    """Empty the tenant's partition of the outbox."""
+def _remove_events(slug: str, progress: ReportProgress) -> None:
+    """Remove the tenant's partition of the outbox."""
     table = config().outbox_table
     pages = (
         client("dynamodb")
@@ -172,13 +182,13 @@ def _remove_events(slug: str, progress: Progress) -> None:
     )
     removed = 0
     for page in pages:
-        for keys in batched(page["Items"], _WRITES_AT_ONCE, strict=False):
-            _delete_all(table, [dict(key) for key in keys])
+        for keys in batched(page["Items"], _WRITES_PER_BATCH, strict=False):
+            _delete_batch(table, [dict(key) for key in keys])
             removed += len(keys)
         progress(f"removing its events: {removed}")
 
 
-def _delete_all(table: str, keys: list[dict[str, Any]]) -> None:
+def _delete_batch(table: str, keys: list[dict[str, Any]]) -> None:
     wanted: dict[str, Any] = {table: [{"DeleteRequest": {"Key": key}} for key in keys]}
     while wanted:
         answer = client("dynamodb").batch_write_item(RequestItems=wanted)
@@ -187,33 +197,37 @@ def _delete_all(table: str, keys: list[dict[str, Any]]) -> None:
             time.sleep(1)
 
 
-def _remove_files(slug: str, progress: Progress) -> None:
-    """Remove what is under the tenant's prefix of both buckets."""
+def _remove_files(slug: str, progress: ReportProgress) -> None:
+    """Remove all objects under the tenant's prefix in both buckets."""
     removed = 0
     for bucket in (config().import_bucket, config().import_work_bucket):
-        for names in _names(bucket, slug):
+        for names in _list_object_keys(bucket, slug):
             refused = client("s3").delete_objects(
                 Bucket=bucket, Delete={"Objects": [{"Key": name} for name in names], "Quiet": True}
             )
             if errors := refused.get("Errors"):
-                raise Conflict(f"S3 keeps {errors[0]['Key']} of {bucket}: {errors[0]['Message']}")
+                raise Conflict(
+                    f"S3 did not delete {errors[0]['Key']} in {bucket}: {errors[0]['Message']}"
+                )
             removed += len(names)
             progress(f"removing its files: {removed}")
 
 
-def _names(bucket: str, slug: str) -> Iterator[list[str]]:
+def _list_object_keys(bucket: str, slug: str) -> Iterator[list[str]]:
     pages = (
         client("s3")
         .get_paginator("list_objects_v2")
-        .paginate(Bucket=bucket, Prefix=f"{slug}/", PaginationConfig={"PageSize": _OBJECTS_AT_ONCE})
+        .paginate(
+            Bucket=bucket, Prefix=f"{slug}/", PaginationConfig={"PageSize": _OBJECTS_PER_BATCH}
+        )
     )
     for page in pages:
         if names := [each["Key"] for each in page.get("Contents", ())]:
             yield names
 
 
-def _bury(slug: str) -> None:
-    """Leave the name, so that nobody gets it again, and nothing else."""
+def _write_tombstone(slug: str) -> None:
+    """Replace the tenant's item by its tombstone, which reserves the name for good."""
     dynamodb = client("dynamodb")
     try:
         dynamodb.put_item(
@@ -228,9 +242,9 @@ def _bury(slug: str) -> None:
             ExpressionAttributeValues={":deleting": {"S": "deleting"}},
         )
     except dynamodb.exceptions.ConditionalCheckFailedException:
-        return  # another run was faster
+        return  # A concurrent run has written it.
 
 
-def _count(table: str) -> int:
+def _count_items(table: str) -> int:
     described = describe_table(table)
     return int(described["ItemCount"]) if described else 0

@@ -1,30 +1,31 @@
-"""Host names that companies bring along: custom domains of the API, one tenant each.
+"""Host names of companies: custom domains of the API, each of which belongs to one tenant.
 
-A host is registered in the control table before API Gateway hears of it, and forgotten there
-after API Gateway has: so a run that died is found, and the next one finishes it.
+The control table is written before a domain is created in API Gateway, and cleared after the domain
+is deleted there. An interrupted run therefore leaves an entry from which the next run continues.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from botocore.exceptions import ClientError
 
+from operations.progress import ReportProgress, no_progress
 from operations.provisioning import set_address, show_tenant
 from shared.identity.audit import service as audit
-from shared.identity.tenancy.access import operators_store
+from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import (
-    NOT_THERE,
+    HIDDEN_STATES,
     SHARED_ADDRESS_KEY,
+    existing_tenant,
     host_key,
-    read,
-    read_all_of,
-    scan,
+    read_item,
+    read_items_of_tenant,
+    scan_items,
     tenant_key,
-    tenant_of,
 )
-from shared.identity.tenancy.settings import address_of, check_host
+from shared.identity.tenancy.rules import base_url_of, check_host
 from shared.kernel.aws import client
 from shared.kernel.config import config
 from shared.kernel.db.transaction import Transaction
@@ -32,13 +33,11 @@ from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, NotFound, Problem, ValidationFailed
 
 STAGE = "api"
-"""Stage of the API, and the base path under which each domain has it: `https://HOST/api/v1`."""
+"""Stage of the API, and base path of each domain mapping: `https://HOST/api/v1`."""
 
 _CERTIFICATE = re.compile(
     r"arn:aws[a-z-]*:acm:(?P<region>[a-z0-9-]+):[0-9]{12}:certificate/[A-Za-z0-9-]+", re.ASCII
 )
-
-type Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,47 +47,48 @@ class Domain:
     host: str
     tenant: str
     certificate: str | None
-    """ARN of its certificate; None for a host that the deployment's own domain covers."""
+    """ARN of its certificate; None for a subdomain of the deployment's own domain."""
     target: str | None
-    """Where its DNS record points; None until API Gateway has it, or without a certificate."""
+    """Target of its DNS record; None until API Gateway has created the domain, and for a host
+    without a certificate."""
 
 
-def add_domain(  # noqa: PLR0913  what a domain consists of
+def add_domain(  # noqa: PLR0913  each parameter is one property of the domain
     slug: str,
     host: str,
     *,
     certificate: str,
     api: str,
     keep_address: bool = False,
-    progress: Progress = lambda _: None,
+    progress: ReportProgress = no_progress,
 ) -> Domain:
-    """Serve a tenant at a host of its own. Safe to repeat; another certificate replaces the old.
+    """Serve a tenant at its own host name. Safe to repeat; another certificate replaces the first.
 
     Args:
         slug: The tenant.
-        host: Host name, lower case.
-        certificate: ARN of a certificate in ACM for it, in the Region of the stack.
+        host: Host name in lower case.
+        certificate: ARN of an ACM certificate for the host, in the Region of the stack.
         api: Id of the API.
-        keep_address: The tenant also answers at the host, but its address, which its tokens
-            and links bear, stays what it is.
-        progress: Is told each step, in a few words.
+        keep_address: Serve the tenant at the host, but leave its address, which its tokens and
+            links contain, unchanged.
+        progress: Receives a description of each step.
 
     Raises:
-        ValidationFailed: The host or the ARN cannot be.
+        ValidationFailed: The host or the ARN is invalid.
         NotFound: There is no such tenant.
-        Conflict: The host belongs to another tenant, or to something else in the account; or
-            API Gateway refuses it, for a reason that the message tells.
+        Conflict: The host belongs to another tenant, or to another application of the account; or
+            API Gateway refuses it (the message contains the reason).
     """
     check_host(host)
     _check_certificate(certificate)
     show_tenant(slug)
     progress(f"registering {host}")
-    _register(slug, host, certificate)
+    _register_host(slug, host, certificate)
     progress("creating the domain")
-    target = _ensure_domain(slug, host, certificate)
+    target = _ensure_custom_domain(slug, host, certificate)
     progress("mapping it to the API")
     _ensure_mapping(host, api)
-    _note_target(slug, host, target)
+    _save_target(slug, host, target)
     if not keep_address:
         progress(f"making it the address of {slug}")
         set_address(slug, host=host)
@@ -96,50 +96,50 @@ def add_domain(  # noqa: PLR0913  what a domain consists of
 
 
 def list_domains(slug: str | None = None) -> list[Domain]:
-    """Host names of a tenant, or of all tenants, by name."""
-    items = scan(host_key("")) if slug is None else read_all_of(slug, host_key(""))
+    """Return the host names of a tenant, or of all tenants, sorted by name."""
+    items = scan_items(host_key("")) if slug is None else read_items_of_tenant(slug, host_key(""))
     found = [_domain_of(item) for item in items if item["pk"]["S"] != SHARED_ADDRESS_KEY]
     return sorted(found, key=lambda domain: domain.host)
 
 
-def remove_domain(host: str, *, progress: Progress = lambda _: None) -> bool:
-    """Take a host away from its tenant, and its custom domain from API Gateway.
+def remove_domain(host: str, *, progress: ReportProgress = no_progress) -> bool:
+    """Remove a host from its tenant, and its custom domain from API Gateway.
 
     Returns:
-        Whether there was one: False when it was removed before.
+        True if the host was registered; False if it belongs to no tenant.
 
     Raises:
-        ValidationFailed: It is no host name.
-        Conflict: It is the tenant's address, which must be another one first.
+        ValidationFailed: `host` is not a valid host name.
+        Conflict: The host is the tenant's address; change the address first.
     """
     check_host(host)
-    item = read(host_key(host))
+    item = read_item(host_key(host))
     if item is None:
         return False
     domain = _domain_of(item)
-    holder = read(tenant_key(domain.tenant))
-    tenant = tenant_of(holder) if holder else None
-    if tenant and tenant.base_url == address_of(host):
+    holder = read_item(tenant_key(domain.tenant))
+    tenant = existing_tenant(holder) if holder else None
+    if tenant and tenant.base_url == base_url_of(host):
         raise _in_use(domain)
-    release(domain, progress, tell=tenant is not None)
+    release_domain(domain, progress, audited=tenant is not None)
     return True
 
 
-def release(domain: Domain, progress: Progress, *, tell: bool = False) -> None:
-    """Remove a host, whatever its tenant's state; the tenant's address must be another one.
+def release_domain(domain: Domain, progress: ReportProgress, *, audited: bool = False) -> None:
+    """Remove a host regardless of its tenant's state; it must not be the tenant's address.
 
-    With `tell`, the audit log of the tenant, which must be there, tells of it.
+    `audited` writes an entry into the tenant's audit log; the tenant's table must exist.
     """
     if domain.certificate:
         progress(f"removing the domain {domain.host}")
-        _remove_domain(domain)
-    table, address = config().control_table, address_of(domain.host)
+        _delete_custom_domain(domain)
+    table, address = config().control_table, base_url_of(domain.host)
 
-    def forget(tx: Transaction) -> None:
-        item = read(host_key(domain.host))
+    def delete(tx: Transaction) -> None:
+        item = read_item(host_key(domain.host))
         if item is None or item["tenant"]["S"] != domain.tenant:
-            return  # another run was faster
-        unused = {
+            return  # A concurrent run has removed it.
+        not_the_address = {
             "TableName": table,
             "Key": {"pk": {"S": tenant_key(domain.tenant)}},
             "ConditionExpression": (
@@ -151,25 +151,25 @@ def release(domain: Domain, progress: Progress, *, tell: bool = False) -> None:
                 ":deleting": {"S": "deleting"},
             },
         }
-        tx.add_action("ConditionCheck", unused, lambda: _in_use(domain))
-        still_its = {
+        tx.add_action("ConditionCheck", not_the_address, lambda: _in_use(domain))
+        delete_host = {
             "TableName": table,
             "Key": {"pk": {"S": host_key(domain.host)}},
             "ConditionExpression": "tenant = :slug",
             "ExpressionAttributeValues": {":slug": {"S": domain.tenant}},
         }
-        tx.add_action("Delete", still_its)
-        if tell:
+        tx.add_action("Delete", delete_host)
+        if audited:
             changes = {"host": (domain.host, None)}
             audit.record(tx, "tenant.changed", "tenant", domain.tenant, changes=changes)
 
-    run_transaction(operators_store(domain.tenant), forget)
+    run_transaction(operator_store(domain.tenant), delete)
 
 
 def _in_use(domain: Domain) -> Conflict:
     return Conflict(
-        f"{domain.host} is the address of {domain.tenant}; give it another one first "
-        f"(stowage tenant address {domain.tenant} …)."
+        f"The host {domain.host} is the address of the tenant {domain.tenant}. Change the address "
+        f"first (stowage tenant address {domain.tenant} …)."
     )
 
 
@@ -178,47 +178,49 @@ def _check_certificate(arn: str) -> None:
     region = client("apigateway").meta.region_name
     problem = None
     if found is None:
-        problem = "the ARN of a certificate in ACM is needed, arn:aws:acm:REGION:ACCOUNT:…"
+        problem = "must be the ARN of an ACM certificate, arn:aws:acm:REGION:ACCOUNT:certificate/ID"
     elif found["region"] != region:
-        problem = f"the certificate must be in the Region of the stack, {region}"
+        problem = f"must be a certificate in the Region of the stack, {region}"
     if problem:
         raise ValidationFailed([Problem("certificate_arn", problem)])
 
 
-def _register(slug: str, host: str, certificate: str) -> None:
-    """Claim the host, while there is such a tenant."""
+def _register_host(slug: str, host: str, certificate: str) -> None:
+    """Register the host for the tenant, on condition that the tenant exists."""
     table = config().control_table
-    gone = {f":{state}": {"S": state} for state in sorted(NOT_THERE)}
+    absent_states = {f":{state}": {"S": state} for state in sorted(HIDDEN_STATES)}
 
-    def claim(tx: Transaction) -> None:
-        item = read(host_key(host))
+    def register(tx: Transaction) -> None:
+        item = read_item(host_key(host))
         seen = _domain_of(item) if item else Domain(host, slug, None, None)
         if seen.tenant != slug:
             raise Conflict(f"The host {host} belongs to another tenant.")
         values = {":slug": {"S": slug}, ":certificate": {"S": certificate}}
-        # conditioned on all that was seen, so that the entry tells the truth
-        as_seen = ["tenant = :slug" if item else "attribute_not_exists(pk)"]
+        # Conditioned on the values that were read, so that the audit entry names the right ones.
+        unchanged = ["tenant = :slug" if item else "attribute_not_exists(pk)"]
         if seen.certificate:
-            as_seen.append("certificate = :seen")
+            unchanged.append("certificate = :seen")
             values[":seen"] = {"S": seen.certificate}
         else:
-            as_seen.append("attribute_not_exists(certificate)")
-        ours = {
+            unchanged.append("attribute_not_exists(certificate)")
+        update_host = {
             "TableName": table,
             "Key": {"pk": {"S": host_key(host)}},
             "UpdateExpression": "SET tenant = :slug, certificate = :certificate",
-            "ConditionExpression": " AND ".join(as_seen),
+            "ConditionExpression": " AND ".join(unchanged),
             "ExpressionAttributeValues": values,
         }
-        there = {
+        tenant_exists = {
             "TableName": table,
             "Key": {"pk": {"S": tenant_key(slug)}},
-            "ConditionExpression": f"attribute_exists(pk) AND NOT #state IN ({', '.join(gone)})",
+            "ConditionExpression": (
+                f"attribute_exists(pk) AND NOT #state IN ({', '.join(absent_states)})"
+            ),
             "ExpressionAttributeNames": {"#state": "state"},
-            "ExpressionAttributeValues": gone,
+            "ExpressionAttributeValues": absent_states,
         }
-        tx.add_action("Update", ours)
-        tx.add_action("ConditionCheck", there, lambda: NotFound(f"The tenant {slug}"))
+        tx.add_action("Update", update_host)
+        tx.add_action("ConditionCheck", tenant_exists, lambda: NotFound(f"The tenant {slug}"))
         if seen.certificate != certificate:
             changes = {"certificate_arn": (seen.certificate, certificate)}
             if item is None:
@@ -226,13 +228,13 @@ def _register(slug: str, host: str, certificate: str) -> None:
             details = {"host": host}
             audit.record(tx, "tenant.changed", "tenant", slug, changes=changes, details=details)
 
-    run_transaction(operators_store(slug), claim)
+    run_transaction(operator_store(slug), register)
 
 
-def _ensure_domain(slug: str, host: str, certificate: str) -> str:
-    """Create the custom domain, or take it as it is; return where its DNS record points."""
+def _ensure_custom_domain(slug: str, host: str, certificate: str) -> str:
+    """Create the custom domain unless it exists; return the target of its DNS record."""
     gateway = client("apigateway")
-    found = _find(host)
+    found = _find_custom_domain(host)
     if found is None:
         try:
             found = gateway.create_domain_name(
@@ -246,11 +248,13 @@ def _ensure_domain(slug: str, host: str, certificate: str) -> str:
             gateway.exceptions.BadRequestException,
             gateway.exceptions.ConflictException,
         ) as error:
-            found = _find(host)  # created by another run in the meantime?
+            found = _find_custom_domain(host)  # A concurrent run may have created it.
             if found is None:
-                raise _refused(host, error) from error
-    if not _is_ours(found, slug):
-        raise Conflict(f"The account has a domain {host} that is not this tenant's.")
+                raise _gateway_refusal(host, error) from error
+    if not _belongs_to(found, slug):
+        raise Conflict(
+            f"The account already has a domain {host} that does not belong to the tenant {slug}."
+        )
     if found.get("regionalCertificateArn") != certificate:
         _replace_certificate(host, certificate)
     target: str = found["regionalDomainName"]
@@ -263,15 +267,15 @@ def _replace_certificate(host: str, certificate: str) -> None:
     try:
         gateway.update_domain_name(domainName=host, patchOperations=[change])
     except gateway.exceptions.BadRequestException as error:
-        raise _refused(host, error) from error
+        raise _gateway_refusal(host, error) from error
 
 
-def _refused(host: str, error: ClientError) -> Conflict:
+def _gateway_refusal(host: str, error: ClientError) -> Conflict:
     reason = error.response["Error"].get("Message", str(error))
     return Conflict(f"API Gateway refuses the domain {host}: {reason}")
 
 
-def _find(host: str) -> Mapping[str, Any] | None:
+def _find_custom_domain(host: str) -> Mapping[str, Any] | None:
     gateway = client("apigateway")
     try:
         found: Mapping[str, Any] = gateway.get_domain_name(domainName=host)
@@ -281,12 +285,12 @@ def _find(host: str) -> Mapping[str, Any] | None:
 
 
 def _tags(slug: str) -> dict[str, str]:
-    """Tell our domains from others of the account."""
+    """Return the tags that identify the domains of a tenant of this deployment."""
     return {"service": "stowage", "stack": config().stack, "tenant": slug}
 
 
-def _is_ours(found: Mapping[str, Any], slug: str) -> bool:
-    """Tell by the tags; an account may add others, such as a cost centre."""
+def _belongs_to(found: Mapping[str, Any], slug: str) -> bool:
+    """Compare the tags; the account may have added more, such as a cost centre."""
     tags: Mapping[str, str] = found.get("tags", {})
     return _tags(slug).items() <= tags.items()
 
@@ -299,10 +303,13 @@ def _ensure_mapping(host: str, api: str) -> None:
     except gateway.exceptions.ConflictException as error:
         found = gateway.get_base_path_mapping(**mapping)
         if (found["restApiId"], found["stage"]) != (api, STAGE):
-            raise Conflict(f"https://{host}/{STAGE} leads to another API.") from error
+            raise Conflict(
+                f"https://{host}/{STAGE} is mapped to the API {found['restApiId']}, stage "
+                f"{found['stage']}, not to {api}."
+            ) from error
 
 
-def _note_target(slug: str, host: str, target: str) -> None:
+def _save_target(slug: str, host: str, target: str) -> None:
     dynamodb = client("dynamodb")
     try:
         dynamodb.update_item(
@@ -313,18 +320,21 @@ def _note_target(slug: str, host: str, target: str) -> None:
             ExpressionAttributeValues={":target": {"S": target}, ":slug": {"S": slug}},
         )
     except dynamodb.exceptions.ConditionalCheckFailedException as error:
-        raise Conflict(f"{host} was removed at the same time; look, then try again.") from error
+        raise Conflict(
+            f"The host {host} was removed by another command at the same time. Check the hosts "
+            "(stowage domain list), then run the command again."
+        ) from error
 
 
-def _remove_domain(domain: Domain) -> None:
-    found = _find(domain.host)
-    if found is None or not _is_ours(found, domain.tenant):
-        return  # gone already, or somebody else's
+def _delete_custom_domain(domain: Domain) -> None:
+    found = _find_custom_domain(domain.host)
+    if found is None or not _belongs_to(found, domain.tenant):
+        return  # Already deleted, or a domain of another application.
     gateway = client("apigateway")
     try:
         gateway.delete_domain_name(domainName=domain.host)
     except gateway.exceptions.NotFoundException:
-        return  # another run was faster
+        return  # A concurrent run has deleted it.
 
 
 def _domain_of(item: Mapping[str, Any]) -> Domain:

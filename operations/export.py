@@ -1,25 +1,26 @@
-"""Everything that a tenant has, as files that its company can take along.
+"""Export of all data of a tenant as files for its company.
 
-The table is scanned page by page, so a million items need no more memory than a page of them.
-Secrets, hashes of secrets and what only serves the service itself (answers kept for repeated
-requests, sessions, leases, snapshots of lists) are no data of the company and stay behind.
+The table is scanned page by page, so memory use does not depend on its size. Left out are secrets,
+hashes of secrets, and items that only serve the service itself: stored responses, sessions, leases
+and snapshots of lists.
 """
 
 import json
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
+from operations.progress import ReportProgress, no_progress
 from operations.tenant_changes import show_tenant
-from operations.tenant_overview import Overview, show
+from operations.tenant_overview import TenantOverview, get_overview
 from shared.identity.audit import service as audit
-from shared.identity.auth.clients import client_key, client_of
-from shared.identity.tenancy.access import s3_for, store_for
-from shared.identity.tenancy.directory import read_all_of
+from shared.identity.auth.clients import client_from_item, client_key
+from shared.identity.tenancy.access import operator_store
+from shared.identity.tenancy.directory import read_items_of_tenant
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.aws import client
 from shared.kernel.clock import Deadline, instant, now_ms
@@ -32,7 +33,7 @@ from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, ServiceUnavailable
 from shared.kernel.json_text import dumps, loads
 
-FILES = {
+FILE_NAMES = {
     "audit": "audit-log",
     "category": "product-categories",
     "client": "clients",
@@ -59,47 +60,42 @@ FILES = {
     "wave": "waves",
     "webhook": "webhooks",
 }
-"""Kind of entity → its file, without `.jsonl`. What is not named here is left out."""
+"""Kind of entity → name of its file without `.jsonl`. Other kinds are not exported."""
 
-_LEFT_OUT = {"webhook": ("secrets",)}
-"""Kind → fields that hold secrets, though sealed."""
-_TEXT = "_json"
-"""How names of fields end that hold JSON as text."""
+_EXCLUDED_FIELDS = {"webhook": ("secrets",)}
+"""Kind → fields with (encrypted) secrets, which are not exported."""
+_JSON_SUFFIX = "_json"
+"""Suffix of the names of fields that contain JSON as text."""
 
-_MANIFEST, _BEGUN = "manifest.json", "manifest.part"
+_MANIFEST, _MANIFEST_PART = "manifest.json", "manifest.part"
 _TENANT = "tenant.json"
 _FILES = "files"
-_LIST_OF_FILES = "files.jsonl"
-_NAME = 80
-"""Characters that a file keeps of its name."""
-_TRIES = 5
+_FILE_LIST = "files.jsonl"
+_MAX_NAME_LENGTH = 80
+"""Length to which names of files are cut, from their end."""
+_MAX_READS = 5
 _DAY_MS = 86_400_000
 
-type Progress = Callable[[str], None]
 
+def export_tenant(slug: str, to: Path, *, progress: ReportProgress = no_progress) -> dict[str, Any]:
+    """Write all data of a tenant into a directory, and record it in its audit log. Safe to repeat.
 
-def export_tenant(slug: str, to: Path, *, progress: Progress = lambda _: None) -> dict[str, Any]:
-    """Write everything that a tenant has into a directory, and note it in its audit log.
-
-    Safe to repeat.
-
-    Each item is written as it was when it was read: for a picture of one moment, suspend the
-    tenant before. The manifest is written last; one without `complete` tells of an export
-    that was cut off.
+    Items are read one page after another; for data of one moment, suspend the tenant before. The
+    manifest is completed last: `"complete": false` marks an export that was interrupted.
 
     Args:
-        slug: The tenant; suspended, cancelled and moved ones, too.
-        to: The directory: not there yet, empty, or with a former export of this tenant, which
-            is replaced.
-        progress: Is told how many items were written so far.
+        slug: The tenant; it may be suspended, cancelled or moved.
+        to: The directory: missing, empty, or with an earlier export of this tenant, which is
+            replaced.
+        progress: Receives the number of items written so far.
 
     Returns:
         The manifest: {tenant, complete, started_at, finished_at, counts: {file: lines}}.
 
     Raises:
         NotFound: There is no such tenant.
-        Conflict: Something else is in the directory.
-        ServiceUnavailable: An entity was changed over and over while it was read.
+        Conflict: The directory contains anything else.
+        ServiceUnavailable: An entity changed on every attempt to read it.
         OSError: The directory cannot be written.
     """
     tenant = show_tenant(slug)
@@ -108,36 +104,40 @@ def export_tenant(slug: str, to: Path, *, progress: Progress = lambda _: None) -
         "complete": False,
         "started_at": instant(now_ms()),
     }
-    _prepare(manifest, to)
-    run_transaction(store_for(slug), lambda tx: audit.record(tx, "tenant.exported", "tenant", slug))
-    _write(to / _TENANT, _description(tenant, show(slug)))
+    _prepare_directory(manifest, to)
+    run_transaction(
+        operator_store(slug), lambda tx: audit.record(tx, "tenant.exported", "tenant", slug)
+    )
+    _write_json(to / _TENANT, _describe_tenant(tenant, get_overview(slug)))
     counts = _export_entities(slug, to, progress)
-    counts[_LIST_OF_FILES] = _export_files(slug, to, progress)
+    counts[_FILE_LIST] = _export_files(slug, to, progress)
     manifest |= {"complete": True, "finished_at": instant(now_ms()), "counts": dict(counts)}
-    _write(to / _MANIFEST, manifest)
+    _write_json(to / _MANIFEST, manifest)
     return manifest
 
 
 # The directory
 
 
-def _prepare(manifest: Mapping[str, Any], to: Path) -> None:
-    """Make the directory, clear it of a former export of this tenant, and begin the manifest."""
+def _prepare_directory(manifest: Mapping[str, Any], to: Path) -> None:
+    """Create the directory, remove an earlier export of this tenant, and write `manifest`."""
     slug = manifest["tenant"]
     to.mkdir(mode=0o700, parents=True, exist_ok=True)
     found = {path.name for path in to.iterdir()}
-    if not found <= {_BEGUN} and _exported(to / _MANIFEST) != slug:
-        raise Conflict(f"{to} is not empty, and holds no export of {slug}: name another directory.")
-    # before anything goes: what is left of an export is no export
-    _write(to / _MANIFEST, manifest)
-    for name in (*(f"{stem}.jsonl" for stem in FILES.values()), _TENANT, _LIST_OF_FILES):
+    if not found <= {_MANIFEST_PART} and _exported_tenant(to / _MANIFEST) != slug:
+        raise Conflict(
+            f"The directory {to} is not empty and contains no export of {slug}. Choose another one."
+        )
+    # Before files are removed, so that an incomplete export is not taken for a complete one.
+    _write_json(to / _MANIFEST, manifest)
+    for name in (*(f"{stem}.jsonl" for stem in FILE_NAMES.values()), _TENANT, _FILE_LIST):
         (to / name).unlink(missing_ok=True)
     if (to / _FILES).exists():
         shutil.rmtree(to / _FILES)
 
 
-def _exported(manifest: Path) -> str | None:
-    """Whose export a manifest is of; None when it is none."""
+def _exported_tenant(manifest: Path) -> str | None:
+    """Return the tenant that a manifest names; None if the file is no manifest."""
     try:
         content = json.loads(manifest.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -145,19 +145,19 @@ def _exported(manifest: Path) -> str | None:
     return content.get("tenant") if isinstance(content, dict) else None
 
 
-def _write(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a file so that it is there whole, or as it was."""
-    beside = path.with_suffix(".part")
+def _write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a file atomically."""
+    part = path.with_suffix(".part")
     text = json.dumps(content, indent=2, ensure_ascii=False, default=str)
-    beside.write_text(f"{text}\n", encoding="utf-8")
-    beside.replace(path)
+    part.write_text(f"{text}\n", encoding="utf-8")
+    part.replace(path)
 
 
 # The tenant itself
 
 
-def _description(tenant: Tenant, overview: Overview) -> dict[str, Any]:
-    clients = [client_of(item) for item in read_all_of(tenant.slug, client_key(""))]
+def _describe_tenant(tenant: Tenant, overview: TenantOverview) -> dict[str, Any]:
+    clients = [client_from_item(item) for item in read_items_of_tenant(tenant.slug, client_key(""))]
     return {
         "tenant": tenant.slug,
         "state": tenant.state,
@@ -187,18 +187,18 @@ def _description(tenant: Tenant, overview: Overview) -> dict[str, Any]:
 # The table
 
 
-def _export_entities(slug: str, to: Path, progress: Progress) -> Counter[str]:
-    """Write each kind into its file; return how many lines each file has."""
-    store = store_for(slug, Deadline(_DAY_MS))
+def _export_entities(slug: str, to: Path, progress: ReportProgress) -> Counter[str]:
+    """Write each kind of entity into its file; return the number of lines of each file."""
+    store = operator_store(slug, Deadline(_DAY_MS))
     counts: Counter[str] = Counter()
     with ExitStack() as open_files:
         files: dict[str, IO[str]] = {}
-        for heads in _pages(store):
+        for heads in _scan_pages(store):
             for head in heads:
-                kind, line = _line(store, head)
+                kind, line = _read_line(store, head)
                 if line is None:
                     continue
-                name = f"{FILES[kind]}.jsonl"
+                name = f"{FILE_NAMES[kind]}.jsonl"
                 if name not in files:
                     file = (to / name).open("w", encoding="utf-8", newline="\n")
                     files[name] = open_files.enter_context(file)
@@ -208,8 +208,8 @@ def _export_entities(slug: str, to: Path, progress: Progress) -> Counter[str]:
     return counts
 
 
-def _pages(store: Store) -> Iterator[list[Item]]:
-    """Read the first items of all entities that are exported, page by page."""
+def _scan_pages(store: Store) -> Iterator[list[Item]]:
+    """Yield the head items of all exported entities, page by page."""
     pages = store.client.get_paginator("scan").paginate(
         TableName=store.table,
         ConsistentRead=True,
@@ -229,33 +229,33 @@ def _pages(store: Store) -> Iterator[list[Item]]:
 
 def _is_exported(item: Item) -> bool:
     kind = _kind(item)
-    first = kind == "delivery" or item[SORT_KEY] == HEAD
+    is_head = kind == "delivery" or item[SORT_KEY] == HEAD
     expired = EXPIRY in item and item[EXPIRY] <= now_ms() // 1000
-    return kind in FILES and first and not expired
+    return kind in FILE_NAMES and is_head and not expired
 
 
 def _kind(item: Item) -> str:
     return str(item[PARTITION_KEY]).partition("#")[0]
 
 
-def _line(store: Store, head: Item) -> tuple[str, str | None]:
-    """Kind and JSON of an entity; no JSON when it was deleted a moment ago."""
+def _read_line(store: Store, head: Item) -> tuple[str, str | None]:
+    """Return the kind and the JSON of an entity; None instead of JSON if it was deleted since."""
     kind = _kind(head)
-    text = _whole(store, head)
+    text = _read_content(store, head)
     if text is None:
         return kind, None
     entity: dict[str, Any] = loads(text)
-    for name in _LEFT_OUT.get(kind, ()):
+    for name in _EXCLUDED_FIELDS.get(kind, ()):
         entity.pop(name, None)
-    for name in [name for name in entity if name.endswith(_TEXT)]:
-        entity[name.removesuffix(_TEXT)] = loads(entity.pop(name))
+    for name in [name for name in entity if name.endswith(_JSON_SUFFIX)]:
+        entity[name.removesuffix(_JSON_SUFFIX)] = loads(entity.pop(name))
     key = {"id": head["id"]} if "id" in head else {}
     return kind, dumps({**key, **entity})
 
 
-def _whole(store: Store, head: Item) -> bytes | None:
-    """Put together an entity of one or more items, all of one version."""
-    for _ in range(_TRIES):
+def _read_content(store: Store, head: Item) -> bytes | None:
+    """Join the content of an entity from its items, all of the same version."""
+    for _ in range(_MAX_READS):
         keys = tail_keys(head[PARTITION_KEY], head.get("parts", 1))
         found = store.get_many(keys, uncached=True)
         tails = [found[key] for key in keys if key in found]
@@ -271,19 +271,19 @@ def _whole(store: Store, head: Item) -> bytes | None:
 # The files
 
 
-def _export_files(slug: str, to: Path, progress: Progress) -> int:
-    """Copy the files of both buckets, under numbers, and list what each was; how many."""
+def _export_files(slug: str, to: Path, progress: ReportProgress) -> int:
+    """Copy the files of both buckets under numbered names, and list them; return their number."""
     count = 0
     (to / _FILES).mkdir()
-    with (to / _LIST_OF_FILES).open("w", encoding="utf-8", newline="\n") as listed:
+    with (to / _FILE_LIST).open("w", encoding="utf-8", newline="\n") as listed:
         for bucket, role in (
             (config().import_bucket, "import"),
             (config().import_work_bucket, "work"),
         ):
-            for found in _objects(slug, bucket):
+            for found in _list_objects(slug, bucket):
                 count += 1
-                name = f"{count:06d}-{_safe(found['Key'])}"
-                _download(slug, bucket, found["Key"], to / _FILES / name)
+                name = f"{count:06d}-{_safe_name(found['Key'])}"
+                _download(bucket, found["Key"], to / _FILES / name)
                 line = {
                     "file": f"{_FILES}/{name}",
                     "bucket": role,
@@ -296,22 +296,22 @@ def _export_files(slug: str, to: Path, progress: Progress) -> int:
     return count
 
 
-def _objects(slug: str, bucket: str) -> Iterator[Mapping[str, Any]]:
+def _list_objects(slug: str, bucket: str) -> Iterator[Mapping[str, Any]]:
     pages = client("s3").get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=f"{slug}/")
     for page in pages:
         yield from page.get("Contents", ())
 
 
-def _safe(key: str) -> str:
-    """Last part of a key, in letters that every file system takes and no shell minds."""
+def _safe_name(key: str) -> str:
+    """Return the last part of a key; characters except ASCII letters, digits, -_. become `_`."""
     name = key.rpartition("/")[2]
     kept = [char if char.isascii() and (char.isalnum() or char in "-_.") else "_" for char in name]
-    return "".join(kept)[-_NAME:]
+    return "".join(kept)[-_MAX_NAME_LENGTH:]
 
 
-def _download(slug: str, bucket: str, key: str, path: Path) -> None:
-    """Copy one object piece by piece; one that expired a moment ago leaves an empty file."""
-    s3 = s3_for(slug)
+def _download(bucket: str, key: str, path: Path) -> None:
+    """Copy one object in chunks; an object that has expired since leaves an empty file."""
+    s3 = client("s3")
     with path.open("wb") as file:
         try:
             body = s3.get_object(Bucket=bucket, Key=key)["Body"]

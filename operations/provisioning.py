@@ -1,7 +1,7 @@
-"""Creating tenants and changing what the control table says about them.
+"""Creation of tenants, and changes to their items in the control table.
 
-For operators: the command line, the local run, and a function behind IAM. Every function can
-be run again after any failure, and by two at once.
+The command line and the local run use it. Every function can be run again after any failure, and
+may run concurrently with itself.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -15,21 +15,21 @@ from operations.api_clients import (
     revoke_client,
     rotate_client,
 )
-from operations.tenant_changes import ControlUpdate, change, show_tenant
+from operations.progress import ReportProgress, no_progress
+from operations.tenant_changes import ControlTableUpdate, change_tenant, show_tenant
 from operations.tenant_tables import ensure_table
 from shared.identity.audit.models import AuditAction
-from shared.identity.auth.clients import Client
-from shared.identity.tenancy.access import operators_store, store_for
+from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import (
     SHARED_ADDRESS_KEY,
+    existing_tenant,
     host_key,
-    read,
-    scan,
+    read_item,
+    scan_items,
     tenant_key,
-    tenant_of,
 )
-from shared.identity.tenancy.settings import (
-    TenantSettings,
+from shared.identity.tenancy.rules import (
+    NewTenant,
     check_moved_to,
     check_plan,
     check_requests_per_minute,
@@ -41,10 +41,9 @@ from shared.kernel.config import config
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict
-from shared.warehouse.settings.configuration import configure, read_configuration
+from shared.warehouse.settings.tenant_settings import read_settings, update_settings
 
 __all__ = [
-    "Client",
     "Credentials",
     "create_client",
     "create_tenant",
@@ -57,14 +56,14 @@ __all__ = [
     "set_plan",
     "set_requests_per_minute",
     "set_settings",
+    "set_shared_address",
     "set_state",
-    "share_address",
     "show_tenant",
     "switch_modules",
 ]
 
 
-_ACTIONS: Mapping[State, AuditAction] = {
+_AUDIT_ACTIONS: Mapping[State, AuditAction] = {
     "active": "tenant.resumed",
     "suspended": "tenant.suspended",
     "cancelled": "tenant.cancelled",
@@ -72,53 +71,51 @@ _ACTIONS: Mapping[State, AuditAction] = {
 }
 
 
-def create_tenant(
-    settings: TenantSettings, *, progress: Callable[[str], None] = lambda _: None
-) -> Tenant:
-    """Create a tenant, or finish creating it: its item, its address, its table.
+def create_tenant(settings: NewTenant, *, progress: ReportProgress = no_progress) -> Tenant:
+    """Create a tenant, or complete its creation: its item, its address and its table.
 
-    The tenant answers requests only when everything is there.
+    Requests for the tenant are refused until all of them exist.
 
     Args:
-        settings: What it shall be.
-        progress: Is told each step, in a few words.
+        settings: The tenant's name, plan, address, modules and time zone.
+        progress: Receives a description of each step.
 
     Returns:
-        The tenant; also when it existed before with the same settings.
+        The tenant, also if it already existed with the same settings.
 
     Raises:
-        ValidationFailed: Settings that cannot be; every problem at once.
-        Conflict: The slug is taken by a tenant with other settings, or was that of a deleted
-            one, or the host is another's.
+        ValidationFailed: Settings are invalid; lists every problem.
+        Conflict: The name belongs to a tenant with other settings or belonged to a deleted one,
+            or the host belongs to another tenant.
         ServiceUnavailable: The table did not become ready in time; run it again.
     """
     settings.check()
     progress(f"registering {settings.slug}")
-    _register(settings)
-    item = read(tenant_key(settings.slug))
+    _register_tenant(settings)
+    item = read_item(tenant_key(settings.slug))
     if item and item["state"]["S"] in {"deleting", "deleted"}:
         raise Conflict(
-            f"The name {settings.slug} belonged to a tenant that was deleted. It is not given "
-            "again: tokens and messages of that company may still be about."
+            f"The name {settings.slug} belonged to a tenant that was deleted, and cannot be used "
+            "again: tokens and messages of that company may still exist. Choose another name."
         )
-    if item is None or not _same(item, settings):
+    if item is None or not _has_settings(item, settings):
         raise Conflict(
-            f"The tenant {settings.slug} exists with other settings; look at it, and change "
-            "its plan, modules or address instead."
+            f"The tenant {settings.slug} already exists with other settings. Compare them (stowage "
+            f"tenant show {settings.slug}), and change its plan, modules or address instead."
         )
     ensure_table(settings.slug, progress)
-    _finish(settings.slug)
+    _activate(settings.slug)
     progress("ready")
     return show_tenant(settings.slug)
 
 
-def _register(settings: TenantSettings) -> None:
-    """Claim slug and host together; an item that is there already is left as it is."""
+def _register_tenant(settings: NewTenant) -> None:
+    """Reserve slug and host in one transaction; an existing item is left unchanged."""
     item = {
         "pk": {"S": tenant_key(settings.slug)},
         "state": {"S": "creating"},
         "plan": {"S": settings.plan},
-        "base_url": {"S": settings.address},
+        "base_url": {"S": settings.full_base_url},
         "timezone": {"S": settings.timezone},
         "revoked": {"M": {}},
         "created_at": {"S": instant(now_ms())},
@@ -126,25 +123,25 @@ def _register(settings: TenantSettings) -> None:
     if settings.modules:
         item["modules"] = {"SS": sorted(settings.modules)}
 
-    def claim(tx: Transaction) -> None:
+    def reserve(tx: Transaction) -> None:
         if settings.host:
             tx.add_action(
-                "Update", _claim_of(settings.slug, settings.host), _host_taken(settings.host)
+                "Update", _host_update(settings.slug, settings.host), _host_taken(settings.host)
             )
         put = {"Item": item, "ConditionExpression": "attribute_not_exists(pk)"}
         tx.add_action("Put", {"TableName": config().control_table, **put}, _SlugTaken)
 
     with suppress(_SlugTaken):
-        run_transaction(operators_store(settings.slug), claim)
+        run_transaction(operator_store(settings.slug), reserve)
 
 
 class _SlugTaken(Exception):
-    """There is a tenant of that name, perhaps the very one."""
+    """A tenant of this name exists, with the same or with other settings."""
 
 
-def _claim_of(slug: str, host: str) -> dict[str, Any]:
-    """Write the Update that claims a host for a tenant."""
-    return {  # what `operations.domains` keeps there stays
+def _host_update(slug: str, host: str) -> dict[str, Any]:
+    """Return the Update that reserves a host for a tenant."""
+    return {  # An Update, because it keeps the attributes that `operations.domains` has written.
         "TableName": config().control_table,
         "Key": {"pk": {"S": host_key(host)}},
         "UpdateExpression": "SET tenant = :slug",
@@ -157,10 +154,10 @@ def _host_taken(host: str) -> Callable[[], Exception]:
     return lambda: Conflict(f"The host {host} belongs to another tenant.")
 
 
-def share_address(base_url: str) -> None:
-    """Say which address is the deployment's own, which tenants without a host share.
+def set_shared_address(base_url: str) -> None:
+    """Store the deployment's own address, which tenants without a host share. Safe to repeat.
 
-    It is what the metadata of the token routes tell at that address. Safe to repeat.
+    The OAuth metadata returns it as the issuer at that address.
     """
     client("dynamodb").update_item(
         TableName=config().control_table,
@@ -170,16 +167,16 @@ def share_address(base_url: str) -> None:
     )
 
 
-def _same(item: Mapping[str, Any], settings: TenantSettings) -> bool:
+def _has_settings(item: Mapping[str, Any], settings: NewTenant) -> bool:
     return (
         item["plan"]["S"] == settings.plan
-        and item["base_url"]["S"] == settings.address
+        and item["base_url"]["S"] == settings.full_base_url
         and item["timezone"]["S"] == settings.timezone
         and frozenset(item.get("modules", {}).get("SS", ())) == settings.modules
     )
 
 
-def _finish(slug: str) -> None:
+def _activate(slug: str) -> None:
     dynamodb = client("dynamodb")
     try:
         dynamodb.update_item(
@@ -191,60 +188,60 @@ def _finish(slug: str) -> None:
             ExpressionAttributeValues={":active": {"S": "active"}, ":creating": {"S": "creating"}},
         )
     except dynamodb.exceptions.ConditionalCheckFailedException:
-        return  # it was finished before, and may have been suspended since: that stays
+        return  # Already active, or suspended since then; the state stays unchanged.
 
 
 def list_tenants() -> list[Tenant]:
-    """All tenants by slug, without those that are not there yet, or no more."""
-    found = [tenant_of(item) for item in scan(tenant_key(""))]
+    """Return all tenants sorted by slug, without those being created or deleted."""
+    found = [existing_tenant(item) for item in scan_items(tenant_key(""))]
     return sorted((tenant for tenant in found if tenant), key=lambda tenant: tenant.slug)
 
 
 def set_state(slug: str, state: State, *, moved_to: str | None = None) -> Tenant:
-    """Suspend, cancel, move or resume a tenant; doors follow within 10 s.
+    """Suspend, cancel, move or resume a tenant; takes effect within 10 s.
 
     Args:
         slug: The tenant.
-        state: The new state; `active` resumes.
-        moved_to: With `moved`: https address of the company's own server.
+        state: The new state; `active` resumes the tenant.
+        moved_to: For the state `moved`, the https address of the company's own server.
 
     Raises:
         NotFound: There is no such tenant.
-        ValidationFailed: The address is missing, or given with another state.
+        ValidationFailed: `moved_to` is missing, invalid, or given with another state.
     """
     check_moved_to(state, moved_to)
     wanted = {"state": {"S": state}, "moved_to": {"S": moved_to} if moved_to else None}
-    return change(slug, _ACTIONS[state], wanted)
+    return change_tenant(slug, _AUDIT_ACTIONS[state], wanted)
 
 
 def set_plan(slug: str, plan: str) -> Tenant:
-    """Change the plan. Clients beyond a smaller plan's limit stay, new ones are refused.
+    """Change the plan. Clients above the limit of a smaller plan stay; new ones are refused.
 
     Raises:
         NotFound: There is no such tenant.
         ValidationFailed: There is no such plan.
     """
     check_plan(plan)
-    return change(slug, "tenant.changed", {"plan": {"S": plan}})
+    return change_tenant(slug, "tenant.changed", {"plan": {"S": plan}})
 
 
 def set_requests_per_minute(slug: str, number: int | None) -> Tenant:
-    """Agree on a limit of requests per minute and credential, or go back to the plan's (None).
+    """Set the tenant's own limit of requests per minute and credential; None removes it.
 
-    An agreed limit stays when the plan changes; doors follow within 10 s.
+    The tenant's own limit stays when the plan changes. A change takes effect within 10 s.
 
     Raises:
         NotFound: There is no such tenant.
-        ValidationFailed: The number cannot be.
+        ValidationFailed: The number is out of range.
     """
     if number is not None:
         check_requests_per_minute(number)
     value = None if number is None else {"N": str(number)}
-    return change(slug, "tenant.changed", {"requests_per_minute": value})
+    return change_tenant(slug, "tenant.changed", {"requests_per_minute": value})
 
 
 def set_modules(slug: str, modules: Collection[str]) -> Tenant:
-    """Switch exactly these modules on.
+    """Switch exactly these modules on and all others off.
 
     Raises:
         NotFound: There is no such tenant.
@@ -254,7 +251,7 @@ def set_modules(slug: str, modules: Collection[str]) -> Tenant:
 
 
 def switch_modules(slug: str, *, on: Collection[str] = (), off: Collection[str] = ()) -> Tenant:
-    """Switch modules on and off, `on` where both name one; the others stay as they are.
+    """Switch modules on and off; other modules stay unchanged, and `on` wins over `off`.
 
     Raises:
         NotFound: There is no such tenant.
@@ -262,37 +259,37 @@ def switch_modules(slug: str, *, on: Collection[str] = (), off: Collection[str] 
     """
 
     def use_case(tx: Transaction) -> Tenant:
-        current = read_configuration(tx.store).tenant.modules
-        return configure(tx, {"modules": current - {*off} | {*on}}).tenant
+        current = read_settings(tx.store).tenant.modules
+        return update_settings(tx, {"modules": current - {*off} | {*on}}).tenant
 
-    return run_transaction(store_for(slug), use_case)
+    return run_transaction(operator_store(slug), use_case)
 
 
 def set_settings(slug: str, changes: Mapping[str, Any]) -> Tenant:
-    """Change how a company works, as `configure` does; the other settings stay.
+    """Change settings of a company, as `configure` does; other settings stay unchanged.
 
     Raises:
         NotFound: There is no such tenant.
-        ValidationFailed: A value cannot be; every problem at once.
+        ValidationFailed: A value is invalid; lists every problem.
     """
-    return run_transaction(store_for(slug), lambda tx: configure(tx, changes)).tenant
+    return run_transaction(operator_store(slug), lambda tx: update_settings(tx, changes)).tenant
 
 
 def set_address(slug: str, *, base_url: str | None = None, host: str | None = None) -> Tenant:
-    """Give a tenant another address; tokens issued under the old one end within minutes.
+    """Change the address of a tenant; tokens issued for the old address expire within minutes.
 
     Args:
         slug: The tenant.
-        base_url: The address when the tenant has no host of its own.
-        host: Its own host name. Hosts registered before stay its own.
+        base_url: The address, for a tenant without its own host.
+        host: The tenant's own host name. Hosts registered before stay registered.
 
     Raises:
         NotFound: There is no such tenant.
-        ValidationFailed: The address cannot be.
+        ValidationFailed: The address is invalid.
         Conflict: The host belongs to another tenant.
     """
     current = show_tenant(slug)
-    wanted = TenantSettings(slug, plan=current.plan, base_url=base_url, host=host)
+    wanted = NewTenant(slug, plan=current.plan, base_url=base_url, host=host)
     wanted.check()
-    claim = ControlUpdate(_claim_of(slug, host), _host_taken(host)) if host else None
-    return change(slug, "tenant.changed", {"base_url": {"S": wanted.address}}, claim)
+    update = ControlTableUpdate(_host_update(slug, host), _host_taken(host)) if host else None
+    return change_tenant(slug, "tenant.changed", {"base_url": {"S": wanted.full_base_url}}, update)

@@ -1,161 +1,178 @@
-"""Changing the keys that sign tokens, as operators do it; no token ends because of it.
+"""Rotation and retirement of the keys that sign access tokens; a rotation ends no token.
 
-A new key is listed at once and signs `_USABLE_EVERYWHERE` seconds later, when every authorizer
-has had the time to learn of it and KMS knows that functions may use it. An older key verifies
-until it is retired, which waits until its last token has expired.
+A new key is listed at once and signs `_ACTIVATION_DELAY` seconds later. By then every authorizer
+has read the list, and KMS grants the functions the use of the key. An older key still verifies
+tokens until it is retired, which is refused until its last token has expired.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from operations.progress import ReportProgress, no_progress
 from shared.identity.auth import signing
-from shared.identity.auth.keys import KEYS, SHOWN_BEFORE, Key, Keys, item_of, keys_of
+from shared.identity.auth.key_ring import (
+    KEYS,
+    PUBLISH_LEAD,
+    SigningKey,
+    SigningKeys,
+    keys_from_item,
+    keys_to_item,
+)
 from shared.identity.auth.tokens import LIFETIME
-from shared.identity.tenancy.directory import read
+from shared.identity.tenancy.directory import read_item
 from shared.kernel.aws import client
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.config import config
 from shared.kernel.errors import Conflict, NotFound
 
-_USABLE_EVERYWHERE = 300 + SHOWN_BEFORE
-"""Seconds from making a key to signing with it. Functions may use keys by their tags, and it may
-take KMS 300 s to follow tags; nobody asks for the key before that."""
+_ACTIVATION_DELAY = 300 + PUBLISH_LEAD
+"""Seconds from the creation of a key to its first signature. The policies of the functions allow
+keys by their tags, and a tag may take 300 s to take effect in KMS."""
 
-_SAME_ROTATION = 600
-"""Seconds from its beginning to sign in which whoever rotates once more means the rotation whose
-end they did not see."""
+_ROTATION_WINDOW = 600
+"""Seconds after a key begins to sign in which a further rotation returns the same key: it is taken
+for a repetition of the command."""
 
-_LAST_TOKENS = LIFETIME + 60
-"""Seconds after its last signature until a key's last token has expired; clocks differ."""
+_LAST_TOKEN_DELAY = LIFETIME + 60
+"""Seconds after a key's last signature until its last token has expired, with 60 s for clock
+differences."""
 
-_DELETED_AFTER_DAYS = 7
-"""The least that KMS allows, in which a deletion can be taken back."""
+_DELETION_DELAY_DAYS = 7
+"""Days in which the deletion of a KMS key can be cancelled; 7 is the minimum."""
 
 type KeyState = Literal["waits", "signs", "verifies", "retired"]
 
 
 @dataclass(frozen=True, slots=True)
-class KnownKey:
-    """A key and what it does at the moment."""
+class KeyStatus:
+    """A key and its current state."""
 
-    key: Key
+    key: SigningKey
     state: KeyState
-    retires_from: int | None
-    """Second since the epoch from which no token needs it any more; None while it signs."""
+    retirable_from: int | None
+    """Time (seconds since the epoch) when its last token expires; None while it signs."""
 
 
-def list_keys() -> list[KnownKey]:
-    """All keys, the retired ones too, the oldest first."""
-    keys, now = _read(), now_ms() // 1000
+def list_keys() -> list[KeyStatus]:
+    """Return all keys, including retired ones, the oldest first."""
+    keys, now = _read_keys(), now_ms() // 1000
     return [
-        KnownKey(key, _state(keys, key, now), _unneeded_from(keys, key, now)) for key in keys.all
+        KeyStatus(key, _state(keys, key, now), _retirable_from(keys, key, now)) for key in keys.all
     ]
 
 
-def _state(keys: Keys, key: Key, now: int) -> KeyState:
+def _state(keys: SigningKeys, key: SigningKey, now: int) -> KeyState:
     if key.retired_at is not None:
         return "retired"
-    if key == keys.signer(now):
+    if key == keys.signing_key(now):
         return "signs"
     return "waits" if key.signs_from > now else "verifies"
 
 
-def _unneeded_from(keys: Keys, key: Key, now: int) -> int | None:
-    """When the last token expires that the key has signed or will sign."""
-    if key == keys.signer(now):
+def _retirable_from(keys: SigningKeys, key: SigningKey, now: int) -> int | None:
+    """Return when the last token expires that the key has signed; None while it signs."""
+    if key == keys.signing_key(now):
         return None
     if key.signs_from > now:
-        return now  # it has signed nothing yet
+        return now  # It has not signed any token yet.
     later = [each.signs_from for each in keys.in_use if each.signs_from > key.signs_from]
-    return min(later, default=0) + _LAST_TOKENS
+    return min(later, default=0) + _LAST_TOKEN_DELAY
 
 
-def rotate(progress: Callable[[str], None] = lambda _step: None) -> Key:
-    """Make a new key and list it; it signs some minutes later.
+def rotate(progress: ReportProgress = no_progress) -> SigningKey:
+    """Create a new key and list it; it begins to sign ten minutes later.
 
-    Cut off anywhere and run again, it goes on with the key that it had made; run again before
-    the key has signed for ten minutes, it returns the same key.
+    An interrupted rotation that is run again continues with the key it had created. A rotation that
+    is run again before the new key has signed for ten minutes returns the same key.
 
     Args:
-        progress: Told each step.
+        progress: Receives a description of each step.
 
     Returns:
-        The new key; `signs_from` tells when it begins to sign.
+        The new key, which begins to sign at `signs_from`.
 
     Raises:
-        Conflict: Somebody else changed the keys at the same time.
+        Conflict: The keys were changed concurrently.
     """
-    before = _read()
+    before = _read_keys()
     newest = before.all[-1]
-    if newest.retired_at is None and now_ms() // 1000 < newest.signs_from + _SAME_ROTATION:
-        _let_go([newest])
+    if newest.retired_at is None and now_ms() // 1000 < newest.signs_from + _ROTATION_WINDOW:
+        _clear_pending_key([newest])
         return newest
-    _let_go(before.all)  # a former rotation may have died just before that
-    progress("making the key")
-    kms_key = _key_in_hand()
-    signing.public_key(kms_key)  # whoever verifies will need it: now, or never listed
-    progress("listing it")
-    new = Key(kms_key, now_ms() // 1000 + _USABLE_EVERYWHERE)
-    _write(before, Keys((*before.all, new), before.version + 1))
-    _let_go([new])
+    _clear_pending_key(before.all)  # An earlier rotation may have failed before this step.
+    progress("creating the key")
+    kms_key = _ensure_pending_key()
+    signing.public_key(kms_key)  # A key whose public key cannot be read must not be listed.
+    progress("adding it to the list of keys")
+    new = SigningKey(kms_key, now_ms() // 1000 + _ACTIVATION_DELAY)
+    _write_keys(before, SigningKeys((*before.all, new), before.version + 1))
+    _clear_pending_key([new])
     return new
 
 
-def retire(kid: str, *, now: bool = False) -> Key:
-    """Stop accepting what a key has signed, and have KMS delete the key. Safe to repeat.
+def retire(kid: str, *, now: bool = False) -> SigningKey:
+    """Stop accepting tokens signed by a key, and schedule its deletion in KMS. Safe to repeat.
 
     Args:
         kid: The key.
-        now: Also while tokens live that it has signed, as after a leak; they end within
-            minutes, when the last authorizer has looked again. Where no other key has begun to
-            sign, the next one does at once, and there may be no tokens until KMS knows it.
+        now: Retire the key although tokens signed by it are still valid, as after a leak. They
+            are refused within minutes, when every authorizer has read the list again. If no other
+            key signs yet, the next key signs at once; no token can be issued until KMS allows it.
 
     Raises:
         NotFound: There is no such key.
-        Conflict: It is the one that signs, or tokens that it signed may still live.
+        Conflict: The key signs tokens, or tokens signed by it may still be valid.
     """
-    keys, moment = _read(), now_ms() // 1000
+    keys, moment = _read_keys(), now_ms() // 1000
     key = next((each for each in keys.all if each.kid == kid), None)
     if key is None:
         raise NotFound(f"The key {kid}")
     if key.retired_at is None:
-        _ensure_unneeded(keys, key, moment, now=now)
+        _ensure_retirable(keys, key, moment, now=now)
         key = replace(key, retired_at=moment)
-        _write(keys, _without(keys, key, moment))
-    _delete(key.kms_key)
-    _let_go([key])  # a rotation that was cut off may still have it in hand
+        _write_keys(keys, _with_retired(keys, key, moment))
+    _schedule_deletion(key.kms_key)
+    _clear_pending_key([key])  # An interrupted rotation may have left the alias.
     return key
 
 
-def _without(keys: Keys, retired: Key, moment: int) -> Keys:
-    """Return the keys after one was retired; another signs without a gap."""
+def _with_retired(keys: SigningKeys, retired: SigningKey, moment: int) -> SigningKeys:
+    """Return the keys with one retired, and with another one that signs without a gap."""
     rest = tuple(retired if each.kid == retired.kid else each for each in keys.all)
-    signer = Keys(rest).signer(moment)
+    signer = SigningKeys(rest).signing_key(moment)
     at_once = replace(signer, signs_from=min(signer.signs_from, moment))
-    return Keys(tuple(at_once if each == signer else each for each in rest), keys.version + 1)
+    return SigningKeys(
+        tuple(at_once if each == signer else each for each in rest), keys.version + 1
+    )
 
 
-def _ensure_unneeded(keys: Keys, key: Key, moment: int, *, now: bool) -> None:
+def _ensure_retirable(keys: SigningKeys, key: SigningKey, moment: int, *, now: bool) -> None:
     if len(keys.in_use) == 1:
-        raise Conflict("It is the only key; make another one first with `stowage key rotate`.")
+        raise Conflict(
+            f"The key {key.kid} is the only one. Create another key first (stowage key rotate)."
+        )
     if now:
         return
-    unneeded_from = _unneeded_from(keys, key, moment)
-    if unneeded_from is None:
-        raise Conflict("It signs tokens; make another one first with `stowage key rotate`.")
-    if moment < unneeded_from:
+    retirable_from = _retirable_from(keys, key, moment)
+    if retirable_from is None:
         raise Conflict(
-            f"Tokens that it signed may live until {instant(unneeded_from * 1000)}. "
-            "With --now they end within minutes."
+            f"The key {key.kid} signs tokens. Create another key first (stowage key rotate), and "
+            "retire this one when its last token has expired."
+        )
+    if moment < retirable_from:
+        raise Conflict(
+            f"Tokens signed by the key {key.kid} may be valid until "
+            f"{instant(retirable_from * 1000)}. Retire it after that, or with --now, which ends "
+            "them within minutes."
         )
 
 
-def _read() -> Keys:
-    return keys_of(read(KEYS))
+def _read_keys() -> SigningKeys:
+    return keys_from_item(read_item(KEYS))
 
 
-def _write(seen: Keys, after: Keys) -> None:
+def _write_keys(seen: SigningKeys, after: SigningKeys) -> None:
     dynamodb = client("dynamodb")
     condition: dict[str, Any] = {"ConditionExpression": "attribute_not_exists(pk)"}
     if seen.version:
@@ -164,32 +181,34 @@ def _write(seen: Keys, after: Keys) -> None:
             "ExpressionAttributeValues": {":seen": {"N": str(seen.version)}},
         }
     try:
-        dynamodb.put_item(TableName=config().control_table, Item=item_of(after), **condition)
+        dynamodb.put_item(TableName=config().control_table, Item=keys_to_item(after), **condition)
     except dynamodb.exceptions.ConditionalCheckFailedException as error:
-        # also when the answer was lost and AWS was asked again
-        if _read() != after:
-            message = "The keys were changed at the same time; look, then run it again."
-            raise Conflict(message) from error
+        # The condition also fails if the response was lost and botocore sent the request again.
+        if _read_keys() != after:
+            raise Conflict(
+                "The keys were changed by another command at the same time. Check them (stowage "
+                "key list), then run the command again."
+            ) from error
 
 
-# The key in hand: an alias names it until it is listed
+# The pending key: an alias points to it from its creation until it is listed
 
 
-def _alias() -> str:
+def _pending_alias() -> str:
     return f"alias/{config().stack}-signing-next"
 
 
-def _key_in_hand() -> str:
-    """Find the key that an interrupted rotation left, or make one."""
+def _ensure_pending_key() -> str:
+    """Return the key that an interrupted rotation has left, or create one."""
     kms = client("kms")
-    left = _aliased()
-    if left:
-        return left
-    made: str = kms.create_key(
+    pending = _pending_kms_key()
+    if pending:
+        return pending
+    created: str = kms.create_key(
         Description="Signs access tokens.",
         KeySpec="ECC_NIST_P256",
         KeyUsage="SIGN_VERIFY",
-        # functions may use the keys that bear these tags
+        # The policies of the functions allow the use of keys with these tags.
         Tags=[
             {"TagKey": "service", "TagValue": "stowage"},
             {"TagKey": "stack", "TagValue": config().stack},
@@ -197,42 +216,43 @@ def _key_in_hand() -> str:
         ],
     )["KeyMetadata"]["KeyId"]
     try:
-        kms.create_alias(AliasName=_alias(), TargetKeyId=made)
+        kms.create_alias(AliasName=_pending_alias(), TargetKeyId=created)
     except kms.exceptions.AlreadyExistsException:
-        # somebody else rotates; or it is our own, and the answer was lost
-        first = _aliased()
-        if first == made:
-            return made
-        _delete(made)
-        raise Conflict("The keys are being changed by somebody else; run it again.") from None
-    return made
+        # A concurrent rotation has created the alias, or this one has and its response was lost.
+        if _pending_kms_key() == created:
+            return created
+        _schedule_deletion(created)
+        raise Conflict(
+            "Another command is rotating the keys at this moment. Run the command again."
+        ) from None
+    return created
 
 
-def _aliased() -> str | None:
+def _pending_kms_key() -> str | None:
     kms = client("kms")
     try:
-        key: str = kms.describe_key(KeyId=_alias())["KeyMetadata"]["KeyId"]
+        key: str = kms.describe_key(KeyId=_pending_alias())["KeyMetadata"]["KeyId"]
     except kms.exceptions.NotFoundException:
         return None
     return key
 
 
-def _let_go(listed: Iterable[Key]) -> None:
-    """Remove the alias if it names a key that is listed; it may be another's by now."""
+def _clear_pending_key(listed: Iterable[SigningKey]) -> None:
+    """Remove the alias if it points to one of the `listed` keys."""
     kms = client("kms")
-    if _aliased() not in {key.kms_key for key in listed}:
+    if _pending_kms_key() not in {key.kms_key for key in listed}:
         return
     try:
-        kms.delete_alias(AliasName=_alias())
+        kms.delete_alias(AliasName=_pending_alias())
     except kms.exceptions.NotFoundException:
         return
 
 
-def _delete(kms_key: str) -> None:
+def _schedule_deletion(kms_key: str) -> None:
     kms = client("kms")
     try:
-        kms.schedule_key_deletion(KeyId=kms_key, PendingWindowInDays=_DELETED_AFTER_DAYS)
+        kms.schedule_key_deletion(KeyId=kms_key, PendingWindowInDays=_DELETION_DELAY_DAYS)
     except kms.exceptions.KMSInvalidStateException:
-        return  # an earlier run did it
+        return  # An earlier run has scheduled it.
     except kms.exceptions.NotFoundException:
-        return  # it is gone
+        return  # The key is already deleted.

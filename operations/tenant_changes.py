@@ -1,4 +1,4 @@
-"""What operators change of a tenant, in one transaction with the entry in its audit log."""
+"""Changes of a tenant's item by an operator, in one transaction with the audit entry."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from typing import Any
 
 from shared.identity.audit import service as audit
 from shared.identity.audit.models import AuditAction
-from shared.identity.tenancy.access import store_for
-from shared.identity.tenancy.directory import NOT_THERE, described, read, tenant_key
+from shared.identity.tenancy.access import operator_store
+from shared.identity.tenancy.directory import HIDDEN_STATES, read_item, tenant_from_item, tenant_key
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.config import config
 from shared.kernel.db.transaction import Transaction
@@ -15,67 +15,75 @@ from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import NotFound
 
 type Attributes = Mapping[str, Mapping[str, Any] | None]
-"""Name → value in DynamoDB's JSON, None for an attribute that is not there."""
+"""Name → value in DynamoDB's JSON; None for an attribute that the item does not have."""
 
 _REASONS = {
-    "creating": "whose creation was not finished (create it again)",
-    "deleting": "whose deletion was not finished (delete it again)",
+    "creating": "whose creation was not completed (create it again)",
+    "deleting": "whose deletion was not completed (delete it again)",
     "deleted": "which was deleted",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class ControlUpdate:
-    """An Update of another item of the control table, in the same transaction."""
+class ControlTableUpdate:
+    """An Update of another item of the control table in the same transaction."""
 
     body: dict[str, Any]
     on_condition_failed: Callable[[], Exception]
 
 
 def show_tenant(slug: str) -> Tenant:
-    """Read a tenant as it is at this moment.
+    """Return a tenant, read from the control table without a cache.
 
     Raises:
-        NotFound: There is none, none yet, or none any more.
+        NotFound: There is no such tenant, or it is being created, being deleted or deleted.
     """
-    return described(_item(slug))
+    return tenant_from_item(_item(slug))
 
 
-def change(
-    slug: str, action: AuditAction, wanted: Attributes, claim: ControlUpdate | None = None
+def change_tenant(
+    slug: str,
+    action: AuditAction,
+    new_values: Attributes,
+    extra_update: ControlTableUpdate | None = None,
 ) -> Tenant:
-    """Change attributes of a tenant's item; doors follow within 10 s. Safe to repeat.
+    """Change attributes of a tenant's item; takes effect within 10 s. Safe to repeat.
 
-    What is so already changes nothing, and is not told in the audit log.
+    Attributes that already have the wanted value are left out of the audit entry.
 
     Raises:
-        NotFound: There is no such tenant, none yet, or none any more.
-        Exception: What `claim` stands for, when its condition fails.
+        NotFound: There is no such tenant, or it is being created, being deleted or deleted.
+        Exception: The exception of `extra_update`, if its condition fails.
     """
-    run_transaction(store_for(slug), lambda tx: _stage(tx, action, wanted, claim))
+    run_transaction(
+        operator_store(slug), lambda tx: _add_changes(tx, action, new_values, extra_update)
+    )
     return show_tenant(slug)
 
 
 def _item(slug: str) -> Mapping[str, Any]:
-    item = read(tenant_key(slug))
+    item = read_item(tenant_key(slug))
     if item is None:
         raise NotFound(f"The tenant {slug}")
-    if item["state"]["S"] in NOT_THERE:
+    if item["state"]["S"] in HIDDEN_STATES:
         raise NotFound(f"The tenant {slug}, {_REASONS[item['state']['S']]},")
     return item
 
 
-def _stage(
-    tx: Transaction, action: AuditAction, wanted: Attributes, claim: ControlUpdate | None
+def _add_changes(
+    tx: Transaction,
+    action: AuditAction,
+    new_values: Attributes,
+    extra_update: ControlTableUpdate | None,
 ) -> None:
     slug = tx.store.slug
     item = _item(slug)
-    seen = {name: item.get(name) for name in wanted}
-    if claim:
-        tx.add_action("Update", claim.body, claim.on_condition_failed)
-    if seen == dict(wanted):
+    old_values = {name: item.get(name) for name in new_values}
+    if extra_update:
+        tx.add_action("Update", extra_update.body, extra_update.on_condition_failed)
+    if old_values == dict(new_values):
         return
-    set_, removed = _sorted(wanted)
+    set_, removed = _split_changes(new_values)
     expression = " ".join(
         word
         for word in (
@@ -84,10 +92,10 @@ def _stage(
         )
         if word
     )
-    # conditioned on all that was seen, so that the entry tells the truth
-    as_seen = [
+    # Conditioned on the values that were read, so that the audit entry names the right ones.
+    unchanged = [
         f"attribute_not_exists(#{name})" if value is None else f"#{name} = :seen_{name}"
-        for name, value in {**seen, "state": item["state"]}.items()
+        for name, value in {**old_values, "state": item["state"]}.items()
     ]
     tx.add_action(
         "Update",
@@ -95,28 +103,32 @@ def _stage(
             "TableName": config().control_table,
             "Key": {"pk": {"S": tenant_key(slug)}},
             "UpdateExpression": expression,
-            "ConditionExpression": " AND ".join(as_seen),
-            "ExpressionAttributeNames": {f"#{name}": name for name in {*wanted, "state"}},
+            "ConditionExpression": " AND ".join(unchanged),
+            "ExpressionAttributeNames": {f"#{name}": name for name in {*new_values, "state"}},
             "ExpressionAttributeValues": {
-                **{f":{name}": wanted[name] for name in set_},
-                **{f":seen_{name}": value for name, value in seen.items() if value is not None},
+                **{f":{name}": new_values[name] for name in set_},
+                **{
+                    f":seen_{name}": value
+                    for name, value in old_values.items()
+                    if value is not None
+                },
                 ":seen_state": item["state"],
             },
         },
     )
-    told = {
-        name: (_plain(seen[name]), _plain(wanted[name]))
-        for name in wanted
-        if seen[name] != wanted[name]
+    changes = {
+        name: (_plain(old_values[name]), _plain(new_values[name]))
+        for name in new_values
+        if old_values[name] != new_values[name]
     }
-    audit.record(tx, action, "tenant", slug, changes=told)
+    audit.record(tx, action, "tenant", slug, changes=changes)
 
 
-def _sorted(wanted: Attributes) -> tuple[list[str], list[str]]:
-    """Names that get a value, and names that lose theirs."""
+def _split_changes(new_values: Attributes) -> tuple[list[str], list[str]]:
+    """Return the names of the attributes to set, and of those to remove."""
     return (
-        [name for name, value in wanted.items() if value is not None],
-        [name for name, value in wanted.items() if value is None],
+        [name for name, value in new_values.items() if value is not None],
+        [name for name, value in new_values.items() if value is None],
     )
 
 

@@ -1,55 +1,56 @@
-"""What operators see of tenants: also of those that are not there yet, or not any more."""
+"""Tenants as operators see them, including those being created, being deleted or deleted."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from operations.domains import list_domains
-from shared.identity.tenancy.directory import described, read, scan, tenant_key
+from shared.identity.tenancy.directory import read_item, scan_items, tenant_from_item, tenant_key
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.errors import NotFound
 
 
 @dataclass(frozen=True, slots=True)
-class Overview:
-    """A tenant as the control table has it."""
+class TenantOverview:
+    """A tenant's item in the control table."""
 
     slug: str
     state: str
-    """active, suspended, cancelled, moved; creating or deleting when that was not finished;
-    deleted."""
+    """active, suspended, cancelled, moved or deleted; creating or deleting while that is not
+    completed."""
     tenant: Tenant | None
-    """How it is set up; None once it is deleted."""
+    """Plan, modules, address and settings; None once the tenant is deleted."""
     created_at: str | None
     deleted_at: str | None
     clients: int
-    """Integration clients that are not revoked."""
+    """Number of integration clients that are not revoked."""
     mobile_clients: int
+    """Number of mobile clients that are not revoked."""
     hosts: tuple[str, ...] = ()
-    """Host names of its own; only where one tenant is looked at."""
+    """Its own host names; filled by `get_overview` only."""
 
 
-def show(slug: str) -> Overview:
-    """Look at one tenant, whatever its state.
+def get_overview(slug: str) -> TenantOverview:
+    """Return one tenant in any state.
 
     Raises:
-        NotFound: There never was one of this name.
+        NotFound: There has never been a tenant of this name.
     """
-    item = read(tenant_key(slug))
+    item = read_item(tenant_key(slug))
     if item is None:
         raise NotFound(f"The tenant {slug}")
     hosts = tuple(domain.host for domain in list_domains(slug))
     return replace(_overview(item), hosts=hosts)
 
 
-def list_all(*, deleted: bool = False) -> list[Overview]:
-    """Look at all tenants, by slug; `deleted`: also at those."""
-    found = [_overview(item) for item in scan(tenant_key(""))]
+def list_overviews(*, deleted: bool = False) -> list[TenantOverview]:
+    """Return all tenants sorted by slug; with `deleted`, include deleted tenants."""
+    found = [_overview(item) for item in scan_items(tenant_key(""))]
     wanted = (each for each in found if deleted or each.state != "deleted")
     return sorted(wanted, key=lambda each: each.slug)
 
 
-def _overview(item: Mapping[str, Any]) -> Overview:
+def _overview(item: Mapping[str, Any]) -> TenantOverview:
     state = item["state"]["S"]
 
     def text(name: str) -> str | None:
@@ -58,10 +59,10 @@ def _overview(item: Mapping[str, Any]) -> Overview:
     def number(name: str) -> int:
         return int(item[name]["N"]) if name in item else 0
 
-    return Overview(
+    return TenantOverview(
         slug=item["pk"]["S"].removeprefix(tenant_key("")),
         state=state,
-        tenant=None if state == "deleted" else described(item),
+        tenant=None if state == "deleted" else tenant_from_item(item),
         created_at=text("created_at"),
         deleted_at=text("deleted_at"),
         clients=number("clients"),

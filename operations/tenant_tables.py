@@ -1,22 +1,23 @@
-"""A tenant's table: created, backed up point in time, expiring, tagged; and removed."""
+"""Creation of a tenant's table with backups, expiry and tags; and its removal."""
 
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from operations.progress import ReportProgress
 from shared.kernel.aws import client
 from shared.kernel.config import config
 from shared.kernel.db.table import EXPIRY, table_definition
 from shared.kernel.errors import ServiceUnavailable
 
-_PATIENCE = 300.0
-"""Seconds to wait for DynamoDB; a table of ours is usually ready within 30."""
+_TIMEOUT_SECONDS = 300.0
+"""Seconds to wait for DynamoDB; a table is usually ready within 30."""
 
-_INTERVAL = 1.0
+_POLL_SECONDS = 1.0
 
 
-def ensure_table(slug: str, progress: Callable[[str], None]) -> None:
-    """Create whatever is missing of a tenant's table. Safe to repeat and to run twice at once.
+def ensure_table(slug: str, progress: ReportProgress) -> None:
+    """Create a tenant's table, or complete its creation. Safe to repeat and to run concurrently.
 
     Raises:
         ServiceUnavailable: DynamoDB was not ready in time.
@@ -25,29 +26,29 @@ def ensure_table(slug: str, progress: Callable[[str], None]) -> None:
     progress(f"creating the table {name}")
     _create(name, slug)
     progress("waiting until the table is ready")
-    _wait(lambda: _is_active(name))
-    progress("switching on backups and expiry")
-    _wait(lambda: _has_backups(name))
-    _expire(name)
+    _wait_until(lambda: _is_active(name))
+    progress("enabling backups and expiry")
+    _wait_until(lambda: _enable_backups(name))
+    _enable_expiry(name)
 
 
-def remove_table(slug: str, progress: Callable[[str], None]) -> None:
-    """Remove a tenant's table with all that is in it. Safe to repeat and to run twice at once.
+def remove_table(slug: str, progress: ReportProgress) -> None:
+    """Delete a tenant's table with its data. Safe to repeat and to run concurrently.
 
-    DynamoDB keeps a backup of it for 35 days.
+    DynamoDB keeps a backup of the table for 35 days.
 
     Raises:
         ServiceUnavailable: DynamoDB was not ready in time.
     """
     name = config().tenant_table(slug)
     progress(f"deleting the table {name}")
-    _wait(lambda: _is_going(name))
-    progress("waiting until the table is gone")
-    _wait(lambda: describe_table(name) is None)
+    _wait_until(lambda: _start_deletion(name))
+    progress("waiting until the table is deleted")
+    _wait_until(lambda: describe_table(name) is None)
 
 
-def _is_going(name: str) -> bool:
-    """Have DynamoDB delete a table; False while it is busy with another change of it."""
+def _start_deletion(name: str) -> bool:
+    """Start the deletion of a table; return False while another change of it is in progress."""
     table = describe_table(name)
     if table is None or table["TableStatus"] == "DELETING":
         return True
@@ -58,14 +59,14 @@ def _is_going(name: str) -> bool:
             return False
         dynamodb.delete_table(TableName=name)
     except dynamodb.exceptions.ResourceNotFoundException:
-        return True  # another run was faster
+        return True  # A concurrent run has deleted it.
     except dynamodb.exceptions.ResourceInUseException:
         return False
     return True
 
 
 def describe_table(name: str) -> Mapping[str, Any] | None:
-    """Ask DynamoDB about a table; None when there is none."""
+    """Return DynamoDB's description of a table; None if it does not exist."""
     dynamodb = client("dynamodb")
     try:
         table: Mapping[str, Any] = dynamodb.describe_table(TableName=name)["Table"]
@@ -85,19 +86,19 @@ def _create(name: str, slug: str) -> None:
             Tags=[{"Key": key, "Value": value} for key, value in tags.items()],
         )
     except dynamodb.exceptions.ResourceInUseException:
-        return  # an earlier run, or another one at this moment, has created it
+        return  # An earlier or a concurrent run has created it.
 
 
 def _is_active(name: str) -> bool:
     table = describe_table(name)
     if table is None:
-        return False  # a table may be invisible for a moment after its creation
+        return False  # DynamoDB may not find a table directly after its creation.
     parts = [table, *table.get("GlobalSecondaryIndexes", ())]
     return all(part.get("TableStatus", part.get("IndexStatus")) == "ACTIVE" for part in parts)
 
 
-def _has_backups(name: str) -> bool:
-    """Switch point-in-time recovery on; False while DynamoDB still prepares the table for it."""
+def _enable_backups(name: str) -> bool:
+    """Enable point-in-time recovery; return False while DynamoDB still prepares the table."""
     dynamodb = client("dynamodb")
     try:
         dynamodb.update_continuous_backups(
@@ -109,9 +110,9 @@ def _has_backups(name: str) -> bool:
     return True
 
 
-def _expire(name: str) -> None:
+def _enable_expiry(name: str) -> None:
     dynamodb = client("dynamodb")
-    if _expires(dynamodb, name):
+    if _is_expiry_enabled(dynamodb, name):
         return
     try:
         dynamodb.update_time_to_live(
@@ -119,19 +120,21 @@ def _expire(name: str) -> None:
             TimeToLiveSpecification={"Enabled": True, "AttributeName": EXPIRY},
         )
     except dynamodb.exceptions.ClientError as error:
-        # DynamoDB refuses to switch on what another run has just switched on
-        if error.response["Error"]["Code"] != "ValidationException" or not _expires(dynamodb, name):
+        # DynamoDB refuses to enable expiry twice; a concurrent run may have enabled it.
+        if error.response["Error"]["Code"] != "ValidationException" or not _is_expiry_enabled(
+            dynamodb, name
+        ):
             raise
 
 
-def _expires(dynamodb: Any, name: str) -> bool:
+def _is_expiry_enabled(dynamodb: Any, name: str) -> bool:
     state = dynamodb.describe_time_to_live(TableName=name)["TimeToLiveDescription"]
     return state["TimeToLiveStatus"] in ("ENABLED", "ENABLING")
 
 
-def _wait(done: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + _PATIENCE
-    while not done():
+def _wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + _TIMEOUT_SECONDS
+    while not condition():
         if time.monotonic() >= deadline:
             raise ServiceUnavailable(retry_after=30)
-        time.sleep(_INTERVAL)
+        time.sleep(_POLL_SECONDS)

@@ -2,10 +2,8 @@
 
 import gc
 from collections.abc import Iterator
-from types import FunctionType
 
 import pytest
-from _pytest import runner
 from hypothesis import settings
 
 from tests import clock as clocks
@@ -19,35 +17,12 @@ from tests.stack import CREDENTIALS, Stack, deployed
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
-_DEEP_STACK = 2**15 + 1
-"""Slots of a frame, 8 bytes each; one more than a power of two."""
-
 
 def pytest_collection_finish() -> None:
-    """Spare the garbage collector what was imported: it lives as long as the process."""
+    """Exclude imported modules, which live as long as the process, from garbage collection."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
-    """Run a test on one large piece of the interpreter's stack.
-
-    The interpreter maps its stack in pieces of 16 kB and unmaps a piece as soon as it is left,
-    so a loop that happens to call across an edge maps and unmaps memory at each turn: a sixth
-    of the time of all tests. A frame of more than 256 kB gets a piece of 512 kB, and whatever
-    it calls gets the rest.
-    """
-    return _deep(item, nextitem)
-
-
-def _deep(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
-    return runner.pytest_runtest_protocol(item, nextitem)
-
-
-assert isinstance(_deep, FunctionType)
-_deep.__code__ = _deep.__code__.replace(co_stacksize=_DEEP_STACK)
 
 
 @pytest.fixture(autouse=True)

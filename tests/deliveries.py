@@ -1,4 +1,4 @@
-"""Deliveries as they arrive at a receiver."""
+"""Bodies and headers of deliveries for tests of receivers."""
 
 import json
 import time
@@ -9,8 +9,8 @@ from shared.integration.webhooks.signatures import signature_headers
 Headers = dict[str, str]
 
 
-def event(number: int = 1, sequence: int = 1, **data: Any) -> dict[str, Any]:
-    """An event as it is delivered."""
+def event_body(number: int = 1, sequence: int = 1, **data: Any) -> dict[str, Any]:
+    """Return the parsed body of a delivery; `data` replaces fields of `data`."""
     picking = {
         "object": "picking",
         "id": 12,
@@ -30,11 +30,11 @@ def event(number: int = 1, sequence: int = 1, **data: Any) -> dict[str, Any]:
     }
 
 
-def written(body: Any) -> bytes:
-    """Write it as the service does: UTF-8."""
+def encoded(body: Any) -> bytes:
+    """Serialize a body as UTF-8, like the service."""
     return json.dumps(body, ensure_ascii=False).encode()
 
 
-def signed(body: bytes, *secrets: str, age: int = 0) -> Headers:
-    """Headers of a delivery that was sent `age` seconds ago."""
+def signature(body: bytes, *secrets: str, age: int = 0) -> Headers:
+    """Return the headers of a delivery that was sent `age` seconds ago."""
     return signature_headers("evt_1", body, secrets, int(time.time()) - age)

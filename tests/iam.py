@@ -1,9 +1,8 @@
-"""What IAM policies allow, evaluated as far as this service's policies go.
+"""Evaluation of IAM policies, as far as the policies of this service need it.
 
-Understood are Allow statements with wildcards in actions and resources, and conditions on
-`dynamodb:LeadingKeys`, on `dynamodb:Attributes`, on entries of KMS's encryption context and on
-tags of the resource.
-Whatever else a policy says fails the evaluation: it is better to extend it here than to guess.
+Supported are Allow statements with wildcards in actions and resources, and conditions on
+`dynamodb:LeadingKeys`, `dynamodb:Attributes`, entries of the KMS encryption context and tags of the
+resource. Anything else in a policy raises AssertionError and must be added here.
 """
 
 import re
@@ -21,37 +20,37 @@ _KNOWN = {"Sid", "Effect", "Action", "Resource", "Condition"}
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One thing that a call asks IAM for."""
+    """One request of a call to IAM: an action on a resource, with the values of condition keys."""
 
     action: str
     resource: str
     """ARN."""
     leading_keys: Sequence[str] = ()
-    """Partition keys that the call names, of items or of entries of an index."""
+    """Partition keys in the call, of items or of an index."""
     encryption_context: Mapping[str, str] = field(default_factory=dict)
-    """What a call of KMS says that the text belongs to."""
+    """Encryption context of a KMS call."""
     attributes: Sequence[str] = ()
-    """Attributes of an item that a write names, also in its condition."""
+    """Attributes that a write names, including those in its condition."""
     tags: Mapping[str, str] = field(default_factory=dict)
-    """Of the resource."""
+    """Tags of the resource."""
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One test of a statement, its values resolved."""
+    """One condition of a statement, with resolved values."""
 
     operator: str
     key: str
     values: Sequence[str]
 
     def holds(self, access: Access) -> bool:
-        """Tell whether the access passes the test."""
+        """Return whether the access fulfils the condition."""
         if self.key == _LEADING_KEYS:
             return _all_hold(self.operator, self.values, access.leading_keys)
         if self.key == _ATTRIBUTES:
             return _all_hold(self.operator, self.values, access.attributes)
         assert self.operator == "StringEquals", f"cannot evaluate {self.operator}"
-        # What the call or the resource does not have equals nothing, as in IAM.
+        # A missing key never equals a value, as in IAM.
         if self.key.startswith(_TAG):
             return access.tags.get(self.key.removeprefix(_TAG)) in self.values
         assert self.key.startswith(_ENCRYPTION_CONTEXT), f"cannot evaluate {self.key}"
@@ -61,15 +60,14 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """An Allow statement, its names resolved."""
+    """An Allow statement, with resolved names."""
 
-    sid: str
     actions: Sequence[str]
     resources: Sequence[str]
     conditions: Sequence[Condition]
 
     def allows(self, access: Access) -> bool:
-        """Tell whether the statement covers all of the access."""
+        """Return whether the statement allows the access."""
         return (
             _any_like(self.actions, access.action.lower(), str.lower)
             and _any_like(self.resources, access.resource)
@@ -81,7 +79,7 @@ type Policy = Sequence[Statement]
 
 
 def allows(policy: Policy, access: Access) -> bool:
-    """Tell whether any statement allows the access."""
+    """Return whether any statement allows the access."""
     return any(statement.allows(access) for statement in policy)
 
 
@@ -89,8 +87,8 @@ def read_policy(statements: Iterable[Mapping[str, Any]], resolve: Callable[[Any]
     """Read the statements of a policy document.
 
     Args:
-        statements: As in the document.
-        resolve: Text of a name (Ref, Fn::GetAtt, Fn::Sub or plain text).
+        statements: The statements of the document.
+        resolve: Returns the value of Ref, Fn::GetAtt, Fn::Sub or plain text.
     """
     return [_statement(statement, resolve) for statement in statements]
 
@@ -99,7 +97,6 @@ def _statement(statement: Mapping[str, Any], resolve: Callable[[Any], str]) -> S
     assert statement.keys() <= _KNOWN, f"cannot evaluate {statement.keys() - _KNOWN}"
     assert statement["Effect"] == "Allow", "cannot evaluate Deny"
     return Statement(
-        sid=statement.get("Sid", ""),
         actions=_resolved(statement["Action"], resolve),
         resources=_resolved(statement["Resource"], resolve),
         conditions=[
@@ -116,7 +113,7 @@ def _resolved(value: Any, resolve: Callable[[Any], str]) -> list[str]:
 
 def _all_hold(operator: str, patterns: Sequence[str], keys: Sequence[str]) -> bool:
     match operator:
-        # ForAllValues also holds when there is no key at all, as it does in IAM.
+        # ForAllValues is also true for an empty set of keys, as in IAM.
         case "ForAllValues:StringLike":
             return all(_any_like(patterns, key) for key in keys)
         case "ForAllValues:StringNotLike":
@@ -134,7 +131,7 @@ def _any_like(
 
 
 def like(pattern: str, text: str) -> bool:
-    """Compare with IAM's wildcards: `*` any characters, `?` one."""
+    """Return whether `text` matches a pattern with IAM's wildcards `*` and `?`."""
     return _regex(pattern).fullmatch(text) is not None
 
 

@@ -16,22 +16,23 @@ from moto.sqs.models import sqs_backends
 
 from operations import provisioning
 from shared.http.rate_limit import limiter
-from shared.identity.auth import keys, signing, tokens
+from shared.identity.auth import signing, tokens
+from shared.identity.auth.key_ring import key_ring
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy import access, directory
 from shared.identity.tenancy.directory import tenant_key
-from shared.identity.tenancy.settings import MOST_REQUESTS, TenantSettings
+from shared.identity.tenancy.rules import MAX_REQUESTS_PER_MINUTE, NewTenant
 from shared.identity.tenancy.tenant import MODULES, Tenant
-from shared.integration.webhooks import delivering
+from shared.integration.webhooks import delivery
 from shared.kernel import aws
 from shared.kernel.clock import now_ms
 from shared.kernel.config import config
 from shared.kernel.db import bookmarks, counters
 from shared.kernel.db.store import Store
-from tests import quick_moto
+from tests import fast_moto
 from tests.dns import only_known_names
 from tests.gateway import Erp, Gateway
-from tests.quick_moto import Snapshot
+from tests.snapshot import Snapshot, stored_items
 from tests.template import Template
 
 NAME = "stowage"
@@ -56,7 +57,7 @@ def forget_everything() -> None:
 def forget_what_was_asked() -> None:
     """Begin as an execution environment that has asked AWS nothing yet."""
     _forget_the_stack()
-    access.access.forget()
+    access.tenant_access.clear()
 
 
 def _forget_the_stack() -> None:
@@ -65,12 +66,12 @@ def _forget_the_stack() -> None:
     Clients are dear, and the same in every test but for what they may still try again.
     """
     config.cache_clear()
-    keys.key_ring.forget()
+    key_ring.clear()
     signing.public_key.cache_clear()
-    directory.directory.forget()
+    directory.directory.clear()
     limiter.forget()
     bookmarks._remembered.clear()
-    delivering._unsealed.cache_clear()
+    delivery._unseal.cache_clear()
     _Quota.refill()
 
 
@@ -116,12 +117,12 @@ class Stack:
         self, slug: str = "acme", *, client: str = "erp", scopes: Iterable[str] = SCOPES
     ) -> str:
         """Mint the token of an integration client, as the token route would."""
-        return tokens.issue(self.tenant(slug), client, frozenset(scopes))
+        return tokens.issue_to_client(self.tenant(slug), client, frozenset(scopes))
 
     def user_token(self, slug: str = "acme", **claims: object) -> str:
         """Mint the token of a user; `claims` replace kind, permissions, second_factor …"""
         tenant = self.tenant(slug)
-        client_token = tokens.issue(tenant, "app", frozenset())
+        client_token = tokens.issue_to_client(tenant, "app", frozenset())
         own = tokens._json(client_token.split(".")[1])
         return tokens.sign_claims(
             own | {"sub": "u1", "kind": "user", "permissions": "", "second_factor": True} | claims
@@ -142,14 +143,14 @@ class Stack:
 
     def empty(self, slug: str = "acme") -> None:
         """Make the tenant as it was on its first day, its events forgotten, nobody revoked."""
-        _first_day().snapshot.put_back_table(config().tenant_table(slug))
+        _first_day().snapshot.restore_table(config().tenant_table(slug))
         aws.client("dynamodb").update_item(
             TableName=config().control_table,
             Key={"pk": {"S": tenant_key(slug)}},
             UpdateExpression="SET revoked = :nobody",
             ExpressionAttributeValues={":nobody": {"M": {}}},
         )
-        directory.directory.forget()
+        directory.directory.clear()
         for event in self.events(slug):
             key = {name: event[name] for name in ("PK", "SK")}
             aws.client("dynamodb").delete_item(TableName=config().outbox_table, Key=key)
@@ -160,7 +161,7 @@ class Stack:
         kept = Snapshot.take(ACCOUNT, REGION)
 
         def bring_back() -> None:
-            kept.put_back()
+            kept.restore()
             bookmarks._remembered.clear()
 
         return bring_back
@@ -171,14 +172,14 @@ class Stack:
 
     def stored(self, slug: str = "acme") -> Iterator[dict[str, Any]]:
         """Every item of a tenant's table but the counts of its requests, in no order."""
-        items = quick_moto.stored(ACCOUNT, REGION, config().tenant_table(slug))
+        items = stored_items(ACCOUNT, REGION, config().tenant_table(slug))
         return (item for item in items if not item["PK"]["S"].startswith("rate#"))
 
     def control(self) -> list[dict[str, Any]]:
         """Every item of the control table, in DynamoDB's JSON."""
-        return list(quick_moto.stored(ACCOUNT, REGION, config().control_table))
+        return list(stored_items(ACCOUNT, REGION, config().control_table))
 
-    def told(self) -> int:
+    def event_count(self) -> int:
         """How many events of all tenants are in the outbox."""
         return sum(1 for _ in _outbox())
 
@@ -195,8 +196,8 @@ def once[R](erp: Erp, what: Hashable, prepare: Callable[[], R]) -> R:
 
     Args:
         erp: Who prepares.
-        what: Name of what is prepared; whoever gives it again prepares the same.
-        prepare: Makes it, through the interface; what writes to more than tables is made anew.
+        what: Name of the preparation; the same name means the same preparation.
+        prepare: Prepares through the interface; only its writes to tables are reused.
 
     Returns:
         What preparing returned, then or now.
@@ -206,11 +207,11 @@ def once[R](erp: Erp, what: Hashable, prepare: Callable[[], R]) -> R:
     # How many shards there are shows in the table.
     name = (what, caller["tenant"], caller["sub"], counters.SHARDS)
     result: R
-    if not _first_day().snapshot.is_now():
+    if not _first_day().snapshot.is_current():
         result = prepare()
     elif name in _prepared:
         kept, result = _prepared[name]
-        kept.put_back()
+        kept.restore()
     else:
         result = prepare()
         if _has_only_tables():
@@ -233,7 +234,7 @@ def _has_only_tables() -> bool:
 
 
 def _outbox() -> Iterator[dict[str, Any]]:
-    return quick_moto.stored(ACCOUNT, REGION, config().outbox_table)
+    return stored_items(ACCOUNT, REGION, config().outbox_table)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,10 +249,10 @@ class _FirstDay:
 def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
     """Deploy the stack, fresh, for the length of the block."""
     first_day = _first_day()
-    quick_moto.install(monkeypatch)
+    fast_moto.install(monkeypatch)
     with mock_aws(), only_known_names(monkeypatch):
         _enter(monkeypatch, first_day.template)
-        first_day.snapshot.put_back()
+        first_day.snapshot.restore()
         monkeypatch.setattr(limiter, "_clock", partial(int, now_ms()))
         _open_buckets_and_queues()
         for slug in _TENANTS:
@@ -269,17 +270,17 @@ def _first_day() -> _FirstDay:
         forget_everything()
         template = _create()
         _enter(monkeypatch, template)
-        provisioning.share_address(ADDRESS)
+        provisioning.set_shared_address(ADDRESS)
         for slug in _TENANTS:
             provisioning.create_tenant(
-                TenantSettings(slug, plan="enterprise", base_url=ADDRESS, modules=MODULES)
+                NewTenant(slug, plan="enterprise", base_url=ADDRESS, modules=MODULES)
             )
             # not by provisioning, which would note it in the tenant's audit log
             aws.client("dynamodb").update_item(
                 TableName=config().control_table,
                 Key={"pk": {"S": tenant_key(slug)}},
                 UpdateExpression="SET requests_per_minute = :most",
-                ExpressionAttributeValues={":most": {"N": str(MOST_REQUESTS)}},
+                ExpressionAttributeValues={":most": {"N": str(MAX_REQUESTS_PER_MINUTE)}},
             )
         return _FirstDay(template, Snapshot.take(ACCOUNT, REGION))
 

@@ -18,10 +18,10 @@ from shared.warehouse.receiving.models import StoredReceipt
 from shared.warehouse.receiving.repository import RECEIPTS
 from shared.warehouse.stock.models import Level, Movement, Quantities, StockRow
 from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS, level_id
-from shared.warehouse.stock.rules import share
+from shared.warehouse.stock.rules import level_share
 from shared.warehouse.transfer_orders.models import StoredTransferOrder
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
-from tests import quick_moto
+from tests.snapshot import stored_items
 from tests.stack import ACCOUNT, REGION
 
 type Sums = dict[str, Decimal]
@@ -56,7 +56,7 @@ class StoredState:
 
 def prove(store: Store) -> None:
     """Assert the invariants of `check_invariants` on the table of a tenant."""
-    check(read_books(quick_moto.stored(ACCOUNT, REGION, store.table)))
+    check(read_books(stored_items(ACCOUNT, REGION, store.table)))
 
 
 def read_books(items: Iterable[Attributes]) -> StoredState:
@@ -152,7 +152,7 @@ def _check_levels(rows: list[StockRow], levels: list[Level], totals: list[Level]
             by_place.setdefault(level_id(row.product_id, row.warehouse_id), {}),
             by_product.setdefault(row.product_id, {}),
         ):
-            for name, qty in share(row).items():
+            for name, qty in level_share(row).items():
                 sums[name] = sums.get(name, _NONE) + qty
     warehouses = {row.whs_code: row.warehouse_id for row in rows}
     shown = {

@@ -1,4 +1,4 @@
-"""`template.yaml` as the tests need it: routes, gateway responses, environment, resources."""
+"""Reader of `template.yaml`: routes, gateway responses, environment variables and resources."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads CloudFormation's short forms as the long ones: `!Ref X` as `{"Ref": "X"}`."""
+    """YAML loader that expands the short forms of functions: `!Ref X` to `{"Ref": "X"}`."""
 
 
 def _intrinsic(loader: _Loader, suffix: str, node: yaml.Node) -> dict[str, Any]:
@@ -46,7 +46,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class GatewayResponse:
-    """What the gateway answers by itself; `$context.requestId` stands in body and headers."""
+    """An error that API Gateway itself returns; body and headers contain `$context.requestId`."""
 
     status: int
     headers: Mapping[str, str]
@@ -54,7 +54,7 @@ class GatewayResponse:
 
 
 class Template:
-    """The stack's template with a value for every name that its functions are told.
+    """The template of the stack, with values for the names in environment variables and policies.
 
     Args:
         names: Logical id or `AWS::` pseudo parameter → physical id (`Ref`).
@@ -65,7 +65,7 @@ class Template:
         self._document = _read()
 
     def resources(self, kind: str) -> Mapping[str, Mapping[str, Any]]:
-        """Logical id → properties of the resources of one type."""
+        """Return logical id → properties of the resources of one type."""
         return {
             name: resource.get("Properties", {})
             for name, resource in self._document["Resources"].items()
@@ -73,11 +73,7 @@ class Template:
         }
 
     def environment(self, handler: str = "") -> dict[str, str]:
-        """Environment variables in the values of this deployment.
-
-        Those that all functions have; with those of its own that the function with the handler
-        has, if one is named.
-        """
+        """Return the environment variables of all functions, or of the function with `handler`."""
         variables = dict(self._document["Globals"]["Function"]["Environment"]["Variables"])
         for function in self.resources("AWS::Serverless::Function").values():
             if function["Handler"] == handler:
@@ -85,7 +81,7 @@ class Template:
         return {name: self.text(value) for name, value in variables.items()}
 
     def events(self) -> Iterator[Event]:
-        """Every API event of every function."""
+        """Yield every API event of every function."""
         for name, function in self.resources("AWS::Serverless::Function").items():
             for event in function.get("Events", {}).values():
                 if event["Type"] == "Api":
@@ -100,7 +96,7 @@ class Template:
                     )
 
     def authorizer_handler(self) -> str:
-        """Handler of the function that the API asks about tokens."""
+        """Return the handler of the authorizer function."""
         auth = self._api()["Auth"]
         arn = auth["Authorizers"][auth["DefaultAuthorizer"]]["FunctionArn"]
         function = arn["Fn::GetAtt"].partition(".")[0]
@@ -108,7 +104,7 @@ class Template:
         return handler
 
     def identity_headers(self) -> list[str]:
-        """Headers without which a request is refused before the authorizer is asked."""
+        """Return the headers without which a request is refused before the authorizer runs."""
         auth = self._api()["Auth"]
         headers: list[str] = auth["Authorizers"][auth["DefaultAuthorizer"]]["Identity"]["Headers"]
         return headers
@@ -118,7 +114,7 @@ class Template:
         return frozenset(self._api()["GatewayResponses"])
 
     def gateway_response(self, kind: str) -> GatewayResponse:
-        """Status, headers and body text of one gateway response."""
+        """Return status, headers and body of one gateway response."""
         declared = self._api()["GatewayResponses"][kind]
         headers = declared["ResponseParameters"]["Headers"]
         return GatewayResponse(
@@ -131,7 +127,7 @@ class Template:
         )
 
     def text(self, value: Any) -> str:
-        """Resolve Ref, GetAtt (as the name of the resource) and Sub; anything else as it is."""
+        """Resolve Ref, GetAtt (to the name of the resource) and Sub; convert others to text."""
         match value:
             case {"Ref": name}:
                 return self._name(name)
@@ -164,5 +160,5 @@ class Template:
 
 @cache
 def _read() -> Mapping[str, Any]:
-    document: Mapping[str, Any] = yaml.load(PATH.read_text(), _Loader)  # noqa: S506 - it is safe
+    document: Mapping[str, Any] = yaml.load(PATH.read_text(), _Loader)  # noqa: S506 - a SafeLoader
     return document

@@ -51,7 +51,7 @@ class WarehouseScenario:
     def settle(self, **settings: object) -> None:
         """Change settings of the tenant."""
         provisioning.set_settings("acme", settings)
-        directory.forget()
+        directory.clear()
 
     def stock(self, item_code: str, qty: float, bin_code: str = "A-01", **more: object) -> None:
         body = {

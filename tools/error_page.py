@@ -1,7 +1,8 @@
-"""Write docs/errors.md, the page that `doc_url` of every error leads to, from the code."""
+"""Generate docs/errors.md, the page to which `doc_url` of every error links."""
 
 import argparse
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from shared.kernel.errors import CODES
@@ -10,7 +11,8 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "errors.md"
 
 _HEAD = """# Errors
 
-Every error has the same body; `error.code` tells what happened, `errors` lists every problem:
+Every error has the same body. `error.code` says what happened, `errors` lists every problem of the
+request at once:
 
 ```json
 {
@@ -29,29 +31,237 @@ Every error has the same body; `error.code` tells what happened, `errors` lists 
 }
 ```
 
-Paths count from 0. Quote `request_id` (also the header `X-Request-Id`) when you ask for help.
+- `field` is the path of a value in the body or the query; positions in lists count from 0.
+- Program against `error.code` and the status, not against messages: messages may be reworded.
+- Quote `request_id` (also the header `X-Request-Id`) when you ask for help.
+- "Kept under its Idempotency-Key: yes" means that a repetition with the same key gets the same
+  error for 24 hours. Where it says no, correct the request or wait, then use the same key again.
 
-| Code | Status | Meaning | What to do |
-|---|---|---|---|
+| Code | Status | Meaning |
+|---|---|---|
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What the page says about a code: why it happens, an example, and what to do."""
+
+    cause: str
+    example: str
+    remedy: str
+
+
+ADVICE = {
+    "bad_request": Advice(
+        "The body is not JSON, is not a JSON object, is not UTF-8, has another content type, or a "
+        "header is malformed.",
+        "The body is not valid JSON: Expecting ',' delimiter: line 1 column 24 (char 23)",
+        "Send `Content-Type: application/json` and a JSON object; check the header that the "
+        "message names.",
+    ),
+    "idempotency_key_required": Advice(
+        "`POST /entry-documents`, `POST /exit-documents` and other routes that create business "
+        "documents require the header Idempotency-Key.",
+        "This route requires the header Idempotency-Key.",
+        "Generate a UUID v4 for each business operation, store it with the operation, and send the "
+        "same key on every retry.",
+    ),
+    "unauthenticated": Advice(
+        "The header Authorization is missing, the token has expired (after one hour), it was "
+        "revoked, or its client or user was.",
+        "The token is missing, expired or revoked.",
+        "Request a new token at `POST /oauth/token` and repeat the request once.",
+    ),
+    "feature_not_in_plan": Advice(
+        "The company's plan does not include the feature that `error.feature` names, such as "
+        "`webhooks.enabled`.",
+        "The plan does not include webhooks.enabled.",
+        "Change the plan at `error.upgrade_url`, or do without the feature.",
+    ),
+    "limit_reached": Advice(
+        "The plan allows no more resources of this kind, such as integration clients. "
+        "`error.offer` holds the limit, the number in use and the next plan.",
+        "The plan essentials allows 2 integration clients.",
+        "Remove what is no longer used, or change to the plan in `error.offer.next_plan`.",
+    ),
+    "tenant_suspended": Advice(
+        "The company's account is suspended because of unpaid bills.",
+        "This account is suspended for billing.",
+        "Pay. Requests succeed again within 10 seconds of the reactivation; nothing is lost.",
+    ),
+    "tenant_cancelled": Advice(
+        "The company's account was cancelled.",
+        "This account is cancelled.",
+        "Contact the operator of the service.",
+    ),
+    "forbidden": Advice(
+        "The user's roles lack the permission that the message names.",
+        "This needs the permission inventory.manage.",
+        "An administrator gives the user a role with this permission; then request a new token.",
+    ),
+    "missing_scope": Advice(
+        "The integration client's token lacks the scope that `error.scope` names. A token has only "
+        "the scopes that were requested.",
+        "The token lacks the scope products:write.",
+        "Request a token with this scope. If the client itself lacks it, an administrator adds it.",
+    ),
+    "client_not_allowed": Advice(
+        "The token comes from a mobile application, or from a user with two-step verification who "
+        "signed in without a code. Such tokens can only read the list of products.",
+        "This token reaches only GET /products.",
+        "Use an integration client, or sign in with the second factor.",
+    ),
+    "not_found": Advice(
+        "No resource of this company has the id, or no route has the path. Ids of other companies "
+        "look the same as ids that do not exist.",
+        "Product 4711 does not exist.",
+        "Check the id, the path and the base address. Paths begin with `/api/v1`.",
+    ),
+    "transfer_orders_disabled": Advice(
+        "The module transfer orders is switched off.",
+        "Transfer orders are inactive.",
+        "Switch it on in the settings (`modules.transfer_orders`); at least two warehouses must "
+        "exist.",
+    ),
+    "bulk_import_disabled": Advice(
+        "The module bulk import is switched off.",
+        "Bulk import is inactive.",
+        "Switch it on in the settings (`modules.bulk_import`).",
+    ),
+    "method_not_allowed": Advice(
+        "The path exists, but not with this method.",
+        "This route does not admit DELETE; it admits GET, POST.",
+        "Use a method that the header `Allow` lists.",
+    ),
+    "conflict": Advice(
+        "The current state of the resource does not allow the operation: a receipt is already "
+        "finalized, a product is on open documents, stock is not available.",
+        "Product BRICK is on open documents and cannot be deleted.",
+        "Read the resource again and decide. Repeating the same request gives the same error until "
+        "the state changes.",
+    ),
+    "duplicate_in_flight": Advice(
+        "Another request with the same Idempotency-Key has not ended yet, typically a retry that "
+        "was sent too early.",
+        "The first request with this Idempotency-Key is still being processed.",
+        "Wait for the seconds in `Retry-After` and repeat the request with the same key. You get "
+        "the response of the first request.",
+    ),
+    "approval_required": Advice(
+        "A rule requires the approval of a supervisor, for example when more goods arrive than the "
+        "tolerance allows.",
+        "qty: 30 would exceed the 24 ordered of BRICK; a supervisor must approve it",
+        "A user with the permission `approvals.grant` approves it, for receipt lines with "
+        '`"approve": true`; then repeat the request.',
+    ),
+    "order_in_wave": Advice(
+        "A picking of the request already belongs to another active wave.",
+        "Picking 12 belongs to the wave 3.",
+        "Leave this picking out, or cancel the other wave first.",
+    ),
+    "stale_state": Advice(
+        "The resource changed since it was read: `If-Match` names an older entity tag, or the "
+        "order is already beyond the state that the operation needs.",
+        "The resource changed since it was read.",
+        "Read the resource again, apply your change to the new state, and repeat the request.",
+    ),
+    "tenant_moved": Advice(
+        "The company moved to a server of its own.",
+        "This company now runs on its own server. Its address is https://wms.example.com/api/v1.",
+        "Change the base address of your integration to the address in the message.",
+    ),
+    "gone": Advice(
+        "The resource existed and was deleted or revoked.",
+        "Product 12 was deleted.",
+        "Remove the id from your system; it is never used again.",
+    ),
+    "payload_too_large": Advice(
+        "A JSON body is larger than 1 MB, a file is larger than the gateway accepts, or a response "
+        "would exceed 6 MB.",
+        "The body has 1200000 bytes; at most 1048576 are accepted.",
+        "Split the request, request fewer rows with `per_page`, or upload large files through "
+        "`POST /imports/uploads`.",
+    ),
+    "validation_failed": Advice(
+        "One or more values of the body or the query are invalid. `errors` lists all of them, "
+        "`error.field` names the first.",
+        "qty: must be more than 0 (and 2 more)",
+        "Correct every field in `errors` and send the request again, with the same "
+        "Idempotency-Key if you like.",
+    ),
+    "idempotency_key_reused": Advice(
+        "The Idempotency-Key was used before with another method, path or body.",
+        "This Idempotency-Key was used with another request.",
+        "Use a new key for each business operation. If the operation is the same, send exactly the "
+        "same body.",
+    ),
+    "rule_blocked": Advice(
+        "The request is valid, but a rule of the warehouse forbids it, for example a quantity with "
+        "decimals of a product that is counted in pieces.",
+        "lines.0.batch: product CEMENT is managed by batch; name the batch",
+        "Correct what `errors` names, or change the master data that the rule depends on.",
+    ),
+    "import_refused": Advice(
+        "The file cannot be read (format, size, too many rows: 422 or 413), or the state of the "
+        "import does not allow the operation (409).",
+        "The file has 12001 rows; the plan allows 10000.",
+        "Correct the file and upload it again as a new import.",
+    ),
+    "rate_limited": Advice(
+        "The credential sent more requests in this minute than its plan allows. See "
+        "[limits](limits.md).",
+        "The limit of 300 requests per minute is reached; wait the seconds in Retry-After.",
+        "Wait for the seconds in `Retry-After`, then go on more slowly; `RateLimit-Remaining` says "
+        "how many requests are left.",
+    ),
+    "internal_error": Advice(
+        "The service has a defect or its configuration is wrong.",
+        "The service failed.",
+        "Repeat the request with the same Idempotency-Key. If the error persists, report the "
+        "`request_id`.",
+    ),
+    "service_unavailable": Advice(
+        "The service is busy: many requests changed the same resource at the same time, or the "
+        "database throttled.",
+        "The service is busy; try again.",
+        "Wait for the seconds in `Retry-After` and repeat the request with the same "
+        "Idempotency-Key.",
+    ),
+}
+"""Every code of `CODES` → what the page says about it."""
 
 
 def page() -> str:
     """Return the text of the page."""
     rows = [
-        f'| <a id="{name}"></a>`{name}` | {code.status} | {code.meaning} | {code.action} |\n'
+        f"| [`{name}`](#{name}) | {code.status} | {code.meaning} |\n"
         for name, code in CODES.items()
     ]
-    return _HEAD + "".join(rows)
+    return _HEAD + "".join(rows) + "".join(map(_section, CODES))
+
+
+def _section(name: str) -> str:
+    code, advice = CODES[name], ADVICE[name]
+    kept = "yes" if code.is_stored else "no"
+    return f"""
+<a id="{name}"></a>
+## {name}
+
+HTTP status {code.status}. Kept under its Idempotency-Key: {kept}.
+
+- **Cause:** {advice.cause}
+- **Example:** `{advice.example}`
+- **What to do:** {advice.remedy}
+"""
 
 
 def main() -> int:
-    """Write the page, or with --check tell whether it is what the code says."""
+    """Write the page, or with --check compare it with the code; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     if parser.parse_args().check:
         if PAGE.read_text() != page():
-            print("docs/errors.md is out of date; run: python -m tools.error_page")
+            print("docs/errors.md is out of date. Run: python -m tools.error_page")
             return 1
         return 0
     PAGE.write_text(page())

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the locked packages of a layer, 'dependencies' or 'imports': its requirements file.
+# Prints the requirements file of a layer ('dependencies' or 'imports') from uv.lock.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 case ${1:-} in

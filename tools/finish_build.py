@@ -1,74 +1,82 @@
-"""Make what `sam build` made smaller and quicker to start.
+"""Reduce the size and the start-up time of the output of `sam build`.
 
-`sam build` ships packages as they come: descriptions of every AWS service, type stubs, and no
-compiled modules. This leaves out what no function of ours can reach, compiles the rest, and
-prints what is left. Running it again changes nothing.
+`sam build` installs complete packages: descriptions of every AWS service, type stubs, and no
+compiled modules. This tool removes files that no function uses, compiles the rest, and prints the
+sizes. Running it again changes nothing.
 
-The compiled files carry the hash of their source, unchecked: Lambda sets file times of its own,
-which would otherwise make Python compile everything again at each cold start.
+The compiled files are of the kind unchecked-hash: Lambda changes the modification times of files,
+so Python would otherwise compile every module again at each cold start.
 """
 
 import argparse
 import compileall
+import json
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from py_compile import PycInvalidationMode
 
-SERVICES = frozenset({"dynamodb", "kms", "s3", "sqs", "sts"})
-"""What the functions call; botocore keeps the descriptions of these alone."""
+KEPT_SERVICES = frozenset({"dynamodb", "kms", "s3", "sqs", "sts"})
+"""AWS services that the functions call; the descriptions of all others are removed."""
 
 LIMIT_MB = 40
-"""What one function and its layers may weigh unzipped."""
+"""Maximum unzipped size of a function with its layers."""
 
-OWN_LAYERS = {"ImportsLayer": ("ImportsFunction", "ImportWorkerFunction")}
-"""Layers that some functions have besides those that all have."""
+EXTRA_LAYERS = {"ImportsLayer": ("ImportsFunction", "ImportWorkerFunction")}
+"""Layer → the functions that use it; all other layers are used by every function."""
 
 PYTHON = (3, 13)
-"""Compiled files are read by the same minor version only."""
+"""Version of the functions; compiled files can only be read by the same minor version."""
 
-
-UNUSED = (
-    "aws_lambda_powertools/event_handler",  # the doors route by themselves
+UNUSED_PATHS = (
+    "aws_lambda_powertools/event_handler",  # `ApiHandler` routes the requests
     "aws_lambda_powertools/metrics/provider/datadog",
     "aws_lambda_powertools/utilities/auth_alpha",
     "aws_lambda_powertools/utilities/circuit_breaker",
     "aws_lambda_powertools/utilities/data_masking",
     "aws_lambda_powertools/utilities/feature_flags",
-    "aws_lambda_powertools/utilities/idempotency",  # ours is in the transaction
+    "aws_lambda_powertools/utilities/idempotency",  # the service stores its own records
     "aws_lambda_powertools/utilities/kafka",
     "aws_lambda_powertools/utilities/parameters",
     "aws_lambda_powertools/utilities/parser",
     "aws_lambda_powertools/utilities/streaming",
     "aws_lambda_powertools/utilities/validation",
     "bin",
+    "boto3/crt.py",  # the AWS common runtime is not bundled
+    "boto3/data",  # only clients are used, no resources
+    "boto3/dynamodb",
+    "boto3/ec2",
+    "boto3/examples",
     "botocore/stub.py",
-    "cffi",  # cryptography needs the compiled _cffi_backend alone
+    "cffi",  # cryptography needs only the compiled _cffi_backend
     "cryptography/fernet.py",
     "dateutil/easter.py",
     "dateutil/rrule.py",
     "dateutil/tz/win.py",
     "dateutil/zoneinfo",  # time zones come from the standard library
+    "jmespath-*.data",
     "pycparser",
     "pydantic/color.py",
     "pydantic/experimental",
     "pydantic/mypy.py",
     "pydantic/v1",
+    "s3transfer/crt.py",
+    "s3transfer/processpool.py",
     "urllib3/contrib/emscripten",
-    "*.dist-info",  # nothing here asks importlib.metadata
+    "*.dist-info",  # no package reads importlib.metadata
 )
-"""What no function can reach, as patterns below the packages."""
+"""Patterns of paths that no function uses."""
 
 UNUSED_FILES = ("*.pyi", "*.pyx", "*.pxd", "*.h", "*.c")
 
 
-def leftovers(packages: Path) -> Iterator[Path]:
-    """What no function needs at run time."""
+def unused_files(packages: Path) -> Iterator[Path]:
+    """Yield the paths that no function needs at run time."""
     for entry in (packages / "botocore" / "data").glob("*/"):
-        if entry.name not in SERVICES:
+        if entry.name not in KEPT_SERVICES:
             yield entry
-    for pattern in UNUSED:
+    for pattern in UNUSED_PATHS:
         yield from packages.glob(pattern)
     for pattern in ("tests", "__pycache__"):
         yield from (path for path in packages.rglob(pattern) if path.is_dir())
@@ -76,8 +84,18 @@ def leftovers(packages: Path) -> Iterator[Path]:
         yield from packages.rglob(pattern)
 
 
-def remove(paths: Iterator[Path]) -> None:
-    """Remove files and whole folders; some may lie inside others already removed."""
+def trim_endpoints(packages: Path) -> None:
+    """Remove the endpoints of unused services; the first client of a process reads the file."""
+    path = packages / "botocore" / "data" / "endpoints.json"
+    document = json.loads(path.read_text())
+    for partition in document["partitions"]:
+        services = partition["services"]
+        partition["services"] = {name: services[name] for name in services.keys() & KEPT_SERVICES}
+    path.write_text(json.dumps(document, sort_keys=True))
+
+
+def remove_paths(paths: Iterator[Path]) -> None:
+    """Remove files and folders; a path may be inside a folder that was removed before."""
     for path in list(paths):
         if path.is_dir():
             shutil.rmtree(path)
@@ -86,8 +104,8 @@ def remove(paths: Iterator[Path]) -> None:
 
 
 def compile_tree(root: Path) -> None:
-    """Compile every module below `root`; raises SystemExit when one does not compile."""
-    # Paths in tracebacks are those inside Lambda, not those of the machine that built.
+    """Compile every module below `root`; exit if one does not compile."""
+    # `stripdir` makes tracebacks show the paths inside Lambda, not those of the build machine.
     done = compileall.compile_dir(
         root,
         quiet=1,
@@ -96,24 +114,25 @@ def compile_tree(root: Path) -> None:
         invalidation_mode=PycInvalidationMode.UNCHECKED_HASH,
     )
     if not done:
-        sys.exit(f"{root}: not everything compiles")
+        sys.exit(f"{root}: some modules do not compile; see the errors above")
 
 
 def size_mb(root: Path) -> float:
-    """Sum of the file sizes below `root`, in MB of 10^6 bytes."""
+    """Return the sum of the file sizes below `root` in MB (10^6 bytes)."""
     return sum(path.stat().st_size for path in root.rglob("*") if path.is_file()) / 1e6
 
 
 def main() -> None:
-    """Finish the build directory and print the sizes; exit 1 above the limit."""
+    """Process the build directory and print the sizes; exit with 1 above the limit."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("build", type=Path, nargs="?", default=Path(".aws-sam/build"))
     build: Path = parser.parse_args().build
     if sys.version_info[:2] != PYTHON:
-        sys.exit(f"compile with Python {PYTHON[0]}.{PYTHON[1]}, not {sys.version.split()[0]}")
+        sys.exit(f"Run this with Python {PYTHON[0]}.{PYTHON[1]}, not {sys.version.split()[0]}.")
 
-    for layer in ("DependenciesLayer", *OWN_LAYERS):
-        remove(leftovers(build / layer / "python"))
+    trim_endpoints(build / "DependenciesLayer" / "python")
+    for layer in ("DependenciesLayer", *EXTRA_LAYERS):
+        remove_paths(unused_files(build / layer / "python"))
     parts = sorted(path for path in build.iterdir() if path.is_dir())
     for part in parts:
         compile_tree(part)
@@ -121,17 +140,17 @@ def main() -> None:
     sizes = {part.name: size_mb(part) for part in parts}
     for name, size in sizes.items():
         print(f"  {name:24} {size:6.2f} MB")
-    function, largest = max(_functions(sizes), key=lambda pair: pair[1])
-    print(f"  {'largest with its layers':24} {largest:6.2f} MB (at most {LIMIT_MB}): {function}")
+    function, largest = max(_function_sizes(sizes), key=lambda pair: pair[1])
+    print(f"  {'largest with its layers':24} {largest:6.2f} MB (limit {LIMIT_MB} MB): {function}")
     if largest > LIMIT_MB:
-        sys.exit("too large")
+        sys.exit(f"{function} with its layers has {largest:.2f} MB; the limit is {LIMIT_MB} MB.")
 
 
-def _functions(sizes: Mapping[str, float]) -> Iterator[tuple[str, float]]:
-    """Every function with what it and its layers weigh."""
+def _function_sizes(sizes: Mapping[str, float]) -> Iterator[tuple[str, float]]:
+    """Yield every function with its size, including its layers, in MB."""
     for name in (name for name in sizes if name.endswith("Function")):
         layers = [each for each in sizes if each.endswith("Layer")]
-        own = [each for each in layers if name in OWN_LAYERS.get(each, (name,))]
+        own = [each for each in layers if name in EXTRA_LAYERS.get(each, (name,))]
         yield name, sizes[name] + sum(sizes[layer] for layer in own)
 
 

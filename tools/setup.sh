@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes .venv from uv.lock. Needs nothing but a python3: uv is installed under .local/, and
-# brings Python 3.13 itself where the machine has none.
+# Creates .venv from uv.lock. Requires only a python3: uv is installed under .local/, and downloads
+# Python 3.13 if the machine has none.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -9,7 +9,7 @@ uv=.local/bootstrap/bin/uv
 
 works() { "$1" -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 9))' >/dev/null 2>&1; }
 
-find_python() { # find_python NAME...: the first that runs and can make a venv
+find_python() { # find_python NAME...: prints the first one that runs and can create a venv
     local candidate
     for candidate in "$@"; do
         if works "$candidate"; then
@@ -25,7 +25,7 @@ python313=$(find_python python3.13 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.13.*
 if [ "$("$uv" --version 2>/dev/null | cut -d' ' -f2)" != "$uv_version" ]; then
     host=${python313:-$(find_python python3 /usr/bin/python3 || true)}
     if [ -z "$host" ]; then
-        echo "No python3 with pip and venv was found; install one and try again." >&2
+        echo "No python3 with venv (3.9 or later) was found. Install one, then run this again." >&2
         exit 1
     fi
     echo "Installing uv $uv_version under .local/bootstrap"

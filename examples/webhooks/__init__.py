@@ -1,1 +1,1 @@
-"""How to receive the events of a company."""
+"""Examples of webhook receivers."""

@@ -1,4 +1,4 @@
-"""A small receiver of webhooks: verifies, answers at once, drops repeats, keeps the order.
+"""A small webhook receiver: verifies deliveries, drops duplicates and out-of-order events.
 
 STOWAGE_WEBHOOK_SECRET=whsec_… python -m examples.webhooks.receiver [--port 8787]
 """
@@ -19,19 +19,19 @@ from typing import Any, Literal, Self
 
 from examples.webhooks.verify import BadSignatureError, verify
 
-LARGEST_BODY = 64 * 1024  # bytes; an event has at most 20 kB
-WAITING = 1_000  # events that may wait to be worked off
-REMEMBERED = 10_000  # ids of events, and resources, that are remembered
+MAX_BODY_BYTES = 64 * 1024  # bytes; an event has at most 20 kB
+MAX_QUEUED = 1_000  # deliveries waiting to be processed
+MAX_REMEMBERED = 10_000  # event ids, and resources, in memory
 
-type Verdict = Literal["new", "late", "repeated", "refused"]
+type Classification = Literal["new", "late", "duplicate", "rejected"]
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
-    """What happened to a resource, as far as this receiver cares.
+class WebhookEvent:
+    """The fields of an event that this receiver uses.
 
-    `sequence` rises from one event of a resource to the next. `attributes` are those of
-    its list; None when they are too large to send: get the resource from `href` then.
+    `sequence` increases with each event of a resource. `attributes` is the resource as its list
+    shows it; None if it is too large to send: get the resource from `href` then.
     """
 
     id: str
@@ -45,11 +45,14 @@ class Event:
     attributes: dict[str, Any] | None
 
     @classmethod
-    def read(cls, body: Any) -> Self:
-        """Take what is needed from the parsed body; what else it has may grow.
+    def parse(cls, body: Any) -> Self:
+        """Parse an event and ignore unknown fields.
+
+        Args:
+            body: The parsed JSON.
 
         Raises:
-            ValueError: Something is missing or is of another kind.
+            ValueError: A field is missing or has another type.
         """
         try:
             data = body["data"]
@@ -65,7 +68,7 @@ class Event:
                 attributes=data["attributes"],
             )
         except (KeyError, TypeError) as missing:
-            raise ValueError(f"the body is no event: {missing!r}") from missing
+            raise ValueError(f"the body is not an event: {missing!r}") from missing
         texts = (event.id, event.type, event.created_at, event.object, event.href)
         numbers = (event.sequence, event.object_id)
         if not (
@@ -74,36 +77,37 @@ class Event:
             and isinstance(event.status, str | None)
             and isinstance(event.attributes, dict | None)
         ):
-            raise ValueError("the body is no event: something in it is of another kind")
+            raise ValueError("the body is not an event: a field has the wrong type")
         return event
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
-    """What came, and what became of it: an event, or the reason why it was refused."""
+class ReceivedDelivery:
+    """A delivery: its event, or the reason why it was rejected."""
 
-    event: Event | None
+    event: WebhookEvent | None
     reason: str = ""
 
 
 @dataclass
 class Inbox:
-    """What has been there before. In earnest this is a table beside the data it protects.
+    """Detects duplicates and out-of-order events.
 
-    Its memory is bounded: of `remembered` ids, and of as many resources.
+    It keeps the last `remembered` event ids and resources in memory. A production receiver
+    stores them in its database, in the transaction that applies the event.
     """
 
-    remembered: int = REMEMBERED
+    remembered: int = MAX_REMEMBERED
     _seen: OrderedDict[str, None] = field(default_factory=OrderedDict)
     _newest: OrderedDict[tuple[str, int], int] = field(default_factory=OrderedDict)
 
-    def judge(self, arrival: Arrival) -> Verdict:
-        """Tell whether to apply an event; `late`: a newer one of its resource was there before."""
-        event = arrival.event
+    def classify(self, delivery: ReceivedDelivery) -> Classification:
+        """Return whether to apply an event; `late`: a newer event of its resource came before."""
+        event = delivery.event
         if event is None:
-            return "refused"
+            return "rejected"
         if event.id in self._seen:
-            return "repeated"
+            return "duplicate"
         self._remember(self._seen, event.id, None)
         resource = (event.object, event.object_id)
         newest = self._newest.get(resource)
@@ -120,31 +124,31 @@ class Inbox:
 
 
 class Receiver(ThreadingHTTPServer):
-    """Listens on this machine alone; whatever arrives lies in `arrivals`.
+    """An HTTP server on the loopback interface; it puts each delivery into `deliveries`.
 
     Raises:
-        OSError: The port is taken.
+        OSError: The port is in use.
     """
 
-    request_queue_size = 128  # connections that may wait: events come in bursts
+    request_queue_size = 128  # waiting connections: events come in bursts
 
     def __init__(self, port: int, secret: str) -> None:
         self.secret = secret
-        self.arrivals: queue.Queue[Arrival] = queue.Queue(WAITING)
-        super().__init__(("127.0.0.1", port), _Delivery)
+        self.deliveries: queue.Queue[ReceivedDelivery] = queue.Queue(MAX_QUEUED)
+        super().__init__(("127.0.0.1", port), _DeliveryHandler)
 
-    def tell_refusal(self, reason: str) -> None:
-        """Let it be seen that something was refused, unless there is too much to see."""
+    def report_rejection(self, reason: str) -> None:
+        """Queue a rejected request for display; dropped if the queue is full."""
         with suppress(queue.Full):
-            self.arrivals.put_nowait(Arrival(None, reason))
+            self.deliveries.put_nowait(ReceivedDelivery(None, reason))
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002
-        """Say in a line that a sender hung up, instead of a traceback."""
-        self.tell_refusal(f"the connection broke: {sys.exception()!r}")
+        """Report a broken connection instead of printing a traceback."""
+        self.report_rejection(f"the connection broke: {sys.exception()!r}")
 
     @contextmanager
     def serving(self) -> Iterator[None]:
-        """Answer, in threads of its own, as long as the block lasts."""
+        """Serve requests in background threads during the block."""
         threading.Thread(target=self.serve_forever, args=(0.1,), daemon=True).start()
         try:
             yield
@@ -153,44 +157,51 @@ class Receiver(ThreadingHTTPServer):
             self.server_close()
 
 
-class _Delivery(BaseHTTPRequestHandler):
-    """One request: refused, or put where it is worked off after it has been answered."""
+class _DeliveryHandler(BaseHTTPRequestHandler):
+    """Handles one request: rejects it, or queues its event and responds at once."""
 
     server: Receiver
-    timeout = 10  # seconds for each read: who says nothing holds no thread
+    timeout = 10  # seconds for each read, so that an idle client does not hold a thread
 
     def do_POST(self) -> None:
         length = self.headers.get("Content-Length", "")
         if not (length.isdecimal() and len(length) <= 12):  # noqa: PLR2004
-            self._refuse(HTTPStatus.LENGTH_REQUIRED, "there is no Content-Length")
-        elif int(length) > LARGEST_BODY:
-            self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"{length} bytes are too many")
+            self._reject(
+                HTTPStatus.LENGTH_REQUIRED, "the Content-Length header is missing or invalid"
+            )
+        elif int(length) > MAX_BODY_BYTES:
+            self._reject(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                f"{length} bytes, at most {MAX_BODY_BYTES} are allowed",
+            )
         else:
             body = self.rfile.read(int(length))
-            if len(body) == int(length):  # else the sender hung up
-                self._take(body)
+            if len(body) == int(length):  # otherwise the client closed the connection
+                self._accept_delivery(body)
 
-    def _take(self, body: bytes) -> None:
+    def _accept_delivery(self, body: bytes) -> None:
         signature = self.headers.get("X-Service-Signature")
         try:
-            event = Event.read(verify(self.server.secret, signature, body))
-            self.server.arrivals.put_nowait(Arrival(event))
+            event = WebhookEvent.parse(verify(self.server.secret, signature, body))
+            self.server.deliveries.put_nowait(ReceivedDelivery(event))
         except BadSignatureError as problem:
-            self._refuse(HTTPStatus.UNAUTHORIZED, str(problem))
+            self._reject(HTTPStatus.UNAUTHORIZED, str(problem))
         except (ValueError, RecursionError) as problem:
-            self._refuse(HTTPStatus.BAD_REQUEST, str(problem))
+            self._reject(HTTPStatus.BAD_REQUEST, str(problem))
         except queue.Full:
-            self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too much is waiting", retry_after=5)
+            self._reject(
+                HTTPStatus.SERVICE_UNAVAILABLE, "too many deliveries are waiting", retry_after=5
+            )
         else:
             self._answer(HTTPStatus.NO_CONTENT)
 
-    def _not_here(self) -> None:
-        self._refuse(HTTPStatus.METHOD_NOT_ALLOWED, f"{self.command}: events come by POST")
+    def _reject_method(self) -> None:
+        self._reject(HTTPStatus.METHOD_NOT_ALLOWED, f"{self.command} is not allowed; use POST")
 
-    do_GET = do_HEAD = do_PUT = do_PATCH = do_DELETE = _not_here  # noqa: N815
+    do_GET = do_HEAD = do_PUT = do_PATCH = do_DELETE = _reject_method  # noqa: N815
 
-    def _refuse(self, status: HTTPStatus, reason: str, retry_after: int | None = None) -> None:
-        self.server.tell_refusal(reason)
+    def _reject(self, status: HTTPStatus, reason: str, retry_after: int | None = None) -> None:
+        self.server.report_rejection(reason)
         self._answer(status, f"{reason}\n".encode(), retry_after)
 
     def _answer(
@@ -209,41 +220,41 @@ class _Delivery(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Keep quiet: what arrives is told elsewhere."""
+        """Log nothing: the main loop prints each delivery."""
 
 
-def line(verdict: Verdict, arrival: Arrival) -> str:
-    """Tell of an arrival in one line."""
-    event = arrival.event
+def format_line(classification: Classification, delivery: ReceivedDelivery) -> str:
+    """Return a delivery as one line of text."""
+    event = delivery.event
     if event is None:
-        return printable(f"{verdict:9} {arrival.reason}")
+        return printable(f"{classification:9} {delivery.reason}")
     resource = f"{event.object} {event.object_id}"
     state = event.status or "-"
     return printable(
-        f"{verdict:9} {event.type:24} {resource:20} {state:12} #{event.sequence:<4}"
+        f"{classification:9} {event.type:24} {resource:20} {state:12} #{event.sequence:<4}"
         f" {event.created_at} {event.id}"
     )
 
 
 def printable(text: str) -> str:
-    """Replace what could move the cursor: whoever names a product does not write the terminal."""
+    """Replace control characters, which could manipulate the terminal."""
     return "".join(each if each.isprintable() else "?" for each in text)
 
 
 def main() -> int:
-    """Receive until Ctrl-C."""
+    """Print deliveries until Ctrl-C."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--port", type=int, default=8787, help="on 127.0.0.1 (default: 8787)")
+    parser.add_argument("--port", type=int, default=8787, help="port on 127.0.0.1 (default: 8787)")
     parser.add_argument(
         "--secret",
         default=os.environ.get("STOWAGE_WEBHOOK_SECRET"),
-        help="of the subscription; in STOWAGE_WEBHOOK_SECRET other users do not see it",
+        help="secret of the subscription; STOWAGE_WEBHOOK_SECRET hides it from other users",
     )
     arguments = parser.parse_args()
     if not arguments.secret:
-        parser.error("no secret: set STOWAGE_WEBHOOK_SECRET")
+        parser.error("the secret is missing: set STOWAGE_WEBHOOK_SECRET")
     try:
         receiver = Receiver(arguments.port, arguments.secret)
     except (OSError, OverflowError) as problem:
@@ -252,10 +263,10 @@ def main() -> int:
         signal.signal(end, signal.default_int_handler)
     inbox = Inbox()
     with suppress(KeyboardInterrupt), receiver.serving():
-        _write(f"Waiting for events on http://127.0.0.1:{receiver.server_port}; Ctrl-C ends.")
+        _write(f"Listening on http://127.0.0.1:{receiver.server_port}. Press Ctrl-C to stop.")
         while True:
-            arrival = receiver.arrivals.get()
-            _write(line(inbox.judge(arrival), arrival))
+            delivery = receiver.deliveries.get()
+            _write(format_line(inbox.classify(delivery), delivery))
     return 0
 
 

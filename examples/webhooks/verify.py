@@ -1,44 +1,47 @@
-"""Verifies a delivery. Copy this file; it needs Python and nothing else."""
+"""Verification of deliveries. Copy this file; it needs only the standard library."""
 
 import hmac
 import json
 import time
 from typing import Any
 
-TOLERANCE = 300  # seconds that the sender's clock and yours may be apart
+TOLERANCE = 300  # maximum age in seconds, and maximum difference between the two clocks
 
 
 class BadSignatureError(Exception):
-    """Not from Stowage, altered, or too old: answer 401 and do nothing. The message says which."""
+    """The delivery is not from Stowage, was altered, or is too old: respond with 401."""
 
 
 def verify(secret: str, signature: str | None, body: bytes, now: float | None = None) -> Any:
-    """Return the event in `body` if it is from Stowage and fresh.
+    """Verify a delivery and return its event.
 
     Args:
-        secret: The secret of the subscription, all of it, `whsec_` included.
-        signature: The header X-Service-Signature, None without one.
-        body: As received: parsed and written again, it differs.
+        secret: The whole secret of the subscription, including `whsec_`.
+        signature: The X-Service-Signature header; None if there is none.
+        body: The request body byte for byte, not parsed and serialized again.
         now: Unix time, for tests.
 
     Raises:
-        BadSignatureError: It is not.
-        ValueError: The signature is right, but the body is no JSON.
+        BadSignatureError: The signature is missing, wrong or too old.
+        ValueError: The signature is valid, but the body is not JSON.
     """
     if not signature:
-        raise BadSignatureError("there is no header X-Service-Signature")
+        raise BadSignatureError("the X-Service-Signature header is missing")
     parts = [part.strip().partition("=") for part in signature.split(",")]
     times = [value for name, _, value in parts if name == "t"]
-    given = [value.encode(errors="replace") for name, _, value in parts if name == "v1"]
-    if len(times) != 1 or not given:
-        raise BadSignatureError("X-Service-Signature must look like t=1700000000,v1=b4c01d…")
+    signatures = [value.encode(errors="replace") for name, _, value in parts if name == "v1"]
+    if len(times) != 1 or not signatures:
+        raise BadSignatureError("X-Service-Signature must have the form t=1700000000,v1=b4c01d…")
     sent_at = times[0]
     if not (sent_at.isascii() and sent_at.isdecimal() and len(sent_at) <= 12):  # noqa: PLR2004
-        raise BadSignatureError("t in X-Service-Signature is no Unix time")
-    right = hmac.digest(secret.encode(), f"{sent_at}.".encode() + body, "sha256").hex().encode()
-    # While a secret is being replaced there are two v1; one of them is made with yours.
-    if not any(hmac.compare_digest(right, each) for each in given):
-        raise BadSignatureError("the signature fits neither this body nor this secret")
-    if abs((time.time() if now is None else now) - int(sent_at)) > TOLERANCE:
-        raise BadSignatureError("it is too old, or one of the clocks is wrong")
+        raise BadSignatureError("t in X-Service-Signature is not a Unix time")
+    expected = hmac.digest(secret.encode(), f"{sent_at}.".encode() + body, "sha256").hex().encode()
+    # After a rotation there is one v1 per valid secret.
+    if not any(hmac.compare_digest(expected, each) for each in signatures):
+        raise BadSignatureError("the signature does not match the body and the secret")
+    difference = abs((time.time() if now is None else now) - int(sent_at))
+    if difference > TOLERANCE:
+        raise BadSignatureError(
+            f"too old, or a clock is wrong: t differs by {difference:.0f} s, at most {TOLERANCE} s"
+        )
     return json.loads(body)

@@ -1,4 +1,4 @@
-"""Verifies a delivery with Stripe's library (`pip install stripe`): the signatures are alike."""
+"""Verification of deliveries with Stripe's library (`pip install stripe`)."""
 
 import json
 from typing import Any
@@ -7,16 +7,23 @@ import stripe
 
 
 def verify(secret: str, signature: str | None, body: bytes) -> Any:
-    """Return the event in `body` (as received) if its X-Service-Signature is right.
+    """Verify the X-Service-Signature header of a delivery and return its event.
 
-    Stripe's library accepts a time in the future; it is signed, so it is the sender's clock.
+    Stripe's library accepts times in the future. The time is signed, so only the sender's clock
+    can cause them.
+
+    Args:
+        secret: The whole secret of the subscription.
+        signature: The X-Service-Signature header; None if there is none.
+        body: The request body byte for byte.
 
     Raises:
-        stripe.SignatureVerificationError: Not from Stowage, altered, or older than 5 minutes.
-        ValueError: The body is no JSON.
+        stripe.SignatureVerificationError: The delivery is not from Stowage, was altered, or is
+            more than 5 minutes old.
+        ValueError: The body is not JSON.
     """
-    # The library compares ASCII only: another letter is no hexadecimal digit, and neither is "?".
+    # The library compares only ASCII. "?" is not a hexadecimal digit, so it never matches.
     header = signature and signature.encode("ascii", "replace").decode()
     stripe.WebhookSignature.verify_header(body, header, secret, tolerance=300)
-    # Not construct_event: it makes an object of Stripe's, whose fields are others.
+    # construct_event would return a Stripe event, which has other fields.
     return json.loads(body)

@@ -1,1 +1,1 @@
-"""Who is calling: the gateway asks once per token and address, and keeps the verdict."""
+"""Authorizer: API Gateway calls it once per token and host, and caches the result."""

@@ -1,26 +1,27 @@
-"""Authorizer of the REST API: a valid token in, the caller as flat context out.
+"""Authorizer of the REST API: verifies the access token and returns the caller as context.
 
-Warm, it makes no AWS call: public keys, tenants and addresses are kept. It decides only who
-is calling; the state of the tenant, revocation and rights are read by the doors, per request.
+A warm environment makes no AWS call: public keys, tenants and hosts are cached. The authorizer only
+identifies the caller. The API handlers check the state of the tenant, revocation and rights with
+each request.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from shared.identity.auth.tokens import InvalidToken, verify
-from shared.identity.tenancy.directory import FRESH, directory, host_name
+from shared.identity.tenancy.directory import CACHE_SECONDS, directory, host_name
 from shared.kernel.caller import Caller
 from shared.kernel.observability import logger
 
-_KEEP = 300.0
-"""Seconds that addresses are kept here; they change once in a company's life."""
+_ADDRESS_CACHE_SECONDS = 300.0
+"""Seconds that base URLs and hosts are cached; they rarely change."""
 
 
 def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
-    """Answer API Gateway's question about a request (REQUEST authorizer).
+    """Verify the access token of a request (authorizer of type REQUEST).
 
     Returns:
-        A policy for all methods of the stage, since the gateway keeps it for all of them.
+        A policy for all methods of the stage, because the gateway caches one policy for all.
 
     Raises:
         Exception: With the text Unauthorized, which the gateway turns into 401.
@@ -28,9 +29,9 @@ def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]
     headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
     try:
         caller = _caller(headers.get("authorization") or "", headers.get("host") or "")
-    except InvalidToken as reason:
-        logger.info("token refused", extra={"reason": str(reason)})
-        raise Exception("Unauthorized") from None  # noqa: TRY002  the gateway's convention
+    except InvalidToken as error:
+        logger.info("token rejected", extra={"reason": str(error)})
+        raise Exception("Unauthorized") from None  # noqa: TRY002  required by the gateway
     return {
         "principalId": f"{caller.tenant}/{caller.subject}",
         "policyDocument": {
@@ -52,15 +53,17 @@ def _caller(authorization: str, host: str) -> Caller:
     if scheme.lower() != "bearer":
         raise InvalidToken("scheme")
     caller, issuer = verify(token)
-    if issuer != _address(caller.tenant, _KEEP) and issuer != _address(caller.tenant, FRESH):
+    if issuer != _base_url(caller.tenant, _ADDRESS_CACHE_SECONDS) and issuer != _base_url(
+        caller.tenant, CACHE_SECONDS
+    ):
         raise InvalidToken("issuer")
-    owner = directory.tenant_for_host(host_name(host), _KEEP)
+    owner = directory.tenant_for_host(host_name(host), _ADDRESS_CACHE_SECONDS)
     if owner not in (None, caller.tenant):
-        raise InvalidToken("address of another tenant")
+        raise InvalidToken("host of another tenant")
     return caller
 
 
-def _address(slug: str, max_age: float) -> str | None:
+def _base_url(slug: str, max_age: float) -> str | None:
     tenant = directory.tenant(slug, max_age)
     return tenant.base_url if tenant else None
 

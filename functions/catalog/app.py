@@ -2,10 +2,11 @@
 
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
-from shared.http.routes import ListResponse, Method, ResourceResponse, Routes
+from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked
 from shared.warehouse.catalog import service
 from shared.warehouse.catalog.models import (
     Category,
@@ -18,12 +19,10 @@ from shared.warehouse.catalog.models import (
     ProductParameters,
 )
 
-routes = Routes("catalog")
+routes = Routes()
 
-_CHANGES: tuple[Method, ...] = ("PUT", "PATCH")
-
-_READ = {"scope": "products:read"}
-_WRITE = {"scope": "products:write", "permission": "inventory.manage"}
+_READ: OperationOptions = {"scope": "products:read"}
+_WRITE: OperationOptions = {"scope": "products:write", "permission": "inventory.manage"}
 
 
 def _view[E](record: Record[E]) -> E:
@@ -34,12 +33,12 @@ def _view[E](record: Record[E]) -> E:
     "GET",
     "/products",
     "List products",
+    _READ,
     response=Product,
     parameters=ProductParameters,
     allows_mobile=True,
-    **_READ,
 )
-def list_products(store: Store, request: Request) -> ListResponse[Product]:
+def list_products(store: Store, request: Request[None, ProductParameters]) -> ListResponse[Product]:
     """Page through the catalog."""
     return ListResponse(service.list_products(store, request.parameters), _view)
 
@@ -48,67 +47,49 @@ def list_products(store: Store, request: Request) -> ListResponse[Product]:
     "POST",
     "/products",
     "Create a product",
+    _WRITE,
     response=Product,
     body=ProductCreate,
     collects_problems=True,
     statuses=(201,),
-    **_WRITE,
 )
-def create_product(tx: Transaction, request: Request) -> ResourceResponse:
+def create_product(tx: Transaction, request: Request[Checked[ProductCreate]]) -> ResourceResponse:
     """Create a product."""
-    record = service.create_product(tx, request.body, request.problems)
+    record = service.create_product(tx, request.body)
     return ResourceResponse(record.entity, 201, f"/products/{record.id}")
 
 
-@routes.declare(
-    "GET", "/products/{id}", "Get a product", response=Product, errors=("gone",), **_READ
-)
+@routes.declare("GET", "/products/{id}", "Get a product", _READ, response=Product, errors=("gone",))
 def get_product(store: Store, request: Request) -> ResourceResponse:
     """Read one product."""
     return ResourceResponse(service.get_product(store, request.id).entity)
 
 
-def _change_product(tx: Transaction, request: Request) -> ResourceResponse:
-    record = service.change_product(tx, request.id, request.body, request.problems)
-    return ResourceResponse(record.entity)
-
-
-for _method in _CHANGES:
-    routes.declare(
-        _method,
-        "/products/{id}",
-        "Change a product",
-        response=Product,
-        body=ProductChange,
-        collects_problems=True,
-        errors=("conflict", "gone"),
-        description="Only the fields sent change; PUT and PATCH are the same.",
-        **_WRITE,
-    )(_change_product)
-
-
-@routes.declare(
-    "DELETE",
+routes.declare_change_and_delete(
     "/products/{id}",
-    "Delete a product",
+    "a product",
+    _WRITE,
+    change=service.change_product,
+    delete=service.delete_product,
     response=Product,
+    body=ProductChange,
+    collects_problems=True,
     errors=("conflict", "gone"),
-    **_WRITE,
+    delete_description="Delete a product that nothing refers to; answers it as it was.",
 )
-def delete_product(tx: Transaction, request: Request) -> ResourceResponse:
-    """Delete a product that nothing refers to; answers it as it was."""
-    return ResourceResponse(service.delete_product(tx, request.id).entity)
 
 
 @routes.declare(
     "GET",
     "/product-categories",
     "List product categories",
+    _READ,
     response=Category,
     parameters=CategoryParameters,
-    **_READ,
 )
-def list_categories(store: Store, request: Request) -> ListResponse[Category]:
+def list_categories(
+    store: Store, request: Request[None, CategoryParameters]
+) -> ListResponse[Category]:
     """Page through the categories."""
     return ListResponse(service.list_categories(store, request.parameters), _view)
 
@@ -117,12 +98,12 @@ def list_categories(store: Store, request: Request) -> ListResponse[Category]:
     "POST",
     "/product-categories",
     "Create a product category",
+    _WRITE,
     response=Category,
     body=CategoryCreate,
     statuses=(201,),
-    **_WRITE,
 )
-def create_category(tx: Transaction, request: Request) -> ResourceResponse:
+def create_category(tx: Transaction, request: Request[CategoryCreate]) -> ResourceResponse:
     """Create a category."""
     record = service.create_category(tx, request.body)
     return ResourceResponse(record.entity, 201, f"/product-categories/{record.id}")
@@ -132,43 +113,26 @@ def create_category(tx: Transaction, request: Request) -> ResourceResponse:
     "GET",
     "/product-categories/{id}",
     "Get a product category",
+    _READ,
     response=Category,
     errors=("gone",),
-    **_READ,
 )
 def get_category(store: Store, request: Request) -> ResourceResponse:
     """Read one category."""
     return ResourceResponse(service.get_category(store, request.id).entity)
 
 
-def _change_category(tx: Transaction, request: Request) -> ResourceResponse:
-    return ResourceResponse(service.change_category(tx, request.id, request.body).entity)
-
-
-for _method in _CHANGES:
-    routes.declare(
-        _method,
-        "/product-categories/{id}",
-        "Change a product category",
-        response=Category,
-        body=CategoryChange,
-        errors=("gone",),
-        description="Only the fields sent change; PUT and PATCH are the same.",
-        **_WRITE,
-    )(_change_category)
-
-
-@routes.declare(
-    "DELETE",
+routes.declare_change_and_delete(
     "/product-categories/{id}",
-    "Delete a product category",
+    "a product category",
+    _WRITE,
+    change=service.change_category,
+    delete=service.delete_category,
     response=Category,
+    body=CategoryChange,
     errors=("gone",),
-    **_WRITE,
+    delete_description="Delete a category; answers it as it was.",
 )
-def delete_category(tx: Transaction, request: Request) -> ResourceResponse:
-    """Delete a category; answers it as it was."""
-    return ResourceResponse(service.delete_category(tx, request.id).entity)
 
 
 lambda_handler = ApiHandler(routes)

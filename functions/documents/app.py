@@ -3,9 +3,10 @@
 from functions.documents import dispatch
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
-from shared.http.routes import Idempotency, ListResponse, ResourceResponse, Routes
+from shared.http.routes import Idempotency, ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked
 from shared.warehouse.documents import service, views
 from shared.warehouse.documents.models import (
     Document,
@@ -17,29 +18,37 @@ from shared.warehouse.documents.models import (
     ExitParameters,
 )
 
-routes = Routes("documents")
+routes = Routes()
 
-_ENTRY_READ = {"scope": "receipts:read", "response": EntryDocument}
-_ENTRY_WRITE = {
+_ENTRY_READ: OperationOptions = {"scope": "receipts:read", "response": EntryDocument}
+_ENTRY_WRITE: OperationOptions = {
     "scope": "receipts:write",
     "permission": "entries.manage",
     "response": EntryDocument,
 }
-_EXIT_READ = {"scope": "pickings:read", "response": ExitDocument}
-_EXIT_WRITE = {"scope": "pickings:write", "permission": "exits.manage", "response": ExitDocument}
-_CREATES = {
+_EXIT_READ: OperationOptions = {"scope": "pickings:read", "response": ExitDocument}
+_EXIT_WRITE: OperationOptions = {
+    "scope": "pickings:write",
+    "permission": "exits.manage",
+    "response": ExitDocument,
+}
+_CREATE: OperationOptions = {
     "collects_problems": True,
     "idempotency": Idempotency.REQUIRED,
     "statuses": (200, 201),
     "errors": ("rule_blocked",),
     "description": "200 answers the document that already has the reference and type.",
 }
+_ENTRY_CREATE: OperationOptions = {**_ENTRY_WRITE, **_CREATE}
+_EXIT_CREATE: OperationOptions = {**_EXIT_WRITE, **_CREATE}
 
 
 @routes.declare(
-    "GET", "/entry-documents", "List entry documents", parameters=EntryParameters, **_ENTRY_READ
+    "GET", "/entry-documents", "List entry documents", _ENTRY_READ, parameters=EntryParameters
 )
-def list_entry_documents(store: Store, request: Request) -> ListResponse[Document]:
+def list_entry_documents(
+    store: Store, request: Request[None, EntryParameters]
+) -> ListResponse[Document]:
     """Page through the entry documents, with progress per line."""
     page = service.list_documents(store, "entry", request.parameters)
     return ListResponse(page, views.entry_document)
@@ -49,17 +58,18 @@ def list_entry_documents(store: Store, request: Request) -> ListResponse[Documen
     "POST",
     "/entry-documents",
     "Create an entry document",
+    _ENTRY_CREATE,
     body=EntryDraft,
-    **_ENTRY_WRITE,
-    **_CREATES,
 )
-def create_entry_document(tx: Transaction, request: Request) -> ResourceResponse:
+def create_entry_document(
+    tx: Transaction, request: Request[Checked[EntryDraft]]
+) -> ResourceResponse:
     """Create an entry document, once per reference and type."""
-    created = service.create_document(tx, "entry", request.body, request.problems)
+    created = service.create_document(tx, "entry", request.body)
     return _created(created, views.entry_document(created.record), "/entry-documents")
 
 
-@routes.declare("GET", "/entry-documents/{id}", "Get an entry document", **_ENTRY_READ)
+@routes.declare("GET", "/entry-documents/{id}", "Get an entry document", _ENTRY_READ)
 def get_entry_document(store: Store, request: Request) -> ResourceResponse:
     """Read one entry document."""
     return ResourceResponse(views.entry_document(service.get_document(store, "entry", request.id)))
@@ -69,8 +79,8 @@ def get_entry_document(store: Store, request: Request) -> ResourceResponse:
     "POST",
     "/entry-documents/{id}/close",
     "Close an entry document",
+    _ENTRY_WRITE,
     errors=("conflict",),
-    **_ENTRY_WRITE,
 )
 def close_entry_document(tx: Transaction, request: Request) -> ResourceResponse:
     """Give up what is still to be received."""
@@ -78,24 +88,24 @@ def close_entry_document(tx: Transaction, request: Request) -> ResourceResponse:
 
 
 @routes.declare(
-    "GET", "/exit-documents", "List exit documents", parameters=ExitParameters, **_EXIT_READ
+    "GET", "/exit-documents", "List exit documents", _EXIT_READ, parameters=ExitParameters
 )
-def list_exit_documents(store: Store, request: Request) -> ListResponse[Document]:
+def list_exit_documents(
+    store: Store, request: Request[None, ExitParameters]
+) -> ListResponse[Document]:
     """Page through the exit documents, with progress per line."""
     page = service.list_documents(store, "exit", request.parameters)
     return ListResponse(page, views.exit_document)
 
 
-@routes.declare(
-    "POST", "/exit-documents", "Create an exit document", body=ExitDraft, **_EXIT_WRITE, **_CREATES
-)
-def create_exit_document(tx: Transaction, request: Request) -> ResourceResponse:
+@routes.declare("POST", "/exit-documents", "Create an exit document", _EXIT_CREATE, body=ExitDraft)
+def create_exit_document(tx: Transaction, request: Request[Checked[ExitDraft]]) -> ResourceResponse:
     """Create an exit document, once per reference and type."""
-    created = service.create_document(tx, "exit", request.body, request.problems)
+    created = service.create_document(tx, "exit", request.body)
     return _created(created, views.exit_document(created.record), "/exit-documents")
 
 
-@routes.declare("GET", "/exit-documents/{id}", "Get an exit document", **_EXIT_READ)
+@routes.declare("GET", "/exit-documents/{id}", "Get an exit document", _EXIT_READ)
 def get_exit_document(store: Store, request: Request) -> ResourceResponse:
     """Read one exit document."""
     return ResourceResponse(views.exit_document(service.get_document(store, "exit", request.id)))
@@ -105,8 +115,8 @@ def get_exit_document(store: Store, request: Request) -> ResourceResponse:
     "POST",
     "/exit-documents/{id}/close",
     "Close an exit document",
+    _EXIT_WRITE,
     errors=("conflict",),
-    **_EXIT_WRITE,
 )
 def close_exit_document(tx: Transaction, request: Request) -> ResourceResponse:
     """Give up what is still to be picked."""

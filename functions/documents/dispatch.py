@@ -7,7 +7,7 @@ from shared.warehouse.documents import views
 from shared.warehouse.documents.models import ExitDocument
 from shared.warehouse.picking.dispatch import dispatch_exit_document
 
-routes = Routes("dispatch")
+routes = Routes()
 
 
 @routes.declare(

@@ -1,10 +1,14 @@
-"""Hands events of the outbox on to the queue of deliveries, as the table's stream brings them."""
+"""Consumer of the outbox table's stream: sends a delivery task for each subscription to an event.
+
+It does not use Powertools' BatchProcessor: the relay sends the tasks of all records in common
+batches, not record by record.
+"""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from shared.integration.webhooks.relaying import Relay
-from shared.kernel.events.outbox import OutboxEntry, entry_of
+from shared.integration.webhooks.relay import Relay
+from shared.kernel.events.outbox import OutboxEntry, parse_entry
 from shared.kernel.observability import bind, count, flush, logger
 
 if TYPE_CHECKING:
@@ -12,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def lambda_handler(event: Mapping[str, Any], context: "LambdaContext") -> dict[str, Any]:
-    """Relay a batch of the stream; tell where to go on when some of it failed."""
+    """Relay the new outbox entries of a stream batch and report the records that failed."""
     bind(request_id=context.aws_request_id)
     entries: list[tuple[str, str, OutboxEntry]] = []
     failed: set[str] = set()
@@ -21,14 +25,14 @@ def lambda_handler(event: Mapping[str, Any], context: "LambdaContext") -> dict[s
             continue
         number = record["dynamodb"]["SequenceNumber"]
         try:
-            tenant, entry = entry_of(record["dynamodb"]["NewImage"])
-        except Exception:  # noqa: BLE001 - whatever it is, it comes back
-            logger.exception("an entry of the outbox cannot be read")
+            tenant, entry = parse_entry(record["dynamodb"]["NewImage"])
+        except Exception:  # noqa: BLE001 - the record is reported as failed
+            logger.exception("An outbox entry cannot be parsed")
             failed.add(number)
         else:
             entries.append((number, tenant, entry))
-    missed = Relay().relay([(tenant, entry) for _, tenant, entry in entries])
-    failed |= {number for number, _, entry in entries if entry.id in missed}
-    count("events_relayed", len(entries) - len(missed))
+    unrelayed = Relay().relay([(tenant, entry) for _, tenant, entry in entries])
+    failed |= {number for number, _, entry in entries if entry.id in unrelayed}
+    count("events_relayed", len(entries) - len(unrelayed))
     flush()
     return {"batchItemFailures": [{"itemIdentifier": number} for number in sorted(failed, key=int)]}

@@ -1,4 +1,4 @@
-"""Goes on with imports: messages of the import queue, and files that arrived in the bucket."""
+"""Processes imports: messages of the import queue, and notifications of files in the bucket."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -14,9 +14,9 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 
 from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import directory
-from shared.integration.imports.arrivals import Arrival, receive
-from shared.integration.imports.running import MOST_STALLS, run
-from shared.integration.imports.workspace import Workspace, workspace_of
+from shared.integration.imports.context import ImportContext, import_context
+from shared.integration.imports.received_files import ReceivedFile, import_of_received_file
+from shared.integration.imports.worker import MAX_ATTEMPTS, process_import
 from shared.kernel.clock import Deadline
 from shared.kernel.json_text import loads
 from shared.kernel.observability import bind, flush, logger
@@ -24,20 +24,20 @@ from shared.kernel.observability import bind, flush, logger
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-MOST_RECEIVES = MOST_STALLS
-"""As the queue's redrive policy has it."""
-_SLICE_MS = 60_000
-"""Longest time for one message, so that no import keeps others waiting for long."""
-_RESERVE_MS = 20_000
-"""Kept back for what a slice may still do after its time: a report of many rows."""
+MAX_DELIVERIES = MAX_ATTEMPTS
+"""The `maxReceiveCount` in the redrive policy of the queue."""
+_MESSAGE_MS = 60_000
+"""Time limit of one message, so that a large import does not delay others."""
+_RESERVED_MS = 20_000
+"""Time kept for what follows the time limit: the report of many rows."""
 
 
 def lambda_handler(event: dict[str, Any], context: "LambdaContext") -> Any:
-    """Work on messages, one as a rule; tell which have failed."""
+    """Process a batch of messages, usually one, and return the failed ones."""
     try:
         return process_partial_response(
             event=event,
-            record_handler=partial(_try, context=context),
+            record_handler=partial(_handle_message, context=context),
             processor=BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False),
             context=context,
         )
@@ -45,47 +45,47 @@ def lambda_handler(event: dict[str, Any], context: "LambdaContext") -> Any:
         flush()
 
 
-def _try(record: SQSRecord, *, context: "LambdaContext") -> None:
+def _handle_message(record: SQSRecord, *, context: "LambdaContext") -> None:
     try:
-        _work(record, context=context)
+        _process_message(record, context=context)
     except Exception:
-        logger.exception("the message failed")  # the processor only counts it
+        logger.exception("import message failed")  # BatchProcessor does not log it
         raise
 
 
-def _work(record: SQSRecord, *, context: "LambdaContext") -> None:
-    left = context.get_remaining_time_in_millis() - _RESERVE_MS
-    deadline = Deadline(min(_SLICE_MS, left))
-    last = int(record.attributes.approximate_receive_count) >= MOST_RECEIVES
+def _process_message(record: SQSRecord, *, context: "LambdaContext") -> None:
+    remaining = context.get_remaining_time_in_millis() - _RESERVED_MS
+    deadline = Deadline(min(_MESSAGE_MS, remaining))
+    last_delivery = int(record.attributes.approximate_receive_count) >= MAX_DELIVERIES
     message = loads(record.body)
-    for slug, number, arrival in _tasks(message):
+    for slug, import_id, file in _tasks(message):
         bind(request_id=record.message_id, tenant=slug)
-        space = _workspace(slug, deadline)
-        if space is None:
-            logger.warning("no such tenant", tenant=slug)
+        tenant_context = _context_of(slug, deadline)
+        if tenant_context is None:
+            logger.warning("tenant does not exist", tenant=slug)
             continue
-        if number is not None:
-            run(space, number, last=last)
-        elif arrival and (wanted := receive(space, arrival)) is not None:
-            # Not at once: notices know no tenant, messages of ours wait fairly for their turn.
-            space.wake(wanted)
+        if import_id is not None:
+            process_import(tenant_context, import_id, last_delivery=last_delivery)
+        elif file and (received := import_of_received_file(tenant_context, file)) is not None:
+            # Notifications have no message group. The new message waits in the tenant's group.
+            tenant_context.enqueue(received)
 
 
-def _tasks(message: Mapping[str, Any]) -> Iterator[tuple[str, int | None, Arrival | None]]:
-    """Yield tenant and either the import or the file that a message is about."""
+def _tasks(message: Mapping[str, Any]) -> Iterator[tuple[str, int | None, ReceivedFile | None]]:
+    """Yield the tenant, and either the import or the received file that a message concerns."""
     if "import" in message:
         yield message["tenant"], int(message["import"]), None
-    for notice in message.get("Records", ()):
-        stored = notice["s3"]["object"]
+    for notification in message.get("Records", ()):
+        stored = notification["s3"]["object"]
         slug, _, name = unquote_plus(stored["key"]).partition("/")
-        # A sequencer is what tells one arrival of a name from the next.
-        occurrence = stored.get("sequencer") or notice.get("eventTime", "")
+        # The sequencer distinguishes two files that were created under the same name.
+        sequencer = stored.get("sequencer") or notification.get("eventTime", "")
         etag = f'"{stored.get("eTag", "").strip(chr(34))}"'
-        yield slug, None, Arrival(name, etag, int(stored.get("size", 0)), occurrence)
+        yield slug, None, ReceivedFile(name, etag, int(stored.get("size", 0)), sequencer)
 
 
-def _workspace(slug: str, deadline: Deadline) -> Workspace | None:
+def _context_of(slug: str, deadline: Deadline) -> ImportContext | None:
     tenant = directory.tenant(slug)
     if tenant is None:
         return None
-    return workspace_of(tenant, store_for(slug, deadline))
+    return import_context(tenant, store_for(slug, deadline))

@@ -1,19 +1,21 @@
-"""Bulk imports."""
+"""Routes of bulk imports."""
 
-from typing import get_args
+from typing import Any
 
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
 from shared.http.routes import (
     FileResponse,
     ListResponse,
+    OperationOptions,
     RedirectResponse,
     ResourceResponse,
     Routes,
 )
 from shared.integration.imports import service
-from shared.integration.imports.columns import ImportKind
+from shared.integration.imports.context import ImportContext, import_context
 from shared.integration.imports.models import (
+    IMPORT_KINDS,
     Import,
     ImportParameters,
     ImportUpload,
@@ -23,44 +25,51 @@ from shared.integration.imports.models import (
     UploadForm,
     UploadRequest,
 )
-from shared.integration.imports.validating import REPORT_MEDIA
+from shared.integration.imports.report.rejected_rows import REPORT_MEDIA
 from shared.integration.imports.views import import_view
-from shared.integration.imports.workspace import Workspace, workspace_of
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import NotFound
 
-routes = Routes("imports")
+routes = Routes()
 
-_READ = {"scope": "products:read", "permission": "imports.run", "module": "bulk_import"}
-_WRITE = {
+_READ: OperationOptions = {
+    "scope": "products:read",
+    "permission": "imports.run",
+    "module": "bulk_import",
+}
+_WRITE: OperationOptions = {
     "scope": "products:write",
     "permission": "imports.run",
     "module": "bulk_import",
     "errors": ("import_refused",),
     "may_warn": True,
 }
-_TOO_LATE = {"import_refused": (409,)}
+_STATE_CONFLICT = {"import_refused": (409,)}
 
 
-def _space(tx: Transaction | Store, request: Request) -> Workspace:
-    return workspace_of(request.tenant, tx if isinstance(tx, Store) else tx.store)
+def _context(tx: Transaction | Store, request: Request[Any, Any]) -> ImportContext:
+    return import_context(request.tenant, tx if isinstance(tx, Store) else tx.store)
 
 
-def _shown(
-    record: Record[StoredImport], request: Request, status: int, location: str | None = None
+def _response(
+    record: Record[StoredImport],
+    request: Request[Any, Any],
+    status: int,
+    location: str | None = None,
 ) -> ResourceResponse:
-    one = record.entity
-    view = import_view(one, request.tenant.base_url)
-    return ResourceResponse(view, status, location, one.warning)
+    view = import_view(record.entity, request.tenant.base_url)
+    return ResourceResponse(view, status, location, record.entity.warning)
 
 
 @routes.declare(
-    "GET", "/imports", "List imports", response=Import, parameters=ImportParameters, **_READ
+    "GET", "/imports", "List imports", _READ, response=Import, parameters=ImportParameters
 )
-def list_imports(store: Store, request: Request) -> ListResponse[StoredImport]:
-    """Page through the imports."""
+def list_imports(
+    store: Store, request: Request[None, ImportParameters]
+) -> ListResponse[StoredImport]:
+    """List the imports."""
     page = service.list_imports(store, request.parameters, request.tenant.timezone)
     return ListResponse(page, lambda record: import_view(record.entity, request.tenant.base_url))
 
@@ -69,41 +78,42 @@ def list_imports(store: Store, request: Request) -> ListResponse[StoredImport]:
     "POST",
     "/imports",
     "Upload a file",
+    _WRITE,
     response=Import,
     body=ImportUpload,
     is_form=True,
     statuses=(202,),
     error_statuses={"import_refused": (413, 422)},
-    description="Takes an .xlsx or .csv file of at most 5 MB and validates it; nothing is applied"
-    " so far. A small file is validated when the answer comes, a larger one is `validating`: ask"
-    " for the import until its status changes. Files that are too large for the gateway go"
-    " through `POST /imports/uploads`. `warning` tells that the same file was uploaded before.",
-    **_WRITE,
+    description="Accepts an .xlsx or .csv file of at most 5 MB and validates it. Nothing is applied"
+    " before the commit. A small file is validated within the request. A larger file is"
+    " `validating` in the response: poll the import until its status changes. Use"
+    " `POST /imports/uploads` for files that are too large for the gateway. `warning` says that the"
+    " same file was uploaded before.",
 )
-def upload_import(tx: Transaction, request: Request) -> ResourceResponse:
-    """Upload a file and have it validated."""
-    record = service.start_import(tx, _space(tx, request), request.body)
-    return _shown(record, request, 202, f"/imports/{record.id}")
+def upload_import(tx: Transaction, request: Request[ImportUpload]) -> ResourceResponse:
+    """Create an import from a file in the request."""
+    record = service.start_import(tx, _context(tx, request), request.body)
+    return _response(record, request, 202, f"/imports/{record.id}")
 
 
 @routes.declare(
     "POST",
     "/imports/uploads",
-    "Announce a file",
+    "Request a file upload",
+    _WRITE,
     response=PendingImport,
     body=UploadRequest,
     statuses=(201,),
-    description="Answers an import that waits for its file, and the form with which the file, of"
-    " at most 25 MB, is sent to storage within 15 minutes: POST multipart/form-data to"
-    " `upload.url` with all of `upload.fields` and then `file`. Its arrival starts the"
-    " validation.",
-    **{**_WRITE, "may_warn": False},
+    description="Creates an import without a file, and a form for uploading a file of at most 25 MB"
+    " directly to storage. Within 15 minutes, POST multipart/form-data to `upload.url` with all"
+    " `upload.fields`, followed by `file`. The validation starts when the file has been uploaded.",
+    may_warn=False,
 )
-def request_upload(tx: Transaction, request: Request) -> ResourceResponse:
-    """Make an import whose file goes to storage directly."""
-    record, form = service.request_upload(tx, _space(tx, request), request.body)
-    shown = import_view(record.entity, request.tenant.base_url)
-    pending = PendingImport(**dict(shown), upload=UploadForm(**form))
+def request_upload(tx: Transaction, request: Request[UploadRequest]) -> ResourceResponse:
+    """Create an import whose file is uploaded directly to storage."""
+    record, form = service.request_upload(tx, _context(tx, request), request.body)
+    view = import_view(record.entity, request.tenant.base_url)
+    pending = PendingImport(**dict(view), upload=UploadForm(**form))
     return ResourceResponse(pending, 201, f"/imports/{record.id}")
 
 
@@ -111,45 +121,45 @@ def request_upload(tx: Transaction, request: Request) -> ResourceResponse:
     "GET",
     "/imports/templates/{kind}",
     "Get a template",
+    _READ,
     response=REPORT_MEDIA,
     parameters=TemplateParameters,
-    description="A workbook to fill in, with drop-downs, a sample row that is ignored when it is"
-    " uploaded, and a sheet of instructions.",
-    **_READ,
+    description="Returns a workbook to fill in, with drop-down lists, a sample row that is ignored"
+    " on upload, and a sheet of instructions.",
 )
-def get_template(_store: Store, request: Request) -> FileResponse:
-    """Read the template of a kind of import."""
-    # Lazily: openpyxl costs 100 ms.
-    from shared.integration.imports.templates import template  # noqa: PLC0415
+def get_template(_store: Store, request: Request[None, TemplateParameters]) -> FileResponse:
+    """Return the template of an import kind."""
+    # Imported here because openpyxl takes 100 ms.
+    from shared.integration.imports.templates.template import template  # noqa: PLC0415
 
-    wanted = request.path_values["kind"]
-    for kind in get_args(ImportKind.__value__):
-        if kind == wanted:
+    name = request.path_values["kind"]
+    for kind in IMPORT_KINDS:
+        if kind == name:
             language = request.parameters.lang
             return FileResponse(template(kind, language), f"{kind}-{language}.xlsx")
-    raise NotFound("This kind of import")
+    raise NotFound(f"The import kind {name}")
 
 
-@routes.declare("GET", "/imports/{id}", "Get an import", response=Import, may_warn=True, **_READ)
+@routes.declare("GET", "/imports/{id}", "Get an import", _READ, response=Import, may_warn=True)
 def get_import(store: Store, request: Request) -> ResourceResponse:
-    """Read one import: how far it is, and what is wrong with its file."""
-    return _shown(service.get_import(store, request.id), request, 200)
+    """Return one import: its status, counts and structure errors."""
+    return _response(service.get_import(store, request.id), request, 200)
 
 
 @routes.declare(
     "GET",
     "/imports/{id}/error-report",
     "Get the rejected rows",
+    _READ,
     response=REPORT_MEDIA,
     statuses=(200, 302),
-    description="Every rejected row as it was sent, with all that is wrong with it; corrected, it"
-    " can be uploaded as it is. A report above 4 MB is answered with 302 to where it lies for"
-    " five minutes; ask there without the token.",
-    **_READ,
+    description="Returns a workbook with every rejected row as it was sent, and all of its errors."
+    " The report can be corrected and uploaded. For a report larger than 4 MB, the response is a"
+    " 302 to a URL that is valid for 5 minutes; request that URL without the token.",
 )
 def get_error_report(store: Store, request: Request) -> FileResponse | RedirectResponse:
-    """Read the report of the rejected rows; not_found when there are none."""
-    report = service.error_report(_space(store, request), request.id)
+    """Return the error report; not_found if no row was rejected."""
+    report = service.error_report(_context(store, request), request.id)
     if isinstance(report, str):
         return RedirectResponse(report)
     return FileResponse(report, f"import-{request.id}-errors.xlsx")
@@ -159,30 +169,31 @@ def get_error_report(store: Store, request: Request) -> FileResponse | RedirectR
     "POST",
     "/imports/{id}/commit",
     "Commit an import",
+    _WRITE,
     response=Import,
     statuses=(202,),
-    error_statuses=_TOO_LATE,
-    description="A few rows are applied when the answer comes; more are `committing`: ask for the"
-    " import until it is `committed`. One that has `failed` goes on where it stopped.",
-    **_WRITE,
+    error_statuses=_STATE_CONFLICT,
+    description="Applies the valid rows. A few rows are applied within the request. A larger import"
+    " is `committing` in the response: poll the import until it is `committed`. The commit of a"
+    " `failed` import resumes where it stopped.",
 )
 def commit_import(tx: Transaction, request: Request) -> ResourceResponse:
     """Apply the valid rows."""
-    record = service.commit_import(tx, _space(tx, request), request.id)
-    return _shown(record, request, 202, f"/imports/{record.id}")
+    record = service.commit_import(tx, _context(tx, request), request.id)
+    return _response(record, request, 202, f"/imports/{record.id}")
 
 
 @routes.declare(
     "POST",
     "/imports/{id}/cancel",
     "Cancel an import",
+    _WRITE,
     response=Import,
-    error_statuses=_TOO_LATE,
-    **_WRITE,
+    error_statuses=_STATE_CONFLICT,
 )
 def cancel_import(tx: Transaction, request: Request) -> ResourceResponse:
-    """Give up an import that has not been committed."""
-    return _shown(service.cancel_import(tx, _space(tx, request), request.id), request, 200)
+    """Cancel an import that has not been committed."""
+    return _response(service.cancel_import(tx, _context(tx, request), request.id), request, 200)
 
 
 lambda_handler = ApiHandler(routes)

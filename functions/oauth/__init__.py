@@ -1,1 +1,1 @@
-"""Tokens over HTTP: OAuth 2.0 for integration clients."""
+"""OAuth 2.0 endpoints: tokens, revocation, metadata and public keys."""

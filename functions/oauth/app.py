@@ -1,4 +1,4 @@
-"""Routes of tokens, all open to callers without one.
+"""The OAuth 2.0 endpoints, which need no access token.
 
 POST /oauth/token                              client_credentials, password, refresh_token
 POST /oauth/revoke                             RFC 7009
@@ -17,13 +17,13 @@ from functions.oauth.request import (
     host_of,
     origin_of,
     read_client,
-    read_credentials,
+    read_client_credentials,
     read_form,
 )
 from shared.http.envelope import error_body
-from shared.identity.auth import grants, signing, tokens
-from shared.identity.auth.grants import Granted, OAuthError
-from shared.identity.auth.keys import key_ring
+from shared.identity.auth import client_grants, signing, tokens
+from shared.identity.auth.client_grants import IssuedTokens, OAuthError
+from shared.identity.auth.key_ring import key_ring
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.directory import directory
 from shared.kernel.config import config
@@ -31,40 +31,44 @@ from shared.kernel.errors import MethodNotAllowed, NotFound, ServiceError, Servi
 from shared.kernel.observability import bind, count, flush, logger, span
 
 _CLIENT_METHODS = ["client_secret_basic", "client_secret_post", "none"]
-"""`none`: applications that users sign in by have no secret."""
+"""`none` is for mobile applications, which have no secret."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Reply:
+class _Response:
     body: Mapping[str, Any] | None
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
 type _Form = Mapping[str, str]
-type _Grant = Callable[[Mapping[str, Any], _Form], Granted]
+type _Grant = Callable[[Mapping[str, Any], _Form], IssuedTokens]
 
 
-def _client_credentials(event: Mapping[str, Any], form: _Form) -> Granted:
-    presented = read_credentials(event, form)
-    return grants.client_credentials(presented, form.get("scope", ""), origin_of(event))
+def _client_credentials(event: Mapping[str, Any], form: _Form) -> IssuedTokens:
+    client_auth = read_client_credentials(event, form)
+    return client_grants.client_credentials_grant(
+        client_auth, form.get("scope", ""), origin_of(event)
+    )
 
 
-def _password(event: Mapping[str, Any], form: _Form) -> Granted:
-    from shared.identity.users import signing_in  # noqa: PLC0415  100 ms that clients need not wait for
+def _password(event: Mapping[str, Any], form: _Form) -> IssuedTokens:
+    from shared.identity.users import user_grants  # noqa: PLC0415  saves client_credentials requests 100 ms
 
-    _ensure_sent(form, "username", "password")
-    _ensure_no_scope(form)
-    credentials = signing_in.Credentials(form["username"], form["password"], form.get("otp"))
-    return signing_in.sign_in(credentials, read_client(event, form), origin_of(event))
+    _require(form, "username", "password")
+    _refuse_scope(form)
+    credentials = user_grants.UserCredentials(form["username"], form["password"], form.get("otp"))
+    return user_grants.password_grant(credentials, read_client(event, form), origin_of(event))
 
 
-def _refresh_token(event: Mapping[str, Any], form: _Form) -> Granted:
-    from shared.identity.users import signing_in  # noqa: PLC0415  100 ms that clients need not wait for
+def _refresh_token(event: Mapping[str, Any], form: _Form) -> IssuedTokens:
+    from shared.identity.users import user_grants  # noqa: PLC0415  saves client_credentials requests 100 ms
 
-    _ensure_sent(form, "refresh_token")
-    _ensure_no_scope(form)
-    return signing_in.renew(form["refresh_token"], read_client(event, form), origin_of(event))
+    _require(form, "refresh_token")
+    _refuse_scope(form)
+    return user_grants.refresh_token_grant(
+        form["refresh_token"], read_client(event, form), origin_of(event)
+    )
 
 
 _GRANTS: Mapping[str, _Grant] = {
@@ -74,62 +78,62 @@ _GRANTS: Mapping[str, _Grant] = {
 }
 
 
-def _ensure_sent(form: _Form, *names: str) -> None:
+def _require(form: _Form, *names: str) -> None:
     missing = [name for name in names if name not in form]
     if missing:
-        raise OAuthError("invalid_request", f"Missing: {', '.join(missing)}.")
+        raise OAuthError("invalid_request", f"Missing parameters: {', '.join(missing)}.")
 
 
-def _ensure_no_scope(form: _Form) -> None:
+def _refuse_scope(form: _Form) -> None:
     if form.get("scope", "").strip(" "):
-        raise OAuthError("invalid_scope", "What users may do comes from their roles; send none.")
+        raise OAuthError("invalid_scope", "A user has permissions of roles; send no scope.")
 
 
-def _token(event: Mapping[str, Any]) -> _Reply:
+def _token(event: Mapping[str, Any]) -> _Response:
     form = read_form(event)
-    _ensure_sent(form, "grant_type")
+    _require(form, "grant_type")
     if form["grant_type"] not in _GRANTS:
-        raise OAuthError("unsupported_grant_type", f"Supported: {', '.join(_GRANTS)}.")
-    granted = _GRANTS[form["grant_type"]](event, form)
+        raise OAuthError("unsupported_grant_type", f"Supported grant types: {', '.join(_GRANTS)}.")
+    issued = _GRANTS[form["grant_type"]](event, form)
     body = {
-        "access_token": granted.access_token,
+        "access_token": issued.access_token,
         "token_type": "Bearer",
         "expires_in": tokens.LIFETIME,
-        "scope": " ".join(sorted(granted.scopes)),
+        "scope": " ".join(sorted(issued.scopes)),
     }
-    return _Reply(body | _refresh_token_of(granted))
+    return _Response(body | _refresh_token_field(issued))
 
 
-def _refresh_token_of(granted: Granted) -> dict[str, str]:
-    return {"refresh_token": granted.refresh_token} if granted.refresh_token else {}
+def _refresh_token_field(issued: IssuedTokens) -> dict[str, str]:
+    return {"refresh_token": issued.refresh_token} if issued.refresh_token else {}
 
 
-def _revoke(event: Mapping[str, Any]) -> _Reply:
-    from shared.identity.users import sessions, signing_out  # noqa: PLC0415  100 ms, and no token waits
+def _revoke(event: Mapping[str, Any]) -> _Response:
+    from shared.identity.users import sessions, token_revocation  # noqa: PLC0415  saves token requests 100 ms
 
     form = read_form(event)
-    presented = read_client(event, form)
-    _ensure_sent(form, "token")
+    client_auth = read_client(event, form)
+    _require(form, "token")
     token = form["token"]
-    # no refresh token is an integration client's
-    if presented and presented.secret and not sessions.parse(token):
-        grants.revoke_token(presented, token, origin_of(event))
+    # integration clients have no refresh tokens
+    if client_auth and client_auth.secret and not sessions.parse_refresh_token(token):
+        client_grants.revoke_client_token(client_auth, token, origin_of(event))
     else:
-        signing_out.sign_out(token, presented, origin_of(event))
-    return _Reply(None)
+        token_revocation.revoke_user_token(token, client_auth, origin_of(event))
+    return _Response(None)
 
 
-def _keys(_event: Mapping[str, Any]) -> _Reply:
-    return _Reply(signing.key_set(key.kms_key for key in key_ring.published()))
+def _key_set(_event: Mapping[str, Any]) -> _Response:
+    return _Response(signing.key_set(key.kms_key for key in key_ring.published()))
 
 
-def _metadata(event: Mapping[str, Any]) -> _Reply:
+def _metadata(event: Mapping[str, Any]) -> _Response:
     owner = directory.tenant_for_host(host_of(event))
     tenant = directory.tenant(owner) if owner else None
     address = tenant.base_url if tenant else directory.shared_address()
     if address is None:
-        raise NotFound("The address of a tenant")
-    return _Reply(
+        raise NotFound("A tenant at this host")
+    return _Response(
         {
             "issuer": address,
             "token_endpoint": f"{address}/oauth/token",
@@ -144,51 +148,51 @@ def _metadata(event: Mapping[str, Any]) -> _Reply:
     )
 
 
-_ROUTES: Mapping[str, tuple[str, Callable[[Mapping[str, Any]], _Reply]]] = {
+_ROUTES: Mapping[str, tuple[str, Callable[[Mapping[str, Any]], _Response]]] = {
     "/oauth/token": ("POST", _token),
     "/oauth/revoke": ("POST", _revoke),
-    "/.well-known/jwks.json": ("GET", _keys),
+    "/.well-known/jwks.json": ("GET", _key_set),
     "/.well-known/oauth-authorization-server": ("GET", _metadata),
 }
 
 
 def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
-    """Answer one request of API Gateway (REST proxy event)."""
+    """Handle a request of API Gateway (REST proxy event)."""
     request_id = event["requestContext"]["requestId"]
-    # behind a custom domain the path also carries the domain's base path
+    # with a custom domain, the path also contains the base path of the domain
     path = event["path"].partition("/v1")[2]
     route = path if path in _ROUTES else "unknown"
     bind(request_id=request_id, route=route)
     try:
         with span(route):
-            reply = _answer(event, path)
+            response = _route_request(event, path)
     except OAuthError as error:
-        logger.info("refused", extra={"code": error.code})
+        logger.info("token request rejected", extra={"code": error.code})
         count(f"oauth.{error.code}")
-        reply = _oauth_refusal(error)
+        response = _oauth_error_response(error)
     except ServiceError as error:
-        reply = _refusal(error, request_id)
+        response = _error_response(error, request_id)
     except (ClientError, BotoCoreError):
-        logger.exception("AWS failed")
-        reply = _refusal(ServiceUnavailable(), request_id)
-    except Exception:  # noqa: BLE001  the last line before the caller
-        logger.exception("unexpected failure")
-        reply = _refusal(ServiceError("The service failed."), request_id)
+        logger.exception("AWS call failed")
+        response = _error_response(ServiceUnavailable(), request_id)
+    except Exception:  # noqa: BLE001  every failure must become a response
+        logger.exception("unexpected error")
+        response = _error_response(ServiceError("The service failed."), request_id)
     flush()
     return {
-        "statusCode": reply.status,
+        "statusCode": response.status,
         "headers": {
             "Content-Type": "application/json",
             "Cache-Control": "no-store",
             "Pragma": "no-cache",
             "X-Request-Id": request_id,
-            **reply.headers,
+            **response.headers,
         },
-        "body": "" if reply.body is None else json.dumps(reply.body),
+        "body": "" if response.body is None else json.dumps(response.body),
     }
 
 
-def _answer(event: Mapping[str, Any], path: str) -> _Reply:
+def _route_request(event: Mapping[str, Any], path: str) -> _Response:
     if path not in _ROUTES:
         raise NotFound("The route")
     method, handle = _ROUTES[path]
@@ -197,15 +201,15 @@ def _answer(event: Mapping[str, Any], path: str) -> _Reply:
     return handle(event)
 
 
-def _oauth_refusal(error: OAuthError) -> _Reply:
-    # how the client authenticates is told even when it tried the body (RFC 6749, section 5.2)
+def _oauth_error_response(error: OAuthError) -> _Response:
+    # also sent if the client authenticated in the body (RFC 6749, section 5.2)
     headers = {"WWW-Authenticate": 'Basic realm="oauth", charset="UTF-8"'}
-    return _Reply(
+    return _Response(
         {"error": error.code, "error_description": error.description},
         error.status,
         headers if error.code == "invalid_client" else {},
     )
 
 
-def _refusal(error: ServiceError, request_id: str) -> _Reply:
-    return _Reply(error_body(error, request_id, config().docs_base), error.status, error.headers)
+def _error_response(error: ServiceError, request_id: str) -> _Response:
+    return _Response(error_body(error, request_id, config().docs_base), error.status, error.headers)

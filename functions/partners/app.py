@@ -2,10 +2,11 @@
 
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
-from shared.http.routes import ListResponse, Method, ResourceResponse, Routes
+from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked
 from shared.warehouse.partners import service
 from shared.warehouse.partners.models import (
     Client,
@@ -18,14 +19,12 @@ from shared.warehouse.partners.models import (
     ProviderParameters,
 )
 
-routes = Routes("partners")
+routes = Routes()
 
-_CHANGES: tuple[Method, ...] = ("PUT", "PATCH")
-
-_READ_CLIENTS = {"scope": "clients:read"}
-_WRITE_CLIENTS = {"scope": "clients:write", "permission": "exits.manage"}
-_READ_PROVIDERS = {"scope": "providers:read"}
-_WRITE_PROVIDERS = {"scope": "providers:write", "permission": "entries.manage"}
+_READ_CLIENTS: OperationOptions = {"scope": "clients:read"}
+_WRITE_CLIENTS: OperationOptions = {"scope": "clients:write", "permission": "exits.manage"}
+_READ_PROVIDERS: OperationOptions = {"scope": "providers:read"}
+_WRITE_PROVIDERS: OperationOptions = {"scope": "providers:write", "permission": "entries.manage"}
 
 
 def _view[E](record: Record[E]) -> E:
@@ -36,11 +35,11 @@ def _view[E](record: Record[E]) -> E:
     "GET",
     "/clients",
     "List clients",
+    _READ_CLIENTS,
     response=Client,
     parameters=ClientParameters,
-    **_READ_CLIENTS,
 )
-def list_clients(store: Store, request: Request) -> ListResponse[Client]:
+def list_clients(store: Store, request: Request[None, ClientParameters]) -> ListResponse[Client]:
     """Page through the clients."""
     return ListResponse(service.list_clients(store, request.parameters), _view)
 
@@ -49,68 +48,52 @@ def list_clients(store: Store, request: Request) -> ListResponse[Client]:
     "POST",
     "/clients",
     "Create a client",
+    _WRITE_CLIENTS,
     response=Client,
     body=ClientCreate,
     collects_problems=True,
     statuses=(201,),
-    **_WRITE_CLIENTS,
 )
-def create_client(tx: Transaction, request: Request) -> ResourceResponse:
+def create_client(tx: Transaction, request: Request[Checked[ClientCreate]]) -> ResourceResponse:
     """Create a client."""
-    record = service.create_client(tx, request.body, request.problems)
+    record = service.create_client(tx, request.body)
     return ResourceResponse(record.entity, 201, f"/clients/{record.id}")
 
 
 @routes.declare(
-    "GET", "/clients/{id}", "Get a client", response=Client, errors=("gone",), **_READ_CLIENTS
+    "GET", "/clients/{id}", "Get a client", _READ_CLIENTS, response=Client, errors=("gone",)
 )
 def get_client(store: Store, request: Request) -> ResourceResponse:
     """Read one client."""
     return ResourceResponse(service.get_client(store, request.id).entity)
 
 
-def _change_client(tx: Transaction, request: Request) -> ResourceResponse:
-    record = service.change_client(tx, request.id, request.body, request.problems)
-    return ResourceResponse(record.entity)
-
-
-for _method in _CHANGES:
-    routes.declare(
-        _method,
-        "/clients/{id}",
-        "Change a client",
-        response=Client,
-        body=ClientChange,
-        collects_problems=True,
-        errors=("gone",),
-        description="Only the fields sent change; PUT and PATCH are the same.",
-        **_WRITE_CLIENTS,
-    )(_change_client)
-
-
-@routes.declare(
-    "DELETE",
+routes.declare_change_and_delete(
     "/clients/{id}",
-    "Delete a client",
+    "a client",
+    _WRITE_CLIENTS,
+    change=service.change_client,
+    delete=service.delete_client,
     response=Client,
+    body=ClientChange,
+    collects_problems=True,
     errors=("gone",),
-    description="Documents keep the code and name of their client.",
-    **_WRITE_CLIENTS,
+    delete_description="Delete a client; answers it as it was.\n\n"
+    "Documents keep the code and name of their client.",
 )
-def delete_client(tx: Transaction, request: Request) -> ResourceResponse:
-    """Delete a client; answers it as it was."""
-    return ResourceResponse(service.delete_client(tx, request.id).entity)
 
 
 @routes.declare(
     "GET",
     "/providers",
     "List providers",
+    _READ_PROVIDERS,
     response=Provider,
     parameters=ProviderParameters,
-    **_READ_PROVIDERS,
 )
-def list_providers(store: Store, request: Request) -> ListResponse[Provider]:
+def list_providers(
+    store: Store, request: Request[None, ProviderParameters]
+) -> ListResponse[Provider]:
     """Page through the providers."""
     return ListResponse(service.list_providers(store, request.parameters), _view)
 
@@ -119,12 +102,12 @@ def list_providers(store: Store, request: Request) -> ListResponse[Provider]:
     "POST",
     "/providers",
     "Create a provider",
+    _WRITE_PROVIDERS,
     response=Provider,
     body=ProviderCreate,
     statuses=(201,),
-    **_WRITE_PROVIDERS,
 )
-def create_provider(tx: Transaction, request: Request) -> ResourceResponse:
+def create_provider(tx: Transaction, request: Request[ProviderCreate]) -> ResourceResponse:
     """Create a provider."""
     record = service.create_provider(tx, request.body)
     return ResourceResponse(record.entity, 201, f"/providers/{record.id}")
@@ -134,44 +117,27 @@ def create_provider(tx: Transaction, request: Request) -> ResourceResponse:
     "GET",
     "/providers/{id}",
     "Get a provider",
+    _READ_PROVIDERS,
     response=Provider,
     errors=("gone",),
-    **_READ_PROVIDERS,
 )
 def get_provider(store: Store, request: Request) -> ResourceResponse:
     """Read one provider."""
     return ResourceResponse(service.get_provider(store, request.id).entity)
 
 
-def _change_provider(tx: Transaction, request: Request) -> ResourceResponse:
-    return ResourceResponse(service.change_provider(tx, request.id, request.body).entity)
-
-
-for _method in _CHANGES:
-    routes.declare(
-        _method,
-        "/providers/{id}",
-        "Change a provider",
-        response=Provider,
-        body=ProviderChange,
-        errors=("gone",),
-        description="Only the fields sent change; PUT and PATCH are the same.",
-        **_WRITE_PROVIDERS,
-    )(_change_provider)
-
-
-@routes.declare(
-    "DELETE",
+routes.declare_change_and_delete(
     "/providers/{id}",
-    "Delete a provider",
+    "a provider",
+    _WRITE_PROVIDERS,
+    change=service.change_provider,
+    delete=service.delete_provider,
     response=Provider,
+    body=ProviderChange,
     errors=("gone",),
-    description="Documents keep the code and name of their provider.",
-    **_WRITE_PROVIDERS,
+    delete_description="Delete a provider; answers it as it was.\n\n"
+    "Documents keep the code and name of their provider.",
 )
-def delete_provider(tx: Transaction, request: Request) -> ResourceResponse:
-    """Delete a provider; answers it as it was."""
-    return ResourceResponse(service.delete_provider(tx, request.id).entity)
 
 
 lambda_handler = ApiHandler(routes)

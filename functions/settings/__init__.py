@@ -1,1 +1,1 @@
-"""How a company works, and who may use its instance."""
+"""Administration of a company: settings, API clients, users, roles and the audit log."""

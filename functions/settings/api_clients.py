@@ -1,8 +1,10 @@
-"""Credentials of ERPs, shops and mobile applications."""
+"""Routes of API clients: integration clients and mobile applications."""
+
+from typing import Any
 
 from shared.http.request import Request
-from shared.http.routes import ListResponse, ResourceResponse, Routes
-from shared.identity.auth import client_changes, client_views
+from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
+from shared.identity.auth import client_service, client_views
 from shared.identity.auth.client_models import (
     ApiClient,
     ApiClientChange,
@@ -11,28 +13,31 @@ from shared.identity.auth.client_models import (
     ApiClientRotation,
     NewApiClient,
 )
-from shared.identity.auth.clients import Client
+from shared.identity.auth.clients import OAuthClient
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked
 
-routes = Routes("settings")
+routes = Routes()
 
-_ALL = {"scope": "settings:manage", "permission": "users.manage"}
-_ONE = {**_ALL, "response": ApiClient, "errors": ("gone",)}
+_ALL: OperationOptions = {"scope": "settings:manage", "permission": "users.manage"}
+_ONE: OperationOptions = {**_ALL, "response": ApiClient, "errors": ("gone",)}
 
 
 @routes.declare(
     "GET",
     "/api-clients",
     "List API clients",
+    _ALL,
     response=ApiClient,
     parameters=ApiClientParameters,
-    description="Integration clients and mobile applications that are not revoked.",
-    **_ALL,
+    description="Integration clients and mobile applications, without revoked ones.",
 )
-def list_api_clients(store: Store, request: Request) -> ListResponse[Client]:
-    """Page through the clients."""
-    page = client_changes.list_clients(store, request.parameters)
+def list_api_clients(
+    store: Store, request: Request[None, ApiClientParameters]
+) -> ListResponse[OAuthClient]:
+    """List API clients."""
+    page = client_service.list_clients(store, request.parameters)
     return ListResponse(page, lambda record: client_views.client(record.entity))
 
 
@@ -40,44 +45,49 @@ def list_api_clients(store: Store, request: Request) -> ListResponse[Client]:
     "POST",
     "/api-clients",
     "Create an API client",
+    _ALL,
     response=NewApiClient,
     body=ApiClientDraft,
     collects_problems=True,
     response_has_secret=True,
     statuses=(201,),
     errors=("limit_reached",),
-    description="`client_secret` is shown this once. An integration client asks for tokens with it;"
-    " a mobile application is public, and its users sign in by its id. The plan limits the number"
-    " of integration clients; there are 10 mobile applications at most.",
-    **_ALL,
+    description="Only this response contains `client_secret`, with which an integration client"
+    " requests tokens. A mobile application is a public client without a secret; its users sign in"
+    " with its id. The plan limits the number of integration clients; the limit of mobile"
+    " applications is 10.",
 )
-def create_api_client(tx: Transaction, request: Request) -> ResourceResponse:
+def create_api_client(
+    tx: Transaction, request: Request[Checked[ApiClientDraft]]
+) -> ResourceResponse:
     """Create an integration client or a mobile application."""
-    made, secret = client_changes.create_client(tx, request.body, request.problems)
+    made, secret = client_service.create_client(tx, request.body)
     return ResourceResponse(
         client_views.new_client(made, secret), 201, f"/api-clients/{made.client_id}"
     )
 
 
-@routes.declare("GET", "/api-clients/{id}", "Get an API client", **_ONE)
+@routes.declare("GET", "/api-clients/{id}", "Get an API client", _ONE)
 def get_api_client(store: Store, request: Request) -> ResourceResponse:
-    """Read one client."""
-    return ResourceResponse(client_views.client(client_changes.get_client(store, _id(request))))
+    """Return an API client."""
+    return ResourceResponse(client_views.client(client_service.get_client(store, _id(request))))
 
 
 @routes.declare(
     "PATCH",
     "/api-clients/{id}",
     "Change an API client",
+    _ONE,
     body=ApiClientChange,
     collects_problems=True,
-    description="Only the fields sent change. A scope that is taken away ends the client's tokens"
-    " within 10 s; it asks for new ones.",
-    **_ONE,
+    description="Fields that are not sent keep their values. Removing a scope revokes the client's"
+    " tokens within 10 s; the client must request new ones.",
 )
-def change_api_client(tx: Transaction, request: Request) -> ResourceResponse:
-    """Change the name or the scopes of a client."""
-    changed = client_changes.change_client(tx, _id(request), request.body, request.problems)
+def change_api_client(
+    tx: Transaction, request: Request[Checked[ApiClientChange]]
+) -> ResourceResponse:
+    """Change the name or the scopes of an API client."""
+    changed = client_service.change_client(tx, _id(request), request.body)
     return ResourceResponse(client_views.client(changed))
 
 
@@ -85,31 +95,33 @@ def change_api_client(tx: Transaction, request: Request) -> ResourceResponse:
     "DELETE",
     "/api-clients/{id}",
     "Revoke an API client",
-    description="For good: its secrets end at once, its tokens within 10 s.",
-    **_ONE,
+    _ONE,
+    description="This is permanent. Its secrets become invalid at once, its tokens within 10 s.",
 )
 def revoke_api_client(tx: Transaction, request: Request) -> ResourceResponse:
-    """Revoke a client; answers it as it was."""
-    return ResourceResponse(client_views.client(client_changes.revoke_client(tx, _id(request))))
+    """Revoke an API client; return it as it was before."""
+    return ResourceResponse(client_views.client(client_service.revoke_client(tx, _id(request))))
 
 
 @routes.declare(
     "POST",
     "/api-clients/{id}/rotate-secret",
     "Rotate the secret",
+    _ONE,
     body=ApiClientRotation,
     response_has_secret=True,
-    description="The new secret is shown this once. The one before works, too, until the next"
-    " rotation or until it is ended: only the newest two do. Send an Idempotency-Key; then a"
-    " repetition gives the same secret. Without one it is another rotation. With `keep_previous`"
-    " false the one before ends at once, and all tokens"
-    " of the client within 10 s.",
-    **{**_ONE, "response": NewApiClient, "errors": ("gone", "conflict")},
+    description="Only this response contains the new secret. The previous secret stays valid until"
+    " the next rotation or until it is deleted; older secrets become invalid. Send an"
+    " Idempotency-Key, so that a retry returns the same secret; without it, a retry is another"
+    " rotation. With `keep_previous: false` the previous secrets become invalid at once, and all"
+    " tokens of the client are revoked within 10 s.",
+    response=NewApiClient,
+    errors=("gone", "conflict"),
 )
-def rotate_client_secret(tx: Transaction, request: Request) -> ResourceResponse:
-    """Give a client a new secret."""
+def rotate_client_secret(tx: Transaction, request: Request[ApiClientRotation]) -> ResourceResponse:
+    """Rotate the secret of an integration client."""
     keep = request.body.keep_previous
-    changed, secret = client_changes.rotate_secret(tx, _id(request), keep_previous=keep)
+    changed, secret = client_service.rotate_secret(tx, _id(request), keep_previous=keep)
     return ResourceResponse(client_views.new_client(changed, secret))
 
 
@@ -117,15 +129,15 @@ def rotate_client_secret(tx: Transaction, request: Request) -> ResourceResponse:
     "DELETE",
     "/api-clients/{id}/previous-secret",
     "End the previous secret",
-    description="Of a client that has changed over to its new one. Tokens stay valid.",
-    **_ONE,
+    _ONE,
+    description="For a client that uses its new secret. Tokens stay valid.",
 )
 def end_previous_secret(tx: Transaction, request: Request) -> ResourceResponse:
-    """End the secret that a rotation kept."""
+    """Delete the previous secret of an integration client."""
     return ResourceResponse(
-        client_views.client(client_changes.end_previous_secret(tx, _id(request)))
+        client_views.client(client_service.delete_previous_secret(tx, _id(request)))
     )
 
 
-def _id(request: Request) -> str:
+def _id(request: Request[Any, Any]) -> str:
     return request.path_values["id"]

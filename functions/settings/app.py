@@ -1,4 +1,4 @@
-"""The administrator's routes: settings, API clients, users, roles, and the audit log."""
+"""Handler of the settings, API clients, users, roles and the audit log."""
 
 from functions.settings import api_clients, audit_log, roles, settings, users
 from shared.http.api_handler import ApiHandler

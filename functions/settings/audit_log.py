@@ -1,4 +1,4 @@
-"""Who did what to credentials, settings and stock."""
+"""Route of the audit log."""
 
 from shared.http.request import Request
 from shared.http.routes import ListResponse, Routes
@@ -6,7 +6,7 @@ from shared.identity.audit import service, views
 from shared.identity.audit.models import AuditEntry, AuditParameters, StoredEntry
 from shared.kernel.db.store import Store
 
-routes = Routes("settings")
+routes = Routes()
 
 
 @routes.declare(
@@ -17,10 +17,12 @@ routes = Routes("settings")
     permission="users.manage",
     response=AuditEntry,
     parameters=AuditParameters,
-    description="Who did what to credentials, users, roles, settings and stock. An entry is written"
-    " together with the change that it tells of; nothing changes or removes one.",
+    description="Changes to API clients, users, roles, settings and stock, and who made them. An"
+    " entry is written in the transaction of the change, and is never changed or deleted.",
 )
-def list_audit_log(store: Store, request: Request) -> ListResponse[StoredEntry]:
-    """Page through the audit log."""
+def list_audit_log(
+    store: Store, request: Request[None, AuditParameters]
+) -> ListResponse[StoredEntry]:
+    """List audit entries."""
     page = service.list_entries(store, request.parameters, request.tenant.timezone)
-    return ListResponse(page, views.entry)
+    return ListResponse(page, views.audit_entry)

@@ -1,21 +1,22 @@
-"""Named sets of permissions."""
+"""Routes of roles, which are named sets of permissions."""
 
 from shared.http.request import Request
-from shared.http.routes import ListResponse, ResourceResponse, Routes
+from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.identity.users import roles, views
 from shared.identity.users.models import Role, RoleChange, RoleCreate, RoleParameters, StoredRole
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked
 
-routes = Routes("settings")
+routes = Routes()
 
-_ALL = {"scope": "settings:manage", "permission": "users.manage"}
-_ONE = {**_ALL, "errors": ("gone",)}
+_ALL: OperationOptions = {"scope": "settings:manage", "permission": "users.manage"}
+_ONE: OperationOptions = {**_ALL, "errors": ("gone",)}
 
 
-@routes.declare("GET", "/roles", "List roles", response=Role, parameters=RoleParameters, **_ALL)
-def list_roles(store: Store, request: Request) -> ListResponse[StoredRole]:
-    """Page through the roles."""
+@routes.declare("GET", "/roles", "List roles", _ALL, response=Role, parameters=RoleParameters)
+def list_roles(store: Store, request: Request[None, RoleParameters]) -> ListResponse[StoredRole]:
+    """List roles."""
     page = roles.list_roles(store, request.parameters)
     return ListResponse(page, lambda record: views.role(record.entity))
 
@@ -24,23 +25,23 @@ def list_roles(store: Store, request: Request) -> ListResponse[StoredRole]:
     "POST",
     "/roles",
     "Create a role",
+    _ALL,
     response=Role,
     body=RoleCreate,
     collects_problems=True,
     statuses=(201,),
-    description="Names are unique without regard to case and accents. A role without permissions"
-    " lets its users read.",
-    **_ALL,
+    description="Names are unique, ignoring case and accents. A role without permissions allows"
+    " its users to read.",
 )
-def create_role(tx: Transaction, request: Request) -> ResourceResponse:
+def create_role(tx: Transaction, request: Request[Checked[RoleCreate]]) -> ResourceResponse:
     """Create a role."""
-    record = roles.create_role(tx, request.body, request.problems)
+    record = roles.create_role(tx, request.body)
     return ResourceResponse(views.role(record.entity), 201, f"/roles/{record.id}")
 
 
-@routes.declare("GET", "/roles/{id}", "Get a role", response=Role, **_ONE)
+@routes.declare("GET", "/roles/{id}", "Get a role", _ONE, response=Role)
 def get_role(store: Store, request: Request) -> ResourceResponse:
-    """Read one role."""
+    """Return a role."""
     return ResourceResponse(views.role(roles.get_role(store, request.id).entity))
 
 
@@ -48,16 +49,16 @@ def get_role(store: Store, request: Request) -> ResourceResponse:
     "PATCH",
     "/roles/{id}",
     "Change a role",
+    _ONE,
     response=Role,
     body=RoleChange,
     collects_problems=True,
-    description="Only the fields sent change. A permission that is taken away ends the tokens of"
-    " all who have the role within 10 s; new ones bear what the role then allows.",
-    **_ONE,
+    description="Fields that are not sent keep their values. Removing a permission revokes the"
+    " tokens of all users with the role within 10 s; new tokens have the remaining permissions.",
 )
-def change_role(tx: Transaction, request: Request) -> ResourceResponse:
+def change_role(tx: Transaction, request: Request[Checked[RoleChange]]) -> ResourceResponse:
     """Change a role."""
-    record = roles.change_role(tx, request.id, request.body, request.problems)
+    record = roles.change_role(tx, request.id, request.body)
     return ResourceResponse(views.role(record.entity))
 
 
@@ -65,10 +66,11 @@ def change_role(tx: Transaction, request: Request) -> ResourceResponse:
     "DELETE",
     "/roles/{id}",
     "Delete a role",
+    _ONE,
     response=Role,
-    description="Only a role that no user has.",
-    **{**_ONE, "errors": ("gone", "conflict")},
+    description="A role that a user has cannot be deleted.",
+    errors=("gone", "conflict"),
 )
 def delete_role(tx: Transaction, request: Request) -> ResourceResponse:
-    """Delete a role; answers it as it was."""
+    """Delete a role; return it as it was before."""
     return ResourceResponse(views.role(roles.delete_role(tx, request.id).entity))

@@ -1,7 +1,7 @@
-"""People who use the instance."""
+"""Routes of users."""
 
 from shared.http.request import Request
-from shared.http.routes import ListResponse, ResourceResponse, Routes
+from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.identity.users import credentials, service, views
 from shared.identity.users.models import (
     NewUser,
@@ -17,21 +17,22 @@ from shared.identity.users.models import (
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked
 
-routes = Routes("settings")
+routes = Routes()
 
-_ALL = {"scope": "settings:manage", "permission": "users.manage"}
-_ONE = {**_ALL, "errors": ("gone",)}
-_OWN = {**_ONE, "allows_self": True}
+_ALL: OperationOptions = {"scope": "settings:manage", "permission": "users.manage"}
+_ONE: OperationOptions = {**_ALL, "errors": ("gone",)}
+_OWN: OperationOptions = {**_ONE, "allows_self": True}
 
 
 def _view(record: Record[User]) -> User:
     return record.entity
 
 
-@routes.declare("GET", "/users", "List users", response=User, parameters=UserParameters, **_ALL)
-def list_users(store: Store, request: Request) -> ListResponse[User]:
-    """Page through the users."""
+@routes.declare("GET", "/users", "List users", _ALL, response=User, parameters=UserParameters)
+def list_users(store: Store, request: Request[None, UserParameters]) -> ListResponse[User]:
+    """List users."""
     return ListResponse(service.list_users(store, request.parameters), _view)
 
 
@@ -39,19 +40,19 @@ def list_users(store: Store, request: Request) -> ListResponse[User]:
     "POST",
     "/users",
     "Create a user",
+    _ALL,
     response=NewUser,
     body=UserCreate,
     collects_problems=True,
     response_has_secret=True,
     request_has_secret=True,
     statuses=(201,),
-    description="Users log in as `username@tenant`. Without `password` the service makes one and"
-    " shows it this once. A password has 12 to 256 characters.",
-    **_ALL,
+    description="Users log in as `username@tenant`. Without `password` the service generates one,"
+    " which only this response contains. A password has 12 to 256 characters.",
 )
-def create_user(tx: Transaction, request: Request) -> ResourceResponse:
+def create_user(tx: Transaction, request: Request[Checked[UserCreate]]) -> ResourceResponse:
     """Create a user."""
-    record, made = service.create_user(tx, request.body, request.problems)
+    record, made = service.create_user(tx, request.body)
     return ResourceResponse(views.new_user(record.entity, made), 201, f"/users/{record.id}")
 
 
@@ -59,12 +60,12 @@ def create_user(tx: Transaction, request: Request) -> ResourceResponse:
     "GET",
     "/users/{id}",
     "Get a user",
+    _OWN,
     response=User,
-    description="Users may read themselves, also as `/users/me`.",
-    **_OWN,
+    description="Users can read their own record without a permission, also as `/users/me`.",
 )
 def get_user(store: Store, request: Request) -> ResourceResponse:
-    """Read one user."""
+    """Return a user."""
     return ResourceResponse(service.get_user(store, request.id).entity)
 
 
@@ -72,30 +73,28 @@ def get_user(store: Store, request: Request) -> ResourceResponse:
     "PATCH",
     "/users/{id}",
     "Change a user",
+    _ONE,
     response=User,
     body=UserChange,
     collects_problems=True,
-    description="Only the fields sent change. A role that is taken away ends the user's tokens"
-    " within 10 s; `is_active: false` also the sessions.",
-    **_ONE,
+    description="Fields that are not sent keep their values. Removing a role revokes the user's"
+    " tokens within 10 s; `is_active: false` also ends the sessions.",
 )
-def change_user(tx: Transaction, request: Request) -> ResourceResponse:
+def change_user(tx: Transaction, request: Request[Checked[UserChange]]) -> ResourceResponse:
     """Change a user."""
-    return ResourceResponse(
-        service.change_user(tx, request.id, request.body, request.problems).entity
-    )
+    return ResourceResponse(service.change_user(tx, request.id, request.body).entity)
 
 
 @routes.declare(
     "DELETE",
     "/users/{id}",
     "Delete a user",
+    _ONE,
     response=User,
-    description="Tokens and sessions end within 10 s; the user name is free again.",
-    **_ONE,
+    description="The user's tokens and sessions end within 10 s. The user name becomes free.",
 )
 def delete_user(tx: Transaction, request: Request) -> ResourceResponse:
-    """Delete a user; answers it as it was."""
+    """Delete a user; return it as it was before."""
     return ResourceResponse(service.delete_user(tx, request.id).entity)
 
 
@@ -103,18 +102,18 @@ def delete_user(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/users/{id}/reset-password",
     "Reset a password",
+    _ONE,
     response=NewUser,
     body=PasswordReset,
     collects_problems=True,
     response_has_secret=True,
     request_has_secret=True,
-    description="Without `password` the service makes one and shows it this once. Tokens and"
-    " sessions end within 10 s; two-step verification stays on.",
-    **_ONE,
+    description="Without `password` the service generates one, which only this response contains."
+    " The user's tokens and sessions end within 10 s; two-step verification stays enabled.",
 )
-def reset_password(tx: Transaction, request: Request) -> ResourceResponse:
-    """Give somebody a new password."""
-    record, made = service.reset_password(tx, request.id, request.body, request.problems)
+def reset_password(tx: Transaction, request: Request[Checked[PasswordReset]]) -> ResourceResponse:
+    """Set a new password for a user."""
+    record, made = service.reset_password(tx, request.id, request.body)
     return ResourceResponse(views.new_user(record.entity, made))
 
 
@@ -122,18 +121,19 @@ def reset_password(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/users/{id}/password",
     "Change one's own password",
+    _OWN,
     response=User,
     body=PasswordChange,
     collects_problems=True,
     request_has_secret=True,
-    description="For the user alone; others reset it. All tokens end within 10 s, and all sessions"
-    " but the one that did it: its refresh token goes on. A wrong `current_password` is a problem"
-    " of that field; after 10 tries in a minute the answer is 429.",
-    **_OWN,
+    description="Only the user can do this; an administrator resets the password. All tokens are"
+    " revoked within 10 s and all sessions end, except the session of the request, whose refresh"
+    " token stays valid. A wrong `current_password` is a problem of that field; more than 10"
+    " attempts in a minute lead to 429.",
 )
-def change_password(tx: Transaction, request: Request) -> ResourceResponse:
-    """Change the password of the user who calls."""
-    found = credentials.change_password(tx, request.id, request.body, request.problems)
+def change_password(tx: Transaction, request: Request[Checked[PasswordChange]]) -> ResourceResponse:
+    """Change the password of the calling user."""
+    found = credentials.change_password(tx, request.id, request.body)
     return ResourceResponse(found.entity)
 
 
@@ -141,43 +141,45 @@ def change_password(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/users/{id}/totp",
     "Enrol an authenticator app",
+    _OWN,
     response=TotpEnrolment,
     response_has_secret=True,
-    description="Its secret, and 10 recovery codes that stand in for the app once each, are shown"
-    " this once. Nothing is asked for before the app's first code is confirmed; until then,"
-    " enrolling again replaces what was shown.",
-    **{**_OWN, "errors": ("gone", "conflict")},
+    description="Only this response contains the secret of the app and 10 recovery codes, each of"
+    " which can replace a code once. Two-step verification is enabled when the first code is"
+    " confirmed; until then, enrolling again replaces the secret and the recovery codes.",
+    errors=("gone", "conflict"),
 )
 def enrol_totp(tx: Transaction, request: Request) -> ResourceResponse:
-    """Give a user a second factor to be confirmed."""
+    """Enrol a second factor, which is pending until it is confirmed."""
     return ResourceResponse(credentials.enrol_totp(tx, request.id))
 
 
 @routes.declare(
     "POST",
     "/users/{id}/totp/confirm",
-    "Switch two-step verification on",
+    "Enable two-step verification",
+    _OWN,
     response=User,
     body=TotpConfirmation,
     collects_problems=True,
-    description="With the code that the app shows. Tokens and sessions that were got without a"
-    " code end within 10 s.",
-    **{**_OWN, "errors": ("gone", "conflict")},
+    description="Confirms the enrolment with the current code of the app. All tokens and sessions"
+    " of the user end within 10 s, because they began without a code.",
+    errors=("gone", "conflict"),
 )
-def confirm_totp(tx: Transaction, request: Request) -> ResourceResponse:
-    """Switch two-step verification on."""
-    found = credentials.confirm_totp(tx, request.id, request.body, request.problems)
+def confirm_totp(tx: Transaction, request: Request[Checked[TotpConfirmation]]) -> ResourceResponse:
+    """Confirm the second factor."""
+    found = credentials.confirm_totp(tx, request.id, request.body)
     return ResourceResponse(found.entity)
 
 
 @routes.declare(
     "DELETE",
     "/users/{id}/totp",
-    "Switch two-step verification off",
+    "Disable two-step verification",
+    _OWN,
     response=User,
-    description="Also gives up an enrolment that was not confirmed.",
-    **_OWN,
+    description="Also deletes a pending enrolment.",
 )
 def remove_totp(tx: Transaction, request: Request) -> ResourceResponse:
-    """Switch two-step verification off."""
+    """Disable two-step verification."""
     return ResourceResponse(credentials.remove_totp(tx, request.id).entity)

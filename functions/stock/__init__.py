@@ -1,1 +1,1 @@
-"""The door of stock."""
+"""Stock: rows, levels, movements and adjustments."""

@@ -5,6 +5,7 @@ from shared.http.request import Request
 from shared.http.routes import ListResponse, ResourceResponse, Routes
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked
 from shared.warehouse.stock import adjustments, service, views
 from shared.warehouse.stock.models import (
     Adjustment,
@@ -19,7 +20,7 @@ from shared.warehouse.stock.models import (
     StockRow,
 )
 
-routes = Routes("stock")
+routes = Routes()
 
 _SCOPE = "stocks:read"
 
@@ -34,7 +35,7 @@ _SCOPE = "stocks:read"
     description="One row per product, position, batch, serial and inventory status. A row that"
     " has been emptied stays, with the status out and quantity 0.",
 )
-def list_stock(store: Store, request: Request) -> ListResponse[StockRow]:
+def list_stock(store: Store, request: Request[None, StockParameters]) -> ListResponse[StockRow]:
     """Page through the stock rows."""
     page = service.list_stock(store, request.parameters)
     return ListResponse(page.rows, views.stock_row(page.warehouses))
@@ -50,7 +51,7 @@ def list_stock(store: Store, request: Request) -> ListResponse[StockRow]:
     description="One row per product and warehouse, or with `totals` one per product. Available"
     " is what is on hand and neither allocated nor in quarantine, damaged or blocked.",
 )
-def list_levels(store: Store, request: Request) -> ListResponse[Level]:
+def list_levels(store: Store, request: Request[None, LevelParameters]) -> ListResponse[Level]:
     """Page through what is on hand and available."""
     return ListResponse(service.list_levels(store, request.parameters), views.level)
 
@@ -64,7 +65,9 @@ def list_levels(store: Store, request: Request) -> ListResponse[Level]:
     parameters=MovementParameters,
     description="The ledger: every change of quantity or status, none of them ever changed.",
 )
-def list_movements(store: Store, request: Request) -> ListResponse[Movement]:
+def list_movements(
+    store: Store, request: Request[None, MovementParameters]
+) -> ListResponse[Movement]:
     """Page through the ledger."""
     page = service.list_movements(store, request.parameters, request.tenant.timezone)
     return ListResponse(page, views.movement)
@@ -92,9 +95,9 @@ def get_movement(store: Store, request: Request) -> ResourceResponse:
     description="A count, a difference or another inventory status, with its reason. 200 answers"
     " a count that found what was expected: nothing has changed.",
 )
-def adjust_stock(tx: Transaction, request: Request) -> ResourceResponse:
+def adjust_stock(tx: Transaction, request: Request[Checked[AdjustmentDraft]]) -> ResourceResponse:
     """Correct the stock of one product at one position."""
-    made = adjustments.adjust_stock(tx, request.body, request.problems)
+    made = adjustments.adjust_stock(tx, request.body)
     if made.movement_id is None:
         return ResourceResponse(made)
     return ResourceResponse(made, 201, f"/stock-movements/{made.movement_id}")

@@ -1,1 +1,1 @@
-"""ApiHandler of transfer orders."""
+"""Handler of the routes of transfer orders."""

@@ -1,11 +1,12 @@
-"""Transfer orders."""
+"""Handler and routes of transfer orders."""
 
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
-from shared.http.routes import ListResponse, ResourceResponse, Routes
+from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked
 from shared.warehouse.picking.models import PickDraft
 from shared.warehouse.transfer_orders import order_picking, service, transit, views
 from shared.warehouse.transfer_orders.models import (
@@ -19,28 +20,34 @@ from shared.warehouse.transfer_orders.models import (
     TransferOrderParameters,
 )
 
-routes = Routes("transfer_orders")
+routes = Routes()
 
-_READ = {"scope": "transfers:read", "module": "transfer_orders", "response": TransferOrder}
-_WRITE = {
+_READ: OperationOptions = {
+    "scope": "transfers:read",
+    "module": "transfer_orders",
+    "response": TransferOrder,
+}
+_WRITE: OperationOptions = {
     "scope": "transfers:write",
     "permission": "transfer-orders.manage",
     "module": "transfer_orders",
     "response": TransferOrder,
 }
-_ACT = {**_WRITE, "errors": ("conflict", "stale_state")}
+_ACT: OperationOptions = {**_WRITE, "errors": ("conflict", "stale_state")}
 
 
 @routes.declare(
     "GET",
     "/transfer-orders",
     "List transfer orders",
+    _READ,
     parameters=TransferOrderParameters,
     description="`lines` is null.",
-    **_READ,
 )
-def list_transfer_orders(store: Store, request: Request) -> ListResponse[StoredTransferOrder]:
-    """Page through the transfer orders."""
+def list_transfer_orders(
+    store: Store, request: Request[None, TransferOrderParameters]
+) -> ListResponse[StoredTransferOrder]:
+    """Return a page of transfer orders."""
     page = service.list_transfer_orders(store, request.parameters, request.tenant.timezone)
     return ListResponse(page, views.in_list)
 
@@ -49,18 +56,21 @@ def list_transfer_orders(store: Store, request: Request) -> ListResponse[StoredT
     "POST",
     "/transfer-orders",
     "Create a transfer order",
+    _WRITE,
     body=TransferOrderDraft,
     collects_problems=True,
     statuses=(200, 201),
     errors=("rule_blocked",),
-    description="With `release` it is released for picking at once; an integration client must"
-    " then send `picker_id`. 200 answers the order that already has the reference.",
-    **_WRITE,
+    description="With `release`, the order is released for picking at once; an integration client"
+    " must then send `picker_id`. When an order with the reference exists, it is returned with"
+    " 200.",
 )
-def create_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
+def create_transfer_order(
+    tx: Transaction, request: Request[Checked[TransferOrderDraft]]
+) -> ResourceResponse:
     """Create a transfer order, once per reference."""
     created = service.create_transfer_order(
-        tx, request.body, request.problems, by_client=request.caller.kind == "client"
+        tx, request.body, by_client=request.caller.kind == "client"
     )
     view = views.in_detail(created.record)
     if created.new:
@@ -68,9 +78,9 @@ def create_transfer_order(tx: Transaction, request: Request) -> ResourceResponse
     return ResourceResponse(view)
 
 
-@routes.declare("GET", "/transfer-orders/{id}", "Get a transfer order", **_READ)
+@routes.declare("GET", "/transfer-orders/{id}", "Get a transfer order", _READ)
 def get_transfer_order(store: Store, request: Request) -> ResourceResponse:
-    """Read one transfer order with its lines."""
+    """Return one transfer order with its lines."""
     return ResourceResponse(views.in_detail(service.get_transfer_order(store, request.id)))
 
 
@@ -78,12 +88,12 @@ def get_transfer_order(store: Store, request: Request) -> ResourceResponse:
     "POST",
     "/transfer-orders/{id}/release",
     "Release a transfer order",
+    _ACT,
     body=PickerChoice,
-    description="draft becomes released, once: `stale_state` afterwards. Its picking, `picking_id`,"
-    " gets stock of the origin allocated as far as there is any.",
-    **_ACT,
+    description="draft becomes released; a second release is refused with `stale_state`. The"
+    " available stock of the origin is allocated to the picking of the order, `picking_id`.",
 )
-def release_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
+def release_transfer_order(tx: Transaction, request: Request[PickerChoice]) -> ResourceResponse:
     """Release a draft for picking."""
     by_client = request.caller.kind == "client"
     return _shown(
@@ -95,14 +105,14 @@ def release_transfer_order(tx: Transaction, request: Request) -> ResourceRespons
     "POST",
     "/transfer-orders/{id}/picks",
     "Pick for a transfer order",
+    _ACT,
     body=PickDraft,
     description="The first pick makes the order `picking`, the last one `picked`. Another position"
     " or batch than allocated is refused, unless the company's setting `pick_substitution` allows"
     " it.",
-    **_ACT,
 )
-def pick_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
-    """Note what was taken from a position."""
+def pick_transfer_order(tx: Transaction, request: Request[PickDraft]) -> ResourceResponse:
+    """Pick goods at a position."""
     substitution = request.tenant.settings.pick_substitution
     return _shown(order_picking.pick(tx, request.id, request.body, substitution))
 
@@ -111,11 +121,11 @@ def pick_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/transfer-orders/{id}/finish-picking",
     "Finish the picking of a transfer order",
-    description="picking becomes picked, also when short; what was not picked is released.",
-    **_ACT,
+    _ACT,
+    description="picking becomes picked, also with a shortage; remaining allocations are released.",
 )
 def finish_picking(tx: Transaction, request: Request) -> ResourceResponse:
-    """End the picking of an order."""
+    """Finish the picking of an order."""
     return _shown(order_picking.finish_picking(tx, request.id))
 
 
@@ -123,13 +133,13 @@ def finish_picking(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/transfer-orders/{id}/dispatch",
     "Dispatch a transfer order",
+    _ACT,
     body=Departure,
-    description="picked becomes in_transit. The goods are on hand nowhere; they show as in transit"
-    " of the destination.",
-    **_ACT,
+    description="picked becomes in_transit. The goods are not on hand in any warehouse; they are"
+    " counted as in transit to the destination.",
 )
-def dispatch_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
-    """Let what was picked leave."""
+def dispatch_transfer_order(tx: Transaction, request: Request[Departure]) -> ResourceResponse:
+    """Dispatch the picked goods."""
     return _shown(transit.dispatch_transfer_order(tx, request.id, request.body))
 
 
@@ -137,29 +147,29 @@ def dispatch_transfer_order(tx: Transaction, request: Request) -> ResourceRespon
     "POST",
     "/transfer-orders/{id}/receive",
     "Receive a transfer order",
+    _ACT,
     body=Arrival,
     collects_problems=True,
-    description="in_transit becomes receiving, and received once all that was dispatched is in or"
-    " `final` says that nothing more comes. More than is in transit is `conflict`. At most 10"
-    " lines a call; one line alone may have 40 serials.",
-    **_ACT,
+    description="in_transit becomes receiving; it becomes received when all dispatched goods have"
+    " arrived, or with `final`. Receiving more than is in transit is refused with `conflict`. At"
+    " most 10 lines per request, or one line of 40 serials.",
 )
-def receive_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
-    """Put what arrived into stock."""
-    return _shown(transit.receive_transfer_order(tx, request.id, request.body, request.problems))
+def receive_transfer_order(tx: Transaction, request: Request[Checked[Arrival]]) -> ResourceResponse:
+    """Receive goods into stock."""
+    return _shown(transit.receive_transfer_order(tx, request.id, request.body))
 
 
 @routes.declare(
     "POST",
     "/transfer-orders/{id}/close",
     "Close a transfer order",
+    _ACT,
     body=OrderClosing,
-    description="received becomes closed. What was dispatched and never came leaves the books;"
-    " then `reason` is required.",
-    **_ACT,
+    description="received becomes closed. Goods that were dispatched and never arrived leave the"
+    " stock; `reason` is then required.",
 )
-def close_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
-    """End an order."""
+def close_transfer_order(tx: Transaction, request: Request[OrderClosing]) -> ResourceResponse:
+    """Close an order."""
     return _shown(transit.close_transfer_order(tx, request.id, request.body))
 
 
@@ -167,12 +177,12 @@ def close_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/transfer-orders/{id}/cancel",
     "Cancel a transfer order",
-    description="From draft, released and picking: what was allocated is released, what was picked"
-    " is available on its shelf again.",
-    **_ACT,
+    _ACT,
+    description="draft, released or picking becomes cancelled. Allocations are released; picked"
+    " goods are available at their position again.",
 )
 def cancel_transfer_order(tx: Transaction, request: Request) -> ResourceResponse:
-    """Give an order up."""
+    """Cancel an order."""
     return _shown(order_picking.cancel_transfer_order(tx, request.id))
 
 

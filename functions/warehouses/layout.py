@@ -6,10 +6,11 @@ from shared.http.request import Request
 from shared.http.routes import ResourceResponse, Routes, TextResponse
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked
 from shared.warehouse.warehouses import drawing, layout
 from shared.warehouse.warehouses.layout_models import Layout, LayoutDraft
 
-routes = Routes("warehouses")
+routes = Routes()
 
 _INERT: Mapping[str, str] = {
     "Content-Security-Policy": (
@@ -48,9 +49,9 @@ def get_layout(store: Store, request: Request) -> ResourceResponse:
     "lie in the floor and in the zone of their aisle, and may touch each other but not overlap. "
     "At most 200 zones (200 corners each, 5000 in all), 1000 aisles, 5000 bays and 5000 points.",
 )
-def publish_layout(tx: Transaction, request: Request) -> ResourceResponse:
+def publish_layout(tx: Transaction, request: Request[Checked[LayoutDraft]]) -> ResourceResponse:
     """Check a map and publish it as the next version."""
-    return ResourceResponse(layout.publish(tx, request.id, request.body, request.problems))
+    return ResourceResponse(layout.publish(tx, request.id, request.body))
 
 
 @routes.declare(

@@ -1,17 +1,22 @@
 """Pick faces: which product is picked from which position."""
 
 from shared.http.request import Request
-from shared.http.routes import ListResponse, ResourceResponse, Routes
+from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked
 from shared.warehouse.pick_faces import service
 from shared.warehouse.pick_faces.models import PickFace, PickFaceDraft, PickFaceParameters
 
-routes = Routes("warehouses")
+routes = Routes()
 
-_READ = {"scope": "warehouses:read", "response": PickFace}
-_WRITE = {"scope": "warehouses:write", "permission": "inventory.manage", "response": PickFace}
+_READ: OperationOptions = {"scope": "warehouses:read", "response": PickFace}
+_WRITE: OperationOptions = {
+    "scope": "warehouses:write",
+    "permission": "inventory.manage",
+    "response": PickFace,
+}
 
 
 def _view(record: Record[PickFace]) -> PickFace:
@@ -22,11 +27,13 @@ def _view(record: Record[PickFace]) -> PickFace:
     "GET",
     "/pick-faces",
     "List pick faces",
+    _READ,
     parameters=PickFaceParameters,
     description="`warehouse` is a warehouse code.",
-    **_READ,
 )
-def list_pick_faces(store: Store, request: Request) -> ListResponse[PickFace]:
+def list_pick_faces(
+    store: Store, request: Request[None, PickFaceParameters]
+) -> ListResponse[PickFace]:
     """Page through the pick faces."""
     return ListResponse(service.list_pick_faces(store, request.parameters), _view)
 
@@ -35,6 +42,7 @@ def list_pick_faces(store: Store, request: Request) -> ListResponse[PickFace]:
     "POST",
     "/pick-faces",
     "Assign a pick face",
+    _WRITE,
     body=PickFaceDraft,
     collects_problems=True,
     statuses=(200, 201),
@@ -42,11 +50,10 @@ def list_pick_faces(store: Store, request: Request) -> ListResponse[PickFace]:
     " Allocation takes from the pick faces of a product first; a position of the type pick_face to"
     " which no product is assigned serves every product. While there is a pick face, its product"
     " and its position cannot be deleted, nor can their codes change.",
-    **_WRITE,
 )
-def assign_pick_face(tx: Transaction, request: Request) -> ResourceResponse:
+def assign_pick_face(tx: Transaction, request: Request[Checked[PickFaceDraft]]) -> ResourceResponse:
     """Assign a product to a position, or change the quantities of its pick face there."""
-    assigned = service.assign_pick_face(tx, request.body, request.problems)
+    assigned = service.assign_pick_face(tx, request.body)
     face = assigned.record.entity
     if assigned.new:
         return ResourceResponse(face, 201, f"/pick-faces/{face.id}")
@@ -57,8 +64,8 @@ def assign_pick_face(tx: Transaction, request: Request) -> ResourceResponse:
     "GET",
     "/pick-faces/{id}",
     "Get a pick face",
+    _READ,
     errors=("gone",),
-    **_READ,
 )
 def get_pick_face(store: Store, request: Request) -> ResourceResponse:
     """Read one pick face."""
@@ -69,8 +76,8 @@ def get_pick_face(store: Store, request: Request) -> ResourceResponse:
     "DELETE",
     "/pick-faces/{id}",
     "Remove a pick face",
+    _WRITE,
     errors=("gone",),
-    **_WRITE,
 )
 def remove_pick_face(tx: Transaction, request: Request) -> ResourceResponse:
     """Remove a pick face; answers it as it was. Product, position and stock stay as they are."""

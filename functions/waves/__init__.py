@@ -1,1 +1,1 @@
-"""ApiHandler of waves."""
+"""Handler of the routes of waves."""

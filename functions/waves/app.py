@@ -1,19 +1,24 @@
-"""Waves."""
+"""Handler and routes of waves."""
 
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
-from shared.http.routes import ListResponse, ResourceResponse, Routes
+from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked
 from shared.warehouse.waves import creating, releasing, service, views
-from shared.warehouse.waves.creating import Company
+from shared.warehouse.waves.creating import CompanyParameters
 from shared.warehouse.waves.models import StoredWave, Wave, WaveDetail, WaveDraft, WaveParameters
-from shared.warehouse.waves.service import Opened
+from shared.warehouse.waves.service import WaveWithOrders
 
-routes = Routes("waves")
+routes = Routes()
 
-_READ = {"scope": "pickings:read", "permission": "exits.manage", "module": "waves"}
-_WRITE = {
+_READ: OperationOptions = {
+    "scope": "pickings:read",
+    "permission": "exits.manage",
+    "module": "waves",
+}
+_WRITE: OperationOptions = {
     "scope": "pickings:write",
     "permission": "exits.manage",
     "module": "waves",
@@ -26,20 +31,20 @@ _WRITE = {
     "GET",
     "/waves",
     "List waves",
+    _READ,
     response=Wave,
     parameters=WaveParameters,
     description="`warehouse` is a warehouse code.",
-    **_READ,
 )
-def list_waves(store: Store, request: Request) -> ListResponse[StoredWave]:
-    """Page through the waves."""
+def list_waves(store: Store, request: Request[None, WaveParameters]) -> ListResponse[StoredWave]:
+    """Return a page of waves."""
     page = service.list_waves(store, request.parameters, request.tenant.timezone)
     return ListResponse(page, views.in_list)
 
 
-@routes.declare("GET", "/waves/{id}", "Get a wave", response=WaveDetail, **_READ)
+@routes.declare("GET", "/waves/{id}", "Get a wave", _READ, response=WaveDetail)
 def get_wave(store: Store, request: Request) -> ResourceResponse:
-    """Read one wave with its pickings."""
+    """Return one wave with its pickings."""
     return _shown(service.get_wave(store, request.id))
 
 
@@ -47,25 +52,26 @@ def get_wave(store: Store, request: Request) -> ResourceResponse:
     "POST",
     "/waves",
     "Create a wave",
+    _WRITE,
     body=WaveDraft,
     collects_problems=True,
     statuses=(201,),
-    description="A draft of the pickings named, or of those that a rule finds: pending pickings"
-    " of the warehouse that are in no other wave, the most urgent first, then the oldest. A"
-    " picking is in one active wave at most.",
-    **{**_WRITE, "errors": ("conflict", "order_in_wave")},
+    description="Creates a draft of the pickings in `picking_ids`, or of those that `rule` finds:"
+    " pending pickings of the warehouse that are in no other wave, the most urgent first, then the"
+    " oldest. A picking is in one active wave at most.",
+    errors=("conflict", "order_in_wave"),
 )
-def create_wave(tx: Transaction, request: Request) -> ResourceResponse:
-    """Create a draft."""
-    company = Company(request.tenant.settings, request.tenant.timezone)
-    created = creating.create_wave(tx, request.body, company, request.problems)
+def create_wave(tx: Transaction, request: Request[Checked[WaveDraft]]) -> ResourceResponse:
+    """Create a draft wave."""
+    company = CompanyParameters(request.tenant.settings, request.tenant.timezone)
+    created = creating.create_wave(tx, request.body, company)
     view = views.in_detail(created.record, created.orders)
     return ResourceResponse(view, 201, f"/waves/{created.record.id}")
 
 
-@routes.declare("POST", "/waves/{id}/plan", "Plan a wave", **_WRITE)
+@routes.declare("POST", "/waves/{id}/plan", "Plan a wave", _WRITE)
 def plan_wave(tx: Transaction, request: Request) -> ResourceResponse:
-    """Settle a draft."""
+    """Plan a draft wave."""
     return _shown(service.plan_wave(tx, request.id))
 
 
@@ -73,13 +79,13 @@ def plan_wave(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/waves/{id}/release",
     "Release a wave",
-    description="Stock is allocated to what its pickings lack, as far as there is any: `metrics`"
-    " tells `allocated_units` and `short_units`. From then on the wave follows its pickings: it is"
-    " in_progress once one was started and picked once all have ended.",
-    **_WRITE,
+    _WRITE,
+    description="Allocates the available stock to the lines that lack some; `allocated_units` and"
+    " `short_units` of `metrics` are the result. From then on the status follows the pickings:"
+    " in_progress when one is started, picked when all have ended.",
 )
 def release_wave(tx: Transaction, request: Request) -> ResourceResponse:
-    """Send a wave to the floor."""
+    """Release a planned wave."""
     return _shown(releasing.release_wave(tx, request.id))
 
 
@@ -87,27 +93,27 @@ def release_wave(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/waves/{id}/cancel",
     "Cancel a wave",
-    description="Before it is picked. Its pickings stay as they are, free for another wave.",
-    **_WRITE,
+    _WRITE,
+    description="Only before it is picked. The pickings keep their stock, free for another wave.",
 )
 def cancel_wave(tx: Transaction, request: Request) -> ResourceResponse:
-    """Give a wave up."""
+    """Cancel a wave."""
     return _shown(service.cancel_wave(tx, request.id))
 
 
-@routes.declare("POST", "/waves/{id}/complete", "Complete a picked wave", **_WRITE)
+@routes.declare("POST", "/waves/{id}/complete", "Complete a picked wave", _WRITE)
 def complete_wave(tx: Transaction, request: Request) -> ResourceResponse:
-    """Note that a picked wave is done."""
+    """Complete a picked wave."""
     return _shown(service.complete_wave(tx, request.id))
 
 
-@routes.declare("POST", "/waves/{id}/close", "Close a completed wave", **_WRITE)
+@routes.declare("POST", "/waves/{id}/close", "Close a completed wave", _WRITE)
 def close_wave(tx: Transaction, request: Request) -> ResourceResponse:
-    """Put a completed wave away."""
+    """Close a completed wave."""
     return _shown(service.close_wave(tx, request.id))
 
 
-def _shown(found: Opened) -> ResourceResponse:
+def _shown(found: WaveWithOrders) -> ResourceResponse:
     return ResourceResponse(views.in_detail(found.record, found.orders))
 
 

@@ -1,13 +1,18 @@
-"""Delivers events to subscribed addresses: messages of the two queues of deliveries."""
+"""Deliver events to webhook endpoints: the consumer of the two delivery queues."""
 
+import asyncio
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from shared.integration.webhooks.delivering import Verdict, deliver
-from shared.integration.webhooks.tasks import task_of
+# Before pydantic (isort's order): Powertools otherwise also imports its parser models, which the
+# build leaves out (tools/finish_build.py).
+from aws_lambda_powertools.utilities.batch import AsyncBatchProcessor, EventType
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+
+from shared.integration.webhooks.delivery import TaskOutcome, deliver
+from shared.integration.webhooks.tasks import parse_task
 from shared.kernel.clock import Deadline
 from shared.kernel.json_text import loads
 from shared.kernel.observability import bind, count, flush, logger, measure
@@ -15,61 +20,69 @@ from shared.kernel.observability import bind, count, flush, logger, measure
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-_BATCH = 10
-"""Messages of one invocation, as the template has it: they wait for their endpoints together."""
+_BATCH_SIZE = 10
+"""Messages of one invocation, as in the template. All of them are delivered concurrently."""
 _RESERVE_MS = 5_000
+"""Part of the invocation's time in which no database call is retried any more."""
 
 _ATTEMPTED = {"succeeded", "retrying", "failed"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Result:
-    """What became of a message (None: it broke down), and how late it was taken up."""
-
-    verdict: Verdict | None
-    late_ms: int
+class _ConflictError(Exception):
+    """Another worker recorded the same attempt first; SQS must return the message."""
 
 
-_threads = ThreadPoolExecutor(_BATCH, thread_name_prefix="delivery")
+_threads = ThreadPoolExecutor(_BATCH_SIZE, thread_name_prefix="delivery")
 
 
-def lambda_handler(event: Mapping[str, Any], context: "LambdaContext") -> dict[str, Any]:
-    """Work on messages, all at once; tell which have failed."""
+def lambda_handler(event: Mapping[str, Any], context: "LambdaContext") -> Any:
+    """Process a batch of delivery messages concurrently and report those that failed."""
     bind(request_id=context.aws_request_id)
     deadline = Deadline(context.get_remaining_time_in_millis() - _RESERVE_MS)
-    records = event["Records"]
-    results = list(_threads.map(partial(_try, deadline), records))
-    for result in results:
-        count(f"deliveries_{result.verdict or 'broken'}")
-    late = [result.late_ms for result in results if result.verdict in _ATTEMPTED]
-    if late:
-        measure("delivery_delay", max(late))
+    processor = AsyncBatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
+    with processor(event["Records"], partial(_process, deadline=deadline)):
+        results = processor.async_process()
+    delays = [ms for status, ms, _ in results if status == "success" and ms is not None]
+    if delays:
+        measure("delivery_delay", max(delays))
     flush()
-    return {
-        "batchItemFailures": [
-            {"itemIdentifier": record["messageId"]}
-            for record, result in zip(records, results, strict=True)
-            if result.verdict in {None, "overtaken"}
-        ]
-    }
+    return processor.response()
 
 
-def _try(deadline: Deadline, record: Mapping[str, Any]) -> _Result:
-    """Work on one message."""
+async def _process(record: SQSRecord, *, deadline: Deadline) -> int | None:
+    """Process one message in a thread of the pool.
+
+    Returns:
+        Milliseconds between the time the attempt was due and its start; None when the message
+        led to no attempt.
+
+    Raises:
+        Exception: The message must be received again.
+    """
+    loop = asyncio.get_running_loop()
     try:
-        task = task_of(loads(record["body"]))
-        late_ms = task.late_ms
-        again = int(record["attributes"]["ApproximateReceiveCount"]) > 1
-        verdict = deliver(task, deadline, again=again)
-    except Exception:  # noqa: BLE001 - whatever it is, it comes back
-        logger.exception("a delivery broke down", message_id=record["messageId"])
-        return _Result(None, 0)
+        outcome, late_ms = await loop.run_in_executor(_threads, _deliver, record, deadline)
+    except Exception:
+        logger.exception("The delivery failed unexpectedly", message_id=record.message_id)
+        count("deliveries_error")
+        raise
+    count(f"deliveries_{outcome}")
+    if outcome == "conflict":
+        raise _ConflictError
+    return late_ms if outcome in _ATTEMPTED else None
+
+
+def _deliver(record: SQSRecord, deadline: Deadline) -> tuple[TaskOutcome, int]:
+    task = parse_task(loads(record.body))
+    late_ms = task.late_ms
+    received_before = int(record.attributes.approximate_receive_count) > 1
+    outcome = deliver(task, deadline, received_before=received_before)
     logger.info(
         "delivery",
         tenant=task.tenant,
         webhook=task.webhook,
         event_id=task.event,
         attempt=task.attempt,
-        verdict=verdict,
+        outcome=outcome,
     )
-    return _Result(verdict, late_ms)
+    return outcome, late_ms

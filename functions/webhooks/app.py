@@ -1,8 +1,8 @@
-"""Subscriptions to events, and the log of their deliveries."""
+"""HTTP handler of webhook subscriptions and their delivery log."""
 
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
-from shared.http.routes import ListResponse, ResourceResponse, Routes
+from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.identity.tenancy.tenant import WEBHOOKS
 from shared.integration.webhooks import service, views
 from shared.integration.webhooks.models import (
@@ -17,30 +17,37 @@ from shared.integration.webhooks.models import (
     WebhookCreate,
     WebhookParameters,
 )
-from shared.integration.webhooks.service import Opened
+from shared.integration.webhooks.service import WebhookWithHealth
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked
 
-routes = Routes("webhooks")
+routes = Routes()
 
-_ALL = {"scope": "webhooks:manage", "permission": "users.manage", "feature": WEBHOOKS}
-_ONE = {**_ALL, "errors": ("gone",)}
-_LOG = {**_ALL, "errors": ("gone",), "response": Delivery}
+_ACCESS: OperationOptions = {
+    "scope": "webhooks:manage",
+    "permission": "users.manage",
+    "feature": WEBHOOKS,
+}
+_ONE_WEBHOOK: OperationOptions = {**_ACCESS, "errors": ("gone",)}
+_DELIVERY_LOG: OperationOptions = {**_ACCESS, "errors": ("gone",), "response": Delivery}
 
 
 @routes.declare(
     "GET",
     "/webhooks",
     "List subscriptions",
+    _ACCESS,
     response=Webhook,
     parameters=WebhookParameters,
-    **_ALL,
 )
-def list_webhooks(store: Store, request: Request) -> ListResponse[StoredWebhook]:
-    """Page through the subscriptions."""
+def list_webhooks(
+    store: Store, request: Request[None, WebhookParameters]
+) -> ListResponse[StoredWebhook]:
+    """Return a page of subscriptions."""
     found = service.list_webhooks(store, request.parameters)
     return ListResponse(
-        found.page, lambda record: views.webhook(record.entity, found.pulses.get(record.id))
+        found.page, lambda record: views.webhook(record.entity, found.health.get(record.id))
     )
 
 
@@ -48,6 +55,7 @@ def list_webhooks(store: Store, request: Request) -> ListResponse[StoredWebhook]
     "POST",
     "/webhooks",
     "Create a subscription",
+    _ACCESS,
     response=NewWebhook,
     body=WebhookCreate,
     collects_problems=True,
@@ -55,111 +63,114 @@ def list_webhooks(store: Store, request: Request) -> ListResponse[StoredWebhook]
     request_has_secret=True,
     statuses=(201,),
     errors=("limit_reached",),
-    description="`url` must be https, on port 443 or 8443, and its name must lead to public"
-    " addresses alone; that is checked again at each delivery. `secret`, with which deliveries are"
-    " signed, is shown this once. A tenant has at most 20 subscriptions.",
-    **_ALL,
+    description="`url` must use https on port 443 or 8443, and its host must resolve only to public"
+    " IP addresses; each delivery attempt checks this again. `secret` signs the deliveries; only"
+    " this response contains it. A tenant has at most 20 subscriptions.",
 )
-def create_webhook(tx: Transaction, request: Request) -> ResourceResponse:
+def create_webhook(tx: Transaction, request: Request[Checked[WebhookCreate]]) -> ResourceResponse:
     """Create a subscription."""
-    made, secret = service.create_webhook(tx, request.tenant, request.body, request.problems)
-    view = views.new_webhook(made.record.entity, made.pulse, secret)
-    return ResourceResponse(view, 201, f"/webhooks/{made.record.id}")
+    created, secret = service.create_webhook(tx, request.tenant, request.body)
+    view = views.new_webhook(created.record.entity, created.health, secret)
+    return ResourceResponse(view, 201, f"/webhooks/{created.record.id}")
 
 
 @routes.declare(
     "GET",
     "/webhooks/{id}",
     "Get a subscription",
+    _ONE_WEBHOOK,
     response=Webhook,
     volatile_fields=("failure_count", "last_triggered_at"),
-    **_ONE,
 )
 def get_webhook(store: Store, request: Request) -> ResourceResponse:
-    """Read one subscription."""
-    return _shown(service.get_webhook(store, request.id))
+    """Return a subscription."""
+    return _webhook_response(service.get_webhook(store, request.id))
 
 
 @routes.declare(
     "PATCH",
     "/webhooks/{id}",
     "Change a subscription",
+    _ONE_WEBHOOK,
     response=Webhook,
     body=WebhookChange,
     collects_problems=True,
-    description="Only the fields sent change, for what waits to be delivered, too. Events that"
-    " happen while a subscription is not active are not delivered to it.",
-    **_ONE,
+    description="The change applies to pending deliveries, too. Events that occur while a"
+    " subscription is inactive are not delivered.",
 )
-def change_webhook(tx: Transaction, request: Request) -> ResourceResponse:
-    """Change a subscription."""
-    return _shown(service.change_webhook(tx, request.id, request.body, request.problems))
+def change_webhook(tx: Transaction, request: Request[Checked[WebhookChange]]) -> ResourceResponse:
+    """Change the fields of a subscription that were sent."""
+    return _webhook_response(service.change_webhook(tx, request.id, request.body))
 
 
 @routes.declare(
     "DELETE",
     "/webhooks/{id}",
     "Delete a subscription",
+    _ONE_WEBHOOK,
     response=Webhook,
-    description="What waits to be delivered to it is dropped.",
-    **_ONE,
+    description="Pending deliveries are dropped.",
 )
 def delete_webhook(tx: Transaction, request: Request) -> ResourceResponse:
-    """Delete a subscription; answers it as it was."""
-    return _shown(service.delete_webhook(tx, request.id))
+    """Delete a subscription; return it as it was."""
+    return _webhook_response(service.delete_webhook(tx, request.id))
 
 
 @routes.declare(
     "POST",
     "/webhooks/{id}/rotate-secret",
     "Rotate the secret",
+    _ONE_WEBHOOK,
     response=NewWebhook,
     body=SecretRotation,
     response_has_secret=True,
     request_has_secret=True,
-    description="The new secret is shown this once. The one before signs, too, for `overlap_hours`"
-    " (24 unless given): until then each delivery bears both signatures.",
-    **_ONE,
+    description="Only this response contains the new secret. The previous secret remains valid for"
+    " `overlap_hours` (24 by default); until then each delivery has both signatures.",
 )
-def rotate_secret(tx: Transaction, request: Request) -> ResourceResponse:
-    """Give a subscription a new secret."""
+def rotate_secret(tx: Transaction, request: Request[SecretRotation]) -> ResourceResponse:
+    """Replace the secret of a subscription."""
     found, secret = service.rotate_secret(tx, request.id, request.body)
-    return ResourceResponse(views.new_webhook(found.record.entity, found.pulse, secret))
+    return ResourceResponse(views.new_webhook(found.record.entity, found.health, secret))
 
 
 @routes.declare(
     "POST",
     "/webhooks/{id}/test",
     "Send a test event",
+    _ACCESS,
     response=Delivery,
     statuses=(202,),
-    description="Delivers an event of the kind `webhook.test`, as any other event; its delivery"
-    " tells what became of it.",
-    **{**_ALL, "errors": ("gone", "conflict")},
+    description="Delivers an event of the kind `webhook.test` like any other event; the returned"
+    " delivery shows the result.",
+    errors=("gone", "conflict"),
 )
 def send_test(tx: Transaction, request: Request) -> ResourceResponse:
-    """Send a subscription an event that says nothing."""
-    return _accepted(service.send_test(tx, request.id))
+    """Send a test event to a subscription."""
+    return _accepted_response(service.send_test(tx, request.id))
 
 
 @routes.declare(
     "GET",
     "/webhooks/{id}/deliveries",
     "List the deliveries of a subscription",
+    _DELIVERY_LOG,
     parameters=DeliveryParameters,
-    description="The newest 500; with `status`, the newest 500 of that status, but of `succeeded`"
-    " those among the newest 500 of all. Deliveries are kept for 30 days.",
-    **_LOG,
+    description="Returns the newest 500 deliveries. With `status`, returns the newest 500 with that"
+    " status; for `succeeded`, those among the newest 500 of any status. Deliveries are kept for"
+    " 30 days.",
 )
-def list_deliveries(store: Store, request: Request) -> ListResponse[StoredDelivery]:
-    """Page through the log of a subscription."""
+def list_deliveries(
+    store: Store, request: Request[None, DeliveryParameters]
+) -> ListResponse[StoredDelivery]:
+    """Return a page of the deliveries of a subscription."""
     page = service.list_deliveries(store, request.id, request.parameters)
     return ListResponse(page, lambda record: views.delivery(record.entity))
 
 
-@routes.declare("GET", "/webhooks/{id}/deliveries/{delivery}", "Get a delivery", **_LOG)
+@routes.declare("GET", "/webhooks/{id}/deliveries/{delivery}", "Get a delivery", _DELIVERY_LOG)
 def get_delivery(store: Store, request: Request) -> ResourceResponse:
-    """Read one delivery."""
+    """Return a delivery."""
     found = service.get_delivery(store, request.id, request.path_values["delivery"])
     return ResourceResponse(views.delivery(found))
 
@@ -167,23 +178,25 @@ def get_delivery(store: Store, request: Request) -> ResourceResponse:
 @routes.declare(
     "POST",
     "/webhooks/{id}/deliveries/{delivery}/redeliver",
-    "Deliver once more",
+    "Redeliver an event",
+    _DELIVERY_LOG,
     statuses=(202,),
-    description="At once, and with all attempts, whatever became of the delivery so far.",
-    **{**_LOG, "errors": ("gone", "conflict")},
+    description="Delivers the event again at once, with all attempts, in whatever status the"
+    " delivery is.",
+    errors=("gone", "conflict"),
 )
 def redeliver(tx: Transaction, request: Request) -> ResourceResponse:
-    """Deliver an event once more."""
-    return _accepted(service.redeliver(tx, request.id, request.path_values["delivery"]))
+    """Start a new round of delivery attempts."""
+    return _accepted_response(service.redeliver(tx, request.id, request.path_values["delivery"]))
 
 
-def _shown(found: Opened) -> ResourceResponse:
-    return ResourceResponse(views.webhook(found.record.entity, found.pulse))
+def _webhook_response(found: WebhookWithHealth) -> ResourceResponse:
+    return ResourceResponse(views.webhook(found.record.entity, found.health))
 
 
-def _accepted(delivery: StoredDelivery) -> ResourceResponse:
-    where = f"/webhooks/{delivery.webhook_id}/deliveries/{delivery.id}"
-    return ResourceResponse(views.delivery(delivery), 202, where)
+def _accepted_response(delivery: StoredDelivery) -> ResourceResponse:
+    location = f"/webhooks/{delivery.webhook_id}/deliveries/{delivery.id}"
+    return ResourceResponse(views.delivery(delivery), 202, location)
 
 
 lambda_handler = ApiHandler(routes)

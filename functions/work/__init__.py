@@ -1,1 +1,1 @@
-"""ApiHandler of work records."""
+"""Handler of the routes of receipts, pickings and transfers."""

@@ -1,4 +1,4 @@
-"""Work records: receipts, pickings and transfers."""
+"""Handler of the routes of receipts, pickings and transfers."""
 
 from functions.work import pickings, receipts, transfers
 from shared.http.api_handler import ApiHandler

@@ -1,7 +1,7 @@
-"""The work of picking."""
+"""Routes of pickings."""
 
 from shared.http.request import Request
-from shared.http.routes import ListResponse, ResourceResponse, Routes
+from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.picking import picks, service, views
@@ -14,9 +14,9 @@ from shared.warehouse.picking.models import (
     PickingParameters,
     StoredPicking,
 )
-from shared.warehouse.waves.progress import tell_wave
+from shared.warehouse.waves.progress import update_wave
 
-routes = Routes("pickings")
+routes = Routes()
 
 
 @routes.declare(
@@ -26,11 +26,13 @@ routes = Routes("pickings")
     scope="pickings:read",
     response=Picking,
     parameters=PickingParameters,
-    description="`external_ref` is the reference of the exit document; of a picking that serves"
-    " several, that of the first, which `document` shows. A lower priority goes first.",
+    description="`external_ref` is the reference of the first exit document of a picking, which is"
+    " also shown as `document`. A lower priority is more urgent.",
 )
-def list_pickings(store: Store, request: Request) -> ListResponse[StoredPicking]:
-    """Page through the pickings."""
+def list_pickings(
+    store: Store, request: Request[None, PickingParameters]
+) -> ListResponse[StoredPicking]:
+    """Return a page of pickings."""
     page = service.list_pickings(store, request.parameters, request.tenant.timezone)
     return ListResponse(page, views.picking_in_list)
 
@@ -39,11 +41,11 @@ def list_pickings(store: Store, request: Request) -> ListResponse[StoredPicking]
     "GET", "/pickings/{id}", "Get a picking", scope="pickings:read", response=PickingDetail
 )
 def get_picking(store: Store, request: Request) -> ResourceResponse:
-    """Read one picking with its lines."""
+    """Return one picking with its lines."""
     return ResourceResponse(views.picking_in_detail(service.get_picking(store, request.id)))
 
 
-_WRITE = {
+_WRITE: OperationOptions = {
     "scope": "pickings:write",
     "permission": "exits.manage",
     "response": PickingDetail,
@@ -55,24 +57,24 @@ _WRITE = {
     "POST",
     "/pickings",
     "Create a picking",
+    _WRITE,
     body=PickingDraft,
     statuses=(201,),
-    description="Picks what is open on one exit document or on several of one warehouse. Stock is"
-    " allocated at once unless `allocate` is false: first expired, then pick faces, then first"
-    " received.",
-    **_WRITE,
+    description="Picks every open quantity of one exit document, or of several of one warehouse."
+    " Stock is allocated at once unless `allocate` is false: first expired, then pick faces, then"
+    " first received.",
 )
-def create_picking(tx: Transaction, request: Request) -> ResourceResponse:
+def create_picking(tx: Transaction, request: Request[PickingDraft]) -> ResourceResponse:
     """Create a picking."""
     record = service.create_picking(tx, request.body)
     return ResourceResponse(views.picking_in_detail(record), 201, f"/pickings/{record.id}")
 
 
-@routes.declare("POST", "/pickings/{id}/start", "Start a picking", **_WRITE)
+@routes.declare("POST", "/pickings/{id}/start", "Start a picking", _WRITE)
 def start_picking(tx: Transaction, request: Request) -> ResourceResponse:
-    """Begin to pick."""
+    """Start a picking."""
     return ResourceResponse(
-        views.picking_in_detail(service.start_picking(tx, request.id, tell_wave))
+        views.picking_in_detail(service.start_picking(tx, request.id, update_wave))
     )
 
 
@@ -80,11 +82,11 @@ def start_picking(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/pickings/{id}/allocate",
     "Allocate stock to a picking",
-    description="Promises stock to what has none yet, as far as there is any.",
-    **_WRITE,
+    _WRITE,
+    description="Allocates the available stock to the lines that lack some.",
 )
 def allocate_picking(tx: Transaction, request: Request) -> ResourceResponse:
-    """Promise stock to what has none yet."""
+    """Allocate stock to the lines that lack some."""
     return ResourceResponse(views.picking_in_detail(service.allocate_picking(tx, request.id)))
 
 
@@ -92,14 +94,14 @@ def allocate_picking(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/pickings/{id}/picks",
     "Pick",
+    _WRITE,
     body=PickDraft,
-    description="What was taken becomes staged. Another position or batch than allocated is"
+    description="The picked goods become staged stock. Another position or batch than allocated is"
     " refused, unless the company's setting `pick_substitution` allows it; another serial of the"
     " same position and batch may always be taken.",
-    **_WRITE,
 )
-def pick(tx: Transaction, request: Request) -> ResourceResponse:
-    """Note what was taken from a position."""
+def pick(tx: Transaction, request: Request[PickDraft]) -> ResourceResponse:
+    """Pick goods at a position."""
     substitution = request.tenant.settings.pick_substitution
     record = picks.pick(tx, request.id, request.body, substitution)
     return ResourceResponse(views.picking_in_detail(record))
@@ -109,13 +111,13 @@ def pick(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/pickings/{id}/finalize",
     "Finalize a picking",
+    _WRITE,
     body=PickingEnd,
-    description="What was not picked is released and needs a reason.",
-    **_WRITE,
+    description="Releases the remaining allocations. A shortage needs a reason.",
 )
-def finalize_picking(tx: Transaction, request: Request) -> ResourceResponse:
-    """End a picking."""
-    record = service.finalize_picking(tx, request.id, request.body, tell_wave)
+def finalize_picking(tx: Transaction, request: Request[PickingEnd]) -> ResourceResponse:
+    """Finalize a picking."""
+    record = service.finalize_picking(tx, request.id, request.body, update_wave)
     return ResourceResponse(views.picking_in_detail(record))
 
 
@@ -123,13 +125,13 @@ def finalize_picking(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/pickings/{id}/cancel",
     "Cancel a picking",
-    description="Its stock is released; what was picked is available on its shelf again.",
-    **_WRITE,
+    _WRITE,
+    description="Allocations are released; picked goods are available at their position again.",
 )
 def cancel_picking(tx: Transaction, request: Request) -> ResourceResponse:
-    """Give a picking up."""
+    """Cancel a picking."""
     return ResourceResponse(
-        views.picking_in_detail(service.cancel_picking(tx, request.id, tell_wave))
+        views.picking_in_detail(service.cancel_picking(tx, request.id, update_wave))
     )
 
 
@@ -137,15 +139,21 @@ def cancel_picking(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/pickings/{id}/revert",
     "Revert a picking",
+    _WRITE,
     description="Only while none of its goods have been dispatched.",
-    **_WRITE,
 )
 def revert_picking(tx: Transaction, request: Request) -> ResourceResponse:
-    """Take a finished picking back."""
+    """Revert a finalized picking."""
     return ResourceResponse(views.picking_in_detail(service.revert_picking(tx, request.id)))
 
 
-@routes.declare("POST", "/pickings/{id}/synchronize", "Note that the ERP has a picking", **_WRITE)
+@routes.declare(
+    "POST",
+    "/pickings/{id}/synchronize",
+    "Synchronize a picking",
+    _WRITE,
+    description="finalized becomes synchronized: the ERP has read the picking.",
+)
 def synchronize_picking(tx: Transaction, request: Request) -> ResourceResponse:
-    """Note that the ERP knows of it."""
+    """Record that the ERP has read a picking."""
     return ResourceResponse(views.picking_in_detail(service.synchronize_picking(tx, request.id)))

@@ -1,9 +1,10 @@
-"""The work of receiving."""
+"""Routes of receipts."""
 
 from shared.http.request import Request
-from shared.http.routes import ListResponse, ResourceResponse, Routes
+from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked
 from shared.warehouse.receiving import service, undo_receipt, views
 from shared.warehouse.receiving.models import (
     Receipt,
@@ -14,7 +15,7 @@ from shared.warehouse.receiving.models import (
     StoredReceipt,
 )
 
-routes = Routes("work")
+routes = Routes()
 
 
 @routes.declare(
@@ -26,8 +27,10 @@ routes = Routes("work")
     parameters=ReceiptParameters,
     description="`external_ref` is the reference of the entry document.",
 )
-def list_receipts(store: Store, request: Request) -> ListResponse[StoredReceipt]:
-    """Page through the receipts."""
+def list_receipts(
+    store: Store, request: Request[None, ReceiptParameters]
+) -> ListResponse[StoredReceipt]:
+    """Return a page of receipts."""
     page = service.list_receipts(store, request.parameters, request.tenant.timezone)
     return ListResponse(page, views.receipt_in_list)
 
@@ -36,11 +39,11 @@ def list_receipts(store: Store, request: Request) -> ListResponse[StoredReceipt]
     "GET", "/receipts/{id}", "Get a receipt", scope="receipts:read", response=ReceiptDetail
 )
 def get_receipt(store: Store, request: Request) -> ResourceResponse:
-    """Read one receipt with its lines."""
+    """Return one receipt with its lines."""
     return ResourceResponse(views.receipt_in_detail(service.get_receipt(store, request.id)))
 
 
-_WORK = {
+_WORK: OperationOptions = {
     "scope": "receipts:write",
     "permission": "entries.manage",
     "response": ReceiptDetail,
@@ -52,14 +55,14 @@ _WORK = {
     "POST",
     "/receipts",
     "Create a receipt",
+    _WORK,
     body=ReceiptDraft,
     statuses=(201,),
     description="For an entry document on which something is left to receive; a document may have"
     " several receipts.",
-    **_WORK,
 )
-def create_receipt(tx: Transaction, request: Request) -> ResourceResponse:
-    """Begin the work on an entry document."""
+def create_receipt(tx: Transaction, request: Request[ReceiptDraft]) -> ResourceResponse:
+    """Create a receipt for an entry document."""
     record = service.create_receipt(tx, request.body)
     return ResourceResponse(views.receipt_in_detail(record), 201, f"/receipts/{record.id}")
 
@@ -68,11 +71,11 @@ def create_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/receipts/{id}/start",
     "Start a receipt",
+    _WORK,
     description="pending becomes started.",
-    **_WORK,
 )
 def start_receipt(tx: Transaction, request: Request) -> ResourceResponse:
-    """Begin to receive."""
+    """Start a receipt."""
     return ResourceResponse(views.receipt_in_detail(service.start_receipt(tx, request.id)))
 
 
@@ -80,19 +83,18 @@ def start_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/receipts/{id}/lines",
     "Receive goods",
+    _WORK,
     body=ReceiptLineDraft,
     collects_problems=True,
-    description="While the receipt is started. The goods are in stock at once, and count for the"
-    " lines of the document that name their batch first. Beyond the tolerance of the company,"
-    " over all receipts of the document, the answer is `approval_required` unless a user with"
-    " `approvals.grant` sends `approve`. At most 25 serials a call: send more in several calls.",
-    **{**_WORK, "errors": ("conflict", "approval_required")},
+    description="The receipt must be started. The goods are in stock at once. They count first for"
+    " the document lines that name their batch. When all receipts of the document together exceed"
+    " the tolerance of the company, the answer is `approval_required`, unless a user with"
+    " `approvals.grant` sends `approve`. At most 25 serials per request.",
+    errors=("conflict", "approval_required"),
 )
-def receive_line(tx: Transaction, request: Request) -> ResourceResponse:
-    """Take goods into stock."""
-    record = service.receive_line(
-        tx, request.id, request.body, request.problems, tenant=request.tenant
-    )
+def receive_line(tx: Transaction, request: Request[Checked[ReceiptLineDraft]]) -> ResourceResponse:
+    """Receive goods into stock."""
+    record = service.receive_line(tx, request.id, request.body, tenant=request.tenant)
     return ResourceResponse(views.receipt_in_detail(record))
 
 
@@ -100,11 +102,11 @@ def receive_line(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/receipts/{id}/finalize",
     "Finalize a receipt",
+    _WORK,
     description="started becomes finalized.",
-    **_WORK,
 )
 def finalize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
-    """End the work in the warehouse."""
+    """Finalize a receipt."""
     return ResourceResponse(views.receipt_in_detail(service.finalize_receipt(tx, request.id)))
 
 
@@ -112,11 +114,11 @@ def finalize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/receipts/{id}/synchronize",
     "Synchronize a receipt",
-    description="finalized becomes synchronized: the ERP knows of it.",
-    **_WORK,
+    _WORK,
+    description="finalized becomes synchronized: the ERP has read the receipt.",
 )
 def synchronize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
-    """Note that the ERP knows of the receipt."""
+    """Record that the ERP has read a receipt."""
     return ResourceResponse(views.receipt_in_detail(service.synchronize_receipt(tx, request.id)))
 
 
@@ -124,12 +126,12 @@ def synchronize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/receipts/{id}/cancel",
     "Cancel a receipt",
-    description="pending or started becomes cancelled. What was received is put back out of"
-    " stock; `conflict` when it is no longer there or not free.",
-    **_WORK,
+    _WORK,
+    description="pending or started becomes cancelled. The received goods leave the stock;"
+    " `conflict` when they are no longer there or not free.",
 )
 def cancel_receipt(tx: Transaction, request: Request) -> ResourceResponse:
-    """Give the receipt up."""
+    """Cancel a receipt."""
     return ResourceResponse(views.receipt_in_detail(undo_receipt.cancel_receipt(tx, request.id)))
 
 
@@ -137,10 +139,10 @@ def cancel_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/receipts/{id}/revert",
     "Revert a receipt",
-    description="finalized or synchronized becomes reverted. What was received is put back out"
-    " of stock; `conflict` when it is no longer there or not free.",
-    **_WORK,
+    _WORK,
+    description="finalized or synchronized becomes reverted. The received goods leave the stock;"
+    " `conflict` when they are no longer there or not free.",
 )
 def revert_receipt(tx: Transaction, request: Request) -> ResourceResponse:
-    """Take back a receipt that had ended."""
+    """Revert a finalized receipt."""
     return ResourceResponse(views.receipt_in_detail(undo_receipt.revert_receipt(tx, request.id)))

@@ -1,9 +1,10 @@
-"""The work of moving stock between positions."""
+"""Routes of transfers."""
 
 from shared.http.request import Request
-from shared.http.routes import ListResponse, ResourceResponse, Routes
+from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked
 from shared.warehouse.transfers import service, views
 from shared.warehouse.transfers.models import (
     ErpAnswer,
@@ -14,7 +15,7 @@ from shared.warehouse.transfers.models import (
     TransferParameters,
 )
 
-routes = Routes("work")
+routes = Routes()
 
 
 @routes.declare(
@@ -26,8 +27,10 @@ routes = Routes("work")
     parameters=TransferParameters,
     description="`from_warehouse` and `to_warehouse` are warehouse codes.",
 )
-def list_transfers(store: Store, request: Request) -> ListResponse[StoredTransfer]:
-    """Page through the transfers."""
+def list_transfers(
+    store: Store, request: Request[None, TransferParameters]
+) -> ListResponse[StoredTransfer]:
+    """Return a page of transfers."""
     page = service.list_transfers(store, request.parameters, request.tenant.timezone)
     return ListResponse(page, views.transfer_in_list)
 
@@ -36,11 +39,11 @@ def list_transfers(store: Store, request: Request) -> ListResponse[StoredTransfe
     "GET", "/transfers/{id}", "Get a transfer", scope="transfers:read", response=TransferDetail
 )
 def get_transfer(store: Store, request: Request) -> ResourceResponse:
-    """Read one transfer with its lines."""
+    """Return one transfer with its lines."""
     return ResourceResponse(views.transfer_in_detail(service.get_transfer(store, request.id)))
 
 
-_WRITE = {
+_WRITE: OperationOptions = {
     "scope": "transfers:write",
     "permission": "inventory.manage",
     "response": TransferDetail,
@@ -52,18 +55,18 @@ _WRITE = {
     "POST",
     "/transfers",
     "Transfer stock",
+    _WRITE,
     body=TransferDraft,
     collects_problems=True,
     statuses=(201,),
     description="Moves free stock between positions of one warehouse or of two, all lines at once"
-    " or none: `transferred`, or `conflict` when too little is free. With `execute` false it is"
-    " `pending` until it is executed. At most 12 lines inside a warehouse or 8 between two; one"
-    " line alone may have 40 serials.",
-    **_WRITE,
+    " or none: the transfer is `transferred`, or the answer is `conflict` when too little is free."
+    " With `execute` false, the transfer is `pending` until it is executed. At most 12 lines within"
+    " a warehouse, 8 between two, or one line of 40 serials.",
 )
-def create_transfer(tx: Transaction, request: Request) -> ResourceResponse:
-    """Move stock, now or later."""
-    record = service.create_transfer(tx, request.body, request.problems)
+def create_transfer(tx: Transaction, request: Request[Checked[TransferDraft]]) -> ResourceResponse:
+    """Create a transfer, and move its stock unless `execute` is false."""
+    record = service.create_transfer(tx, request.body)
     return ResourceResponse(views.transfer_in_detail(record), 201, f"/transfers/{record.id}")
 
 
@@ -71,24 +74,24 @@ def create_transfer(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/transfers/{id}/execute",
     "Execute a transfer",
-    description="pending or error becomes transferred; or error, with the reason in `message`,"
-    " when the goods are not there. Then it may be executed again.",
-    **_WRITE,
+    _WRITE,
+    description="pending or error becomes transferred, or error when the goods are not there, with"
+    " the reason in `message`. It can then be executed again.",
 )
 def execute_transfer(tx: Transaction, request: Request) -> ResourceResponse:
-    """Move the stock of a transfer that waits."""
+    """Move the stock of a pending transfer."""
     return ResourceResponse(views.transfer_in_detail(service.execute_transfer(tx, request.id)))
 
 
 @routes.declare(
     "POST",
     "/transfers/{id}/acknowledge",
-    "Note the ERP's answer to a transfer",
+    "Acknowledge a transfer",
+    _WRITE,
     body=ErpAnswer,
-    description="Once it is transferred. Each answer replaces the one before.",
-    **_WRITE,
+    description="Stores the answer of the ERP to a transferred transfer; replaces an earlier one.",
 )
-def acknowledge_transfer(tx: Transaction, request: Request) -> ResourceResponse:
-    """Keep what the ERP answered."""
+def acknowledge_transfer(tx: Transaction, request: Request[ErpAnswer]) -> ResourceResponse:
+    """Store the answer of the ERP."""
     record = service.acknowledge_transfer(tx, request.id, request.body)
     return ResourceResponse(views.transfer_in_detail(record))

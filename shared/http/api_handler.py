@@ -1,13 +1,14 @@
-"""A door: one Lambda function for a group of routes, from gateway event to gateway answer.
+"""The Lambda handler of a group of routes: from the gateway's event to its response.
 
-The order of the checks is the contract: tenant state and revocation, rate limit, the route,
-scope or permission, plan and module, headers, body and query, idempotency, and only then the
-service.
+`ApiHandler._respond` holds the order of the checks, which is part of the interface: tenant state,
+revocation, rate limit, route, scope or permission, plan and module, headers, body and query,
+idempotency, and only then the service.
 """
 
 from base64 import b64encode
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -34,7 +35,7 @@ from shared.http.routes import (
 from shared.identity.auth.rules import authorize, ensure_not_revoked
 from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import directory
-from shared.identity.tenancy.tenant import Tenant, ensure_feature, ensure_open, has_module
+from shared.identity.tenancy.tenant import Tenant, ensure_active, ensure_feature, ensure_module
 from shared.kernel.caller import Caller
 from shared.kernel.clock import Deadline
 from shared.kernel.config import config
@@ -42,7 +43,6 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction, is_missing_table, is_transient
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import (
-    CODES,
     IdempotencyKeyRequired,
     MethodNotAllowed,
     NotFound,
@@ -50,11 +50,10 @@ from shared.kernel.errors import (
     ServiceError,
     ServiceUnavailable,
     Unauthenticated,
-    ValidationFailed,
 )
 from shared.kernel.json_text import dumps
 from shared.kernel.observability import bind, count, flush, logger, span
-from shared.kernel.validation import check, what_is_valid
+from shared.kernel.validation import InvalidBody, check, ensure_valid
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -62,46 +61,112 @@ if TYPE_CHECKING:
 _PREFIXES = ("/api/v1", "/v1")
 """The default address has the stage before the resources, a custom domain its base path."""
 _RESERVE_MS = 1_500
-"""Kept back from the invocation's time, so that a refusal still reaches the caller."""
+"""Part of the invocation's time that is kept for the error response."""
 
 _LOGGED_PATH = 200
 """Characters of a path that a log line keeps."""
 
-_MODULE_ERRORS = {
-    "transfer_orders": "transfer_orders_disabled",
-    "bulk_import": "bulk_import_disabled",
-}
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """An authenticated call of the gateway, and the operations on its path by method."""
+
+    event: Mapping[str, Any]
+    path: str
+    caller: Caller
+    tenant: Tenant
+    deadline: Deadline
+    matches: Mapping[str, RouteMatch]
+
+    @property
+    def method(self) -> str:
+        method: str = self.event["httpMethod"]
+        return method
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        return headers_of(self.event)
+
+    @property
+    def query(self) -> Mapping[str, str]:
+        return self.event.get("queryStringParameters") or {}
 
 
 class ApiHandler:
-    """The Lambda handler of a group of routes."""
+    """The Lambda handler of one or more groups of routes; without any, every path is unknown."""
 
     def __init__(self, *groups: Routes) -> None:
         self._groups = groups
 
     @property
     def operations(self) -> list[Operation]:
-        """Every route of the door."""
+        """Every route of the handler."""
         return [operation for group in self._groups for operation in group.operations]
 
     def __call__(self, event: dict[str, Any], context: "LambdaContext") -> dict[str, Any]:
         """Answer one event of the gateway's proxy integration."""
         bind(request_id=_request_id(event))
-        began = perf_counter()
-        reply = _answer_or_refusal(lambda: self._answer(event, context), event)
+        started = perf_counter()
+        response = self._answer(event, context)
         logger.info(
             "answered",
             method=event["httpMethod"],
             path=_path(event)[:_LOGGED_PATH],
-            status=reply.status,
-            milliseconds=round((perf_counter() - began) * 1000),
+            status=response.status,
+            milliseconds=round((perf_counter() - started) * 1000),
         )
-        count(f"answers_{reply.status // 100}xx")
+        count(f"answers_{response.status // 100}xx")
         flush()
-        return _respond(reply, event)
+        return _to_gateway(response, event)
 
-    def _at(self, path: str) -> dict[str, RouteMatch]:
-        """Return the operations on a path, by method; a word of a route goes before a name.
+    def _answer(self, event: Mapping[str, Any], context: "LambdaContext") -> HttpResponse:
+        """Turn an event into a response; every error becomes the error envelope."""
+        try:
+            call = self._identify(event, context)
+        except Exception as error:  # noqa: BLE001 - the caller always gets the envelope
+            return _error(error, event)
+        try:
+            response = _ensure_fits(self._respond(call))
+        except Exception as error:  # noqa: BLE001
+            response = _error(error, event)
+        limits = limiter.headers(call.tenant, call.caller)
+        return replace(response, headers={**response.headers, **limits})
+
+    def _identify(self, event: Mapping[str, Any], context: "LambdaContext") -> _Call:
+        """Find out who calls, for which tenant and which route."""
+        if not self._groups:  # no authorizer: the handler of all unknown paths is open
+            raise NotFound("This route")
+        caller = Caller.from_context(event["requestContext"].get("authorizer") or {})
+        tenant = directory.tenant(caller.tenant)
+        if tenant is None:
+            raise Unauthenticated
+        path = _path(event)
+        matches = self._match(path)
+        match = matches.get(event["httpMethod"])
+        route = match.operation.name if match else None
+        bind(request_id=_request_id(event), route=route, tenant=tenant.slug)
+        deadline = Deadline(context.get_remaining_time_in_millis() - _RESERVE_MS)
+        return _Call(event, path, caller, tenant, deadline, matches)
+
+    def _respond(self, call: _Call) -> HttpResponse:
+        """Check the call in the order of the interface, then run the operation."""
+        ensure_active(call.tenant)
+        ensure_not_revoked(call.tenant, call.caller)
+        store = store_for(call.tenant.slug, call.deadline)
+        limiter.admit(store, call.tenant, call.caller)
+        match = _find_route(call)
+        _ensure_authorized(call, match)
+        _ensure_in_plan(call.tenant, match.operation)
+        key = _idempotency_key(call, match.operation)
+        raw = _raw_body(match.operation, call.event)
+        request = _request(call, match, raw)
+        with span(match.operation.name, tenant=call.tenant.slug):
+            if match.operation.writes:
+                return self._write_once(call, match.operation, store, request, key, raw)
+            return _read(call, match.operation, store, request)
+
+    def _match(self, path: str) -> dict[str, RouteMatch]:
+        """Return the operations on a path by method; a fixed word goes before a parameter.
 
         So `/warehouse-positions/bulk` is never the position `bulk`, whatever the method.
         """
@@ -111,194 +176,118 @@ class ApiHandler:
             match.operation.method: match for match in found if len(match.path_values) == fewest
         }
 
-    def _answer(self, event: Mapping[str, Any], context: "LambdaContext") -> HttpResponse:
-        if not self._groups:  # open to everybody, so no caller is known
-            raise NotFound("This route")
-        caller = Caller.from_context(event["requestContext"].get("authorizer") or {})
-        tenant = directory.tenant(caller.tenant)
-        if tenant is None:
-            raise Unauthenticated
-        found = self._at(_path(event))
-        match = found.get(event["httpMethod"])
-        route = match.operation.name if match else None
-        bind(request_id=_request_id(event), route=route, tenant=tenant.slug)
-        deadline = Deadline(context.get_remaining_time_in_millis() - _RESERVE_MS)
-
-        def serve() -> HttpResponse:
-            ensure_open(tenant)
-            ensure_not_revoked(tenant, caller)
-            store = store_for(tenant.slug, deadline)
-            limiter.admit(store, tenant, caller)
-            if match is None:
-                raise _no_route(event, found)
-            _authorize(match, caller, tenant)
-            request = Request(
-                caller=caller,
-                tenant=tenant,
-                path_values=_path_values(match, caller),
-                parameters=_parameters(match.operation, event),
-            )
-            return self._carry_out(match.operation, store, request, event)
-
-        reply = _answer_or_refusal(serve, event)
-        return replace(reply, headers={**reply.headers, **limiter.headers(tenant, caller)})
-
-    def _carry_out(
-        self, operation: Operation, store: Store, request: Request, event: Mapping[str, Any]
+    def _write_once(  # noqa: PLR0913, PLR0917 - the facts of one write
+        self,
+        call: _Call,
+        operation: Operation,
+        store: Store,
+        request: Request[Any, Any],
+        key: str | None,
+        raw: object,
     ) -> HttpResponse:
-        with span(operation.name, tenant=request.tenant.slug):
-            if operation.writes:
-                return self._write(operation, store, request, event)
-            answer = operation.handler(store, request)
-            if isinstance(answer, RedirectResponse):
-                return HttpResponse(302, "", {"Location": answer.url})
-            if isinstance(answer, FileResponse | TextResponse):
-                reply = _as_it_is(answer, str(operation.response))
-            else:
-                reply = _shape(answer, request.tenant, event)
-            return conditional.add_etag(reply, headers_of(event), operation.volatile_fields)
-
-    def _ensure_match(self, tx: Transaction, request: Request, event: Mapping[str, Any]) -> None:
-        """Honour If-Match: compare with what GET would answer now.
-
-        GET of the very path where there is one (a part of a resource, such as its map),
-        otherwise of the resource that the path begins with. A list has no state to match.
-        """
-        if_match = headers_of(event).get("if-match")
-        if if_match is None:
-            return
-        path = _path(event)
-        read = self._at(path).get("GET") or self._at("/".join(path.split("/")[:3])).get("GET")
-        if read and not read.operation.is_list:
-            shown = _shape(read.operation.handler(tx.store, request), request.tenant, event)
-            conditional.ensure_match(shown, if_match, read.operation.volatile_fields)
+        """Run a write, or return the stored response of the first request with its key."""
+        if isinstance(request.body, InvalidBody):
+            run_transaction(store, partial(_refuse, operation, request), caller=call.caller)
+        if key is None:
+            write = partial(self._write, call, operation, request, None)
+            return run_transaction(store, write, caller=call.caller)
+        salt = f"{call.tenant.slug} {key}" if operation.request_has_secret else None
+        claim = idempotency.claim(
+            store,
+            partition=idempotency.partition(call.caller.subject, key),
+            fingerprint=idempotency.fingerprint(operation.method, call.path, raw, salt=salt),
+        )
+        if isinstance(claim, HttpResponse):
+            return claim
+        write = partial(self._write, call, operation, request, claim)
+        try:
+            return run_transaction(
+                store, write, caller=call.caller, idempotency_record=claim.partition
+            )
+        except Exception as error:
+            known = (
+                error if isinstance(error, ServiceError) else ServiceError("The service failed.")
+            )
+            claim.end_refused(known, _refusal(known, call.event))
+            raise
 
     def _write(
-        self, operation: Operation, store: Store, request: Request, event: Mapping[str, Any]
+        self,
+        call: _Call,
+        operation: Operation,
+        request: Request[Any, Any],
+        claim: IdempotencyClaim | None,
+        tx: Transaction,
     ) -> HttpResponse:
-        key = idempotency.read_key(headers_of(event))
-        if key is None and operation.idempotency is Idempotency.REQUIRED:
-            raise IdempotencyKeyRequired
-        raw = _raw_body(operation, event)
-        request = _with_body(operation, request, raw)
-        tenant = request.tenant
-        if request.problems:
+        """Stage one write and, under an Idempotency-Key, its response."""
+        self._ensure_if_match(tx, call, request)
+        response = _to_json(operation.handler(tx, request), call)
+        response = replace(response, has_secret=operation.response_has_secret)
+        if claim:
+            claim.complete(tx, response)
+        return response
 
-            def refuse(tx: Transaction) -> NoReturn:
-                operation.handler(tx, request)
-                message = f"{operation.name} accepted an invalid body"
-                raise AssertionError(message)
+    def _ensure_if_match(self, tx: Transaction, call: _Call, request: Request[Any, Any]) -> None:
+        """Compare If-Match with what GET would respond now.
 
-            run_transaction(store, refuse, caller=request.caller)
-
-        def run(claim: IdempotencyClaim | None) -> HttpResponse:
-            def use_case(tx: Transaction) -> HttpResponse:
-                self._ensure_match(tx, request, event)
-                reply = _shape(operation.handler(tx, request), tenant, event)
-                reply = replace(reply, has_secret=operation.response_has_secret)
-                if claim:
-                    claim.complete(tx, reply)
-                return reply
-
-            name = claim.partition if claim else None
-            return run_transaction(store, use_case, caller=request.caller, idempotency_record=name)
-
-        if key is None:
-            return run(None)
-        return idempotency.run_once(
-            store,
-            partition=idempotency.partition(request.caller.subject, key),
-            request=idempotency.fingerprint(
-                operation.method,
-                _path(event),
-                raw,
-                salt=f"{tenant.slug} {key}" if operation.request_has_secret else None,
-            ),
-            run=run,
-            to_response=lambda error: _refusal(error, event),
-        )
+        GET of the same path where there is one (a part of a resource, such as its map), otherwise
+        of the resource that the path begins with. If-Match is ignored for a list.
+        """
+        if_match = call.headers.get("if-match")
+        if if_match is None:
+            return
+        resource = "/".join(call.path.split("/")[:3])
+        match = self._match(call.path).get("GET") or self._match(resource).get("GET")
+        if match and not match.operation.is_list:
+            current = _to_json(match.operation.handler(tx.store, request), call)
+            conditional.ensure_match(current, if_match, match.operation.volatile_fields)
 
 
-def _answer_or_refusal(
-    answer: Callable[[], HttpResponse], event: Mapping[str, Any]
-) -> HttpResponse:
-    """Answer, and refuse in the envelope whatever goes wrong and what the gateway cannot carry."""
-    try:
-        reply = answer()
-    except ServiceError as error:
-        return _refusal(error, event)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets the envelope
-        logger.exception("unexpected error")
-        busy = is_transient(error) or is_missing_table(error)
-        return _refusal(
-            ServiceUnavailable() if busy else ServiceError("The service failed."), event
-        )
-    if not reply.fits:
-        too_large = PayloadTooLarge("The answer exceeds 6 MB; ask for less with per_page.")
-        return _refusal(too_large, event)
-    return reply
+def _find_route(call: _Call) -> RouteMatch:
+    """Return the operation of the call.
+
+    Raises:
+        NotFound: No route has this path.
+        MethodNotAllowed: The path has other methods only.
+    """
+    if not call.matches:
+        raise NotFound("This route")
+    match = call.matches.get(call.method)
+    if match is None:
+        raise MethodNotAllowed(call.method, sorted(call.matches))
+    return match
 
 
-def _no_route(event: Mapping[str, Any], found: Mapping[str, RouteMatch]) -> ServiceError:
-    """Make the refusal of a path that is none, or that has other methods (`found`)."""
-    if not found:
-        return NotFound("This route")
-    return MethodNotAllowed(event["httpMethod"], sorted(found))
-
-
-def _refusal(error: ServiceError, event: Mapping[str, Any]) -> HttpResponse:
-    return error_response(error, _request_id(event), config().docs_base)
-
-
-def _respond(reply: HttpResponse, event: Mapping[str, Any]) -> dict[str, Any]:
-    """Write the answer as the gateway's proxy integration takes it."""
-    headers = {
-        "Content-Type": "application/json",
-        "Cache-Control": "no-store",
-        "X-Request-Id": _request_id(event),
-        **reply.headers,
-    }
-    return {
-        "statusCode": reply.status,
-        "headers": headers,
-        "body": reply.body,
-        "isBase64Encoded": reply.is_base64,
-    }
-
-
-def _authorize(match: RouteMatch, caller: Caller, tenant: Tenant) -> None:
-    """Refuse whoever may not use the operation, before anything of the request is looked at."""
+def _ensure_authorized(call: _Call, match: RouteMatch) -> None:
+    """Refuse a caller that may not use the operation."""
     operation = match.operation
     authorize(
-        caller,
+        call.caller,
         scope=operation.scope,
         permission=operation.permission,
         write=operation.writes,
-        open_to_mobile=operation.allows_mobile,
-        own=operation.allows_self and _path_values(match, caller).get("id") == caller.subject,
+        allows_mobile=operation.allows_mobile,
+        own=operation.allows_self
+        and _path_values(match, call.caller).get("id") == call.caller.subject,
     )
+
+
+def _ensure_in_plan(tenant: Tenant, operation: Operation) -> None:
+    """Refuse an operation whose feature the plan lacks or whose module is off."""
     if operation.feature:
         ensure_feature(tenant, operation.feature)
-    if operation.module and not has_module(tenant, operation.module):
-        code = _MODULE_ERRORS.get(operation.module, "not_found")
-        raise ServiceError(CODES[code].meaning, code)
+    if operation.module:
+        ensure_module(tenant, operation.module)
 
 
-def _path_values(match: RouteMatch, caller: Caller) -> Mapping[str, str]:
-    """Return what the path names; `me` is the id of the user who calls."""
-    values = match.path_values
-    if match.operation.allows_self and values.get("id") == "me" and caller.kind == "user":
-        return {**values, "id": caller.subject}
-    return values
-
-
-def _parameters(operation: Operation, event: Mapping[str, Any]) -> object:
-    if operation.parameters is None:
+def _idempotency_key(call: _Call, operation: Operation) -> str | None:
+    """Return the Idempotency-Key of a write; None for a read and for a write without one."""
+    if not operation.writes:
         return None
-    parameters, problems = check(operation.parameters, event.get("queryStringParameters") or {})
-    if problems:
-        raise ValidationFailed(problems)
-    return parameters
+    key = idempotency.read_key(call.headers)
+    if key is None and operation.idempotency is Idempotency.REQUIRED:
+        raise IdempotencyKeyRequired
+    return key
 
 
 def _raw_body(operation: Operation, event: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -309,27 +298,69 @@ def _raw_body(operation: Operation, event: Mapping[str, Any]) -> dict[str, Any] 
     return read_form(event) if operation.is_form else read_json_object(event)
 
 
-def _with_body(operation: Operation, request: Request, raw: object) -> Request:
-    if operation.body is None:
-        return request
-    body, problems = check(operation.body, raw)
-    if problems and not operation.collects_problems:
-        raise ValidationFailed(problems)
-    return replace(
-        request, body=body or what_is_valid(operation.body, raw), problems=tuple(problems)
+def _request(call: _Call, match: RouteMatch, raw: object) -> Request[Any, Any]:
+    """Validate body and query.
+
+    Raises:
+        ValidationFailed: Every problem of the query, or of the body unless the operation collects
+            problems.
+    """
+    operation = match.operation
+    body = None
+    if operation.body is not None:
+        body = check(operation.body, raw)
+        if not operation.collects_problems:
+            body = ensure_valid(body)
+    parameters = None
+    if operation.parameters is not None:
+        parameters = ensure_valid(check(operation.parameters, call.query))
+    return Request(
+        caller=call.caller,
+        tenant=call.tenant,
+        path_values=_path_values(match, call.caller),
+        body=body,
+        parameters=parameters,
     )
 
 
-def _shape(
-    answer: ResourceResponse | ListResponse[Any], tenant: Tenant, event: Mapping[str, Any]
+def _path_values(match: RouteMatch, caller: Caller) -> Mapping[str, str]:
+    """Return the values of the path's parameters; `me` becomes the id of the calling user."""
+    values = match.path_values
+    if match.operation.allows_self and values.get("id") == "me" and caller.kind == "user":
+        return {**values, "id": caller.subject}
+    return values
+
+
+def _refuse(operation: Operation, request: Request[Any, Any], tx: Transaction) -> NoReturn:
+    """Have the handler refuse an invalid body, with the problems of its own rules."""
+    operation.handler(tx, request)
+    message = f"{operation.name} accepted an invalid body"
+    raise AssertionError(message)
+
+
+def _read(
+    call: _Call, operation: Operation, store: Store, request: Request[Any, Any]
 ) -> HttpResponse:
-    """Turn what a handler answers into the reply, with links from the tenant's own address."""
-    if isinstance(answer, ListResponse):
-        page = answer.page
-        rows = [answer.view(record).model_dump() for record in page.records]
+    """Run a read; 304 without a body when the caller has the current response already."""
+    result = operation.handler(store, request)
+    if isinstance(result, RedirectResponse):
+        return HttpResponse(302, "", {"Location": result.url})
+    if isinstance(result, FileResponse | TextResponse):
+        response = _to_file(result, str(operation.response))
+    else:
+        response = _to_json(result, call)
+    return conditional.add_etag(response, call.headers, operation.volatile_fields)
+
+
+def _to_json(result: ResourceResponse | ListResponse[Any], call: _Call) -> HttpResponse:
+    """Write the result of a handler as JSON, with links from the tenant's base address."""
+    base_url = call.tenant.base_url
+    if isinstance(result, ListResponse):
+        page = result.page
+        rows = [result.view(record).model_dump() for record in page.records]
         frame = paging(
-            url=tenant.base_url + _path(event),
-            query=event.get("queryStringParameters") or {},
+            url=base_url + call.path,
+            query=call.query,
             page=page.page,
             per_page=page.per_page,
             total=page.total,
@@ -337,27 +368,63 @@ def _shape(
             next_cursor=page.next_cursor,
         )
         return HttpResponse(200, dumps({"data": rows, **frame}))
-    view = answer.view
+    view = result.view
     data = view.model_dump() if isinstance(view, BaseModel) else [v.model_dump() for v in view]
-    warning = {"warning": answer.warning} if answer.warning else {}
-    headers = {"Location": tenant.base_url + answer.location} if answer.location else {}
-    return HttpResponse(answer.status, dumps({"data": data, **warning}), headers)
+    warning = {"warning": result.warning} if result.warning else {}
+    headers = {"Location": base_url + result.location} if result.location else {}
+    return HttpResponse(result.status, dumps({"data": data, **warning}), headers)
 
 
-def _as_it_is(answer: FileResponse | TextResponse, media: str) -> HttpResponse:
-    """Turn an answer that is no JSON into the reply."""
-    if isinstance(answer, TextResponse):
-        return HttpResponse(200, answer.text, {"Content-Type": media, **answer.headers})
+def _to_file(result: FileResponse | TextResponse, media: str) -> HttpResponse:
+    """Write a result that is not JSON."""
+    if isinstance(result, TextResponse):
+        return HttpResponse(200, result.text, {"Content-Type": media, **result.headers})
     headers = {
         "Content-Type": media,
-        "Content-Disposition": f'attachment; filename="{answer.name}"',
+        "Content-Disposition": f'attachment; filename="{result.name}"',
         "X-Content-Type-Options": "nosniff",
     }
-    return HttpResponse(200, b64encode(answer.content).decode(), headers, is_base64=True)
+    return HttpResponse(200, b64encode(result.content).decode(), headers, is_base64=True)
+
+
+def _ensure_fits(response: HttpResponse) -> HttpResponse:
+    """Return the response; raise PayloadTooLarge when Lambda cannot return it."""
+    if not response.fits:
+        raise PayloadTooLarge("The response exceeds 6 MB; request fewer rows with per_page.")
+    return response
+
+
+def _error(error: Exception, event: Mapping[str, Any]) -> HttpResponse:
+    """Return the error envelope of any exception."""
+    if isinstance(error, ServiceError):
+        return _refusal(error, event)
+    logger.exception("unexpected error", exc_info=error)
+    busy = is_transient(error) or is_missing_table(error)
+    return _refusal(ServiceUnavailable() if busy else ServiceError("The service failed."), event)
+
+
+def _refusal(error: ServiceError, event: Mapping[str, Any]) -> HttpResponse:
+    return error_response(error, _request_id(event), config().docs_base)
+
+
+def _to_gateway(response: HttpResponse, event: Mapping[str, Any]) -> dict[str, Any]:
+    """Write the response in the form of the gateway's proxy integration."""
+    headers = {
+        "Content-Type": "application/json",
+        "Cache-Control": "no-store",
+        "X-Request-Id": _request_id(event),
+        **response.headers,
+    }
+    return {
+        "statusCode": response.status,
+        "headers": headers,
+        "body": response.body,
+        "isBase64Encoded": response.is_base64,
+    }
 
 
 def _path(event: Mapping[str, Any]) -> str:
-    """Path of the request relative to the base address."""
+    """Return the path of the request relative to the base address."""
     path: str = event.get("path") or "/"
     for prefix in _PREFIXES:
         if path == prefix or path.startswith(prefix + "/"):

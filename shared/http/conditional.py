@@ -1,7 +1,7 @@
-"""ETag, If-None-Match and If-Match: read only what is new, change only what was seen.
+"""ETag, If-None-Match and If-Match (RFC 9110, 8.8 and 13).
 
-The tag is of the whole answer, so that it also covers what an answer shows of other
-resources (a position its warehouse, a warehouse the number of its positions).
+The entity tag covers the whole response, so it also changes with the parts of other resources that
+the response shows (a position its warehouse, a warehouse the number of its positions).
 """
 
 import hashlib
@@ -14,14 +14,23 @@ from shared.kernel.json_text import dumps, loads
 
 
 class ChangedSinceRead(StaleState):
-    """409 stale_state: If-Match names a state that is no longer the current one."""
+    """409 stale_state: If-Match names an entity tag that is no longer current.
+
+    It is not stored under an Idempotency-Key: the caller reads again and repeats the request.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stored_override = False
 
 
 def etag_of(body: str, volatile: Collection[str] = ()) -> str:
-    """Return the weak entity tag of an answer.
+    """Return the weak entity tag of a response.
 
-    `volatile` are fields that change by themselves: the tag has a part that is without them,
-    `W/"RESOURCE.ANSWER"`, since their changes must not stand against a change by a caller.
+    Args:
+        body: The response's JSON.
+        volatile: Fields that change by themselves. With them, the tag is `W/"STABLE.WHOLE"`:
+            If-Match compares only the first part, which leaves these fields out.
     """
     whole = hashlib.sha256(body.encode()).hexdigest()
     if not volatile:
@@ -36,28 +45,28 @@ def _opaque(name: str) -> str:
 
 
 def _names(header: str, current: str) -> bool:
-    """Tell whether a list of tags names the current one, compared weakly (RFC 9110, 8.8.3.2)."""
+    """Return whether a list of tags has the current one, by weak comparison (8.8.3.2)."""
     return any(_opaque(name) in {_opaque(current), "*"} for name in header.split(","))
 
 
 def add_etag(
-    reply: HttpResponse, headers: Mapping[str, str], volatile: Collection[str] = ()
+    response: HttpResponse, headers: Mapping[str, str], volatile: Collection[str] = ()
 ) -> HttpResponse:
-    """Tag an answer; 304 without body when the caller has it already."""
-    etag = etag_of(reply.body, volatile)
-    tagged = replace(reply, headers={**reply.headers, "ETag": etag})
-    asked = headers.get("if-none-match")
-    if asked is not None and _names(asked, etag):
+    """Add the entity tag; return 304 without body when the caller has this response already."""
+    etag = etag_of(response.body, volatile)
+    tagged = replace(response, headers={**response.headers, "ETag": etag})
+    known = headers.get("if-none-match")
+    if known is not None and _names(known, etag):
         return HttpResponse(304, "", tagged.headers)
     return tagged
 
 
 def ensure_match(current: HttpResponse, if_match: str, volatile: Collection[str] = ()) -> None:
-    """Refuse a change of something that is not as the caller saw it.
+    """Refuse a change of a resource that is not as the caller read it.
 
     Raises:
-        ChangedSinceRead: `if_match` does not name the tag of the current answer, whatever has
-            become of its volatile fields.
+        ChangedSinceRead: `if_match` does not name the tag of the current response, volatile
+            fields left out.
     """
     seen = ",".join(_opaque(name).partition(".")[0] for name in if_match.split(","))
     if not _names(seen, _opaque(etag_of(current.body, volatile)).partition(".")[0]):

@@ -1,4 +1,4 @@
-"""The two shapes of every answer: `{data}` and the error envelope."""
+"""HTTP responses, and the envelope of errors."""
 
 import json
 from collections.abc import Mapping
@@ -9,18 +9,18 @@ from shared.kernel.errors import ServiceError
 from shared.kernel.json_text import dumps
 
 _MAX_BODY = 5_900_000
-"""Bytes; Lambda refuses answers above 6 291 456 with headers and escapes."""
+"""Bytes; Lambda refuses responses above 6 291 456 bytes with headers and escapes."""
 
 _MAX_PROBLEMS = 5_000
-"""Listed in one answer, so that it fits; a body of 1 MB can have more wrong values."""
+"""Problems in one response, so that it fits; a body of 1 MB can have more invalid values."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """An answer on its way out: status, body, headers besides those that all have.
+    """Status, body, and the headers besides those that every response has.
 
-    The body of a file is its base64 text (`is_base64`), which the gateway decodes. One that
-    shows a secret is kept sealed.
+    The body of a file is base64 (`is_base64`), which the gateway decodes. A response with
+    `has_secret` is stored encrypted.
     """
 
     status: int
@@ -31,13 +31,13 @@ class HttpResponse:
 
     @property
     def fits(self) -> bool:
-        """Whether the gateway can carry it."""
-        # Lambda writes the body as JSON once more; no character becomes more than six bytes.
+        """Whether Lambda can return it."""
+        # Lambda writes the body as a JSON string; no character becomes more than six bytes.
         return len(self.body) * 6 < _MAX_BODY or len(json.dumps(self.body)) < _MAX_BODY
 
 
 def error_body(error: ServiceError, request_id: str, docs_base: str) -> dict[str, Any]:
-    """Build the error envelope."""
+    """Return the error envelope."""
     return {
         "error": {
             "code": error.code,
@@ -55,7 +55,7 @@ def error_body(error: ServiceError, request_id: str, docs_base: str) -> dict[str
 
 
 def error_response(error: ServiceError, request_id: str, docs_base: str) -> HttpResponse:
-    """Build the answer for a refusal."""
+    """Return the response for an error."""
     return HttpResponse(
         error.status, dumps(error_body(error, request_id, docs_base)), error.headers
     )

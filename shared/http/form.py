@@ -1,4 +1,4 @@
-"""Reading `multipart/form-data`: the fields and the file of an upload."""
+"""Read `multipart/form-data`: the fields and the file of an upload."""
 
 import re
 from collections.abc import Mapping
@@ -11,19 +11,22 @@ from shared.kernel.errors import BadRequest
 from shared.kernel.uploaded_file import UploadedFile
 
 _EXTENDED_NAME = re.compile(r"filename\*\s*=\s*([\w-]+)'[^']*'([^;\s]+)", re.IGNORECASE)
-"""The name of a file in another alphabet, as RFC 5987 has it."""
+"""A file name in another character set (RFC 5987)."""
 _MOST_PARTS = 20
 _MOST_TEXT = 10_000
-"""Bytes of a field that is no file."""
+"""Bytes of a field that is not a file."""
 
 
 def read_form(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the body of a gateway event as a form; `a[b]` is the entry b of the object a.
+    """Read the body of a gateway event as a form; the field `a[b]` is entry b of the object a.
 
-    Values are texts and UploadedFiles, or lists of what was sent several times. Raises
-    BadRequest for another content type, and for what is no well-formed form.
+    Returns:
+        Field name → text or UploadedFile, or a list when the field was sent more than once.
+
+    Raises:
+        BadRequest: Another content type, or the form is malformed.
     """
-    # Lazily: only uploads need it.
+    # Imported here, because only uploads need it.
     from multipart import MultipartError, MultipartParser, parse_options_header  # noqa: PLC0415
 
     media, options = parse_options_header(headers_of(event).get("content-type", ""))
@@ -62,7 +65,7 @@ def _value(part: Any) -> str | UploadedFile:
 
 
 def _file_name(part: Any) -> str | None:
-    """Return the name of a file, None of another field; some clients write it as in headers."""
+    """Return the name of a file; None when the field is not a file."""
     extended = _EXTENDED_NAME.search(part.headers.get("content-disposition", ""))
     if extended:
         return unquote(extended[2], encoding=extended[1], errors="replace")
@@ -71,7 +74,7 @@ def _file_name(part: Any) -> str | None:
 
 
 def _put(form: dict[str, Any], name: str, value: str | UploadedFile) -> None:
-    """Add a field; one that is sent more than once becomes a list, which no field may be."""
+    """Add a field; a field that is sent more than once becomes a list, which no model accepts."""
     outer, bracket, rest = name.partition("[")
     target = form
     if outer and bracket and rest.endswith("]"):

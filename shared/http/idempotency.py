@@ -1,8 +1,8 @@
-"""Idempotency-Key: the same request again gets the same answer, and is done once.
+"""Idempotency-Key: a repeated request is carried out once and gets the same response.
 
-A key is claimed with a conditional put for as long as the invocation can live; the answer
-is stored by the very transaction that makes the change. So after a crash at any point a
-retry either finds the finished answer, or, once the claim has run out, starts afresh.
+A request claims its key with a conditional put that holds until the invocation must have ended.
+The transaction that makes the change also stores the response. After a crash at any point, a
+retry either finds the stored response or, once the claim has expired, carries out the request.
 """
 
 import hashlib
@@ -10,13 +10,12 @@ import json
 import re
 import uuid
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from shared.http.conditional import ChangedSinceRead
 from shared.http.envelope import HttpResponse
 from shared.kernel.clock import now_ms
 from shared.kernel.db.items import PART_SIZE, Item, Key, encode, from_attributes, to_attributes
@@ -31,15 +30,15 @@ WINDOW_SECONDS = 24 * 3600
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 _MARGIN_MS = 1_000
 _RETRY_SECONDS = 2
-"""A request in flight is nearly always done by then; after a crash the claim runs out."""
-
-_NOT_STORED = frozenset(
-    {"duplicate_in_flight", "approval_required", "rate_limited", "internal_error"}
-)
+"""A request in flight has nearly always ended by then; after a crash the claim expires."""
 
 
 def read_key(headers: Mapping[str, str]) -> str | None:
-    """Return the key of a request; BadRequest when it is no printable ASCII of 1 to 255."""
+    """Return the header Idempotency-Key, or None when the request has none.
+
+    Raises:
+        BadRequest: The key is not 1 to 255 printable ASCII characters without spaces.
+    """
     key = headers.get("idempotency-key")
     if key is None:
         return None
@@ -50,10 +49,13 @@ def read_key(headers: Mapping[str, str]) -> str | None:
 
 
 def fingerprint(method: str, path: str, body: object, *, salt: str | None = None) -> str:
-    """Tell requests apart; the order and spacing of JSON keys does not matter.
+    """Return a hash of the request; the order and spacing of JSON keys do not matter.
 
-    `salt`: salt for a request that may carry a secret; a guess then costs tens of
-    milliseconds.
+    Args:
+        method: HTTP method.
+        path: Path relative to the base address.
+        body: The body as parsed.
+        salt: Salt of a slow hash (tens of milliseconds), for a request that may carry a secret.
     """
     canonical = json.dumps([method, path, body], sort_keys=True, default=str).encode()
     if salt is None:
@@ -70,9 +72,9 @@ class IdempotencyClaim:
     fingerprint: str
     owner: str
 
-    def complete(self, tx: Transaction, reply: HttpResponse) -> None:
-        """Stage the answer into the transaction that makes the change."""
-        head, tails = self._completed(reply)
+    def complete(self, tx: Transaction, response: HttpResponse) -> None:
+        """Store the response in the transaction that makes the change."""
+        head, tails = self._completed(response)
         tx.put(
             head,
             condition="#owner = :owner",
@@ -83,14 +85,8 @@ class IdempotencyClaim:
         for tail in tails:
             tx.put(tail)
 
-    def end_refused(self, error: ServiceError, reply: HttpResponse) -> None:
-        """End the claim of a refused request: keep the refusal, or free the key.
-
-        What the caller can mend under the same key (invalid data, an approval) or what
-        may pass by itself (5xx) is not kept.
-        """
-        kept = error.status not in {422, 429} and error.status < 500  # noqa: PLR2004
-        kept = kept and not isinstance(error, ChangedSinceRead)
+    def end_refused(self, error: ServiceError, response: HttpResponse) -> None:
+        """End the claim of a refused request: store the response, or release the key."""
         condition: dict[str, Any] = {
             "ConditionExpression": "#owner = :owner",
             "ExpressionAttributeNames": {"#owner": "owner"},
@@ -98,21 +94,21 @@ class IdempotencyClaim:
         }
         client, table = self.store.client, self.store.table
         try:
-            if kept and error.code not in _NOT_STORED:
-                head, _ = self._completed(reply)  # no refusal that is kept needs a second item
+            if error.is_stored:
+                head, _ = self._completed(response)  # an error response fits into one item
                 client.put_item(TableName=table, Item=to_attributes(head), **condition)
             else:
                 key = key_attributes((self.partition, "HEAD"))
                 client.delete_item(TableName=table, Key=key, **condition)
         except client.exceptions.ConditionalCheckFailedException:
-            pass  # Finished or taken over meanwhile: then there is nothing of ours to settle.
+            pass  # The request was completed, or another request holds the key now.
         except (BotoCoreError, ClientError):
-            # The refusal itself matters more; the claim runs out by itself.
-            logger.warning("idempotency claim not settled", exc_info=True)
+            # The caller still gets the refusal; the claim expires by itself.
+            logger.warning("idempotency claim not released", exc_info=True)
 
-    def _completed(self, reply: HttpResponse) -> tuple[Item, list[Item]]:
-        body = zlib.compress(reply.body.encode(), 6)
-        if reply.has_secret:
+    def _completed(self, response: HttpResponse) -> tuple[Item, list[Item]]:
+        body = zlib.compress(response.body.encode(), 6)
+        if response.has_secret:
             body = seal(body, "replay", self.store.slug, self.partition)
         first, *others = [body[at : at + PART_SIZE] for at in range(0, len(body), PART_SIZE)]
         expiry = now_ms() // 1000 + WINDOW_SECONDS
@@ -120,10 +116,10 @@ class IdempotencyClaim:
             PARTITION_KEY: self.partition,
             SORT_KEY: "HEAD",
             "fingerprint": self.fingerprint,
-            "status": reply.status,
-            "headers": dict(reply.headers),
+            "status": response.status,
+            "headers": dict(response.headers),
             "body": first,
-            "sealed": reply.has_secret or None,
+            "sealed": response.has_secret or None,
             "parts": 1 + len(others) if others else None,
             EXPIRY: expiry,
         }
@@ -139,51 +135,30 @@ def _tail_keys(head: Item) -> list[Key]:
 
 
 def partition(credential: str, key: str) -> str:
-    """Partition key of the record of a credential's key."""
+    """Return the partition key of the record of `key`, which belongs to one credential."""
     return f"idempotency#{credential}#{key}"
 
 
-def run_once(
-    store: Store,
-    *,
-    partition: str,
-    request: str,
-    run: Callable[[IdempotencyClaim], HttpResponse],
-    to_response: Callable[[ServiceError], HttpResponse],
-) -> HttpResponse:
-    """Run a request unless it ran before; then return the answer it got.
+def claim(store: Store, *, partition: str, fingerprint: str) -> IdempotencyClaim | HttpResponse:
+    """Claim a key for a request, or return the response that the request got before.
 
     Args:
         store: The tenant's table.
-        partition: Of the record, from `partition`.
-        request: The request's fingerprint.
-        run: Carries it out and completes the claim in the same transaction.
-        to_response: Makes the answer of a refusal, to be kept with the key.
+        partition: Partition key of the record, from the function `partition`.
+        fingerprint: The request's fingerprint.
 
     Raises:
         IdempotencyKeyReused: The key belongs to another request.
-        DuplicateInFlight: The first request is still being processed.
+        DuplicateInFlight: The first request with this key has not ended.
     """
-    found = _claim(store, partition, request)
-    if isinstance(found, HttpResponse):
-        return found
-    try:
-        return run(found)
-    except Exception as error:
-        known = error if isinstance(error, ServiceError) else ServiceError("The service failed.")
-        found.end_refused(known, to_response(known))
-        raise
-
-
-def _claim(store: Store, partition: str, request: str) -> IdempotencyClaim | HttpResponse:
     now = now_ms()
-    mine = IdempotencyClaim(store, partition, request, uuid.uuid4().hex)
+    own = IdempotencyClaim(store, partition, fingerprint, uuid.uuid4().hex)
     lease_until = now + int(max(store.deadline.remaining, 0) * 1000) + _MARGIN_MS
     item = {
         PARTITION_KEY: partition,
         SORT_KEY: "HEAD",
-        "fingerprint": request,
-        "owner": mine.owner,
+        "fingerprint": fingerprint,
+        "owner": own.owner,
         "lease_until": lease_until,
         EXPIRY: now // 1000 + WINDOW_SECONDS,
     }
@@ -201,19 +176,19 @@ def _claim(store: Store, partition: str, request: str) -> IdempotencyClaim | Htt
     except store.client.exceptions.ConditionalCheckFailedException as error:
         found: Any = error.response.get("Item")
         held = from_attributes(found) if found else store.get((partition, "HEAD"))
-        # Ours already: the first answer was lost, and botocore asked again.
-        if held is None or held.get("owner") != mine.owner:
-            return _held(store, held, request, now)
+        # The item is this claim itself when botocore repeated a put whose answer was lost.
+        if held is None or held.get("owner") != own.owner:
+            return _stored_response(store, held, fingerprint, now)
     except store.client.exceptions.TransactionConflictException:
-        # At this very moment the first request commits its answer.
+        # The first request commits its response at this moment.
         raise DuplicateInFlight(1) from None
-    return mine
+    return own
 
 
-def _held(store: Store, held: Item | None, request: str, now: int) -> HttpResponse:
-    if held is None:  # freed since the put was refused
+def _stored_response(store: Store, held: Item | None, fingerprint: str, now: int) -> HttpResponse:
+    if held is None:  # released since the put was refused
         raise DuplicateInFlight(1)
-    if held["fingerprint"] != request:
+    if held["fingerprint"] != fingerprint:
         raise IdempotencyKeyReused
     if "owner" in held:
         raise DuplicateInFlight(min(_RETRY_SECONDS, (int(held["lease_until"]) - now) // 1000))

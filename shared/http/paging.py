@@ -18,11 +18,11 @@ def paging(  # noqa: PLR0913 - the facts of one page
     shown: int,
     next_cursor: str | None,
 ) -> dict[str, Any]:
-    """Build `links` and `meta` of one page.
+    """Return `links` and `meta` of one page.
 
-    `query` are the caller's parameters, kept in every link; the link to the next page
-    also carries the cursor, with which a walk goes on exactly where this page ends. A page
-    without a cursor is the last, whatever its number: a list may shrink under a walk.
+    Every link keeps the caller's parameters (`query`). The link to the next page also has the
+    cursor, which continues exactly where this page ends. A page without a cursor is the last one,
+    whatever its number, because a list may shrink while a client reads it.
     """
     last = max(1, -(-total // per_page))
     kept = {name: value for name, value in query.items() if name not in {"page", "cursor"}}
@@ -60,7 +60,7 @@ def paging(  # noqa: PLR0913 - the facts of one page
 
 
 def _window(page: int, last: int) -> list[int]:
-    """Page numbers to link: both ends and the surroundings of the page; 0 for a gap."""
+    """Return the page numbers to link: both ends and the pages around `page`; 0 is a gap."""
     near = range(page - _EACH_SIDE, page + _EACH_SIDE + 1)
     wanted = sorted({number for number in (1, 2, *near, last - 1, last) if 1 <= number <= last})
     window: list[int] = []

@@ -1,7 +1,8 @@
-"""The limit of requests per minute: of each integration client and each user, by plan.
+"""The limit of requests per minute of each integration client and each user, by plan.
 
-Windows are the minutes of the clock. What is left of one stands in an item of the tenant's table,
-of which environments lease (`shared.http.rate_limit_leases`), so most requests need no write.
+Windows are the minutes of the clock. An item of the tenant's table counts the requests of a window.
+Execution environments lease tokens from it (`shared.http.rate_limit_leases`), so most requests need
+no write.
 """
 
 from collections import OrderedDict
@@ -24,10 +25,10 @@ from shared.kernel.observability import count, logger
 WINDOW_MS = 60_000
 
 _CAPACITY = 5_000
-"""Credentials that an execution environment remembers; each takes about 0.5 kB."""
+"""Credentials that an execution environment caches; each takes about 0.5 kB."""
 
 _KEPT_MS = 60_000
-"""How long an item stays after its window, for environments whose clock is late."""
+"""How long an item is kept after its window, for environments whose clock is late."""
 
 
 class RateLimiter:
@@ -45,8 +46,8 @@ class RateLimiter:
     def admit(self, store: Store, tenant: Tenant, caller: Caller) -> None:
         """Count a request.
 
-        It passes when it cannot be counted because AWS does not answer as it should: serving
-        matters more than the limit.
+        A request that cannot be counted because of an error of AWS is admitted: availability goes
+        before the limit.
 
         Args:
             store: The tenant's table.
@@ -54,16 +55,16 @@ class RateLimiter:
             caller: Who sends the request.
 
         Raises:
-            ServiceError: rate_limited, with Retry-After: the minute's requests are used up.
+            ServiceError: rate_limited with Retry-After; the requests of the minute are used up.
         """
         limit = tenant.limits["requests_per_minute"]
-        account = self._budget(tenant, caller)
+        budget = self._budget(tenant, caller)
 
-        def lease(ask: LeaseRequest) -> LeaseResult:
-            return _lease(store, _subject(caller), account.window, ask)
+        def lease(request: LeaseRequest) -> LeaseResult:
+            return _lease(store, _subject(caller), budget.window, request)
 
         try:
-            admitted = account.take(limit, lease)
+            admitted = budget.take(limit, lease)
         except (BotoCoreError, ClientError):
             logger.warning("rate limit not counted", exc_info=True)
             count("rate_limit_not_counted")
@@ -73,65 +74,65 @@ class RateLimiter:
                 f"The limit of {limit} requests per minute is reached; wait the seconds in "
                 "Retry-After.",
                 "rate_limited",
-                headers={"Retry-After": str(self._seconds_left(account))},
+                headers={"Retry-After": str(self._seconds_left(budget))},
             )
 
     def headers(self, tenant: Tenant, caller: Caller) -> dict[str, str]:
-        """Write what the caller is told of its limit with every answer."""
+        """Return the RateLimit headers of a response."""
         limit = tenant.limits["requests_per_minute"]
-        account = self._budget(tenant, caller)
+        budget = self._budget(tenant, caller)
         return {
             "RateLimit-Limit": str(limit),
-            "RateLimit-Remaining": str(account.remaining(limit)),
-            "RateLimit-Reset": str(self._seconds_left(account)),
+            "RateLimit-Remaining": str(budget.remaining(limit)),
+            "RateLimit-Reset": str(self._seconds_left(budget)),
         }
 
     def forget(self) -> None:
-        """Drop what was leased; it counts as used until the minute ends."""
+        """Drop leased tokens; they count as used until the minute ends."""
         self._budgets.clear()
 
     def _budget(self, tenant: Tenant, caller: Caller) -> LocalBudget:
         key, window = (tenant.slug, _subject(caller)), self._clock() // WINDOW_MS
         with self._lock:
-            account = self._budgets.get(key)
-            if account is None or account.window != window:
-                account = account.next_window(window) if account else LocalBudget(window)
-                self._budgets[key] = account
+            budget = self._budgets.get(key)
+            if budget is None or budget.window != window:
+                budget = budget.next_window(window) if budget else LocalBudget(window)
+                self._budgets[key] = budget
             self._budgets.move_to_end(key)
             if len(self._budgets) > _CAPACITY:
                 self._budgets.popitem(last=False)
-        return account
+        return budget
 
-    def _seconds_left(self, account: LocalBudget) -> int:
-        """Whole seconds after which the account's window has ended: 1 to 60."""
-        milliseconds = (account.window + 1) * WINDOW_MS - self._clock()
+    def _seconds_left(self, budget: LocalBudget) -> int:
+        """Return the whole seconds until the window ends: 1 to 60."""
+        milliseconds = (budget.window + 1) * WINDOW_MS - self._clock()
         return max(1, -(-milliseconds // 1000))
 
 
 def _subject(caller: Caller) -> str:
-    """Name of the credential; a user is one, whatever application the token is of."""
+    """Return the name of the credential; a user has one limit across all applications."""
     return f"{'client' if caller.kind == 'client' else 'user'}#{caller.subject}"
 
 
-def _lease(store: Store, subject: str, window: int, ask: LeaseRequest) -> LeaseResult:
-    """Carry out an ask with one conditional write.
+def _lease(store: Store, subject: str, window: int, request: LeaseRequest) -> LeaseResult:
+    """Lease tokens with one conditional write.
 
-    botocore may repeat it after an answer was lost, and the tokens are leased twice: that can
+    botocore may repeat the write when its answer was lost. Tokens are then leased twice, which can
     only waste some.
     """
     began = window * WINDOW_MS
     key = (f"rate#{subject}", instant(began))
     room = "leased <= :most_leased"
     values: Mapping[str, Any] = {
-        ":tokens": ask.tokens,
-        ":spare": ask.extra - ask.returned,
-        ":newcomers": int(ask.is_first),
-        ":most_leased": ask.most_leased,
+        ":tokens": request.tokens,
+        ":spare": request.extra - request.returned,
+        ":newcomers": int(request.is_first),
+        ":most_leased": request.most_leased,
         ":expiry": (began + WINDOW_MS + _KEPT_MS) // 1000,
     }
-    if ask.extra:
+    if request.extra:
         room += " AND spare <= :most_spare"
-        values = {**values, ":most_spare": ask.most_spare}
+        values = {**values, ":most_spare": request.most_spare}
     try:
         answer = store.client.update_item(
             TableName=store.table,

@@ -1,14 +1,13 @@
-"""How many requests of a window an execution environment may answer without asking again.
+"""Leases of the rate limit: how many requests an execution environment admits without a write.
 
-All environments draw on one item per credential and minute. A request takes one token; whoever
-asks for it takes some more along, and then answers as many requests without a write. What one
-environment has taken along is missing where another one needs it, so at any moment at most
-`budget` of the limit's tokens may be taken along and unspent: no more than that can be refused
-although it was within the limit. More than the limit is never given. Nor is more than a limit
-that was lowered meanwhile: what was taken along is spent only as far as the lower one reaches.
+All environments share one item per credential and minute (a window). Each request takes one token.
+An environment that has none left leases one token and some spare ones in one write, and then
+admits as many requests without a write. Spare tokens of one environment are missing in the others,
+so all unspent spare tokens together are at most `spare_budget` of the limit: at most so many
+requests are refused too early. The limit is never exceeded, also not after it was lowered: spare
+tokens are then used only up to the lower limit.
 
-Each environment takes along an equal share of the budget, by how many they are; whoever is alone
-takes all of it.
+Each environment leases an equal share of the spare budget.
 """
 
 from collections.abc import Callable
@@ -17,74 +16,74 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class WindowState:
-    """What the item of a window says."""
+    """The content of the item of a window."""
 
     leased: int = 0
-    """Tokens that environments have taken; at most the limit."""
+    """Tokens that environments have leased; at most the limit."""
     spare: int = 0
-    """Those of them that were taken along and are not known to be spent."""
+    """Spare tokens among them that are not known to be spent."""
     environments: int = 0
-    """How many environments have taken some."""
+    """Number of environments that have leased tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeaseRequest:
-    """What an environment that has spent all it had asks for: one token, and some more."""
+    """The request of an environment for one token and `extra` spare tokens."""
 
     limit: int
     extra: int
-    """Tokens to take along."""
+    """Spare tokens to lease."""
     returned: int
-    """Tokens taken along before, all spent by now."""
+    """Spare tokens of the last lease, all spent by now."""
     is_first: bool
-    """It is the environment's first in the window."""
+    """Whether it is the environment's first request in the window."""
 
     @property
     def tokens(self) -> int:
-        """Tokens asked for in all."""
+        """All tokens of the request."""
         return 1 + self.extra
 
     @property
     def most_leased(self) -> int:
-        """What may be leased already, at most."""
+        """Largest number of leased tokens at which the request is granted."""
         return self.limit - self.tokens
 
     @property
     def most_spare(self) -> int:
-        """What may be spare already, at most, what is now returned included."""
+        """Largest number of spare tokens, including `returned`, at which it is granted."""
         return spare_budget(self.limit) - self.extra + self.returned
 
 
 @dataclass(frozen=True, slots=True)
 class LeaseResult:
-    """What came of an ask, and what the item says afterwards."""
+    """Whether a request was granted, and the item afterwards."""
 
     granted: bool
     state: WindowState
 
 
 type Lease = Callable[[LeaseRequest], LeaseResult]
-"""Grants an ask when the item has at most `most_leased` leased and, where something is taken
-along, at most `most_spare` spare; an item that is not there yet grants any. Then both grow by
-what is asked for, spare less what is returned."""
+"""Grants a request when the item has at most `most_leased` leased tokens and, when `extra` is not
+0, at most `most_spare` spare tokens. A missing item grants every request. A grant adds the tokens
+to `leased`, and `extra` less `returned` to `spare`."""
 
-_SOME = 2
-"""Environments that are expected where nothing is known: most credentials have one or two."""
+_EXPECTED = 2
+"""Assumed number of environments when it is unknown: most credentials use one or two."""
 
 
 def spare_budget(limit: int) -> int:
-    """Tokens that may be taken along and unspent at any moment: a twentieth of the limit."""
+    """Return how many spare tokens may be unspent at any moment: a twentieth of the limit."""
     return limit // 20
 
 
 class LocalBudget:
-    """What one execution environment knows of one credential in one window.
+    """The tokens of one credential that an execution environment holds in one window.
 
-    An environment answers one request at a time.
+    An environment handles one request at a time.
 
     Args:
         window: Number of the window.
-        expected: How many environments will answer in it, by the window before; 0: unknown.
+        expected: Number of environments in the previous window; 0: unknown.
     """
 
     __slots__ = ("_carried", "_expected", "_is_new", "_left", "_limit", "_state", "window")
@@ -99,16 +98,16 @@ class LocalBudget:
         self._limit = 0
 
     def next_window(self, window: int) -> "LocalBudget":
-        """Begin another window, in which as many environments are expected as now."""
+        """Return the budget of another window, which expects as many environments as this."""
         return LocalBudget(window, self._state.environments or self._expected)
 
     def take(self, limit: int, lease: Lease) -> bool:
-        """Take the token of one request; whether there was one.
+        """Take the token of one request, and return whether there was one.
 
-        What `lease` raises passes through. Whether it was granted is unknown then, so nothing of
-        it is used, and nothing is returned: that can only waste tokens.
+        Errors of `lease` are raised. It is then unknown whether the tokens were granted, so none
+        of them is used or returned; that can only waste tokens.
         """
-        # By the tally from before a limit was lowered others may have spent all of the lower one.
+        # The state was read before the limit was lowered; others may have used the lower limit.
         if self._left > 0 and limit < self._limit and self._request_lease(limit, 0, lease):
             return True
         if self._left > 0 and self._state.leased - self._left < limit:
@@ -122,21 +121,21 @@ class LocalBudget:
         return False
 
     def remaining(self, limit: int) -> int:
-        """Tokens left in the window, as far as it is known here.
+        """Return the tokens left in the window, as far as this environment knows.
 
-        What other environments took along counts as spent.
+        Spare tokens of other environments count as spent.
         """
         return max(0, limit - self._state.leased + self._left)
 
     def _request_lease(self, limit: int, extra: int, lease: Lease) -> bool:
         returned = 0 if self._left else self._carried
-        ask = LeaseRequest(limit, extra, returned, is_first=self._is_new)
+        request = LeaseRequest(limit, extra, returned, is_first=self._is_new)
         self._carried -= returned
-        outcome = lease(ask)
-        self._state = outcome.state
+        result = lease(request)
+        self._state = result.state
         self._limit = limit
-        if not outcome.granted:
-            self._carried += ask.returned
+        if not result.granted:
+            self._carried += request.returned
             return False
         self._is_new = False
         self._left += extra
@@ -144,8 +143,8 @@ class LocalBudget:
         return True
 
     def _extra(self, limit: int) -> int:
-        """How much to take along: an equal share of the budget, as far as it is free."""
+        """Return the spare tokens to lease: an equal share of the budget, as far as it is free."""
         free = spare_budget(limit) - max(0, self._state.spare - self._carried)
-        environments = max(self._state.environments, self._expected) or _SOME
+        environments = max(self._state.environments, self._expected) or _EXPECTED
         share = -(-spare_budget(limit) // environments)
         return max(0, min(share, free, limit - self._state.leased - 1))

@@ -1,15 +1,15 @@
-"""What a handler gets to see of the request, and how body and query are read."""
+"""The request as handlers see it, and how its body is read from the gateway's event."""
 
 import base64
 import binascii
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.caller import Caller
 from shared.kernel.db.facets import MAX_ID
-from shared.kernel.errors import BadRequest, NotFound, PayloadTooLarge, Problem
+from shared.kernel.errors import BadRequest, NotFound, PayloadTooLarge
 from shared.kernel.json_text import loads
 
 _MAX_BODY = 1_048_576
@@ -17,24 +17,27 @@ _ID_DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """One request: who asks, of which tenant, and what, already validated.
+class Request[Body = None, Parameters = None]:
+    """A validated request.
 
-    `body` and `parameters` are of the types that the operation declares. `problems`
-    is empty unless the operation collects problems; then `body` has None for what is
-    invalid, and the handler must not succeed.
+    `body` and `parameters` are of the models that the route declares, None where it declares
+    none. The body of a route that collects problems may also be an `InvalidBody`, with which the
+    handler must fail.
     """
 
     caller: Caller
     tenant: Tenant
     path_values: Mapping[str, str]
-    body: Any = None
-    parameters: Any = None
-    problems: Sequence[Problem] = field(default_factory=tuple)
+    body: Body
+    parameters: Parameters
 
     @property
     def id(self) -> int:
-        """The id in the path; what is no id is NotFound like an id that nothing has."""
+        """The id in the path.
+
+        Raises:
+            NotFound: The text in the path is not an id of the service.
+        """
         text = self.path_values["id"]
         if not (text.isascii() and text.isdigit() and len(text) <= _ID_DIGITS):
             raise NotFound
@@ -45,15 +48,16 @@ class Request:
 
 
 def headers_of(event: Mapping[str, Any]) -> dict[str, str]:
-    """Headers of a gateway event by their names in lower case."""
+    """Return the headers of a gateway event by their names in lower case."""
     return {name.lower(): value for name, value in (event.get("headers") or {}).items()}
 
 
 def read_json_object(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the body of a gateway event, which must be a JSON object of at most 1 MB.
+    """Read the body of a gateway event: a JSON object of at most 1 MB.
 
-    Raises BadRequest for another content type, bad UTF-8, no JSON, or no object;
-    PayloadTooLarge above 1 MB.
+    Raises:
+        BadRequest: Another content type, invalid UTF-8, invalid JSON, or JSON but no object.
+        PayloadTooLarge: The body is larger than 1 MB.
     """
     headers = headers_of(event)
     media, _, charset = (headers.get("content-type") or "application/json").partition(";")
@@ -86,7 +90,11 @@ def _printable(message: str) -> str:
 
 
 def body_bytes(event: Mapping[str, Any]) -> bytes:
-    """Return the body of a gateway event; BadRequest when it is no base64 though it should be."""
+    """Return the body of a gateway event.
+
+    Raises:
+        BadRequest: The event says that the body is base64, but it is not.
+    """
     body = event.get("body") or ""
     if event.get("isBase64Encoded"):
         try:

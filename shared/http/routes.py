@@ -1,23 +1,25 @@
-"""The declaration of a route: everything that checks, documents or tests it derives from here."""
+"""The declaration of routes, from which checks, OpenAPI and contract tests are derived."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 from pydantic import BaseModel
 
+from shared.http.request import Request
 from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.list_parameters import ListParameters
 
 type Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
 class Idempotency(Enum):
-    """Whether a write needs, takes or ignores the header Idempotency-Key."""
+    """Whether a write requires or accepts the header Idempotency-Key."""
 
     REQUIRED = "required"
     OPTIONAL = "optional"
@@ -25,9 +27,9 @@ class Idempotency(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ResourceResponse:
-    """What a handler answers: the view of one resource, and where it lives when it is new.
+    """The view of one resource, and its path when it is new.
 
-    `warning` stands beside `data`: what succeeded, but may not be what the caller meant.
+    `warning` stands beside `data`: the request succeeded, but may not do what the caller meant.
     """
 
     view: BaseModel | Sequence[BaseModel]
@@ -38,7 +40,7 @@ class ResourceResponse:
 
 @dataclass(frozen=True, slots=True)
 class TextResponse:
-    """What a handler answers that is not JSON: a text of the media type that its route declares."""
+    """A text of the media type that the route declares."""
 
     text: str
     headers: Mapping[str, str]
@@ -46,7 +48,7 @@ class TextResponse:
 
 @dataclass(frozen=True, slots=True)
 class FileResponse:
-    """What a handler answers with a file of the media type that its route declares."""
+    """A file of the media type that the route declares."""
 
     content: bytes
     name: str
@@ -54,28 +56,71 @@ class FileResponse:
 
 @dataclass(frozen=True, slots=True)
 class RedirectResponse:
-    """What a handler answers where the thing asked for lies at another address for a while."""
+    """A redirect to an address where the file can be downloaded."""
 
     url: str
 
 
 @dataclass(frozen=True, slots=True)
 class ListResponse[E]:
-    """What a list handler answers: the page as read, and how a record is shown."""
+    """A page of a list, and the function that turns a record into its view."""
 
     page: Page[E]
     view: Callable[[Record[E]], BaseModel]
 
 
+class OperationOptions(TypedDict, total=False):
+    """What the declaration of a route says besides its method, path and summary."""
+
+    scope: str
+    """Scope that an integration client needs."""
+    permission: str | None
+    """Permission that a user needs; None: a valid token is enough."""
+    response: type[BaseModel] | str
+    """Model of `data`, or the media type of a response that is not JSON."""
+    statuses: Sequence[int]
+    """Statuses of a success; 200 when left out."""
+    parameters: type[BaseModel] | None
+    """Model of the query string."""
+    body: type[BaseModel] | None
+    """Model of the request body."""
+    is_form: bool
+    """The body is a form (multipart/form-data), not JSON."""
+    responds_with_list: bool
+    """`data` is the list of all resources that were created."""
+    collects_problems: bool
+    """The handler also takes an invalid body, and adds the problems of its own rules."""
+    idempotency: Idempotency | None
+    """Whether the header Idempotency-Key is required; None: the route reads only."""
+    feature: str | None
+    """Feature that the tenant's plan must include."""
+    module: str | None
+    """Module that must be switched on."""
+    allows_mobile: bool
+    """Open to mobile applications and to users without their second factor."""
+    errors: Sequence[str]
+    """Error codes besides those that every route may answer."""
+    error_statuses: Mapping[str, Sequence[int]]
+    """Statuses of a code of `errors`, where they differ from the code's own."""
+    may_warn: bool
+    """A `warning` may stand beside `data`."""
+    volatile_fields: Sequence[str]
+    """Fields of the response that change by themselves; If-Match ignores them."""
+    allows_self: bool
+    """Users need no permission for themselves (`{id}` is their own id, or `me`)."""
+    response_has_secret: bool
+    """The response shows a secret once, so it is stored encrypted."""
+    request_has_secret: bool
+    """The body may carry a password, so its fingerprint is slow to guess."""
+    description: str
+    """Text for the OpenAPI document, after the handler's docstring."""
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One route.
+    """One route. The optional fields are described in `OperationOptions`.
 
     `path` is relative to the base address, with `{id}` for the id of the resource.
-    `scope` is what an integration client needs, `permission` what a user needs (None:
-    a valid token is enough). `answer` is the model of what is in `data`, or the media
-    type of an answer that is not JSON. `errors` are the codes it answers besides those that
-    every route may answer.
     """
 
     method: Method
@@ -89,33 +134,24 @@ class Operation:
     parameters: type[BaseModel] | None = None
     body: type[BaseModel] | None = None
     is_form: bool = False
-    """The body is a form (multipart/form-data), not JSON."""
     responds_with_list: bool = False
-    """`{data}` is the list of all that was made, not one of them."""
     collects_problems: bool = False
-    """The handler takes an invalid body too, in order to add the problems of its rules."""
     idempotency: Idempotency | None = None
     feature: str | None = None
     module: str | None = None
     allows_mobile: bool = False
     errors: Sequence[str] = ()
     error_statuses: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    """Statuses under which a code of `errors` comes here, where not under its own."""
     may_warn: bool = False
-    """A `warning` may stand beside `data`."""
     volatile_fields: Sequence[str] = ()
-    """Fields of its answer that change by themselves, which If-Match does not look at."""
     allows_self: bool = False
-    """A user may do it to themselves (`{id}` is their own, or `me`), without the permission."""
     response_has_secret: bool = False
-    """Its answer must not be stored in the clear: it shows a secret, this once."""
     request_has_secret: bool = False
-    """What is kept of its body must not help anybody to guess: it may carry a password."""
     description: str = ""
 
     @property
     def name(self) -> str:
-        """Method and path, as people name the route."""
+        """Method and path, such as `GET /products/{id}`."""
         return f"{self.method} {self.path}"
 
     @property
@@ -125,19 +161,19 @@ class Operation:
 
     @property
     def is_list(self) -> bool:
-        """Whether it answers a page of a list."""
+        """Whether the response is a page of a list."""
         return self.parameters is not None and issubclass(self.parameters, ListParameters)
 
     @property
     def body_optional(self) -> bool:
-        """Whether no body means an empty one: an act about which nothing has to be said."""
+        """Whether the body may be left out, because none of its fields is required."""
         fields = self.body.model_fields.values() if self.body else ()
         return self.method == "POST" and not any(field.is_required() for field in fields)
 
 
 @dataclass(frozen=True, slots=True)
 class RouteMatch:
-    """An operation found for a path, and what the path has in place of its names."""
+    """An operation whose path matches, and the values of the path's parameters."""
 
     operation: Operation
     path_values: Mapping[str, str]
@@ -145,9 +181,8 @@ class RouteMatch:
 
 @dataclass(slots=True)
 class Routes:
-    """The routes of one door, in the order of their declaration."""
+    """A group of routes, in the order of their declaration."""
 
-    group: str
     operations: list[Operation] = field(default_factory=list)
 
     def declare[F: Callable[..., Any]](
@@ -155,25 +190,73 @@ class Routes:
         method: Method,
         path: str,
         summary: str,
-        **facts: Any,
+        defaults: OperationOptions | None = None,
+        **options: Unpack[OperationOptions],
     ) -> Callable[[F], F]:
-        """Declare the decorated handler as the route; `facts` are fields of Operation.
+        """Declare the decorated handler as a route.
 
-        A read is handled by `handler(store, request)`, a write by `handler(transaction,
-        request)`; it may run more than once before its transaction is committed.
+        The handler of a read takes (store, request), that of a write (transaction, request). A
+        write may run more than once before its transaction is committed. `defaults` are the
+        options that several routes share; `options` go before them.
         """
+        merged: OperationOptions = {**(defaults or {}), **options}
         if method != "GET":
-            facts.setdefault("idempotency", Idempotency.OPTIONAL)
+            merged.setdefault("idempotency", Idempotency.OPTIONAL)
 
         def register(handler: F) -> F:
-            operation = Operation(method, path, summary, handler=handler, **facts)
-            self.operations.append(operation)
+            self.operations.append(Operation(method, path, summary, handler=handler, **merged))
             return handler
 
         return register
 
+    def declare_change_and_delete(  # noqa: PLR0913 - the facts of three routes
+        self,
+        path: str,
+        noun: str,
+        defaults: OperationOptions,
+        *,
+        change: Callable[[Transaction, int, Any], Record[Any]],
+        delete: Callable[[Transaction, int], Record[Any]],
+        delete_description: str,
+        **options: Unpack[OperationOptions],
+    ) -> None:
+        """Declare PUT, PATCH and DELETE of an entity of master data.
+
+        Args:
+            path: The path of one entity.
+            noun: The entity with its article, such as "a product", for the summaries.
+            defaults: Options that several routes share.
+            change: Changes the fields sent; PUT and PATCH do the same.
+            delete: Deletes the entity; the response shows it as it was.
+            delete_description: The description of the DELETE operation.
+            options: Options of the three routes; those of the body are for PUT and PATCH.
+        """
+
+        def change_handler(tx: Transaction, request: Request[Any]) -> ResourceResponse:
+            return ResourceResponse(change(tx, request.id, request.body).entity)
+
+        def delete_handler(tx: Transaction, request: Request) -> ResourceResponse:
+            return ResourceResponse(delete(tx, request.id).entity)
+
+        # The OpenAPI document names an operation after its handler.
+        change_handler.__name__, delete_handler.__name__ = change.__name__, delete.__name__
+        common: OperationOptions = {**defaults, **options}
+        change_options: OperationOptions = {
+            **common,
+            "description": "Only the fields sent change; PUT and PATCH are the same.",
+        }
+        delete_options: OperationOptions = {
+            **common,
+            "description": delete_description,
+            "body": None,
+            "collects_problems": False,
+        }
+        self.declare("PUT", path, f"Change {noun}", change_options)(change_handler)
+        self.declare("PATCH", path, f"Change {noun}", change_options)(change_handler)
+        self.declare("DELETE", path, f"Delete {noun}", delete_options)(delete_handler)
+
     def match(self, path: str) -> Iterator[RouteMatch]:
-        """Yield every operation whose path this can be."""
+        """Yield every operation whose path pattern matches `path`."""
         for operation in self.operations:
             if found := _pattern(operation.path).fullmatch(path):
                 yield RouteMatch(operation, found.groupdict())

@@ -1,4 +1,4 @@
-"""Calendar days of a time zone, as the instants between which they lie."""
+"""The first and the last instant of calendar days in a time zone."""
 
 from datetime import UTC, date, datetime, time
 from functools import cache
@@ -30,16 +30,16 @@ def _instant(day: str, clock: time, timezone: str) -> Instant:
     try:
         return instant_of(moment)
     except OverflowError:
-        # The calendar's first and last day, seen from the other side of UTC.
+        # The first or last day of the calendar, in a time zone beyond its end in UTC.
         return instant_of(moment.replace(tzinfo=UTC))
 
 
 @cache
 def time_zone(name: str) -> ZoneInfo:
-    """Return a time zone that was checked when it was stored.
+    """Return a time zone by its name, which was validated when it was stored.
 
-    UTC stands in where its rules are missing: a newer edition of them, on the machine that
-    checked, has names that an older one lacks.
+    Returns UTC for a name that this machine's time zone database lacks because it is older than
+    the one that validated the name.
     """
     try:
         return ZoneInfo(name)
@@ -50,10 +50,10 @@ def time_zone(name: str) -> ZoneInfo:
 
 @cache
 def time_zones() -> frozenset[str]:
-    """Names of the IANA time zones; finding them takes a hundred milliseconds, the first time.
+    """Return the names of the IANA time zones; the first call takes about 100 ms.
 
-    Each machine has names of its own beside them, all in lower case, such as `localtime`; and
-    `Factory` is what it uses before anybody has set a time zone.
+    Leaves out names that are not IANA's: lower-case ones such as `localtime`, and `Factory`, the
+    placeholder of a machine without a time zone.
     """
     return frozenset(
         name for name in available_timezones() if name[0].isupper() and name != "Factory"

@@ -1,56 +1,57 @@
-"""Who is calling, as the authorizer found out and the doors are told."""
+"""The caller of a request, as the authorizer passes it to the API handlers."""
 
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
 
-type Kind = Literal["client", "user", "mobile"]
+type CallerKind = Literal["client", "user", "mobile"]
 
 _NO_EXPIRY = sys.maxsize
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The holder of a verified token."""
+    """The holder of a verified access token."""
 
     tenant: str
     subject: str
     """Id of the integration client or of the user."""
-    kind: Kind
+    kind: CallerKind
     client_id: str | None
-    """Client that obtained the token; for users the application, None when none did."""
+    """Client that the token was issued to: for a user the mobile application, None without one."""
     scopes: frozenset[str]
     permissions: frozenset[str]
     second_factor: bool
-    """False: the user has two-step verification, and the token was got without it."""
+    """False if the user has two-step verification and signed in without a code."""
     token_id: str
     expires_at: int = _NO_EXPIRY
-    """Seconds since the epoch. The gateway keeps a verdict for minutes, so doors look again."""
+    """Seconds since the epoch. The handlers check it again, because the gateway caches the
+    authorizer's result for minutes."""
     session: str | None = None
-    """Id of the sign-in that the token comes from; None for integration clients."""
+    """Id of the user's session; None for integration clients."""
     roles: frozenset[str] = frozenset()
-    """Ids of the roles that the permissions come from."""
+    """Ids of the roles that grant the permissions."""
 
     @property
     def user_id(self) -> int | None:
-        """Id of the user who calls; None when an integration client does."""
-        known = self.kind != "client" and self.subject.isdecimal()
-        return int(self.subject) if known else None
+        """Id of the calling user; None for an integration client."""
+        is_user = self.kind != "client" and self.subject.isdecimal()
+        return int(self.subject) if is_user else None
 
     @classmethod
     def from_context(cls, flat: Mapping[str, str]) -> "Caller":
-        """Read the authorizer's flat context, in which lists are separated by spaces.
+        """Parse the authorizer's flat context, in which list values are separated by spaces.
 
-        What may be empty may also be absent: either way it gives no rights.
+        An optional entry that is empty may also be missing; both give no rights.
 
         Raises:
-            KeyError: An entry is missing, so this is not the authorizer's context.
+            KeyError: A required entry is missing, so this is not the authorizer's context.
         """
         return cls(
             tenant=flat["tenant"],
             subject=flat["subject"],
-            kind=cast("Kind", flat["kind"]),
+            kind=cast("CallerKind", flat["kind"]),
             client_id=flat.get("client") or None,
             scopes=frozenset(flat.get("scopes", "").split()),
             permissions=frozenset(flat.get("permissions", "").split()),
@@ -62,7 +63,7 @@ class Caller:
         )
 
     def to_context(self) -> dict[str, str]:
-        """Write the flat context that API Gateway hands from the authorizer to the door."""
+        """Return the flat context that API Gateway passes from the authorizer to the handlers."""
         return {
             "tenant": self.tenant,
             "subject": self.subject,

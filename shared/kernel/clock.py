@@ -1,4 +1,4 @@
-"""Time, as the service writes it: UTC, milliseconds, `Z`, so that text order is time order."""
+"""Timestamps in UTC with milliseconds and `Z`, so that the order of texts is that of times."""
 
 import time
 from datetime import UTC, datetime, timedelta
@@ -11,7 +11,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def now_ms() -> int:
-    """Milliseconds since the epoch."""
+    """Return the milliseconds since the epoch."""
     return int(time.time() * 1000)
 
 
@@ -33,7 +33,7 @@ def milliseconds_of(moment: Instant) -> int:
 
 
 class Deadline:
-    """How long an invocation may still take; waits and retries stay inside it."""
+    """The time that an invocation has left; waits and retries end before it."""
 
     __slots__ = ("_ends",)
 

@@ -1,6 +1,6 @@
-"""What the deployment tells the code: names and addresses, read from the environment once.
+"""The configuration of a deployment, read once from environment variables.
 
-Modules import without any environment (tests, OpenAPI generation); the first use reads it.
+Modules can be imported without an environment (tests, OpenAPI generation); the first use reads it.
 """
 
 import os
@@ -17,39 +17,40 @@ class Config:
     control_table: str
     outbox_table: str
     tenant_data_role: str
-    """Role that is narrowed to one tenant for data access; empty: use the ambient credentials."""
+    """ARN of the role for data access, narrowed to one tenant; empty: the function's own role."""
     signing_keys: tuple[str, ...]
     """KMS key ids that verify tokens; the first one signs."""
     docs_base: str
-    """Where the error pages live, without a trailing slash."""
+    """Address of the documentation, without a trailing slash."""
     upgrade_url: str
+    """Address where a company changes its plan."""
     secret_hash_key: str
-    """KMS key id (HMAC) under which client secrets are hashed."""
+    """Id of the KMS key (HMAC) that hashes client secrets."""
     import_bucket: str
-    """Bucket in which others leave import files, one prefix per tenant; empty: none is deployed."""
+    """Bucket for uploaded and dropped import files, one prefix per tenant; empty: none exists."""
     import_work_bucket: str
-    """Bucket of what imports write for themselves: copies of files, checked rows, reports."""
+    """Bucket for the files that imports write: copies of files, checked rows, reports."""
     import_queue: str
-    """Address of the queue of imports that wait for the worker."""
+    """URL of the queue of imports for the worker."""
     webhook_queue: str
-    """Address of the queue of deliveries."""
+    """URL of the queue of webhook deliveries."""
     webhook_slow_queue: str
-    """Address of the queue of deliveries to endpoints that take their time."""
+    """URL of the queue of deliveries to slow endpoints."""
     webhook_delays: tuple[int, ...]
-    """Seconds before each attempt of a delivery; there are as many attempts."""
+    """Seconds before each attempt of a delivery; its length is the number of attempts."""
     webhook_localhost: bool
-    """Whether webhooks may also go to `http://localhost:PORT`: on a developer's machine alone."""
+    """Whether webhooks may go to `http://localhost:PORT`; only on a developer's machine."""
     sealing_key: str
-    """KMS key id under which secrets are stored that have to be read again."""
+    """Id of the KMS key that encrypts stored secrets that must be read again."""
 
     def tenant_table(self, slug: str) -> str:
-        """Name of the table that holds one tenant's data."""
+        """Return the name of a tenant's table."""
         return f"{self.stack}-tenant-{slug}"
 
 
 @cache
 def config() -> Config:
-    """Read the environment, once per execution environment."""
+    """Return the configuration; the environment is read once per execution environment."""
     env = os.environ
     return Config(
         stack=env["STACK_NAME"],

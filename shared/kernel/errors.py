@@ -1,9 +1,7 @@
-"""Every refusal the service can give, in one place.
+"""Every error that the service responds with.
 
-A subject raises one of these where it knows the fact; `shared.http` turns it
-into the error envelope. Codes and statuses follow the Errors table of the
-interface; `CODES` is the source for the envelope, the OpenAPI file and
-`docs/errors.md`.
+Code raises one of these where it finds the error; `shared.http` turns it into the error envelope.
+`CODES` is the source of the envelope, the OpenAPI document and `docs/errors.md`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,11 +11,18 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """One row of the Errors table: HTTP status, what it means, what the caller can do."""
+    """One row of the Errors table.
+
+    `status` is the HTTP status, `meaning` what the code says, `action` what the caller can do.
+    `is_stored` says whether an answer with this code is kept under an Idempotency-Key and
+    repeated. It is not where the caller can correct the request and send it again under the same
+    key (422, approvals), and not where the cause passes by itself (429, 5xx, a request in flight).
+    """
 
     status: int
     meaning: str
     action: str
+    is_stored: bool = True
 
 
 CODES: Mapping[str, Code] = {
@@ -68,9 +73,13 @@ CODES: Mapping[str, Code] = {
         409,
         "The first request with this Idempotency-Key is still being processed.",
         "Retry after the seconds in Retry-After with the same key.",
+        is_stored=False,
     ),
     "approval_required": Code(
-        409, "A rule asks for a supervisor's approval.", "Have it approved, then repeat."
+        409,
+        "A rule requires a supervisor's approval.",
+        "Have it approved, then repeat.",
+        is_stored=False,
     ),
     "order_in_wave": Code(
         409,
@@ -82,29 +91,50 @@ CODES: Mapping[str, Code] = {
         410, "The company runs on its own server.", "Use that installation's address."
     ),
     "gone": Code(410, "The resource existed and is no longer available.", "Stop using it."),
-    "payload_too_large": Code(413, "The request or its answer is too large.", "Send or ask less."),
+    "payload_too_large": Code(
+        413, "The request or its response is too large.", "Send or request less."
+    ),
     "validation_failed": Code(
-        422, "The data is invalid; `errors` lists every problem.", "Correct the fields named."
+        422,
+        "The data is invalid; `errors` lists every problem.",
+        "Correct the fields named.",
+        is_stored=False,
     ),
     "idempotency_key_reused": Code(
-        422, "The Idempotency-Key was used with another request.", "Use a new key."
+        422,
+        "The Idempotency-Key was used with another request.",
+        "Use a new key.",
+        is_stored=False,
     ),
-    "rule_blocked": Code(422, "A business rule blocks the operation.", "Read the message."),
+    "rule_blocked": Code(
+        422,
+        "A business rule blocks the operation.",
+        "Read the message.",
+        is_stored=False,
+    ),
     "import_refused": Code(
         422,
         "The file cannot be processed, or the import can no longer be committed.",
         "Correct the file and upload it again.",
+        is_stored=False,
     ),
     "rate_limited": Code(
         429,
         "The limit of requests per minute is exceeded.",
         "Wait the seconds in Retry-After.",
+        is_stored=False,
     ),
     "internal_error": Code(
-        500, "The service failed.", "Retry with the same Idempotency-Key; quote the request id."
+        500,
+        "The service failed.",
+        "Retry with the same Idempotency-Key; quote the request id.",
+        is_stored=False,
     ),
     "service_unavailable": Code(
-        503, "The service is busy.", "Retry after the seconds in Retry-After."
+        503,
+        "The service is busy.",
+        "Retry after the seconds in Retry-After.",
+        is_stored=False,
     ),
 }
 """The Errors table: code → status, meaning, action."""
@@ -112,7 +142,7 @@ CODES: Mapping[str, Code] = {
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong with the request: the path of the field and what is wrong with it."""
+    """One problem of a request: the path of the field, and what is wrong with its value."""
 
     field: str
     message: str
@@ -120,10 +150,11 @@ class Problem:
 
 @dataclass(eq=False)
 class ServiceError(Exception):
-    """Base of every refusal: a code of `CODES`, a message for people, and the code's extras.
+    """Base of every error: a code of `CODES`, a message, and the extras of the code.
 
-    `status` overrides the code's own status (import_refused has three);
-    `extra` goes into `error` (scope, feature, offer …); `headers` into the answer.
+    `extra` goes into `error` (scope, feature, offer …), `headers` into the answer.
+    `status_override` replaces the code's own status, `stored_override` whether the answer is kept
+    under an Idempotency-Key.
     """
 
     message: str
@@ -132,6 +163,7 @@ class ServiceError(Exception):
     headers: Mapping[str, str] = field(default_factory=dict)
     problems: Sequence[Problem] = ()
     status_override: int | None = None
+    stored_override: bool | None = None
 
     def __str__(self) -> str:
         """Return the message."""
@@ -141,6 +173,12 @@ class ServiceError(Exception):
     def status(self) -> int:
         """HTTP status of the answer."""
         return self.status_override or CODES[self.code].status
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether the answer is kept under an Idempotency-Key; see `Code`."""
+        stored = CODES[self.code].is_stored
+        return stored if self.stored_override is None else self.stored_override
 
 
 class BadRequest(ServiceError):
@@ -189,7 +227,7 @@ class TenantMoved(ServiceError):
 
 
 class FeatureNotInPlan(ServiceError):
-    """402 feature_not_in_plan; names the feature and where to change the plan."""
+    """402 feature_not_in_plan with the feature and the address where the plan is changed."""
 
     def __init__(self, feature: str, upgrade_url: str) -> None:
         super().__init__(
@@ -214,21 +252,21 @@ class MissingScope(ServiceError):
 
 
 class ClientNotAllowed(ServiceError):
-    """403 client_not_allowed: mobile token, or a two-step user without the second step."""
+    """403 client_not_allowed: a mobile token, or a user without the second factor."""
 
     def __init__(self) -> None:
         super().__init__("This token reaches only GET /products.", "client_not_allowed")
 
 
 class NotFound(ServiceError):
-    """404 not_found; the message never tells whether another tenant has the id."""
+    """404 not_found; the same message whether or not another tenant has the id."""
 
     def __init__(self, what: str = "The resource") -> None:
         super().__init__(f"{what} does not exist.", "not_found")
 
 
 class Gone(ServiceError):
-    """410 gone: it was there and was deleted, or ended in another way."""
+    """410 gone: the resource existed and was deleted, or `how` else it ended."""
 
     def __init__(self, what: str = "The resource", how: str = "deleted") -> None:
         super().__init__(f"{what} was {how}.", "gone")
@@ -247,7 +285,7 @@ class MethodNotAllowed(ServiceError):
 
 
 class Conflict(ServiceError):
-    """409 conflict: the current state does not allow it."""
+    """409 conflict: the current state does not allow the operation."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, "conflict")
@@ -288,7 +326,7 @@ class IdempotencyKeyReused(ServiceError):
 
 
 class ValidationFailed(ServiceError):
-    """422 validation_failed: every problem at once, the first one named in `error.field`."""
+    """422 validation_failed with every problem; `error.field` names the first."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         first = problems[0]
@@ -303,17 +341,23 @@ class ValidationFailed(ServiceError):
 
 
 class RuleBlocked(ServiceError):
-    """422 rule_blocked: valid data that a rule of the warehouse forbids; names the places."""
+    """422 rule_blocked: valid data that a rule of the warehouse forbids, with every place."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__(problems[0].message, "rule_blocked", problems=problems)
 
 
 class ImportRefused(ServiceError):
-    """422 import_refused, or under 409 or 413: the file, or the state of the import, forbids it."""
+    """422 import_refused, also with 409 or 413: the file or the import's state forbids it."""
 
     def __init__(self, message: str, status: int = 422) -> None:
-        super().__init__(message, "import_refused", status_override=status)
+        super().__init__(
+            message,
+            "import_refused",
+            status_override=status,
+            # The state of the import (409) and the size of the file (413) do not change.
+            stored_override=status != CODES["import_refused"].status,
+        )
 
 
 class PayloadTooLarge(ServiceError):
@@ -324,7 +368,7 @@ class PayloadTooLarge(ServiceError):
 
 
 class ServiceUnavailable(ServiceError):
-    """503 service_unavailable with Retry-After: contention or throttling outlived the deadline."""
+    """503 service_unavailable with Retry-After: conflicts or throttling until the deadline."""
 
     def __init__(self, retry_after: int = 1) -> None:
         super().__init__(

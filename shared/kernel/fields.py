@@ -1,7 +1,7 @@
-"""The kinds of value that requests and entities are made of, each with its bounds.
+"""The field types of requests and entities, each with its bounds.
 
-JSON types are strict: `"5"` is no number, `5` no text. Text is free of control
-characters and of halves of surrogate pairs.
+JSON types are strict: `"5"` is not a number, `5` is not a text. Text has no control characters and
+no unpaired surrogates.
 """
 
 import re
@@ -35,16 +35,16 @@ _CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 class Input(BaseModel):
-    """Base of request bodies: strict types, fields that are not known are ignored.
+    """Base of request bodies: strict types, unknown fields are ignored.
 
-    What a function does not use costs its cold start nothing: models are built when needed.
+    Pydantic builds a model at its first use, so unused models do not slow the cold start.
     """
 
     model_config = ConfigDict(strict=True, extra="ignore", defer_build=True)
 
 
 class Stored(BaseModel):
-    """Base of what is stored and answered."""
+    """Base of stored entities and of response models."""
 
     model_config = ConfigDict(extra="ignore", defer_build=True)
 
@@ -62,7 +62,7 @@ def _lines(text: str) -> str:
 
 
 ONE_LINE = AfterValidator(_one_line)
-"""Of a text: no control characters, no ends of lines."""
+"""Validator of a text without control characters and line breaks."""
 
 type Code = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=50), ONE_LINE
@@ -89,7 +89,7 @@ type Line = Annotated[str, StringConstraints(strip_whitespace=True, max_length=2
 type Term = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=255), ONE_LINE
 ]
-"""What a list is filtered by: 1 to 255 characters."""
+"""The value of a list filter: 1 to 255 characters."""
 type Reason = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=255), ONE_LINE
 ]
@@ -101,7 +101,7 @@ type Barcode = Annotated[
 type Note = Annotated[str, StringConstraints(max_length=2000), AfterValidator(_lines)]
 """Free text of several lines, up to 2000 characters."""
 
-# RFC 5321, less what no partner's address has: quoted local parts and literal IP addresses.
+# RFC 5321 without quoted local parts and literal IP addresses, which no partner's address has.
 _LOCAL_PART = r"(?=.{1,64}@)[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*"
 _LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 _TOP_LABEL = r"(?=.*[a-z])" + _LABEL
@@ -124,9 +124,9 @@ type Email = Annotated[
 
 
 def distinct(most: int) -> WrapValidator:
-    """Make the rule of a list that nothing is named twice in it.
+    """Return a validator that rejects repeated entries of a list of at most `most` entries.
 
-    It is told together with what else is wrong with the entries, of the first `most` and one.
+    It reports repeated entries together with every other problem of the entries.
     """
 
     def check(value: Any, entries: ValidatorFunctionWrapHandler) -> Any:
@@ -166,7 +166,7 @@ def _number(value: Any) -> Decimal:
 
 
 def _decimals(number: Decimal) -> Decimal:
-    # normalize() alone would round to 28 digits, and what is next to nothing to 0.
+    # normalize() alone would round to 28 digits, and a tiny number to 0.
     rounded = number.quantize(_SMALLEST)
     if rounded != number:
         raise PydanticCustomError("number_decimals", "must have at most 6 decimals")
@@ -214,7 +214,7 @@ type Measure = Annotated[
 ]
 """0 or more, at most 999 999 999, up to 6 decimals."""
 type Number = Annotated[Decimal, _WRITTEN_PLAIN, _NUMBER_SCHEMA]
-"""A stored quantity; written as a JSON number, whole ones without a fraction."""
+"""A stored quantity, written as a JSON number; whole numbers have no fraction."""
 
 type Identifier = Annotated[int, Field(ge=1, le=_MAX_ID)]
 """An id given by the service."""

@@ -1,4 +1,4 @@
-"""JSON as the service reads and writes it: numbers with a fraction are Decimals, never floats."""
+"""JSON with Decimals instead of floats for numbers with a fraction."""
 
 import json
 from decimal import Decimal, InvalidOperation
@@ -20,7 +20,7 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def loads(text: str | bytes) -> Any:
-    """Parse JSON text; ValueError when it is none (NaN and Infinity are none)."""
+    """Parse JSON text; raise ValueError for invalid JSON, also for NaN and Infinity."""
     try:
         return json.loads(text, parse_float=_decimal, parse_constant=_no_constant)
     except RecursionError:
@@ -29,7 +29,7 @@ def loads(text: str | bytes) -> Any:
 
 
 def dumps(value: object) -> str:
-    """Write JSON text; Decimals come out as the numbers they are."""
+    """Write JSON text; Decimals become numbers."""
     return simplejson.dumps(
         value, use_decimal=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
     )

@@ -1,4 +1,4 @@
-"""Query parameters that all lists share, and how they become a ListQuery."""
+"""The query parameters that lists share, and their conversion into a ListQuery."""
 
 from typing import Annotated, Self
 
@@ -21,7 +21,7 @@ from shared.kernel.fields import Day, Moment, Term
 _MOST_PER_PAGE = 100
 
 type Text = Term
-"""A filter that a value must equal."""
+"""A filter by equality."""
 
 
 def _searched(text: str) -> str:
@@ -32,7 +32,7 @@ def _searched(text: str) -> str:
 
 
 type Search = Annotated[Term, AfterValidator(_searched)]
-"""Part of a code or name, without regard to case and accents."""
+"""A filter by part of a code or name, without case and accents."""
 
 
 def _digits(value: object) -> object:
@@ -47,7 +47,7 @@ type Integer = Annotated[int, BeforeValidator(_digits)]
 
 
 class ListParameters(BaseModel):
-    """page, per_page, sort, updated_since; a list adds its sort values and filters."""
+    """page, per_page, sort, updated_since and cursor; a list adds its sorts and filters."""
 
     model_config = ConfigDict(extra="ignore", defer_build=True)
 
@@ -66,7 +66,7 @@ class ListParameters(BaseModel):
         contains: dict[str, str | None] | None = None,
         between: dict[str, Range] | None = None,
     ) -> ListQuery:
-        """Make the query; filters whose value is None are not asked for."""
+        """Return the query; a filter whose value is None is left out."""
         ranges = dict(between or {})
         if self.updated_since:
             ranges["updated_at"] = (self.updated_since, None)
@@ -83,7 +83,7 @@ class ListParameters(BaseModel):
 
 
 class PeriodParameters(ListParameters):
-    """A list that also has `from` and `to`: created since and until, both days included."""
+    """Parameters of a list with `from` and `to`: days of creation, both inclusive."""
 
     first_day: Day | None = Field(default=None, alias="from")
     last_day: Day | None = Field(default=None, alias="to")
@@ -97,7 +97,7 @@ class PeriodParameters(ListParameters):
         return last_day
 
     def created(self, timezone: str) -> dict[str, Range]:
-        """Make the range of `created_at` for days in the time zone; empty when none is asked."""
+        """Return the range of `created_at` for the days in `timezone`; empty without filter."""
         first, last = self.first_day, self.last_day
         if not first and not last:
             return {}

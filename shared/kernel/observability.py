@@ -1,7 +1,7 @@
-"""Logs, metrics and traces, all keyed by tenant, request and route.
+"""Logs, metrics and traces with tenant, request and route.
 
-Secrets never reach a log: whatever looks like one is masked in the finished line, so that
-neither a message nor a traceback can carry it.
+Secrets never reach a log: everything that looks like one is masked in the finished line, so that
+neither a message nor a traceback contains it.
 """
 
 import json
@@ -40,13 +40,13 @@ logger = Logger(service="stowage", logger_formatter=_Formatter())
 """JSON logger; its level is the environment variable POWERTOOLS_LOG_LEVEL."""
 
 metrics = Metrics(namespace=_NAMESPACE, service="stowage")
-"""CloudWatch metrics, written as log lines: no call, no waiting."""
+"""CloudWatch metrics, written as log lines without any call."""
 
 
 def bind(*, request_id: str, route: str | None = None, tenant: str | None = None) -> None:
-    """Begin an invocation: its log lines and metrics carry these keys and none of the last one's.
+    """Start an invocation: its log lines and metrics get these keys instead of the last ones.
 
-    Tenants are no dimension of metrics: CloudWatch bills each combination.
+    The tenant is not a dimension of metrics, because CloudWatch bills each combination.
     """
     keys = {"request_id": request_id, "route": route, "tenant": tenant}
     logger.clear_state()
@@ -57,23 +57,23 @@ def bind(*, request_id: str, route: str | None = None, tenant: str | None = None
 
 
 def request_id() -> str | None:
-    """Return the id that this invocation was bound to; None outside of one."""
+    """Return the request id of this invocation; None outside of an invocation."""
     bound = logger.get_current_keys().get("request_id")
     return None if bound is None else str(bound)
 
 
 def count(name: str, value: float = 1) -> None:
-    """Count something; written by `flush`."""
+    """Add `value` to the metric `name`; `flush` writes it."""
     metrics.add_metric(name=name, unit=MetricUnit.Count, value=value)
 
 
 def measure(name: str, milliseconds: float) -> None:
-    """Note how long something took; written by `flush`."""
+    """Add a duration to the metric `name`; `flush` writes it."""
     metrics.add_metric(name=name, unit=MetricUnit.Milliseconds, value=milliseconds)
 
 
 def flush() -> None:
-    """End an invocation: write what was counted, if anything was."""
+    """End an invocation: write its metrics, if there are any."""
     if metrics.metric_set:
         metrics.flush_metrics()
 
@@ -82,13 +82,12 @@ def flush() -> None:
 def span(name: str, **annotations: str) -> Iterator[None]:
     """Trace a step as a subsegment of the function's X-Ray segment.
 
-    It is sent to the daemon beside the function in the daemon's own format: one datagram and
-    no SDK, which would cost 100 ms per cold start. Nothing happens where the invocation is
-    not sampled or there is no daemon.
+    The subsegment is sent to the X-Ray daemon in one datagram, without the SDK, which would cost
+    100 ms per cold start. Nothing is sent when the invocation is not sampled or no daemon runs.
 
     Args:
-        name: The step.
-        annotations: Indexed by X-Ray, such as the tenant.
+        name: Name of the step.
+        annotations: Values that X-Ray indexes, such as the tenant.
     """
     trace = dict(
         part.split("=", 1)

@@ -1,4 +1,4 @@
-"""Messages to the workers."""
+"""Sends messages to SQS queues."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,17 +8,19 @@ from shared.kernel.aws import client
 from shared.kernel.json_text import dumps
 
 MOST_DELAY = 900
-"""Seconds; whoever has to wait longer goes through the queue more than once."""
+"""Seconds by which SQS can delay a message. A longer delay needs several messages in turn."""
 MOST_AT_ONCE = 10
-"""Messages of one call."""
+"""Messages that one call can send."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What is sent.
+    """A message.
 
-    Messages of one group never hold up another's for long (fair queuing). It becomes visible
-    after `delay` seconds, at most MOST_DELAY.
+    Attributes:
+        body: The content.
+        group: The message group: SQS delivers the messages of different groups in fair turns.
+        delay: Seconds after which the message becomes visible, at most 900.
     """
 
     body: Mapping[str, Any]
@@ -26,7 +28,7 @@ class Message:
     delay: int = 0
 
     def arguments(self) -> dict[str, Any]:
-        """Return the message as SQS takes it."""
+        """Return the arguments of the SQS call that sends the message."""
         return {
             "MessageBody": dumps(self.body),
             "MessageGroupId": self.group,
@@ -45,9 +47,9 @@ class Queue:
         client("sqs").send_message(QueueUrl=self.url, **message.arguments())
 
     def send_many(self, messages: Sequence[Message]) -> list[Message]:
-        """Send up to MOST_AT_ONCE messages in one call; return those that were not taken."""
+        """Send up to 10 messages in one call, and return those that SQS did not accept."""
         entries = [
             {"Id": str(number), **message.arguments()} for number, message in enumerate(messages)
         ]
-        answer = client("sqs").send_message_batch(QueueUrl=self.url, Entries=entries)
-        return [messages[int(refused["Id"])] for refused in answer.get("Failed", ())]
+        response = client("sqs").send_message_batch(QueueUrl=self.url, Entries=entries)
+        return [messages[int(failed["Id"])] for failed in response.get("Failed", ())]

@@ -1,4 +1,4 @@
-"""A tenant's files in S3: one prefix of a bucket, whole files in and out."""
+"""The files of one tenant in an S3 bucket."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,31 +9,38 @@ from botocore.exceptions import ClientError
 
 from shared.kernel.observability import logger
 
-_MISSING = frozenset({"NoSuchKey", "404", "NotFound", "AccessDenied", "403"})
-"""Whoever may not list a bucket, as no tenant's session may, is told that access to what is
-missing is denied."""
-_CHUNK = 1 << 20
+_MISSING_CODES = frozenset({"NoSuchKey", "404", "NotFound", "AccessDenied", "403"})
+"""S3 answers AccessDenied for a missing object if the caller may not list the bucket. The session
+of a tenant may not."""
+_REPLACED_CODES = frozenset({"PreconditionFailed", "412"})
+_CHUNK_BYTES = 1 << 20
 
 
 class FileMissing(Exception):
-    """No file has the name, or the one that has it is not the one that was meant."""
+    """The file does not exist, or was replaced by another one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
-    """The files of one tenant in one bucket; whoever holds it can reach no other tenant's."""
+class TenantFiles:
+    """The files of one tenant in one bucket.
+
+    Attributes:
+        client: An S3 client with the credentials of the tenant.
+        bucket: The bucket.
+        slug: The tenant. The keys of its files begin with `SLUG/`, names do not.
+    """
 
     client: Any
     bucket: str
     slug: str
 
     def key(self, name: str) -> str:
-        """Key of a file in the bucket."""
+        """Return the key of a file in the bucket."""
         return f"{self.slug}/{name}"
 
-    def put(self, name: str, content: bytes | Path, media: str) -> None:
-        """Write a file, replacing what had its name."""
-        arguments = {"Bucket": self.bucket, "Key": self.key(name), "ContentType": media}
+    def put(self, name: str, content: bytes | Path, media_type: str) -> None:
+        """Write a file; an existing file of this name is replaced."""
+        arguments = {"Bucket": self.bucket, "Key": self.key(name), "ContentType": media_type}
         if isinstance(content, Path):
             with content.open("rb") as body:
                 self.client.put_object(**arguments, Body=body)
@@ -41,49 +48,61 @@ class Folder:
             self.client.put_object(**arguments, Body=content)
 
     def read(self, name: str) -> bytes:
-        """Read a small file as a whole; FileMissing when it is not there."""
+        """Return the content of a small file; raise FileMissing if it does not exist."""
         content: bytes = self._get(name)["Body"].read()
         return content
 
     def download(self, name: str, target: Path, *, etag: str | None = None) -> None:
-        """Write a file to disk, piece by piece; FileMissing when it is not there.
+        """Write a file to disk in chunks.
 
-        `etag`: the contents that are meant; other contents are FileMissing as well.
+        Args:
+            name: The file.
+            target: Where it is written.
+            etag: The entity tag that the file must have, or None.
+
+        Raises:
+            FileMissing: The file does not exist, or has another entity tag.
         """
-        meant = {"IfMatch": etag} if etag else {}
-        answer = self._get(name, **meant)
+        condition = {"IfMatch": etag} if etag else {}
+        response = self._get(name, **condition)
         with target.open("wb") as out:
-            for piece in answer["Body"].iter_chunks(_CHUNK):
-                out.write(piece)
+            for chunk in response["Body"].iter_chunks(_CHUNK_BYTES):
+                out.write(chunk)
 
     def size(self, name: str) -> int:
-        """Bytes of a file; FileMissing when it is not there."""
+        """Return the number of bytes of a file; raise FileMissing if it does not exist."""
         try:
-            answer = self.client.head_object(Bucket=self.bucket, Key=self.key(name))
+            response = self.client.head_object(Bucket=self.bucket, Key=self.key(name))
         except ClientError as error:
-            raise _meaning(error) from error
-        return int(answer["ContentLength"])
+            raise _translated(error) from error
+        return int(response["ContentLength"])
 
     def delete(self, name: str) -> None:
-        """Remove a file; it may be gone already."""
+        """Delete a file, if it exists."""
         self.client.delete_object(Bucket=self.bucket, Key=self.key(name))
 
-    def copy(self, name: str, to: str) -> None:
-        """Copy a file within the bucket; FileMissing when it is not there."""
+    def copy(self, name: str, target: str) -> None:
+        """Copy a file within the bucket; raise FileMissing if it does not exist."""
         source = {"Bucket": self.bucket, "Key": self.key(name)}
         try:
-            # Without tags, which our sessions may not read.
+            # Without tags, because the session of a tenant may not read them.
             self.client.copy_object(
                 Bucket=self.bucket,
-                Key=self.key(to),
+                Key=self.key(target),
                 CopySource=source,
                 TaggingDirective="REPLACE",
             )
         except ClientError as error:
-            raise _meaning(error) from error
+            raise _translated(error) from error
 
-    def address(self, name: str, *, seconds: int, download_as: str) -> str:
-        """Presigned address at which anyone can read the file for a while."""
+    def presigned_url(self, name: str, *, seconds: int, download_as: str) -> str:
+        """Return a URL with which anyone can download the file.
+
+        Args:
+            name: The file.
+            seconds: The lifetime of the URL.
+            download_as: The name under which browsers save the file.
+        """
         arguments = {
             "Bucket": self.bucket,
             "Key": self.key(name),
@@ -94,26 +113,31 @@ class Folder:
         )
         return url
 
-    def form(self, name: str, *, seconds: int, most_bytes: int) -> Mapping[str, Any]:
-        """Presigned form `{url, fields}` with which anyone can write the file for a while."""
+    def presigned_form(self, name: str, *, seconds: int, max_bytes: int) -> Mapping[str, Any]:
+        """Return a form `{url, fields}` with which anyone can upload the file.
+
+        Args:
+            name: The file.
+            seconds: The lifetime of the form.
+            max_bytes: The largest size that S3 accepts.
+        """
         form: Mapping[str, Any] = self.client.generate_presigned_post(
             self.bucket,
             self.key(name),
-            Conditions=[["content-length-range", 1, most_bytes]],
+            Conditions=[["content-length-range", 1, max_bytes]],
             ExpiresIn=seconds,
         )
         return form
 
-    def _get(self, name: str, **more: Any) -> Any:
+    def _get(self, name: str, **arguments: Any) -> Any:
         try:
-            return self.client.get_object(Bucket=self.bucket, Key=self.key(name), **more)
+            return self.client.get_object(Bucket=self.bucket, Key=self.key(name), **arguments)
         except ClientError as error:
-            raise _meaning(error) from error
+            raise _translated(error) from error
 
 
-def _meaning(error: ClientError) -> Exception:
+def _translated(error: ClientError) -> Exception:
     code = error.response["Error"]["Code"]
     if code in {"AccessDenied", "403"}:
-        logger.warning("S3 denied access: taken for a file that is not there")
-    replaced = code in {"PreconditionFailed", "412"}
-    return FileMissing() if code in _MISSING or replaced else error
+        logger.warning("S3 denied access; the file is treated as missing")
+    return FileMissing() if code in _MISSING_CODES | _REPLACED_CODES else error

@@ -1,4 +1,4 @@
-"""A file as a form brings it."""
+"""A file in a multipart form."""
 
 import hashlib
 from dataclasses import dataclass
@@ -10,20 +10,20 @@ from pydantic_core import CoreSchema, core_schema
 
 @dataclass(frozen=True, slots=True)
 class UploadedFile:
-    """A file of a form: the name that the sender gave it, and its bytes."""
+    """A file in a form: the name that the sender gave it, and its content."""
 
     name: str
     content: bytes
 
     def __str__(self) -> str:
-        """Name it and its contents, so that two forms can be told apart."""
+        """Return the name and the SHA-256 of the content, so that two forms can be compared."""
         return f"{self.name} {hashlib.sha256(self.content).hexdigest()}"
 
     @classmethod
     def __get_pydantic_core_schema__(
         cls, _source: Any, _handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        """Accept an UploadedFile and nothing else."""
+        """Return a schema that accepts only an UploadedFile."""
         return core_schema.custom_error_schema(
             core_schema.is_instance_schema(cls), "file_type", custom_error_message="must be a file"
         )
@@ -32,5 +32,5 @@ class UploadedFile:
     def __get_pydantic_json_schema__(
         cls, _schema: CoreSchema, _handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """Describe it as OpenAPI does; an empty file is none."""
+        """Return the OpenAPI schema of a file that is not empty."""
         return {"type": "string", "format": "binary", "minLength": 1}

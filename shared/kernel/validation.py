@@ -1,13 +1,15 @@
-"""From raw JSON to a request model, with every problem at once and in words for people."""
+"""Validation of request bodies: all problems at once, each with its path and a message."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, get_args
+from typing import Any, final, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails, PydanticUndefined
 
-from shared.kernel.errors import Problem
+from shared.kernel.errors import Problem, ValidationFailed
 
 _MESSAGES: Mapping[str, str | Callable[[Mapping[str, Any]], str]] = {
     "missing": "is required",
@@ -32,47 +34,95 @@ _MESSAGES: Mapping[str, str | Callable[[Mapping[str, Any]], str]] = {
     "literal_error": lambda facts: f"must be one of {facts['expected']}",
 }
 
-_MOST_ENTRIES = 5000
-"""Of a list, that rules look at in a body that is not valid; no list may have more."""
+_MAX_ENTRIES = 5000
+"""Entries of a list that an `InvalidBody` keeps; no model allows more."""
 
 
-def check[M: BaseModel](
-    model: type[M], raw: object, *, prefix: str = ""
-) -> tuple[M | None, list[Problem]]:
-    """Validate raw data: the model, or None and every problem with its path."""
+@final
+@dataclass(frozen=True, slots=True)
+class InvalidBody[M: BaseModel]:
+    """A body that does not satisfy its model.
+
+    An attribute with the name of a field returns the value of the field, or None when the value
+    is invalid. An absent field has its default, or None. Rules that look up codes in the database
+    read these values, so that the caller gets their problems together with those of the fields.
+
+    A list of models becomes a list of `InvalidBody`, at most 5000, one for each entry. Only these
+    entries have no `problems`: all problems are at the top level.
+    """
+
+    model: type[M]
+    problems: Sequence[Problem]
+    model_fields_set: AbstractSet[str]
+    """Names of the fields that the body contains, valid or not."""
+    valid_values: Mapping[str, Any]
+
+    def __getattr__(self, name: str) -> Any | None:
+        """Return the valid value of a field, or None."""
+        try:
+            return self.valid_values[name]
+        except KeyError:
+            raise AttributeError(name, name=name, obj=self) from None
+
+
+type Checked[M: BaseModel] = M | InvalidBody[M]
+"""A body after `check`: the model, or what is valid of it with the problems."""
+
+
+def check[M: BaseModel](model: type[M], raw: object) -> Checked[M]:
+    """Return `raw` as the model, or an `InvalidBody` with every problem of its fields."""
     try:
-        return model.model_validate(raw), []
+        return model.model_validate(raw)
     except ValidationError as error:
         details = error.errors(include_url=False, include_context=True, include_input=False)
-        return None, [_problem(detail, prefix) for detail in details]
+        return _invalid(model, raw, [_problem(detail) for detail in details])
 
 
-def _problem(detail: ErrorDetails, prefix: str) -> Problem:
+def ensure_valid[M: BaseModel](body: Checked[M], found: Iterable[Problem] = ()) -> M:
+    """Return the model of a valid body.
+
+    Raises:
+        ValidationFailed: The body is invalid, or rules `found` problems; its own come first.
+    """
+    problems = [*problems_of(body), *found]
+    if isinstance(body, InvalidBody) or problems:
+        raise ValidationFailed(problems)
+    return body
+
+
+def problems_of(body: Checked[BaseModel]) -> Sequence[Problem]:
+    """Return the problems of the fields of a body; none of a valid one."""
+    return body.problems if isinstance(body, InvalidBody) else ()
+
+
+def invalid_fields(body: Checked[BaseModel]) -> set[str]:
+    """Return the names of the top-level fields that have a problem."""
+    return {problem.field.partition(".")[0] for problem in problems_of(body)}
+
+
+def _problem(detail: ErrorDetails) -> Problem:
     message = _MESSAGES.get(detail["type"], detail["msg"])
     if callable(message):
         message = message(detail.get("ctx", {}))
-    return Problem(prefix + ".".join(str(part) for part in detail["loc"]), message)
+    return Problem(".".join(str(part) for part in detail["loc"]), message)
 
 
-def what_is_valid[M: BaseModel](model: type[M], raw: object) -> M:
-    """Build the model from the fields that are valid, None for the others.
-
-    For rules that need the database: they look at what could be understood, so that
-    the caller hears of their problems together with those of the fields.
-    """
+def _invalid[M: BaseModel](
+    model: type[M], raw: object, problems: Sequence[Problem] = ()
+) -> InvalidBody[M]:
     given = raw if isinstance(raw, Mapping) else {}
     values: dict[str, Any] = {}
     for name, info in model.model_fields.items():
         values[name] = None if info.default is PydanticUndefined else info.default
         if name in given:
             values[name] = _valid_value(model, name, given[name])
-    return model.model_construct({name for name in values if name in given}, **values)
+    return InvalidBody(model, problems, values.keys() & given.keys(), values)
 
 
 def _valid_value(model: type[BaseModel], name: str, value: object) -> Any:
-    inner = _list_of_models(model, name)
+    inner = _entry_model(model, name)
     if inner and isinstance(value, Sequence) and not isinstance(value, str):
-        return [what_is_valid(inner, entry) for entry in value[:_MOST_ENTRIES]]
+        return [_invalid(inner, entry) for entry in value[:_MAX_ENTRIES]]
     try:
         return _adapter(model, name).validate_python(value, strict=True)
     except ValidationError:
@@ -85,13 +135,8 @@ def _adapter(model: type[BaseModel], name: str) -> TypeAdapter[Any]:
     return TypeAdapter(info.rebuild_annotation())
 
 
-def _list_of_models(model: type[BaseModel], name: str) -> type[BaseModel] | None:
+def _entry_model(model: type[BaseModel], name: str) -> type[BaseModel] | None:
+    """Return the model of the entries when the field is a list of models."""
     annotation = model.model_fields[name].annotation
-    return next(
-        (
-            inner
-            for inner in get_args(annotation)
-            if isinstance(inner, type) and issubclass(inner, BaseModel)
-        ),
-        None,
-    )
+    inner = get_args(annotation)[0] if get_origin(annotation) is list else None
+    return inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None

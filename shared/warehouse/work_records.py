@@ -1,6 +1,7 @@
-"""What receipts, pickings and transfers have in common."""
+"""The fields, filters and status checks that receipts, pickings and transfers share."""
 
-from typing import Any, Literal, Protocol
+from collections.abc import Iterable
+from typing import Any, Literal
 
 from shared.kernel.db.facets import Facets, id_text
 from shared.kernel.errors import Conflict
@@ -10,7 +11,7 @@ from shared.kernel.list_parameters import PeriodParameters, Text
 type WorkStatus = Literal[
     "pending", "started", "finalized", "synchronized", "cancelled", "reverted"
 ]
-"""State of a receipt or picking."""
+"""Status of a receipt or picking."""
 
 
 class Operator(Stored):
@@ -21,10 +22,11 @@ class Operator(Stored):
 
 
 class DocumentReference(Stored):
-    """The document that work is done for, as it was when the work was created.
+    """The document of a receipt or picking, as it was when that was created.
 
-    `type` is the internal type: purchase_order, sale_order, transfer_order … Ids are unique
-    among entry documents, among exit documents and among transfer orders, not over all three.
+    `type` is the internal type, such as purchase_order, sale_order or transfer_order. Ids are
+    unique among entry documents, among exit documents and among transfer orders, but an entry
+    document and an exit document may have the same id.
     """
 
     id: int
@@ -35,7 +37,7 @@ class DocumentReference(Stored):
 
 
 class StoredWork(Stored):
-    """The fields that every stored receipt and picking has."""
+    """The stored fields that receipts and pickings share."""
 
     id: int
     uuid: str
@@ -51,7 +53,7 @@ class StoredWork(Stored):
 
 
 class WorkView(Stored):
-    """The fields that every receipt and picking shows."""
+    """The fields that responses for receipts and pickings share."""
 
     id: int
     uuid: str | None
@@ -68,7 +70,7 @@ class WorkView(Stored):
 
 
 class WorkParameters(PeriodParameters):
-    """The filters that the lists of receipts and pickings share."""
+    """The query parameters that the lists of receipts and pickings share."""
 
     status: WorkStatus | None = None
     external_ref: Text | None = None
@@ -80,7 +82,7 @@ def work_facets(work: StoredWork, document: DocumentReference | None) -> Facets:
         "status": work.status,
         "external_ref": document.external_ref if document else None,
         "document_id": id_text(document.id) if document else None,
-        # An order and a transfer order may share an id: the two facets together tell which.
+        # The id alone is ambiguous: an exit document and a transfer order may have the same.
         "document_type": document.type if document else None,
         "created_at": work.created_at,
         "updated_at": work.updated_at,
@@ -106,13 +108,14 @@ def work_fields(work: StoredWork, document: DocumentReference | None) -> dict[st
     }
 
 
-class _Work(Protocol):
-    status: WorkStatus
-
-
-def ensure_status(noun: str, work: _Work, *allowed: WorkStatus) -> None:
-    """Refuse what a work record does not allow in its state; `noun` is what it is called."""
+def ensure_status(
+    noun: Literal["Picking", "Receipt"], work: StoredWork, *allowed: WorkStatus
+) -> None:
+    """Raise Conflict unless the status of a receipt or picking is one of `allowed`."""
     if work.status not in allowed:
-        wanted = " or ".join(allowed)
-        message = f"The {noun} is {work.status}; this needs it to be {wanted}."
-        raise Conflict(message)
+        raise Conflict(wrong_status(f"{noun} {work.id}", work.status, allowed))
+
+
+def wrong_status(name: str, status: str, allowed: Iterable[str]) -> str:
+    """Return the message of an action that `status`, the status of `name`, does not allow."""
+    return f"{name} is {status}; it must be {' or '.join(allowed)} for this action."

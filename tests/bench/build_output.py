@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.template import Template
-from tools.finish_build import OWN_LAYERS
+from tools.finish_build import EXTRA_LAYERS
 
 ROOT = Path(__file__).parents[2]
 BUILD_DIRECTORY = ROOT / ".aws-sam" / "build"
@@ -27,7 +27,7 @@ def functions() -> dict[str, str]:
 
 def layers(function: str) -> list[Path]:
     """Return the folders of the layers of a function."""
-    own = [name for name, functions in OWN_LAYERS.items() if function not in functions]
+    own = [name for name, functions in EXTRA_LAYERS.items() if function not in functions]
     return [path for path in sorted(BUILD_DIRECTORY.glob("*Layer")) if path.name not in own]
 
 

@@ -95,23 +95,23 @@ def _released(meter: Gauge, _pickings: int) -> Reading:
 
 
 BULK_OPERATIONS = (
-    BulkOperation("allocate an order of {} lines", ORDER, _allocated, 7, 28),
+    BulkOperation("allocate an order of {} lines", ORDER, _allocated, 5, 19),
     BulkOperation("pick and finalize it line by line", ORDER, _picked, 52, 257),
-    BulkOperation("dispatch it", ORDER, _dispatched, 5, 29),
+    BulkOperation("dispatch it", ORDER, _dispatched, 5, 21),
     BulkOperation(
         "receive a purchase order of {} lines, line by line", PURCHASE, _received, 203, 1210
     ),
-    BulkOperation("revert that receipt", PURCHASE, _taken_back, 19, 116),
-    BulkOperation("create a wave of {} pickings of one product", WAVE, _wave_of_one_product, 7, 18),
-    BulkOperation("release it", WAVE, _released, 11, 46),
+    BulkOperation("revert that receipt", PURCHASE, _taken_back, 19, 98),
+    BulkOperation("create a wave of {} pickings of one product", WAVE, _wave_of_one_product, 5, 13),
+    BulkOperation("release it", WAVE, _released, 4, 17),
     BulkOperation(
         f"create a wave of {{}} pickings of {_WAVE_LINES} of {_WAVE_PRODUCTS} products",
         WAVE,
         _wave_of_many_products,
-        7,
-        18,
+        5,
+        13,
     ),
-    BulkOperation("release it", WAVE, _released, 51, 206),
+    BulkOperation("release it", WAVE, _released, 26, 105),
 )
 """The operations in order; some continue the one before."""
 

@@ -36,7 +36,7 @@ from tests.bench.recorder import recorded
 from tests.bench.report import Row, Table, at_most
 from tests.gateway import Erp, LambdaContext
 from tests.stack import CREDENTIALS, Stack, deployed, forget_what_was_asked
-from tests.webhook_desk import RELAY, WORKER, stream_of
+from tests.webhook_scenario import RELAY, WORKER, stream_batch
 
 BOUND = 1.3
 _RUNS, _QUICK_RUNS = 11, 3
@@ -108,8 +108,8 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
         own = _medians(times[name])
         ratios = [mine / theirs for mine, theirs in zip(own, minimal, strict=True)]
         cells = [name, f"{own[0]:.0f}", f"{ratios[0]:.2f}", f"{own[1]:.0f}", f"{ratios[1]:.2f}"]
-        promised = ("", None) if name == _MINIMAL else at_most(ratios[0], BOUND)
-        table.rows.append(Row(cells, *promised))
+        verdict = ("", None) if name == _MINIMAL else at_most(ratios[0], BOUND)
+        table.rows.append(Row(cells, *verdict))
     return [table]
 
 
@@ -224,7 +224,7 @@ def _first_batch(stack: Stack, handler: str) -> Mapping[str, Any] | None:
         WORKER: {"tenant": "acme", "webhook": _HOOK, "event": event["SK"]["S"], "slow": True},
     }
     if handler == RELAY:
-        return stream_of([event])
+        return stream_batch([event])
     if handler not in messages:
         return None
     message = {

@@ -1,4 +1,4 @@
-"""What an event costs on its way from the outbox to those who subscribed."""
+"""Benchmark of the AWS calls per event, from the outbox to the endpoint."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.bench.report import Row, Table, at_most
 from tests.bench.request_cost import Reading
 from tests.faults import AwsFaults, install
 from tests.stack import deployed
-from tests.webhook_desk import WebhookDesk, accept, fail, open_desk
+from tests.webhook_scenario import WebhookScenario, open_webhook_scenario, respond_204, respond_500
 
 EVENTS, QUICK_EVENTS = 100, 20
 SUBSCRIPTIONS = 3
@@ -16,59 +16,61 @@ DELIVERY_CALLS, DELIVERY_WRITES, RETRY_WRITES = 4, 2.0, 3.0
 
 
 def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
-    """Relay a batch of events, deliver them, and have one fail."""
+    """Measure a relay batch, its deliveries, and a failed attempt."""
     events = QUICK_EVENTS if quick else EVENTS
     table = Table(
         "Webhooks, from the outbox to the endpoint",
         ["step", "AWS calls", "read units", "write units", "USD per million, DynamoDB"],
-        f"A batch of {events} events for {SUBSCRIPTIONS} subscriptions each, of a tenant that the"
-        " environment knows. Calls of queues are counted, not priced.",
+        f"A batch of {events} events with {SUBSCRIPTIONS} subscriptions each. Tenant and secrets"
+        " are cached. SQS calls are counted, but not priced.",
     )
     with pytest.MonkeyPatch.context() as patch:
         aws_faults = install(patch)
-        with deployed(patch) as stack, open_desk(stack, patch) as desk:
-            _warm(desk)
+        with deployed(patch) as stack, open_webhook_scenario(stack, patch) as webhooks:
+            _warm(webhooks)
             for number in range(events):
-                desk.happen(number)
+                webhooks.create_product(number)
             reading = Reading()
             with aws_faults.recorded() as seen, metered(aws_faults) as units:
-                assert desk.relay() == []
+                assert webhooks.run_relay() == []
             reading.add(seen, units)
             table.rows.append(_row("relay, per event", reading, events, RELAY_CALLS, RELAY_WRITES))
-            messages = desk.take()
+            messages = webhooks.take_messages()
             assert len(messages) == events * SUBSCRIPTIONS
-            delivered = _worked(desk, aws_faults, messages[1:])
+            delivered = _run_worker(webhooks, aws_faults, messages[1:])
             share = len(messages) - 1
             row = _row("delivery, accepted", delivered, share, DELIVERY_CALLS, DELIVERY_WRITES)
             table.rows.append(row)
-            desk.endpoint = fail
-            failed = _worked(desk, aws_faults, messages[:1])
+            webhooks.endpoint = respond_500
+            failed = _run_worker(webhooks, aws_faults, messages[:1])
             row = _row("attempt that fails", failed, 1, DELIVERY_CALLS + 1, RETRY_WRITES)
             table.rows.append(row)
     return [table]
 
 
-def _warm(desk: WebhookDesk) -> None:
-    """Let the environment know tenant, secrets and endpoints."""
-    desk.endpoint = accept
+def _warm(webhooks: WebhookScenario) -> None:
+    """Fill the caches, and record the endpoints as fast."""
+    webhooks.endpoint = respond_204
     for _ in range(SUBSCRIPTIONS):
-        desk.subscribe("product.created")
-    desk.happen(1_000_000)
-    desk.flow()
+        webhooks.subscribe("product.created")
+    webhooks.create_product(1_000_000)
+    webhooks.run_until_idle()
 
 
-def _worked(desk: WebhookDesk, aws_faults: AwsFaults, messages: list[dict[str, object]]) -> Reading:
+def _run_worker(
+    webhooks: WebhookScenario, aws_faults: AwsFaults, messages: list[dict[str, object]]
+) -> Reading:
     reading = Reading()
     with aws_faults.recorded() as seen, metered(aws_faults) as units:
         for message in messages:
-            assert desk.work(message) == []
+            assert webhooks.run_worker(message) == []
     reading.add(seen, units)
     return reading
 
 
 def _row(name: str, reading: Reading, share: int, calls: float, writes: float) -> Row:
-    few, holds = at_most(reading.calls / share, calls, "{:.3g}")
-    cheap, frugal = at_most(reading.units.writes / share, writes, "{:.3g}")
+    calls_text, calls_hold = at_most(reading.calls / share, calls, "{:.3g}")
+    writes_text, writes_hold = at_most(reading.units.writes / share, writes, "{:.3g}")
     cells = [
         name,
         f"{reading.calls / share:.2f}",
@@ -76,4 +78,4 @@ def _row(name: str, reading: Reading, share: int, calls: float, writes: float) -
         f"{reading.units.writes / share:.2f}",
         f"{reading.units.usd_per_million / share:.2f}",
     ]
-    return Row(cells, f"calls {few}, write units {cheap}", holds and frugal)
+    return Row(cells, f"calls {calls_text}, write units {writes_text}", calls_hold and writes_hold)

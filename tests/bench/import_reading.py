@@ -1,4 +1,4 @@
-"""What it costs to read an import file, with all checks, against the plain readers."""
+"""The cost of reading an import file with all checks, compared with plain readers."""
 
 import csv
 import json
@@ -11,16 +11,16 @@ from tempfile import TemporaryDirectory
 
 import openpyxl
 
-from shared.kernel.spreadsheets.opening import open_table
+from shared.kernel.spreadsheets.open_table import open_table
 from tests.bench.report import Row, Table, at_most
 
 ROWS, QUICK_ROWS = 100_000, 10_000
 XLSX_BOUND, CSV_BOUND = 1 / 9, 2.0
-"""What reading may take of the time of the plain reader. Validation may take as much again."""
+"""Limits of the ratio to the time of the plain reader."""
 MEMORY_BOUND_MB = 512
 
 _ROOT = Path(__file__).parents[2]
-_TURNS = 6
+_RUNS = 6
 _HEADER = [
     "item_code", "name", "barcode", "type", "image_url", "man_btch_num", "man_ser_num",
     "sales_unit", "purchase_unit", "inventory_item", "category",
@@ -32,59 +32,59 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
     rows = QUICK_ROWS if quick else ROWS
     table = Table(
         "Reading an import file",
-        ["file", "plain reader ms", "ours ms", "ratio", "peak MB"],
+        ["file", "plain reader ms", "Stowage ms", "ratio", "peak MB"],
         f"A file of {rows:,} products with {len(_HEADER)} columns, written by openpyxl and csv. The"
-        " plain readers check nothing and do nothing with the rows: openpyxl's read-only loop over"
-        " values, csv.reader over the open file. Ours checks the container, finds formulas,"
-        " encoding and separator, and gives typed cells under the numbers of the sheet. CPU time"
-        f" of one run of openpyxl, the best of {_TURNS} of the others. Peak is all memory of"
-        " a fresh process that reads the file.",
+        " plain readers (openpyxl's read-only loop over values, csv.reader over the open file)"
+        " check nothing and discard the rows. Stowage checks the archive, finds formulas, detects"
+        " encoding and separator, and yields typed cells with row numbers. CPU time of one run of"
+        f" openpyxl, and the best of {_RUNS} runs of the others. Peak is the memory of a new"
+        " process that reads the file.",
     )
     with TemporaryDirectory() as folder:
-        xlsx, comma = Path(folder) / "products.xlsx", Path(folder) / "products.csv"
+        xlsx, csv_file = Path(folder) / "products.xlsx", Path(folder) / "products.csv"
         write_xlsx(xlsx, rows)
-        _write_csv(comma, rows)
+        _write_csv(csv_file, rows)
         table.rows = [
-            _row(xlsx, lambda: openpyxl_loop(xlsx), turns=1, bound=XLSX_BOUND),
-            _row(comma, lambda: _csv_reader(comma), turns=_TURNS, bound=CSV_BOUND),
+            _row(xlsx, lambda: openpyxl_loop(xlsx), runs=1, bound=XLSX_BOUND),
+            _row(csv_file, lambda: _csv_reader(csv_file), runs=_RUNS, bound=CSV_BOUND),
         ]
     return [table]
 
 
-def _row(path: Path, plain_reader: Callable[[], None], *, turns: int, bound: float) -> Row:
-    # In turn: whatever else the machine does must not hit one of them alone.
-    times = [_elapsed(lambda: _read(path)) for _ in range(_TURNS - turns)]
+def _row(path: Path, plain_reader: Callable[[], None], *, runs: int, bound: float) -> Row:
+    # Alternating, so that other load on the machine affects both.
+    times = [_elapsed(lambda: _read(path)) for _ in range(_RUNS - runs)]
     plain_times = []
-    for _ in range(turns):
+    for _ in range(runs):
         plain_times.append(_elapsed(plain_reader))
         times.append(_elapsed(lambda: _read(path)))
-    ours, plain = min(times), min(plain_times)
-    peak = peak_of("tests.unit.spreadsheets.memory_child", path)
-    text, holds = at_most(ours / plain, bound, "{:.3g}")
+    own, plain = min(times), min(plain_times)
+    peak = peak_of("tests.unit.spreadsheets.memory_probe", path)
+    text, holds = at_most(own / plain, bound, "{:.3g}")
     cells = [
         path.suffix,
         f"{plain * 1000:,.0f}",
-        f"{ours * 1000:,.0f}",
-        f"{ours / plain:.3f}",
+        f"{own * 1000:,.0f}",
+        f"{own / plain:.3f}",
         f"{peak}",
     ]
     return Row(cells, f"{text}, {MEMORY_BOUND_MB} MB", holds and peak <= MEMORY_BOUND_MB)
 
 
 def _elapsed(task: Callable[[], None]) -> float:
-    """Seconds of CPU: the files lie in memory, and other processes must not count."""
+    """Return the CPU time of a task in seconds, which excludes other processes."""
     began = time.process_time()
     task()
     return time.process_time() - began
 
 
 def _read(path: Path) -> None:
-    for _ in open_table(path, path.name, most_rows=ROWS + 1).rows():
+    for _ in open_table(path, path.name, max_rows=ROWS + 1).rows():
         pass
 
 
 def openpyxl_loop(path: Path) -> None:
-    """Read a workbook as plainly as openpyxl can."""
+    """Read a workbook with openpyxl, without any checks."""
     book = openpyxl.load_workbook(path, read_only=True)
     for _ in book.worksheets[0].iter_rows(values_only=True):
         pass
@@ -98,7 +98,7 @@ def _csv_reader(path: Path) -> None:
 
 
 def peak_of(module: str, path: Path) -> int:
-    """Most memory, in MB, of a process that runs a module with a file."""
+    """Return the peak memory, in MB, of a process that runs a module with a file."""
     command = [sys.executable, "-m", module, str(path)]
     output = subprocess.run(command, check=True, capture_output=True, cwd=_ROOT).stdout  # noqa: S603
     peak: int = json.loads(output)[2]
@@ -106,7 +106,7 @@ def peak_of(module: str, path: Path) -> int:
 
 
 def write_xlsx(path: Path, rows: int) -> None:
-    """Write a catalogue of so many products."""
+    """Write a workbook of `rows` products."""
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("Products")
     for row in _products(rows):

@@ -1,4 +1,4 @@
-"""What validating and committing an import costs, against a plain reader and single requests."""
+"""The cost of validating and committing an import, compared with openpyxl and single requests."""
 
 import time
 from collections.abc import Iterator
@@ -9,20 +9,20 @@ from typing import Any
 import pytest
 
 from shared.identity.tenancy.tenant import MODULES, Tenant
-from shared.integration.imports.models import Source, StoredImport
-from shared.integration.imports.reading import read_file
-from shared.integration.imports.units import Units
-from shared.integration.imports.validating import chunks, examine
-from shared.integration.imports.workspace import Workspace
+from shared.integration.imports.context import ImportContext
+from shared.integration.imports.files.reader import read_file
+from shared.integration.imports.files.row_groups import RowGrouper
+from shared.integration.imports.models import FileLocation, StoredImport
+from shared.integration.imports.validation import chunks, validate_groups
 from shared.kernel.db.store import Store
 from shared.kernel.queue import Queue
-from shared.kernel.tenant_files import Folder
+from shared.kernel.tenant_files import TenantFiles
 from tests.bench.import_reading import openpyxl_loop, peak_of, write_xlsx
 from tests.bench.meter import metered
 from tests.bench.report import Row, Table, at_most
 from tests.bench.request_cost import Gauge, Reading
 from tests.faults import install
-from tests.import_desk import ImportDesk
+from tests.import_scenario import ImportScenario
 from tests.stack import deployed
 
 ROWS, QUICK_ROWS = 100_000, 10_000
@@ -32,7 +32,7 @@ MEMORY_BOUND_MB = 512
 WRITES_BOUND = 1.2
 CALLS_BOUND = 1 / 20
 
-_TURNS = 3
+_RUNS = 3
 
 
 def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
@@ -47,21 +47,20 @@ def _validation(rows: int) -> Table:
     table = Table(
         "Validating an import",
         ["rows", "openpyxl alone ms", "parse and validate ms", "ratio", "peak MB"],
-        "The worker's own way from the file to the verdict on every row, but for what it writes"
-        " down, against openpyxl's read-only loop over values of the same file that does nothing"
-        " else. CPU time, one run of openpyxl, the best of three of ours. Peak is all memory of a"
-        " fresh process.",
+        "Reading and validating as the worker does, without writing the results, compared with"
+        " openpyxl's read-only loop over the values of the same file. CPU time of one run of"
+        " openpyxl and the best of three validations. Peak is the memory of a new process.",
     )
     with TemporaryDirectory() as folder:
         path = Path(folder) / "products.xlsx"
         write_xlsx(path, rows)
-        ours = min(_elapsed(path) for _ in range(_TURNS))
+        own = min(_elapsed(path) for _ in range(_RUNS))
         began = time.process_time()
         openpyxl_loop(path)
         plain = time.process_time() - began
-        peak = peak_of("tests.bench.import_child", path)
-    text, holds = at_most(ours / plain, VALIDATION_BOUND, "{:.3g}")
-    cells = [f"{rows:,}", f"{plain * 1000:,.0f}", f"{ours * 1000:,.0f}", f"{ours / plain:.3f}"]
+        peak = peak_of("tests.bench.import_memory_probe", path)
+    text, holds = at_most(own / plain, VALIDATION_BOUND, "{:.3g}")
+    cells = [f"{rows:,}", f"{plain * 1000:,.0f}", f"{own * 1000:,.0f}", f"{own / plain:.3f}"]
     verdict = holds and peak <= MEMORY_BOUND_MB
     table.rows.append(Row([*cells, str(peak)], f"{text}, {MEMORY_BOUND_MB} MB", verdict))
     return table
@@ -74,32 +73,32 @@ def _elapsed(path: Path) -> float:
 
 
 def validate(path: Path) -> int:
-    """Validate a file of products as the worker does; how many rows are valid."""
+    """Validate a file of products as the worker does, and return the number of valid rows."""
     tenant = Tenant("acme", "active", "enterprise", MODULES, "https://acme.example/api/v1")
-    nowhere: Any = None  # products are looked up when they are committed, not before
-    space = Workspace(
+    no_client: Any = None  # the validation of products makes no calls
+    context = ImportContext(
         tenant,
-        Store(nowhere, slug="acme", table="", outbox=""),
-        Folder(nowhere, "", "acme"),
-        Folder(nowhere, "", "acme"),
+        Store(no_client, slug="acme", table="", outbox=""),
+        TenantFiles(no_client, "", "acme"),
+        TenantFiles(no_client, "", "acme"),
         Queue(""),
     )
-    one = StoredImport(
+    stored = StoredImport(
         id=1,
         kind="products",
         status="validating",
         way="request",
         created_at="",
         updated_at="",
-        source=Source(bucket="work", name=""),
+        source=FileLocation(bucket="work", name=""),
     )
-    file = read_file(path, path.name, "products", most_rows=ROWS)
-    assert not file.flaws
-    units = Units(file, "products", "UTC")
+    file = read_file(path, path.name, "products", max_rows=ROWS)
+    assert not file.structure_errors
+    grouper = RowGrouper(file, "products", "UTC")
     valid = 0
-    for chunk in chunks(units.all()):
-        examine(space, one, units, chunk)
-        valid += sum(not unit.problems for unit in chunk)
+    for chunk in chunks(grouper.groups()):
+        validate_groups(context, stored, grouper, chunk)
+        valid += sum(not group.problems for group in chunk)
     return valid
 
 
@@ -107,18 +106,18 @@ def _commit(rows: int) -> Table:
     table = Table(
         "Committing an import",
         ["products", "AWS calls", "rows per call", "write units per row", "of a single POST"],
-        "All that the worker asks of AWS to create the products of a file, against a single"
-        " POST /products with an Idempotency-Key of the same product.",
+        "The AWS calls of the worker for creating the products of a file, compared with a single"
+        " POST /products of the same product with an Idempotency-Key.",
     )
     with pytest.MonkeyPatch.context() as patch:
         aws_faults = install(patch)
         with deployed(patch) as stack:
-            gauge, desk = Gauge(stack, aws_faults), ImportDesk(stack)
+            gauge, scenario = Gauge(stack, aws_faults), ImportScenario(stack)
             single = gauge.read("/products", _product(0)).units.writes
-            number = desk.imported("products", "products.csv", _csv(rows))["id"]
+            number = scenario.import_file("products", "products.csv", _csv(rows))["id"]
             reading = Reading()
             with aws_faults.recorded() as seen, metered(aws_faults) as units:
-                done = desk.commit(number)
+                done = scenario.commit(number)
             reading.add(seen, units)
             assert done["documents"]["committed"] == rows
     each = reading.units.writes / rows

@@ -227,7 +227,7 @@ class _Bench:
     @staticmethod
     def _warm(erp: Erp) -> None:
         """Refresh the caches of a warm execution environment, except for bookmarks."""
-        directory.forget()
+        directory.clear()
         _checked(erp.get("/products/1"), 200, 404)
 
     def _pairs(self, table: InMemoryTable) -> Iterator[Row]:

@@ -41,17 +41,17 @@ BOUNDS: Mapping[str, Mapping[str, Bound]] = {
     "POST /receipts/{id}/cancel": {
         "1 line": (1, 6, 120),
         "10 lines": (1, 6, 650),
-        "50 lines": (5, 32, 3200),
+        "50 lines": (5, 28, 3200),
     },
     "POST /receipts/{id}/revert": {
         "1 line": (1, 6, 120),
         "10 lines": (1, 6, 650),
-        "50 lines": (5, 32, 3200),
+        "50 lines": (5, 28, 3200),
     },
     "POST /pickings": {
         "1 line": (1, 5, 95),
         "10 lines": (1, 5, 480),
-        "50 lines": (7, 28, 2250),
+        "50 lines": (5, 19, 2250),
         "25 serials": (1, 5, 700),
     },
     "POST /pickings/{id}/start": {
@@ -75,23 +75,23 @@ BOUNDS: Mapping[str, Mapping[str, Bound]] = {
     "POST /pickings/{id}/finalize": {
         "1 line short": (1, 5, 100),
         "10 lines short": (1, 5, 480),
-        "50 lines short": (4, 17, 2250),
+        "50 lines short": (3, 11, 2250),
     },
     "POST /pickings/{id}/cancel": {
         "1 line": (1, 5, 145),
-        "10 lines": (2, 10, 970),
-        "50 lines": (6, 30, 4600),
+        "10 lines": (1, 5, 970),
+        "50 lines": (5, 21, 4600),
     },
     "POST /pickings/{id}/revert": {
         "1 line": (1, 6, 145),
         "10 lines": (1, 6, 920),
-        "50 lines": (5, 30, 4600),
+        "50 lines": (5, 26, 4600),
     },
     "POST /exit-documents/{id}/dispatch": {
         "1 line": (1, 5, 120),
         "10 lines": (1, 5, 640),
-        "50 lines": (5, 29, 3150),
-        "25 serials": (3, 17, 1200),
+        "50 lines": (5, 21, 3150),
+        "25 serials": (1, 5, 1025),
     },
     "POST /transfers": {
         "1 line within a warehouse": (1, 6, 95),
@@ -110,7 +110,7 @@ BOUNDS: Mapping[str, Mapping[str, Bound]] = {
     "POST /transfer-orders/{id}/release": {
         "1 line": (2, 7, 95),
         "10 lines": (2, 7, 470),
-        "50 lines": (6, 24, 2250),
+        "50 lines": (4, 15, 2250),
         "25 serials": (2, 7, 700),
     },
     "POST /transfer-orders/{id}/picks": {
@@ -122,13 +122,13 @@ BOUNDS: Mapping[str, Mapping[str, Bound]] = {
     "POST /transfer-orders/{id}/finish-picking": {
         "1 line short": (1, 5, 100),
         "10 lines short": (1, 5, 480),
-        "50 lines short": (4, 17, 2250),
+        "50 lines short": (3, 11, 2250),
     },
     "POST /transfer-orders/{id}/dispatch": {
         "1 line": (1, 6, 140),
-        "10 lines": (2, 13, 970),
-        "50 lines": (8, 55, 4700),
-        "25 serials": (4, 27, 1250),
+        "10 lines": (2, 11, 970),
+        "50 lines": (7, 36, 4700),
+        "25 serials": (1, 6, 975),
     },
     "POST /transfer-orders/{id}/receive": {
         "1 of 1 line": (1, 6, 115),
@@ -139,18 +139,18 @@ BOUNDS: Mapping[str, Mapping[str, Bound]] = {
     "POST /transfer-orders/{id}/close": {
         "loss on 1 line": (1, 5, 95),
         "loss on 10 lines": (1, 5, 580),
-        "loss on 50 lines": (5, 25, 2850),
+        "loss on 50 lines": (4, 17, 2850),
         "25 serials": (1, 3, 30),
     },
     "POST /transfer-orders/{id}/cancel": {
         "1 line": (1, 5, 145),
-        "10 lines": (2, 11, 970),
-        "50 lines": (6, 31, 4600),
+        "10 lines": (1, 5, 970),
+        "50 lines": (5, 21, 4600),
     },
     "POST /waves": {
         "1 picking": (1, 4, 35),
         "10 pickings": (1, 4, 165),
-        "50 pickings": (4, 11, 770),
+        "50 pickings": (1, 4, 770),
     },
     "POST /waves/{id}/plan": {
         "1 picking": (1, 4, 20),
@@ -158,9 +158,9 @@ BOUNDS: Mapping[str, Mapping[str, Bound]] = {
         "50 pickings": (1, 4, 25),
     },
     "POST /waves/{id}/release": {
-        "1 picking": (2, 10, 75),
-        "10 pickings": (2, 10, 500),
-        "50 pickings": (4, 18, 1550),
+        "1 picking": (2, 9, 75),
+        "10 pickings": (2, 9, 500),
+        "50 pickings": (3, 13, 1090),
     },
     "POST /waves/{id}/complete": {
         "1 picking": (1, 4, 20),

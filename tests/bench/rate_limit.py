@@ -8,7 +8,7 @@ import pytest
 
 from operations import provisioning
 from shared.http.rate_limit import WINDOW_MS, RateLimiter
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import PLANS, Tenant
 from shared.kernel.caller import Caller
 from shared.kernel.db.store import Store
@@ -101,7 +101,7 @@ class _Bench:
 
     def serve(self, plan: str, pattern: Pattern) -> tuple[int, list[_Minute]]:
         """Serve a pattern in every window; return the limit and the result of each window."""
-        provisioning.create_tenant(TenantSettings("mini", base_url=ADDRESS))
+        provisioning.create_tenant(NewTenant("mini", base_url=ADDRESS))
         tenant = provisioning.set_plan("mini", plan)
         limit = tenant.limits["requests_per_minute"]
         environments = [RateLimiter(self._clock) for _ in range(ENVIRONMENT_COUNT)]

@@ -86,7 +86,7 @@ class Gauge:
         `into` is the cost of earlier requests, to which this one is added.
         """
         self._keys += 1
-        directory.forget()
+        directory.clear()
         assert self.erp.get("/products/999999").status == 404
         with measured(self._aws_faults, into=into) as cost:
             answer = self.erp.post(path, body, key=f"measured-{self._keys}")

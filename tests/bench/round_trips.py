@@ -141,7 +141,7 @@ class _Bench:
         as_on_the_first_day = self.stack.keep()
         for name, operation in routes.items():
             as_on_the_first_day()
-            directory.forget()
+            directory.clear()
             erp = self.stack.erp()
             if name in _DOCUMENTS:
                 seed.fill(erp)
@@ -167,5 +167,5 @@ class _Bench:
     @staticmethod
     def _warm(erp: Erp) -> None:
         """Refresh the caches of a warm execution environment."""
-        directory.forget()
+        directory.clear()
         assert erp.get("/products/999").status == 404

@@ -14,7 +14,7 @@ import pytest
 
 from operations import export
 from shared.identity.tenancy import directory as lookups
-from shared.identity.tenancy.directory import host_key, read, read_many, tenant_key
+from shared.identity.tenancy.directory import host_key, read_item, read_items, tenant_key
 from shared.kernel import aws
 from shared.kernel.config import config
 from shared.kernel.db.items import pack, to_attributes
@@ -63,9 +63,9 @@ def _lookups(aws_faults: AwsFaults, tries: int) -> Table:
     for count in (FEW, MANY):
         _fill(_name(count), count)
     lookup_calls: dict[str, Callable[[], object]] = {
-        "tenant by slug": lambda: read(tenant_key("tenant-00005")),
-        "tenant by host": lambda: read(host_key("tenant-00005.stowage.test")),
-        "client and its failed attempts, at the token route": lambda: read_many(
+        "tenant by slug": lambda: read_item(tenant_key("tenant-00005")),
+        "tenant by host": lambda: read_item(host_key("tenant-00005.stowage.test")),
+        "client and its failed attempts, at the token route": lambda: read_items(
             ["CLIENT#stw_tenant-00005_0", "FAILURES#1#client#a", "FAILURES#1#address#b"]
         ),
     }
@@ -271,7 +271,7 @@ def _peak(stack: Stack, count: int) -> int:
     client: Any = _Products(real.client, count)
     store = Store(client, slug=real.slug, table=real.table, outbox=real.outbox)
     with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as directory:
-        patch.setattr(export, "store_for", lambda *_: store)
+        patch.setattr(export, "operator_store", lambda *_: store)
         tracemalloc.start()
         began, _ = tracemalloc.get_traced_memory()
         manifest = export.export_tenant("acme", Path(directory))

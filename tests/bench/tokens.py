@@ -9,12 +9,19 @@ from itertools import product
 import pytest
 
 from operations.api_clients import create_client
-from shared.identity.auth import failures
+from shared.identity.auth import attempt_limits
 from tests import faults
 from tests.bench.report import Row, Table, at_most
 from tests.bench.request_cost import LATENCY, measured
 from tests.faults import AwsFaults
-from tests.integration.signing_in.desk import Answer, ask, enrol, give_back, hire, renew
+from tests.integration.user_grants.oauth_requests import (
+    OAuthResponse,
+    create_example_user,
+    enable_two_step,
+    refresh,
+    request_token,
+    revoke,
+)
 from tests.stack import deployed
 
 _TRIES, _QUICK_TRIES = 200, 40
@@ -23,7 +30,7 @@ _DISTINGUISHABLE_BOUND = 0.6
 """Share of distinguishable pairs; 200 tries of equal duration exceed it with probability 0.001."""
 _UNSENT = "0" * 24
 
-type _Refused = Callable[[int], Answer]
+type _Refused = Callable[[int], OAuthResponse]
 """Makes attempt number n of one kind."""
 
 
@@ -40,7 +47,7 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
             "PER_USER_EVERYWHERE",
             "PER_ADDRESS",
         ):
-            patch.setattr(failures, limit, sys.maxsize)
+            patch.setattr(attempt_limits, limit, sys.maxsize)
         with deployed(patch):
             times = _times(_QUICK_TRIES if quick else _TRIES)
     return [costs, times]
@@ -53,21 +60,25 @@ def _costs(aws_faults: AwsFaults) -> Table:
         "In a warm execution environment. A password attempt is counted before it is verified, and"
         " its result is stored afterwards, with one round trip each; a code adds one call of KMS.",
     )
-    erp, plain, careful = create_client("acme", "ERP"), hire("anna"), hire("berta")
-    enrol(careful)
+    erp, plain, careful = (
+        create_client("acme", "ERP"),
+        create_example_user("anna"),
+        create_example_user("berta"),
+    )
+    enable_two_step(careful)
     secret = {"grant_type": "client_credentials", **erp._asdict()}
     session = plain.sign_in().refresh_token
     ended = plain.sign_in().refresh_token
-    token = ask(secret).access_token
-    give_back(ask(secret).access_token, **erp._asdict())  # fill the cache of public keys
-    requests: Sequence[tuple[str, int, Callable[[], Answer]]] = (
-        ("client_credentials", 3, lambda: ask(secret)),
+    token = request_token(secret).access_token
+    revoke(request_token(secret).access_token, **erp._asdict())  # fill the cache of public keys
+    requests: Sequence[tuple[str, int, Callable[[], OAuthResponse]]] = (
+        ("client_credentials", 3, lambda: request_token(secret)),
         ("password", 7, plain.sign_in),
         ("password and code", 8, lambda: careful.sign_in(otp=careful.code())),
         ("wrong password", 4, lambda: plain.sign_in(password="wrong")),
-        ("refresh_token", 5, lambda: renew(session)),
-        ("revocation of a client's token", 4, lambda: give_back(token, **erp._asdict())),
-        ("revocation of a session", 5, lambda: give_back(ended)),
+        ("refresh_token", 5, lambda: refresh(session)),
+        ("revocation of a client's token", 4, lambda: revoke(token, **erp._asdict())),
+        ("revocation of a session", 5, lambda: revoke(ended)),
     )
     for title, bound, send in requests:
         with measured(aws_faults, latency=LATENCY) as cost:
@@ -84,13 +95,13 @@ def _times(tries: int) -> Table:
         " attempts. Distinguishable is the share of pairs, one try of each kind, in which the"
         " usually slower kind took longer. It is 50 % when timing does not reveal the kind.",
     )
-    erp, anna = create_client("acme", "ERP"), hire("carla")
-    careful = hire("dora")
-    enrol(careful)
+    erp, anna = create_client("acme", "ERP"), create_example_user("carla")
+    careful = create_example_user("dora")
+    enable_two_step(careful)
 
-    def client(client_id: str) -> Answer:
+    def client(client_id: str) -> OAuthResponse:
         form = {"grant_type": "client_credentials", "client_id": client_id}
-        return ask(form | {"client_secret": "sws_" + "x" * 43})
+        return request_token(form | {"client_secret": "sws_" + "x" * 43})
 
     pairs: Sequence[tuple[str, int, _Refused, _Refused]] = (
         (

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from operations.provisioning import create_tenant
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import MODULES
 from tests.contract.filled_lists import FilledLists
 from tests.lists import LISTS
@@ -62,7 +62,7 @@ def tenants(lists: FilledLists) -> Mapping[str, str]:
     slugs = {zone: zone.rpartition("/")[2].lower() for zone in BORDERS}
     for zone, slug in slugs.items():
         create_tenant(
-            TenantSettings(slug, "enterprise", base_url=ADDRESS, modules=MODULES, timezone=zone)
+            NewTenant(slug, "enterprise", base_url=ADDRESS, modules=MODULES, timezone=zone)
         )
     assert lists.stack.tenant("auckland").timezone == "Pacific/Auckland"
     return slugs

@@ -9,7 +9,7 @@ import pytest
 
 from operations.provisioning import create_tenant, set_requests_per_minute, set_state
 from shared.identity.auth.scopes import PERMISSIONS, SCOPES
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import MODULES as ALL_MODULES
 from shared.identity.tenancy.tenant import PLANS
 from tests.contract.interface import DOCUMENTED, FEATURES, KEY_REQUIRED, MODULES, REQUIRED_ACCESS
@@ -60,9 +60,9 @@ def admitted(answer: Response) -> bool:
 
 def test_declared_operations_are_those_of_the_interface() -> None:
     declared = {name: (one.scope, one.permission) for name, one in DECLARED.items()}
-    promised = {name: (one.scope, one.permission) for name, one in REQUIRED_ACCESS.items()}
+    expected = {name: (one.scope, one.permission) for name, one in REQUIRED_ACCESS.items()}
 
-    assert {name: promised.get(name) for name in declared} == declared
+    assert {name: expected.get(name) for name in declared} == declared
     assert set(DOCUMENTED) <= set(declared)
 
 
@@ -148,7 +148,7 @@ def inactive_tenants(stack: Stack) -> Mapping[str, tuple[Erp, int]]:
     erps = {}
     for code, (state, status) in states.items():
         slug = f"is-{state}"
-        create_tenant(TenantSettings(slug, "enterprise", base_url=ADDRESS, modules=ALL_MODULES))
+        create_tenant(NewTenant(slug, "enterprise", base_url=ADDRESS, modules=ALL_MODULES))
         erps[code] = (stack.erp(slug), status)
         moved_to = "https://wms.example/api/v1" if state == "moved" else None
         set_state(slug, state, moved_to=moved_to)  # type: ignore[arg-type]
@@ -166,7 +166,7 @@ def test_inactive_tenant_is_refused(
 @pytest.fixture(scope="module")
 def erp_without_modules(stack: Stack) -> Erp:
     """The ERP of a tenant with all modules disabled."""
-    create_tenant(TenantSettings("plain", "enterprise", base_url=ADDRESS))
+    create_tenant(NewTenant("plain", "enterprise", base_url=ADDRESS))
     return stack.erp("plain")
 
 
@@ -184,7 +184,7 @@ def test_disabled_module_is_refused(erp_without_modules: Erp, operation: str) ->
 def erps_by_plan(stack: Stack) -> Mapping[str, Erp]:
     """Plan → the ERP of a tenant with this plan and all modules."""
     for plan in PLANS:
-        create_tenant(TenantSettings(f"on-{plan}", plan, base_url=ADDRESS, modules=ALL_MODULES))
+        create_tenant(NewTenant(f"on-{plan}", plan, base_url=ADDRESS, modules=ALL_MODULES))
         set_requests_per_minute(f"on-{plan}", 10_000)
     return {plan: stack.erp(f"on-{plan}") for plan in PLANS}
 

@@ -16,7 +16,7 @@ from werkzeug import Response as Answer
 from tests.fuzzing import headers, schema, seed_in_failure
 from tests.gateway import Gateway
 from tests.stack import deployed
-from tests.webhook_desk import resolve
+from tests.webhook_scenario import resolve
 
 BASE_PATH = "/api"
 

@@ -23,7 +23,7 @@ from local.settings import REGION, aws_environment
 from operations import provisioning
 from shared.identity.auth import tokens
 from shared.identity.auth.scopes import SCOPES
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import MODULES
 from shared.kernel.errors import Conflict
 from tests.e2e.import_calls import Bucket
@@ -170,14 +170,12 @@ def operator(stack: Deployed, no_real_credentials: None) -> Iterator[None]:
 def importer(stack: Deployed) -> Iterator[httpx.Client]:
     """The ERP of the tenant for imports, which has the warehouses of the sample files."""
     with operator_access(stack):
-        wanted = TenantSettings(
-            IMPORTER, plan="enterprise", base_url=stack.base_url, modules=MODULES
-        )
+        wanted = NewTenant(IMPORTER, plan="enterprise", base_url=stack.base_url, modules=MODULES)
         try:
             tenant = provisioning.create_tenant(wanted)
         except Conflict:  # created by an earlier run with another address
             tenant = provisioning.set_address(IMPORTER, base_url=stack.base_url)
-        token = tokens.issue(tenant, IMPORTER, frozenset(SCOPES))
+        token = tokens.issue_to_client(tenant, IMPORTER, frozenset(SCOPES))
     headers = {"Authorization": f"Bearer {token}"}
     with httpx.Client(
         base_url=stack.base_url, headers=headers, timeout=TIMEOUT, transport=RateLimitTransport()

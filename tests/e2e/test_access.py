@@ -73,7 +73,7 @@ def _wait_until(look: Callable[[], bool]) -> None:
 
 
 @pytest.mark.parametrize("slug", ["acme", "beta", "mini"])
-def test_administrators_of_the_demo_tenants_sign_in(stack: Deployed, slug: str) -> None:
+def test_administrators_of_the_demo_tenants_can_sign_in(stack: Deployed, slug: str) -> None:
     tenant = stack.tenants[slug]
     with tenant.client(_token(tenant.sign_in())) as admin:
         shown = data(admin.get("/settings"))
@@ -204,7 +204,7 @@ def test_api_client_life_cycle(stack: Deployed, administrator: httpx.Client, run
         _wait_until(lambda: client.get("/products").status_code == 401)
 
 
-def test_the_plan_limits_the_number_of_clients(stack: Deployed, run: str) -> None:
+def test_plan_limits_the_number_of_clients(stack: Deployed, run: str) -> None:
     mini = stack.tenants["mini"]
     with mini.client(_token(mini.sign_in())) as admin:
         wanted = {"name": f"Shop {run}", "scopes": ["products:read"]}

@@ -20,7 +20,9 @@ _TOO_EARLY = 6
 def test_plan_limit_applies_per_minute(stack: Deployed) -> None:
     mini = provisioning.show_tenant("mini")
     # A separate credential, so that other tests do not use the limit.
-    token = tokens.issue(mini, f"counter-{uuid.uuid4().hex}", frozenset({"products:read"}))
+    token = tokens.issue_to_client(
+        mini, f"counter-{uuid.uuid4().hex}", frozenset({"products:read"})
+    )
     with httpx.Client(
         base_url=stack.base_url, headers={"Authorization": f"Bearer {token}"}, timeout=TIMEOUT
     ) as client:

@@ -9,7 +9,7 @@ import schemathesis
 from operations import provisioning
 from shared.identity.auth import tokens
 from shared.identity.auth.scopes import SCOPES
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import MODULES
 from shared.kernel.errors import Conflict
 from tests.e2e.conftest import Deployed, operator_access
@@ -25,12 +25,12 @@ document = schema(examples=1, coverage=False)
 def token(stack: Deployed) -> Iterator[str]:
     """A token of the tenant with every scope."""
     with operator_access(stack):
-        wanted = TenantSettings(_SLUG, plan="enterprise", base_url=stack.base_url, modules=MODULES)
+        wanted = NewTenant(_SLUG, plan="enterprise", base_url=stack.base_url, modules=MODULES)
         try:
             tenant = provisioning.create_tenant(wanted)
         except Conflict:  # created by an earlier run with another address
             tenant = provisioning.set_address(_SLUG, base_url=stack.base_url)
-        yield tokens.issue(tenant, "schemathesis", frozenset(SCOPES))
+        yield tokens.issue_to_client(tenant, "schemathesis", frozenset(SCOPES))
 
 
 @document.parametrize()

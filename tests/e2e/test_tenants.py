@@ -41,7 +41,9 @@ def test_inactive_tenant_gets_no_token(stack: Deployed, slug: str) -> None:
 @pytest.mark.parametrize("slug", _STATES)
 def test_inactive_tenant_is_refused(stack: Deployed, slug: str) -> None:
     tenant = stack.tenants[slug]
-    token = tokens.issue(provisioning.show_tenant(slug), tenant.client_id, frozenset(SCOPES))
+    token = tokens.issue_to_client(
+        provisioning.show_tenant(slug), tenant.client_id, frozenset(SCOPES)
+    )
     with tenant.client(token) as caller:
         for path in (*_LISTS, *_WORK, *_MODULES, "/products/1"):
             refused(caller.get(path), *_STATES[slug])

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, utils
 from operations import provisioning
 from operations.api_clients import Credentials
 from shared.identity.auth import tokens
-from shared.identity.auth.keys import key_ring
+from shared.identity.auth.key_ring import key_ring
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.auth.signing import base64url
 from tests.e2e.conftest import TIMEOUT, Deployed
@@ -176,7 +176,7 @@ def _with_header(header: Mapping[str, Any], claims: Mapping[str, Any], signature
 
 
 def _kid() -> str:
-    return key_ring.signer().kid
+    return key_ring.signing_key().kid
 
 
 def _without_signature(claims: Mapping[str, Any]) -> str:

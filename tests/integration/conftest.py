@@ -1,3 +1,4 @@
+import hashlib
 import io
 import logging
 from collections.abc import Iterator
@@ -18,13 +19,24 @@ def _cheap_passwords() -> Iterator[None]:
     `tests/unit/users` and the benchmark cover the real cost.
     """
     with pytest.MonkeyPatch.context() as patch:
-        form = passwords._FORM.replace(f"m={passwords._MEMORY_KIB}", "m=8")
+        form = passwords._PHC_PREFIX.replace(f"m={passwords._MEMORY_KIB}", "m=8")
         form = form.replace(f"t={passwords._PASSES}", "t=1")
-        assert form != passwords._FORM
-        patch.setattr(passwords, "_NOBODYS", passwords._NOBODYS.replace(passwords._FORM, form))
-        patch.setattr(passwords, "_FORM", form)
+        assert form != passwords._PHC_PREFIX
+        patch.setattr(
+            passwords, "_DUMMY_HASH", passwords._DUMMY_HASH.replace(passwords._PHC_PREFIX, form)
+        )
+        patch.setattr(passwords, "_PHC_PREFIX", form)
         patch.setattr(passwords, "_MEMORY_KIB", 8)
         patch.setattr(passwords, "_PASSES", 1)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cheap_fingerprints() -> Iterator[None]:
+    """Use the least cost of scrypt, with which the service hashes requests that carry a secret."""
+    scrypt = hashlib.scrypt
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hashlib, "scrypt", lambda *args, **names: scrypt(*args, **{**names, "n": 2}))
         yield
 
 

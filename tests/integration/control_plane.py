@@ -1,4 +1,4 @@
-"""A deployment on moto as the control plane sees it: control table, keys, role."""
+"""A deployment on moto without tenants: control table, keys and role."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -7,14 +7,16 @@ from functools import cache
 from typing import Any
 
 import pytest
-from botocore.session import Session
+from boto3 import Session
 from moto import mock_aws
 
-from shared.identity.auth import keys, signing
+from shared.identity.auth import signing
+from shared.identity.auth.key_ring import key_ring
 from shared.identity.tenancy import access, directory
 from shared.kernel import aws
 from shared.kernel.config import config
-from tests import quick_moto
+from tests import fast_moto
+from tests.snapshot import Snapshot
 
 REGION = "eu-west-1"
 ACCOUNT = "123456789012"
@@ -40,11 +42,22 @@ CONTROL_TABLE: dict[str, Any] = {
     ],
 }
 
+ENVIRONMENT = {
+    "AWS_DEFAULT_REGION": REGION,
+    "AWS_ACCESS_KEY_ID": "testing",
+    "AWS_SECRET_ACCESS_KEY": "testing",
+    "STACK_NAME": "stowage",
+    "CONTROL_TABLE": "stowage-control",
+    "OUTBOX_TABLE": "stowage-outbox",
+    "TENANT_DATA_ROLE_ARN": f"arn:aws:iam::{ACCOUNT}:role/stowage-data",
+    "DOCS_BASE": "https://docs.stowage.test",
+}
+
 type Hook = Callable[[str, str], None]
 
 
-class Wire:
-    """Every AWS call that the code under test makes, at the level of botocore."""
+class AwsCallHooks:
+    """Recorder of the AWS calls of the code under test, with hooks before and after each call."""
 
     def __init__(self) -> None:
         self.calls: list[str] = []
@@ -61,13 +74,13 @@ class Wire:
 
     @contextmanager
     def recorded(self) -> Iterator[list[str]]:
-        """The names of the calls made inside the block."""
+        """Collect the names of the calls made inside the block."""
         start, seen = len(self.calls), list[str]()
         yield seen
         seen.extend(self.calls[start:])
 
     @contextmanager
-    def hooked(self, hook: Hook) -> Iterator[None]:
+    def with_hook(self, hook: Hook) -> Iterator[None]:
         """Call `hook(moment, operation)` before and after each AWS call of the block."""
         self.hooks.append(hook)
         try:
@@ -77,11 +90,11 @@ class Wire:
 
 
 class Killed(BaseException):
-    """The process dies here; nothing may catch it."""
+    """Simulated crash of the process; the code under test must not catch it."""
 
 
-def killer(at: int) -> Hook:
-    """A hook that dies at the `at`-th moment, before or after a call."""
+def kill_at(at: int) -> Hook:
+    """Return a hook that raises `Killed` before or after a call, at moment number `at`."""
     moments = Counter[str]()
 
     def hook(moment: str, operation: str) -> None:
@@ -92,8 +105,8 @@ def killer(at: int) -> Hook:
     return hook
 
 
-_current = Wire()
-"""The wire of the running test; botocore's hooks are set once, since sessions are dear."""
+_current = AwsCallHooks()
+"""The recorder of the running test; botocore's hooks are set once, because sessions are slow."""
 
 
 def _before(**event: Any) -> None:
@@ -106,46 +119,54 @@ def _after(**event: Any) -> None:
 
 @cache
 def _listen(session: Session) -> None:
-    """Have every client of the session report to the current wire."""
-    aws.client.cache_clear()  # clients made before do not
-    session.register("before-call", _before)
-    session.register("after-call", _after)
+    """Register the hooks, which report every call of the session to the current recorder."""
+    aws.client.cache_clear()  # Clients created before do not have the hooks.
+    session.events.register("before-call", _before)
+    session.events.register("after-call", _after)
 
 
-def forget_everything() -> None:
-    """What a new execution environment knows: nothing."""
+def clear_caches() -> None:
+    """Clear all caches, as in a new execution environment."""
     config.cache_clear()
-    keys.key_ring.forget()
+    key_ring.clear()
     signing.public_key.cache_clear()
-    directory.directory.forget()
-    access.access.forget()
+    directory.directory.clear()
+    access.tenant_access.clear()
 
 
 @contextmanager
-def deployed() -> Iterator[Wire]:
-    """A deployed stack without tenants."""
+def deployed() -> Iterator[AwsCallHooks]:
+    """Deploy a stack without tenants; yield the recorder of its AWS calls."""
+    snapshot, environment = _deployment()
     with mock_aws(), pytest.MonkeyPatch.context() as monkeypatch:
-        quick_moto.install(monkeypatch)
-        for name, value in {
-            "AWS_DEFAULT_REGION": REGION,
-            "AWS_ACCESS_KEY_ID": "testing",
-            "AWS_SECRET_ACCESS_KEY": "testing",
-            "STACK_NAME": "stowage",
-            "CONTROL_TABLE": "stowage-control",
-            "OUTBOX_TABLE": "stowage-outbox",
-            "TENANT_DATA_ROLE_ARN": f"arn:aws:iam::{ACCOUNT}:role/stowage-data",
-            "DOCS_BASE": "https://docs.stowage.test",
-        }.items():
-            monkeypatch.setenv(name, value)
-        forget_everything()
+        _enter(monkeypatch, environment)
         _listen(aws.session())
+        snapshot.restore()
+        _current.calls.clear()
+        yield _current
+    clear_caches()
+
+
+@cache
+def _deployment() -> tuple[Snapshot, dict[str, str]]:
+    """Deploy once per process; the environment of the functions names its keys."""
+    with mock_aws(), pytest.MonkeyPatch.context() as monkeypatch:
+        _enter(monkeypatch, ENVIRONMENT)
         aws.client("dynamodb").create_table(**CONTROL_TABLE)
         kms = aws.client("kms")
         keys = [kms.create_key(KeySpec="ECC_NIST_P256", KeyUsage="SIGN_VERIFY") for _ in range(2)]
         hash_key = kms.create_key(KeySpec="HMAC_256", KeyUsage="GENERATE_VERIFY_MAC")
-        monkeypatch.setenv("SIGNING_KEY_IDS", ",".join(key["KeyMetadata"]["KeyId"] for key in keys))
-        monkeypatch.setenv("SECRET_HASH_KEY_ID", hash_key["KeyMetadata"]["KeyId"])
-        forget_everything()
-        _current.calls.clear()
-        yield _current
-    forget_everything()
+        environment = {
+            **ENVIRONMENT,
+            "SIGNING_KEY_IDS": ",".join(key["KeyMetadata"]["KeyId"] for key in keys),
+            "SECRET_HASH_KEY_ID": hash_key["KeyMetadata"]["KeyId"],
+        }
+        return Snapshot.take(ACCOUNT, REGION), environment
+
+
+def _enter(monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]) -> None:
+    """Start as a new execution environment."""
+    fast_moto.install(monkeypatch)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    clear_caches()

@@ -1,4 +1,4 @@
-"""The rights that the template gives: those of functions, and of the roles that they assume."""
+"""The permissions that the template grants to functions, and to the roles that they assume."""
 
 import json
 import re
@@ -17,16 +17,16 @@ _ACME = re.compile(r"\bacme\b|(?<=_)acme(?=_)")
 
 
 class Roles:
-    """The rights that the template gives, with the names of one deployment.
+    """The permissions that the template grants, with the names of one deployment.
 
     Args:
         stack: The deployment.
-        lacking: An action or a value of conditions (a pattern of leading keys) that is left out
-            everywhere.
+        lacking: An action or a value of a condition (such as a pattern of leading keys) that is
+            removed from all policies.
     """
 
-    def __init__(self, stack: Stack, lacking: str = "") -> None:
-        self._lacking = lacking
+    def __init__(self, stack: Stack, without: str = "") -> None:
+        self._omitted = without
         names = {**stack.template._names, "AWS::Partition": "aws"}
         template = Template(names)
         for table in template.resources("AWS::DynamoDB::Table"):
@@ -58,7 +58,7 @@ class Roles:
             self.role_names[handler] = f"{names['AWS::StackName']}-{role}-1A2B3C4D5E6F"
         self._data_roles = roles
         self._arns = {name: names[f"{name}.Arn"] for name in self._data_roles}
-        self.of_data: dict[str, Policy] = {
+        self.data_roles: dict[str, Policy] = {
             name: [
                 statement
                 for policy in role["Policies"]
@@ -66,7 +66,7 @@ class Roles:
             ]
             for name, role in self._data_roles.items()
         }
-        """Logical id of a role of tenants' data → its rights."""
+        """Logical id of a data role → its policy."""
 
     def _of_function(self, policies: Sequence[Mapping[str, Any]]) -> Policy:
         documents = (
@@ -77,10 +77,10 @@ class Roles:
 
     def _read(self, document: Mapping[str, Any]) -> Policy:
         whole = read_policy(document["Statement"], self._template.text)
-        return [_less(statement, self._lacking) for statement in whole]
+        return [_without(statement, self._omitted) for statement in whole]
 
-    def assuming(self, role: str) -> set[str]:
-        """Handlers of the functions that may assume a role of tenants' data and are trusted."""
+    def functions_assuming(self, role: str) -> set[str]:
+        """Return the handlers that may assume a data role and are trusted by it."""
         asking = Access("sts:AssumeRole", self._arns[role])
         may = {handler for handler, policy in self.functions.items() if allows(policy, asking)}
         return {handler for handler in may if self._trusts(role, handler)}
@@ -94,15 +94,15 @@ class Roles:
         return any(like(self._template.text(pattern), arn) for pattern in texts)
 
     def rights(self, made: Made) -> Sequence[Policy]:
-        """Policies that must each allow the call."""
+        """Return the policies that must each allow the call."""
         if made.session is None:
             return [self.functions[made.handler]]
         (role,) = (name for name, arn in self._arns.items() if arn == made.session.role)
         narrowed = read_policy(json.loads(made.session.policy)["Statement"], str)
-        return [self.of_data[role], narrowed]
+        return [self.data_roles[role], narrowed]
 
     def denied(self, calls: Sequence[Made]) -> list[tuple[str, Access]]:
-        """What of the calls is not allowed: handler and access."""
+        """Return handler and access of everything in the calls that is denied."""
         return [
             (made.handler, access)
             for made in calls
@@ -111,29 +111,29 @@ class Roles:
         ]
 
     def assert_kept_from_the_neighbour(self, calls: Sequence[Made]) -> None:
-        """Only the sessions of the calls may do what they do, and nothing of it at beta."""
+        """Assert that only sessions have access to tenant data, and none to the data of beta."""
         in_sessions = [made for made in calls if made.session]
-        assert in_sessions, "nobody reads or writes a tenant's data"
+        assert in_sessions, "no call accesses the data of a tenant"
         for made in in_sessions:
             for access in made.accesses:
-                assert not allows(self.functions[made.handler], access), "only a session may"
+                assert not allows(self.functions[made.handler], access), "allowed without a session"
                 stolen = replace(made, accesses=(_of_neighbour(access),))
                 assert self.denied([stolen]), f"acme's session may {stolen.accesses}"
 
 
-def is_about(access: Access, lacking: str) -> bool:
-    """Tell whether an access needs the action, leading key, encryption context or tag."""
+def concerns(access: Access, name: str) -> bool:
+    """Return whether an access uses this action, leading key, attribute, context value or tag."""
     named = {
         access.action,
         *access.encryption_context.values(),
         *access.attributes,
         *access.tags.values(),
     }
-    return lacking in named or any(like(lacking, key) for key in access.leading_keys)
+    return name in named or any(like(name, key) for key in access.leading_keys)
 
 
 def _of_neighbour(access: Access) -> Access:
-    """The same access with beta's names."""
+    """Return the same access with the names of beta."""
     if access.resource.endswith("-OutboxTable"):
         assert set(access.leading_keys) == {"acme"}
         return replace(access, leading_keys=("beta",))
@@ -150,7 +150,7 @@ def _of_neighbour(access: Access) -> Access:
     return replace(access, resource=access.resource.replace("-tenant-acme", "-tenant-beta"))
 
 
-def _less(statement: Statement, lacking: str) -> Statement:
+def _without(statement: Statement, lacking: str) -> Statement:
     return replace(
         statement,
         actions=[each for each in statement.actions if each != lacking],

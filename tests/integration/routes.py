@@ -9,7 +9,7 @@ from shared.http.routes import Operation
 _FUNCTIONS = Path(__file__).parents[2] / "functions"
 
 
-def doors() -> dict[str, ApiHandler]:
+def handlers() -> dict[str, ApiHandler]:
     """Return function name → API handler, for the functions that have one."""
     names = sorted(path.parent.name for path in _FUNCTIONS.glob("*/app.py"))
     handlers = {
@@ -22,6 +22,6 @@ def operations() -> dict[str, Operation]:
     """Return `METHOD /path` → declaration of every route."""
     return {
         f"{operation.method} {operation.path}": operation
-        for handler in doors().values()
+        for handler in handlers().values()
         for operation in handler.operations
     }

@@ -25,9 +25,13 @@ from tests.faults import (
     throttle,
 )
 from tests.gateway import Erp, Form, Response
-from tests.integration.census import Census, assert_totals_are_true, take_census
 from tests.integration.route_example import Example
 from tests.integration.routes import operations
+from tests.integration.stored_entities import (
+    StoredEntities,
+    assert_counters_match,
+    read_stored_entities,
+)
 from tests.integration.write_routes import EXAMPLES, resource_of
 from tests.stack import Stack
 from tests.stock_invariants import prove
@@ -51,15 +55,7 @@ def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Use few shards, since moto is slow, and small steps, so that examples need several."""
     monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
     monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 2)
-    monkeypatch.setattr("shared.warehouse.warehouses.bulk._STEP", 2)
-    monkeypatch.setattr("shared.warehouse.picking.undo_picking._ROOM", 0)
-    monkeypatch.setattr("shared.warehouse.receiving.rules._STEP", 1)
-    monkeypatch.setattr("shared.warehouse.picking.dispatch._PER_STEP", 1)
-    monkeypatch.setattr("shared.warehouse.picking.allocation.LINES_PER_STEP", 1)
-    monkeypatch.setattr("shared.warehouse.picking.allocation._PICKINGS_PER_STEP", 1)
-    monkeypatch.setattr("shared.warehouse.waves.creating._PER_STEP", 1)
-    monkeypatch.setattr("shared.warehouse.transfer_orders.transit._PICKS_PER_STEP", 1)
-    monkeypatch.setattr("shared.warehouse.transfer_orders.transit._LOSSES_PER_STEP", 1)
+    monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 1)
 
 
 @pytest.fixture(autouse=True)
@@ -81,7 +77,7 @@ class _Request:
     erp: Erp
     path: str
     body: Mapping[str, Any] | Form | None
-    before: Census
+    before: StoredEntities
     events_before: int
 
     @property
@@ -108,7 +104,7 @@ def _repeated_requests(route: str, stack: Stack) -> Iterator[_Request]:
     example = EXAMPLES[route]
     values = example.prepared(stack.erp())
     path, body = route.partition(" ")[2].format(**values), example.filled(values)
-    before, events_before = take_census(stack), len(stack.events())
+    before, events_before = read_stored_entities(stack), len(stack.events())
     as_prepared = stack.keep()
     for _ in range(_MOST_REQUESTS):
         erp = example.sender(stack.erp(), values)
@@ -125,9 +121,9 @@ def _assert_done_once(request: _Request, stack: Stack, answer: Response) -> None
     assert again.headers["Idempotent-Replayed"] == "true"
     assert again.headers.get("Location") == answer.headers.get("Location")
 
-    census = take_census(stack)
-    assert census.growth(request.before) == example.grows
-    assert_totals_are_true(stack, census)
+    census = read_stored_entities(stack)
+    assert census.growth_since(request.before) == example.grows
+    assert_counters_match(stack, census)
     entries = stack.events()[request.events_before :]
     events = [entry["type"]["S"] if "type" in entry else "redelivery" for entry in entries]
     assert sorted(events) == sorted(example.events)

@@ -1,4 +1,4 @@
-"""The client that integrators copy: nothing lost, nothing doubled."""
+"""The example client retries requests without losing or repeating writes."""
 
 import itertools
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from tests.faults import AwsFaults, Fault, Killed, kill_after, kill_before, lose
 from tests.gateway import Gateway
 from tests.stack import ADDRESS, Stack
 
-type Disturbance = Callable[[httpx.Request], httpx.Response | None]
+type InjectedFault = Callable[[httpx.Request], httpx.Response | None]
 
 ORDER = {
     "external_ref": "PO-1",
@@ -33,18 +33,18 @@ ORDER = {
 }
 
 
-class Line(httpx.BaseTransport):
-    """The line to the gateway: what was sent, and what goes wrong on the way.
+class FaultyTransport(httpx.BaseTransport):
+    """Transport to the gateway that records requests and injects faults.
 
-    Each request takes the next of `before` (which may answer or raise in the service's place)
-    and of `after` (which sees it carried out).
+    For each request it calls the next function of `before`, which may answer or raise instead of
+    the service, and after the request was processed the next function of `after`.
     """
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
         self.sent: list[httpx.Request] = []
-        self.before: list[Disturbance] = []
-        self.after: list[Disturbance] = []
+        self.before: list[InjectedFault] = []
+        self.after: list[InjectedFault] = []
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         self.sent.append(request)
@@ -65,7 +65,7 @@ class Line(httpx.BaseTransport):
         return sum(request.url.path.endswith("/oauth/token") for request in self.sent)
 
     def keys(self) -> list[str]:
-        """Idempotency-Keys of the orders sent, in order."""
+        """Return the Idempotency-Keys of the orders sent, in order."""
         return [
             request.headers["Idempotency-Key"]
             for request in self.sent
@@ -73,15 +73,15 @@ class Line(httpx.BaseTransport):
         ]
 
 
-def says(status: int, code: str = "x", **headers: str) -> Disturbance:
-    """Something answers so in the service's place."""
+def respond_with(status: int, code: str = "x", **headers: str) -> InjectedFault:
+    """Return a fault that answers with an error instead of the service."""
     body = {"error": {"code": code, "message": code}, "errors": [], "message": code}
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return lambda _: httpx.Response(status, json=body, headers=named)
 
 
-def breaks(error: type[httpx.TransportError]) -> Disturbance:
-    """The connection breaks."""
+def break_with(error: type[httpx.TransportError]) -> InjectedFault:
+    """Return a fault that breaks the connection."""
 
     def disturb(request: httpx.Request) -> httpx.Response:
         raise error("broken", request=request)
@@ -90,26 +90,26 @@ def breaks(error: type[httpx.TransportError]) -> Disturbance:
 
 
 @pytest.fixture
-def line(stack: Stack) -> Line:
-    return Line(stack.gateway)
+def transport(stack: Stack) -> FaultyTransport:
+    return FaultyTransport(stack.gateway)
 
 
 @pytest.fixture
 def waits() -> list[float]:
-    """Seconds that the client waited, each time."""
+    """The seconds of each wait of the client."""
     return []
 
 
 @pytest.fixture
-def stowage(line: Line, clock: Clock, waits: list[float]) -> Stowage:
-    """The client of acme's ERP, with its token; a warehouse and a product are there."""
+def stowage(transport: FaultyTransport, clock: Clock, waits: list[float]) -> Stowage:
+    """The client of acme's ERP with a token; a warehouse and a product exist."""
 
     def sleep(seconds: float) -> None:
         waits.append(seconds)
         clock.advance(seconds)
 
     who = provisioning.create_client("acme", "ERP")
-    http = httpx.Client(transport=line)
+    http = httpx.Client(transport=transport)
     made = Stowage(ADDRESS, *who, http=http, sleep=sleep, clock=clock.monotonic)
     made.post("/warehouses", {"whs_code": "YARD", "name": "Yard"})
     made.post("/products", {"item_code": "BRICK", "name": "Brick"})
@@ -120,42 +120,42 @@ def documents(stowage: Stowage) -> list[dict[str, Any]]:
     return list(stowage.each("/entry-documents"))
 
 
-def test_an_order_is_there_once_when_its_answer_is_lost(
-    stowage: Stowage, line: Line, waits: list[float]
+def test_order_with_a_lost_response_is_created_once(
+    stowage: Stowage, transport: FaultyTransport, waits: list[float]
 ) -> None:
-    line.after = [breaks(httpx.ReadTimeout), breaks(httpx.RemoteProtocolError)]
+    transport.after = [break_with(httpx.ReadTimeout), break_with(httpx.RemoteProtocolError)]
     made = stowage.post("/entry-documents", ORDER)
 
     assert [shown["id"] for shown in documents(stowage)] == [made["id"]]
-    assert len(line.keys()) == 3
-    assert len(set(line.keys())) == 1
+    assert len(transport.keys()) == 3
+    assert len(set(transport.keys())) == 1
     assert 0.5 <= waits[0] <= 1 <= waits[1] <= 2
 
 
-def test_the_callers_key_is_the_one_sent(stowage: Stowage, line: Line) -> None:
-    line.before = [breaks(httpx.ConnectError)]
+def test_key_of_the_caller_is_sent(stowage: Stowage, transport: FaultyTransport) -> None:
+    transport.before = [break_with(httpx.ConnectError)]
     first = stowage.post("/entry-documents", ORDER, key="po-1")
 
     assert stowage.post("/entry-documents", ORDER, key="po-1") == first
-    assert line.keys() == ["po-1"] * 3
-    assert line.sent[-1].headers["Accept"] == "application/json"
+    assert transport.keys() == ["po-1"] * 3
+    assert transport.sent[-1].headers["Accept"] == "application/json"
 
 
 @pytest.mark.parametrize("fault", [kill_before, kill_after, lose_answer])
-def test_an_order_is_there_once_whatever_breaks_inside(
+def test_order_is_created_once_after_a_fault_at_any_call(
     fault: Callable[[int], Fault],
     stowage: Stowage,
     aws_faults: AwsFaults,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # The shortest waits there may be: they must outlast the claim of the dead request.
+    # The shortest possible waits must be longer than the claim of the failed request.
     monkeypatch.setattr("random.uniform", min)
     for at in itertools.count():
         order = ORDER | {"external_ref": f"PO-{at}"}
         with aws_faults.faulty(fault(at)), aws_faults.recorded() as recording:
             made = stowage.post("/entry-documents", order)
         assert made["external_ref"] == f"PO-{at}"
-        if len(recording.calls) <= at:  # past the last call: nothing broke
+        if len(recording.calls) <= at:  # There was no call number `at`.
             break
 
     assert at > 3
@@ -163,36 +163,36 @@ def test_an_order_is_there_once_whatever_breaks_inside(
     assert sorted(references) == sorted(f"PO-{number}" for number in range(at + 1))
 
 
-def test_a_refused_token_is_replaced_once(stowage: Stowage, line: Line) -> None:
-    before = line.tokens_asked()
-    line.before = [says(401, "unauthenticated")]
+def test_refused_token_is_replaced_once(stowage: Stowage, transport: FaultyTransport) -> None:
+    before = transport.tokens_asked()
+    transport.before = [respond_with(401, "unauthenticated")]
     stowage.post("/entry-documents", ORDER)
-    assert line.tokens_asked() == before + 1
-    assert len(set(line.keys())) == 1
+    assert transport.tokens_asked() == before + 1
+    assert len(set(transport.keys())) == 1
 
-    always = says(401, "unauthenticated")
-    line.before = [always, lambda _: None, always]
+    always = respond_with(401, "unauthenticated")
+    transport.before = [always, lambda _: None, always]
     with pytest.raises(StowageError, match="401 unauthenticated"):
         stowage.get("/products")
-    assert line.tokens_asked() == before + 2
+    assert transport.tokens_asked() == before + 2
 
 
-def test_a_token_is_replaced_shortly_before_it_ends(
-    stowage: Stowage, line: Line, clock: Clock
+def test_token_is_replaced_one_minute_before_it_expires(
+    stowage: Stowage, transport: FaultyTransport, clock: Clock
 ) -> None:
     stowage.get("/products")
-    assert line.tokens_asked() == 1
+    assert transport.tokens_asked() == 1
     clock.advance(3500)
     stowage.get("/products")
-    assert line.tokens_asked() == 1
+    assert transport.tokens_asked() == 1
     clock.advance(50)
     stowage.get("/products")
-    assert line.tokens_asked() == 2
+    assert transport.tokens_asked() == 2
 
 
-def test_a_wrong_secret_is_told_as_oauth_tells_it(line: Line) -> None:
+def test_wrong_secret_raises_the_oauth_error(transport: FaultyTransport) -> None:
     client_id, _ = provisioning.create_client("acme", "shop")
-    stranger = Stowage(ADDRESS, client_id, "guessed", http=httpx.Client(transport=line))
+    stranger = Stowage(ADDRESS, client_id, "guessed", http=httpx.Client(transport=transport))
     with pytest.raises(StowageError) as refusal:
         stranger.get("/products")
     assert (refusal.value.status, refusal.value.code) == (401, "invalid_client")
@@ -203,51 +203,53 @@ def test_a_wrong_secret_is_told_as_oauth_tells_it(line: Line) -> None:
 @pytest.mark.parametrize(
     "busy",
     [
-        says(429, "rate_limited", Retry_After="7"),
-        says(503, "service_unavailable", Retry_After="7"),
-        says(409, "duplicate_in_flight", Retry_After="7"),
+        respond_with(429, "rate_limited", Retry_After="7"),
+        respond_with(503, "service_unavailable", Retry_After="7"),
+        respond_with(409, "duplicate_in_flight", Retry_After="7"),
     ],
 )
-def test_retry_after_is_honoured(
-    busy: Disturbance, stowage: Stowage, line: Line, waits: list[float]
+def test_client_waits_at_least_the_seconds_of_retry_after(
+    busy: InjectedFault, stowage: Stowage, transport: FaultyTransport, waits: list[float]
 ) -> None:
-    line.before = [busy, busy]
+    transport.before = [busy, busy]
     stowage.post("/entry-documents", ORDER)
 
     assert len(waits) == 2
     assert all(7 <= seconds <= 7 + 2 for seconds in waits)
-    assert len(set(line.keys())) == 1
+    assert len(set(transport.keys())) == 1
 
 
 @pytest.mark.parametrize(
     ("advice", "longest"),
     [("86400", LONGEST_WAIT), ("Wed, 21 Oct 2026 07:28:00 GMT", 1), ("-5", 1), ("²", 1)],
 )
-def test_what_retry_after_says_is_bounded(
-    advice: str, longest: float, stowage: Stowage, line: Line, waits: list[float]
+def test_wait_for_retry_after_is_limited(
+    advice: str, longest: float, stowage: Stowage, transport: FaultyTransport, waits: list[float]
 ) -> None:
     headers = [(b"Retry-After", advice.encode())]
-    line.before = [lambda _: httpx.Response(503, text="busy", headers=headers)]
+    transport.before = [lambda _: httpx.Response(503, text="busy", headers=headers)]
     stowage.get("/products")
 
     assert len(waits) == 1
     assert 0.5 <= waits[0] <= longest
 
 
-def test_patience_ends(stowage: Stowage, line: Line, waits: list[float]) -> None:
-    line.before = [lambda _: httpx.Response(502, text="<html>")] * ATTEMPTS
+def test_client_raises_after_the_last_attempt(
+    stowage: Stowage, transport: FaultyTransport, waits: list[float]
+) -> None:
+    transport.before = [lambda _: httpx.Response(502, text="<html>")] * ATTEMPTS
     with pytest.raises(StowageError) as refusal:
         stowage.get("/products")
     assert (refusal.value.status, refusal.value.code) == (502, "http_502")
     assert len(waits) == ATTEMPTS - 1
     assert sum(waits) >= 31
 
-    line.before = [breaks(httpx.ConnectTimeout)] * ATTEMPTS
+    transport.before = [break_with(httpx.ConnectTimeout)] * ATTEMPTS
     with pytest.raises(httpx.ConnectTimeout):
         stowage.get("/products")
 
 
-def test_a_refusal_is_raised_at_once_with_every_problem(
+def test_error_response_is_raised_immediately_with_every_problem(
     stowage: Stowage, waits: list[float]
 ) -> None:
     with pytest.raises(StowageError) as refusal:
@@ -260,7 +262,7 @@ def test_a_refusal_is_raised_at_once_with_every_problem(
     assert waits == []
 
 
-def test_a_change_is_bound_to_what_was_read(stowage: Stowage, waits: list[float]) -> None:
+def test_patch_with_an_outdated_etag_is_refused(stowage: Stowage, waits: list[float]) -> None:
     seen = stowage.send("GET", "/products/1")
     tag = seen.headers["ETag"]
     assert stowage.send("GET", "/products/1", headers={"If-None-Match": tag}).status_code == 304
@@ -272,17 +274,19 @@ def test_a_change_is_bound_to_what_was_read(stowage: Stowage, waits: list[float]
     assert waits == []
 
 
-def test_a_list_is_walked_to_its_end(stowage: Stowage, line: Line) -> None:
+def test_each_yields_all_pages_of_a_list(stowage: Stowage, transport: FaultyTransport) -> None:
     for number in range(5):
         stowage.post("/products", {"item_code": f"B-{number}", "name": "Board & batten"})
-    line.sent.clear()
+    transport.sent.clear()
 
     rows = stowage.each("/products", per_page=2, search="& b", sort="-item_code")
     assert [row["item_code"] for row in rows] == ["B-4", "B-3", "B-2", "B-1", "B-0"]
-    assert len(line.sent) == 3
+    assert len(transport.sent) == 3
 
 
-def test_a_sync_goes_on_where_it_ended(stowage: Stowage, clock: Clock, tmp_path: Path) -> None:
+def test_sync_continues_where_the_last_run_ended(
+    stowage: Stowage, clock: Clock, tmp_path: Path
+) -> None:
     state, taken = tmp_path / "state", list[str]()
 
     def run() -> list[str]:

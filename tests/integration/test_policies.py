@@ -1,7 +1,7 @@
-"""The policies of the template allow what the functions do, and nothing of a neighbour.
+"""The policies of the template allow the calls of the functions, and no data of another tenant.
 
-moto enforces no policy, so every call of every route is noted with the credentials that it
-was made with, and then put to the policies that those credentials have in the cloud.
+moto does not enforce policies. The tests record every AWS call of every route with its credentials,
+and evaluate the policies that these credentials have in AWS.
 """
 
 import base64
@@ -18,8 +18,8 @@ from tests.aws_calls import Watch
 from tests.gateway import Erp
 from tests.iam import Access, allows, read_policy
 from tests.integration.entity_factories import address_of
-from tests.integration.roles import ARNS, Roles, is_about
-from tests.integration.routes import doors, operations
+from tests.integration.roles import ARNS, Roles, concerns
+from tests.integration.routes import handlers, operations
 from tests.integration.write_routes import EXAMPLES
 from tests.stack import ACCOUNT, REGION, Stack
 
@@ -31,8 +31,8 @@ SETTINGS = "functions.settings.app.lambda_handler"
 CATALOG = "functions.catalog.app.lambda_handler"
 
 
-def _play(route: str, stack: Stack) -> None:
-    """Carry out what a route is for, and the usual ways in which it is refused."""
+def _call_route(route: str, stack: Stack) -> None:
+    """Send the successful request of a route, its repetitions, and refused requests."""
     method, _, path = route.partition(" ")
     if method == "GET":
         _read(path, stack)
@@ -45,7 +45,7 @@ def _play(route: str, stack: Stack) -> None:
     answer = sender.send(method, target, body, key="first")
     assert answer.status == example.status, answer.text
     again = sender.send(method, target, body, key="first")
-    # A user's own change may have ended the token that it was made with.
+    # A change of the own user may have revoked the token of the request.
     assert again.text == answer.text or (example.own and again.status == 401)
     sender.send(method, target, body, key="second")
     sender.send(method, target, {"item_code": 5}, key="third")
@@ -65,13 +65,13 @@ def _read(path: str, stack: Stack) -> None:
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_every_call_of_a_route_is_allowed_and_none_at_a_neighbours(
+def test_calls_of_a_route_are_allowed_for_its_tenant_only(
     route: str, stack: Stack, roles: Roles, watch: Watch
 ) -> None:
-    _play(route, stack)
+    _call_route(route, stack)
 
     assert roles.denied(watch.made) == []
-    # A template is the same for everybody.
+    # An import template is the same for all tenants.
     if "{kind}" not in route:
         roles.assert_kept_from_the_neighbour(watch.made)
 
@@ -95,19 +95,17 @@ def _token_routes(stack: Stack) -> None:
     assert anybody.get("/.well-known/oauth-authorization-server").status == 200
 
 
-def test_every_call_of_the_token_routes_is_allowed(
-    stack: Stack, roles: Roles, watch: Watch
-) -> None:
+def test_calls_of_the_token_routes_are_allowed(stack: Stack, roles: Roles, watch: Watch) -> None:
     _token_routes(stack)
 
     assert {made.handler for made in watch.made} == {OAUTH}
     assert roles.denied(watch.made) == []
 
 
-def test_keys_that_an_operator_made_may_be_used_by_their_tags(
+def test_functions_may_use_rotated_keys_by_their_tags(
     stack: Stack, roles: Roles, watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(signing_keys, "_USABLE_EVERYWHERE", 0)
+    monkeypatch.setattr(signing_keys, "_ACTIVATION_DELAY", 0)
     new = ARNS.key(signing_keys.rotate().kms_key)
     client = create_client("acme", "ERP")
     form = f"grant_type=client_credentials&client_id={client[0]}&client_secret={client[1]}"
@@ -125,30 +123,34 @@ def test_keys_that_an_operator_made_may_be_used_by_their_tags(
         assert {access.resource for _, access in without_tag} == {new}
 
 
-def test_every_door_may_assume_its_role_of_tenants_data(roles: Roles) -> None:
+def test_every_function_may_assume_its_data_role_only(roles: Roles) -> None:
     serving = {
-        f"functions.{name}.app.lambda_handler" for name, door in doors().items() if door.operations
+        f"functions.{name}.app.lambda_handler"
+        for name, handler in handlers().items()
+        if handler.operations
     } | {"functions.import_worker.app.lambda_handler"}
-    # administrators' routes have a role of their own, which can do more
-    assert roles.assuming("TenantDataRole") == serving - {SETTINGS}
-    assert roles.assuming("SettingsDataRole") == {SETTINGS}
-    assert roles.assuming("SignInDataRole") == {OAUTH}
+    # The routes of administrators have their own role with more permissions.
+    assert roles.functions_assuming("TenantDataRole") == serving - {SETTINGS}
+    assert roles.functions_assuming("SettingsDataRole") == {SETTINGS}
+    assert roles.functions_assuming("SignInDataRole") == {OAUTH}
 
 
-def test_the_role_alone_would_reach_every_tenant(roles: Roles, stack: Stack) -> None:
-    """What keeps a request from a neighbour is the session's policy, so it must be there."""
+def test_only_the_session_policy_denies_the_data_of_other_tenants(
+    roles: Roles, stack: Stack
+) -> None:
+    """The data role itself allows the data of all tenants."""
     assert stack
     reading = Access("dynamodb:GetItem", ARNS.table("stowage-tenant-beta"))
-    assert allows(roles.of_data["TenantDataRole"], reading)
+    assert allows(roles.data_roles["TenantDataRole"], reading)
     dynamodb_arn = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}"
     narrowed = read_policy(json.loads(session_policy("acme", dynamodb_arn))["Statement"], str)
     assert not allows(narrowed, reading)
 
 
 @pytest.mark.parametrize("role", ["TenantDataRole", "SettingsDataRole", "SignInDataRole"])
-def test_what_the_audit_log_says_stays_said(role: str, roles: Roles) -> None:
+def test_audit_entries_cannot_be_changed_or_deleted(role: str, roles: Roles) -> None:
     table = ARNS.table("stowage-tenant-acme")
-    rights = roles.of_data[role]
+    rights = roles.data_roles[role]
     entry = ("audit#000000000001",)
     assert allows(rights, Access("dynamodb:PutItem", table, entry))
     assert allows(rights, Access("dynamodb:UpdateItem", table, ("count#audit",)))
@@ -156,11 +158,11 @@ def test_what_the_audit_log_says_stays_said(role: str, roles: Roles) -> None:
         assert not allows(rights, Access(f"dynamodb:{action}", table, entry))
 
 
-def test_a_company_changes_its_settings_but_not_what_it_pays_for(
+def test_company_may_change_its_settings_but_not_its_plan_state_or_address(
     roles: Roles, stack: Stack
 ) -> None:
     control = ARNS.table(stack.template._names["ControlTable"])
-    rights = roles.of_data["SettingsDataRole"]
+    rights = roles.data_roles["SettingsDataRole"]
 
     def may(*attributes: str) -> bool:
         named = ("pk", *attributes)
@@ -172,15 +174,15 @@ def test_a_company_changes_its_settings_but_not_what_it_pays_for(
         assert not may("timezone", paid)
 
 
-def _life_of_a_product(stack: Stack) -> None:
-    _play("DELETE /products/{id}", stack)
-    _play("GET /products", stack)
+def _product_routes(stack: Stack) -> None:
+    _call_route("DELETE /products/{id}", stack)
+    _call_route("GET /products", stack)
 
 
-type _Deeds = Callable[[Stack], None]
+type _Calls = Callable[[Stack], None]
 
-_NEEDED: Sequence[tuple[str, _Deeds, Sequence[str]]] = (
-    (CATALOG, _life_of_a_product, (
+_NEEDED: Sequence[tuple[str, _Calls, Sequence[str]]] = (
+    (CATALOG, _product_routes, (
         "sts:AssumeRole", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem",
         "dynamodb:Query", "dynamodb:BatchGetItem",
         "dynamodb:DeleteItem", "TENANT#*",
@@ -193,15 +195,15 @@ _NEEDED: Sequence[tuple[str, _Deeds, Sequence[str]]] = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("handler", "deeds", "needed"), _NEEDED, ids=["catalog", "oauth"])
-def test_a_permission_that_is_missing_would_be_found(
-    handler: str, deeds: _Deeds, needed: Sequence[str], stack: Stack, watch: Watch
+@pytest.mark.parametrize(("handler", "calls", "needed"), _NEEDED, ids=["catalog", "oauth"])
+def test_missing_permission_is_detected(
+    handler: str, calls: _Calls, needed: Sequence[str], stack: Stack, watch: Watch
 ) -> None:
-    deeds(stack)
+    calls(stack)
 
     for lacking in needed:
         denied = [
             access for name, access in Roles(stack, lacking).denied(watch.made) if name == handler
         ]
-        assert denied, f"nobody misses {lacking}"
-        assert all(is_about(access, lacking) for access in denied)
+        assert denied, f"no call needs {lacking}"
+        assert all(concerns(access, lacking) for access in denied)

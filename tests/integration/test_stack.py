@@ -1,4 +1,4 @@
-"""Tests that share clients and floors have nothing of one another."""
+"""Tests that share AWS clients and prepared stacks do not affect each other."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -23,7 +23,7 @@ _FOR_EVER = 1_000_000
 
 @pytest.fixture
 def another() -> Deploy:
-    """Deploys a stack, as another test does."""
+    """Return a function that deploys a stack, as another test would."""
 
     @contextmanager
     def deploy() -> Iterator[Stack]:
@@ -35,12 +35,12 @@ def another() -> Deploy:
 
 @pytest.fixture
 def name() -> str:
-    """A name that no other test prepares anything under."""
+    """A name of a preparation that no other test uses."""
     return f"stack {next(_NAMES)}"
 
 
-def _is_tried_again(aws_faults: AwsFaults) -> bool:
-    """Tell whether a call that is throttled once is repeated."""
+def _retries_throttled_call(aws_faults: AwsFaults) -> bool:
+    """Return whether a call that is throttled once is retried."""
     client = aws.client("dynamodb")
     with aws_faults.recorded() as seen, aws_faults.faulty(throttle(at=0)):
         try:
@@ -51,24 +51,24 @@ def _is_tried_again(aws_faults: AwsFaults) -> bool:
     return True
 
 
-def test_clients_begin_with_all_their_tries(
+def test_each_test_starts_with_the_full_retry_quota(
     another: Deploy, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     assert clock
     with another():
         client = aws.client("dynamodb")
-        assert _is_tried_again(aws_faults)
+        assert _retries_throttled_call(aws_faults)
         with aws_faults.faulty(throttle(at=0, times=_FOR_EVER)):
             for _ in range(100):
                 with pytest.raises(client.exceptions.ClientError):
                     client.describe_table(TableName=config().control_table)
-        assert not _is_tried_again(aws_faults)
+        assert not _retries_throttled_call(aws_faults)
     with another():
         assert aws.client("dynamodb") is client
-        assert _is_tried_again(aws_faults)
+        assert _retries_throttled_call(aws_faults)
 
 
-def test_nothing_is_left_of_another_test(another: Deploy) -> None:
+def test_data_of_another_test_is_removed(another: Deploy) -> None:
     with another() as stack:
         before = (stack.items(), stack.events())
         erp = stack.erp()
@@ -79,11 +79,11 @@ def test_nothing_is_left_of_another_test(another: Deploy) -> None:
         assert (stack.items(), stack.events()) == before
 
 
-def test_what_was_prepared_is_as_if_prepared_again(
+def test_restored_preparation_equals_a_new_one(
     another: Deploy, aws_faults: AwsFaults, name: str
 ) -> None:
     def look(stack: Stack, prepare: Callable[[Erp], None]) -> object:
-        """What there is, and what a request of the prepared environment costs."""
+        """Return all data, and the calls of a request in the prepared environment."""
         erp = stack.erp()
         once(erp, name, lambda: prepare(erp))
         items, events = stack.items(), stack.events()
@@ -96,7 +96,7 @@ def test_what_was_prepared_is_as_if_prepared_again(
             assert erp.post("/products", {"item_code": code, "name": code.title()}).status == 201
 
     def fail(_: Erp) -> None:
-        pytest.fail("it is prepared already")
+        pytest.fail("the preparation must be restored, not repeated")
 
     with another() as stack:
         prepared = look(stack, create)
@@ -106,7 +106,7 @@ def test_what_was_prepared_is_as_if_prepared_again(
 
 
 @pytest.mark.parametrize("before", [{"name": "Yard", "whs_code": "YARD"}, None])
-def test_only_where_nothing_has_happened_is_it_put_back(
+def test_preparation_is_restored_only_into_an_unchanged_stack(
     before: object, another: Deploy, name: str
 ) -> None:
     prepared: list[str] = []
@@ -121,7 +121,7 @@ def test_only_where_nothing_has_happened_is_it_put_back(
 
 
 @pytest.mark.parametrize("where", ["bucket", "queue"])
-def test_what_is_in_more_than_tables_is_prepared_again(
+def test_preparation_with_files_or_messages_is_repeated(
     where: str, another: Deploy, name: str
 ) -> None:
     def prepare() -> None:
@@ -138,7 +138,7 @@ def test_what_is_in_more_than_tables_is_prepared_again(
     assert len(prepared) == 2
 
 
-def test_everybody_prepares_for_himself(another: Deploy, name: str) -> None:
+def test_preparation_belongs_to_one_tenant(another: Deploy, name: str) -> None:
     for slug in ("acme", "beta"):
         with another() as stack:
             erp = stack.erp(slug)

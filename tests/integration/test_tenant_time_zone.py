@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from operations.provisioning import create_tenant
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import MODULES
 from tests.integration.entity_factories import PLANTED
 from tests.stack import ADDRESS, Stack
@@ -28,9 +28,7 @@ def test_day_lasts_from_midnight_to_midnight_in_the_tenants_time_zone(
     stack: Stack, path: str, timezone: str, day: str, moments: Sequence[str]
 ) -> None:
     create_tenant(
-        TenantSettings(
-            "yonder", plan="enterprise", base_url=ADDRESS, modules=MODULES, timezone=timezone
-        )
+        NewTenant("yonder", plan="enterprise", base_url=ADDRESS, modules=MODULES, timezone=timezone)
     )
     erp, plant = stack.erp("yonder"), PLANTED[path]
     for moment in moments:

@@ -1,91 +1,105 @@
-"""The relay and the worker of webhooks may do what they do, and reach nothing else of a tenant."""
+"""IAM permissions of relay and worker: sufficient for their calls, and limited to webhooks."""
 
 from collections.abc import Callable, Iterator
 
 import pytest
 
-from shared.integration.webhooks.rules import MOST_FAILURES
-from shared.integration.webhooks.sending import Outcome
+from shared.integration.webhooks.http_client import AttemptResult
+from shared.integration.webhooks.rules import MAX_FAILURES
 from tests.aws_calls import Watch
 from tests.clock import Clock
 from tests.iam import Access, allows
-from tests.integration.roles import ARNS, Roles, is_about
+from tests.integration.roles import ARNS, Roles, concerns
 from tests.stack import Stack
-from tests.webhook_desk import RELAY, WORKER, Sent, WebhookDesk, fail, open_desk
+from tests.webhook_scenario import (
+    RELAY,
+    WORKER,
+    SentRequest,
+    WebhookScenario,
+    open_webhook_scenario,
+    respond_500,
+)
 
 _ROLE = "WebhookDataRole"
 _TABLE = ARNS.table("stowage-tenant-acme")
-_LATE_MS = 4_000
+_SLOW_MS = 4_000
 
 
 @pytest.fixture
-def desk(stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[WebhookDesk]:
-    """acme's webhooks."""
+def webhooks(
+    stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[WebhookScenario]:
+    """The webhooks of acme."""
     assert clock
-    with open_desk(stack, monkeypatch) as desk:
-        yield desk
+    with open_webhook_scenario(stack, monkeypatch) as webhooks:
+        yield webhooks
 
 
-def _late(_: Sent) -> Outcome:
-    return Outcome(milliseconds=_LATE_MS, status=200)
+def _respond_slowly(_: SentRequest) -> AttemptResult:
+    return AttemptResult(milliseconds=_SLOW_MS, status=200)
 
 
-def _gone(_: Sent) -> Outcome:
-    return Outcome(milliseconds=12, status=410, error="answered 410")
+def _respond_410(_: SentRequest) -> AttemptResult:
+    return AttemptResult(milliseconds=12, status=410, error="responded with status 410")
 
 
-def _delivered(desk: WebhookDesk) -> None:
-    """An event is delivered, at once and once more, and to an endpoint that takes its time."""
-    number = desk.subscribe()["id"]
-    desk.happen(1)
-    desk.flow()
-    (delivery,) = desk.log(number)
+def _succeeding_deliveries(webhooks: WebhookScenario) -> None:
+    """Deliver an event, redeliver it, and deliver events to a slow endpoint."""
+    number = webhooks.subscribe()["id"]
+    webhooks.create_product(1)
+    webhooks.run_until_idle()
+    (delivery,) = webhooks.deliveries(number)
     assert delivery["status"] == "succeeded"
     again = f"/webhooks/{number}/deliveries/{delivery['id']}/redeliver"
-    assert desk.erp.post(again).status == 202
-    desk.flow()
-    desk.endpoint = _late
+    assert webhooks.erp.post(again).status == 202
+    webhooks.run_until_idle()
+    webhooks.endpoint = _respond_slowly
     for product in (2, 3):
-        desk.happen(product)
-        desk.flow()
-    assert len(desk.sent) == 4
+        webhooks.create_product(product)
+        webhooks.run_until_idle()
+    assert len(webhooks.requests) == 4
 
 
-def _failed(desk: WebhookDesk) -> None:
-    """Deliveries fail until their subscription deactivates itself, and one that is gone."""
-    desk.endpoint = fail
-    number = desk.subscribe()["id"]
-    for product in range(1, MOST_FAILURES + 1):
-        desk.happen(product)
-        desk.flow()
-    assert desk.show(number)["is_active"] is False
-    desk.endpoint = _gone
-    number = desk.subscribe()["id"]
-    desk.happen(0)
-    desk.flow()
-    assert desk.show(number)["is_active"] is False
+def _failing_deliveries(webhooks: WebhookScenario) -> None:
+    """Fail deliveries until their subscription is deactivated, and respond with 410."""
+    webhooks.endpoint = respond_500
+    number = webhooks.subscribe()["id"]
+    for product in range(1, MAX_FAILURES + 1):
+        webhooks.create_product(product)
+        webhooks.run_until_idle()
+    assert webhooks.get(number)["is_active"] is False
+    webhooks.endpoint = _respond_410
+    number = webhooks.subscribe()["id"]
+    webhooks.create_product(0)
+    webhooks.run_until_idle()
+    assert webhooks.get(number)["is_active"] is False
 
 
-def _in_vain(desk: WebhookDesk) -> None:
-    """Subscriptions change between the event and its delivery; messages come twice."""
-    kept, inactive, deleted = (desk.subscribe()["id"] for _ in range(3))
-    desk.happen()
-    assert desk.relay() == []
-    assert desk.erp.patch(f"/webhooks/{inactive}", {"is_active": False}).status == 200
-    assert desk.erp.delete(f"/webhooks/{deleted}").status == 200
-    bodies = desk.take()
-    assert desk.work(*bodies) == desk.work(*bodies, receives=2) == []
-    desk.flow()
-    assert len(desk.sent) == 1
-    assert desk.log(kept)[0]["status"] == "succeeded"
-    assert desk.log(inactive)[0]["status"] == "cancelled"
+def _obsolete_deliveries(webhooks: WebhookScenario) -> None:
+    """Change subscriptions between event and delivery, and duplicate messages."""
+    kept, inactive, deleted = (webhooks.subscribe()["id"] for _ in range(3))
+    webhooks.create_product()
+    assert webhooks.run_relay() == []
+    assert webhooks.erp.patch(f"/webhooks/{inactive}", {"is_active": False}).status == 200
+    assert webhooks.erp.delete(f"/webhooks/{deleted}").status == 200
+    bodies = webhooks.take_messages()
+    assert webhooks.run_worker(*bodies) == webhooks.run_worker(*bodies, receives=2) == []
+    webhooks.run_until_idle()
+    assert len(webhooks.requests) == 1
+    assert webhooks.deliveries(kept)[0]["status"] == "succeeded"
+    assert webhooks.deliveries(inactive)[0]["status"] == "cancelled"
 
 
-@pytest.mark.parametrize("story", [_delivered, _failed, _in_vain])
-def test_every_call_is_allowed_and_none_at_a_neighbours(
-    story: Callable[[WebhookDesk], None], desk: WebhookDesk, roles: Roles, watch: Watch
+@pytest.mark.parametrize(
+    "scenario", [_succeeding_deliveries, _failing_deliveries, _obsolete_deliveries]
+)
+def test_every_call_is_allowed_and_none_on_another_tenant(
+    scenario: Callable[[WebhookScenario], None],
+    webhooks: WebhookScenario,
+    roles: Roles,
+    watch: Watch,
 ) -> None:
-    story(desk)
+    scenario(webhooks)
 
     calls = [made for made in watch.made if made.handler in {RELAY, WORKER}]
     assert {made.handler for made in calls} == {RELAY, WORKER}
@@ -93,33 +107,35 @@ def test_every_call_is_allowed_and_none_at_a_neighbours(
     roles.assert_kept_from_the_neighbour(calls)
 
 
-def test_relay_and_worker_alone_assume_their_role_and_no_other(roles: Roles) -> None:
-    assert roles.assuming(_ROLE) == {RELAY, WORKER}
-    assert not {RELAY, WORKER} & roles.assuming("TenantDataRole")
+def test_only_relay_and_worker_assume_their_data_role_and_no_other(roles: Roles) -> None:
+    assert roles.functions_assuming(_ROLE) == {RELAY, WORKER}
+    assert not {RELAY, WORKER} & roles.functions_assuming("TenantDataRole")
 
 
 @pytest.mark.parametrize(
     "key", ["product#000000000001", "count#product", "idempotency#erp#key", "open", "sequence"]
 )
-def test_they_reach_nothing_of_a_tenant_but_webhooks(roles: Roles, key: str) -> None:
+def test_the_data_role_reaches_only_webhook_items_of_a_tenant(roles: Roles, key: str) -> None:
     for action in ("GetItem", "BatchGetItem", "PutItem", "UpdateItem"):
-        right = Access(f"dynamodb:{action}", _TABLE, ("webhook#000000000001",))
-        wrong = Access(f"dynamodb:{action}", _TABLE, ("webhook#000000000001", key))
-        assert allows(roles.of_data[_ROLE], right)
-        assert not allows(roles.of_data[_ROLE], wrong)
+        allowed = Access(f"dynamodb:{action}", _TABLE, ("webhook#000000000001",))
+        forbidden = Access(f"dynamodb:{action}", _TABLE, ("webhook#000000000001", key))
+        assert allows(roles.data_roles[_ROLE], allowed)
+        assert not allows(roles.data_roles[_ROLE], forbidden)
     for action in ("DeleteItem", "Query", "Scan"):
-        assert not allows(roles.of_data[_ROLE], Access(f"dynamodb:{action}", _TABLE, ("webhooks",)))
+        assert not allows(
+            roles.data_roles[_ROLE], Access(f"dynamodb:{action}", _TABLE, ("webhooks",))
+        )
 
 
-def test_who_may_unseal_what(roles: Roles, stack: Stack) -> None:
+def test_each_function_decrypts_only_for_its_purposes(roles: Roles, stack: Stack) -> None:
     key = ARNS.key(stack.template._names["SealingKey"])
-    may = {
+    permissions = {
         (handler, purpose)
         for handler, policy in roles.functions.items()
         for purpose in ("signing", "replay", "totp", "")
         if allows(policy, Access("kms:Decrypt", key, (), {"purpose": purpose}))
     }
-    assert may == {
+    assert permissions == {
         (WORKER, "signing"),
         ("functions.webhooks.app.lambda_handler", "replay"),
         ("functions.settings.app.lambda_handler", "replay"),
@@ -142,40 +158,40 @@ _NEEDED = {
 
 
 @pytest.mark.parametrize("handler", _NEEDED)
-def test_a_permission_that_is_missing_would_be_found(
-    handler: str, desk: WebhookDesk, stack: Stack, watch: Watch
+def test_a_removed_permission_is_detected(
+    handler: str, webhooks: WebhookScenario, stack: Stack, watch: Watch
 ) -> None:
-    _failed(desk)
+    _failing_deliveries(webhooks)
 
-    for lacking in _NEEDED[handler]:
+    for removed in _NEEDED[handler]:
         denied = [
-            access for name, access in Roles(stack, lacking).denied(watch.made) if name == handler
+            access for name, access in Roles(stack, removed).denied(watch.made) if name == handler
         ]
-        assert denied, f"nobody misses {lacking}"
-        assert all(is_about(access, lacking) for access in denied)
+        assert denied, f"no call needs {removed}"
+        assert all(concerns(access, removed) for access in denied)
 
 
-def test_functions_behind_queues_and_streams_read_those_alone(roles: Roles, stack: Stack) -> None:
-    """SAM's own policies for them would reach all of the account's."""
+def test_queue_and_stream_consumers_read_only_their_own_sources(roles: Roles, stack: Stack) -> None:
+    """The policies that SAM generates would allow all queues and streams of the account."""
     template = stack.template
     queues = template.resources("AWS::SQS::Queue")
-    behind = {"SQS": 0, "DynamoDB": 0}
+    consumers = {"SQS": 0, "DynamoDB": 0}
     for function in template.resources("AWS::Serverless::Function").values():
         sources = [
             (event["Type"], event["Properties"])
             for event in function.get("Events", {}).values()
-            if event["Type"] in behind
+            if event["Type"] in consumers
         ]
         for kind, _ in sources:
-            behind[kind] += 1
+            consumers[kind] += 1
         assert not sources or "Role" in function, function["Handler"]
-        own = {facts["Queue"]["Fn::GetAtt"] for kind, facts in sources if kind == "SQS"}
+        own = {properties["Queue"]["Fn::GetAtt"] for kind, properties in sources if kind == "SQS"}
         policy = roles.functions[function["Handler"]]
         for action in ("ReceiveMessage", "DeleteMessage"):
-            may = {
+            permissions = {
                 f"{queue}.Arn"
                 for queue in queues
                 if allows(policy, Access(f"sqs:{action}", ARNS.queue(template._names[queue])))
             }
-            assert may == own, function["Handler"]
-    assert behind == {"SQS": 3, "DynamoDB": 1}
+            assert permissions == own, function["Handler"]
+    assert consumers == {"SQS": 3, "DynamoDB": 1}

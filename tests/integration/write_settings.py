@@ -1,4 +1,4 @@
-"""Examples of the write routes of settings and API clients."""
+"""An example request of each writing route of the settings and API clients."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from tests.integration.route_example import Example, Values
 
 ERP = {"name": "ERP", "scopes": ["products:read", "products:write", "stocks:read"]}
 APPLICATION = {"name": "Hand-held scanners", "kind": "mobile"}
-NEW_WAYS: Mapping[str, Any] = {
+SETTINGS_CHANGE: Mapping[str, Any] = {
     "timezone": "Europe/Madrid",
     "modules": {"waves": False, "bulk_import": True},
     "receipt_tolerance": 2.5,
@@ -33,7 +33,7 @@ def settings_examples() -> Mapping[str, Example]:
     """Return `METHOD /path` → example."""
     audited = {"audit": 1}
     return {
-        "PATCH /settings": Example(200, body=NEW_WAYS, grows=audited),
+        "PATCH /settings": Example(200, body=SETTINGS_CHANGE, grows=audited),
         "POST /api-clients": Example(201, body=ERP, grows=audited),
         "PATCH /api-clients/{id}": Example(
             200, body={"name": "Shop", "scopes": ["stocks:read"]}, prepare=_client, grows=audited

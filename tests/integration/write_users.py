@@ -1,4 +1,4 @@
-"""Examples of the write routes of users and roles."""
+"""An example request of each writing route of the users and roles."""
 
 import base64
 import time
@@ -22,7 +22,7 @@ MARIA = {
     "email": "maria@talleres.example",
     "roles": [1],
 }
-_MOVED = {"name": "María López Díaz", "email": None, "roles": [2], "is_active": False}
+_USER_CHANGE = {"name": "María López Díaz", "email": None, "roles": [2], "is_active": False}
 _NEW_PASSWORD = {"current_password": PASSWORD, "new_password": "ten green bottles"}
 
 
@@ -48,7 +48,7 @@ def _enrolled(erp: Erp) -> Values:
 
 
 def code_of(values: Mapping[str, Any], periods: int = 0) -> str:
-    """Return the one-time code for the `secret` of an enrolment, now or some periods ago."""
+    """Return the code of the app for the `secret` of an enrolment, `periods` ago."""
     secret = base64.b32decode(values["secret"])
     return totp.code_at(secret, int(time.time()) // totp.PERIOD - periods)
 
@@ -76,7 +76,7 @@ def user_examples() -> Mapping[str, Example]:
             200, prepare=_role, grows={"role": -1, **audited}, status_afterwards=410
         ),
         "POST /users": Example(201, body=MARIA, prepare=_role, grows={"user": 1, **audited}),
-        "PATCH /users/{id}": Example(200, body=_MOVED, prepare=_user, grows=audited),
+        "PATCH /users/{id}": Example(200, body=_USER_CHANGE, prepare=_user, grows=audited),
         "DELETE /users/{id}": Example(
             200, prepare=_user, grows={"user": -1, **audited}, status_afterwards=410
         ),

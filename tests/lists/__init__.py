@@ -49,7 +49,7 @@ LISTS: Mapping[str, Listed] = {
 
 UNINDEXED_LISTS: Mapping[str, str] = {
     "/webhooks/{id}/deliveries": "tests/integration/webhooks/test_log.py",
-    "/api-clients": "tests/integration/settings/test_list_of_clients.py",
+    "/api-clients": "tests/integration/settings/test_api_client_list.py",
 }
 """Path of a list without totals and indexes, which is short or shows only the newest rows → the
 tests of its pages, sort orders and filters."""

@@ -1,4 +1,4 @@
-"""The audit log."""
+"""The list of the audit log."""
 
 from shared.identity.audit.models import StoredEntry
 from shared.identity.audit.repository import AUDIT
@@ -21,7 +21,7 @@ _WRONG = ("", "nobody", "Client")
 
 
 def _actor_id(number: int) -> str | None:
-    # An operator, each third one, has no id.
+    # every third actor is an operator, without an id
     return None if number % 3 == 2 else f"stw_acme_{number // 8:024x}"
 
 

@@ -13,8 +13,8 @@ _KINDS = ("entry_documents", "exit_documents", "transfer_orders", "pick_faces", 
 
 def _import(number: int, times: Times) -> StoredImport:
     status = _STATUSES[number % 8]
-    counted = status not in {"uploaded", "failed"}
-    counts = {"total": 20, "valid": 18} if counted else {}
+    has_counts = status not in {"uploaded", "failed"}
+    counts = {"total": 20, "valid": 18} if has_counts else {}
     return StoredImport.model_validate(
         {
             "id": number,
@@ -22,10 +22,10 @@ def _import(number: int, times: Times) -> StoredImport:
             "status": status,
             "file": unless(number, 6, f"file-{number}.csv"),
             "way": "request",
-            "rows": {**counts, **({"error": 2} if counted else {})},
-            "documents": {**counts, **({"committed": 9} if counted else {})},
+            "rows": {**counts, **({"error": 2} if has_counts else {})},
+            "documents": {**counts, **({"committed": 9} if has_counts else {})},
             "structure_errors": ["The file is empty."] if status == "invalid" else [],
-            "report": "report.xlsx" if counted else None,
+            "report": "report.xlsx" if has_counts else None,
             "committed_at": times.updated(number) if status == "committed" else None,
             "created_at": times.created(number),
             "updated_at": times.updated(number),

@@ -1,7 +1,7 @@
-"""The list of subscriptions."""
+"""Description of the list of subscriptions."""
 
 from shared.integration.webhooks.models import StoredWebhook
-from shared.integration.webhooks.repository import WEBHOOKS, pulse_key
+from shared.integration.webhooks.repository import WEBHOOKS, health_key
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from tests.lists.spec import HOURLY, Filter, Listed, Times, by, fields
@@ -11,8 +11,8 @@ _KINDS = (
     "transfer.dispatched", "shipment.dispatched", "product.created", "product.updated",
     "stock.updated", "wave.released",
 )  # fmt: skip
-_MOST = 250
-"""Rows that the tests make at most."""
+_MAX_ROWS = 250
+"""Most rows that a test creates."""
 
 
 def _webhook(number: int, times: Times) -> StoredWebhook:
@@ -29,10 +29,10 @@ def _webhook(number: int, times: Times) -> StoredWebhook:
     )
 
 
-def _pulses(tx: Transaction) -> None:
-    """Every third subscription has been sent something, every ninth in vain."""
-    for number in range(1, _MOST + 1):
-        partition, sort = pulse_key(number)
+def _health_items(tx: Transaction) -> None:
+    """Insert health items: every third subscription has deliveries, every ninth has failures."""
+    for number in range(1, _MAX_ROWS + 1):
+        partition, sort = health_key(number)
         sent = {"last_triggered_at": HOURLY.updated(number)} if number % 3 == 0 else {}
         failures = {"failure_count": 2 if number % 9 == 0 else 0}
         tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, **failures, **sent})
@@ -42,7 +42,7 @@ WEBHOOK_LIST = Listed(
     path="/webhooks",
     collection=WEBHOOKS,
     make=_webhook,
-    beside=_pulses,
+    beside=_health_items,
     bounded=True,
     fields=fields("""
         id integer

@@ -22,7 +22,7 @@ import pytest
 from tests.mutations.mutants import Mutant, finder, mutants
 
 _CONDITIONS = "integration/stock/test_conditions.py"
-_PICKING = "integration/work/test_picking.py"
+_PICKING = "integration/picking/test_picking.py"
 _RETIREMENTS = (
     "integration/documents/test_products_that_go.py",
     "integration/test_concurrent_requests.py",
@@ -34,12 +34,14 @@ _RETIREMENTS = (
 _FIRST_TESTS = {
     "shared/kernel/db/collection.py": (_CONDITIONS,),
     "shared/kernel/db/counters.py": _RETIREMENTS,
-    "shared/kernel/db/references.py": _RETIREMENTS,
+    "shared/warehouse/references.py": _RETIREMENTS,
     "shared/warehouse/stock/rules.py": ("unit/stock/test_rules.py",),
-    "shared/warehouse/receiving/service.py": ("integration/work/test_receiving.py",),
-    "shared/warehouse/receiving/undo_receipt.py": ("integration/work/test_receiving_undone.py",),
-    "shared/warehouse/transfers/service.py": ("integration/work/test_transfers.py",),
-    "shared/warehouse/transfer_orders/transit.py": ("integration/transfer_orders/test_way.py",),
+    "shared/warehouse/receiving/service.py": ("integration/receiving/test_receiving.py",),
+    "shared/warehouse/receiving/undo_receipt.py": ("integration/receiving/test_undo_receipt.py",),
+    "shared/warehouse/transfers/service.py": ("integration/transfers/test_transfers.py",),
+    "shared/warehouse/transfer_orders/transit.py": (
+        "integration/transfer_orders/test_life_cycle.py",
+    ),
     "shared/warehouse/picking/allocation.py": (_PICKING,),
     "shared/warehouse/picking/dispatch.py": (_PICKING,),
     "shared/warehouse/picking/picks.py": (_PICKING,),

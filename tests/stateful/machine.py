@@ -99,7 +99,7 @@ class BaseMachine(RuleBasedStateMachine):
             for item in self.stack.stored()
             if not item["PK"]["S"].startswith(_VOLATILE)
         }
-        stored["events", ""] = self.stack.told()
+        stored["events", ""] = self.stack.event_count()
         return stored
 
     @rule(index=st.integers(0, 30))

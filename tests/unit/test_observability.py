@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from shared.identity.auth.client_secrets import PREFIX
-from shared.identity.users.sessions import new_token
+from shared.identity.auth.client_secrets import SECRET_PREFIX
+from shared.identity.users.sessions import new_refresh_token
 from shared.kernel.observability import bind, count, flush, logger, span
 
 TOKEN = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJzdHdfMSJ9." + "A" * 86
@@ -55,9 +55,9 @@ def test_log_context_is_cleared_between_invocations(log: io.StringIO) -> None:
     [
         TOKEN,
         f"Bearer {TOKEN}",
-        PREFIX + "-Zx_9" * 9,
+        SECRET_PREFIX + "-Zx_9" * 9,
         "whsec_" + "a+/B" * 11,
-        new_token("acme-north", 7).text,
+        new_refresh_token("acme-north", 7).text,
         "Basic c3R3XzE6c3dzX3g=",
     ],
 )

@@ -1,4 +1,4 @@
-"""The loader brings the sample in once, whatever happens on the way."""
+"""The loader of the sample data creates each record once, also after errors and interruptions."""
 
 import json
 import threading
@@ -13,7 +13,7 @@ import httpx
 import pytest
 from rich.progress import Progress
 
-from local.sample import KINDS, SampleRefused, load_over
+from local.sample import RECORD_KINDS, SampleLoadError, load_with
 
 type Row = dict[str, Any]
 type Fault = Callable[[httpx.Request], httpx.Response | None]
@@ -36,10 +36,10 @@ def refusal(status: int, code: str, field: str = "", **headers: str) -> httpx.Re
 
 
 class Api:
-    """The routes the loader uses, with the interface's rules about doubles."""
+    """Fake of the routes that the loader uses, with their rules about duplicates."""
 
     def __init__(self) -> None:
-        self.rows: dict[str, list[Row]] = {kind.path: [] for kind in KINDS}
+        self.rows: dict[str, list[Row]] = {kind.path: [] for kind in RECORD_KINDS}
         self.maps: dict[str, Row] = {}
         self.requests: list[httpx.Request] = []
         self.fault: Fault = lambda _: None
@@ -66,7 +66,7 @@ class Api:
         return [request for request in self.requests if request.method == "POST"]
 
     def counts(self) -> list[int]:
-        return [len(self.rows[kind.path]) for kind in KINDS]
+        return [len(self.rows[kind.path]) for kind in RECORD_KINDS]
 
     def _page(self, path: str, params: httpx.QueryParams) -> httpx.Response:
         page, size = int(params["page"]), int(params["per_page"])
@@ -142,7 +142,7 @@ def folder(tmp_path: Path) -> Path:
 
 def run(client: httpx.Client, folder: Path) -> list[tuple[int, int]]:
     with Progress(disable=True) as progress:
-        return [(kind.created, kind.present) for kind in load_over(client, progress, folder)]
+        return [(kind.created, kind.existing) for kind in load_with(client, progress, folder)]
 
 
 def only(method: str, path: str, answer: httpx.Response) -> Fault:
@@ -152,7 +152,9 @@ def only(method: str, path: str, answer: httpx.Response) -> Fault:
     return fault
 
 
-def test_an_empty_tenant_gets_everything(api: Api, client: httpx.Client, folder: Path) -> None:
+def test_all_records_are_created_in_an_empty_tenant(
+    api: Api, client: httpx.Client, folder: Path
+) -> None:
     assert run(client, folder) == [(size, 0) for size in [*SIZES, MAPS]]
     assert api.counts() == SIZES
     assert {
@@ -161,7 +163,7 @@ def test_an_empty_tenant_gets_everything(api: Api, client: httpx.Client, folder:
     } == {"CEN": "CEN", "DUB": "DUB"}
 
 
-def test_cells_become_the_types_of_the_interface(
+def test_csv_cells_are_converted_to_the_types_of_the_api(
     api: Api, client: httpx.Client, folder: Path
 ) -> None:
     run(client, folder)
@@ -178,7 +180,7 @@ def test_cells_become_the_types_of_the_interface(
     assert {"code": "C3", "name": "Client 3", "document_id": 999_000_103} in api.rows["/clients"]
 
 
-def test_another_run_creates_nothing_and_asks_little(
+def test_second_run_creates_nothing_and_only_reads_lists(
     api: Api, client: httpx.Client, folder: Path
 ) -> None:
     run(client, folder)
@@ -188,14 +190,14 @@ def test_another_run_creates_nothing_and_asks_little(
     assert [request.method for request in api.requests] == ["GET"] * (10 + MAPS)
 
 
-def test_a_run_goes_on_where_the_last_one_stopped(
+def test_run_continues_after_an_interrupted_run(
     api: Api, client: httpx.Client, folder: Path
 ) -> None:
     def power_cut(_: httpx.Request) -> httpx.Response | None:
         return refusal(402, "tenant_suspended") if len(api.requests) > 60 else None
 
     api.fault = power_cut
-    with pytest.raises(SampleRefused, match="tenant_suspended"):
+    with pytest.raises(SampleLoadError, match="tenant_suspended"):
         run(client, folder)
     assert 0 < sum(api.counts()) < sum(SIZES)
     api.fault = lambda _: None
@@ -203,7 +205,7 @@ def test_a_run_goes_on_where_the_last_one_stopped(
     assert api.counts() == SIZES
 
 
-def test_after_a_refusal_the_rest_is_not_sent(api: Api, client: httpx.Client, folder: Path) -> None:
+def test_loading_stops_after_a_refused_record(api: Api, client: httpx.Client, folder: Path) -> None:
     refuse = only("POST", "/products", refusal(403, "missing_scope"))
 
     def refuse_slowly(request: httpx.Request) -> httpx.Response | None:
@@ -213,12 +215,12 @@ def test_after_a_refusal_the_rest_is_not_sent(api: Api, client: httpx.Client, fo
         return answer
 
     api.fault = refuse_slowly
-    with pytest.raises(SampleRefused, match=r"/products .*403 missing_scope"):
+    with pytest.raises(SampleLoadError, match=r"/products .*403 missing_scope"):
         run(client, folder)
     assert len(api.posts()) < sum(SIZES[:4])
 
 
-def test_a_lost_answer_is_asked_for_again_with_the_same_key(
+def test_request_with_a_lost_response_is_retried_with_the_same_key(
     api: Api, client: httpx.Client, folder: Path, waits: list[float]
 ) -> None:
     lost = set[str]()
@@ -248,7 +250,7 @@ def test_a_lost_answer_is_asked_for_again_with_the_same_key(
     ],
     ids=["rate limited", "unavailable", "in flight"],
 )
-def test_a_busy_api_gets_the_time_it_asks_for(
+def test_loader_waits_for_the_seconds_in_retry_after(
     api: Api, client: httpx.Client, folder: Path, waits: list[float], busy: httpx.Response
 ) -> None:
     def once(request: httpx.Request) -> httpx.Response | None:
@@ -263,20 +265,20 @@ def test_a_busy_api_gets_the_time_it_asks_for(
     assert waits == [7.0]
 
 
-def test_an_api_that_stays_away_is_given_up(
+def test_loader_fails_if_the_api_stays_unreachable(
     api: Api, client: httpx.Client, folder: Path, waits: list[float]
 ) -> None:
     def away(request: httpx.Request) -> httpx.Response | None:
         raise httpx.ConnectError("refused", request=request)
 
     api.fault = away
-    with pytest.raises(SampleRefused, match="ConnectError"):
+    with pytest.raises(SampleLoadError, match="ConnectError"):
         run(client, folder)
     assert len(api.requests) == 8
     assert sum(waits) < 60
 
 
-def test_a_code_that_was_taken_meanwhile_counts_as_present(
+def test_record_created_by_another_loader_counts_as_existing(
     api: Api, client: httpx.Client, folder: Path
 ) -> None:
     def other_loader(request: httpx.Request) -> httpx.Response | None:
@@ -290,15 +292,17 @@ def test_a_code_that_was_taken_meanwhile_counts_as_present(
     assert api.counts() == SIZES
 
 
-def test_a_code_that_is_invalid_does_not_count_as_present(
+def test_record_with_an_invalid_code_is_reported(
     api: Api, client: httpx.Client, folder: Path
 ) -> None:
     api.fault = only("POST", "/products", refusal(422, "validation_failed", "item_code"))
-    with pytest.raises(SampleRefused, match="item_code says no"):
+    with pytest.raises(SampleLoadError, match="item_code says no"):
         run(client, folder)
 
 
-def test_keys_are_uuids_and_follow_the_record(api: Api, client: httpx.Client, folder: Path) -> None:
+def test_idempotency_keys_are_uuids_derived_from_the_record(
+    api: Api, client: httpx.Client, folder: Path
+) -> None:
     run(client, folder)
     before = {request.headers["Idempotency-Key"] for request in api.posts()}
     assert len(before) == sum(SIZES)

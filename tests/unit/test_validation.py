@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
 
+from shared.kernel.errors import Problem, ValidationFailed
 from shared.kernel.fields import Code, Input, Name, Quantity
-from shared.kernel.validation import check, what_is_valid
+from shared.kernel.validation import InvalidBody, check, ensure_valid, problems_of
 
 
 class _Line(Input):
@@ -28,14 +29,13 @@ _GOOD = {"name": "Order", "lines": [{"item_code": "A", "qty": Decimal(1)}]}
 
 
 def _problems(raw: object) -> dict[str, str]:
-    return {problem.field: problem.message for problem in check(_Order, raw)[1]}
+    return {problem.field: problem.message for problem in problems_of(check(_Order, raw))}
 
 
 def test_valid_body_becomes_its_model() -> None:
-    order, problems = check(_Order, {**_GOOD, "unknown": 1})
+    order = check(_Order, {**_GOOD, "unknown": 1})
 
-    assert problems == []
-    assert order
+    assert isinstance(order, _Order)
     assert order.lines[0].item_code == "A"
     assert order.model_fields_set == {"name", "lines"}
 
@@ -84,13 +84,44 @@ def test_invalid_list_is_reported(lines: object, message: str) -> None:
         max_leaves=12,
     )
 )
-def test_any_input_gives_a_model_or_problems(raw: object) -> None:
-    order, problems = check(_Order, raw)
-    understood = what_is_valid(_Order, raw)
+def test_an_invalid_body_has_the_values_of_its_valid_fields(raw: object) -> None:
+    order = check(_Order, raw)
 
-    assert (order is None) == bool(problems)
-    assert understood.name is None or isinstance(understood.name, str)
-    assert understood.lines is None or isinstance(understood.lines, list)
-    if order and isinstance(raw, dict):
-        assert understood.name == order.name
-        assert understood.model_fields_set <= set(raw)
+    assert isinstance(order, InvalidBody) == bool(problems_of(order))
+    assert order.name is None or isinstance(order.name, str)
+    assert order.lines is None or isinstance(order.lines, list)
+    if isinstance(raw, dict):
+        assert order.model_fields_set <= set(raw)
+
+
+def test_an_invalid_body_shows_none_for_an_invalid_field_and_the_default_of_an_absent_one() -> None:
+    lines = [{"item_code": "A", "qty": "5"}, {"item_code": "B", "qty": Decimal(2)}]
+
+    order = check(_Order, {"name": 7, "lines": lines})
+
+    assert isinstance(order, InvalidBody)
+    assert (order.name, order.note, order.model_fields_set) == (None, None, {"name", "lines"})
+    assert [(line.item_code, line.qty) for line in order.lines or ()] == [("A", None), ("B", 2)]
+    with pytest.raises(AttributeError, match="nmae"):
+        order.nmae  # noqa: B018 - reading the attribute is the test
+
+
+def test_an_invalid_body_keeps_five_thousand_entries_of_a_list() -> None:
+    order = check(_Order, {"name": "Order", "lines": [{}] * 5001})
+
+    assert isinstance(order, InvalidBody)
+    assert len(order.lines or ()) == 5000
+
+
+def test_the_problems_of_the_fields_come_before_those_of_the_rules() -> None:
+    taken = Problem("name", "is already taken")
+
+    with pytest.raises(ValidationFailed) as refused:
+        ensure_valid(check(_Order, {**_GOOD, "note": 5}), [taken])
+    assert [problem.field for problem in refused.value.problems] == ["note", "name"]
+
+    with pytest.raises(ValidationFailed) as refused:
+        ensure_valid(check(_Order, _GOOD), [taken])
+    assert refused.value.problems == [taken]
+
+    assert ensure_valid(check(_Order, _GOOD)).name == "Order"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from shared.http.api_handler import ApiHandler
 from shared.http.routes import Idempotency, Operation
+from shared.identity.tenancy.tenant import MODULE_ERRORS
 from shared.kernel.errors import CODES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,11 +24,6 @@ _COMMON_CODES = (
     "service_unavailable",
 )
 """Error codes of every route that needs a token."""
-
-_MODULE_CODES = {
-    "transfer_orders": "transfer_orders_disabled",
-    "bulk_import": "bulk_import_disabled",
-}
 
 
 def operations() -> list[Operation]:
@@ -73,7 +69,7 @@ def codes(operation: Operation) -> list[str]:
         "idempotency_key_reused": operation.writes,
         "stale_state": honours_if_match(operation),
         "validation_failed": operation.body is not None or operation.parameters is not None,
-        _MODULE_CODES.get(operation.module or "", ""): True,
+        MODULE_ERRORS.get(operation.module or "", ""): True,
     }
     named = {*_COMMON_CODES, *operation.errors, *(code for code, does in applies.items() if does)}
     return [code for code in CODES if code in named]

@@ -1,1 +1,1 @@
-"""The sample import files of `sample/imports`: a catalogue, orders, a file full of errors."""
+"""Generates the files of `sample/imports`: products, orders, purchases, orders with errors."""

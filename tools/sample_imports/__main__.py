@@ -9,37 +9,39 @@ from pathlib import Path
 
 from tools.sample_imports import catalogue, orders, purchases
 from tools.sample_imports.master_data import ROOT
-from tools.sample_imports.planted import planted
+from tools.sample_imports.orders_with_errors import orders_with_errors
 from tools.sample_imports.sheets import plain_csv, sheet, windows_csv, xlsx
 
 FOLDER = ROOT / "sample" / "imports"
 
-_ORDERS = orders.Series(count=300, first_number=8001, seed=7, first_day=date(2026, 11, 2))
+_ORDERS = orders.OrderSeries(count=300, first_number=8001, seed=7, first_day=date(2026, 11, 2))
 
 
 def files() -> Mapping[str, bytes]:
-    """Return the names of the files and what is in them."""
+    """Return the contents of the files by name."""
     products = catalogue.products()
     catalog = sheet("products", "en", catalogue.FIELDS, products)
     month = [row for order in orders.orders(_ORDERS, products) for row in order]
     exits = sheet("exit_documents", "en", orders.FIELDS, month)
     entries = sheet("entry_documents", "es", purchases.FIELDS, purchases.purchases(products))
-    flawed, errors = planted(products)
+    with_errors, expected_errors = orders_with_errors(products)
     return {
         "products.xlsx": xlsx(catalog),
         "products.csv": plain_csv(catalog),
         "orders.xlsx": xlsx(exits),
         "orders.csv": plain_csv(exits),
         "purchases-windows-1252.csv": windows_csv(entries),
-        "orders-with-errors.csv": plain_csv(flawed),
-        "planted-errors.json": (json.dumps(errors, indent=1) + "\n").encode(),
+        "orders-with-errors.csv": plain_csv(with_errors),
+        "expected-errors.json": (json.dumps(expected_errors, indent=1) + "\n").encode(),
     }
 
 
 def main() -> int:
     """Write the files."""
     parser = argparse.ArgumentParser(prog="python -m tools.sample_imports", description=__doc__)
-    parser.add_argument("--folder", type=Path, default=FOLDER, help="where to (%(default)s)")
+    parser.add_argument(
+        "--folder", type=Path, default=FOLDER, help="target folder (default: %(default)s)"
+    )
     folder: Path = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files().items():

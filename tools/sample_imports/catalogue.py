@@ -1,4 +1,4 @@
-"""A catalogue of 2 000 products: what the electrical trade orders by size, colour and length."""
+"""A catalogue of 2 000 products of the electrical trade, with sizes, colours and lengths."""
 
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -6,7 +6,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from tools.sample_imports.sheets import Record
+from tools.sample_imports.sheets import RowValues
 
 FIELDS = (
     "item_code", "name", "barcode", "type", "man_btch_num", "man_ser_num",
@@ -15,22 +15,22 @@ FIELDS = (
 
 _FAMILIES = Path(__file__).with_name("families.toml")
 _FIRST_BARCODE = 952_000_200_000
-"""Of the prefix for demonstrations; without check digit."""
+"""With the GS1 prefix for demonstrations, without check digit."""
 _BARCODE_STEP = 7
 
 
-def products() -> list[Record]:
-    """Return the products, as rows of an import."""
+def products() -> list[RowValues]:
+    """Return the products as rows of an import file."""
     families = tomllib.loads(_FAMILIES.read_text(encoding="utf-8"))["family"]
-    found = [record for family in families for record in _members(family)]
-    for number, record in enumerate(found):
-        if record["inventory_item"] == "yes":
-            record["barcode"] = _barcode(_FIRST_BARCODE + number * _BARCODE_STEP)
+    found = [row_values for family in families for row_values in _products_of(family)]
+    for number, row_values in enumerate(found):
+        if row_values["inventory_item"] == "yes":
+            row_values["barcode"] = _barcode(_FIRST_BARCODE + number * _BARCODE_STEP)
     return found
 
 
-def _members(family: Mapping[str, Any]) -> Iterator[Record]:
-    traits = [[_trait(trait) for trait in several.split()] for several in family["traits"]]
+def _products_of(family: Mapping[str, Any]) -> Iterator[RowValues]:
+    traits = [[_trait(trait) for trait in traits.split()] for traits in family["traits"]]
     for combination in product(*traits):
         codes, words = zip(*combination, strict=True)
         yield {
@@ -52,5 +52,5 @@ def _trait(text: str) -> tuple[str, str]:
 
 def _barcode(first_twelve: int) -> str:
     digits = str(first_twelve)
-    weighted = sum(int(digit) * (1, 3)[at % 2] for at, digit in enumerate(digits))
+    weighted = sum(int(digit) * (1, 3)[index % 2] for index, digit in enumerate(digits))
     return f"{digits}{-weighted % 10}"

@@ -1,4 +1,4 @@
-"""What the sample orders refer to: partners and positions of `sample/acme`."""
+"""The partners and positions of `sample/acme` to which the sample orders refer."""
 
 import csv
 import json
@@ -12,7 +12,7 @@ _ACME = ROOT / "sample" / "acme"
 
 @dataclass(frozen=True, slots=True)
 class Partner:
-    """A client or provider, and where its goods go."""
+    """A client or provider, with its delivery address."""
 
     code: str
     name: str
@@ -20,24 +20,24 @@ class Partner:
 
 
 def clients() -> Sequence[Partner]:
-    """Read the clients."""
+    """Return the clients."""
     documents = json.loads((_ACME / "exit_documents.json").read_text(encoding="utf-8"))
     addresses = {one["partner_code"]: one.get("ship_to") for one in documents}
     return [Partner(code, name, addresses.get(code)) for code, name in _partners("clients.csv")]
 
 
 def providers() -> Sequence[Partner]:
-    """Read the providers."""
+    """Return the providers."""
     return [Partner(code, name) for code, name in _partners("providers.csv")]
 
 
-def shelves() -> Mapping[str, Sequence[str]]:
-    """Read the positions of each warehouse that goods can be put into."""
+def storage_positions() -> Mapping[str, Sequence[str]]:
+    """Return the codes of the positions for putaway by warehouse."""
     found: dict[str, list[str]] = {}
-    for place in _rows("warehouse_positions.csv"):
-        in_use = "true" not in {place["is_blocked"], place["disabled"]}
-        if in_use and place["type"] in {"reserve", "storage"}:
-            found.setdefault(place["whs_code"], []).append(place["bin_code"])
+    for position in _rows("warehouse_positions.csv"):
+        in_use = "true" not in {position["is_blocked"], position["disabled"]}
+        if in_use and position["type"] in {"reserve", "storage"}:
+            found.setdefault(position["whs_code"], []).append(position["bin_code"])
     return found
 
 

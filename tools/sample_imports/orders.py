@@ -1,4 +1,4 @@
-"""Orders of a month: what clients order, what goes out with a note, what goes back."""
+"""The orders of a month: sales orders, delivery notes, returns to providers."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from decimal import Decimal
 from random import Random
 
 from tools.sample_imports.master_data import Partner, clients, providers
-from tools.sample_imports.sheets import Record
+from tools.sample_imports.sheets import RowValues
 
 FIELDS = (
     "external_ref", "type", "doc_date", "due_date", "partner_code", "partner_name",
@@ -15,7 +15,7 @@ FIELDS = (
 )  # fmt: skip
 HALF = Decimal("0.5")
 
-_LINES = (1, 2, 2, 3, 3, 4, 4, 4, 5, 5, 6, 7, 8)
+_LINE_COUNTS = (1, 2, 2, 3, 3, 4, 4, 4, 5, 5, 6, 7, 8)
 _WAREHOUSES = ("CEN", "CEN", "DUB")
 _PRIORITIES = ("normal", "normal", "normal", "high", "low", None)
 _COMMENTS = (
@@ -23,13 +23,14 @@ _COMMENTS = (
     "Delivery before 10:30", "Please label each box with the floor", "Goods inwards, gate 3",
 )  # fmt: skip
 _RETURN = "Supplier has agreed to the return"
-_PER_DAY = 15
-_ONE_IN = 5
+_ORDERS_PER_DAY = 15
+_ONE_OF = 5
+"""One of so many lines has a batch or serials; one of so many orders has no due date."""
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
-    """A run of orders: how many, the number of the first, the seed of what is in them."""
+class OrderSeries:
+    """A series of orders: their number, the number of the first, the random seed, the first day."""
 
     count: int
     first_number: int
@@ -37,27 +38,29 @@ class Series:
     first_day: date
 
 
-def orders(series: Series, products: Sequence[Record]) -> list[list[Record]]:
-    """Return orders, each as its rows."""
-    chance = Random(series.seed)  # noqa: S311  the same orders each time
+def orders(series: OrderSeries, products: Sequence[RowValues]) -> list[list[RowValues]]:
+    """Return orders; each is a list of rows."""
+    random = Random(series.seed)  # noqa: S311  the same orders every time
     stocked = [product for product in products if product["inventory_item"] == "yes"]
-    return [list(_order(at, series, stocked, chance)) for at in range(series.count)]
+    return [list(_order(index, series, stocked, random)) for index in range(series.count)]
 
 
 def working_day(first: date, number: int) -> date:
-    """Return the day so many working days after a Monday."""
+    """Return the day `number` working days after the Monday `first`."""
     weeks, days = divmod(number, 5)
     return first + timedelta(weeks=weeks, days=days)
 
 
-def _order(at: int, series: Series, stocked: Sequence[Record], chance: Random) -> Iterator[Record]:
-    head = _head(at, series, chance)
-    for product in chance.sample(stocked, chance.choice(_LINES)):
-        yield head | _line(product, series.first_number + at, chance)
+def _order(
+    index: int, series: OrderSeries, stocked: Sequence[RowValues], random: Random
+) -> Iterator[RowValues]:
+    head = _head(index, series, random)
+    for product in random.sample(stocked, random.choice(_LINE_COUNTS)):
+        yield head | _line(product, series.first_number + index, random)
 
 
-def _head(at: int, series: Series, chance: Random) -> Record:
-    name, prefix, partners = chance.choices(
+def _head(index: int, series: OrderSeries, random: Random) -> RowValues:
+    name, prefix, partners = random.choices(
         [
             ("Sales order", "SO", clients()),
             ("Delivery note", "DN", clients()),
@@ -65,45 +68,45 @@ def _head(at: int, series: Series, chance: Random) -> Record:
         ],
         [88, 8, 4],
     )[0]
-    partner: Partner = chance.choice(partners)
-    day = working_day(series.first_day, at // _PER_DAY)
-    due = day + timedelta(days=chance.randint(1, 9)) if chance.randrange(_ONE_IN) else None
+    partner: Partner = random.choice(partners)
+    day = working_day(series.first_day, index // _ORDERS_PER_DAY)
+    due = day + timedelta(days=random.randint(1, 9)) if random.randrange(_ONE_OF) else None
     return {
-        "external_ref": f"{prefix}-{day.year}-{series.first_number + at:05}",
+        "external_ref": f"{prefix}-{day.year}-{series.first_number + index:05}",
         "type": name,
         "doc_date": day,
         "due_date": due,
         "partner_code": partner.code,
         "partner_name": partner.name,
-        "warehouse_code": chance.choice(_WAREHOUSES),
-        "priority": chance.choice(_PRIORITIES),
+        "warehouse_code": random.choice(_WAREHOUSES),
+        "priority": random.choice(_PRIORITIES),
         "ship_to": partner.address,
-        "comments": _RETURN if prefix == "RT" else chance.choice(_COMMENTS),
+        "comments": _RETURN if prefix == "RT" else random.choice(_COMMENTS),
     }
 
 
-def _line(product: Record, order: int, chance: Random) -> Record:
-    qty = quantity(product, chance)
-    line: Record = {"item_code": product["item_code"], "qty": qty}
-    if chance.randrange(_ONE_IN):
+def _line(product: RowValues, order: int, random: Random) -> RowValues:
+    qty = quantity(product, random)
+    line: RowValues = {"item_code": product["item_code"], "qty": qty}
+    if random.randrange(_ONE_OF):
         return line
     if product["man_btch_num"] == "yes":
-        line["batch"] = f"L26{chance.randint(100, 999)}"
+        line["batch"] = f"L26{random.randint(100, 999)}"
     if product["man_ser_num"] == "yes":
-        line["serials"] = ", ".join(f"SN{order}{at:03}" for at in range(int(qty)))
+        line["serials"] = ", ".join(f"SN{order}{index:03}" for index in range(int(qty)))
     return line
 
 
-def quantity(product: Record, chance: Random) -> int | Decimal:
-    """Return as much of a product as somebody may order of it."""
+def quantity(product: RowValues, random: Random) -> int | Decimal:
+    """Return a plausible quantity of a product."""
     if product["man_ser_num"] == "yes":
-        return chance.randint(1, 3)
+        return random.randint(1, 3)
     match product["sales_unit"]:
         case "m":
-            return chance.randint(10, 200) * HALF
+            return random.randint(10, 200) * HALF
         case "drum":
-            return chance.randint(1, 4)
+            return random.randint(1, 4)
         case "pcs":
-            return chance.choice((1, 2, 4, 5, 6, 10, 12, 20, 24, 25, 50, 100))
+            return random.choice((1, 2, 4, 5, 6, 10, 12, 20, 24, 25, 50, 100))
         case _:
-            return chance.randint(1, 12)
+            return random.randint(1, 12)

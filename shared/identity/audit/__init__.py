@@ -1,1 +1,1 @@
-"""The audit log: who did what to credentials, settings and stock."""
+"""The audit log of changes to credentials, users, settings and stock."""

@@ -1,4 +1,4 @@
-"""What the audit log holds, as stored and as answered."""
+"""Entries of the audit log, as stored and in responses."""
 
 from typing import Any, Literal
 
@@ -19,29 +19,29 @@ type AuditAction = Literal[
     "stock.adjusted",
 ]  # fmt: skip
 type ActorType = Literal["client", "user", "operator"]
-"""`operator`: whoever runs the deployment, by the command line."""
+"""`operator`: somebody who uses the command line of the deployment."""
 type TargetType = Literal[
     "client", "user", "role", "session", "settings", "tenant", "stock_movement"
 ]
 
 
 class Actor(Stored):
-    """Who did it."""
+    """Who made the change."""
 
     type: ActorType
     id: str | None = Field(description="Id of the client or user; null for an operator.")
-    name: str | None = Field(default=None, description="Where it is known.")
+    name: str | None = Field(default=None, description="Null if it is not known.")
 
 
 class Target(Stored):
-    """What it was done to."""
+    """What was changed."""
 
     type: TargetType
-    id: str | None = Field(description="Null where there is but one.")
+    id: str | None = Field(description="Null for the settings, of which there is one set.")
 
 
 class StoredEntry(Stored):
-    """An entry as stored. What it tells is kept as JSON texts, so that numbers stay exact."""
+    """An audit entry as stored. Changes and details are JSON texts, which keep numbers exact."""
 
     action: AuditAction
     actor: Actor
@@ -54,7 +54,7 @@ class StoredEntry(Stored):
 
 
 class Change(Stored):
-    """A field before and after."""
+    """A field before and after the change."""
 
     model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
 
@@ -63,25 +63,27 @@ class Change(Stored):
 
 
 class AuditEntry(Stored):
-    """One act, never changed afterwards, as answered."""
+    """An audit entry in responses. An entry never changes."""
 
     id: int
     action: AuditAction
     actor: Actor
     target: Target
-    changes: dict[str, Change] = Field(description="By field: what it was, and what it became.")
-    details: dict[str, Any] = Field(description="What else tells which one it was.")
+    changes: dict[str, Change] = Field(description="Field → its value before and after.")
+    details: dict[str, Any] = Field(description="Further properties that identify the target.")
     reason: str | None
-    request_id: str | None = Field(description="X-Request-Id of the request that did it.")
+    request_id: str | None = Field(
+        description="`X-Request-Id` of the request that made the change."
+    )
     created_at: Timestamp
 
 
 class AuditParameters(PeriodParameters):
-    """Parameters of the audit log."""
+    """Query parameters of the audit log."""
 
     sort: Literal["created_at", "-created_at"] = "-created_at"
     action: AuditAction | None = None
     actor_type: ActorType | None = None
     actor: Text | None = Field(default=None, description="Id of the client or user.")
     target_type: TargetType | None = None
-    target: Text | None = Field(default=None, description="Id of what it was done to.")
+    target: Text | None = Field(default=None, description="Id of the target.")

@@ -1,4 +1,4 @@
-"""The items of the audit log. Entries are added and read; nothing changes or removes one."""
+"""The items of the audit log. Entries are inserted and read, never changed or deleted."""
 
 from shared.identity.audit.models import AuditParameters, StoredEntry
 from shared.kernel.db.collection import Collection
@@ -16,7 +16,7 @@ def _facets(entry: StoredEntry) -> Facets:
         "target_type": entry.target.type,
         "target": entry.target.id,
         "created_at": entry.created_at,
-        # What never changes was changed last when it was made.
+        # an entry never changes
         "updated_at": entry.created_at,
     }
 
@@ -28,26 +28,26 @@ AUDIT = Collection(
     facets=_facets,
     sorts={"created_at": 1},
     partitions={"action": {"created_at": 2}},
-    # No totals of actors: there may be thousands, and each first page would read them all.
+    # no counters per actor: there may be thousands, and each first page would read them all
     lookup_indexes={"target": 3, "actor": 4},
 )
 
 
-def reserve(tx: Transaction) -> None:
-    """Draw the id of one entry."""
+def reserve_entry_id(tx: Transaction) -> None:
+    """Reserve the id of one entry."""
     tx.reserve_ids(AUDIT.kind, 1)
 
 
-def add(tx: Transaction, entry: StoredEntry) -> None:
-    """Stage an entry under the next id."""
+def insert(tx: Transaction, entry: StoredEntry) -> None:
+    """Add an entry with the next id."""
     AUDIT.insert(tx, tx.next_id(AUDIT.kind), entry)
 
 
 def list_entries(store: Store, parameters: AuditParameters, timezone: str) -> Page[StoredEntry]:
-    """Read a page of the log; `from` and `to` are days in the time zone."""
+    """Read a page of the audit log; `from` and `to` are days in `timezone`."""
     low, high = parameters.created(timezone).get("created_at", (None, None))
     if parameters.updated_since:
-        # Both times of an entry are the same, and the list has an order by this one.
+        # both times of an entry are equal, and the list is sorted by created_at
         low = max(low or "", parameters.updated_since)
     query = parameters.list_query(
         equal={

@@ -1,4 +1,4 @@
-"""Keeping and reading the audit log."""
+"""Writing and reading the audit log."""
 
 import getpass
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ from shared.kernel.json_text import dumps
 from shared.kernel.observability import request_id
 
 
-def record(  # noqa: PLR0913  what an entry tells
+def record(  # noqa: PLR0913  the properties of an entry
     tx: Transaction,
     action: AuditAction,
     target_type: TargetType,
@@ -35,22 +35,22 @@ def record(  # noqa: PLR0913  what an entry tells
     reason: str | None = None,
     actor: Actor | None = None,
 ) -> None:
-    """Stage an entry into the transaction of the change that it tells of. Never of a secret.
+    """Add an audit entry to the transaction of a change. It must not contain secrets.
 
-    Two actions of the transaction and one call of the database, for the entry's id.
+    It takes two actions of the transaction, and one database call for the id of the entry.
 
     Args:
         tx: The transaction of the change.
         action: What was done.
-        target_type: To what kind of thing.
-        target_id: To which one.
-        changes: Field → (before, after), JSON values or Decimals.
-        details: What else tells which one it was, such as its name.
-        reason: Why, in words, where somebody gave a reason.
-        actor: Who did it; by default the caller of the transaction, or an operator when it
-            has none.
+        target_type: Type of the changed object.
+        target_id: Id of the changed object; None for the settings.
+        changes: Field → (before, after), as JSON values or Decimals.
+        details: Further properties that identify the object, such as its name.
+        reason: The reason that the caller gave, if any.
+        actor: Who made the change; by default the caller of the transaction, or an operator if
+            it has none.
     """
-    told = {
+    json_changes = {
         field: {"from": _plain(old), "to": _plain(new)}
         for field, (old, new) in (changes or {}).items()
     }
@@ -58,18 +58,18 @@ def record(  # noqa: PLR0913  what an entry tells
         action=action,
         actor=actor or _actor(tx.caller),
         target=Target(type=target_type, id=None if target_id is None else str(target_id)),
-        changes_json=dumps(told),
+        changes_json=dumps(json_changes),
         details_json=dumps({name: _plain(value) for name, value in (details or {}).items()}),
         reason=reason,
         request_id=request_id(),
         created_at=tx.now,
     )
-    repository.add(tx, entry)
+    repository.insert(tx, entry)
 
 
-def prepare(tx: Transaction) -> None:
-    """Draw the id of one entry: for use cases that have other calls to make at the same time."""
-    repository.reserve(tx)
+def reserve_entry_id(tx: Transaction) -> None:
+    """Reserve the id of one entry, for use cases that make other database calls concurrently."""
+    repository.reserve_entry_id(tx)
 
 
 def _plain(value: Any) -> Any:
@@ -80,11 +80,11 @@ def _actor(caller: Caller | None) -> Actor:
     if caller is not None:
         return Actor(type="client" if caller.kind == "client" else "user", id=caller.subject)
     name = None
-    with suppress(OSError):  # whoever runs this has no entry among the users of the system
+    with suppress(OSError):  # the operating system has no name for this user
         name = getpass.getuser()
     return Actor(type="operator", id=None, name=name)
 
 
 def list_entries(store: Store, parameters: AuditParameters, timezone: str) -> Page[StoredEntry]:
-    """Read a page of the log; `from` and `to` are days in the time zone."""
+    """Read a page of the audit log; `from` and `to` are days in `timezone`."""
     return repository.list_entries(store, parameters, timezone)

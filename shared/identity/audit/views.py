@@ -1,12 +1,12 @@
-"""The audit log as the interface shows it."""
+"""Conversion of audit entries to the responses of the interface."""
 
 from shared.identity.audit.models import AuditEntry, Change, StoredEntry
 from shared.kernel.db.collection import Record
 from shared.kernel.json_text import loads
 
 
-def entry(record: Record[StoredEntry]) -> AuditEntry:
-    """Show an entry."""
+def audit_entry(record: Record[StoredEntry]) -> AuditEntry:
+    """Return the response model of an entry."""
     stored = record.entity
     return AuditEntry(
         id=record.id,

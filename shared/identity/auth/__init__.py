@@ -1,1 +1,1 @@
-"""Tokens, integration clients, and what a caller may do."""
+"""OAuth clients, access tokens, signing keys and the authorization of callers."""

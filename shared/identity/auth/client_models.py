@@ -1,4 +1,4 @@
-"""API clients as the interface has them: bodies, answers, parameters."""
+"""API clients in the interface: request bodies, responses and list parameters."""
 
 from typing import Annotated, Literal
 
@@ -20,61 +20,63 @@ type _Scopes = Annotated[
 
 
 class ApiClientDraft(Input):
-    """A new client. An integration client needs scopes; a mobile application has none."""
+    """A new API client. An integration client needs scopes; a mobile application has none."""
 
     name: _Name
     kind: ClientKind = "integration"
     scopes: _Scopes = Field(
-        default_factory=list, description="The most that its tokens may ask for."
+        default_factory=list, description="The scopes that its tokens may have."
     )
 
 
 class ApiClientChange(Input):
-    """What may change of a client; only the fields sent do."""
+    """Changes of an API client. Fields that are not sent keep their values."""
 
     name: _Name = ""
     scopes: _Scopes = Field(
         default_factory=list,
-        description="All that it shall have. Taking one away ends the tokens that it has.",
+        description="The new list of scopes. Removing a scope revokes the client's tokens.",
     )
 
 
 class ApiClientRotation(Input):
-    """A new secret, and whether the one before goes on working."""
+    """Options of a secret rotation."""
 
     keep_previous: bool = Field(
         default=True,
-        description="false, as after a leak: the secrets so far and all tokens end.",
+        description="false, after a leak: all previous secrets and all tokens are revoked.",
     )
 
 
 class ApiClientSecret(Stored):
-    """A secret that works; what it says is shown nowhere."""
+    """An active secret of a client, without its value."""
 
     created_at: Timestamp
 
 
 class ApiClient(Stored):
-    """What may ask for tokens, as answered."""
+    """An API client in responses."""
 
     id: str
-    client_id: str = Field(description="What requests for tokens name; the same as `id`.")
+    client_id: str = Field(description="The `client_id` of token requests; the same as `id`.")
     kind: ClientKind
     name: str
     scopes: list[Scope]
-    secrets: list[ApiClientSecret] = Field(description="Those that work, the newest first.")
+    secrets: list[ApiClientSecret] = Field(description="The active secrets, newest first.")
     created_at: Timestamp
     updated_at: Timestamp
 
 
 class NewApiClient(ApiClient):
-    """A client with the secret that it has just got, which is shown this once."""
+    """An API client with its new secret, which only this response contains."""
 
-    client_secret: str | None = Field(description="Null of a mobile application: it has none.")
+    client_secret: str | None = Field(
+        description="Null for a mobile application, which has no secret."
+    )
 
 
 class ApiClientParameters(ListParameters):
-    """Parameters of the list of clients."""
+    """Query parameters of the list of API clients."""
 
     sort: Literal["created_at", "-created_at", "name", "-name"] = "created_at"
     kind: ClientKind | None = None

@@ -1,20 +1,20 @@
-"""API clients as the interface shows them."""
+"""Conversion of OAuth clients to the API clients of the interface."""
 
 from shared.identity.auth.client_models import ApiClient, ApiClientSecret, NewApiClient
-from shared.identity.auth.clients import Client
+from shared.identity.auth.clients import OAuthClient
 
 
-def client(one: Client) -> ApiClient:
-    """Show a client."""
+def client(one: OAuthClient) -> ApiClient:
+    """Return the response model of a client."""
     return ApiClient.model_validate(_fields(one))
 
 
-def new_client(one: Client, secret: str | None) -> NewApiClient:
-    """Show a client with the secret that it has just got."""
+def new_client(one: OAuthClient, secret: str | None) -> NewApiClient:
+    """Return the response model of a client with its new secret."""
     return NewApiClient.model_validate({**_fields(one), "client_secret": secret})
 
 
-def _fields(one: Client) -> dict[str, object]:
+def _fields(one: OAuthClient) -> dict[str, object]:
     return {
         "id": one.client_id,
         "client_id": one.client_id,

@@ -1,8 +1,9 @@
-"""What may ask for tokens: items `CLIENT#id` of the control table.
+"""OAuth clients: items `CLIENT#id` of the control table.
 
-Integration clients (`stw_SLUG_…`) have a secret; mobile applications (`stm_SLUG_…`) are public,
-and users sign in by them. The tenant is part of the id, and so of the key, by which a session
-is kept to the clients of one tenant. What is revoked stays, in a part of the index of its own.
+Integration clients (`stw_SLUG_…`) are confidential clients with a secret. Mobile applications
+(`stm_SLUG_…`) are public clients with which users sign in. The slug of the tenant is part of the
+id and of the key, so the session policy of a tenant can allow access to its own clients only.
+Revoked clients stay in the table, in a separate partition of the index.
 """
 
 import re
@@ -10,73 +11,73 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from shared.identity.tenancy.directory import holder_of, revoked_of
+from shared.identity.tenancy.directory import owner_of, revoked_partition
 from shared.identity.tenancy.tenant import SLUG
 from shared.kernel.clock import Instant
 
 type ClientKind = Literal["integration", "mobile"]
 
-PREFIXES: Mapping[ClientKind, str] = {"integration": "stw", "mobile": "stm"}
+ID_PREFIXES: Mapping[ClientKind, str] = {"integration": "stw", "mobile": "stm"}
 _ID = re.compile(rf"st[wm]_({SLUG})_[0-9a-f]{{24}}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Secret:
-    """What is kept of a secret."""
+class ClientSecret:
+    """A stored client secret."""
 
     hash: bytes
-    """Keyed; see `shared.identity.auth.client_secrets`."""
+    """HMAC of the secret; see `shared.identity.auth.client_secrets`."""
     created_at: Instant
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
-    """An integration client or a mobile application."""
+class OAuthClient:
+    """An OAuth client: an integration client or a mobile application."""
 
     client_id: str
     tenant: str
     kind: ClientKind
     name: str
     scopes: frozenset[str]
-    """The most that its tokens may ask for; none of a mobile application."""
+    """The scopes that its tokens may have; empty for a mobile application."""
     active: bool
-    secrets: tuple[Secret, ...]
-    """The newest first; two while a secret is being changed, none of a mobile application."""
+    secrets: tuple[ClientSecret, ...]
+    """Newest first; two during a rotation, none for a mobile application."""
     created_at: Instant
     updated_at: Instant
     version: int = 1
-    """Rises with every change of it."""
+    """Incremented with every change."""
     tokens_from: int = 0
-    """Seconds since the epoch before which none of its tokens is issued."""
+    """Earliest `iat` of its tokens, in seconds since the epoch."""
 
     @property
     def secret_hashes(self) -> tuple[bytes, ...]:
-        """Hashes of the secrets that work, the newest first."""
+        """Hashes of the active secrets, newest first."""
         return tuple(secret.hash for secret in self.secrets)
 
 
 def client_key(client_id: str) -> str:
-    """Key of a client in the control table."""
+    """Return the key of a client in the control table."""
     return f"CLIENT#{client_id}"
 
 
-def slug_of(client_id: str) -> str | None:
-    """Tenant that a client's id names; None when it is no such id."""
-    form = _ID.fullmatch(client_id)
-    return form[1] if form else None
+def slug_of_client_id(client_id: str) -> str | None:
+    """Return the slug of the tenant in a client id; None if it is not a valid client id."""
+    match = _ID.fullmatch(client_id)
+    return match[1] if match else None
 
 
-def client_of(item: Mapping[str, Any]) -> Client:
-    """Read a client's item, in DynamoDB's JSON."""
-    return Client(
+def client_from_item(item: Mapping[str, Any]) -> OAuthClient:
+    """Parse a client's item, given in DynamoDB's JSON."""
+    return OAuthClient(
         client_id=item["pk"]["S"].removeprefix(client_key("")),
-        tenant=holder_of(item),
+        tenant=owner_of(item),
         kind=item["kind"]["S"],
         name=item["name"]["S"],
         scopes=frozenset(item["scopes"]["SS"]) if "scopes" in item else frozenset(),
         active=item["state"]["S"] == "active",
         secrets=tuple(
-            Secret(each["M"]["hash"]["B"], each["M"]["created_at"]["S"])
+            ClientSecret(each["M"]["hash"]["B"], each["M"]["created_at"]["S"])
             for each in item["secrets"]["L"]
         ),
         created_at=item["created_at"]["S"],
@@ -86,11 +87,11 @@ def client_of(item: Mapping[str, Any]) -> Client:
     )
 
 
-def item_of(client: Client) -> dict[str, Any]:
-    """Write a client's item, in DynamoDB's JSON."""
+def client_to_item(client: OAuthClient) -> dict[str, Any]:
+    """Return a client's item in DynamoDB's JSON."""
     item: dict[str, Any] = {
         "pk": {"S": client_key(client.client_id)},
-        "tenant": {"S": client.tenant if client.active else revoked_of(client.tenant)},
+        "tenant": {"S": client.tenant if client.active else revoked_partition(client.tenant)},
         "kind": {"S": client.kind},
         "name": {"S": client.name},
         "state": {"S": "active" if client.active else "revoked"},
@@ -105,6 +106,6 @@ def item_of(client: Client) -> dict[str, Any]:
         "version": {"N": str(client.version)},
         "tokens_from": {"N": str(client.tokens_from)},
     }
-    if client.scopes:  # no set is empty in DynamoDB
+    if client.scopes:  # DynamoDB has no empty sets
         item["scopes"] = {"SS": sorted(client.scopes)}
     return item

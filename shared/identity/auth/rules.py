@@ -1,4 +1,4 @@
-"""What a caller may do (Authentication, rules 3 to 6 of the interface)."""
+"""Authorization of callers (Authentication, rules 3 to 6 of the interface)."""
 
 import time
 
@@ -9,22 +9,21 @@ from shared.kernel.errors import ClientNotAllowed, Forbidden, MissingScope, Unau
 
 
 def ensure_not_revoked(tenant: Tenant, caller: Caller, *, now: float | None = None) -> None:
-    """Refuse a token that has been revoked or has expired since the authorizer saw it.
+    """Raise an error if a token was revoked or expired after the authorizer accepted it.
 
     Args:
-        tenant: The caller's tenant, at most seconds old.
-        caller: The holder of the token.
-        now: Seconds since the epoch; the clock's when left out.
+        tenant: The caller's tenant, read at most 10 s ago.
+        caller: The caller, from the token.
+        now: Seconds since the epoch; the current time if omitted.
 
     Raises:
-        Unauthenticated: It has expired, or one of its marks was revoked after it was issued.
+        Unauthenticated: The token has expired, or an entry for one of its revocation keys was
+            written after the token was issued.
     """
     if (time.time() if now is None else now) >= caller.expires_at:
         raise Unauthenticated
     revoked = tenant.revoked
-    if revoked and any(
-        caller.expires_at <= revoked.get(mark, 0) for mark in revocation_keys(caller)
-    ):
+    if revoked and any(caller.expires_at <= revoked.get(key, 0) for key in revocation_keys(caller)):
         raise Unauthenticated
 
 
@@ -34,19 +33,19 @@ def authorize(  # noqa: PLR0913 - the parts of one rule
     scope: str | None,
     permission: str | None,
     write: bool,
-    open_to_mobile: bool,
+    allows_mobile: bool,
     own: bool = False,
 ) -> None:
-    """Refuse a caller that may not use a route.
+    """Raise an error unless a caller may use a route.
 
     Args:
-        caller: The holder of the token.
-        scope: What an integration client needs; None: any valid token.
-        permission: What a user needs; None: any valid token, reads only.
-        write: The route changes something.
-        open_to_mobile: Also tokens of the mobile application, and of two-step users who did
-            not give their second factor, may use it (GET /products).
-        own: It is about the user who calls, who needs no permission for that.
+        caller: The caller, from the token.
+        scope: The scope that an integration client needs; None if any valid token is enough.
+        permission: The permission that a user needs; None if any valid token is enough.
+        write: Whether the route changes data. Such a route needs a scope and a permission.
+        allows_mobile: Whether tokens of mobile applications, and of users with two-step
+            verification who gave no code, may use the route (GET /products).
+        own: Whether the request is about the calling user, who then needs no permission.
 
     Raises:
         MissingScope: The integration client's token lacks the scope.
@@ -60,7 +59,7 @@ def authorize(  # noqa: PLR0913 - the parts of one rule
         if scope and scope not in caller.scopes:
             raise MissingScope(scope)
         return
-    if (caller.kind == "mobile" or not caller.second_factor) and not open_to_mobile:
+    if (caller.kind == "mobile" or not caller.second_factor) and not allows_mobile:
         raise ClientNotAllowed
     if permission and not own and permission not in caller.permissions:
         raise Forbidden(permission)

@@ -1,4 +1,4 @@
-"""What tokens can allow: scopes of integration clients, permissions of users."""
+"""Scopes of integration clients and permissions of users."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -34,17 +34,17 @@ SCOPES: Mapping[Scope, str] = {
     "providers:read": "Read providers.",
     "providers:write": "Create, change and delete providers.",
     "receipts:read": "Read entry documents and receipts.",
-    "receipts:write": "Create entry documents and do the work of receiving.",
+    "receipts:write": "Create entry documents and receive goods.",
     "pickings:read": "Read exit documents, pickings and waves.",
-    "pickings:write": "Create exit documents and waves, do the work of picking, dispatch.",
+    "pickings:write": "Create exit documents and waves, pick and dispatch goods.",
     "transfers:read": "Read transfers and transfer orders.",
-    "transfers:write": "Create transfers and transfer orders and do their work.",
+    "transfers:write": "Create transfers and transfer orders and carry them out.",
     "stocks:read": "Read stock, stock levels and movements.",
     "stocks:write": "Adjust stock.",
     "webhooks:manage": "Manage webhook subscriptions.",
     "settings:manage": "Read and change the settings.",
 }
-"""Scope → what it allows."""
+"""Scope → description."""
 
 Permission = Literal[
     "entries.manage",
@@ -63,6 +63,6 @@ PERMISSIONS: Mapping[Permission, str] = {
     "imports.run": "Bulk imports.",
     "transfer-orders.manage": "Transfer orders.",
     "users.manage": "Users, API clients, settings and webhooks.",
-    "approvals.grant": "Approve what a rule stops, such as receiving more than ordered.",
+    "approvals.grant": "Approve what a rule blocks, such as receiving more than ordered.",
 }
-"""Permission → what it covers."""
+"""Permission → description."""

@@ -1,4 +1,4 @@
-"""The keys that sign tokens: they live in KMS and never leave it."""
+"""Signatures and public keys of the token signing keys, which are KMS keys."""
 
 import base64
 import hashlib
@@ -12,29 +12,29 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey
 
 SIGNATURE_BYTES = 64
-"""An ES256 signature: r and s, 32 bytes each (RFC 7518, section 3.4)."""
+"""Length of an ES256 signature: r and s, 32 bytes each (RFC 7518, section 3.4)."""
 
 
 def base64url(data: bytes) -> str:
-    """Encode as JOSE does: URL-safe, without padding."""
+    """Encode in URL-safe base64 without padding, as JOSE requires."""
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
 @cache
 def kid_of(kms_key: str) -> str:
-    """Name of a key in token headers and in the key set: a digest, since KMS ids are internal."""
+    """Return the `kid` of a KMS key, which is a digest because KMS ids are internal."""
     return hashlib.sha256(kms_key.encode()).hexdigest()[:16]
 
 
 def sign(kms_key: str, message: bytes) -> bytes:
-    """Sign with ES256.
+    """Sign a message with ES256.
 
     Args:
-        kms_key: Id of the key in KMS.
-        message: At most 4096 bytes, the most that KMS hashes by itself.
+        kms_key: Id of the KMS key.
+        message: At most 4096 bytes, the KMS limit for messages that it hashes.
 
     Returns:
-        r and s, 64 bytes.
+        The signature: r and s, 64 bytes.
     """
     from cryptography.hazmat.primitives.asymmetric.utils import (  # noqa: PLC0415  cold start
         decode_dss_signature,
@@ -53,7 +53,7 @@ def sign(kms_key: str, message: bytes) -> bytes:
 
 @cache
 def public_key(kms_key: str) -> "EllipticCurvePublicKey":
-    """Public half of a key of KMS, fetched once per execution environment."""
+    """Return the public key of a KMS key, fetched once per execution environment."""
     from cryptography.hazmat.primitives.asymmetric.ec import (  # noqa: PLC0415  cold start
         EllipticCurvePublicKey,
     )
@@ -68,7 +68,7 @@ def public_key(kms_key: str) -> "EllipticCurvePublicKey":
 
 
 def key_set(kms_keys: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
-    """Public keys as a JSON Web Key Set (RFC 7517)."""
+    """Return public keys as a JSON Web Key Set (RFC 7517)."""
     return {"keys": [_jwk(kms_key) for kms_key in kms_keys]}
 
 

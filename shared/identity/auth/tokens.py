@@ -1,8 +1,8 @@
-"""Access tokens: RFC 9068 JWTs, signed ES256.
+"""Access tokens: JWTs in the form of RFC 9068, signed with ES256.
 
-A token is refused unless it has exactly the form in which this service writes tokens. The
-header holds `alg`, `typ` and `kid` and nothing else, so that keys, algorithms and extensions
-that a forger names (jwk, jku, x5u, crit, b64 …) are never even read.
+A token is rejected unless it has exactly the form in which this service issues tokens. The header
+holds `alg`, `typ` and `kid` and nothing else, so keys, algorithms and extensions named by an
+attacker (jwk, jku, x5u, crit, b64 …) are never read.
 """
 
 import base64
@@ -15,90 +15,96 @@ from dataclasses import dataclass
 from typing import Any
 
 from shared.identity.auth import signing
-from shared.identity.auth.keys import key_ring
+from shared.identity.auth.key_ring import key_ring
 from shared.identity.tenancy import revocations
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.caller import Caller
 
 LIFETIME = 3600
-"""Seconds."""
+"""Seconds that an access token is valid."""
 
 _TYPE = "at+jwt"
 _MAX_LENGTH = 4096
-"""Characters; also the most that KMS signs, so that none longer can have been issued."""
+"""Characters. KMS signs at most 4096 bytes, so no longer token can have been issued."""
 
-_FORM = re.compile(r"([A-Za-z0-9_-]{1,400})\.([A-Za-z0-9_-]{1,4000})\.[A-Za-z0-9_-]{86}", re.ASCII)
-_TEXTS = ("iss", "aud", "sub", "jti", "scope", "tenant", "kind")
+_TOKEN_PATTERN = re.compile(
+    r"([A-Za-z0-9_-]{1,400})\.([A-Za-z0-9_-]{1,4000})\.[A-Za-z0-9_-]{86}", re.ASCII
+)
+_TEXT_CLAIMS = ("iss", "aud", "sub", "jti", "scope", "tenant", "kind")
 _KINDS = ("client", "user", "mobile")
-_AHEAD = 40
-"""Seconds by which a token may be ahead of the clock: clocks differ, and after a revocation new
-tokens count from half a minute later (`shared.identity.tenancy.revocations.tokens_from`)."""
+_MAX_IAT_AHEAD = 40
+"""Seconds that `iat` may lie in the future: clocks differ, and after a revocation new tokens get an
+`iat` 30 s ahead (`shared.identity.tenancy.revocations.next_valid_iat`)."""
 
 
 class InvalidToken(Exception):
-    """Not a token of this service, or no longer valid; the text is for logs, not for callers."""
+    """The token is invalid or expired. The text is for the log, not for callers."""
 
 
 @dataclass(frozen=True, slots=True)
-class UserGrant:
-    """What a user's token says of the user."""
+class UserClaims:
+    """The claims of a user's access token about the user."""
 
     user_id: int
     application: str | None
-    """Client id of the mobile application that they signed in by, None without one."""
+    """Client id of the mobile application that the user signed in with; None without one."""
     session: str
     permissions: frozenset[str]
     roles: Sequence[int]
     """Ids of the roles that the permissions come from."""
     second_factor: bool
-    """False: two-step verification is on, and no code was given."""
+    """False if the user has two-step verification and gave no code."""
 
 
-def issue(
+def issue_to_client(
     tenant: Tenant, client_id: str, scopes: frozenset[str], *, now: float | None = None
 ) -> str:
-    """Issue the token of an integration client; no mark of the tenant's so far stops it.
+    """Issue an access token to an integration client.
+
+    The token's `iat` is late enough that no present revocation entry of the tenant revokes it.
 
     Args:
-        tenant: The client's tenant, read before the client's rights; its base address is issuer
+        tenant: The client's tenant, read before the client's scopes. Its base URL is the issuer
             and audience.
         client_id: The integration client.
-        scopes: What the token allows.
-        now: Seconds since the epoch; the clock's when left out.
+        scopes: The scopes of the token.
+        now: Seconds since the epoch; the current time if omitted.
     """
     claims = {
-        **_claims(tenant, client_id),
+        **_common_claims(tenant, client_id),
         "client_id": client_id,
         "scope": " ".join(sorted(scopes)),
         "kind": "client",
     }
-    return sign_claims(claims | _times(tenant, claims, now))
+    return sign_claims(claims | _lifetime_claims(tenant, claims, now))
 
 
-def issue_to_user(tenant: Tenant, grant: UserGrant, *, now: float | None = None) -> str:
-    """Issue the token of a user, or of the mobile application that they use, as `issue` does.
+def issue_to_user(tenant: Tenant, user: UserClaims, *, now: float | None = None) -> str:
+    """Issue an access token to a user, with or without a mobile application.
+
+    The token's `iat` is late enough that no present revocation entry of the tenant revokes it.
 
     Args:
-        tenant: The user's tenant, read before the user's rights; its base address is issuer and
-            audience.
-        grant: Who the user is and what they may do.
-        now: Seconds since the epoch; the clock's when left out.
+        tenant: The user's tenant, read before the user's permissions. Its base URL is the issuer
+            and audience.
+        user: The claims about the user.
+        now: Seconds since the epoch; the current time if omitted.
     """
     claims = {
-        **_claims(tenant, str(grant.user_id)),
+        **_common_claims(tenant, str(user.user_id)),
         "scope": "",
-        "kind": "mobile" if grant.application else "user",
-        "sid": grant.session,
-        "permissions": " ".join(sorted(grant.permissions)),
-        "roles": " ".join(map(str, sorted(grant.roles))),
-        "second_factor": grant.second_factor,
+        "kind": "mobile" if user.application else "user",
+        "sid": user.session,
+        "permissions": " ".join(sorted(user.permissions)),
+        "roles": " ".join(map(str, sorted(user.roles))),
+        "second_factor": user.second_factor,
     }
-    if grant.application:
-        claims["client_id"] = grant.application
-    return sign_claims(claims | _times(tenant, claims, now))
+    if user.application:
+        claims["client_id"] = user.application
+    return sign_claims(claims | _lifetime_claims(tenant, claims, now))
 
 
-def _claims(tenant: Tenant, subject: str) -> dict[str, Any]:
+def _common_claims(tenant: Tenant, subject: str) -> dict[str, Any]:
     return {
         "iss": tenant.base_url,
         "aud": tenant.base_url,
@@ -108,18 +114,20 @@ def _claims(tenant: Tenant, subject: str) -> dict[str, Any]:
     }
 
 
-def _times(tenant: Tenant, claims: Mapping[str, Any], now: float | None) -> dict[str, int]:
-    """Return when a token begins and ends: after what the marks that it bears stop."""
-    marks = revocations.revocation_keys(_caller({**claims, "exp": 0}))
-    counts_from = revocations.counts_from(tenant.revoked, marks)
-    issued_at = max(int(time.time() if now is None else now), counts_from)
-    revocations.wait_until_distinct(issued_at)
+def _lifetime_claims(
+    tenant: Tenant, claims: Mapping[str, Any], now: float | None
+) -> dict[str, int]:
+    """Return `iat` and `exp`, late enough that no present revocation entry revokes the token."""
+    keys = revocations.revocation_keys(_caller({**claims, "exp": 0}))
+    earliest = revocations.earliest_valid_iat(tenant.revoked, keys)
+    issued_at = max(int(time.time() if now is None else now), earliest)
+    revocations.wait_until_revocable(issued_at)
     return {"iat": issued_at, "exp": issued_at + LIFETIME}
 
 
 def sign_claims(claims: Mapping[str, Any]) -> str:
-    """Write the token of these claims, signed with the key whose turn it is."""
-    key = key_ring.signer()
+    """Return a token with these claims, signed with the current signing key."""
+    key = key_ring.signing_key()
     signed = f"{_part({'alg': 'ES256', 'typ': _TYPE, 'kid': key.kid})}.{_part(claims)}"
     return f"{signed}.{signing.base64url(signing.sign(key.kms_key, signed.encode()))}"
 
@@ -129,23 +137,23 @@ def _part(content: Mapping[str, Any]) -> str:
 
 
 def verify(token: str, *, now: float | None = None) -> tuple[Caller, str]:
-    """Check everything about a token that its text and the public keys can tell.
+    """Verify the form, header, claims and signature of an access token.
 
-    Form, header and claims come first, and the signature last: nothing is computed for a
-    token that could not be ours. Whether the issuer is the tenant's address, and whether the
-    token is revoked, is for those to check who know the tenant.
+    The signature is checked last, so that an obviously foreign token costs no computation. The
+    caller of this function must check that the issuer is the tenant's base URL and that the token
+    is not revoked.
 
     Args:
         token: The text after `Bearer`.
-        now: Seconds since the epoch; the clock's when left out.
+        now: Seconds since the epoch; the current time if omitted.
 
     Returns:
         The caller and the issuer.
 
     Raises:
-        InvalidToken: It is not valid.
+        InvalidToken: The token is not valid.
     """
-    form = _FORM.fullmatch(token) if len(token) <= _MAX_LENGTH else None
+    form = _TOKEN_PATTERN.fullmatch(token) if len(token) <= _MAX_LENGTH else None
     if form is None:
         raise InvalidToken("form")
     header, claims = _json(form[1]), _json(form[2])
@@ -164,7 +172,7 @@ def verify(token: str, *, now: float | None = None) -> tuple[Caller, str]:
 def _json(part: str) -> dict[str, Any]:
     try:
         text = base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)).decode()
-        content = json.loads(text, object_pairs_hook=_unique)
+        content = json.loads(text, object_pairs_hook=_without_duplicates)
     except (ValueError, RecursionError) as error:
         raise InvalidToken("json") from error
     if not isinstance(content, dict):
@@ -172,7 +180,7 @@ def _json(part: str) -> dict[str, Any]:
     return content
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) != len(pairs):
         raise InvalidToken("duplicate keys")
@@ -180,19 +188,19 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _check_claims(claims: Mapping[str, Any], now: float) -> None:
-    if not all(type(claims.get(name)) is str for name in _TEXTS):
+    if not all(type(claims.get(name)) is str for name in _TEXT_CLAIMS):
         raise InvalidToken("claims")
     issued_at, expires_at = claims.get("iat"), claims.get("exp")
     if type(issued_at) is not int or type(expires_at) is not int:
         raise InvalidToken("times")
-    if not issued_at - _AHEAD <= now < expires_at <= issued_at + LIFETIME:
+    if not issued_at - _MAX_IAT_AHEAD <= now < expires_at <= issued_at + LIFETIME:
         raise InvalidToken("times")
     if "nbf" in claims or claims["aud"] != claims["iss"] or claims["kind"] not in _KINDS:
         raise InvalidToken("claims")
 
 
 def _check_signature(token: str, kms_key: str, audience: str) -> None:
-    import jwt  # noqa: PLC0415  20 ms, and only for tokens that have our form
+    import jwt  # noqa: PLC0415  20 ms, only needed for well-formed tokens
 
     try:
         jwt.decode(
@@ -204,7 +212,7 @@ def _check_signature(token: str, kms_key: str, audience: str) -> None:
             options={
                 "require": ["exp", "iat", "iss", "aud", "sub", "jti"],
                 "strict_aud": True,
-                # the times were checked against the clock of the caller of verify()
+                # _check_claims has checked the times, against `now`
                 "verify_exp": False,
                 "verify_iat": False,
             },
@@ -218,7 +226,7 @@ def _caller(claims: Mapping[str, Any]) -> Caller:
     permissions, roles = claims.get("permissions", ""), claims.get("roles", "")
     second_factor = claims.get("second_factor")
     if claims["kind"] == "client":
-        second_factor = True  # there is none to ask a client for
+        second_factor = True  # integration clients have no second factor
     if (
         not isinstance(client_id, str | None)
         or not isinstance(session, str | None)

@@ -1,1 +1,1 @@
-"""Tenants: what they are, how requests find them, how operators manage them."""
+"""Tenants, their lookup by requests, their revocations and the access to their data."""

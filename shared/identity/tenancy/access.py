@@ -1,4 +1,4 @@
-"""AWS as one tenant: credentials that cannot reach another tenant's data."""
+"""AWS clients with credentials that are restricted to one tenant's data."""
 
 import json
 import time
@@ -14,23 +14,23 @@ from shared.kernel.config import config
 from shared.kernel.db.store import Store
 
 _CAPACITY = 100
-"""Tenants whose clients an execution environment keeps; each holds up to 10 connections."""
+"""Tenants whose clients an execution environment caches. Each holds up to 10 connections."""
 
 _LIFETIME = 3600
-"""Seconds; the most that role chaining allows."""
+"""Seconds; the maximum for role chaining."""
 
 _RENEW_BEFORE = 1_000
-"""Seconds before expiry from which credentials are no longer handed out: presigned addresses and
-forms end with the credentials that signed them, and live up to 15 minutes."""
+"""Seconds before their expiry at which credentials are renewed. Presigned URLs and forms are valid
+for up to 15 minutes and expire with the credentials that signed them."""
 
 _TABLE_ACTIONS = ["dynamodb:*Item", "dynamodb:Query"]
 _CONTROL_ACTIONS = [f"dynamodb:{name}" for name in ("GetItem", "PutItem", "UpdateItem", "Query")]
-"""The most that a session leaves of what its role may do."""
+"""The actions that the session policy allows, as far as the role allows them."""
 
 
 @dataclass(slots=True)
 class _Session:
-    """One tenant's credentials and the clients made with them."""
+    """Credentials of one tenant and the clients created with them."""
 
     renew_at: float
     credentials: dict[str, Any]
@@ -38,7 +38,7 @@ class _Session:
 
 
 class TenantAccess:
-    """Hands out clients per tenant and service, and renews their credentials in time."""
+    """Cache of AWS clients per tenant and service, whose credentials are renewed before expiry."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
@@ -46,11 +46,11 @@ class TenantAccess:
         self._lock = Lock()
 
     def client(self, service: str, slug: str) -> Any:
-        """Client of `service` (dynamodb, s3) for what is the tenant's alone."""
+        """Return a client of `service` (dynamodb or s3) that can reach only this tenant's data."""
         role = config().tenant_data_role
         if not role:
             return client(service)
-        with self._lock:  # threads that need the same session ask for it once
+        with self._lock:  # concurrent threads assume the role once
             session = self._sessions.get(slug)
             if session is None or self._clock() >= session.renew_at:
                 credentials = _narrowed_credentials(role, slug)
@@ -63,8 +63,8 @@ class TenantAccess:
                 session.clients[service] = client_as(service, session.credentials)
             return session.clients[service]
 
-    def forget(self) -> None:
-        """Drop every client."""
+    def clear(self) -> None:
+        """Empty the cache."""
         self._sessions.clear()
 
 
@@ -82,10 +82,10 @@ def _narrowed_credentials(role: str, slug: str) -> dict[str, Any]:
 
 
 def session_policy(slug: str, dynamodb_arn: str) -> str:
-    """Policy (JSON, at most 2048 characters) that leaves one tenant's data of a role's rights.
+    """Return the session policy that restricts a role to one tenant: JSON, at most 2048 characters.
 
     Args:
-        slug: The tenant.
+        slug: Slug of the tenant.
         dynamodb_arn: `arn:PARTITION:dynamodb:REGION:ACCOUNT`.
     """
     settings = config()
@@ -101,9 +101,7 @@ def session_policy(slug: str, dynamodb_arn: str) -> str:
         },
         {
             "Effect": "Allow",
-            "Action": [
-                f"dynamodb:{name}" for name in ("GetItem", "PutItem", "UpdateItem", "Query")
-            ],
+            "Action": _CONTROL_ACTIONS,
             # the table and its index
             "Resource": f"{dynamodb_arn}:table/{settings.control_table}*",
             "Condition": {
@@ -125,23 +123,23 @@ def session_policy(slug: str, dynamodb_arn: str) -> str:
     return json.dumps({"Version": "2012-10-17", "Statement": statements}, separators=(",", ":"))
 
 
-access = TenantAccess()
-"""The execution environment's own."""
+tenant_access = TenantAccess()
+"""The instance of this execution environment."""
 
 
 def dynamodb_for(tenant_slug: str) -> Any:
-    """DynamoDB client narrowed to one tenant; the ambient client when no role is configured."""
-    return access.client("dynamodb", tenant_slug)
+    """Return a DynamoDB client for one tenant; the unrestricted client if no role is configured."""
+    return tenant_access.client("dynamodb", tenant_slug)
 
 
 def store_for(tenant_slug: str, deadline: Deadline | None = None) -> Store:
-    """Return the tenant's table, reached through `dynamodb_for`."""
+    """Return the tenant's table for a function, which accesses it through `dynamodb_for`."""
     return _store(dynamodb_for(tenant_slug), tenant_slug, deadline)
 
 
-def operators_store(tenant_slug: str) -> Store:
-    """Return the tenant's table as operators reach it: with rights of their own."""
-    return _store(client("dynamodb"), tenant_slug, None)
+def operator_store(tenant_slug: str, deadline: Deadline | None = None) -> Store:
+    """Return the tenant's table for an operator, who accesses it with the default credentials."""
+    return _store(client("dynamodb"), tenant_slug, deadline)
 
 
 def _store(dynamodb: Any, tenant_slug: str, deadline: Deadline | None) -> Store:
@@ -156,5 +154,5 @@ def _store(dynamodb: Any, tenant_slug: str, deadline: Deadline | None) -> Store:
 
 
 def s3_for(tenant_slug: str) -> Any:
-    """S3 client narrowed to one tenant's prefix of the import buckets."""
-    return access.client("s3", tenant_slug)
+    """Return an S3 client that is restricted to the tenant's prefix of the import buckets."""
+    return tenant_access.client("s3", tenant_slug)

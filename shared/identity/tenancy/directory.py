@@ -1,4 +1,4 @@
-"""The control table as requests read it: tenants and addresses, cached for seconds."""
+"""Tenants and their addresses, read from the control table and cached for seconds."""
 
 import time
 from collections import OrderedDict
@@ -12,111 +12,112 @@ from shared.identity.tenancy.tenant import Settings, Tenant
 from shared.kernel.config import config
 from shared.kernel.errors import ServiceUnavailable
 
-FRESH = 10.0
-"""Seconds within which a change of state, plan or revocation takes effect everywhere."""
+CACHE_SECONDS = 10.0
+"""Seconds that an answer is cached: the time until a changed state or revocation takes effect."""
 
-_LONGEST_HOST = 253
-"""Characters of a host name (RFC 1035); what is longer is none, and no key either."""
+_MAX_HOST_LENGTH = 253
+"""Longest host name, in characters (RFC 1035). Longer values are not looked up."""
 
 _CAPACITY = 2_000
-"""Entries kept per execution environment; a tenant is about 1 kB."""
+"""Most cached items per execution environment. The item of a tenant has about 1 kB."""
 
 
 def tenant_key(slug: str) -> str:
-    """Key of a tenant in the control table."""
+    """Return the key of a tenant in the control table."""
     return f"TENANT#{slug}"
 
 
 def host_key(host: str) -> str:
-    """Key of a registered address (host name as `host_name` returns it)."""
+    """Return the key of a registered host name, which must be normalized by `host_name`."""
     return f"HOST#{host}"
 
 
 def host_name(header: str) -> str:
-    """Read the host name out of a header `Host`: lower case, without port and root dot."""
+    """Return the host name of a `Host` header in lower case, without port and trailing dot."""
     return header.lower().partition(":")[0].removesuffix(".")
 
 
 SHARED_ADDRESS_KEY = host_key("*")
-"""Key of the address that tenants without a host of their own share."""
+"""Key of the base URL shared by the tenants without a host name of their own."""
 
 
 BY_TENANT = "by_tenant"
-"""Index of the control table: (tenant, pk)."""
+"""Index of the control table with the key (tenant, pk)."""
 _REVOKED = "#revoked"
 
-NOT_THERE = frozenset({"creating", "deleting", "deleted"})
-"""States in which there is no tenant for anybody but its operator."""
+HIDDEN_STATES = frozenset({"creating", "deleting", "deleted"})
+"""States in which only operators see the tenant."""
 
 
-class Directory:
-    """Reads tenants and addresses; keeps each answer, also a "no", for a bounded time."""
+class TenantDirectory:
+    """Cached lookup of tenants and addresses. Missing items are cached, too."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._kept: OrderedDict[str, tuple[float, Mapping[str, Any] | None]] = OrderedDict()
+        self._cache: OrderedDict[str, tuple[float, Mapping[str, Any] | None]] = OrderedDict()
         self._lock = Lock()
 
-    def tenant(self, slug: str, max_age: float = FRESH) -> Tenant | None:
+    def tenant(self, slug: str, max_age: float = CACHE_SECONDS) -> Tenant | None:
         """Find a tenant by its slug.
 
         Args:
             slug: The tenant's name.
-            max_age: Seconds that a kept answer may be old.
+            max_age: Maximum age of a cached item, in seconds.
 
         Returns:
-            The tenant, or None when there is none, none yet, or none any more.
+            The tenant; None if it does not exist, is being created or is being deleted.
         """
         item = self._item(tenant_key(slug), max_age)
-        return tenant_of(item) if item else None
+        return existing_tenant(item) if item else None
 
-    def tenant_if(self, slug: str, holds: Callable[[Tenant], bool]) -> Tenant | None:
-        """Find a tenant of which something holds; a kept "no" is not believed, but asked again.
+    def tenant_matching(self, slug: str, predicate: Callable[[Tenant], bool]) -> Tenant | None:
+        """Find a tenant that satisfies a predicate.
 
-        For what would be lost by a "no": a change of plan or state takes seconds to be known.
+        If the cached tenant does not satisfy it, the tenant is read again: a change of plan or
+        state may be newer than the cache. Use this where a wrong "no" would lose data.
         """
-        for max_age in (FRESH, 0):
+        for max_age in (CACHE_SECONDS, 0):
             tenant = self.tenant(slug, max_age)
-            if tenant is not None and holds(tenant):
+            if tenant is not None and predicate(tenant):
                 return tenant
         return None
 
-    def tenant_for_host(self, host: str, max_age: float = FRESH) -> str | None:
-        """Slug of the tenant that the address belongs to, None for an address of no tenant."""
-        if len(host) > _LONGEST_HOST:
+    def tenant_for_host(self, host: str, max_age: float = CACHE_SECONDS) -> str | None:
+        """Return the slug of the tenant that owns a host name; None if no tenant owns it."""
+        if len(host) > _MAX_HOST_LENGTH:
             return None
         item = self._item(host_key(host), max_age)
         return item["tenant"]["S"] if item and "tenant" in item else None
 
     def shared_address(self) -> str | None:
-        """Base address of the tenants that have no host of their own."""
-        item = self._item(SHARED_ADDRESS_KEY, FRESH)
+        """Return the base URL of the tenants without a host name of their own."""
+        item = self._item(SHARED_ADDRESS_KEY, CACHE_SECONDS)
         return item["base_url"]["S"] if item else None
 
-    def forget(self) -> None:
-        """Drop everything that was kept."""
-        self._kept.clear()
+    def clear(self) -> None:
+        """Empty the cache."""
+        self._cache.clear()
 
     def _item(self, key: str, max_age: float) -> Mapping[str, Any] | None:
         now = self._clock()
-        kept = self._kept.get(key)
+        kept = self._cache.get(key)
         if kept is not None and now - kept[0] < max_age:
             return kept[1]
-        item = read(key)
+        item = read_item(key)
         with self._lock:
-            self._kept[key] = (now, item)
-            self._kept.move_to_end(key)
-            if len(self._kept) > _CAPACITY:
-                self._kept.popitem(last=False)
+            self._cache[key] = (now, item)
+            self._cache.move_to_end(key)
+            if len(self._cache) > _CAPACITY:
+                self._cache.popitem(last=False)
         return item
 
 
-def read(key: str, dynamodb: Any = None) -> dict[str, Any] | None:
-    """Read one item of the control table, in DynamoDB's JSON, as it is at this moment.
+def read_item(key: str, dynamodb: Any = None) -> dict[str, Any] | None:
+    """Read one item of the control table consistently; return it in DynamoDB's JSON.
 
     Args:
-        key: Of the item.
-        dynamodb: Client with the rights to do it; the function's own when left out.
+        key: Key of the item.
+        dynamodb: The client to use; by default that of the function's own role.
     """
     from shared.kernel.aws import client  # noqa: PLC0415  botocore only where something is read
 
@@ -127,11 +128,13 @@ def read(key: str, dynamodb: Any = None) -> dict[str, Any] | None:
     return item
 
 
-def read_many(keys: Sequence[str]) -> dict[str, Mapping[str, Any]]:
-    """Read up to 100 items of the control table in one round trip: key → item, if it exists.
+def read_items(keys: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+    """Read up to 100 items of the control table in one round trip; return key → item.
+
+    Items that do not exist are missing from the result.
 
     Raises:
-        ServiceUnavailable: DynamoDB left some of them unread.
+        ServiceUnavailable: DynamoDB returned unprocessed keys.
     """
     from shared.kernel.aws import client  # noqa: PLC0415  botocore only where something is read
 
@@ -143,8 +146,8 @@ def read_many(keys: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     return {item["pk"]["S"]: item for item in answer["Responses"][table]}
 
 
-def scan(prefix: str) -> Iterator[Mapping[str, Any]]:
-    """Read the items of all tenants whose keys begin with `prefix`, in no order."""
+def scan_items(prefix: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the items of all tenants whose keys begin with `prefix`, in no particular order."""
     from shared.kernel.aws import client  # noqa: PLC0415  botocore only where something is read
 
     pages = (
@@ -160,28 +163,32 @@ def scan(prefix: str) -> Iterator[Mapping[str, Any]]:
         yield from page["Items"]
 
 
-def read_all_of(slug: str, prefix: str = "") -> Iterator[Mapping[str, Any]]:
-    """Read what the control table holds of a tenant beside its own item, by key.
+def read_items_of_tenant(slug: str, prefix: str = "") -> Iterator[Mapping[str, Any]]:
+    """Yield the clients and addresses of a tenant, ordered by key.
 
-    From an index, which may lag behind a change for a moment. `prefix`: of the keys.
+    They are read from an index, which lags behind the table by milliseconds.
+
+    Args:
+        slug: Slug of the tenant.
+        prefix: Prefix of the keys; empty for all.
     """
     from shared.kernel.aws import client  # noqa: PLC0415  botocore only where something is read
 
     found: dict[str, Mapping[str, Any]] = {}
-    for holder in (slug, revoked_of(slug)):  # what is revoked in between is met twice
-        items = read_held(holder, prefix, client("dynamodb"))
+    for holder in (slug, revoked_partition(slug)):  # an item revoked in between is read twice
+        items = query_by_holder(holder, prefix, client("dynamodb"))
         found |= {item["pk"]["S"]: item for item in items}
     for key in sorted(found):
         yield found[key]
 
 
-def read_held(holder: str, prefix: str, dynamodb: Any) -> Iterator[Mapping[str, Any]]:
-    """Read a partition of the index of what tenants hold.
+def query_by_holder(holder: str, prefix: str, dynamodb: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the items of one partition of the index BY_TENANT.
 
     Args:
-        holder: Slug of a tenant, or `revoked_of` it.
-        prefix: Of the keys; empty: all.
-        dynamodb: Client with the rights to do it.
+        holder: Partition key: the slug of a tenant, or `revoked_partition` of the slug.
+        prefix: Prefix of the keys; empty for all.
+        dynamodb: The client to use.
     """
     condition, values = "tenant = :tenant", {":tenant": {"S": holder}}
     if prefix:
@@ -197,23 +204,23 @@ def read_held(holder: str, prefix: str, dynamodb: Any) -> Iterator[Mapping[str, 
         yield from page["Items"]
 
 
-def revoked_of(slug: str) -> str:
-    """Where the index has a tenant's revoked clients: nobody has to read past them."""
+def revoked_partition(slug: str) -> str:
+    """Return the index partition of a tenant's revoked clients, apart from its active clients."""
     return f"{slug}{_REVOKED}"
 
 
-def holder_of(item: Mapping[str, Any]) -> str:
-    """Slug of the tenant that a client or an address belongs to."""
+def owner_of(item: Mapping[str, Any]) -> str:
+    """Return the slug of the tenant that a client or address item belongs to."""
     return str(item["tenant"]["S"]).removesuffix(_REVOKED)
 
 
-def tenant_of(item: Mapping[str, Any]) -> Tenant | None:
-    """Read a tenant's item; None while the tenant is being created, and once it is deleted."""
-    return None if item["state"]["S"] in NOT_THERE else described(item)
+def existing_tenant(item: Mapping[str, Any]) -> Tenant | None:
+    """Parse a tenant's item; return None while the tenant is being created or deleted."""
+    return None if item["state"]["S"] in HIDDEN_STATES else tenant_from_item(item)
 
 
-def described(item: Mapping[str, Any]) -> Tenant:
-    """Read how a tenant is set up, also while it is created or deleted."""
+def tenant_from_item(item: Mapping[str, Any]) -> Tenant:
+    """Parse a tenant's item, whatever its state."""
     return Tenant(
         slug=item["pk"]["S"].removeprefix("TENANT#"),
         state=item["state"]["S"],
@@ -222,7 +229,7 @@ def described(item: Mapping[str, Any]) -> Tenant:
         base_url=item["base_url"]["S"],
         timezone=item["timezone"]["S"],
         moved_to=item["moved_to"]["S"] if "moved_to" in item else None,
-        revoked={mark: int(last["N"]) for mark, last in item["revoked"]["M"].items()},
+        revoked={key: int(expiry["N"]) for key, expiry in item["revoked"]["M"].items()},
         settings=_settings_of(item),
         requests_per_minute=int(item["requests_per_minute"]["N"])
         if "requests_per_minute" in item
@@ -231,7 +238,7 @@ def described(item: Mapping[str, Any]) -> Tenant:
 
 
 def _settings_of(item: Mapping[str, Any]) -> Settings:
-    """Read the settings that were set; each is an attribute of its own."""
+    """Parse the settings. Each is an attribute of its own; a missing one has its default."""
     values: dict[str, Any] = {}
     for each in fields(Settings):
         match item.get(each.name):
@@ -244,5 +251,5 @@ def _settings_of(item: Mapping[str, Any]) -> Settings:
     return Settings(**values)
 
 
-directory = Directory()
-"""The execution environment's own."""
+directory = TenantDirectory()
+"""The instance of this execution environment."""

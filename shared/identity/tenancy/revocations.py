@@ -1,12 +1,13 @@
-"""Revoked credentials of a tenant, kept in its item of the control table.
+"""Revocation entries of a tenant, stored in the tenant's item of the control table.
 
-The map `revoked` holds mark → seconds since the epoch: tokens that bear the mark and expire
-by then are refused, and so are those that were issued before the mark was set; what is issued
-after it lives longer. Doors read the marks with the tenant, so a revocation costs them nothing
-and takes effect as soon as the tenant is read again (10 s).
+The map `revoked` holds revocation key → expiry, in seconds since the epoch. A token is refused
+when one of its revocation keys has an entry and the token expires at or before the entry's expiry.
+Every token issued before the entry was written meets that condition; a token issued after it lives
+longer and passes. The API handlers read the entries together with the tenant, so a revocation
+costs a request no extra call. It takes effect when the cached tenant is read again, within 10 s.
 
-Marks are `token:JTI`, `client:ID`, `user:ID`, `session:SID` and `role:ID`, and EVERYBODY in place
-of so many that the item would grow too large.
+The revocation keys are `token:JTI`, `client:ID`, `user:ID`, `session:SID`, `role:ID`, and
+ALL_TOKENS, which replaces all entries when there are too many for the item.
 """
 
 import random
@@ -15,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from shared.identity.tenancy.directory import read, tenant_key
+from shared.identity.tenancy.directory import read_item, tenant_key
 from shared.kernel.clock import now_ms
 from shared.kernel.config import config
 from shared.kernel.errors import NotFound, ServiceUnavailable
@@ -24,36 +25,35 @@ if TYPE_CHECKING:
     from shared.kernel.caller import Caller
     from shared.kernel.db.transaction import Transaction
 
-CAPACITY = 1_000
-"""Marks per tenant, about 60 kB, from which on single tokens are not marked any more: every door
-reads them with the tenant's item."""
+SOFT_LIMIT = 1_000
+"""Entries per tenant, about 60 kB, above which a revoked token or session gets an entry of its
+client or user instead of one of its own. Every handler reads the entries with the tenant."""
 
-MOST = 2 * CAPACITY
-"""Marks per tenant that are ever kept; then one mark ends every token so far."""
+HARD_LIMIT = 2 * SOFT_LIMIT
+"""Most entries per tenant. At the limit, one ALL_TOKENS entry replaces them all."""
 
-EVERYBODY = "tenant"
-"""The mark that every token of the tenant bears."""
+ALL_TOKENS = "tenant"
+"""The revocation key of every token of the tenant."""
 
 _TOKEN_LIFETIME = 3600
-_UNDER_WAY = 30
-"""Seconds of tokens that a mark stops beyond its own second: of those that are issued while the
-mark is on its way into the table (no longer than an invocation lives), and by clocks that
-differ."""
+_COMMIT_ALLOWANCE = 30
+"""Seconds after its creation during which an entry also revokes newly issued tokens. It covers
+tokens issued while the entry is being written (at most one invocation) and clock differences."""
 
-_KEEP_LONGER = 60
-"""Seconds a mark outlives the last token that it stops, for clocks that differ."""
+_RETENTION_MARGIN = 60
+"""Seconds that an entry is kept after its expiry, to allow for clock differences."""
 
-_PRUNED_AT_ONCE = 50
-"""Expired marks removed per revocation; an update expression holds at most 4 kB."""
+_MAX_PRUNED = 50
+"""Expired entries removed per revocation. DynamoDB limits an update expression to 4 kB."""
 
 _ATTEMPTS = 6
-_LONGEST_PAUSE = 0.02
-"""Seconds before the second attempt at most; twice as long before each one after it."""
+_MAX_PAUSE = 0.02
+"""Longest pause before the second attempt, in seconds. It doubles with each further attempt."""
 
 
 def revocation_keys(caller: "Caller") -> list[str]:
-    """Return the revocation keys that end the caller's token."""
-    keys = [EVERYBODY, f"token:{caller.token_id}"]
+    """Return the revocation keys of the caller's token."""
+    keys = [ALL_TOKENS, f"token:{caller.token_id}"]
     if caller.client_id:
         keys.append(f"client:{caller.client_id}")
     if caller.kind != "client":
@@ -63,196 +63,203 @@ def revocation_keys(caller: "Caller") -> list[str]:
     return [*keys, *(f"role:{role}" for role in caller.roles)]
 
 
-def stage(
+def revoke_in(
     tx: "Transaction",
-    *marks: str,
-    crowded: str | None = None,
-    counts: Mapping[str, int] | None = None,
+    *keys: str,
+    fallback: str | None = None,
+    counter_changes: Mapping[str, int] | None = None,
 ) -> None:
-    """Put marks into the transaction of the change that makes them needed.
+    """Add revocation entries to the transaction of the change that requires them.
 
-    They are set beyond CAPACITY too: what ends a credential is never refused. When there are
-    MOST, all of them become one that ends every token of the tenant, whose callers get new ones.
-    One call per transaction, since DynamoDB takes one action per item. Whoever goes on with the
-    credential stores `tokens_from` beside it, and new tokens count from there.
+    Without `fallback`, the entries are also written above SOFT_LIMIT, because ending a credential
+    must never be refused. At HARD_LIMIT, one ALL_TOKENS entry replaces all entries, and every
+    caller of the tenant has to get a new token.
+
+    Call this at most once per transaction: DynamoDB accepts one action per item. If the credential
+    stays in use, store `next_valid_iat` with it as the earliest `iat` of its new tokens.
 
     Args:
         tx: The transaction of a change to the tenant's data.
-        marks: At least one.
-        crowded: The mark that is set instead when there are CAPACITY already; see `revoke`.
-        counts: Differences to counters in the tenant's item, which change with it.
+        *keys: The revocation keys, at least one.
+        fallback: The revocation key to use instead when SOFT_LIMIT is reached; see `revoke`.
+        counter_changes: Name of a counter in the tenant's item → amount to add to it.
 
     Raises:
-        NotFound: The tenant is gone.
+        NotFound: The tenant does not exist.
     """
-    slug, last = tx.store.slug, _last_stopped(tx.now_ms)
-    kept = _Kept(_marks(slug), tx.now_ms / 1000)
-    if crowded and kept.crowded:
-        request = _request(slug, kept, [crowded], last, bounded=False)
+    slug, expiry = tx.store.slug, _expiry_of_new_entry(tx.now_ms)
+    entries = _Entries(_read_entries(slug), tx.now_ms / 1000)
+    if fallback and entries.are_at_soft_limit:
+        request = _update_request(slug, entries, [fallback], expiry, below_soft_limit=False)
     else:
-        request = _request(slug, kept, marks, last, bounded=crowded is not None)
-    if counts:
-        names = {f"#c{n}": name for n, name in enumerate(counts)}
+        below_soft_limit = fallback is not None
+        request = _update_request(slug, entries, keys, expiry, below_soft_limit=below_soft_limit)
+    if counter_changes:
+        names = {f"#c{n}": name for n, name in enumerate(counter_changes)}
         request["UpdateExpression"] += " ADD " + ", ".join(f"{name} :{name[1:]}" for name in names)
         request["ExpressionAttributeNames"] = request.get("ExpressionAttributeNames", {}) | names
         request["ExpressionAttributeValues"] |= {
-            f":c{n}": {"N": str(change)} for n, change in enumerate(counts.values())
+            f":c{n}": {"N": str(change)} for n, change in enumerate(counter_changes.values())
         }
     tx.add_action("Update", request)
 
 
-def tokens_from(tx: "Transaction") -> int:
-    """First second of which tokens are not stopped by the marks of this transaction."""
-    return _last_stopped(tx.now_ms) - _TOKEN_LIFETIME + 1
+def next_valid_iat(tx: "Transaction") -> int:
+    """Return the earliest `iat` of tokens that the entries of this transaction do not revoke."""
+    return _expiry_of_new_entry(tx.now_ms) - _TOKEN_LIFETIME + 1
 
 
-def counts_from(revoked: Mapping[str, int], marks: Iterable[str]) -> int:
-    """First second of which tokens are not stopped by the marks that are set; negative: by none.
+def earliest_valid_iat(revoked: Mapping[str, int], keys: Iterable[str]) -> int:
+    """Return the earliest `iat` of a token that the tenant's entries do not revoke.
 
-    Args:
-        revoked: The tenant's, read before what the token says of its holder: a mark that came
-            between the two would count as known to a token that it is meant to stop.
-        marks: Those that the token bears.
-    """
-    return max((revoked.get(mark, 0) for mark in marks), default=0) - _TOKEN_LIFETIME + 1
-
-
-def wait_until_distinct(first: int) -> None:
-    """Wait until tokens that count from a second can be told from what the next mark stops.
-
-    A mark stops the tokens of the half minute to come. Right after one, a new token counts from
-    beyond that; another mark within the same second would not reach it.
+    The result is negative when there is no entry for any of `keys`.
 
     Args:
-        first: What `counts_from` or `tokens_from` said.
+        revoked: The tenant's entries. Read them before the rights that go into the token: an entry
+            written between the two reads must revoke the token.
+        keys: The revocation keys of the token.
     """
-    ahead = first - _UNDER_WAY - now_ms() / 1000
+    return max((revoked.get(key, 0) for key in keys), default=0) - _TOKEN_LIFETIME + 1
+
+
+def wait_until_revocable(issued_at: int) -> None:
+    """Wait until a new entry would also revoke a token with this `iat`.
+
+    An entry revokes the tokens of the next 30 s, so a token issued right after it gets an `iat`
+    beyond that time. A second entry written within the same second would not revoke that token.
+
+    Args:
+        issued_at: The `iat` of the token, as returned by `earliest_valid_iat` or `next_valid_iat`.
+    """
+    ahead = issued_at - _COMMIT_ALLOWANCE - now_ms() / 1000
     if ahead > 0:
         time.sleep(min(ahead, 1))
 
 
-def revoke(tenant: str, mark: str, *, crowded: str, until: float, now: float | None = None) -> None:
-    """Add the mark of a single token to the tenant's revocations.
+def revoke(tenant: str, key: str, *, fallback: str, until: float, now: float | None = None) -> None:
+    """Add the revocation entry of a single token.
 
     Args:
         tenant: Slug of the tenant.
-        mark: What is revoked.
-        crowded: The mark that is set instead when there are CAPACITY already: of the token's
-            client or user, whose older tokens end with it. So whoever gets and gives back
-            tokens without end harms nobody else.
-        until: When the token expires, in seconds since the epoch.
-        now: Seconds since the epoch; the clock's when left out.
+        key: The revocation key.
+        fallback: The revocation key to use instead when SOFT_LIMIT is reached: that of the token's
+            client or user, which also revokes its older tokens. A caller that gets and revokes
+            tokens without end therefore affects nobody else.
+        until: Expiry of the token, in seconds since the epoch.
+        now: Seconds since the epoch; the current time if omitted.
 
     Raises:
         NotFound: There is no such tenant.
-        ServiceUnavailable: Others changed the tenant's revocations all the time.
+        ServiceUnavailable: Concurrent revocations made every attempt fail.
     """
-    from shared.kernel.aws import client  # noqa: PLC0415  doors know marks without botocore
+    from shared.kernel.aws import client  # noqa: PLC0415  handlers use this module without boto3
 
     moment = time.time() if now is None else now
     dynamodb = client("dynamodb")
     for attempt in range(_ATTEMPTS):
         if attempt:
-            time.sleep(random.uniform(0, _LONGEST_PAUSE * 2**attempt))  # noqa: S311  no secret
-        kept = _Kept(_marks(tenant), moment)
-        wanted = crowded if kept.crowded else mark
-        if kept.until(wanted) >= until:
+            time.sleep(random.uniform(0, _MAX_PAUSE * 2**attempt))  # noqa: S311  no secret
+        entries = _Entries(_read_entries(tenant), moment)
+        below_soft_limit = not entries.are_at_soft_limit
+        used_key = key if below_soft_limit else fallback
+        if entries.expiry(used_key) >= until:
             return
-        request = _request(tenant, kept, [wanted], int(until), bounded=not kept.crowded)
+        request = _update_request(
+            tenant, entries, [used_key], int(until), below_soft_limit=below_soft_limit
+        )
         try:
             dynamodb.update_item(**request)
         except dynamodb.exceptions.ConditionalCheckFailedException:
-            continue  # marks have been set meanwhile: look again
+            continue  # another revocation changed the entries
         except dynamodb.exceptions.TransactionConflictException:
-            continue  # the item is part of a transaction at this moment
+            continue  # the item is part of a transaction in progress
         return
     raise ServiceUnavailable(retry_after=1)
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
-    """The marks of a tenant as they were read."""
+class _Entries:
+    """The revocation entries of a tenant, as read."""
 
-    marks: Mapping[str, Any]
-    """In DynamoDB's JSON."""
+    values: Mapping[str, Any]
+    """Revocation key → expiry, in DynamoDB's JSON."""
     now: float
     """Seconds since the epoch."""
 
     @property
     def expired(self) -> set[str]:
-        """The marks that stop no token any more."""
-        return {mark for mark in self.marks if self.until(mark) + _KEEP_LONGER < self.now}
+        """Keys of the entries that revoke no unexpired token."""
+        return {key for key in self.values if self.expiry(key) + _RETENTION_MARGIN < self.now}
 
     @property
-    def crowded(self) -> bool:
-        """Whether there are so many that single tokens are not marked any more."""
-        return len(self.marks) - len(self.expired) >= CAPACITY
+    def are_at_soft_limit(self) -> bool:
+        """Whether a single token must get an entry of its client or user instead of its own."""
+        return len(self.values) - len(self.expired) >= SOFT_LIMIT
 
-    def until(self, mark: str) -> int:
-        """When the last token expires that a mark stops; 0 where it is not set."""
-        return int(self.marks[mark]["N"]) if mark in self.marks else 0
+    def expiry(self, key: str) -> int:
+        """Return the expiry of an entry in seconds since the epoch; 0 if there is none."""
+        return int(self.values[key]["N"]) if key in self.values else 0
 
 
-def _marks(tenant: str) -> Mapping[str, Any]:
-    """Read the marks of a tenant, in DynamoDB's JSON."""
-    item = read(tenant_key(tenant))
+def _read_entries(tenant: str) -> Mapping[str, Any]:
+    """Read the revocation entries of a tenant, in DynamoDB's JSON."""
+    item = read_item(tenant_key(tenant))
     if item is None:
         raise NotFound(f"The tenant {tenant}")
-    kept: Mapping[str, Any] = item["revoked"]["M"]
-    return kept
+    entries: Mapping[str, Any] = item["revoked"]["M"]
+    return entries
 
 
-def _last_stopped(now_milliseconds: int) -> int:
-    """When the last token expires that a mark set at this moment stops."""
-    return now_milliseconds // 1000 + _UNDER_WAY + _TOKEN_LIFETIME
+def _expiry_of_new_entry(now_milliseconds: int) -> int:
+    """Return the latest expiry of a token that an entry written now has to revoke."""
+    return now_milliseconds // 1000 + _COMMIT_ALLOWANCE + _TOKEN_LIFETIME
 
 
-def _request(
-    tenant: str, kept: _Kept, marks: Sequence[str], last: int, *, bounded: bool
+def _update_request(
+    tenant: str, entries: _Entries, keys: Sequence[str], expiry: int, *, below_soft_limit: bool
 ) -> dict[str, Any]:
-    """Write the update that sets marks and drops some that are no longer needed.
+    """Return the UpdateItem request that sets entries and prunes expired ones.
 
     Args:
         tenant: Slug of the tenant.
-        kept: The marks that were read.
-        marks: Those to be set.
-        last: When the last token expires that they stop.
-        bounded: Only as long as there are fewer than CAPACITY.
+        entries: The entries that were read.
+        keys: Revocation keys of the entries to set.
+        expiry: Their expiry, in seconds since the epoch.
+        below_soft_limit: Make the update conditional on there being fewer than SOFT_LIMIT entries.
     """
-    expired = kept.expired
-    dropped = sorted(expired - set(marks))[:_PRUNED_AT_ONCE]
+    expired = entries.expired
+    pruned = sorted(expired - set(keys))[:_MAX_PRUNED]
     request = {"TableName": config().control_table, "Key": {"pk": {"S": tenant_key(tenant)}}}
-    if len(kept.marks) - len(dropped) >= MOST:
-        # it stops whatever any of them stops
-        last = max(last, *map(kept.until, kept.marks))
+    if len(entries.values) - len(pruned) >= HARD_LIMIT:
+        # the single entry must revoke every token that any replaced entry revokes
+        expiry = max(expiry, *map(entries.expiry, entries.values))
         return request | {
             "UpdateExpression": "SET revoked = :only",
-            # a mark that came meanwhile may stop later tokens
+            # an entry added since the read may have a later expiry
             "ConditionExpression": "size(revoked) = :seen",
             "ExpressionAttributeValues": {
-                ":only": {"M": {EVERYBODY: {"N": str(last)}}},
-                ":seen": {"N": str(len(kept.marks))},
+                ":only": {"M": {ALL_TOKENS: {"N": str(expiry)}}},
+                ":seen": {"N": str(len(entries.values))},
             },
         }
-    names = {f"#m{n}": mark for n, mark in enumerate(marks)}
-    names |= {f"#e{n}": mark for n, mark in enumerate(dropped)}
-    expression = "SET " + ", ".join(f"revoked.#m{n} = :last" for n in range(len(marks)))
-    if dropped:
-        expression += " REMOVE " + ", ".join(f"revoked.#e{n}" for n in range(len(dropped)))
-    # what is dropped must be what was read, and what is set no less than what is there: someone
-    # may set the mark anew at the same time
-    conditions = [f"revoked.#e{n} = :e{n}" for n in range(len(dropped))]
+    names = {f"#m{n}": key for n, key in enumerate(keys)}
+    names |= {f"#e{n}": key for n, key in enumerate(pruned)}
+    expression = "SET " + ", ".join(f"revoked.#m{n} = :last" for n in range(len(keys)))
+    if pruned:
+        expression += " REMOVE " + ", ".join(f"revoked.#e{n}" for n in range(len(pruned)))
+    # another request may set the same entries concurrently: a pruned entry must be unchanged, and
+    # no update may shorten an expiry
+    conditions = [f"revoked.#e{n} = :e{n}" for n in range(len(pruned))]
     conditions += [
-        f"(attribute_not_exists(revoked.#m{n}) OR revoked.#m{n} <= :last)"
-        for n in range(len(marks))
+        f"(attribute_not_exists(revoked.#m{n}) OR revoked.#m{n} <= :last)" for n in range(len(keys))
     ]
     values = {
-        ":last": {"N": str(last)},
-        **{f":e{n}": kept.marks[mark] for n, mark in enumerate(dropped)},
+        ":last": {"N": str(expiry)},
+        **{f":e{n}": entries.values[key] for n, key in enumerate(pruned)},
     }
-    if bounded:
+    if below_soft_limit:
         conditions.append("size(revoked) < :capacity")
-        values[":capacity"] = {"N": str(CAPACITY + len(expired))}
+        values[":capacity"] = {"N": str(SOFT_LIMIT + len(expired))}
     return request | {
         "UpdateExpression": expression,
         "ConditionExpression": " AND ".join(["attribute_exists(pk)", *conditions]),

@@ -1,4 +1,4 @@
-"""A tenant (one company), its plan, and what both allow."""
+"""A tenant (one company), its plan, its limits and its modules."""
 
 import re
 from collections.abc import Mapping
@@ -8,6 +8,7 @@ from typing import Literal
 
 from shared.kernel.config import config
 from shared.kernel.errors import (
+    CODES,
     FeatureNotInPlan,
     ServiceError,
     TenantCancelled,
@@ -18,7 +19,8 @@ from shared.kernel.errors import (
 type State = Literal["active", "suspended", "cancelled", "moved"]
 type PlanName = Literal["essentials", "professional", "enterprise"]
 type Substitution = Literal["none", "position", "batch", "any"]
-type Limit = Literal[
+"""What may be picked instead of the allocated stock; `any` is another position and batch."""
+type LimitName = Literal[
     "requests_per_minute", "rows_per_import", "integration_clients", "mobile_clients",
     "webhook_subscriptions",
 ]  # fmt: skip
@@ -26,33 +28,39 @@ type Limit = Literal[
 PUBLIC_API = "api.public.enabled"
 WEBHOOKS = "webhooks.enabled"
 
-MODULES = frozenset({"waves", "transfer_orders", "bulk_import"})
-"""Functions that are switched on and off per tenant, whatever the plan."""
+MODULE_ERRORS: Mapping[str, str] = {
+    "waves": "not_found",
+    "transfer_orders": "transfer_orders_disabled",
+    "bulk_import": "bulk_import_disabled",
+}
+"""Module → error code of its routes while the module is disabled. A module can be enabled per
+tenant, in every plan."""
 
+MODULES = frozenset(MODULE_ERRORS)
 
 SLUG = r"[a-z][a-z0-9-]{1,30}[a-z0-9]"
-"""Form of a tenant's name, as a regular expression; it is a label of host names."""
+"""Regular expression of a tenant's slug, which is also a DNS label."""
 
 
 def is_slug(text: str) -> bool:
-    """Tell whether a text can be the name of a tenant."""
+    """Return whether `text` has the form of a slug."""
     return re.fullmatch(SLUG, text, re.ASCII) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a plan includes."""
+    """The features and limits of a plan."""
 
     features: frozenset[str]
-    limits: Mapping[Limit, int]
+    limits: Mapping[LimitName, int]
     next_plan: PlanName | None
-    """The plan above, to be offered when a limit is reached that it raises."""
+    """The next larger plan, offered when a limit is reached; None for the largest plan."""
 
 
-_SUBSCRIPTIONS = 20
-"""Of webhooks, whatever the plan."""
+_WEBHOOK_SUBSCRIPTIONS = 20
+"""Limit of webhook subscriptions in every plan."""
 _MOBILE_CLIENTS = 10
-"""Applications by which users sign in, whatever the plan."""
+"""Limit of mobile applications in every plan."""
 
 PLANS: Mapping[PlanName, Plan] = {
     "essentials": Plan(
@@ -62,7 +70,7 @@ PLANS: Mapping[PlanName, Plan] = {
             "rows_per_import": 2_000,
             "integration_clients": 2,
             "mobile_clients": _MOBILE_CLIENTS,
-            "webhook_subscriptions": _SUBSCRIPTIONS,
+            "webhook_subscriptions": _WEBHOOK_SUBSCRIPTIONS,
         },
         "professional",
     ),
@@ -73,7 +81,7 @@ PLANS: Mapping[PlanName, Plan] = {
             "rows_per_import": 10_000,
             "integration_clients": 10,
             "mobile_clients": _MOBILE_CLIENTS,
-            "webhook_subscriptions": _SUBSCRIPTIONS,
+            "webhook_subscriptions": _WEBHOOK_SUBSCRIPTIONS,
         },
         "enterprise",
     ),
@@ -84,7 +92,7 @@ PLANS: Mapping[PlanName, Plan] = {
             "rows_per_import": 100_000,
             "integration_clients": 50,
             "mobile_clients": _MOBILE_CLIENTS,
-            "webhook_subscriptions": _SUBSCRIPTIONS,
+            "webhook_subscriptions": _WEBHOOK_SUBSCRIPTIONS,
         },
         None,
     ),
@@ -96,57 +104,57 @@ SUBSTITUTIONS: tuple[Substitution, ...] = ("none", "position", "batch", "any")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a company works."""
+    """The settings of a company."""
 
     receipt_tolerance: Decimal = Decimal(0)
-    """Percent of the quantity ordered that may be received beyond it without approval."""
+    """Percentage above the ordered quantity that may be received without approval."""
     pick_substitution: Substitution = "none"
-    """What may be picked instead of what was allocated: another position, batch, or both."""
+    """What may be picked instead of the allocated stock: another position, batch, or both."""
     minutes_per_unit: Decimal = Decimal("0.5")
     """Standard minutes to pick one unit."""
     minutes_per_trip: Decimal = Decimal(5)
-    """Standard minutes to go to a place and back."""
+    """Standard minutes to walk to a position and back."""
     commit_drops: bool = False
-    """Whether files dropped into the import bucket are committed without being asked."""
+    """Whether files dropped into the import bucket are committed automatically."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """One company as the control table knows it."""
+    """One company, as stored in the control table."""
 
     slug: str
     state: State
     plan: PlanName
     modules: frozenset[str]
     base_url: str
-    """Ends in /api/v1, without a trailing slash; issuer and audience of the tenant's tokens."""
+    """Ends in /api/v1, without a trailing slash. Issuer and audience of the tenant's tokens."""
     timezone: str = "UTC"
     moved_to: str | None = None
-    """Address of the company's own server, once it has moved there."""
+    """URL of the company's own server; set only in the state `moved`."""
     revoked: Mapping[str, int] = field(default_factory=dict)
-    """Mark of a revoked credential → when the last token that it stops expires, in seconds
-    since the epoch; see `shared.identity.tenancy.revocations`."""
+    """Revocation key → expiry in seconds since the epoch; see
+    `shared.identity.tenancy.revocations`."""
     settings: Settings = field(default_factory=Settings)
     requests_per_minute: int | None = None
-    """Limit of each credential that was agreed with the company; None: the plan's."""
+    """Agreed rate limit per credential; None for the limit of the plan."""
 
     @property
-    def limits(self) -> Mapping[Limit, int]:
-        """The limits of the tenant's plan, and what was agreed with the company instead."""
+    def limits(self) -> Mapping[LimitName, int]:
+        """The limits of the plan, overridden by agreed limits."""
         limits = PLANS[self.plan].limits
         if self.requests_per_minute is None:
             return limits
         return {**limits, "requests_per_minute": self.requests_per_minute}
 
 
-def ensure_open(tenant: Tenant) -> None:
-    """Refuse a tenant that is not served.
+def ensure_active(tenant: Tenant) -> None:
+    """Raise an error unless the tenant is active and its plan includes the public API.
 
     Raises:
-        TenantMoved: It runs on its own server.
-        TenantSuspended: Its bills are open.
-        TenantCancelled: It has left.
-        FeatureNotInPlan: Its plan does not include the public API.
+        TenantMoved: The tenant runs on its own server.
+        TenantSuspended: The tenant is suspended.
+        TenantCancelled: The tenant is cancelled.
+        FeatureNotInPlan: The plan does not include the public API.
     """
     match tenant.state:
         case "moved":
@@ -160,37 +168,53 @@ def ensure_open(tenant: Tenant) -> None:
 
 
 def ensure_feature(tenant: Tenant, feature: str) -> None:
-    """Refuse a feature that the tenant's plan lacks.
+    """Raise an error unless the tenant's plan includes a feature.
 
     Raises:
-        FeatureNotInPlan: The plan lacks it.
+        FeatureNotInPlan: The plan does not include the feature.
     """
     if feature not in PLANS[tenant.plan].features:
         raise FeatureNotInPlan(feature, config().upgrade_url)
 
 
-def gets_webhooks(tenant: Tenant) -> bool:
-    """Tell whether events of the tenant are delivered."""
+def receives_webhooks(tenant: Tenant) -> bool:
+    """Return whether events of the tenant are delivered to webhooks."""
     return tenant.state == "active" and WEBHOOKS in PLANS[tenant.plan].features
 
 
 def has_module(tenant: Tenant, name: str) -> bool:
-    """Tell whether the module `name` (one of MODULES) is switched on."""
+    """Return whether the module `name` (one of MODULES) is enabled."""
     return name in tenant.modules
 
 
-def limit_reached(tenant: Tenant, limit: Limit, used: int) -> ServiceError:
-    """Make the 402 limit_reached that offers the next plan.
+def ensure_module(tenant: Tenant, name: str) -> None:
+    """Raise an error unless a module (one of MODULES) is enabled.
 
-    `error.offer` is {limit, used, plan, next_plan, upgrade_url}; `limit` is the number allowed,
-    `next_plan` null where no plan allows more.
+    Raises:
+        ServiceError: The error code of the module.
+    """
+    if not has_module(tenant, name):
+        code = MODULE_ERRORS[name]
+        raise ServiceError(CODES[code].meaning, code)
+
+
+def limit_reached(tenant: Tenant, limit: LimitName, used: int) -> ServiceError:
+    """Return the error limit_reached (402), which offers the next plan.
+
+    `error.offer` is {limit, used, plan, next_plan, upgrade_url}. `limit` is the allowed number;
+    `next_plan` is null if no plan allows more.
+
+    Args:
+        tenant: The tenant.
+        limit: The limit that is reached.
+        used: How many the tenant has.
     """
     allowed = tenant.limits[limit]
     above = PLANS[tenant.plan].next_plan
     next_plan = above if above and PLANS[above].limits[limit] > allowed else None
-    what = limit.replace("_", " ")
+    subject = limit.replace("_", " ")
     return ServiceError(
-        f"The plan {tenant.plan} allows {allowed} {what}.",
+        f"The plan {tenant.plan} allows {allowed} {subject}; {used} are in use.",
         "limit_reached",
         {
             "offer": {

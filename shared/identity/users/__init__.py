@@ -1,1 +1,1 @@
-"""People who use the service: users, their roles, how they log in."""
+"""Users, their roles, credentials and sessions."""

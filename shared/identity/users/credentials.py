@@ -1,109 +1,113 @@
-"""Use cases of what users prove themselves with: their password, their second factor."""
+"""Use cases of a user's own credentials: changing the password, two-step verification."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from shared.identity.audit.service import record as audit
-from shared.identity.users import attempts, logins, passwords, second_factor, totp
+from shared.identity.users import logins, password_check_limit, passwords, second_factor, totp
 from shared.identity.users.models import PasswordChange, TotpConfirmation, TotpEnrolment, User
 from shared.identity.users.repository import USERS
-from shared.identity.users.service import bad_password, end_tokens, opened
+from shared.identity.users.service import get_account, password_problems, revoke_user_tokens
 from shared.kernel.db.collection import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ServiceError, ValidationFailed
+from shared.kernel.validation import Checked, ensure_valid
 
 
-def change_password(
-    tx: Transaction, number: int, change: PasswordChange, problems: Sequence[Problem] = ()
-) -> Record[User]:
-    """Change the password of the user who calls, and of nobody else.
+def change_password(tx: Transaction, user_id: int, change: Checked[PasswordChange]) -> Record[User]:
+    """Change the password of the caller.
 
-    All tokens and all other sessions end; the session that the caller's token belongs to goes
-    on. Raises NotFound, Gone, ValidationFailed (also when the current password is wrong), and
-    ServiceError forbidden or rate_limited.
+    The user's tokens are revoked and all sessions end, except the session of the caller's token.
+
+    Raises:
+        NotFound, Gone: There is no such user, or it was deleted.
+        ValidationFailed: The change is invalid, or the current password is wrong.
+        ServiceError: forbidden if the caller is not this user; rate_limited after too many checks
+            of the current password.
     """
-    account = opened(tx, number)
-    if tx.caller is None or tx.caller.user_id != number:
-        message = "Only the user may change the password; others reset it."
+    account = get_account(tx, user_id)
+    if tx.caller is None or tx.caller.user_id != user_id:
+        message = "Only the user can change this password; an administrator can reset it."
         raise ServiceError(message, "forbidden")
     user, login = account.record.entity, account.login
-    found = [
-        *problems,
-        *bad_password(tx.store.slug, "new_password", change.new_password, user.username),
-    ]
-    current: str | None = change.current_password  # None where the body's is not valid
-    if current is not None:
-        attempts.ensure_allowed(tx.store, number, tx.now_ms / 1000)
-        if not passwords.verify(current, login.password):
+    found = password_problems(tx.store.slug, "new_password", change.new_password, user.username)
+    if change.current_password is not None:
+        password_check_limit.ensure_allowed(tx.store, user_id, tx.now_ms / 1000)
+        if not passwords.verify(change.current_password, login.password):
             found.append(Problem("current_password", "is not the current password"))
-    if found:
-        raise ValidationFailed(found)
+    change = ensure_valid(change, found)
     after = replace(login, password=passwords.hash_password(change.new_password))
-    end_tokens(tx, login, after.without_sessions(but=tx.caller.session))
-    audit(tx, "user.password_changed", "user", number, details={"username": user.username})
+    revoke_user_tokens(tx, login, after.end_sessions(keep=tx.caller.session))
+    audit(tx, "user.password_changed", "user", user_id, details={"username": user.username})
     return account.record
 
 
-def enrol_totp(tx: Transaction, number: int) -> TotpEnrolment:
-    """Give a user a second factor that waits for its first code.
+def enrol_totp(tx: Transaction, user_id: int) -> TotpEnrolment:
+    """Enrol a second factor, which stays pending until its first code is confirmed.
 
-    Again while it waits: another one in its place. Raises NotFound, Gone, and Conflict when
-    two-step verification is on.
+    A pending second factor is replaced. Raises NotFound, Gone, and Conflict if two-step
+    verification is already enabled.
     """
-    account = opened(tx, number)
+    account = get_account(tx, user_id)
     user, login = account.record.entity, account.login
     if login.two_step:
-        raise _already_on(user)
-    factor, secret, codes = second_factor.enrol(tx.store.slug, number)
-    logins.stage(tx, login, replace(login, second_factor=factor))
+        raise _already_enabled(user)
+    factor, secret, codes = second_factor.enrol(tx.store.slug, user_id)
+    logins.save(tx, login, replace(login, second_factor=factor))
     return TotpEnrolment(
-        secret=totp.as_text(secret),
+        secret=totp.base32_text(secret),
         otpauth_uri=totp.otpauth_uri(secret, f"{user.username}@{tx.store.slug}"),
         recovery_codes=codes,
     )
 
 
 def confirm_totp(
-    tx: Transaction, number: int, given: TotpConfirmation, problems: Sequence[Problem] = ()
+    tx: Transaction, user_id: int, confirmation: Checked[TotpConfirmation]
 ) -> Record[User]:
-    """Switch two-step verification on, with the first code of the app.
+    """Enable two-step verification with the first code of the authenticator app.
 
-    Tokens and sessions so far end, since they were got without a code. Raises NotFound, Gone,
-    Conflict when nothing waits to be confirmed, ValidationFailed when the code is not right.
+    All tokens and sessions of the user end, because they were issued without a code.
+
+    Raises:
+        NotFound, Gone: There is no such user, or it was deleted.
+        Conflict: Two-step verification is enabled, or there is no enrolment to confirm.
+        ValidationFailed: The code is invalid or wrong.
     """
-    account = opened(tx, number)
+    account = get_account(tx, user_id)
     user, login = account.record.entity, account.login
     if login.two_step:
-        raise _already_on(user)
+        raise _already_enabled(user)
     if login.second_factor is None:
-        raise Conflict(f"The user {user.username} has no second factor to confirm.")
-    if problems:
-        raise ValidationFailed(problems)
-    after = second_factor.confirmed(tx.store.slug, login, given.code, tx.now_ms / 1000)
+        raise Conflict(
+            f"The user {user.username} has no second factor to confirm; enrol one first."
+        )
+    code = ensure_valid(confirmation).code
+    after = second_factor.confirm(tx.store.slug, login, code, tx.now_ms / 1000)
     if after is None:
-        raise ValidationFailed([Problem("code", "is not the code of this moment")])
-    end_tokens(tx, login, after.without_sessions())
-    audit(tx, "user.totp_enrolled", "user", number, details={"username": user.username})
-    switched = user.model_copy(update={"two_step": True, "updated_at": tx.now})
-    return USERS.replace(tx, account.record, switched)
+        raise ValidationFailed(
+            [Problem("code", "is not the current code of the authenticator app")]
+        )
+    revoke_user_tokens(tx, login, after.end_sessions())
+    audit(tx, "user.totp_enrolled", "user", user_id, details={"username": user.username})
+    return USERS.update(tx, account.record, {"two_step": True})
 
 
-def remove_totp(tx: Transaction, number: int) -> Record[User]:
-    """Switch two-step verification off, or give up an enrolment; NotFound, Gone.
+def remove_totp(tx: Transaction, user_id: int) -> Record[User]:
+    """Disable two-step verification or delete a pending second factor.
 
-    Nothing happens to a user without a second factor.
+    Without a second factor, nothing changes. Raises NotFound, Gone.
     """
-    account = opened(tx, number)
+    account = get_account(tx, user_id)
     user, login = account.record.entity, account.login
     if login.second_factor is None:
         return account.record
-    logins.stage(tx, login, replace(login, second_factor=None))
+    logins.save(tx, login, replace(login, second_factor=None))
     if not login.two_step:
         return account.record
-    audit(tx, "user.totp_removed", "user", number, details={"username": user.username})
-    switched = user.model_copy(update={"two_step": False, "updated_at": tx.now})
-    return USERS.replace(tx, account.record, switched)
+    audit(tx, "user.totp_removed", "user", user_id, details={"username": user.username})
+    return USERS.update(tx, account.record, {"two_step": False})
 
 
-def _already_on(user: User) -> Conflict:
-    return Conflict(f"The user {user.username} has a second factor; remove it first.")
+def _already_enabled(user: User) -> Conflict:
+    return Conflict(
+        f"Two-step verification of the user {user.username} is already enabled; disable it first."
+    )

@@ -1,7 +1,7 @@
-"""How users log in: an item `login#ID` beside each user, with what no answer ever shows.
+"""Logins: the item `login#ID` of each user, with credentials that no response contains.
 
-Attributes: version, password (argon2id), tokens_from, epoch, kept_session, and `totp`, the
-second factor. Everything that changes it replaces it, on the condition that nobody else did.
+Attributes: `version`, `password` (argon2id), `tokens_from`, `epoch`, `kept_session`, and `totp`,
+the second factor. Every change replaces the item, on the condition that its version is unchanged.
 """
 
 from collections.abc import Mapping
@@ -17,56 +17,56 @@ from shared.kernel.db.transaction import Transaction
 
 @dataclass(frozen=True, slots=True)
 class SecondFactor:
-    """An authenticator app, and the recovery codes that stand in for it."""
+    """The secret of an authenticator app, and the recovery codes that can replace its codes."""
 
-    sealed: bytes
-    """The secret, under a key of KMS."""
+    sealed_secret: bytes
+    """The secret of the app, encrypted with a KMS key."""
     confirmed: bool
-    """False until the app has shown a right code: nobody is asked for one before that."""
+    """False while the enrolment is pending: until then, signing in needs no code."""
     last_step: int
-    """Step of the code that was accepted last; neither it nor an earlier one is again."""
+    """Time step of the last accepted code; codes of this and earlier steps are rejected."""
     salt: bytes
-    codes: frozenset[str] = field(repr=False)
-    """Hashes of the recovery codes that are left."""
+    recovery_code_hashes: frozenset[str] = field(repr=False)
+    """Hashes of the unused recovery codes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """What a user is recognised by, and since when their tokens and sessions count."""
+    """The credentials of a user, and from when the user's tokens and sessions are valid."""
 
     user_id: int
     password: str = field(repr=False)
-    """What `passwords.hash_password` made."""
+    """The result of `passwords.hash_password`."""
     version: int = 0
     tokens_from: int = 0
-    """First second (since the epoch) of which tokens count; new ones are issued as of it."""
+    """Earliest `iat` of the user's tokens, in seconds since the epoch."""
     epoch: int = 0
-    """Rises when every session must end; a session keeps the epoch that it was begun in."""
+    """Incremented to end all sessions. A session stores the epoch in which it began."""
     kept_session: str | None = None
-    """The one session of an earlier epoch that goes on: the one that changed the password."""
+    """Id of the session of an earlier epoch that stays valid: the one that changed the password."""
     second_factor: SecondFactor | None = None
 
     @property
     def two_step(self) -> bool:
-        """Whether a code is asked for besides the password."""
+        """Whether two-step verification is enabled."""
         return self.second_factor is not None and self.second_factor.confirmed
 
-    def admits(self, session: str, epoch: int) -> bool:
-        """Tell whether a session that was begun in an epoch goes on."""
+    def allows_session(self, session: str, epoch: int) -> bool:
+        """Return whether a session that began in `epoch` is still valid."""
         return epoch == self.epoch or session == self.kept_session
 
-    def without_sessions(self, but: str | None = None) -> "Login":
-        """Return the login after all sessions have ended, but perhaps one."""
-        return replace(self, epoch=self.epoch + 1, kept_session=but)
+    def end_sessions(self, keep: str | None = None) -> "Login":
+        """Return the login with all sessions ended, except the session `keep`."""
+        return replace(self, epoch=self.epoch + 1, kept_session=keep)
 
 
 def login_key(user_id: int) -> Key:
-    """Key of a user's login."""
+    """Return the key of a user's login."""
     return (f"login#{id_text(user_id)}", "LOGIN")
 
 
-def login_among(found: Mapping[Key, Item], user_id: int) -> Login | None:
-    """Pick a user's login out of items that were read with others; None when it is not there."""
+def pick_login(found: Mapping[Key, Item], user_id: int) -> Login | None:
+    """Return a user's login from items that were read together; None if it is not among them."""
     item = found.get(login_key(user_id))
     if item is None:
         return None
@@ -84,48 +84,58 @@ def login_among(found: Mapping[Key, Item], user_id: int) -> Login | None:
 
 def _second_factor(totp: Mapping[str, Any]) -> SecondFactor:
     return SecondFactor(
-        sealed=totp["sealed"],
+        sealed_secret=totp["sealed"],
         confirmed=totp["confirmed"],
         last_step=totp["last_step"],
         salt=totp["salt"],
-        codes=frozenset(totp["codes"]),
+        recovery_code_hashes=frozenset(totp["codes"]),
     )
 
 
-def stage(tx: Transaction, seen: Login | None, after: Login) -> None:
-    """Stage a login as it is from now on; overtaken when it is not as seen any more.
+def save(tx: Transaction, before: Login | None, after: Login) -> None:
+    """Add the write of a changed login, on the condition that it is still as in `before`.
 
-    So a code is spent once, however many present it at once. `seen` is None for a new one.
+    The condition also ensures that a code is used only once by concurrent sign-ins.
+
+    Args:
+        tx: The transaction.
+        before: The login as it was read; None for a new user.
+        after: The new login.
     """
-    item = _item(after, seen.version + 1 if seen else 1)
-    if seen is None:
+    item = _login_item(after, before.version + 1 if before else 1)
+    if before is None:
         tx.insert(item)
     else:
-        tx.put(item, condition="version = :seen", values={":seen": seen.version})
+        tx.put(item, condition="version = :seen", values={":seen": before.version})
 
 
-def ensure_unchanged(tx: Transaction, seen: Login) -> None:
-    """Bind the transaction to a login as it was read; overtaken when it has changed.
+def check_unchanged(tx: Transaction, login: Login) -> None:
+    """Add the condition that a login is unchanged since it was read.
 
-    For whoever begins a session: what ends all sessions at that moment ends this one too.
+    A new session needs it: a concurrent change that ends all sessions must end this one, too.
     """
+    check_version(tx, login_key(login.user_id), login.version)
+
+
+def check_version(tx: Transaction, key: Key, version: int) -> None:
+    """Add the condition that an item still has the version that was read."""
     tx.add_action(
         "ConditionCheck",
         {
             "TableName": tx.store.table,
-            "Key": key_attributes(login_key(seen.user_id)),
-            "ConditionExpression": "version = :seen",
-            "ExpressionAttributeValues": {":seen": encode(seen.version)},
+            "Key": key_attributes(key),
+            "ConditionExpression": "version = :version",
+            "ExpressionAttributeValues": {":version": encode(version)},
         },
     )
 
 
-def drop(tx: Transaction, user_id: int) -> None:
-    """Stage the end of a login, beside the end of the user."""
+def delete(tx: Transaction, user_id: int) -> None:
+    """Add the deletion of a user's login."""
     tx.delete(login_key(user_id))
 
 
-def _item(login: Login, version: int) -> Item:
+def _login_item(login: Login, version: int) -> Item:
     partition, sort = login_key(login.user_id)
     factor = login.second_factor
     return {
@@ -138,10 +148,10 @@ def _item(login: Login, version: int) -> Item:
         "kept_session": login.kept_session,
         "totp": factor
         and {
-            "sealed": factor.sealed,
+            "sealed": factor.sealed_secret,
             "confirmed": factor.confirmed,
             "last_step": factor.last_step,
             "salt": factor.salt,
-            "codes": dict.fromkeys(sorted(factor.codes), True),
+            "codes": dict.fromkeys(sorted(factor.recovery_code_hashes), True),
         },
     }

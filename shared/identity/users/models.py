@@ -1,4 +1,4 @@
-"""What users and roles are: bodies, what is stored, what is answered."""
+"""Users and roles: request bodies, stored entities, responses and list parameters."""
 
 import re
 from typing import Annotated, Literal
@@ -11,25 +11,25 @@ from shared.identity.users.totp import DIGITS
 from shared.kernel.fields import Email, Identifier, Input, Name, Note, Stored, Timestamp, distinct
 from shared.kernel.list_parameters import Integer, ListParameters, Search
 
-MOST_ROLES = 20
-"""Roles that a user may have."""
+MAX_ROLES = 20
+"""Most roles of a user."""
 
 _USERNAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
 
-def folded_username(text: str) -> str:
-    """A user name as it is stored: telephones write the first letter in upper case."""
+def normalize_username(text: str) -> str:
+    """Return a user name in the stored form, in lower case and without surrounding spaces."""
     plain = text.strip()
-    return plain.lower() if plain.isascii() else plain  # no sign of another script becomes one
+    return plain.lower() if plain.isascii() else plain  # lower() maps some other letters to ASCII
 
 
 def is_username(text: str) -> bool:
-    """Tell whether a text (folded) can be a user name."""
+    """Return whether a normalized text has the form of a user name."""
     return _USERNAME.fullmatch(text) is not None
 
 
 def _username(text: str) -> str:
-    folded = folded_username(text)
+    folded = normalize_username(text)
     if not is_username(folded):
         raise PydanticCustomError(
             "username",
@@ -45,7 +45,7 @@ type Username = Annotated[
     AfterValidator(_username),
     WithJsonSchema({"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"}),
 ]
-"""What somebody logs in with, before `@` and the name of the tenant; kept in lower case."""
+"""User name, stored in lower case; a user logs in as `username@tenant`."""
 
 type _ShortName = Annotated[Name, StringConstraints(max_length=100)]
 
@@ -57,8 +57,8 @@ type _Permissions = Annotated[
 ]
 type _RoleIds = Annotated[
     list[Identifier],
-    Field(max_length=MOST_ROLES, json_schema_extra={"uniqueItems": True}),
-    distinct(MOST_ROLES),
+    Field(max_length=MAX_ROLES, json_schema_extra={"uniqueItems": True}),
+    distinct(MAX_ROLES),
 ]
 
 type Password = Annotated[
@@ -66,18 +66,18 @@ type Password = Annotated[
     StringConstraints(max_length=1_000),
     WithJsonSchema({"type": "string", "format": "password", "minLength": 12, "maxLength": 256}),
 ]
-"""A new password; what else it must be is told by `passwords.problem`."""
+"""A new password; `passwords.password_problem` checks its other requirements."""
 
 type PresentedPassword = Annotated[
     str,
     StringConstraints(max_length=1_000),
     WithJsonSchema({"type": "string", "format": "password"}),
 ]
-"""A password that is to be compared with the one stored."""
+"""A password to verify, which is not checked otherwise."""
 
 
 class UserCreate(Input):
-    """A new user. Without a password, the service makes one."""
+    """A new user. Without a password, the service generates one."""
 
     username: Username
     name: _ShortName
@@ -87,7 +87,7 @@ class UserCreate(Input):
 
 
 class UserChange(Input):
-    """What may change of a user; only the fields sent do."""
+    """Changes of a user. Fields that are not sent keep their values."""
 
     name: _ShortName = ""
     email: Email | None = None
@@ -96,27 +96,27 @@ class UserChange(Input):
 
 
 class PasswordReset(Input):
-    """A new password for somebody else. Without one, the service makes it."""
+    """A new password set by an administrator. Without one, the service generates it."""
 
     password: Password | None = None
 
 
 class PasswordChange(Input):
-    """A new password of one's own."""
+    """A new password set by the user."""
 
     current_password: PresentedPassword
     new_password: Password
 
 
 def _code(text: str) -> str:
-    digits = "".join(text.split())  # apps show them in two groups
+    digits = "".join(text.split())  # apps show two groups of three digits
     if not (len(digits) == DIGITS and digits.isascii() and digits.isdigit()):
         raise PydanticCustomError("totp", f"must have {DIGITS} digits")
     return digits
 
 
 class TotpConfirmation(Input):
-    """The code that the authenticator app shows."""
+    """The current code of the authenticator app."""
 
     code: Annotated[
         str,
@@ -127,35 +127,35 @@ class TotpConfirmation(Input):
 
 
 class User(Stored):
-    """A user, as stored and as answered. How they log in is kept apart."""
+    """A user, as stored and in responses. The credentials are a separate item."""
 
     id: int
     username: str
     name: str
     email: str | None = None
     roles: list[int]
-    is_active: bool = Field(description="false: can get no token.")
-    two_step: bool = Field(description="Whether a code is asked for besides the password.")
+    is_active: bool = Field(description="false: the user cannot get tokens.")
+    two_step: bool = Field(description="Whether two-step verification is enabled.")
     created_at: Timestamp
     updated_at: Timestamp
 
 
 class NewUser(User):
-    """A user with the password that the service made, which is shown this once."""
+    """A user with the generated password, which only this response contains."""
 
-    password: str | None = Field(description="null where the request gave one.")
+    password: str | None = Field(description="Null if the request contained a password.")
 
 
 class TotpEnrolment(Stored):
-    """A second factor to be confirmed; all of it is shown this once."""
+    """A pending second factor, which only this response contains."""
 
-    secret: str = Field(description="Base32, for typing in.")
-    otpauth_uri: str = Field(description="For a QR code.")
-    recovery_codes: list[str] = Field(description="Each works once in place of a code.")
+    secret: str = Field(description="Base32, to be typed into the app.")
+    otpauth_uri: str = Field(description="To be shown as a QR code.")
+    recovery_codes: list[str] = Field(description="Each replaces a code once.")
 
 
 class UserParameters(ListParameters):
-    """Parameters of the list of users."""
+    """Query parameters of the list of users."""
 
     sort: Literal[
         "id", "-id", "username", "-username", "name", "-name",
@@ -178,7 +178,7 @@ class RoleCreate(Input):
 
 
 class RoleChange(Input):
-    """What may change of a role; only the fields sent do."""
+    """Changes of a role. Fields that are not sent keep their values."""
 
     name: _ShortName = ""
     description: Note | None = None
@@ -186,7 +186,7 @@ class RoleChange(Input):
 
 
 class Role(Stored):
-    """A named set of permissions, as answered."""
+    """A role, a named set of permissions, in responses."""
 
     id: int
     name: str
@@ -197,13 +197,13 @@ class Role(Stored):
 
 
 class StoredRole(Role):
-    """A role as stored; `tokens_from`: first second of which tokens may bear it."""
+    """A role as stored. `tokens_from` is the earliest `iat` of tokens with the role."""
 
     tokens_from: int = 0
 
 
 class RoleParameters(ListParameters):
-    """Parameters of the list of roles."""
+    """Query parameters of the list of roles."""
 
     sort: Literal[
         "id", "-id", "name", "-name", "created_at", "-created_at", "updated_at", "-updated_at"

@@ -4,26 +4,25 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from shared.identity.users import logins
-from shared.identity.users.logins import Login, login_among, login_key
+from shared.identity.users.logins import Login, login_key, pick_login
 from shared.identity.users.models import (
     RoleParameters,
     StoredRole,
     User,
     UserParameters,
-    folded_username,
     is_username,
+    normalize_username,
 )
 from shared.kernel.db.collection import Collection, Record
 from shared.kernel.db.facets import SEPARATOR, Facets, flag_text, fold, id_text, searchable
-from shared.kernel.db.items import Key, encode
+from shared.kernel.db.items import Key, alias_key
 from shared.kernel.db.listing import Page, read_page
-from shared.kernel.db.references import alias_key
-from shared.kernel.db.store import Store, key_attributes
+from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 
-_NOBODY = "-"
-"""Looked up in place of what cannot be a user name; no name begins like this."""
+_NO_SUCH_NAME = "-"
+"""Name that is looked up instead of an invalid one; no user name begins with a hyphen."""
 
 
 def _user_facets(user: User) -> Facets:
@@ -31,7 +30,7 @@ def _user_facets(user: User) -> Facets:
         "id": id_text(user.id),
         "username": user.username,
         "name": fold(user.name),
-        # The separator, so that no search matches the end of one and the beginning of the other.
+        # the separator prevents a match across the user name and the name
         "search": f"{user.username}{SEPARATOR}{searchable(user.name)}",
         "email": _email_text(user.email),
         "roles": f",{','.join(map(str, user.roles))},",
@@ -43,7 +42,7 @@ def _user_facets(user: User) -> Facets:
 
 
 def _email_text(email: str | None) -> str | None:
-    """E-mail addresses are found without regard to case."""
+    """Return an e-mail address in lower case, because the filter ignores case."""
     return email.lower() if email else None
 
 
@@ -99,56 +98,55 @@ def list_roles(store: Store, parameters: RoleParameters) -> Page[StoredRole]:
     return read_page(store, ROLES, parameters.list_query(contains={"search": parameters.search}))
 
 
-# Users by name
+# Users and their logins
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
-    """A user and how they log in, read at one moment."""
+class UserAccount:
+    """A user and the user's login, read together."""
 
     record: Record[User]
     login: Login
 
 
-def find_by_name(store: Store, username: str) -> Account | None:
-    """Find a user by name, also a disabled one; as many calls for a name that nobody has.
+def find_account(store: Store, username: str) -> UserAccount | None:
+    """Return the account with a user name, even if it is disabled; None if there is none.
+
+    The number of calls is the same for a name that nobody has.
 
     Args:
-        store: Of the tenant.
-        username: Anything that a caller sent; case does not matter.
+        store: The store of the tenant.
+        username: The presented user name, valid or not; case does not matter.
     """
-    folded = folded_username(username)
-    alias = store.get(_username_key(folded if is_username(folded) else _NOBODY))
+    name = normalize_username(username)
+    alias = store.get(_username_key(name if is_username(name) else _NO_SUCH_NAME))
     return read_account(store, alias["id"] if alias else 0)
 
 
-def read_account(store: Store, number: int) -> Account | None:
-    """Read a user with their login in one call; None when there is no such user (any more)."""
-    found = store.get_many([USERS.key(number), login_key(number)])
-    record, login = USERS.pick_from(found, number), login_among(found, number)
-    return Account(record, login) if record and login else None
+def read_account(store: Store, user_id: int) -> UserAccount | None:
+    """Read a user and their login in one call; return None if the user does not exist."""
+    found = store.get_many([USERS.key(user_id), login_key(user_id)])
+    record, login = USERS.pick_from(found, user_id), pick_login(found, user_id)
+    return UserAccount(record, login) if record and login else None
 
 
-def bind(tx: Transaction, account: Account, after: Login) -> None:
-    """Bind a sign-in to the account as it was read, and stage its login as it is from now on.
+def bind_sign_in(tx: Transaction, account: UserAccount, after: Login) -> None:
+    """Add the conditions of a sign-in: the user and the login are unchanged since they were read.
 
-    StaleRead when either part has changed: what disables a user, takes a role away or ends all
-    sessions at that very moment is not missed.
+    A concurrent change that disables the user, removes a role or ends all sessions then makes the
+    commit raise StaleRead.
+
+    Args:
+        tx: The transaction of the sign-in.
+        account: The account as it was read.
+        after: The login to store; equal to `account.login` if nothing changes.
     """
     user = account.record
-    tx.add_action(
-        "ConditionCheck",
-        {
-            "TableName": tx.store.table,
-            "Key": key_attributes(USERS.key(user.id)),
-            "ConditionExpression": "version = :seen",
-            "ExpressionAttributeValues": {":seen": encode(user.version)},
-        },
-    )
+    logins.check_version(tx, USERS.key(user.id), user.version)
     if after == account.login:
-        logins.ensure_unchanged(tx, account.login)
+        logins.check_unchanged(tx, account.login)
     else:
-        logins.stage(tx, account.login, after)
+        logins.save(tx, account.login, after)
 
 
 def _username_key(username: str) -> Key:
@@ -156,40 +154,40 @@ def _username_key(username: str) -> Key:
 
 
 def username_taken(store: Store, username: str) -> bool:
-    """Tell whether somebody has the name."""
+    """Return whether a user has the user name."""
     return store.get(_username_key(username)) is not None
 
 
 def insert_username(tx: Transaction, user: User) -> None:
-    """Stage the alias of a new user, whose name must be free."""
+    """Add the alias of a new user's name, on the condition that the name is free."""
     _insert_alias(tx, _username_key(user.username), user.id)
 
 
-def drop_username(tx: Transaction, user: User) -> None:
-    """Stage that a user's name is free again."""
+def delete_username(tx: Transaction, user: User) -> None:
+    """Add the deletion of the alias of a user's name."""
     tx.delete(_username_key(user.username))
 
 
-def _insert_alias(tx: Transaction, key: Key, number: int) -> None:
-    tx.insert({PARTITION_KEY: key[0], SORT_KEY: key[1], "id": number})
+def _insert_alias(tx: Transaction, key: Key, record_id: int) -> None:
+    tx.insert({PARTITION_KEY: key[0], SORT_KEY: key[1], "id": record_id})
 
 
 # Roles
 
 
 @dataclass(frozen=True, slots=True)
-class Rights:
-    """What roles allow together; `tokens_from`: first second of which tokens may bear them."""
+class RolePermissions:
+    """The permissions of several roles; `tokens_from` is the earliest `iat` of tokens with them."""
 
     permissions: frozenset[str]
     tokens_from: int
 
 
-def rights_of(store: Store, roles: Iterable[int]) -> Rights:
-    """Read what roles allow; those that are gone allow nothing."""
+def read_role_permissions(store: Store, roles: Iterable[int]) -> RolePermissions:
+    """Read the permissions of roles; deleted roles have none."""
     found = [record.entity for record in ROLES.get_many(store, roles)]
-    return Rights(
-        permissions=frozenset(one for role in found for one in role.permissions),
+    return RolePermissions(
+        permissions=frozenset(permission for role in found for permission in role.permissions),
         tokens_from=max((role.tokens_from for role in found), default=0),
     )
 
@@ -198,35 +196,35 @@ def _role_name_key(name: str) -> Key:
     return alias_key("role_name", fold(name))
 
 
-def holder_of_role_name(store: Store, name: str) -> int | None:
-    """Id of the role with the name, without regard to case and accents."""
+def find_role_id(store: Store, name: str) -> int | None:
+    """Return the id of the role with a name, ignoring case and accents; None if there is none."""
     alias = store.get(_role_name_key(name))
     return alias["id"] if alias else None
 
 
 def insert_role_name(tx: Transaction, role: StoredRole) -> None:
-    """Stage the alias of a role, whose name must be free."""
+    """Add the alias of a role's name, on the condition that the name is free."""
     _insert_alias(tx, _role_name_key(role.name), role.id)
 
 
-def drop_role_name(tx: Transaction, role: StoredRole) -> None:
-    """Stage that a role's name is free again."""
+def delete_role_name(tx: Transaction, role: StoredRole) -> None:
+    """Add the deletion of the alias of a role's name."""
     tx.delete(_role_name_key(role.name))
 
 
 def same_role_name(one: str, other: str) -> bool:
-    """Tell whether two names are the same one."""
+    """Return whether two role names are equal, ignoring case and accents."""
     return _role_name_key(one) == _role_name_key(other)
 
 
-def start_role_count(tx: Transaction, role: int) -> None:
-    """Stage the count of the users who have a new role."""
+def create_role_count(tx: Transaction, role: int) -> None:
+    """Add the counter of a new role's users, which starts at 0."""
     partition, sort = _role_count_key(role)
     tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "holders": 0})
 
 
-def count_role(tx: Transaction, role: int, difference: int) -> None:
-    """Stage that so many more (or fewer) users have a role; overtaken when it is gone."""
+def change_role_count(tx: Transaction, role: int, difference: int) -> None:
+    """Add a change of a role's user counter; the commit raises StaleRead if the role is deleted."""
     tx.update(
         _role_count_key(role),
         "ADD holders :difference",
@@ -235,14 +233,14 @@ def count_role(tx: Transaction, role: int, difference: int) -> None:
     )
 
 
-def role_count(store: Store, role: int) -> int:
-    """How many users have a role."""
+def count_users_with_role(store: Store, role: int) -> int:
+    """Return how many users have a role."""
     item = store.get(_role_count_key(role))
     return int(item["holders"]) if item else 0
 
 
-def drop_role_count(tx: Transaction, role: int) -> None:
-    """Stage the end of a role's count; overtaken when a user has the role after all."""
+def delete_role_count(tx: Transaction, role: int) -> None:
+    """Add the deletion of a role's user counter, on the condition that it is 0."""
     tx.delete(_role_count_key(role), condition="holders = :none", values={":none": 0})
 
 

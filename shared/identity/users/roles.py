@@ -1,6 +1,4 @@
-"""Use cases of roles: named sets of permissions that users have."""
-
-from collections.abc import Sequence
+"""Use cases of roles, which are named sets of permissions."""
 
 from shared.identity.audit.service import record as audit
 from shared.identity.tenancy import revocations
@@ -11,74 +9,75 @@ from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Conflict, NotFound, Problem, ValidationFailed
+from shared.kernel.errors import Conflict, NotFound, Problem
+from shared.kernel.validation import Checked, ensure_valid
 
 
-def create_role(
-    tx: Transaction, draft: RoleCreate, problems: Sequence[Problem] = ()
-) -> Record[StoredRole]:
-    """Create a role; ValidationFailed with all problems, also when the name is taken."""
-    found = [*problems, *_name_taken(tx.store, draft.name, None)]
-    if found:
-        raise ValidationFailed(found)
-    number = tx.next_id(ROLES.kind)
-    role = StoredRole(id=number, created_at=tx.now, updated_at=tx.now, **draft.model_dump())
-    repository.insert_role_name(tx, role)
-    repository.start_role_count(tx, number)
-    details = {"name": role.name, "permissions": role.permissions}
-    audit(tx, "role.created", "role", number, details=details)
-    return ROLES.insert(tx, number, role)
+def create_role(tx: Transaction, draft: Checked[RoleCreate]) -> Record[StoredRole]:
+    """Create a role.
 
-
-def change_role(
-    tx: Transaction, number: int, change: RoleChange, problems: Sequence[Problem] = ()
-) -> Record[StoredRole]:
-    """Change the fields sent; raises NotFound, Gone, ValidationFailed.
-
-    Losing a permission ends the tokens of all who have the role.
+    Raises:
+        ValidationFailed: The draft is invalid, or the name is taken.
     """
-    record = ROLES.get(tx.store, number)
+    draft = ensure_valid(draft, _name_taken(tx.store, draft.name, None))
+    role_id = tx.next_id(ROLES.kind)
+    role = StoredRole(id=role_id, created_at=tx.now, updated_at=tx.now, **draft.model_dump())
+    repository.insert_role_name(tx, role)
+    repository.create_role_count(tx, role_id)
+    details = {"name": role.name, "permissions": role.permissions}
+    audit(tx, "role.created", "role", role_id, details=details)
+    return ROLES.insert(tx, role_id, role)
+
+
+def change_role(tx: Transaction, role_id: int, change: Checked[RoleChange]) -> Record[StoredRole]:
+    """Change the fields that were sent.
+
+    Removing a permission revokes the tokens of all users with the role.
+
+    Raises:
+        NotFound, Gone: There is no such role, or it was deleted.
+        ValidationFailed: The change is invalid, or the name is taken.
+    """
+    record = ROLES.get(tx.store, role_id)
     before = record.entity
+    change = ensure_valid(change, _name_taken(tx.store, change.name, role_id))
     sent = change.model_dump(exclude_unset=True)
-    found = [*problems, *_name_taken(tx.store, sent.get("name"), number)]
-    if found:
-        raise ValidationFailed(found)
     after = before.model_copy(update={**sent, "updated_at": tx.now})
     if not repository.same_role_name(before.name, after.name):
-        repository.drop_role_name(tx, before)
+        repository.delete_role_name(tx, before)
         repository.insert_role_name(tx, after)
     if set(before.permissions) - set(after.permissions):
-        revocations.stage(tx, f"role:{number}")
-        after = after.model_copy(update={"tokens_from": revocations.tokens_from(tx)})
-    if changed := rules.changes(before, after):
-        audit(tx, "role.changed", "role", number, changes=changed, details={"name": before.name})
+        revocations.revoke_in(tx, f"role:{role_id}")
+        after = after.model_copy(update={"tokens_from": revocations.next_valid_iat(tx)})
+    if changed := rules.field_changes(before, after):
+        audit(tx, "role.changed", "role", role_id, changes=changed, details={"name": before.name})
     return ROLES.replace(tx, record, after)
 
 
-def delete_role(tx: Transaction, number: int) -> Record[StoredRole]:
-    """Delete a role that no user has; Conflict while one does."""
-    record = ROLES.get(tx.store, number)
+def delete_role(tx: Transaction, role_id: int) -> Record[StoredRole]:
+    """Delete a role. Raises NotFound, Gone, and Conflict while a user has the role."""
+    record = ROLES.get(tx.store, role_id)
     role = record.entity
-    holders = repository.role_count(tx.store, number)
+    holders = repository.count_users_with_role(tx.store, role_id)
     if holders:
         users = "1 user has" if holders == 1 else f"{holders} users have"
-        raise Conflict(f"{users} the role {role.name}; take it away from them first.")
-    revocations.stage(tx, f"role:{number}")  # for tokens being issued to who had it a moment ago
-    repository.drop_role_count(tx, number)
-    repository.drop_role_name(tx, role)
-    audit(tx, "role.deleted", "role", number, details={"name": role.name})
+        raise Conflict(f"{users} the role {role.name}; remove the role from all users first.")
+    revocations.revoke_in(tx, f"role:{role_id}")  # for tokens being issued at this moment
+    repository.delete_role_count(tx, role_id)
+    repository.delete_role_name(tx, role)
+    audit(tx, "role.deleted", "role", role_id, details={"name": role.name})
     ROLES.remove(tx, record)
     return record
 
 
-def get_role(store: Store, number: int) -> Record[StoredRole]:
-    """Read a role; NotFound, or Gone when deleted."""
-    return ROLES.get(store, number)
+def get_role(store: Store, role_id: int) -> Record[StoredRole]:
+    """Read a role. Raises NotFound, or Gone if the role was deleted."""
+    return ROLES.get(store, role_id)
 
 
-def named_role(store: Store, name: str) -> Record[StoredRole]:
-    """Read the role with a name; NotFound when there is none."""
-    number = repository.holder_of_role_name(store, name)
+def get_role_by_name(store: Store, name: str) -> Record[StoredRole]:
+    """Read the role with a name. Raises NotFound."""
+    number = repository.find_role_id(store, name)
     if number is None:
         raise NotFound(f"The role {name}")
     return ROLES.get(store, number)
@@ -90,7 +89,7 @@ def list_roles(store: Store, parameters: RoleParameters) -> Page[StoredRole]:
 
 
 def _name_taken(store: Store, name: str | None, owner: int | None) -> list[Problem]:
-    """Return a problem when another role has the name; None is one not sent, or not valid."""
-    if not name or repository.holder_of_role_name(store, name) in {None, owner}:
+    """Return a problem if another role has the name; empty or None if absent or invalid."""
+    if not name or repository.find_role_id(store, name) in {None, owner}:
         return []
     return [Problem("name", "is already taken by another role")]

@@ -1,4 +1,4 @@
-"""Decisions about users and roles, on plain data."""
+"""Decisions about users and roles on plain data."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
@@ -12,28 +12,30 @@ from shared.kernel.errors import Problem
 _BOOKKEEPING = frozenset({"updated_at", "tokens_from"})
 
 
-def unknown_roles(wanted: Sequence[int] | None, known: Container[int]) -> list[Problem]:
-    """Return a problem for each role that there is not.
+def unknown_role_problems(
+    role_ids: Sequence[int] | None, existing_ids: Container[int]
+) -> list[Problem]:
+    """Return a problem for each role that does not exist.
 
     Args:
-        wanted: Ids of roles; None when the list itself is not valid.
-        known: Ids of those that there are.
+        role_ids: The ids that were sent; None if the list is not valid.
+        existing_ids: The ids of the roles that exist.
     """
     return [
         Problem(f"roles.{at}", f"there is no role {number}")
-        for at, number in enumerate(wanted or ())
-        if number not in known
+        for at, number in enumerate(role_ids or ())
+        if number not in existing_ids
     ]
 
 
-def differences(before: Iterable[int], after: Iterable[int]) -> Mapping[int, int]:
-    """Return by role whether one more user has it (1) or one less (-1)."""
+def role_count_changes(before: Iterable[int], after: Iterable[int]) -> Mapping[int, int]:
+    """Return role id → 1 for an added role, -1 for a removed role."""
     had, has = set(before), set(after)
     return {role: 1 if role in has else -1 for role in sorted(had ^ has)}
 
 
-def changes(before: BaseModel, after: BaseModel) -> Mapping[str, tuple[Any, Any]]:
-    """Return what has changed, for the audit log: field → (before, after)."""
+def field_changes(before: BaseModel, after: BaseModel) -> Mapping[str, tuple[Any, Any]]:
+    """Return field → (before, after) of the changed fields, for the audit log."""
     old, new = before.model_dump(), after.model_dump()
     return {
         name: (value, new[name])
@@ -42,8 +44,8 @@ def changes(before: BaseModel, after: BaseModel) -> Mapping[str, tuple[Any, Any]
     }
 
 
-def act(before: User, after: User) -> AuditAction:
-    """Name what was done to a user, for the audit log."""
+def audit_action(before: User, after: User) -> AuditAction:
+    """Return the action of the audit entry for a changed user."""
     if before.is_active == after.is_active:
         return "user.changed"
     return "user.enabled" if after.is_active else "user.disabled"

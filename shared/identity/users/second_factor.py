@@ -1,4 +1,4 @@
-"""Two-step verification: enrolling an authenticator app, confirming it, spending its codes."""
+"""Two-step verification: enrolment and confirmation of an authenticator app, use of its codes."""
 
 import hmac
 from dataclasses import replace
@@ -10,7 +10,7 @@ from shared.kernel.sealing import seal, unseal
 
 
 class Enrolment(NamedTuple):
-    """A second factor that waits for its first code, and what is shown of it, once."""
+    """A pending second factor, with its secret and recovery codes, which are shown once."""
 
     factor: SecondFactor
     secret: bytes
@@ -18,76 +18,81 @@ class Enrolment(NamedTuple):
 
 
 def enrol(tenant: str, user_id: int) -> Enrolment:
-    """Make a second factor for a user of the tenant with this slug."""
+    """Return a new second factor for a user; `tenant` is the slug of the user's tenant."""
     secret, codes, salt = totp.new_secret(), recovery_codes.new_codes(), recovery_codes.new_salt()
     factor = SecondFactor(
-        sealed=seal(secret, "totp", tenant, _what(user_id)),
+        sealed_secret=seal(secret, "totp", tenant, _owner(user_id)),
         confirmed=False,
         last_step=0,
         salt=salt,
-        codes=frozenset(recovery_codes.code_hash(code, salt) for code in codes),
+        recovery_code_hashes=frozenset(recovery_codes.code_hash(code, salt) for code in codes),
     )
     return Enrolment(factor, secret, codes)
 
 
-def confirmed(tenant: str, login: Login, code: str, now: float) -> Login | None:
-    """Return the login with its second factor switched on; None when the code is not right.
+def confirm(tenant: str, login: Login, code: str, now: float) -> Login | None:
+    """Return the login with its second factor confirmed; None if the code is wrong.
 
     Args:
         tenant: Slug of the user's tenant.
-        login: With a second factor that waits to be confirmed.
-        code: What the app shows.
+        login: A login with a pending second factor.
+        code: The presented code of the app.
         now: Seconds since the epoch.
     """
-    after = _after_code(tenant, login, code, now)
+    after = _use_app_code(tenant, login, code, now)
     if after is None or after.second_factor is None:
         return None
     return replace(after, second_factor=replace(after.second_factor, confirmed=True))
 
 
-def spent(tenant: str, login: Login, presented: str, now: float) -> Login | None:
-    """Return the login after a code was spent; None when it is not right, or was spent before.
+def use_code(tenant: str, login: Login, presented: str, now: float) -> Login | None:
+    """Return the login with a code marked as used; None if the code is wrong or was used before.
 
-    The code is accepted once the login is stored so (`logins.stage`): of many who present it
-    at once, one succeeds.
+    The code is accepted when the returned login is stored (`logins.save`). Of concurrent requests
+    with the same code, one succeeds.
 
     Args:
         tenant: Slug of the user's tenant.
-        login: Of a user with two-step verification.
-        presented: A code of the app, or a recovery code; anything at all may be in here.
+        login: The login of the user.
+        presented: A code of the app or a recovery code, of any content.
         now: Seconds since the epoch.
     """
     if not login.two_step:
         return None
-    return _after_code(tenant, login, presented, now) or _after_recovery_code(login, presented)
+    return _use_app_code(tenant, login, presented, now) or _use_recovery_code(login, presented)
 
 
-def unsealed(tenant: str, user_id: int, sealed: bytes) -> bytes:
-    """Return the secret of a second factor; one call of KMS."""
-    return unseal(sealed, "totp", tenant, _what(user_id))
+def unseal_secret(tenant: str, user_id: int, sealed: bytes) -> bytes:
+    """Return the decrypted secret of a second factor; one KMS call."""
+    return unseal(sealed, "totp", tenant, _owner(user_id))
 
 
-def _after_code(tenant: str, login: Login, code: str, now: float) -> Login | None:
+def _use_app_code(tenant: str, login: Login, code: str, now: float) -> Login | None:
     factor = login.second_factor
     if factor is None:
         return None
-    secret = unsealed(tenant, login.user_id, factor.sealed)
+    secret = unseal_secret(tenant, login.user_id, factor.sealed_secret)
     step = totp.accepted_step(secret, "".join(code.split()), now, factor.last_step)
     if step is None:
         return None
     return replace(login, second_factor=replace(factor, last_step=step))
 
 
-def _after_recovery_code(login: Login, code: str) -> Login | None:
+def _use_recovery_code(login: Login, code: str) -> Login | None:
     factor = login.second_factor
     if factor is None:
         return None
     presented = recovery_codes.code_hash(code, factor.salt)
-    spent_codes = {one for one in factor.codes if hmac.compare_digest(one, presented)}
-    if not spent_codes:
+    used = {
+        stored for stored in factor.recovery_code_hashes if hmac.compare_digest(stored, presented)
+    }
+    if not used:
         return None
-    return replace(login, second_factor=replace(factor, codes=factor.codes - spent_codes))
+    return replace(
+        login,
+        second_factor=replace(factor, recovery_code_hashes=factor.recovery_code_hashes - used),
+    )
 
 
-def _what(user_id: int) -> str:
+def _owner(user_id: int) -> str:
     return f"user {user_id}"

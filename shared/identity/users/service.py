@@ -1,7 +1,7 @@
-"""Use cases of users, as administrators need them.
+"""Use cases of users for administrators.
 
-Whatever takes a right away ends the tokens that bear it, within seconds, by a mark in the same
-transaction (`shared.identity.tenancy.revocations`); new ones are issued as of `tokens_from`.
+A change that takes rights away revokes the user's tokens by a revocation entry in the same
+transaction (`shared.identity.tenancy.revocations`). New tokens get an `iat` from `tokens_from` on.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,35 +12,32 @@ from shared.identity.tenancy import revocations
 from shared.identity.users import logins, passwords, repository, rules
 from shared.identity.users.logins import Login
 from shared.identity.users.models import PasswordReset, User, UserChange, UserCreate, UserParameters
-from shared.identity.users.repository import ROLES, USERS, Account
+from shared.identity.users.repository import ROLES, USERS, UserAccount
 from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import StaleRead, Transaction
-from shared.kernel.errors import NotFound, Problem, ValidationFailed
+from shared.kernel.errors import NotFound, Problem
+from shared.kernel.validation import Checked, ensure_valid
 
 
-def create_user(
-    tx: Transaction, draft: UserCreate, problems: Sequence[Problem] = ()
-) -> tuple[Record[User], str | None]:
-    """Create a user; return the password that was made for them, None when one was given.
+def create_user(tx: Transaction, draft: Checked[UserCreate]) -> tuple[Record[User], str | None]:
+    """Create a user; return it with the generated password, or None when the draft has one.
 
-    `problems` are what is already known to be wrong with the body; then nothing is created
-    and all problems are raised together. Raises ValidationFailed, also when the name is taken,
-    a role does not exist, or the password is none that may be chosen.
+    Raises:
+        ValidationFailed: The draft is invalid, the user name is taken, a role does not exist,
+            or the password is not allowed.
     """
     found = [
-        *problems,
         *_name_taken(tx.store, draft.username),
         *_unknown_roles(tx.store, draft.roles),
-        *bad_password(tx.store.slug, "password", draft.password, draft.username),
+        *password_problems(tx.store.slug, "password", draft.password, draft.username),
     ]
-    if found:
-        raise ValidationFailed(found)
-    password, made = _given_or_made(draft.password)
-    number = tx.next_id(USERS.kind)
+    draft = ensure_valid(draft, found)
+    password, generated = _given_or_generated(draft.password)
+    user_id = tx.next_id(USERS.kind)
     user = User(
-        id=number,
+        id=user_id,
         username=draft.username,
         name=draft.name,
         email=draft.email,
@@ -51,81 +48,80 @@ def create_user(
         updated_at=tx.now,
     )
     repository.insert_username(tx, user)
-    logins.stage(tx, None, Login(number, passwords.hash_password(password)))
-    _count_roles(tx, rules.differences((), user.roles))
-    audit(tx, "user.created", "user", number, details=_who(user) | {"roles": user.roles})
-    return USERS.insert(tx, number, user), made
+    logins.save(tx, None, Login(user_id, passwords.hash_password(password)))
+    _change_role_counts(tx, rules.role_count_changes((), user.roles))
+    audit(tx, "user.created", "user", user_id, details=_audit_details(user) | {"roles": user.roles})
+    return USERS.insert(tx, user_id, user), generated
 
 
-def change_user(
-    tx: Transaction, number: int, change: UserChange, problems: Sequence[Problem] = ()
-) -> Record[User]:
-    """Change the fields sent; raises NotFound, Gone, ValidationFailed.
+def change_user(tx: Transaction, user_id: int, change: Checked[UserChange]) -> Record[User]:
+    """Change the fields that were sent.
 
-    Losing a role ends the user's tokens, being disabled also the sessions.
+    Removing a role revokes the user's tokens; disabling the user also ends the sessions.
+
+    Raises:
+        NotFound, Gone: There is no such user, or it was deleted.
+        ValidationFailed: The change is invalid, or a role does not exist.
     """
-    account = opened(tx, number)
+    account = get_account(tx, user_id)
     before = account.record.entity
+    change = ensure_valid(change, _unknown_roles(tx.store, change.roles))
     sent = change.model_dump(exclude_unset=True)
-    found = [*problems, *_unknown_roles(tx.store, sent.get("roles"))]
-    if found:
-        raise ValidationFailed(found)
     after = before.model_copy(update={**sent, "updated_at": tx.now})
-    moved = rules.differences(before.roles, after.roles)
-    _count_roles(tx, moved)
+    role_changes = rules.role_count_changes(before.roles, after.roles)
+    _change_role_counts(tx, role_changes)
     disabled = before.is_active and not after.is_active
-    if disabled or -1 in moved.values():
-        login = account.login.without_sessions() if disabled else account.login
-        end_tokens(tx, account.login, login)
-    if changed := rules.changes(before, after):
-        act = rules.act(before, after)
-        audit(tx, act, "user", number, changes=changed, details=_who(before))
+    if disabled or -1 in role_changes.values():
+        login = account.login.end_sessions() if disabled else account.login
+        revoke_user_tokens(tx, account.login, login)
+    if changed := rules.field_changes(before, after):
+        act = rules.audit_action(before, after)
+        audit(tx, act, "user", user_id, changes=changed, details=_audit_details(before))
     return USERS.replace(tx, account.record, after)
 
 
-def delete_user(tx: Transaction, number: int) -> Record[User]:
-    """Delete a user, whose tokens and sessions end; the name is free again."""
-    account = opened(tx, number)
+def delete_user(tx: Transaction, user_id: int) -> Record[User]:
+    """Delete a user: the tokens are revoked, the sessions end and the user name becomes free."""
+    account = get_account(tx, user_id)
     user = account.record.entity
-    revocations.stage(tx, f"user:{number}")
-    logins.drop(tx, number)
-    repository.drop_username(tx, user)
-    _count_roles(tx, rules.differences(user.roles, ()))
-    audit(tx, "user.deleted", "user", number, details=_who(user))
+    revocations.revoke_in(tx, f"user:{user_id}")
+    logins.delete(tx, user_id)
+    repository.delete_username(tx, user)
+    _change_role_counts(tx, rules.role_count_changes(user.roles, ()))
+    audit(tx, "user.deleted", "user", user_id, details=_audit_details(user))
     USERS.remove(tx, account.record)
     return account.record
 
 
 def reset_password(
-    tx: Transaction, number: int, wish: PasswordReset, problems: Sequence[Problem] = ()
+    tx: Transaction, user_id: int, reset: Checked[PasswordReset]
 ) -> tuple[Record[User], str | None]:
-    """Give somebody a new password; return the one that was made, None when one was given.
+    """Set a new password; return the user and the generated password, None if `reset` has one.
 
-    Tokens and sessions end; a second factor stays. Raises NotFound, Gone, ValidationFailed.
+    The user's tokens are revoked and the sessions end; the second factor stays.
+
+    Raises:
+        NotFound, Gone: There is no such user, or it was deleted.
+        ValidationFailed: The password is invalid or not allowed.
     """
-    account = opened(tx, number)
+    account = get_account(tx, user_id)
     user = account.record.entity
-    found = [
-        *problems,
-        *bad_password(tx.store.slug, "password", wish.password, user.username),
-    ]
-    if found:
-        raise ValidationFailed(found)
-    password, made = _given_or_made(wish.password)
-    after = replace(account.login, password=passwords.hash_password(password)).without_sessions()
-    end_tokens(tx, account.login, after)
-    audit(tx, "user.password_reset", "user", number, details=_who(user))
-    return account.record, made
+    found = password_problems(tx.store.slug, "password", reset.password, user.username)
+    password, generated = _given_or_generated(ensure_valid(reset, found).password)
+    after = replace(account.login, password=passwords.hash_password(password)).end_sessions()
+    revoke_user_tokens(tx, account.login, after)
+    audit(tx, "user.password_reset", "user", user_id, details=_audit_details(user))
+    return account.record, generated
 
 
-def get_user(store: Store, number: int) -> Record[User]:
-    """Read a user; NotFound, or Gone when deleted."""
-    return USERS.get(store, number)
+def get_user(store: Store, user_id: int) -> Record[User]:
+    """Read a user. Raises NotFound, or Gone if the user was deleted."""
+    return USERS.get(store, user_id)
 
 
-def named_user(store: Store, username: str) -> Record[User]:
-    """Read the user with a name; NotFound when nobody has it."""
-    account = repository.find_by_name(store, username)
+def get_user_by_name(store: Store, username: str) -> Record[User]:
+    """Read the user with a user name. Raises NotFound."""
+    account = repository.find_account(store, username)
     if account is None:
         raise NotFound(f"The user {username}")
     return account.record
@@ -136,52 +132,52 @@ def list_users(store: Store, parameters: UserParameters) -> Page[User]:
     return repository.list_users(store, parameters)
 
 
-def opened(tx: Transaction, number: int) -> Account:
-    """Read a user with their login, for a change; NotFound, or Gone when deleted."""
-    account = repository.read_account(tx.store, number)
+def get_account(tx: Transaction, user_id: int) -> UserAccount:
+    """Read a user and the login for a change. Raises NotFound, or Gone if the user was deleted."""
+    account = repository.read_account(tx.store, user_id)
     if account is None:
-        USERS.get(tx.store, number)
-        raise StaleRead  # came or went while its two items were read
+        USERS.get(tx.store, user_id)
+        raise StaleRead  # the user was created or deleted between the two reads
     return account
 
 
-def end_tokens(tx: Transaction, seen: Login, after: Login) -> None:
-    """Stage that all tokens of a user so far end, and the login as it is from now on."""
-    revocations.stage(tx, f"user:{seen.user_id}")
-    logins.stage(tx, seen, replace(after, tokens_from=revocations.tokens_from(tx)))
+def revoke_user_tokens(tx: Transaction, before: Login, after: Login) -> None:
+    """Add the revocation of a user's present tokens and the changed login."""
+    revocations.revoke_in(tx, f"user:{before.user_id}")
+    logins.save(tx, before, replace(after, tokens_from=revocations.next_valid_iat(tx)))
 
 
-def _who(user: User) -> dict[str, object]:
+def _audit_details(user: User) -> dict[str, object]:
     return {"username": user.username}
 
 
-def _given_or_made(given: str | None) -> tuple[str, str | None]:
-    made = passwords.new_password() if given is None else None
-    return given or made or "", made
+def _given_or_generated(given: str | None) -> tuple[str, str | None]:
+    generated = passwords.generate_password() if given is None else None
+    return given or generated or "", generated
 
 
-def _count_roles(tx: Transaction, moved: Mapping[int, int]) -> None:
-    for role, difference in moved.items():
-        repository.count_role(tx, role, difference)
+def _change_role_counts(tx: Transaction, changes: Mapping[int, int]) -> None:
+    for role, difference in changes.items():
+        repository.change_role_count(tx, role, difference)
 
 
 def _name_taken(store: Store, username: str | None) -> list[Problem]:
-    """Return a problem when somebody has the name; None is one that is not valid."""
+    """Return a problem when a user has the name; `username` is None when it is invalid."""
     if username is None or not repository.username_taken(store, username):
         return []
     return [Problem("username", "is already taken by another user")]
 
 
-def _unknown_roles(store: Store, wanted: Sequence[int] | None) -> list[Problem]:
-    known = {record.id for record in ROLES.get_many(store, wanted or ())}
-    return rules.unknown_roles(wanted, known)
+def _unknown_roles(store: Store, role_ids: Sequence[int] | None) -> list[Problem]:
+    existing_ids = {record.id for record in ROLES.get_many(store, role_ids or ())}
+    return rules.unknown_role_problems(role_ids, existing_ids)
 
 
-def bad_password(
+def password_problems(
     tenant: str, field: str, password: str | None, username: str | None
 ) -> list[Problem]:
-    """Return what is wrong with a new password; None is one that is not given, or not valid."""
+    """Return what is wrong with a new password; None when it is absent or invalid."""
     if password is None:
         return []
-    wrong = passwords.problem(password, username=username or "", tenant=tenant)
+    wrong = passwords.password_problem(password, username=username or "", tenant=tenant)
     return [Problem(field, wrong)] if wrong else []

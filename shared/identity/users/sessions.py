@@ -1,11 +1,11 @@
-"""What goes on after a sign-in: sessions, each with one refresh token that changes at every use.
+"""Sessions of users, each with one refresh token that is rotated at every use.
 
-An item `session#SID` / `HEAD` of the tenant's table. The text of a token is
-`str_SLUG.SID.FAMILYSECRET`: FAMILY, 128 random bits, stays the same as long as the session
-lasts, and SECRET, 256, is new in every token. Whoever shows the right FAMILY with a SECRET that
-is not the current one has a token of the session that was used already; whoever shows a wrong
-FAMILY has none at all, and knowing the session's id, as every access token tells it, is not
-enough to end it. Only digests are stored: there is nothing to guess such texts by.
+A session is the item `session#SID` / `HEAD` of the tenant's table. A refresh token has the form
+`str_SLUG.SID.FAMILYSECRET`. FAMILY identifies the token family: 128 random bits, the same in all
+refresh tokens of a session. SECRET has 256 random bits and is new in every token. A token with the
+right FAMILY and another SECRET than the current one has been used before. A token with a wrong
+FAMILY is forged; the id of the session, which every access token contains, is therefore not enough
+to end it. Only digests are stored, because random values of this length cannot be guessed.
 """
 
 import hashlib
@@ -20,9 +20,9 @@ from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import ErrorFactory, Transaction
 
 LIFETIME = 30 * 24 * 3600
-"""Seconds from its last use until a session has ended."""
+"""Seconds after its last use at which a session expires."""
 
-_TEXT = re.compile(
+_TOKEN_PATTERN = re.compile(
     rf"str_({SLUG})\.(([1-9][0-9]{{0,11}})-[0-9a-f]{{24}})\."
     r"([A-Za-z0-9_-]{22})([A-Za-z0-9_-]{43})",
     re.ASCII,
@@ -31,7 +31,7 @@ _TEXT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class RefreshToken:
-    """The parts of a refresh token's text, true or not."""
+    """The parts of a refresh token, genuine or forged."""
 
     tenant: str
     session: str
@@ -41,22 +41,22 @@ class RefreshToken:
 
     @property
     def text(self) -> str:
-        """The token as its holder has it."""
+        """The text of the token."""
         return f"str_{self.tenant}.{self.session}.{self.family}{self.secret}"
 
-    def next(self) -> "RefreshToken":
-        """Make the token that replaces this one."""
+    def rotated(self) -> "RefreshToken":
+        """Return the token that replaces this one."""
         return replace(self, secret=secrets.token_urlsafe(32))
 
 
-def parse(text: str) -> RefreshToken | None:
-    """Read a refresh token's text; None when it is none."""
-    form = _TEXT.fullmatch(text)
-    return RefreshToken(form[1], form[2], int(form[3]), form[4], form[5]) if form else None
+def parse_refresh_token(text: str) -> RefreshToken | None:
+    """Parse a refresh token; return None if `text` does not have its form."""
+    match = _TOKEN_PATTERN.fullmatch(text)
+    return RefreshToken(match[1], match[2], int(match[3]), match[4], match[5]) if match else None
 
 
-def new_token(tenant: str, user_id: int) -> RefreshToken:
-    """Make the first token of a new session."""
+def new_refresh_token(tenant: str, user_id: int) -> RefreshToken:
+    """Return the first refresh token of a new session."""
     return RefreshToken(
         tenant=tenant,
         session=f"{user_id}-{secrets.token_hex(12)}",
@@ -73,36 +73,36 @@ class Session:
     id: str
     user_id: int
     client_id: str | None
-    """The mobile application that the user signed in by, None without one."""
+    """The mobile application that the user signed in with; None without one."""
     second_factor: bool
-    """Whether a code was given besides the password."""
+    """Whether the user gave a code when signing in."""
     epoch: int
-    """Of the login, when it began; see `Login.admits`."""
+    """The epoch of the login when the session began; see `Login.allows_session`."""
     generation: int
-    """How many tokens it has had."""
+    """Number of refresh tokens issued in the session."""
     created_at: int
     expires_at: int
     """Seconds since the epoch."""
     family: bytes = field(repr=False)
     secret: bytes = field(repr=False)
-    """Digests of the parts of its current token."""
+    """Digests of FAMILY and of the current SECRET."""
 
-    def knows(self, token: RefreshToken) -> bool:
-        """Tell whether a token is or was one of this session."""
+    def has_family_of(self, token: RefreshToken) -> bool:
+        """Return whether a token belongs to the token family of this session."""
         return hmac.compare_digest(self.family, _digest(token.family))
 
     def is_current(self, token: RefreshToken) -> bool:
-        """Tell whether a token is the one that may be used."""
+        """Return whether a token of the family is the current one."""
         return hmac.compare_digest(self.secret, _digest(token.secret))
 
 
-def session_key(session: str) -> Key:
-    """Key of a session."""
-    return (f"session#{session}", "HEAD")
+def session_key(session_id: str) -> Key:
+    """Return the key of a session."""
+    return (f"session#{session_id}", "HEAD")
 
 
-def session_of(item: Item | None) -> Session | None:
-    """Read a session's item."""
+def session_from_item(item: Item | None) -> Session | None:
+    """Parse a session's item; return None without an item."""
     if item is None:
         return None
     return Session(
@@ -119,7 +119,7 @@ def session_of(item: Item | None) -> Session | None:
     )
 
 
-def begin(  # noqa: PLR0913  what a session is begun with
+def create(  # noqa: PLR0913  the properties of a session
     tx: Transaction,
     token: RefreshToken,
     *,
@@ -128,7 +128,7 @@ def begin(  # noqa: PLR0913  what a session is begun with
     epoch: int,
     now: int,
 ) -> None:
-    """Stage a new session with its first token; `now` in seconds since the epoch."""
+    """Add a new session with its first refresh token; `now` is in seconds since the epoch."""
     partition, sort = session_key(token.session)
     tx.insert(
         {
@@ -149,32 +149,32 @@ def begin(  # noqa: PLR0913  what a session is begun with
 
 def rotate(
     tx: Transaction,
-    seen: Session,
+    session: Session,
     new: RefreshToken,
     *,
     now: int,
     on_condition_failed: ErrorFactory,
 ) -> None:
-    """Stage that a new token takes the place of the session's, unless it is not as seen."""
+    """Add the replacement of the session's refresh token, on the condition that it is unchanged."""
     tx.update(
-        session_key(seen.id),
+        session_key(session.id),
         "SET #secret = :new, #generation = :next, #expiry = :expires_at",
         names={"#secret": "secret", "#generation": "generation", "#expiry": EXPIRY},
         condition="#secret = :seen AND #generation = :generation",
         values={
             ":new": _digest(new.secret),
-            ":next": seen.generation + 1,
+            ":next": session.generation + 1,
             ":expires_at": now + LIFETIME,
-            ":seen": seen.secret,
-            ":generation": seen.generation,
+            ":seen": session.secret,
+            ":generation": session.generation,
         },
         on_condition_failed=on_condition_failed,
     )
 
 
-def end(tx: Transaction, session: str) -> None:
-    """Stage the end of a session; overtaken when it has ended."""
-    tx.delete(session_key(session), condition=f"attribute_exists({PARTITION_KEY})")
+def delete(tx: Transaction, session_id: str) -> None:
+    """Add the deletion of a session, on the condition that it exists."""
+    tx.delete(session_key(session_id), condition=f"attribute_exists({PARTITION_KEY})")
 
 
 def _digest(part: str) -> bytes:

@@ -1,6 +1,6 @@
-"""Codes of authenticator apps: TOTP (RFC 6238) with SHA-1, 6 digits, 30 seconds.
+"""TOTP codes of authenticator apps (RFC 6238): SHA-1, 6 digits, 30 seconds.
 
-These are the values that every app knows; several ignore any others that an address names.
+Every app supports these values; several apps ignore other values in the otpauth URI.
 """
 
 import base64
@@ -10,43 +10,43 @@ from urllib.parse import quote, urlencode
 
 DIGITS = 6
 PERIOD = 30
-"""Seconds."""
+"""Seconds that a code is current."""
 
 _DRIFT = 1
-"""Periods that a telephone's clock may be off, either way."""
+"""Periods that the clock of the app may be ahead or behind."""
 _SECRET_BYTES = 20
 _ISSUER = "Stowage"
 
 
 def new_secret() -> bytes:
-    """Make a secret of 160 random bits, the length of the hash (RFC 4226, section 4)."""
+    """Return a secret of 160 random bits, the length of the hash (RFC 4226, section 4)."""
     return secrets.token_bytes(_SECRET_BYTES)
 
 
-def as_text(secret: bytes) -> str:
-    """Write a secret as people type it into an app: 32 characters of base32."""
+def base32_text(secret: bytes) -> str:
+    """Return a secret as 32 characters of base32, to be typed into an app."""
     return base64.b32encode(secret).decode()
 
 
 def otpauth_uri(secret: bytes, login_name: str) -> str:
-    """Make the address whose QR code an authenticator app scans.
+    """Return the otpauth URI that an authenticator app scans as a QR code.
 
     Args:
-        secret: Of the enrolment.
+        secret: The secret of the enrolment.
         login_name: `username@slug`, which the app shows beside the code.
     """
-    facts = {
-        "secret": as_text(secret),
+    parameters = {
+        "secret": base32_text(secret),
         "issuer": _ISSUER,
         "algorithm": "SHA1",
         "digits": DIGITS,
         "period": PERIOD,
     }
-    return f"otpauth://totp/{_ISSUER}:{quote(login_name, safe='')}?{urlencode(facts)}"
+    return f"otpauth://totp/{_ISSUER}:{quote(login_name, safe='')}?{urlencode(parameters)}"
 
 
 def code_at(secret: bytes, step: int) -> str:
-    """Return the code of a step, the number of periods since the epoch (RFC 4226, section 5.3)."""
+    """Return the code of a time step, the number of periods since the epoch (RFC 4226, 5.3)."""
     digest = hmac.digest(secret, step.to_bytes(8), "sha1")
     offset = digest[-1] & 0x0F
     number = int.from_bytes(digest[offset : offset + 4]) & 0x7FFF_FFFF
@@ -54,16 +54,16 @@ def code_at(secret: bytes, step: int) -> str:
 
 
 def accepted_step(secret: bytes, code: str, now: float, last_step: int) -> int | None:
-    """Return the step whose code was given, None when it is not to be accepted.
+    """Return the time step of a presented code; None if the code is wrong or was used.
 
-    Every step is compared, and in constant time. Whoever accepts it stores it as the last one,
-    on the condition that it is still later than that: so a code works once.
+    All allowed steps are compared, in constant time. To make a code usable only once, store the
+    returned step as the last one, on the condition that the stored step is unchanged.
 
     Args:
-        secret: Of the enrolment.
-        code: Anything that a caller sent.
+        secret: The secret of the enrolment.
+        code: The presented code, of any content.
         now: Seconds since the epoch.
-        last_step: The step accepted last; 0 when none was.
+        last_step: The last accepted step; 0 if there is none.
     """
     current = int(now) // PERIOD
     presented = code.encode(errors="surrogatepass")

@@ -1,16 +1,19 @@
-"""What imports are: what starts one, what is stored, what is answered."""
+"""Models of imports: request bodies, the stored record, responses and parameters."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from shared.integration.imports.columns import ImportKind, Language
+from shared.integration.imports.languages import Language
 from shared.kernel.fields import Input, Line, Stored, Timestamp
 from shared.kernel.list_parameters import PeriodParameters
 from shared.kernel.uploaded_file import UploadedFile
 
+type ImportKind = Literal[
+    "entry_documents", "exit_documents", "transfer_orders", "pick_faces", "products"
+]
 type Status = Literal[
     "uploaded",
     "validating",
@@ -22,44 +25,48 @@ type Status = Literal[
     "cancelled",
 ]
 type OnDuplicate = Literal["skip", "fail"]
-type Way = Literal["request", "upload", "drop"]
-"""How the file came: with the request, through a presigned form, dropped into the bucket."""
+type UploadChannel = Literal["request", "upload", "drop"]
+"""How the file was uploaded: in the request, with a presigned form, or as a bucket drop."""
 
-MAX_UPLOAD = 5_000_000
-"""Bytes of a file that comes with a request."""
-MAX_FILE = 25_000_000
-"""Bytes of a file that comes through a presigned form or is dropped into the bucket."""
+IMPORT_KINDS: tuple[ImportKind, ...] = get_args(ImportKind.__value__)
+MAX_REQUEST_FILE_BYTES = 5_000_000
+"""Size of a file in a request."""
+MAX_FILE_BYTES = 25_000_000
+"""Size of a file that is uploaded with a presigned form or dropped into the bucket."""
 
 
-def _flag(value: object) -> object:
-    """Read a flag of a form, where everything is text."""
-    flags = {"true": True, "1": True, "false": False, "0": False, "": None}
+def _parse_boolean(value: object) -> object:
+    """Convert a boolean of a form, where every value is text."""
+    booleans = {"true": True, "1": True, "false": False, "0": False, "": None}
     if isinstance(value, str):
-        if value.strip().lower() not in flags:
+        if value.strip().lower() not in booleans:
             raise PydanticCustomError("bool_type", "must be true or false")
-        return flags[value.strip().lower()]
+        return booleans[value.strip().lower()]
     return value
 
 
-type FormFlag = Annotated[bool | None, BeforeValidator(_flag), WithJsonSchema({"type": "boolean"})]
-"""true or false, as a form or a JSON body gives it."""
+type FormBoolean = Annotated[
+    bool | None, BeforeValidator(_parse_boolean), WithJsonSchema({"type": "boolean"})
+]
+"""A boolean in a form or in a JSON body."""
 
 
 class ImportOptions(Input):
-    """What to do with the rows of a file.
+    """How the rows of a file are applied.
 
-    `on_duplicate`: with what exists already. Documents and transfer orders are skipped
-    unless it says fail; products and pick faces are updated unless it says skip or fail.
+    `on_duplicate` says what happens to rows whose document, order, product or pick face already
+    exists. Without it, documents and transfer orders are skipped, products and pick faces are
+    updated.
     """
 
     on_duplicate: OnDuplicate | None = None
-    auto_allocate: FormFlag = Field(
+    auto_allocate: FormBoolean = Field(
         default=None, description="Allocate stock to the exit documents that are created."
     )
 
 
 class ImportUpload(Input):
-    """A file to be imported, as a form."""
+    """A form with the file to import."""
 
     kind: ImportKind
     file: UploadedFile
@@ -67,7 +74,7 @@ class ImportUpload(Input):
 
 
 class UploadRequest(Input):
-    """A file to be imported that will be sent to storage directly."""
+    """A file to import that will be uploaded directly to storage."""
 
     kind: ImportKind
     filename: Annotated[Line, Field(min_length=1, max_length=200)]
@@ -75,7 +82,7 @@ class UploadRequest(Input):
 
 
 class RowCounts(Stored):
-    """Rows of the file with data: all, those that can be applied, those that are rejected."""
+    """Numbers of rows with data: in the file, valid, rejected."""
 
     total: int | None = None
     valid: int | None = None
@@ -83,15 +90,18 @@ class RowCounts(Stored):
 
 
 class DocumentCounts(Stored):
-    """Documents, transfer orders, products or pick faces: in the file, valid, applied."""
+    """Numbers of documents, orders, products or pick faces: in the file, valid, applied."""
 
     total: int | None = None
     valid: int | None = None
     committed: int | None = None
 
 
-class Source(Stored):
-    """Where the file lies. `etag` are the contents that are meant, None: whatever is there."""
+class FileLocation(Stored):
+    """Where the uploaded file is stored.
+
+    `etag` identifies the content; other content is treated as a missing file. None accepts any.
+    """
 
     bucket: Literal["arrivals", "work"]
     name: str
@@ -99,15 +109,18 @@ class Source(Stored):
 
 
 class Requester(Stored):
-    """Who is to be named as having made what an import makes."""
+    """The caller that is recorded as the author of everything that the import creates."""
 
     subject: str
     kind: Literal["client", "user", "mobile"]
     client_id: str | None = None
 
 
-class Part(Stored):
-    """A file of valid units, in the order of the import's file."""
+class PartFile(Stored):
+    """A file with valid row groups, in the order of the uploaded file.
+
+    `units` is the number of row groups.
+    """
 
     name: str
     units: int
@@ -116,16 +129,15 @@ class Part(Stored):
 class StoredImport(Stored):
     """An import as stored.
 
-    A unit is what is applied as a whole: a document, a transfer order, a product, a pick
-    face. `checked`, `applied` and `allocated` are how many of them have been gone through:
-    what a worker that dies leaves behind, the next one goes on from.
+    `checked`, `applied` and `allocated` count the row groups that validation, commit and
+    allocation have completed. If a worker fails, the next worker resumes from these counts.
     """
 
     id: int
     kind: ImportKind
     status: Status
     file: str | None = None
-    way: Way
+    way: UploadChannel
     on_duplicate: OnDuplicate | None = None
     auto_allocate: bool = False
     rows: RowCounts = Field(default_factory=RowCounts)
@@ -134,30 +146,30 @@ class StoredImport(Stored):
     committed_at: Timestamp | None = None
     created_at: Timestamp
     updated_at: Timestamp
-    source: Source
+    source: FileLocation
     digest: str | None = None
     warning: str | None = None
     language: Language = "en"
     header: list[str] = Field(default_factory=list)
     checked: int = 0
-    parts: list[Part] = Field(default_factory=list)
+    parts: list[PartFile] = Field(default_factory=list)
     rejected: list[str] = Field(default_factory=list)
     report: str | None = None
     readable: bool = False
-    """Every unit has been checked, so that the valid ones can be applied."""
+    """The validation is complete and found valid rows, so that a failed commit can be repeated."""
     applied: int = 0
     allocated: int = 0
     requested_by: Requester | None = None
     commit_request: str | None = None
-    """Name of the request that began the commit."""
+    """Idempotency record of the request that started the commit."""
     busy_until: int = 0
-    """Milliseconds; until then somebody is at work on it, unless he died."""
+    """End of the lease of the worker or request that processes the import: epoch milliseconds."""
     stalled: int = 0
-    """How often the worker has taken it up since it last got ahead."""
+    """How often a worker has taken up the import since its last progress."""
 
 
 class Import(Stored):
-    """An import as answered."""
+    """An import in responses."""
 
     id: int
     kind: ImportKind
@@ -174,7 +186,10 @@ class Import(Stored):
 
 
 class UploadForm(Stored):
-    """Where and how to send the file: POST multipart/form-data, `fields` before `file`."""
+    """The address and the form fields for uploading the file.
+
+    POST multipart/form-data to `url`, with all `fields` before `file`.
+    """
 
     model_config = ConfigDict(json_schema_extra={"required": ["url", "fields"]})
 
@@ -183,13 +198,13 @@ class UploadForm(Stored):
 
 
 class PendingImport(Import):
-    """An import that waits for its file."""
+    """An import whose file has not been uploaded yet."""
 
     upload: UploadForm
 
 
 class ImportParameters(PeriodParameters):
-    """Parameters of the list of imports."""
+    """Query parameters of the list of imports."""
 
     sort: Literal["created_at", "-created_at", "updated_at", "-updated_at"] = "-created_at"
     status: Status | None = None
@@ -197,8 +212,8 @@ class ImportParameters(PeriodParameters):
 
 
 class TemplateParameters(BaseModel):
-    """Parameters of a template."""
+    """Query parameters of a template."""
 
     model_config = ConfigDict(extra="ignore")
 
-    lang: Language = Field(default="en", description="Language of headers and instructions.")
+    lang: Language = Field(default="en", description="Language of the headers and instructions.")

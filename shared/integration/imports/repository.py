@@ -1,28 +1,27 @@
-"""The items of imports. Keys and indexes: see docs/storage.md."""
+"""The stored items of imports. docs/storage.md lists their keys and indexes."""
 
 from shared.integration.imports.models import ImportParameters, StoredImport
 from shared.kernel.clock import now_ms
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets
-from shared.kernel.db.items import Key
+from shared.kernel.db.items import Key, alias_key
 from shared.kernel.db.listing import Page, read_page
-from shared.kernel.db.references import alias_key
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 
-REPEATED_SECONDS = 86_400
-"""How long a request may be repeated under its Idempotency-Key."""
-_REMEMBERED_SECONDS = 90 * 86_400
-"""How long files and arrivals are recognised; as long as the files are kept."""
+REQUEST_ALIAS_SECONDS = 86_400
+"""Lifetime of the alias of a request: as long as its Idempotency-Key."""
+_FILE_ALIAS_SECONDS = 90 * 86_400
+"""Lifetime of the aliases of files: as long as the files are kept."""
 
 
-def _facets(one: StoredImport) -> Facets:
+def _facets(stored: StoredImport) -> Facets:
     return {
-        "status": one.status,
-        "kind": one.kind,
-        "created_at": one.created_at,
-        "updated_at": one.updated_at,
+        "status": stored.status,
+        "kind": stored.kind,
+        "created_at": stored.created_at,
+        "updated_at": stored.updated_at,
     }
 
 
@@ -40,7 +39,7 @@ IMPORTS = Collection(
 
 
 def list_imports(store: Store, parameters: ImportParameters, timezone: str) -> Page[StoredImport]:
-    """Read a page of imports; `from` and `to` are days in the time zone."""
+    """Return a page of imports; `from` and `to` are days in `timezone`."""
     query = parameters.list_query(
         equal={"status": parameters.status, "kind": parameters.kind},
         between=parameters.created(timezone),
@@ -48,38 +47,43 @@ def list_imports(store: Store, parameters: ImportParameters, timezone: str) -> P
     return read_page(store, IMPORTS, query)
 
 
-def contents_key(digest: str) -> Key:
-    """Key of what leads from the contents of a file to the import that had them last."""
+def contents_alias_key(digest: str) -> Key:
+    """Return the key of the alias from a file's SHA-256 to the last import of this content."""
     return alias_key("import_contents", digest)
 
 
-def origin_key(origin: str) -> Key:
-    """Key of what leads from what began an import, a request or an arrival, to the import."""
+def origin_alias_key(origin: str) -> Key:
+    """Return the key of the alias from a request or a received file to its import."""
     return alias_key("import_origin", origin)
 
 
-def found_import(store: Store, key: Key) -> int | None:
-    """Id of the import that a key leads to; None when it leads to none."""
+def find_by_alias(store: Store, key: Key) -> int | None:
+    """Return the id of the import that an alias refers to, or None."""
     item = store.get(key)
     return int(item["id"]) if item and item[EXPIRY] > now_ms() // 1000 else None
 
 
-def lead_to(
+def put_alias(
     tx: Transaction,
     key: Key,
-    number: int,
+    import_id: int,
     *,
-    new: bool = False,
-    seconds: int = _REMEMBERED_SECONDS,
+    must_be_new: bool = False,
+    seconds: int = _FILE_ALIAS_SECONDS,
 ) -> None:
-    """Stage that a key leads to an import, for so long.
+    """Stage an alias of an import.
 
-    `new`: overtaken when it leads somewhere already.
+    Args:
+        tx: The transaction.
+        key: The key of the alias.
+        import_id: The import.
+        must_be_new: Whether the transaction is retried if the alias exists.
+        seconds: The lifetime of the alias.
     """
     partition, sort = key
     expiry = tx.now_ms // 1000 + seconds
-    item = {PARTITION_KEY: partition, SORT_KEY: sort, "id": number, EXPIRY: expiry}
-    if new:
+    item = {PARTITION_KEY: partition, SORT_KEY: sort, "id": import_id, EXPIRY: expiry}
+    if must_be_new:
         tx.insert(item)
     else:
         tx.put(item)

@@ -1,4 +1,4 @@
-"""Use cases of imports, as the routes offer them."""
+"""Use cases of the import routes."""
 
 import hashlib
 import secrets
@@ -6,23 +6,34 @@ from collections.abc import Mapping
 from typing import Any
 
 from shared.integration.imports import repository
-from shared.integration.imports.accepting import ensure_readable, file_name
-from shared.integration.imports.applying import commit
-from shared.integration.imports.columns import ImportKind
+from shared.integration.imports.commit import commit
+from shared.integration.imports.context import (
+    LEASE_MS,
+    REQUEST_SECONDS,
+    ImportContext,
+    release_lease,
+    requester_of,
+)
+from shared.integration.imports.drop_results import write_drop_results
 from shared.integration.imports.models import (
-    MAX_FILE,
+    MAX_FILE_BYTES,
+    FileLocation,
+    ImportKind,
     ImportOptions,
     ImportParameters,
     ImportUpload,
-    Source,
     StoredImport,
+    UploadChannel,
     UploadRequest,
-    Way,
 )
-from shared.integration.imports.repository import IMPORTS, contents_key, lead_to, origin_key
-from shared.integration.imports.results import leave_results
-from shared.integration.imports.validating import LEASE_MS, validate, warning
-from shared.integration.imports.workspace import AFTER_INVOCATION, Workspace, released, requester
+from shared.integration.imports.repository import (
+    IMPORTS,
+    contents_alias_key,
+    origin_alias_key,
+    put_alias,
+)
+from shared.integration.imports.upload_checks import ensure_acceptable, safe_file_name
+from shared.integration.imports.validation import duplicate_file_warning, validate
 from shared.kernel.caller import Caller
 from shared.kernel.clock import Instant, now_ms
 from shared.kernel.db.collection import Record
@@ -34,226 +45,265 @@ from shared.kernel.errors import IdempotencyKeyReused, ImportRefused, NotFound
 from shared.kernel.tenant_files import FileMissing
 
 FORM_SECONDS = 900
-"""How long a presigned form can be used."""
-ADDRESS_SECONDS = 300
-"""How long a presigned address of a report can be used."""
+"""Lifetime of a presigned form."""
+REPORT_URL_SECONDS = 300
+"""Lifetime of the presigned URL of an error report."""
 
-_AT_ONCE_BYTES = 100_000
-"""A file up to this size is validated before the request is answered."""
-_AT_ONCE_UNITS, _AT_ONCE_ROWS, _AT_ONCE_ALLOCATED = 200, 1000, 10
-"""As many are applied, or allocated, before the request is answered."""
-_DIRECT_BYTES = 4_000_000
-"""Of a report that an answer can carry: base64 makes it a third larger, and 6 MB is the limit."""
-_MEDIA = "application/octet-stream"
+_SYNC_FILE_BYTES = 100_000
+"""Size up to which a file is validated within the request."""
+_SYNC_GROUPS, _SYNC_ROWS, _SYNC_ALLOCATIONS = 200, 1000, 10
+"""Row groups, rows and allocations up to which an import is committed within the request."""
+_MAX_RESPONSE_REPORT_BYTES = 4_000_000
+"""Size up to which a report is in the response, which may have 6 MB in base64."""
+_FILE_MEDIA = "application/octet-stream"
 
 
-def start_import(tx: Transaction, space: Workspace, body: ImportUpload) -> Record[StoredImport]:
-    """Take a file that came with the request, and validate it: at once when it is small.
+def start_import(
+    tx: Transaction, context: ImportContext, body: ImportUpload
+) -> Record[StoredImport]:
+    """Create an import from a file in the request, and validate it within the request if small.
 
-    A request that is repeated finds the import that it made. Raises ImportRefused for what
-    is too large, or nothing that can be read.
+    A repeated request returns the import that it has created.
+
+    Raises:
+        ImportRefused: The file is too large for a request (413), or is not a spreadsheet.
+        IdempotencyKeyReused: The request was repeated with another file or kind.
     """
-    name, content = file_name(body.file.name), body.file.content
+    name, content = safe_file_name(body.file.name), body.file.content
     digest = hashlib.sha256(content).hexdigest()
-    begun = _begun(tx)
-    if begun is not None:
-        record = IMPORTS.get(space.store, begun)
+    started = _import_of_request(tx)
+    if started is not None:
+        record = IMPORTS.get(context.store, started)
         if (record.entity.kind, record.entity.digest) != (body.kind, digest):
-            raise IdempotencyKeyReused  # its claim ran out when the first invocation died
+            # The Idempotency-Key was free again, because the first invocation died.
+            raise IdempotencyKeyReused
         return record
-    ensure_readable(content, name)
-    stored = f"sources/{secrets.token_hex(16)}"
-    space.work.put(stored, content, _MEDIA)
-    made = Source(bucket="work", name=stored)
-    number = allocate_ids(space.store, IMPORTS.kind, 1)
-    at_once = len(content) <= _AT_ONCE_BYTES
-    # Should this invocation die, the worker goes on once it must be dead.
-    space.wake(number, delay=AFTER_INVOCATION)
+    ensure_acceptable(content, name)
+    stored_name = f"sources/{secrets.token_hex(16)}"
+    context.work_files.put(stored_name, content, _FILE_MEDIA)
+    location = FileLocation(bucket="work", name=stored_name)
+    import_id = allocate_ids(context.store, IMPORTS.kind, 1)
+    is_sync = len(content) <= _SYNC_FILE_BYTES
+    # If this invocation dies, the worker takes over after its timeout.
+    context.enqueue(import_id, delay=REQUEST_SECONDS)
 
-    def insert(own: Transaction) -> Record[StoredImport]:
-        one = _new(own, number, body.kind, body.options, name, "request", made)
-        lease = now_ms() + LEASE_MS if at_once else 0
+    def insert(own_tx: Transaction) -> Record[StoredImport]:
+        stored = _new_import(own_tx, import_id, body.kind, body.options, name, "request", location)
         update = {
             "status": "validating",
             "digest": digest,
-            "warning": warning(own, digest),
-            "requested_by": requester(tx.caller),
-            "busy_until": lease,
+            "warning": duplicate_file_warning(own_tx, digest),
+            "requested_by": requester_of(tx.caller),
+            "busy_until": now_ms() + LEASE_MS if is_sync else 0,
         }
-        lead_to(own, contents_key(digest), number)
+        put_alias(own_tx, contents_alias_key(digest), import_id)
         if tx.idempotency_record is not None:
-            lead_to(
-                own, origin_key(tx.idempotency_record), number, seconds=repository.REPEATED_SECONDS
+            put_alias(
+                own_tx,
+                origin_alias_key(tx.idempotency_record),
+                import_id,
+                seconds=repository.REQUEST_ALIAS_SECONDS,
             )
-        return IMPORTS.insert(own, number, one.model_copy(update=update))
+        return IMPORTS.insert(own_tx, import_id, stored.model_copy(update=update))
 
-    record = run_transaction(space.store, insert)
-    if at_once:
-        return validate(space, number)
-    space.wake(number)
+    record = run_transaction(context.store, insert)
+    if is_sync:
+        return validate(context, import_id)
+    context.enqueue(import_id)
     return record
 
 
 def request_upload(
-    tx: Transaction, space: Workspace, body: UploadRequest
+    tx: Transaction, context: ImportContext, body: UploadRequest
 ) -> tuple[Record[StoredImport], Mapping[str, Any]]:
-    """Make an import that waits for its file, and the form with which the file can be sent."""
-    name = file_name(body.filename)
-    ensure_readable(None, name)
-    number = tx.next_id(IMPORTS.kind)
-    source = Source(bucket="arrivals", name=f"uploads/{number}/{name}")
-    one = _new(tx, number, body.kind, body.options, name, "upload", source)
+    """Create an import without a file, and a presigned form for uploading the file.
+
+    Raises:
+        ImportRefused: The file name does not end in .xlsx or .csv.
+    """
+    name = safe_file_name(body.filename)
+    ensure_acceptable(None, name)
+    import_id = tx.next_id(IMPORTS.kind)
+    location = FileLocation(bucket="arrivals", name=f"uploads/{import_id}/{name}")
+    stored = _new_import(tx, import_id, body.kind, body.options, name, "upload", location)
     record = IMPORTS.insert(
-        tx, number, one.model_copy(update={"requested_by": requester(tx.caller)})
+        tx, import_id, stored.model_copy(update={"requested_by": requester_of(tx.caller)})
     )
-    form = space.arrivals.form(record.entity.source.name, seconds=FORM_SECONDS, most_bytes=MAX_FILE)
+    form = context.import_files.presigned_form(
+        location.name, seconds=FORM_SECONDS, max_bytes=MAX_FILE_BYTES
+    )
     return record, form
 
 
-def new_drop(
-    tx: Transaction, number: int, kind: ImportKind, name: str, source: Source
+def new_drop_import(
+    tx: Transaction, import_id: int, kind: ImportKind, name: str, location: FileLocation
 ) -> StoredImport:
-    """Return the import of a file that was dropped into the bucket, about to be validated."""
-    one = _new(tx, number, kind, None, name, "drop", source)
-    return one.model_copy(update={"status": "validating"})
+    """Return a new import of a file that was dropped into the bucket."""
+    stored = _new_import(tx, import_id, kind, None, name, "drop", location)
+    return stored.model_copy(update={"status": "validating"})
 
 
-def _new(  # noqa: PLR0913, PLR0917 - what an import is made of
+def _new_import(  # noqa: PLR0913, PLR0917 - the attributes of an import
     tx: Transaction,
-    number: int,
+    import_id: int,
     kind: ImportKind,
     options: ImportOptions | None,
     name: str,
-    way: Way,
-    source: Source,
+    channel: UploadChannel,
+    location: FileLocation,
 ) -> StoredImport:
     chosen = options or ImportOptions()
     return StoredImport(
-        id=number,
+        id=import_id,
         kind=kind,
         status="uploaded",
         file=name,
-        way=way,
+        way=channel,
         on_duplicate=chosen.on_duplicate,
         auto_allocate=kind == "exit_documents" and bool(chosen.auto_allocate),
         created_at=tx.now,
         updated_at=tx.now,
-        source=source,
+        source=location,
     )
 
 
-def _begun(tx: Transaction) -> int | None:
-    """Find the import that an earlier attempt of this request has made."""
+def _import_of_request(tx: Transaction) -> int | None:
+    """Return the id of the import that an earlier attempt of this request has created."""
     if tx.idempotency_record is None:
         return None
-    return repository.found_import(tx.store, origin_key(tx.idempotency_record))
+    return repository.find_by_alias(tx.store, origin_alias_key(tx.idempotency_record))
 
 
-def get_import(store: Store, number: int) -> Record[StoredImport]:
-    """Read an import; NotFound when there is none."""
-    return IMPORTS.get(store, number)
+def get_import(store: Store, import_id: int) -> Record[StoredImport]:
+    """Return an import; raise NotFound if it does not exist."""
+    return IMPORTS.get(store, import_id)
 
 
 def list_imports(store: Store, parameters: ImportParameters, timezone: str) -> Page[StoredImport]:
-    """Read a page of imports; `from` and `to` are days in the time zone."""
+    """Return a page of imports; `from` and `to` are days in `timezone`."""
     return repository.list_imports(store, parameters, timezone)
 
 
-def commit_import(tx: Transaction, space: Workspace, number: int) -> Record[StoredImport]:
-    """Apply the valid rows: at once when they are few, otherwise by the worker.
+def commit_import(tx: Transaction, context: ImportContext, import_id: int) -> Record[StoredImport]:
+    """Apply the valid rows, within the request if they are few, otherwise in the worker.
 
-    Raises NotFound, and ImportRefused (409) when there is nothing to commit or a commit is
-    running.
+    Raises:
+        NotFound: The import does not exist.
+        ImportRefused: The state of the import does not allow a commit (409).
     """
-    one = IMPORTS.get(space.store, number).entity
-    if tx.idempotency_record is None or one.commit_request != tx.idempotency_record:
-        _ensure_committable(one)
-        # Should this invocation die, the worker goes on once it must be dead.
-        space.wake(number, delay=AFTER_INVOCATION)
-        one = begin_commit(space, number, caller=tx.caller, request=tx.idempotency_record).entity
-    if one.status == "committing" and _is_small(one):
-        record = commit(space, number)
-        leave_results(space, record)
+    stored = IMPORTS.get(context.store, import_id).entity
+    if tx.idempotency_record is None or stored.commit_request != tx.idempotency_record:
+        _ensure_committable(stored)
+        # If this invocation dies, the worker takes over after its timeout.
+        context.enqueue(import_id, delay=REQUEST_SECONDS)
+        stored = begin_commit(
+            context, import_id, caller=tx.caller, request=tx.idempotency_record
+        ).entity
+    if stored.status == "committing" and _is_small(stored):
+        record = commit(context, import_id)
+        write_drop_results(context, record)
         return record
-    if one.status == "committing":
-        space.change(number, released)
-        space.wake(number)
-    return IMPORTS.get(space.store, number)
+    if stored.status == "committing":
+        context.update(import_id, release_lease)
+        context.enqueue(import_id)
+    return IMPORTS.get(context.store, import_id)
 
 
-def _is_small(one: StoredImport) -> bool:
-    """Tell whether a commit can be done before the request is answered."""
-    units, rows = one.documents.valid or 0, one.rows.valid or 0
-    most = _AT_ONCE_ALLOCATED if one.auto_allocate else _AT_ONCE_UNITS
-    return units <= most and rows <= _AT_ONCE_ROWS
+def _is_small(stored: StoredImport) -> bool:
+    """Return whether the import can be committed within the request."""
+    groups, rows = stored.documents.valid or 0, stored.rows.valid or 0
+    max_groups = _SYNC_ALLOCATIONS if stored.auto_allocate else _SYNC_GROUPS
+    return groups <= max_groups and rows <= _SYNC_ROWS
 
 
 def begin_commit(
-    space: Workspace, number: int, *, caller: Caller | None = None, request: str | None = None
+    context: ImportContext,
+    import_id: int,
+    *,
+    caller: Caller | None = None,
+    request: str | None = None,
 ) -> Record[StoredImport]:
-    """Turn a validated import into one that is being committed.
+    """Set a validated import, or one whose commit failed, to `committing`.
 
-    Of two at once one succeeds; the other gets ImportRefused (409).
+    Args:
+        context: The resources of the tenant.
+        import_id: The import.
+        caller: Who requests the commit; None if a dropped file is committed automatically.
+        request: The idempotency record of the request.
+
+    Raises:
+        ImportRefused: The state of the import does not allow a commit (409). Of two concurrent
+            calls, one fails.
     """
 
-    def decide(one: StoredImport, _now: Instant) -> StoredImport:
-        _ensure_committable(one)
+    def begin(stored: StoredImport, _now: Instant) -> StoredImport:
+        _ensure_committable(stored)
         update: dict[str, Any] = {
             "status": "committing",
             "structure_errors": [],
             "commit_request": request,
-            "requested_by": requester(caller) or one.requested_by,
+            "requested_by": requester_of(caller) or stored.requested_by,
             "busy_until": now_ms() + LEASE_MS,
             "stalled": 0,
         }
-        return one.model_copy(update=update)
+        return stored.model_copy(update=update)
 
-    return space.change(number, decide)
+    return context.update(import_id, begin)
 
 
-def _ensure_committable(one: StoredImport) -> None:
-    if one.status == "validated" or (one.status == "failed" and one.readable):
+def _ensure_committable(stored: StoredImport) -> None:
+    if stored.status == "validated" or (stored.status == "failed" and stored.readable):
         return
     reasons = {
-        "uploaded": "its file has not arrived",
+        "uploaded": "its file has not been uploaded",
         "validating": "it is still being validated",
-        "invalid": "none of its rows is valid",
-        "committing": "a commit is running",
-        "committed": "it is committed already",
-        "failed": "it was not validated to the end; upload the file again",
-        "cancelled": "it was cancelled",
+        "invalid": "it has no valid rows",
+        "committing": "it is being committed",
+        "committed": "it is already committed",
+        "failed": "its validation failed; upload the file again",
+        "cancelled": "it is cancelled",
     }
-    message = f"Import {one.id} cannot be committed: {reasons[one.status]}."
+    message = f"Import {stored.id} cannot be committed: {reasons[stored.status]}."
     raise ImportRefused(message, 409)
 
 
-def cancel_import(tx: Transaction, space: Workspace, number: int) -> Record[StoredImport]:
-    """Give up an import that has not been committed; ImportRefused (409) once it is too late."""
-    record = IMPORTS.get(tx.store, number)
-    one = record.entity
-    if one.status not in {"uploaded", "validating", "validated"}:
-        message = f"Import {one.id} is {one.status} and cannot be cancelled."
-        raise ImportRefused(message, 409)
-    if one.way == "drop":
-        # The worker writes beside the file that it is cancelled, once that is committed.
-        space.wake(number, delay=AFTER_INVOCATION)
-    update = {"status": "cancelled", "busy_until": 0, "updated_at": tx.now}
-    return IMPORTS.replace(tx, record, one.model_copy(update=update))
+def cancel_import(tx: Transaction, context: ImportContext, import_id: int) -> Record[StoredImport]:
+    """Cancel an import before its commit.
 
-
-def error_report(space: Workspace, number: int) -> bytes | str:
-    """Read the report of the rejected rows; where it is large, the address where it lies.
-
-    Raises NotFound when no row was rejected, or the report has expired.
+    Raises:
+        NotFound: The import does not exist.
+        ImportRefused: Its commit has started, or it has ended (409).
     """
-    one = IMPORTS.get(space.store, number).entity
-    if one.report is None:
-        raise NotFound("An error report of the import")
+    record = IMPORTS.get(tx.store, import_id)
+    stored = record.entity
+    if stored.status not in {"uploaded", "validating", "validated"}:
+        message = (
+            f"Import {stored.id} is {stored.status}; only an uploaded, validating or validated"
+            " import can be cancelled."
+        )
+        raise ImportRefused(message, 409)
+    if stored.way == "drop":
+        # The worker writes the result next to the file, after this transaction.
+        context.enqueue(import_id, delay=REQUEST_SECONDS)
+    update = {"status": "cancelled", "busy_until": 0, "updated_at": tx.now}
+    return IMPORTS.replace(tx, record, stored.model_copy(update=update))
+
+
+def error_report(context: ImportContext, import_id: int) -> bytes | str:
+    """Return the error report of an import, or a presigned URL if it is too large for a response.
+
+    Raises:
+        NotFound: The import does not exist, has no rejected rows, or its report has expired.
+    """
+    stored = IMPORTS.get(context.store, import_id).entity
+    if stored.report is None:
+        raise NotFound(f"An error report of import {import_id}")
+    files = context.work_files
     try:
-        if space.work.size(one.report) <= _DIRECT_BYTES:
-            return space.work.read(one.report)
+        if files.size(stored.report) <= _MAX_RESPONSE_REPORT_BYTES:
+            return files.read(stored.report)
     except FileMissing:
-        raise NotFound("The error report of the import") from None
-    return space.work.address(
-        one.report, seconds=ADDRESS_SECONDS, download_as=f"import-{number}-errors.xlsx"
+        raise NotFound(f"The error report of import {import_id}") from None
+    return files.presigned_url(
+        stored.report, seconds=REPORT_URL_SECONDS, download_as=f"import-{import_id}-errors.xlsx"
     )

@@ -1,19 +1,24 @@
-"""How imports are answered."""
+"""How imports are shown in responses."""
 
 from shared.integration.imports.models import Import, StoredImport
 
 
-def import_view(one: StoredImport, base_url: str) -> Import:
-    """Show an import; `base_url` is the tenant's own address, without a trailing slash."""
-    report = f"{base_url}/imports/{one.id}/error-report" if one.report else None
+def import_view(stored: StoredImport, base_url: str) -> Import:
+    """Return an import as the interface shows it.
+
+    Args:
+        stored: The import.
+        base_url: The address of the tenant's API, without a trailing slash.
+    """
+    report = f"{base_url}/imports/{stored.id}/error-report" if stored.report else None
     return Import(
-        id=one.id,
-        kind=one.kind,
-        status=one.status,
-        file=one.file,
-        rows=one.rows,
-        documents=one.documents,
-        structure_errors=one.structure_errors,
+        id=stored.id,
+        kind=stored.kind,
+        status=stored.status,
+        file=stored.file,
+        rows=stored.rows,
+        documents=stored.documents,
+        structure_errors=stored.structure_errors,
         error_report_url=report,
-        committed_at=one.committed_at,
+        committed_at=stored.committed_at,
     )

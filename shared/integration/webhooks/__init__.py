@@ -1,1 +1,1 @@
-"""Webhooks: subscriptions, and the delivery of events to them."""
+"""Webhooks: subscriptions to events, and the delivery of events to their endpoints."""

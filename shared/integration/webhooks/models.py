@@ -1,100 +1,100 @@
-"""What webhooks are: bodies, what is stored, what is answered."""
+"""Models of webhooks: request bodies, stored items and responses."""
 
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from shared.integration.webhooks.targets import MOST_CHARACTERS, BadTarget, parse_target
+from shared.integration.webhooks.target_urls import MAX_URL_LENGTH, InvalidTarget, parse_target
 from shared.kernel.config import config
-from shared.kernel.events.kinds import EVENT_KINDS, AnyKind, EventKind
+from shared.kernel.events.kinds import EVENT_KINDS, AnyEventKind, EventKind
 from shared.kernel.fields import Input, Stored, Timestamp, distinct
 from shared.kernel.list_parameters import ListParameters
 
-OVERLAP_HOURS = 24
-"""How long the secret before signs, too, unless a rotation says otherwise."""
+DEFAULT_OVERLAP_HOURS = 24
+"""Hours for which the previous secret still signs after a rotation, by default."""
 
 
-def _target(url: str) -> str:
+def _valid_url(url: str) -> str:
     try:
         parse_target(url, localhost=config().webhook_localhost)
-    except BadTarget as reason:
+    except InvalidTarget as reason:
         raise PydanticCustomError("target", "{reason}", {"reason": str(reason)}) from None
     return url
 
 
 type _Url = Annotated[
     str,
-    AfterValidator(_target),
+    AfterValidator(_valid_url),
     WithJsonSchema(
-        {"type": "string", "format": "uri", "pattern": "^https://", "maxLength": MOST_CHARACTERS}
+        {"type": "string", "format": "uri", "pattern": "^https://", "maxLength": MAX_URL_LENGTH}
     ),
 ]
-"""Where events go: https, a public name, port 443 or 8443."""
+"""URL of an endpoint: https, a public host name, port 443 or 8443."""
 
 
-type _Kinds = Annotated[
+type _EventKinds = Annotated[
     list[EventKind],
     Field(min_length=1, max_length=len(EVENT_KINDS), json_schema_extra={"uniqueItems": True}),
     distinct(len(EVENT_KINDS)),
 ]
 
 
-def _own_secret(secret: str) -> str:
+def _valid_secret(secret: str) -> str:
     if not (secret.isascii() and secret.isprintable() and " " not in secret):
         raise PydanticCustomError("secret", "must be printable ASCII characters without spaces")
-    if not 16 <= len(secret) <= 128:  # noqa: PLR2004 - as the message says
-        raise PydanticCustomError("secret", "must have 16 to 128 characters")
+    if not 16 <= len(secret) <= 128:  # noqa: PLR2004 - the message has the limits
+        raise PydanticCustomError(
+            "secret", "must have 16 to 128 characters, has {length}", {"length": len(secret)}
+        )
     return secret
 
 
-type _OwnSecret = Annotated[
+type _ChosenSecret = Annotated[
     str,
     StringConstraints(max_length=1_000),
-    AfterValidator(_own_secret),
+    AfterValidator(_valid_secret),
     WithJsonSchema(
         {"type": "string", "minLength": 16, "maxLength": 128, "pattern": "^[\\x21-\\x7e]+$"}
     ),
 ]
-"""A secret of the receiver's choice: 16 to 128 printable ASCII characters without spaces."""
+"""A secret chosen by the client: 16 to 128 printable ASCII characters without spaces."""
 
 
 class WebhookCreate(Input):
-    """A new subscription. Without a secret, the service makes one."""
+    """A new subscription. The service generates a secret unless the client sends one."""
 
     url: _Url
-    events: _Kinds
-    secret: _OwnSecret | None = None
+    events: _EventKinds
+    secret: _ChosenSecret | None = None
 
 
 class WebhookChange(Input):
-    """What may change of a subscription; only the fields sent do."""
+    """Changes of a subscription; fields that are not sent keep their values."""
 
     url: _Url = ""
-    events: _Kinds = Field(default_factory=list)
-    is_active: bool = Field(
-        default=True, description="true also sets failure_count to 0: a fresh start."
-    )
+    events: _EventKinds = Field(default_factory=list)
+    is_active: bool = Field(default=True, description="true also resets failure_count to 0.")
 
 
 class SecretRotation(Input):
-    """A new secret, and for how long the one before signs, too."""
+    """A new secret, and the hours for which the previous one still signs."""
 
-    secret: _OwnSecret | None = None
-    overlap_hours: Annotated[int, Field(ge=0, le=168)] = OVERLAP_HOURS
+    secret: _ChosenSecret | None = None
+    overlap_hours: Annotated[int, Field(ge=0, le=168)] = DEFAULT_OVERLAP_HOURS
 
 
 class StoredSecret(Stored):
-    """A signing secret: sealed, base64; `until` (milliseconds) for one that was replaced."""
+    """An encrypted signing secret (base64); `until` (milliseconds) if it was replaced."""
 
     sealed: str
     until: int | None = None
 
 
 class StoredWebhook(Stored):
-    """A subscription as stored; its secrets, the newest first.
+    """A subscription as stored; `secrets` has the newest first.
 
-    What deliveries change all the time is kept beside it, in its pulse.
+    The values that change with every delivery are in a separate item, EndpointHealth.
     """
 
     id: int
@@ -106,10 +106,10 @@ class StoredWebhook(Stored):
     updated_at: Timestamp
 
 
-class Pulse(Stored):
-    """What deliveries have told of a subscription.
+class EndpointHealth(Stored):
+    """The results of the latest deliveries to a subscription.
 
-    `quick`: its endpoint answered quickly the last time, so that others may wait behind it.
+    `quick`: whether the last response was fast, so that the fast queue serves the endpoint.
     """
 
     failure_count: int = 0
@@ -118,14 +118,14 @@ class Pulse(Stored):
 
 
 class Webhook(Stored):
-    """A subscription, as answered."""
+    """A subscription in a response."""
 
     id: int
     url: str = Field(json_schema_extra={"format": "uri"})
     events: list[EventKind]
     is_active: bool
     failure_count: int = Field(
-        description="Failed deliveries in a row; at 10 the subscription deactivates itself."
+        description="Consecutive failed deliveries; at 10 the subscription is deactivated."
     )
     last_triggered_at: Timestamp | None
     created_at: Timestamp
@@ -133,7 +133,7 @@ class Webhook(Stored):
 
 
 class NewWebhook(Webhook):
-    """A subscription with its secret, which is shown this once."""
+    """A subscription with its secret, which only this response contains."""
 
     secret: str
 
@@ -143,42 +143,43 @@ class WebhookParameters(ListParameters):
 
     sort: Literal["id", "-id"] = "id"
     is_active: bool | None = None
-    event: EventKind | None = Field(default=None, description="Only those that ask for this event.")
+    event: EventKind | None = Field(default=None, description="Only subscriptions to this event.")
 
 
 type DeliveryStatus = Literal["pending", "retrying", "succeeded", "failed", "cancelled"]
 
 
 class Attempt(Stored):
-    """One try to deliver: the status that was answered, or why there was no good answer."""
+    """One delivery attempt: the HTTP status of the response, or why there was none."""
 
     at: Timestamp
-    status: int | None = Field(description="HTTP status of the answer; null when there was none.")
+    status: int | None = Field(description="HTTP status of the response; null if there was none.")
     duration_ms: int
-    error: str | None = Field(description="Why it failed; null when it succeeded.")
-    response: str = Field(description="The first kB of the answer's body.")
+    error: str | None = Field(description="Why the attempt failed; null if it succeeded.")
+    response: str = Field(description="The first kB of the response body.")
 
 
 class Delivery(Stored):
-    """The delivery of one event to one subscription, as answered."""
+    """The delivery of one event to one subscription, in a response."""
 
     id: str = Field(description="Id of the event.")
     webhook_id: int
-    event: AnyKind
+    event: AnyEventKind
     status: DeliveryStatus
-    reason: str | None = Field(default=None, description="Why it was cancelled.")
+    reason: str | None = Field(default=None, description="Why the delivery was cancelled.")
     attempts: list[Attempt] = Field(
-        default_factory=list, description="The last 20, the oldest first."
+        default_factory=list, description="The last 20 attempts, oldest first."
     )
     next_attempt_at: Timestamp | None = None
-    created_at: Timestamp = Field(description="When the event happened.")
+    created_at: Timestamp = Field(description="Time of the event.")
     updated_at: Timestamp
 
 
 class StoredDelivery(Delivery):
     """A delivery as stored.
 
-    `round` counts how often it was asked for, from 1; `tries` the attempts of this round.
+    `round` is the number of the delivery request, from 1; each redelivery starts a new round.
+    `tries` counts the attempts of the current round.
     """
 
     round: int = 1
@@ -186,8 +187,8 @@ class StoredDelivery(Delivery):
 
 
 class DeliveryParameters(ListParameters):
-    """Parameters of the log of deliveries."""
+    """Parameters of the list of deliveries."""
 
     sort: Literal["created_at", "-created_at"] = "-created_at"
     status: DeliveryStatus | None = None
-    event: AnyKind | None = None
+    event: AnyEventKind | None = None

@@ -1,7 +1,7 @@
-"""The items of webhooks. Keys and indexes: see docs/storage.md.
+"""Items of webhooks in DynamoDB. Keys and indexes: see docs/storage.md.
 
-Beside the subscriptions, in one partition, lie a register of all of them, which counts them
-and tells the relay who wants what, and the pulse of each.
+The partition `webhooks` has one register item per tenant, with the ids of all subscriptions and
+the events of the active ones, and one health item per subscription.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from shared.integration.webhooks.models import (
     DeliveryParameters,
-    Pulse,
+    EndpointHealth,
     StoredDelivery,
     StoredWebhook,
     WebhookParameters,
@@ -28,14 +28,14 @@ from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY, index_keys, 
 from shared.kernel.db.transaction import Transaction, is_transient
 from shared.kernel.observability import logger
 
-LOG_DAYS = 30
-"""How long a delivery is kept in the log."""
-WINDOW = 500
-"""Deliveries that the list of a log goes back."""
+RETENTION_DAYS = 30
+"""Days for which the log keeps a delivery."""
+MAX_LISTED = 500
+"""Most deliveries that the list of a subscription returns, over all its pages."""
 
 _PARTITION = "webhooks"
 _REGISTER: Key = (_PARTITION, "REGISTER")
-_PULSE = "PULSE#"
+_HEALTH_PREFIX = "PULSE#"
 _STATUS_INDEX = 1
 _SUCCEEDED = "succeeded"
 
@@ -59,7 +59,7 @@ WEBHOOKS = Collection(
 
 
 def list_webhooks(store: Store, parameters: WebhookParameters) -> Page[StoredWebhook]:
-    """Read a page of subscriptions."""
+    """Return a page of subscriptions."""
     active, event = parameters.is_active, parameters.event
     query = parameters.list_query(
         equal={"is_active": None if active is None else flag_text(active)},
@@ -68,57 +68,63 @@ def list_webhooks(store: Store, parameters: WebhookParameters) -> Page[StoredWeb
     return read_page(store, WEBHOOKS, query)
 
 
-# The register
+# Register
 
 
 @dataclass(frozen=True, slots=True)
-class Register:
-    """All subscriptions of a tenant: their ids, and what the active ones ask for."""
+class SubscriptionRegister:
+    """The subscriptions of a tenant: all ids, and the events of the active ones."""
 
     version: int = 0
     ids: frozenset[int] = frozenset()
-    wanted: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    active_events: Mapping[int, frozenset[str]] = field(default_factory=dict)
 
-    def wanting(self, event: str) -> list[int]:
-        """Ids of the active subscriptions that ask for an event."""
-        return sorted(number for number, events in self.wanted.items() if event in events)
+    def subscribers_of(self, event: str) -> list[int]:
+        """Return the ids of the active subscriptions to an event."""
+        return sorted(number for number, events in self.active_events.items() if event in events)
 
 
-def read_register(store: Store) -> Register:
-    """Read the register as it is at this moment."""
+def read_register(store: Store) -> SubscriptionRegister:
+    """Read the register with a consistent read."""
     item = store.get(_REGISTER)
     if item is None:
-        return Register()
-    wanted = {int(number): frozenset(text.split()) for number, text in item["wanted"].items()}
-    return Register(item["version"], frozenset(item.get("ids", ())), wanted)
+        return SubscriptionRegister()
+    events = {int(number): frozenset(text.split()) for number, text in item["wanted"].items()}
+    return SubscriptionRegister(item["version"], frozenset(item.get("ids", ())), events)
 
 
-def enter(tx: Transaction, register: Register, webhook: StoredWebhook) -> None:
-    """Stage what the register says of a subscription; overtaken when it has changed."""
-    wanted = {number: kinds for number, kinds in register.wanted.items() if number != webhook.id}
+def stage_registration(
+    tx: Transaction, register: SubscriptionRegister, webhook: StoredWebhook
+) -> None:
+    """Stage the register with a new or changed subscription; StaleRead if it has changed."""
+    active_events = dict(register.active_events)
+    active_events.pop(webhook.id, None)
     if webhook.is_active:
-        wanted[webhook.id] = frozenset(webhook.events)
-    _stage_register(tx, register, register.ids | {webhook.id}, wanted)
+        active_events[webhook.id] = frozenset(webhook.events)
+    _stage_register(tx, register, register.ids | {webhook.id}, active_events)
 
 
-def strike(tx: Transaction, register: Register, number: int) -> None:
-    """Stage that the register knows a subscription no more."""
-    wanted = {other: kinds for other, kinds in register.wanted.items() if other != number}
-    _stage_register(tx, register, register.ids - {number}, wanted)
+def stage_deregistration(tx: Transaction, register: SubscriptionRegister, number: int) -> None:
+    """Stage the register without a subscription; StaleRead if it has changed."""
+    active_events = dict(register.active_events)
+    active_events.pop(number, None)
+    _stage_register(tx, register, register.ids - {number}, active_events)
 
 
 def _stage_register(
     tx: Transaction,
-    register: Register,
+    register: SubscriptionRegister,
     ids: frozenset[int],
-    wanted: Mapping[int, frozenset[str]],
+    active_events: Mapping[int, frozenset[str]],
 ) -> None:
     item = {
         PARTITION_KEY: _REGISTER[0],
         SORT_KEY: _REGISTER[1],
         "version": register.version + 1,
         "ids": ids or None,
-        "wanted": {str(number): " ".join(sorted(kinds)) for number, kinds in wanted.items()},
+        "wanted": {
+            str(number): " ".join(sorted(events)) for number, events in active_events.items()
+        },
     }
     if register.version:
         tx.put(item, condition="version = :seen", values={":seen": register.version})
@@ -126,79 +132,83 @@ def _stage_register(
         tx.insert(item)
 
 
-# Pulses
+# Endpoint health
 
 
-def pulse_key(number: int) -> Key:
-    """Key of the pulse of a subscription."""
-    return (_PARTITION, f"{_PULSE}{id_text(number)}")
+def health_key(number: int) -> Key:
+    """Return the key of the health item of a subscription."""
+    return (_PARTITION, f"{_HEALTH_PREFIX}{id_text(number)}")
 
 
-def read_pulse(store: Store, number: int) -> Pulse | None:
-    """Read the pulse of a subscription; None when there is no such subscription."""
-    item = store.get(pulse_key(number))
-    return Pulse.model_validate(item) if item else None
+def read_health(store: Store, number: int) -> EndpointHealth | None:
+    """Read the health of a subscription; None if there is no such subscription."""
+    item = store.get(health_key(number))
+    return EndpointHealth.model_validate(item) if item else None
 
 
-def read_pulses(store: Store) -> dict[int, Pulse]:
-    """Read the pulses of all subscriptions, by their ids."""
+def read_all_health(store: Store) -> dict[int, EndpointHealth]:
+    """Read the health of all subscriptions: id → health."""
     page = store.query(
-        KeyConditionExpression=f"{PARTITION_KEY} = :partition AND begins_with({SORT_KEY}, :pulse)",
-        values={":partition": _PARTITION, ":pulse": _PULSE},
+        KeyConditionExpression=f"{PARTITION_KEY} = :partition AND begins_with({SORT_KEY}, :prefix)",
+        values={":partition": _PARTITION, ":prefix": _HEALTH_PREFIX},
         ConsistentRead=True,
     )
     return {
-        int(item[SORT_KEY].removeprefix(_PULSE)): Pulse.model_validate(item) for item in page.items
+        int(item[SORT_KEY].removeprefix(_HEALTH_PREFIX)): EndpointHealth.model_validate(item)
+        for item in page.items
     }
 
 
-def start_pulse(tx: Transaction, number: int) -> None:
-    """Stage the pulse of a new subscription."""
-    partition, sort = pulse_key(number)
+def stage_new_health(tx: Transaction, number: int) -> None:
+    """Stage the health item of a new subscription."""
+    partition, sort = health_key(number)
     tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "failure_count": 0})
 
 
-def calm(tx: Transaction, number: int) -> None:
-    """Stage that a subscription has no failures behind it."""
+def stage_failure_reset(tx: Transaction, number: int) -> None:
+    """Stage a failure count of 0."""
     tx.update(
-        pulse_key(number),
+        health_key(number),
         "SET failure_count = :none",
         condition=f"attribute_exists({PARTITION_KEY})",
         values={":none": 0},
     )
 
 
-def drop_pulse(tx: Transaction, number: int) -> None:
-    """Stage the end of a pulse."""
-    tx.delete(pulse_key(number))
+def stage_health_removal(tx: Transaction, number: int) -> None:
+    """Stage the deletion of a health item."""
+    tx.delete(health_key(number))
 
 
-def count_failure(tx: Transaction, number: int, pulse: Pulse, *, quick: bool) -> None:
-    """Stage one more failed delivery; overtaken when another was counted meanwhile."""
+def stage_failure(tx: Transaction, number: int, health: EndpointHealth, *, fast: bool) -> None:
+    """Stage one more failed delivery; StaleRead if the count has changed."""
     tx.update(
-        pulse_key(number),
+        health_key(number),
         "SET failure_count = :more, last_triggered_at = :now, quick = :quick",
         condition="failure_count = :seen",
         values={
-            ":more": pulse.failure_count + 1,
-            ":seen": pulse.failure_count,
+            ":more": health.failure_count + 1,
+            ":seen": health.failure_count,
             ":now": tx.now,
-            ":quick": quick,
+            ":quick": fast,
         },
     )
 
 
-def beat(store: Store, number: int, now: Instant, *, quick: bool, succeeded: bool) -> None:
-    """Note an attempt that ended no delivery as failed, at once; a success forgets failures."""
-    values = {":now": encode(now), ":quick": encode(quick)}
+def record_attempt(store: Store, number: int, now: Instant, *, fast: bool, succeeded: bool) -> None:
+    """Write the time and speed of an attempt; a success resets the failure count.
+
+    The final failure of a delivery is written by `stage_failure` instead.
+    """
+    values = {":now": encode(now), ":quick": encode(fast)}
     if succeeded:
         values[":none"] = encode(0)
-    with suppress(store.client.exceptions.ConditionalCheckFailedException):  # deleted meanwhile
-        _patiently(
+    with suppress(store.client.exceptions.ConditionalCheckFailedException):  # deleted
+        _retry_transient_errors(
             store,
             lambda: store.client.update_item(
                 TableName=store.table,
-                Key=key_attributes(pulse_key(number)),
+                Key=key_attributes(health_key(number)),
                 UpdateExpression="SET last_triggered_at = :now, quick = :quick"
                 + (", failure_count = :none" if succeeded else ""),
                 ConditionExpression=f"attribute_exists({PARTITION_KEY})",
@@ -207,22 +217,22 @@ def beat(store: Store, number: int, now: Instant, *, quick: bool, succeeded: boo
         )
 
 
-def note_slow(store: Store, number: int) -> None:
-    """Note that an endpoint takes its time; that it is not noted does no harm."""
+def record_slow_endpoint(store: Store, number: int) -> None:
+    """Write that an endpoint is slow. An AWS error is only logged: the value is a hint."""
     try:
         store.client.update_item(
             TableName=store.table,
-            Key=key_attributes(pulse_key(number)),
+            Key=key_attributes(health_key(number)),
             UpdateExpression="SET quick = :quick",
             ConditionExpression=f"attribute_exists({PARTITION_KEY})",
             ExpressionAttributeValues={":quick": encode(False)},
         )
     except (BotoCoreError, ClientError):
-        logger.warning("a slow endpoint was not noted", exc_info=True)
+        logger.warning("A slow endpoint was not recorded", exc_info=True)
 
 
-def _patiently[R](store: Store, call: Callable[[], R]) -> R:
-    """Make a call again that met a transaction on the same item, inside the deadline."""
+def _retry_transient_errors[R](store: Store, call: Callable[[], R]) -> R:
+    """Retry a call on throttling and transaction conflicts, within the deadline."""
     attempt = 0
     while True:
         try:
@@ -237,51 +247,57 @@ def _patiently[R](store: Store, call: Callable[[], R]) -> R:
 
 
 @dataclass(frozen=True, slots=True)
-class Logged:
-    """A delivery as it was read, with the version that a change of it is conditioned on."""
+class LoggedDelivery:
+    """A delivery as read, with the version on which a change is conditioned."""
 
     version: int
     delivery: StoredDelivery
     expires_at: int
 
 
-class AlreadyLogged(Exception):
-    """Someone else has changed the delivery since it was read."""
+class DeliveryConflict(Exception):
+    """Another worker has changed the delivery since it was read."""
 
 
 def delivery_key(webhook: int, event: str) -> Key:
-    """Key of the delivery of an event to a subscription; in the order in which events happened."""
+    """Return the key of a delivery; sort keys are in the order of the events."""
     return (f"delivery#{id_text(webhook)}", event)
 
 
-def logged_of(item: Item | None) -> Logged | None:
-    """Read a delivery from its item; None when its time in the log is over."""
+def parse_delivery(item: Item | None) -> LoggedDelivery | None:
+    """Parse a delivery item; None if it is missing or expired."""
     if item is None or item[EXPIRY] <= now_ms() // 1000:
         return None
     delivery = StoredDelivery.model_validate_json(unpack([item["data"]]))
-    return Logged(item["version"], delivery, item[EXPIRY])
+    return LoggedDelivery(item["version"], delivery, item[EXPIRY])
 
 
-def find_delivery(store: Store, webhook: int, event: str) -> Logged | None:
-    """Read a delivery; None when there is none."""
-    return logged_of(store.get(delivery_key(webhook, event)))
+def find_delivery(store: Store, webhook: int, event: str) -> LoggedDelivery | None:
+    """Read a delivery; None if there is none."""
+    return parse_delivery(store.get(delivery_key(webhook, event)))
 
 
-def stage_delivery(tx: Transaction, seen: Logged | None, delivery: StoredDelivery) -> None:
-    """Stage a delivery as it is now; overtaken when it is not as seen any more."""
-    item, condition, values = _item(seen, delivery, tx.now_ms)
+def stage_delivery(tx: Transaction, seen: LoggedDelivery | None, delivery: StoredDelivery) -> None:
+    """Stage a delivery; StaleRead if it has changed since `seen` was read."""
+    item, condition, values = _delivery_item(seen, delivery, tx.now_ms)
     tx.put(item, condition=condition, values=values)
 
 
-def log_delivery(store: Store, seen: Logged | None, delivery: StoredDelivery, now_ms: int) -> None:
-    """Write a delivery at once; AlreadyLogged when it is not as seen any more."""
-    item, condition, values = _item(seen, delivery, now_ms)
+def log_delivery(
+    store: Store, seen: LoggedDelivery | None, delivery: StoredDelivery, now_ms: int
+) -> None:
+    """Write a delivery without a transaction.
+
+    Raises:
+        DeliveryConflict: The delivery has changed since `seen` was read.
+    """
+    item, condition, values = _delivery_item(seen, delivery, now_ms)
     attributes = to_attributes(item)
     more: dict[str, Any] = {
         "ExpressionAttributeValues": {name: encode(value) for name, value in values.items()}
     }
     try:
-        _patiently(
+        _retry_transient_errors(
             store,
             lambda: store.client.put_item(
                 TableName=store.table,
@@ -292,13 +308,13 @@ def log_delivery(store: Store, seen: Logged | None, delivery: StoredDelivery, no
             ),
         )
     except store.client.exceptions.ConditionalCheckFailedException as error:
-        # Ours already when an answer was lost, and the call was made again.
+        # Not a conflict if this call wrote the item and was retried after a lost response.
         if error.response.get("Item") != attributes:
-            raise AlreadyLogged from None
+            raise DeliveryConflict from None
 
 
-def _item(
-    seen: Logged | None, delivery: StoredDelivery, now_ms: int
+def _delivery_item(
+    seen: LoggedDelivery | None, delivery: StoredDelivery, now_ms: int
 ) -> tuple[Item, str, dict[str, Any]]:
     partition, sort = delivery_key(delivery.webhook_id, delivery.id)
     (data,) = pack(delivery.model_dump_json())
@@ -307,10 +323,10 @@ def _item(
         SORT_KEY: sort,
         "version": seen.version + 1 if seen else 1,
         "data": data,
-        # Not longer than the event itself is kept, however often it is asked for again.
-        EXPIRY: seen.expires_at if seen else now_ms // 1000 + LOG_DAYS * 86_400,
+        # Redeliveries do not extend the expiry: the event expires, too.
+        EXPIRY: seen.expires_at if seen else now_ms // 1000 + RETENTION_DAYS * 86_400,
     }
-    if delivery.status != _SUCCEEDED:  # what went wrong is looked for among much that went well
+    if delivery.status != _SUCCEEDED:  # sparse index: few deliveries do not succeed
         partition_name, sort_name = index_keys(_STATUS_INDEX)
         item[partition_name], item[sort_name] = _status_partition(delivery), sort
     if seen is None:
@@ -325,31 +341,31 @@ def _status_partition(delivery: StoredDelivery) -> str:
 def recent_deliveries(
     store: Store, webhook: int, parameters: DeliveryParameters
 ) -> list[StoredDelivery]:
-    """Read the newest deliveries of a subscription, the newest first, those with the status."""
+    """Return the newest deliveries of a subscription, newest first, filtered by status."""
     status = parameters.status
     if status is None or status == _SUCCEEDED:
         items = _newest(store, f"delivery#{id_text(webhook)}", PARTITION_KEY)
     else:
         partition_name, _ = index_keys(_STATUS_INDEX)
-        wanted = f"delivery#{id_text(webhook)}#{status}"
-        entries = _newest(store, wanted, partition_name, IndexName=index_name(_STATUS_INDEX))
+        partition = f"delivery#{id_text(webhook)}#{status}"
+        entries = _newest(store, partition, partition_name, IndexName=index_name(_STATUS_INDEX))
         keys = [(entry[PARTITION_KEY], entry[SORT_KEY]) for entry in entries]
         found = store.get_many(keys)
         items = [found[key] for key in keys if key in found]
-    logged = [one.delivery for item in items if (one := logged_of(item))]
-    return [one for one in logged if status in {None, one.status}]
+    logged = [parsed.delivery for item in items if (parsed := parse_delivery(item))]
+    return [delivery for delivery in logged if status in {None, delivery.status}]
 
 
 def _newest(store: Store, partition: str, name: str, **index: str) -> list[Item]:
     items: list[Item] = []
     start = None
-    while len(items) < WINDOW:
+    while len(items) < MAX_LISTED:
         more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
         page = store.query(
             KeyConditionExpression=f"{name} = :partition",
             values={":partition": partition},
             ScanIndexForward=False,
-            Limit=WINDOW - len(items),
+            Limit=MAX_LISTED - len(items),
             **index,
             **more,
         )

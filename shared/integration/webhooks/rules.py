@@ -1,4 +1,4 @@
-"""Decisions about deliveries, on plain data."""
+"""Decisions about deliveries, as pure functions."""
 
 import random
 from collections.abc import Sequence
@@ -7,121 +7,127 @@ from typing import TYPE_CHECKING
 from shared.integration.webhooks.models import (
     Attempt,
     DeliveryStatus,
-    Pulse,
+    EndpointHealth,
     StoredDelivery,
     StoredSecret,
     StoredWebhook,
 )
 from shared.kernel.clock import instant, milliseconds_of
-from shared.kernel.events.kinds import TEST
+from shared.kernel.events.kinds import TEST_EVENT
 
 if TYPE_CHECKING:
-    from shared.integration.webhooks.sending import Outcome
+    from shared.integration.webhooks.http_client import AttemptResult
 
-SLOW_SECONDS = 2
-"""An endpoint that takes longer is kept from holding up others."""
+SLOW_AFTER_SECONDS = 2
+"""Response time above which an endpoint is slow and belongs to the slow queue."""
 
-MOST_FAILURES = 10
-"""Failed deliveries in a row after which a subscription deactivates itself."""
+MAX_FAILURES = 10
+"""Consecutive failed deliveries after which a subscription is deactivated."""
 
 _GONE = 410
 _OVERDUE_SECONDS = 900
-_MOST_ATTEMPTS = 20
-"""That the log keeps of a delivery; only one that is asked for again and again has more."""
+_MAX_LOGGED_ATTEMPTS = 20
+"""Attempts that the log keeps per delivery; only repeated redeliveries exceed it."""
 _JITTER = 0.1
-_MOST_OLD_SECRETS = 3
-_ENDED: frozenset[DeliveryStatus] = frozenset({"succeeded", "failed", "cancelled"})
+_MAX_OLD_SECRETS = 3
+_FINAL: frozenset[DeliveryStatus] = frozenset({"succeeded", "failed", "cancelled"})
 
 
-def kept_secrets(
+def retained_secrets(
     secrets: Sequence[StoredSecret], now: int, overlap_hours: int
 ) -> list[StoredSecret]:
-    """Return which secrets go on signing beside a new one, the newest first.
+    """Return the previous secrets that remain valid after a rotation, newest first.
 
-    Those that an earlier rotation left keep their time, so that a rotation that is repeated
-    takes nothing from a receiver. No overlap ends all of them, as after a leak.
+    Secrets retained by an earlier rotation keep their expiry, so a repeated rotation does not
+    invalidate the secret that the receiver still uses.
 
     Args:
-        secrets: As they are, the newest first.
+        secrets: The secrets before the rotation, newest first.
         now: Milliseconds since the epoch.
-        overlap_hours: For how long the newest goes on.
+        overlap_hours: Hours for which the newest of them remains valid; 0 ends all at once.
     """
     if not overlap_hours:
         return []
     newest, *others = secrets
-    going = newest.model_copy(update={"until": now + overlap_hours * 3_600_000})
-    return [going, *(one for one in others if one.until and one.until > now)][:_MOST_OLD_SECRETS]
+    expiring = newest.model_copy(update={"until": now + overlap_hours * 3_600_000})
+    valid = [secret for secret in others if secret.until and secret.until > now]
+    return [expiring, *valid][:_MAX_OLD_SECRETS]
 
 
 def has_ended(delivery: StoredDelivery) -> bool:
-    """Tell whether there is nothing left to try, unless it is asked for again."""
-    return delivery.status in _ENDED
+    """Return whether no attempt follows, unless a redelivery is requested."""
+    return delivery.status in _FINAL
 
 
 def is_overdue(delivery: StoredDelivery, now: int) -> bool:
-    """Tell whether the next attempt should have been made long ago: nobody may be going to."""
+    """Return whether the next attempt is so late that its message may be lost."""
     due = delivery.next_attempt_at
     return due is not None and milliseconds_of(due) + _OVERDUE_SECONDS * 1000 < now
 
 
-def is_quick(outcome: "Outcome") -> bool:
-    """Tell whether an endpoint took so little time that others may wait behind it."""
-    return outcome.milliseconds <= SLOW_SECONDS * 1000
+def is_fast(result: "AttemptResult") -> bool:
+    """Return whether the response was fast enough for the fast queue."""
+    return result.milliseconds <= SLOW_AFTER_SECONDS * 1000
 
 
 def after_attempt(
-    delivery: StoredDelivery, outcome: "Outcome", *, began: int, ended: int, delays: Sequence[int]
+    delivery: StoredDelivery,
+    result: "AttemptResult",
+    *,
+    began: int,
+    ended: int,
+    delays: Sequence[int],
 ) -> StoredDelivery:
-    """Return a delivery after one more attempt.
+    """Return a delivery with one more attempt.
 
     Args:
-        delivery: As it was.
-        outcome: Of the attempt.
-        began: When it began, in milliseconds since the epoch.
-        ended: When it ended.
+        delivery: The delivery before the attempt.
+        result: Of the attempt.
+        began: Start of the attempt, in milliseconds since the epoch.
+        ended: End of the attempt, in milliseconds since the epoch.
         delays: Seconds before each attempt of a round.
     """
     attempt = Attempt(
         at=instant(began),
-        status=outcome.status,
-        duration_ms=outcome.milliseconds,
-        error=outcome.error,
-        response=outcome.response,
+        status=result.status,
+        duration_ms=result.milliseconds,
+        error=result.error,
+        response=result.response,
     )
     tries = delivery.tries + 1
     status: DeliveryStatus
     next_attempt_at = None
-    if outcome.error is None:
+    if result.error is None:
         status = "succeeded"
-    elif outcome.status == _GONE or tries >= len(delays):
+    elif result.status == _GONE or tries >= len(delays):
         status = "failed"
     else:
         status = "retrying"
-        # Whatever failed together must not come back together.
-        wait = delays[tries] * random.uniform(1, 1 + _JITTER)  # noqa: S311 - jitter, no secret
-        wait = max(wait, outcome.retry_after or 0)
+        # Jitter: deliveries that failed together are not retried together.
+        wait = delays[tries] * random.uniform(1, 1 + _JITTER)  # noqa: S311 - not a secret
+        wait = max(wait, result.retry_after or 0)
         next_attempt_at = instant(ended + int(wait * 1000))
     return delivery.model_copy(
         update={
             "status": status,
             "tries": tries,
-            "attempts": [*delivery.attempts, attempt][-_MOST_ATTEMPTS:],
+            "attempts": [*delivery.attempts, attempt][-_MAX_LOGGED_ATTEMPTS:],
             "next_attempt_at": next_attempt_at,
             "updated_at": instant(ended),
         }
     )
 
 
-def deactivates(pulse: Pulse, outcome: "Outcome") -> bool:
-    """Tell whether one more failed delivery ends a subscription; `pulse` as it was before."""
-    return outcome.status == _GONE or pulse.failure_count + 1 >= MOST_FAILURES
+def must_deactivate(health: EndpointHealth, result: "AttemptResult") -> bool:
+    """Return whether a failed delivery deactivates its subscription; `health` is from before."""
+    return result.status == _GONE or health.failure_count + 1 >= MAX_FAILURES
 
 
-def obstacle(webhook: StoredWebhook, delivery: StoredDelivery) -> str | None:
-    """Return why a delivery must not be tried; None when nothing stands against it."""
+def cancellation_reason(webhook: StoredWebhook, delivery: StoredDelivery) -> str | None:
+    """Return why a delivery must be cancelled; None if it may be attempted."""
     if not webhook.is_active:
         return "the subscription is not active"
-    asked_for = delivery.round > 1 or delivery.event == TEST
-    if not asked_for and delivery.event not in webhook.events:
-        return "the subscription does not ask for this event any more"
+    requested = delivery.round > 1 or delivery.event == TEST_EVENT
+    if not requested and delivery.event not in webhook.events:
+        return "the subscription no longer includes this event"
     return None

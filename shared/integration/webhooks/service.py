@@ -1,13 +1,12 @@
-"""Use cases of webhooks, as the routes offer them."""
+"""Use cases of the webhook routes."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shared.identity.tenancy.tenant import Tenant, limit_reached
 from shared.integration.webhooks import repository, rules, views
 from shared.integration.webhooks.models import (
     DeliveryParameters,
-    Pulse,
+    EndpointHealth,
     SecretRotation,
     StoredDelivery,
     StoredSecret,
@@ -16,49 +15,51 @@ from shared.integration.webhooks.models import (
     WebhookCreate,
     WebhookParameters,
 )
-from shared.integration.webhooks.repository import WEBHOOKS, Logged
-from shared.integration.webhooks.safe import seal_secret
+from shared.integration.webhooks.repository import WEBHOOKS, LoggedDelivery
+from shared.integration.webhooks.sealed_secrets import seal_secret
 from shared.integration.webhooks.signatures import new_secret
-from shared.integration.webhooks.targets import BadTarget, addresses_of, parse_target
+from shared.integration.webhooks.target_urls import InvalidTarget, parse_target, resolve_addresses
 from shared.kernel.config import config
 from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Conflict, NotFound, Problem, ValidationFailed
-from shared.kernel.events.kinds import TEST
+from shared.kernel.errors import Conflict, NotFound, Problem
+from shared.kernel.events.kinds import TEST_EVENT
 from shared.kernel.events.outbox import Event, is_event_id, raise_event, request_redelivery
+from shared.kernel.validation import Checked, ensure_valid
 
 _RESOLVE_SECONDS = 5
-"""That the name of an address may take to be resolved."""
+"""Time limit for the DNS query of a new URL."""
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """A subscription with its pulse."""
+class WebhookWithHealth:
+    """A subscription and the health of its endpoint."""
 
     record: Record[StoredWebhook]
-    pulse: Pulse
+    health: EndpointHealth
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """A page of subscriptions with their pulses."""
+class WebhookPage:
+    """A page of subscriptions; `health` has the health of all subscriptions by id."""
 
     page: Page[StoredWebhook]
-    pulses: dict[int, Pulse]
+    health: dict[int, EndpointHealth]
 
 
 def create_webhook(
-    tx: Transaction, tenant: Tenant, draft: WebhookCreate, problems: Sequence[Problem] = ()
-) -> tuple[Opened, str]:
-    """Create a subscription; return its secret with it, which nobody can read afterwards.
+    tx: Transaction, tenant: Tenant, draft: Checked[WebhookCreate]
+) -> tuple[WebhookWithHealth, str]:
+    """Create a subscription; return it with its secret, which cannot be read later.
 
-    Raises ValidationFailed, also when the address is not one of the public internet, and
-    ServiceError limit_reached when the tenant has as many as it may have.
+    Raises:
+        ValidationFailed: The draft is invalid, or the host of the URL is not public.
+        ServiceError: `limit_reached`: the tenant has the maximum number of subscriptions.
     """
-    _ensure_good(draft.url, problems)
+    draft = ensure_valid(draft, _url_problems(draft.url))
     register = repository.read_register(tx.store)
     if len(register.ids) >= tenant.limits["webhook_subscriptions"]:
         raise limit_reached(tenant, "webhook_subscriptions", len(register.ids))
@@ -68,116 +69,128 @@ def create_webhook(
         id=number,
         url=draft.url,
         events=draft.events,
-        secrets=[_sealed(tx, number, secret)],
+        secrets=[_seal(tx, number, secret)],
         created_at=tx.now,
         updated_at=tx.now,
     )
-    repository.enter(tx, register, webhook)
-    repository.start_pulse(tx, number)
-    return Opened(WEBHOOKS.insert(tx, number, webhook), Pulse()), secret
+    repository.stage_registration(tx, register, webhook)
+    repository.stage_new_health(tx, number)
+    return WebhookWithHealth(WEBHOOKS.insert(tx, number, webhook), EndpointHealth()), secret
 
 
-def _sealed(tx: Transaction, number: int, secret: str) -> StoredSecret:
+def _seal(tx: Transaction, number: int, secret: str) -> StoredSecret:
     return StoredSecret(sealed=seal_secret(tx.store.slug, number, secret))
 
 
-def _ensure_good(url: str | None, problems: Sequence[Problem]) -> None:
-    """Raise ValidationFailed for all that is wrong; `url` is None when it is known to be bad."""
-    found = list(problems)
-    if url:
-        try:
-            target = parse_target(url, localhost=config().webhook_localhost)
-            addresses_of(target, seconds=_RESOLVE_SECONDS)
-        except BadTarget as reason:
-            found.append(Problem("url", str(reason)))
-    if found:
-        raise ValidationFailed(found)
+def _url_problems(url: str | None) -> list[Problem]:
+    """Resolve the host of a URL; return the problem if it is not public.
+
+    `url` is None when it is invalid or was not sent.
+    """
+    if not url:
+        return []
+    try:
+        target = parse_target(url, localhost=config().webhook_localhost)
+        resolve_addresses(target, seconds=_RESOLVE_SECONDS)
+    except InvalidTarget as reason:
+        return [Problem("url", str(reason))]
+    return []
 
 
-def get_webhook(store: Store, number: int) -> Opened:
-    """Read a subscription; NotFound when it never was, Gone when it was deleted."""
-    record, pulse = run_both(
-        lambda: WEBHOOKS.get(store, number), lambda: repository.read_pulse(store, number)
+def get_webhook(store: Store, number: int) -> WebhookWithHealth:
+    """Read a subscription.
+
+    Raises:
+        NotFound: There never was one with this id.
+        Gone: It was deleted.
+    """
+    record, health = run_both(
+        lambda: WEBHOOKS.get(store, number), lambda: repository.read_health(store, number)
     )
-    return Opened(record, pulse or Pulse())
+    return WebhookWithHealth(record, health or EndpointHealth())
 
 
-def list_webhooks(store: Store, parameters: WebhookParameters) -> Listed:
-    """Read a page of subscriptions."""
-    page, pulses = run_both(
+def list_webhooks(store: Store, parameters: WebhookParameters) -> WebhookPage:
+    """Return a page of subscriptions."""
+    page, health = run_both(
         lambda: repository.list_webhooks(store, parameters),
-        lambda: repository.read_pulses(store),
+        lambda: repository.read_all_health(store),
     )
-    return Listed(page, pulses)
+    return WebhookPage(page, health)
 
 
 def change_webhook(
-    tx: Transaction, number: int, change: WebhookChange, problems: Sequence[Problem] = ()
-) -> Opened:
-    """Change the fields sent; raises NotFound, Gone, ValidationFailed.
+    tx: Transaction, number: int, change: Checked[WebhookChange]
+) -> WebhookWithHealth:
+    """Change the fields that were sent. Activation also resets the failure count.
 
-    What waits to be delivered follows the change. To activate also forgets failures.
+    The change applies to pending deliveries, too.
+
+    Raises:
+        NotFound, Gone: See `get_webhook`.
+        ValidationFailed: The change is invalid, or the host of the URL is not public.
     """
     found = get_webhook(tx.store, number)
-    sent = change.model_dump(exclude_unset=True)
-    _ensure_good(sent.get("url"), problems)
+    sent = ensure_valid(change, _url_problems(change.url)).model_dump(exclude_unset=True)
     after = found.record.entity.model_copy(update={**sent, "updated_at": tx.now})
-    pulse = found.pulse
+    health = found.health
     if sent.get("is_active"):
-        repository.calm(tx, number)
-        pulse = pulse.model_copy(update={"failure_count": 0})
-    return Opened(_replace(tx, found.record, after), pulse)
+        repository.stage_failure_reset(tx, number)
+        health = health.model_copy(update={"failure_count": 0})
+    return WebhookWithHealth(_replace(tx, found.record, after), health)
 
 
 def _replace(
     tx: Transaction, record: Record[StoredWebhook], after: StoredWebhook
 ) -> Record[StoredWebhook]:
-    repository.enter(tx, repository.read_register(tx.store), after)
+    repository.stage_registration(tx, repository.read_register(tx.store), after)
     return WEBHOOKS.replace(tx, record, after)
 
 
-def delete_webhook(tx: Transaction, number: int) -> Opened:
-    """Delete a subscription and its secrets; what waits to be delivered to it is dropped."""
+def delete_webhook(tx: Transaction, number: int) -> WebhookWithHealth:
+    """Delete a subscription and its secrets; its pending deliveries are dropped."""
     found = get_webhook(tx.store, number)
-    repository.strike(tx, repository.read_register(tx.store), number)
-    repository.drop_pulse(tx, number)
+    repository.stage_deregistration(tx, repository.read_register(tx.store), number)
+    repository.stage_health_removal(tx, number)
     WEBHOOKS.remove(tx, found.record)
     return found
 
 
-def rotate_secret(tx: Transaction, number: int, wish: SecretRotation) -> tuple[Opened, str]:
-    """Give a subscription a new secret; those before sign, too, until their overlap ends."""
+def rotate_secret(
+    tx: Transaction, number: int, rotation: SecretRotation
+) -> tuple[WebhookWithHealth, str]:
+    """Set a new secret; the previous ones remain valid until their overlap ends."""
     found = get_webhook(tx.store, number)
     webhook = found.record.entity
-    secret = wish.secret or new_secret()
-    kept = rules.kept_secrets(webhook.secrets, tx.now_ms, wish.overlap_hours)
-    secrets = [_sealed(tx, number, secret), *kept]
-    after = webhook.model_copy(update={"secrets": secrets, "updated_at": tx.now})
-    return Opened(WEBHOOKS.replace(tx, found.record, after), found.pulse), secret
+    secret = rotation.secret or new_secret()
+    kept = rules.retained_secrets(webhook.secrets, tx.now_ms, rotation.overlap_hours)
+    secrets = [_seal(tx, number, secret), *kept]
+    after = WEBHOOKS.update(tx, found.record, {"secrets": secrets})
+    return WebhookWithHealth(after, found.health), secret
 
 
 # Deliveries
 
 
 def send_test(tx: Transaction, number: int) -> StoredDelivery:
-    """Send a subscription an event that says nothing; Conflict when it is not active."""
-    found = _active(tx, number)
-    told = raise_event(
+    """Raise a test event for one subscription; Conflict if it is inactive."""
+    found = _get_active_webhook(tx, number)
+    event = raise_event(
         tx,
         Event(
-            type=TEST,
+            type=TEST_EVENT,
             object="webhook",
             id=number,
             version=found.record.version,
             href=f"/webhooks/{number}",
-            attributes=views.webhook(found.record.entity, found.pulse).model_dump(),
+            attributes=views.webhook(found.record.entity, found.health).model_dump(),
         ),
         only_subscription=number,
     )
     delivery = StoredDelivery(
-        id=told.id,
+        id=event.id,
         webhook_id=number,
-        event=TEST,
+        event=TEST_EVENT,
         status="pending",
         next_attempt_at=tx.now,
         created_at=tx.now,
@@ -187,17 +200,19 @@ def send_test(tx: Transaction, number: int) -> StoredDelivery:
     return delivery
 
 
-def _active(tx: Transaction, number: int) -> Opened:
+def _get_active_webhook(tx: Transaction, number: int) -> WebhookWithHealth:
     found = get_webhook(tx.store, number)
     if not found.record.entity.is_active:
-        message = f"Webhook {number} is not active; PATCH it with is_active true first."
+        message = f"Webhook {number} is inactive; set is_active to true first."
         raise Conflict(message)
     return found
 
 
 def redeliver(tx: Transaction, number: int, event: str) -> StoredDelivery:
-    """Deliver an event once more, at once, whatever became of it; Conflict when not active."""
-    _, seen = run_both(lambda: _active(tx, number), lambda: _find(tx.store, number, event))
+    """Start a new round of attempts for a delivery in any status; Conflict if inactive."""
+    _, seen = run_both(
+        lambda: _get_active_webhook(tx, number), lambda: _find_delivery(tx.store, number, event)
+    )
     delivery = seen.delivery.model_copy(
         update={
             "status": "pending",
@@ -214,12 +229,14 @@ def redeliver(tx: Transaction, number: int, event: str) -> StoredDelivery:
 
 
 def get_delivery(store: Store, number: int, event: str) -> StoredDelivery:
-    """Read a delivery; NotFound when there is none (any more)."""
-    _, found = run_both(lambda: WEBHOOKS.get(store, number), lambda: _find(store, number, event))
+    """Read a delivery; NotFound if there is none or it has expired."""
+    _, found = run_both(
+        lambda: WEBHOOKS.get(store, number), lambda: _find_delivery(store, number, event)
+    )
     return found.delivery
 
 
-def _find(store: Store, number: int, event: str) -> Logged:
+def _find_delivery(store: Store, number: int, event: str) -> LoggedDelivery:
     found = repository.find_delivery(store, number, event) if is_event_id(event) else None
     if found is None:
         message = "This delivery"
@@ -230,30 +247,30 @@ def _find(store: Store, number: int, event: str) -> Logged:
 def list_deliveries(
     store: Store, number: int, parameters: DeliveryParameters
 ) -> Page[StoredDelivery]:
-    """Read a page of the newest deliveries of a subscription; NotFound, Gone."""
+    """Return a page of the newest deliveries of a subscription."""
     _, deliveries = run_both(
         lambda: WEBHOOKS.get(store, number),
         lambda: repository.recent_deliveries(store, number, parameters),
     )
     since = parameters.updated_since or ""
-    wanted = [
-        one
-        for one in deliveries
-        if parameters.event in {None, one.event} and one.updated_at >= since
+    found = [
+        delivery
+        for delivery in deliveries
+        if parameters.event in {None, delivery.event} and delivery.updated_at >= since
     ]
     oldest_first = parameters.sort == "created_at"
     if oldest_first:
-        wanted.reverse()
+        found.reverse()
     first = (parameters.page - 1) * parameters.per_page
     last_seen = parameters.cursor
-    if last_seen and is_event_id(last_seen):  # what came or went meanwhile moves no walk
-        seen = [one.id <= last_seen if oldest_first else one.id >= last_seen for one in wanted]
-        first = seen.count(True)
-    shown = wanted[first : first + parameters.per_page]
-    more = first + len(shown) < len(wanted)
+    if last_seen and is_event_id(last_seen):  # new and expired deliveries do not shift the pages
+        ids = [delivery.id for delivery in found]
+        first = sum(id_ <= last_seen if oldest_first else id_ >= last_seen for id_ in ids)
+    shown = found[first : first + parameters.per_page]
+    more = first + len(shown) < len(found)
     return Page(
-        records=[Record(number, one.round, one) for one in shown],
-        total=len(wanted),
+        records=[Record(number, delivery.round, delivery) for delivery in shown],
+        total=len(found),
         page=parameters.page,
         per_page=parameters.per_page,
         next_cursor=shown[-1].id if more and shown else None,

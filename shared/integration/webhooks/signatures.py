@@ -1,7 +1,7 @@
-"""How a delivery proves where it comes from: signed in two schemes, for receivers to choose.
+"""Signatures of deliveries in two schemes; a receiver verifies one of them.
 
-`X-Service-Signature` can be verified as a signature of Stripe's, the headers `webhook-…` as the
-specification Standard Webhooks says.
+`X-Service-Signature` has the format of Stripe's signatures. The headers `webhook-…` follow the
+Standard Webhooks specification.
 """
 
 import base64
@@ -12,36 +12,36 @@ from secrets import token_bytes
 _PREFIX = "whsec_"
 _KEY_BYTES = 32
 _SHORTEST_KEY, _LONGEST_KEY = 24, 64
-"""Bytes of a key, as Standard Webhooks wants them."""
+"""Key length in bytes that Standard Webhooks allows."""
 
 
 def new_secret() -> str:
-    """Make a secret that serves both schemes: `whsec_` and 256 random bits, 50 characters."""
+    """Generate a secret for both schemes: `whsec_` and 256 random bits, 50 characters."""
     return _PREFIX + base64.b64encode(token_bytes(_KEY_BYTES)).decode()
 
 
 def signature_headers(
     event_id: str, body: bytes, secrets: Sequence[str], at: int
 ) -> dict[str, str]:
-    """Sign a delivery with every secret that its receiver may hold.
+    """Return the signature headers of a delivery, with one signature per secret.
 
     Args:
-        event_id: Id of the event, the same for all deliveries of it.
-        body: The body exactly as it will be sent.
-        secrets: One, or during a rotation two, the newest first.
-        at: When it is sent, in Unix seconds; receivers refuse what is older than minutes.
+        event_id: Id of the event, the same for all its deliveries.
+        body: The request body, byte for byte.
+        secrets: The secrets that are valid now, newest first; several after a rotation.
+        at: Time of the attempt in Unix seconds; receivers reject old timestamps.
 
     Returns:
-        Header → value. `X-Service-Signature` always, keyed with the whole secret as UTF-8.
-        Those of Standard Webhooks only for secrets of the form `whsec_` and the base64 of 24 to
-        64 bytes, which are the key; none of them when no secret has that form.
+        Header → value. `X-Service-Signature` is always present; its key is the whole secret in
+        UTF-8. The headers of Standard Webhooks are present if a secret has the form `whsec_`
+        followed by the base64 of 24 to 64 bytes; these bytes are the key.
     """
-    moment = f"{at}.".encode()
-    own = [_hmac(secret.encode(), moment + body).hex() for secret in secrets]
-    headers = {"X-Service-Signature": ",".join([f"t={at}", *(f"v1={each}" for each in own)])}
+    timestamp = f"{at}.".encode()
+    stripe = [_hmac(secret.encode(), timestamp + body).hex() for secret in secrets]
+    headers = {"X-Service-Signature": ",".join([f"t={at}", *(f"v1={each}" for each in stripe)])}
     keys = [key for secret in secrets if (key := _standard_key(secret))]
     if keys:
-        signed = f"{event_id}.".encode() + moment + body
+        signed = f"{event_id}.".encode() + timestamp + body
         standard = [base64.b64encode(_hmac(key, signed)).decode() for key in keys]
         headers |= {
             "webhook-id": event_id,

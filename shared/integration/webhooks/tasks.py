@@ -1,4 +1,4 @@
-"""Messages to the function that delivers: one is one attempt, now or later."""
+"""Messages of the delivery queues: one message asks for one delivery attempt."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -10,17 +10,18 @@ from shared.kernel.queue import MOST_DELAY, Message, Queue
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """One attempt to deliver an event.
+class DeliveryTask:
+    """One attempt to deliver an event to a subscription.
 
     Attributes:
         tenant: Slug.
         webhook: Id of the subscription.
         event: Id of the event.
-        round: How often its delivery was asked for, this one included.
+        round: Number of the delivery request, from 1; a redelivery starts the next round.
         attempt: Number of the attempt in the round, from 1.
-        due: When it is to be made, in milliseconds since the epoch.
-        slow: Whether it waits in the queue of endpoints that are slow, or not known to be quick.
+        due: Time of the attempt, in milliseconds since the epoch.
+        slow: Whether the task belongs to the slow queue: the last response of the endpoint was
+            slow, or there was none yet.
     """
 
     tenant: str
@@ -33,31 +34,31 @@ class Task:
 
     @property
     def queue(self) -> Queue:
-        """The queue that it waits in."""
+        """The queue that the task belongs to."""
         settings = config()
         return Queue(settings.webhook_slow_queue if self.slow else settings.webhook_queue)
 
     @property
     def late_ms(self) -> int:
-        """Milliseconds since it was due; 0 before."""
+        """Milliseconds since the task was due; 0 before."""
         return max(0, now_ms() - self.due)
 
     @property
     def seconds_left(self) -> int:
-        """Seconds until it is due, rounded up; 0 when it is."""
+        """Seconds until the task is due, rounded up; 0 when it is due."""
         return max(0, -(-(self.due - now_ms()) // 1000))
 
     def message(self) -> Message:
-        """Write the message; what is due later than a message can wait comes back before."""
-        # Neither another tenant's deliveries nor those to another endpoint wait for a group's.
+        """Return the queue message. A task that is due later than MOST_DELAY arrives too early."""
+        # Fair queuing: one message group per subscription.
         group = f"{self.tenant}.{self.webhook}"
         return Message(asdict(self), group, min(self.seconds_left, MOST_DELAY))
 
     def send(self) -> None:
-        """Send the message."""
+        """Send the task to its queue."""
         self.queue.send(self.message())
 
 
-def task_of(body: Mapping[str, Any]) -> Task:
-    """Read a message."""
-    return Task(**body)
+def parse_task(body: Mapping[str, Any]) -> DeliveryTask:
+    """Parse the body of a queue message."""
+    return DeliveryTask(**body)

@@ -1,35 +1,35 @@
-"""How subscriptions and deliveries are shown."""
+"""API representations of subscriptions and deliveries."""
 
 from shared.integration.webhooks.models import (
     Delivery,
+    EndpointHealth,
     NewWebhook,
-    Pulse,
     StoredDelivery,
     StoredWebhook,
     Webhook,
 )
 
 
-def webhook(one: StoredWebhook, pulse: Pulse | None) -> Webhook:
-    """Show a subscription, without its secret."""
-    known = pulse or Pulse()
+def webhook(stored: StoredWebhook, health: EndpointHealth | None) -> Webhook:
+    """Return a subscription without its secret."""
+    current = health or EndpointHealth()
     return Webhook(
-        id=one.id,
-        url=one.url,
-        events=one.events,
-        is_active=one.is_active,
-        failure_count=known.failure_count,
-        last_triggered_at=known.last_triggered_at,
-        created_at=one.created_at,
-        updated_at=one.updated_at,
+        id=stored.id,
+        url=stored.url,
+        events=stored.events,
+        is_active=stored.is_active,
+        failure_count=current.failure_count,
+        last_triggered_at=current.last_triggered_at,
+        created_at=stored.created_at,
+        updated_at=stored.updated_at,
     )
 
 
-def new_webhook(one: StoredWebhook, pulse: Pulse, secret: str) -> NewWebhook:
-    """Show a subscription with the secret that it has just got."""
-    return NewWebhook(**dict(webhook(one, pulse)), secret=secret)
+def new_webhook(stored: StoredWebhook, health: EndpointHealth, secret: str) -> NewWebhook:
+    """Return a subscription with its new secret."""
+    return NewWebhook(**dict(webhook(stored, health)), secret=secret)
 
 
-def delivery(one: StoredDelivery) -> Delivery:
-    """Show a delivery."""
-    return Delivery(**{name: getattr(one, name) for name in Delivery.model_fields})
+def delivery(stored: StoredDelivery) -> Delivery:
+    """Return a delivery."""
+    return Delivery(**{name: getattr(stored, name) for name in Delivery.model_fields})

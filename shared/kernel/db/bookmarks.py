@@ -1,11 +1,11 @@
-"""What a walk through a list leaves behind, so that the next page need not start over.
+"""Stored positions and snapshots of lists, so that the next page need not start over.
 
 - A *position* says at which index entry a page of an ordered list begins.
-- A *snapshot* holds the ids of a filtered list in order, found once for all its pages.
+- A *snapshot* holds the ids of a filtered list in order, for all its pages.
 
-Both carry the version of the collection they were taken at and count only while it
-stands; taken within LAG_MS of a change, when an index may not show it yet, they count
-only that long. All of it can be lost at any time without harm.
+Both hold the version of the collection at which they were made, and are valid while it lasts.
+Those made within LAG_MS of a change, when an index may not show it yet, are valid for LAG_MS only.
+All of them can be lost at any time without harm.
 """
 
 import json
@@ -23,15 +23,15 @@ from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 LAG_MS = 5_000
 _LIFE_MS = 15 * 60_000
 _WALK_MS = 24 * 3_600_000
-"""How long a walk by `links.next` may rest on a snapshot."""
+"""How long a client that follows `links.next` may pause between two pages."""
 _CHUNK = 50_000
-"""Ids per snapshot item; compressed they stay well under 400 KB."""
+"""Ids per snapshot item; compressed, they stay well under 400 KB."""
 _REMEMBERED = 512
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Entries before `offset` end at sort key `after`."""
+    """The last entry before `offset` has the sort key `after`."""
 
     offset: int
     after: str
@@ -39,13 +39,13 @@ class Position:
     valid_until: int
 
     def is_valid(self, totals: Totals) -> bool:
-        """Whether it still tells the truth."""
+        """Return whether the list has not changed since."""
         return self.version == totals.version and now_ms() < self.valid_until
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """One chunk of a filtered list: ids from `first` on, of `total` in all."""
+    """One chunk of a filtered list: the ids from offset `first` on; the list has `total` ids."""
 
     first: int
     ids: Sequence[int]
@@ -54,34 +54,34 @@ class Snapshot:
     valid_until: int
 
     def is_valid(self, totals: Totals) -> bool:
-        """Whether it still tells the truth."""
+        """Return whether the list has not changed since."""
         return self.version == totals.version and now_ms() < self.valid_until
 
 
 def valid_until(totals: Totals) -> int:
-    """Until when something derived now from an index may be used, in milliseconds."""
+    """Return until when a result of an index, read now, is valid, in milliseconds."""
     now = now_ms()
     return now + (_LIFE_MS if now - totals.touched_ms > LAG_MS else LAG_MS)
 
 
-# Positions are also kept in the execution environment: a walker that meets a warm one is
-# spared the read. They hold no data, only keys, and the table's name is part of the key.
+# Positions are also cached in the execution environment, which saves the read. They hold only
+# keys, no data, and the table's name is part of the cache key.
 _remembered: OrderedDict[tuple[str, str, int], Position] = OrderedDict()
 
 
 def cached_position(store: Store, listing: str, offset: int) -> Position | None:
-    """The position of exactly this offset, if this execution environment has seen it."""
+    """Return the cached position of exactly this offset; None when there is none."""
     position = _remembered.get((store.table, listing, offset))
     return position if position and now_ms() < position.valid_until else None
 
 
 def evict_position(store: Store, listing: str, offset: int) -> None:
-    """Drop a position that has turned out to be stale."""
+    """Remove a stale position from the cache."""
     _remembered.pop((store.table, listing, offset), None)
 
 
 def find_position(store: Store, listing: str, offset: int) -> Position | None:
-    """The nearest stored position at or before an offset: one Query of one item."""
+    """Return the nearest stored position at or before an offset: one Query of one item."""
     page = store.query(
         KeyConditionExpression=f"{PARTITION_KEY} = :listing AND {SORT_KEY} <= :offset",
         values={":listing": f"position#{listing}", ":offset": f"{offset:012d}"},
@@ -97,14 +97,14 @@ def find_position(store: Store, listing: str, offset: int) -> Position | None:
 
 
 def cache_position(store: Store, listing: str, position: Position) -> None:
-    """Keep a position in this execution environment."""
+    """Cache a position in this execution environment."""
     _remembered[store.table, listing, position.offset] = position
     while len(_remembered) > _REMEMBERED:
         _remembered.popitem(last=False)
 
 
 def store_position(store: Store, listing: str, position: Position) -> None:
-    """Store where the entries after `offset` begin, for walkers that meet another one."""
+    """Store a position for other execution environments."""
     _put(
         store,
         {
@@ -119,7 +119,7 @@ def store_position(store: Store, listing: str, position: Position) -> None:
 
 
 def find_snapshot(store: Store, listing: str, offset: int, version: int | None) -> Snapshot | None:
-    """The chunk with the id at `offset`, of the newest snapshot or of a given version."""
+    """Return the chunk with the id at `offset`, of `version` or of the newest snapshot."""
     chunk = f"{offset // _CHUNK:06d}#"
     page = store.query(
         KeyConditionExpression=f"{PARTITION_KEY} = :listing AND {SORT_KEY} BETWEEN :low AND :high",
@@ -144,7 +144,7 @@ def find_snapshot(store: Store, listing: str, offset: int, version: int | None) 
 
 
 def store_snapshot(store: Store, listing: str, ids: Sequence[int], totals: Totals) -> None:
-    """Store the ids of a filtered list, in order."""
+    """Store the ids of a filtered list in order."""
     for first in range(0, len(ids), _CHUNK):
         text = json.dumps(ids[first : first + _CHUNK], separators=(",", ":"))
         _put(

@@ -1,7 +1,7 @@
-"""A collection: entities of one kind, their items, their index entries, their totals.
+"""A collection: the entities of one kind, with their items, index entries and totals.
 
-A subject declares its collections in `repository.py`; everything that keeps item,
-indexes and totals in step is here, once.
+A subject declares its collections in `repository.py`. This module keeps item, index entries and
+totals consistent.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -20,15 +20,15 @@ HEAD = "HEAD"
 
 _UNCHANGED = "version = :seen"
 _TRIES = 5
-"""Reads of an entity in parts that others keep replacing, before giving up."""
+"""Attempts to read an entity in parts that other requests keep replacing."""
 
 type IndexBySort = Mapping[str, int]
-"""Sort name → number of the index that holds the entries in that order."""
+"""Sort name → number of the index with the entries in this order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record[E]:
-    """An entity as stored, with the version that a change of it is conditioned on."""
+    """A stored entity with the version that a change is conditioned on."""
 
     id: int
     version: int
@@ -37,7 +37,7 @@ class Record[E]:
 
 
 def tail_keys(partition: str, parts: int) -> list[Key]:
-    """Keys of the items in which an entity of so many parts goes on after its head."""
+    """Return the keys of the items after the first, for an entity of `parts` items."""
     return [(partition, f"PART#{part:03d}") for part in range(1, parts)]
 
 
@@ -45,10 +45,16 @@ def tail_keys(partition: str, parts: int) -> list[Key]:
 class Collection[E: BaseModel]:
     """How the entities of one kind are stored and listed.
 
-    `sorts` are the orders of the whole collection, `partitions` name facets (status,
-    warehouse) whose values have totals and orders of their own, `finders` facets that
-    few entities share (a reference, a partner). `queues` name facets whose entries work takes
-    in the order of another facet. `facets` must hold every name used.
+    Attributes:
+        kind: Prefix of the keys; name of the sequence of ids and of the totals.
+        noun: What messages call an entity.
+        model: The stored model.
+        facets: Returns the facets of an entity; it must hold every name used below.
+        sorts: The sorts of the whole collection.
+        partitions: Facets (such as status) whose values have totals and sorts of their own.
+        lookup_indexes: Facets that few entities share (such as a reference) → index.
+        work_queues: Facets whose entities are processed in the order of another facet → index
+            and that facet.
     """
 
     kind: str
@@ -61,13 +67,19 @@ class Collection[E: BaseModel]:
     work_queues: Mapping[str, tuple[int, str]] = field(default_factory=dict)
 
     def key(self, number: int) -> Key:
-        """Key of an entity's first item."""
+        """Return the key of an entity's first item."""
         return (f"{self.kind}#{id_text(number)}", HEAD)
 
     # Reading
 
     def get(self, store: Store, number: int) -> Record[E]:
-        """Read one entity; NotFound when it never was, Gone when it was deleted."""
+        """Read one entity.
+
+        Raises:
+            NotFound: No entity ever had this id.
+            Gone: The entity was deleted.
+            ServiceUnavailable: Other requests replaced the entity during every attempt.
+        """
         noun = f"{self.noun} {number}"
         key = self.key(number)
         head = store.get(key) if 0 < number <= MAX_ID else None
@@ -84,7 +96,7 @@ class Collection[E: BaseModel]:
         raise ServiceUnavailable
 
     def get_many(self, store: Store, numbers: Iterable[int]) -> list[Record[E]]:
-        """Read entities in the order of their ids given; those that are not there are left out."""
+        """Read entities in the order of `numbers`; leave out those that do not exist."""
         keys = [self.key(number) for number in numbers]
         items = store.get_many(keys)
         heads = [items[key] for key in keys if key in items and not items[key].get("deleted")]
@@ -93,22 +105,22 @@ class Collection[E: BaseModel]:
         return [record for record in records if record]
 
     def pick_from(self, found: Mapping[Key, Item], number: int) -> Record[E] | None:
-        """Pick a small entity out of items that were read with others; None when it is not there.
+        """Return an entity from items that were read before; None when it is not among them.
 
-        For kinds whose entities never continue in further items.
+        Only for kinds whose entities always fit into one item.
         """
         head = found.get(self.key(number))
         return self._decode(head, {}) if head and not head.get("deleted") else None
 
     def _again(self, store: Store, head: Item) -> Record[E] | None:
-        """Read an entity that was being replaced while its parts were read."""
+        """Read an entity again that was replaced while its parts were read."""
         try:
             return self.get(store, int(head["id"]))
         except (NotFound, Gone):
             return None
 
     def _decode(self, head: Item, tails: Mapping[Key, Item]) -> Record[E] | None:
-        """Put an entity together; None when head and parts are of different versions."""
+        """Decode an entity; return None when head and parts have different versions."""
         rest = [tails.get(key) for key in self._tail_keys_of(head)]
         if any(tail is None or tail["version"] != head["version"] for tail in rest):
             return None
@@ -125,9 +137,13 @@ class Collection[E: BaseModel]:
     # Writing
 
     def insert(self, tx: Transaction, number: int, entity: E, *, version: int = 1) -> Record[E]:
-        """Stage a new entity under an id drawn from the sequence of its kind.
+        """Insert a new entity in the transaction.
 
-        `version` counts the changes that are made at once with its creation.
+        Args:
+            tx: The transaction.
+            number: An id allocated from the sequence of the kind.
+            entity: The entity.
+            version: Its first version; above 1 when the same transaction also changes it.
         """
         facets = self.facets(entity)
         head, tails = self._items(number, version, entity, facets)
@@ -138,7 +154,7 @@ class Collection[E: BaseModel]:
         return Record(number, version, entity, 1 + len(tails))
 
     def replace(self, tx: Transaction, record: Record[E], entity: E) -> Record[E]:
-        """Stage the next version of an entity; overtaken when it changed since it was read."""
+        """Replace an entity in the transaction; the commit raises StaleRead if it changed."""
         before, after = self.facets(record.entity), self.facets(entity)
         head, tails = self._items(record.id, record.version + 1, entity, after)
         tx.put(head, condition=_UNCHANGED, values={":seen": record.version})
@@ -152,10 +168,15 @@ class Collection[E: BaseModel]:
         tx.count(self.kind, changes)
         return Record(record.id, record.version + 1, entity, 1 + len(tails))
 
+    def update(self, tx: Transaction, record: Record[E], values: Mapping[str, object]) -> Record[E]:
+        """Replace an entity by a copy with other `values` of some fields and of `updated_at`."""
+        after = record.entity.model_copy(update={**values, "updated_at": tx.now})
+        return self.replace(tx, record, after)
+
     def remove(self, tx: Transaction, record: Record[E]) -> None:
-        """Stage the deletion: out of every list and total, a gravestone under the id."""
+        """Delete an entity in the transaction; a tombstone keeps its id."""
         partition, sort = self.key(record.id)
-        gravestone = {
+        tombstone = {
             PARTITION_KEY: partition,
             SORT_KEY: sort,
             "id": record.id,
@@ -163,7 +184,7 @@ class Collection[E: BaseModel]:
             "deleted": True,
             "deleted_at": tx.now,
         }
-        tx.put(gravestone, condition=_UNCHANGED, values={":seen": record.version})
+        tx.put(tombstone, condition=_UNCHANGED, values={":seen": record.version})
         for key in self._tail_keys(record.id, record.parts):
             tx.delete(key)
         facets = self.facets(record.entity)
@@ -215,7 +236,7 @@ class Collection[E: BaseModel]:
         return attributes
 
     def partition(self, facet: str, value: str) -> str:
-        """Partition key of the entries whose facet has the value."""
+        """Return the partition key of the index entries whose facet has the value."""
         return f"{self.kind}#{facet}#{value}"
 
     def _partition_names(self, facets: Facets) -> list[str]:

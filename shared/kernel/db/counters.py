@@ -1,13 +1,13 @@
-"""Exact totals of collections, kept inside the transactions that change them.
+"""Exact totals of collections, updated in the transactions that change the collections.
 
-A collection's totals are spread over SHARDS items so that concurrent writers rarely
-meet; a reader sums them with one Query. Attributes of a shard:
+The totals of a collection are spread over SHARDS items, so that concurrent writers rarely update
+the same item; a reader sums them with one Query. Attributes of a shard:
 
-- `n`: entries in all; `FACET=VALUE`: entries of one partition, such as `status=open`
-- `version`: rises with every change of the collection, so that what was derived
-  from the list (bookmarks, snapshots) is known to be stale
-- `touched`: milliseconds of the last change; indexes may lag behind it
-- `epoch`: see `Transaction.guard`
+- `n`: number of entities; `FACET=VALUE`: entities of one partition, such as `status=open`
+- `version`: rises with every change of the collection, so that bookmarks and snapshots of its
+  lists can be recognised as stale
+- `touched`: time of the last change in milliseconds; indexes may lag behind it
+- `epoch`: the fence value; see `Transaction.fence`
 """
 
 import random
@@ -25,44 +25,44 @@ _OWN = frozenset({"version", "touched", "epoch"})
 
 
 def random_shard() -> int:
-    """Choose the shard of a transaction.
+    """Return a random shard for a transaction.
 
-    It is the same for every collection that the transaction changes: were each on a shard of
-    its own, two writers would meet in almost every case instead of in one of SHARDS.
+    A transaction uses the same shard for every collection that it changes. With a shard per
+    collection, two transactions that change several collections would nearly always conflict.
     """
     return random.randrange(SHARDS)  # noqa: S311
 
 
 def shard_key(kind: str, shard: int) -> Key:
-    """Key of one shard of a collection's totals."""
+    """Return the key of one shard of a collection's totals."""
     return (f"count#{kind}", f"{shard:02d}")
 
 
 @dataclass(frozen=True, slots=True)
 class FenceValue:
-    """The epoch that a change has read; None when the shard had none."""
+    """The fence value that a change has read; None when the shard has none."""
 
     value: int | None
 
 
 @dataclass(slots=True)
 class CounterChange:
-    """What one transaction changes in the totals of one collection, on one shard."""
+    """The changes of one transaction to the totals of one collection."""
 
     shard: int
     changes: dict[str, int] = field(default_factory=dict)
     fence: FenceValue | None = None
     has_changes: bool = False
-    """Whether anything changed; a guard alone binds nothing."""
+    """Whether the totals change; a fence alone causes no action."""
 
     def add(self, changes: Mapping[str, int]) -> None:
-        """Add differences; several of one name add up."""
+        """Add differences to the totals; differences of the same name add up."""
         self.has_changes = True
         for name, difference in changes.items():
             self.changes[name] = self.changes.get(name, 0) + difference
 
     def expressions(self, now_ms: int) -> dict[str, Any]:
-        """Return the expressions of the one Update action that makes the change."""
+        """Return the expressions of the Update action."""
         differences = {name: value for name, value in self.changes.items() if value}
         names = {"#version": "version", "#touched": "touched"}
         values: dict[str, Any] = {":one": 1, ":now": now_ms}
@@ -95,15 +95,15 @@ class Totals:
     touched_ms: int
 
     def of(self, partition: str | None) -> int:
-        """Entries in all (None) or in one partition such as `status=open`."""
+        """Return the number of entities, of all (None) or of one partition."""
         return self.counts.get(partition or "n", 0)
 
 
 def read_totals(store: Store, kind: str) -> Totals:
-    """Read the totals of a collection, strongly consistent: SHARDS small items.
+    """Read the totals of a collection, strongly consistent.
 
-    One Query reads them all, unless a collection has so many partitions (positions of more
-    than a thousand warehouses) that they fill its 1 MB.
+    One Query reads all shards, unless a collection has so many partitions (positions of more
+    than a thousand warehouses) that the shards exceed 1 MB.
     """
     counts: dict[str, int] = {}
     version = touched = 0

@@ -1,7 +1,7 @@
-"""What lists filter and sort by, as text whose order is the order of the values.
+"""Facets: the values that lists filter and sort by, as texts that sort like the values.
 
-Every facet of an entity is one short text in the item's `slim` attribute, the only
-one that indexes carry. Sorting, ranges and equality all work on that text.
+The facets of an entity are short texts in one attribute of its item (INDEX_ATTRIBUTES), the only
+attribute that indexes carry besides keys. Sorting, ranges and equality compare these texts.
 """
 
 import unicodedata
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 type Facets = Mapping[str, str | None]
-"""Facet name → its text, None where the entity has no value (sorts first)."""
+"""Facet name → its text; None where the entity has no value, which sorts first."""
 
 _FOLDED_LENGTH = 200
 _SEARCHED_LENGTH = 600
@@ -19,18 +19,18 @@ _UNITS = 18
 _DECIMALS = 6
 
 SEPARATOR = "\x1f"
-"""Between a sort value and the id. Below every character that a value may hold, so
-that `A` sorts before `A!`."""
+"""Separates a sort value from the id. It sorts before every character of a value, so that `A`
+comes before `A!`."""
 AFTER_SEPARATOR = "\x20"
 
 
 def fold(text: str) -> str:
-    """Text for sorting and comparing without regard to case and accents."""
+    """Return a text for sorting and comparing without case and accents."""
     return _folded(text)[:_FOLDED_LENGTH]
 
 
 def searchable(text: str) -> str:
-    """Text to search in, or for, without regard to case and accents."""
+    """Return a text for searching without case and accents."""
     return _folded(text)[:_SEARCHED_LENGTH]
 
 
@@ -41,36 +41,36 @@ def _folded(text: str) -> str:
 
 
 def id_text(number: int) -> str:
-    """An id in fixed width."""
+    """Return an id in fixed width."""
     return f"{number:0{_ID_DIGITS}d}"
 
 
 def integer_text(number: int | None) -> str | None:
-    """An integer, negative ones included, in fixed width."""
+    """Return an integer, also a negative one, in fixed width."""
     return None if number is None else f"{number + 10**_UNITS:0{_UNITS + 1}d}"
 
 
 def integer_of(text: str) -> int:
-    """The integer that `integer_text` wrote."""
+    """Return the integer of a text of `integer_text`."""
     zero: int = 10**_UNITS
     return int(text) - zero
 
 
 def quantity_text(quantity: Decimal) -> str:
-    """A quantity of zero or more, up to 6 decimals, in fixed width."""
+    """Return a quantity of zero or more, with up to 6 decimals, in fixed width."""
     return f"{int(quantity.scaleb(_DECIMALS)):0{_UNITS}d}"
 
 
 def flag_text(flag: bool) -> str:  # noqa: FBT001 - it is the value itself
-    """A boolean."""
+    """Return a boolean as text."""
     return "true" if flag else "false"
 
 
 def sort_text(value: str | None, number: int) -> str:
-    """The sort key of an index entry: value, then id, so that ties have an order."""
+    """Return the sort key of an index entry: the value, then the id, which orders ties."""
     return f"{value or ''}{SEPARATOR}{id_text(number)}"
 
 
 def id_of(sort_key: str) -> int:
-    """The id at the end of a sort key."""
+    """Return the id at the end of a sort key."""
     return int(sort_key[-_ID_DIGITS:])

@@ -1,8 +1,8 @@
 """Python values to DynamoDB attribute values and back.
 
-An entity is kept as one JSON text in `data`, compressed when that pays: it is read
-and written as a whole, so nested attribute values would only cost time and bytes.
-boto3 has a converter too, but importing it costs 60 ms of every cold start.
+An entity is stored as one JSON text in `data`, compressed from 1 KB on. It is read and written as
+a whole, so nested attribute values would only cost time and bytes. boto3's own converter returns
+every number as Decimal and wraps bytes; this one returns whole numbers as int.
 """
 
 import zlib
@@ -11,21 +11,21 @@ from decimal import Decimal
 from typing import Any
 
 type Item = dict[str, Any]
-"""An item in plain Python values."""
+"""An item as plain Python values."""
 type AttributeMap = dict[str, Any]
-"""An item as the DynamoDB interface has it."""
+"""An item in the form of the DynamoDB API."""
 type Key = tuple[str, str]
-"""Partition and sort key of an item."""
+"""Partition key and sort key of an item."""
 
 _COMPRESS_FROM = 1024
-"""Bytes; below one write unit compression saves nothing."""
+"""Bytes; compressing less than one write unit saves nothing."""
 
 PART_SIZE = 350_000
-"""Bytes of `data` per item, under the 400 KB that an item may have."""
+"""Bytes of `data` per item; DynamoDB allows 400 KB per item."""
 
 
 def to_attributes(item: Mapping[str, Any]) -> AttributeMap:
-    """Encode an item; None values are left out."""
+    """Encode an item; leave out None values."""
     return {name: encode(value) for name, value in item.items() if value is not None}
 
 
@@ -73,13 +73,19 @@ def _number(text: str) -> int | Decimal:
 
 
 def pack(text: str) -> list[bytes]:
-    """Turn the JSON text of an entity into the `data` of one or more items."""
+    """Return the `data` of one or more items for the JSON text of an entity."""
     raw = text.encode()
     packed = zlib.compress(raw, 6) if len(raw) >= _COMPRESS_FROM else raw
     return [packed[at : at + PART_SIZE] for at in range(0, len(packed), PART_SIZE)]
 
 
 def unpack(parts: list[bytes]) -> bytes:
-    """Undo `pack`. JSON never starts with the byte that every zlib stream starts with."""
+    """Return the JSON text of the `data` that `pack` made."""
+    # JSON never starts with the byte that every zlib stream starts with.
     packed = b"".join(parts)
     return zlib.decompress(packed) if packed[:1] == b"\x78" else packed
+
+
+def alias_key(facet: str, code: str) -> Key:
+    """Return the key of the alias item of a unique code."""
+    return (f"{facet}#{code}", "ALIAS")

@@ -1,13 +1,13 @@
-"""Lists: page numbers, exact totals, sorting and filters on DynamoDB, at a known cost.
+"""Lists with page numbers, exact totals, sorts and filters on DynamoDB, at a known cost.
 
-Two ways lead to a page. A list in one of the collection's own orders, of the whole or of
-one partition, is read straight from its index, and its total is a counter (*ordered*).
-Any other filter reads the slim entries of the narrowest partition or range that covers it,
-once for all pages of the walk (*gathered*). Either way the first page and every page that
-`links.next` leads to wait for two round trips: entries and totals at once, then the items.
+There are two kinds of lists. An *ordered* list has one of the collection's own sorts, of all
+entities or of one partition: it is read directly from its index, and its total is a counter. A
+*gathered* list has any other filter: it reads the index entries of the smallest partition or range
+that covers the filter, once for all its pages. In both kinds, the first page and every page of
+`links.next` need two sequential round trips: entries and totals concurrently, then the items.
 
-A cursor, which `links.next` carries, continues a walk exactly where the page before ended,
-whatever has changed since; a bare page number always counts on the list as it is now.
+A cursor, which `links.next` contains, continues exactly where the previous page ended, whatever
+has changed since. A page number without cursor always counts on the current list.
 """
 
 import base64
@@ -32,13 +32,13 @@ from shared.kernel.db.table import INDEX_ATTRIBUTES, PARTITION_KEY, SORT_KEY, in
 
 _MARK = re.compile("[^\x00-\x1f\ud800-\udfff]{0,800}\x1f[0-9]{12}")
 _MARK_BYTES = 1024
-"""A sort key, as far as a cursor (which the caller may have made up) is believed."""
+"""Size of a sort key that is accepted from a cursor, which the caller may have invented."""
 _MAX_VERSION = 10**15
 
 
 @dataclass(frozen=True, slots=True)
 class Page[E]:
-    """One page: its records, the exact total, and the cursor of the page after it."""
+    """One page: its records, the exact total, and the cursor of the next page."""
 
     records: list[Record[E]]
     total: int
@@ -57,7 +57,7 @@ def read_page[E: BaseModel](store: Store, collection: Collection[E], query: List
 
 
 class _List[E: BaseModel]:
-    """What both ways share: the query, its listing's name, the entries, the records."""
+    """What ordered and gathered lists share."""
 
     def __init__(
         self, store: Store, collection: Collection[E], query: ListQuery, access: AccessPath
@@ -86,7 +86,7 @@ class _List[E: BaseModel]:
     def result(
         self, records: list[Record[E]], total: int, shown: int, mark: str | int | None
     ) -> Page[E]:
-        """Make the page; `mark` is where the next one goes on, None where none follows."""
+        """Return the page; `mark` is where the next page starts, None when there is none."""
         query = self.query
         cursor = None if mark is None else self._write_cursor(query.offset + shown, mark)
         return Page(records, total, query.page, query.per_page, cursor)
@@ -96,7 +96,7 @@ class _List[E: BaseModel]:
         return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
     def read_cursor(self) -> Any:
-        """Return the mark of a cursor made for this very page; None for any other text."""
+        """Return the mark of a cursor of this page; None for any other text."""
         text = self.query.cursor or ""
         try:
             raw = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
@@ -113,9 +113,9 @@ class _OrderedList[E: BaseModel](_List[E]):
         mark = self.read_cursor() if query.offset else None
         after = mark if isinstance(mark, str) and _MARK.fullmatch(mark) else None
         if after is not None and len(after.encode()) <= _MARK_BYTES:
-            return self._walk_on(after)
+            return self._page_after(after)
         if query.offset:
-            totals, keys = self._count_up()
+            totals, keys = self._page_by_number()
         else:
             totals, keys = run_both(
                 self.totals, lambda: self._scan(None, 0, query.per_page, query.descending)
@@ -138,12 +138,12 @@ class _OrderedList[E: BaseModel](_List[E]):
         more = position.offset < total
         return self.result(records, total, len(keys), keys[-1] if more else None)
 
-    def _walk_on(self, after: str) -> Page[E]:
-        """Read the page behind an entry.
+    def _page_after(self, after: str) -> Page[E]:
+        """Read the page after an entry.
 
-        What was created or deleted before it since the walk began has moved it away from the
-        page's number: this makes no position for those who count, and a total that says the
-        end is reached is not believed before nothing is found behind a full page.
+        Entities that were created or deleted since the first page may have moved this page away
+        from its number. So no position is stored, and when the total says that this is the last
+        page, the list ends only if no entry follows.
         """
         query = self.query
         totals, keys = run_both(
@@ -162,8 +162,8 @@ class _OrderedList[E: BaseModel](_List[E]):
             more = bool(behind)
         return self.result(records, total, len(keys), last if more else None)
 
-    def _count_up(self) -> tuple[Totals, list[str]]:
-        """Find a page by its number, from the nearest known position or the nearer end."""
+    def _page_by_number(self) -> tuple[Totals, list[str]]:
+        """Return the entries of a page, from the nearest position or the nearer end of the list."""
         query = self.query
         known = bookmarks.cached_position(self.store, self.listing, query.offset)
         position: Position | None
@@ -194,7 +194,7 @@ class _OrderedList[E: BaseModel](_List[E]):
         return totals, self._scan(after, from_start, wanted, query.descending)
 
     def _scan(self, after: str | None, skip: int, take: int, descending: bool) -> list[str]:  # noqa: FBT001
-        """Sort keys of `take` entries, `skip` entries behind the one with the key `after`."""
+        """Return the sort keys of `take` entries, starting `skip` entries after `after`."""
         condition, values = self.access.key_condition()
         sort_name = index_keys(self.access.index)[1]
         start = self._start_key(after) if after else None
@@ -270,7 +270,7 @@ class _GatheredList[E: BaseModel](_List[E]):
         return self.result(self.records(shown), snapshot.total, len(shown), version)
 
     def _gather(self) -> list[int]:
-        """Ids of every entry that passes the filters, in the order asked for."""
+        """Return the ids of all entries that match the filters, in the order of the query."""
         condition, values = self.access.key_condition()
         filters, names = self._filters(values)
         arguments: dict[str, Any] = {"FilterExpression": filters} if filters else {}
@@ -301,7 +301,7 @@ class _GatheredList[E: BaseModel](_List[E]):
         return [number for _, number in found]
 
     def _filters(self, values: dict[str, str]) -> tuple[str, dict[str, str]]:
-        """Write every filter on the slim entry; one the access covers is true of all it reads."""
+        """Return the filter expression; a filter that the access path covers is always true."""
         terms: list[str] = []
         names: dict[str, str] = {}
 

@@ -1,4 +1,4 @@
-"""Calls that do not depend on each other, made at the same time: one round trip's wait."""
+"""Concurrent calls of AWS that do not depend on each other."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -16,15 +16,15 @@ def _pool() -> ThreadPoolExecutor:
 
 
 def _inside() -> bool:
-    # A worker that waited for other workers could wait for ever.
+    # A worker that waits for other workers could cause a deadlock.
     return current_thread().name.startswith(_NAME)
 
 
 def run_both[A, B](first: Callable[[], A], second: Callable[[], B]) -> tuple[A, B]:
-    """Run two calls at once; the first error is raised after both have ended.
+    """Run two calls concurrently; raise the first error after both have ended.
 
-    Only `first` may itself use this module to good effect: inside `second` everything
-    runs in turn.
+    Calls of this module inside `second` run one after the other; inside `first` they run
+    concurrently.
     """
     if _inside():
         return first(), second()
@@ -38,7 +38,7 @@ def run_both[A, B](first: Callable[[], A], second: Callable[[], B]) -> tuple[A, 
 
 
 def map_concurrently[A, B](call: Callable[[A], B], arguments: list[A]) -> list[B]:
-    """Call once per argument, at once; results in the order of the arguments."""
+    """Call `call` for each argument concurrently; return results in the order of `arguments`."""
     if len(arguments) <= 1 or _inside():
         return [call(argument) for argument in arguments]
     futures: list[Future[Any]] = [_pool().submit(call, argument) for argument in arguments[1:]]

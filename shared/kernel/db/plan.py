@@ -1,4 +1,4 @@
-"""Which entries a list reads: the narrowest that cover what a caller asks."""
+"""The choice of the index entries that a list reads: the fewest that cover its filters."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,12 +13,12 @@ from shared.kernel.db.table import index_keys
 _MAX_OFFSET_PAGES = 10**9
 
 type Range = tuple[str | None, str | None]
-"""Lowest and highest text, both inclusive, None where open."""
+"""Lowest and highest text, both inclusive; None for no bound."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListQuery:
-    """What a caller asks of a list. `equal`, `contains` and `between` name facets."""
+    """Sort, filters and page of a list. `equal`, `contains` and `between` are by facet."""
 
     sort: str
     descending: bool
@@ -31,13 +31,13 @@ class ListQuery:
 
     @property
     def offset(self) -> int:
-        """Entries before the page."""
+        """Number of entries before the page."""
         return min(self.page - 1, _MAX_OFFSET_PAGES) * self.per_page
 
 
 @dataclass(frozen=True, slots=True)
 class AccessPath:
-    """Which index entries a list reads: one partition of one index, or a range of it."""
+    """The index entries that a list reads: one partition of one index, or a range of it."""
 
     index: int
     partition: str
@@ -67,9 +67,9 @@ class AccessPath:
 def choose_access_path[E: BaseModel](
     collection: Collection[E], query: ListQuery, totals: Callable[[], Totals]
 ) -> tuple[AccessPath, bool]:
-    """Choose the narrowest entries; whether they are the list itself, in its order.
+    """Return the access path with the fewest entries, and whether it needs no filter or sort.
 
-    `totals` is read only when filters name several partitions: then the smallest is taken.
+    `totals` is called only when filters name several partitions; the smallest one is used.
     """
     for facet, index in collection.lookup_indexes.items():
         if facet in query.equal:

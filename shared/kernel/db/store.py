@@ -1,4 +1,4 @@
-"""Reads of one tenant's table. Whoever holds a Store can reach no other tenant."""
+"""Reads of one tenant's table. A Store cannot reach any other tenant."""
 
 import random
 import time
@@ -20,24 +20,24 @@ _BATCH = 100
 
 _DEFAULT_DEADLINE_MS = 25_000
 _ANSWER_SECONDS = 0.5
-"""Time that must be left for one more call; long reads end with 503 rather than cut off."""
+"""Time that one more call needs; a long read ends with 503 instead of a time-out."""
 
 
 def key_attributes(key: Key) -> AttributeMap:
-    """A key as the DynamoDB interface has it."""
+    """Return a key in the form of the DynamoDB API."""
     return {PARTITION_KEY: {"S": key[0]}, SORT_KEY: {"S": key[1]}}
 
 
 @dataclass(frozen=True, slots=True)
 class QueryPage:
-    """One answer of Query: its items, and where it stopped (None at the end)."""
+    """The items of one Query, and the key where the next one starts (None at the end)."""
 
     items: list[Item]
     last_key: AttributeMap | None
 
 
 class Store:
-    """A tenant's table for the length of one request."""
+    """A tenant's table during one request."""
 
     __slots__ = ("_read", "client", "deadline", "outbox", "slug", "table")
 
@@ -58,10 +58,10 @@ class Store:
         self._read: dict[Key, Item | None] | None = None
 
     def repeatable(self) -> "Store":
-        """The same table, read so that one key gives one answer, however it is read.
+        """Return the same table with a cache: every read of one key returns the same item.
 
-        For a change that looks at an item more than once: what it decides on and what
-        its transaction is conditioned on is then the same state.
+        A change that reads an item more than once then decides on the same state that its
+        transaction is conditioned on.
         """
         store = Store(
             self.client,
@@ -74,18 +74,18 @@ class Store:
         return store
 
     def uncached(self) -> "Store":
-        """The same table, every read made anew: for steps that are transactions of their own."""
+        """Return the same table without a cache, for steps with transactions of their own."""
         store = self.repeatable()
         store._read = None  # noqa: SLF001 - it is one of ours
         return store
 
     def clear_cache(self) -> None:
-        """Read everything anew from now on: steps of the same change have been committed."""
+        """Drop cached items, because steps of the same change have been committed."""
         if self._read is not None:
             self._read = {}
 
     def add_to_cache(self, found: Mapping[Key, Item | None]) -> None:
-        """Take what was read a moment ago as read: for changes that were prepared together."""
+        """Add items that were read for several changes together."""
         if self._read is not None:
             self._read.update(found)
 
@@ -94,9 +94,9 @@ class Store:
         return self.get_cached(key, lambda: self._get(key))
 
     def get_cached(self, key: Key, read: Callable[[], Item | None]) -> Item | None:
-        """Read something else, such as an item of another table, as `get` reads an item.
+        """Return the cached result of `read`, for example an item of another table.
 
-        `key` names it as no item of this table is named.
+        `key` must differ from the key of every item of this table.
         """
         if self._read is None:
             return read()
@@ -112,9 +112,11 @@ class Store:
         return from_attributes(found) if found else None
 
     def get_many(self, keys: Iterable[Key], *, uncached: bool = False) -> dict[Key, Item]:
-        """Read items by key, strongly consistent, 100 a call, the calls at once.
+        """Read items by key, strongly consistent, 100 per call, with concurrent calls.
 
-        `anew`: also what was read already.
+        Args:
+            keys: The keys; the result leaves out keys that do not exist.
+            uncached: Read all keys again, also cached ones.
         """
         wanted = list(dict.fromkeys(keys))
         if self._read is None:
@@ -124,7 +126,7 @@ class Store:
         else:
             unknown = [key for key in wanted if key not in self._read]
             for key, item in self._with_gaps(unknown).items():
-                # Another thread of the same change may have been first.
+                # Another thread of the same change may have cached the item first.
                 self._read.setdefault(key, item)
         return {key: item for key in wanted if (item := self._read[key]) is not None}
 
@@ -155,7 +157,7 @@ class Store:
         return items
 
     def query(self, **arguments: Any) -> QueryPage:
-        """Make one Query on the table; `values` are plain and are encoded here."""
+        """Run one Query on the table; `values` are plain Python values."""
         if self.deadline.remaining < _ANSWER_SECONDS:
             raise ServiceUnavailable
         values = {name: encode(value) for name, value in arguments.pop("values").items()}
@@ -168,9 +170,13 @@ class Store:
         )
 
     def back_off(self, attempt: int) -> int:
-        """Wait before a retry, with full jitter, inside the deadline; the next attempt's number.
+        """Wait before a retry, with exponential backoff and full jitter.
 
-        Raises ServiceUnavailable when the deadline leaves no time for another try.
+        Returns:
+            The number of the next attempt.
+
+        Raises:
+            ServiceUnavailable: The deadline leaves no time for another attempt.
         """
         wait = random.uniform(0, min(1.0, 0.02 * 2**attempt))  # noqa: S311 - jitter, no secret
         if self.deadline.remaining < wait + _ANSWER_SECONDS:

@@ -1,8 +1,7 @@
-"""The shape of a tenant's table, in one place: keys, indexes, projection, expiry.
+"""The definition of a tenant's table: keys, indexes, projection, expiry.
 
 Generic key attributes (`PK`, `SK`, `GSI1PK` …) keep the table portable to every
-DynamoDB-compatible engine; which subject uses which index is told in
-`docs/storage.md`.
+DynamoDB-compatible engine. `docs/storage.md` lists which subject uses which index.
 """
 
 from typing import Any
@@ -10,22 +9,22 @@ from typing import Any
 PARTITION_KEY = "PK"
 SORT_KEY = "SK"
 EXPIRY = "expires_at"
-"""Seconds since the epoch; DynamoDB removes the item some time after, readers filter."""
+"""Seconds since the epoch. DynamoDB deletes the item days later at most, so readers filter."""
 
 INDEX_ATTRIBUTES = "slim"
-"""The only attribute that indexes carry besides keys: what lists filter and sort by."""
+"""Name of the only attribute that indexes carry besides keys: the facets of the entity."""
 
 INDEX_COUNT = 18
-"""As many as the collection with the most orders and filters needs; a table may have 20."""
+"""Indexes that the collection with the most sorts and filters needs; DynamoDB allows 20."""
 
 
 def index_name(number: int) -> str:
-    """Name of index `number` (1 to INDEX_COUNT)."""
+    """Return the name of index `number` (1 to INDEX_COUNT)."""
     return f"GSI{number}"
 
 
 def index_keys(number: int) -> tuple[str, str]:
-    """Attribute names of the partition and sort key of index `number`."""
+    """Return the names of the partition key and the sort key of index `number`."""
     return f"GSI{number}PK", f"GSI{number}SK"
 
 
@@ -37,7 +36,7 @@ def _key_schema(partition: str, sort: str) -> list[dict[str, str]]:
 
 
 def table_definition() -> dict[str, Any]:
-    """Arguments of CreateTable, without the name and the tags."""
+    """Return the arguments of CreateTable without name and tags."""
     numbers = range(1, INDEX_COUNT + 1)
     key_names = [PARTITION_KEY, SORT_KEY, *(name for n in numbers for name in index_keys(n))]
     return {

@@ -1,8 +1,8 @@
-"""The one way to write: every change of a request in one TransactWriteItems.
+"""All writes of a use case in one TransactWriteItems.
 
-A crash at any point leaves nothing or everything. Each action names what its failed
-condition means: a refusal for the caller, or `StaleRead`, after which the use case is
-decided again on what is there now (`shared.kernel.db.unit_of_work`).
+A crash at any point leaves either nothing or everything. Each action says which error its failed
+condition stands for: a refusal for the caller, or `StaleRead`, after which the use case runs again
+on fresh reads (`shared.kernel.db.unit_of_work`).
 """
 
 import uuid
@@ -45,14 +45,14 @@ _TRANSIENT_ERRORS = frozenset(
 
 
 def is_transient(error: Exception) -> bool:
-    """Tell errors of AWS that pass by themselves: throttling, conflicts, lost connections."""
+    """Return whether an error of AWS passes by itself: throttling, conflict, lost connection."""
     if isinstance(error, ClientError):
         return error.response["Error"]["Code"] in _TRANSIENT_ERRORS
     return isinstance(error, BotocoreConnectionError | HTTPClientError)
 
 
 def is_missing_table(error: Exception) -> bool:
-    """Tell that a table is not there: its tenant was deleted since the request was let in."""
+    """Return whether the table does not exist: the tenant was deleted during the request."""
     return (
         isinstance(error, ClientError)
         and error.response["Error"]["Code"] == "ResourceNotFoundException"
@@ -60,11 +60,11 @@ def is_missing_table(error: Exception) -> bool:
 
 
 class StaleRead(Exception):
-    """A condition failed because someone else was faster: decide again."""
+    """A condition failed because another request changed the item; read it again and retry."""
 
 
 type ErrorFactory = Callable[[], Exception]
-"""Makes the error that a failed condition stands for."""
+"""Returns the error to raise when the condition of an action fails."""
 
 type Verb = Literal["Put", "Update", "Delete", "ConditionCheck"]
 
@@ -77,19 +77,25 @@ class _Action:
 
 @dataclass(slots=True)
 class RetryState:
-    """What survives when a use case is decided again: its start, its ids, its own name."""
+    """What the attempts of one use case share: its start, its allocated ids and its name."""
 
     started_ms: int = field(default_factory=now_ms)
     ids: dict[str, list[int]] = field(default_factory=dict)
     attempt_id: str = field(default_factory=lambda: uuid.uuid4().hex)
 
+    def step_committed(self, taken: Mapping[str, int]) -> None:
+        """Forget the ids that a committed step has used, and restart the clock of `elapsed_ms`."""
+        self.started_ms = now_ms()
+        for kind, count in taken.items():
+            del self.ids[kind][:count]
+
 
 class Transaction:
     """Collects the writes of one use case and commits them at once.
 
-    `now` is the time of the change, `now_ms` the same in milliseconds; every
-    timestamp of the change uses it. `request` names the caller's request, the same each
-    time it is sent under its Idempotency-Key; None when it has none.
+    `now` is the time of the change, `now_ms` the same in milliseconds; every timestamp of the
+    change uses it. `idempotency_record` is the partition key of the record of the request's
+    Idempotency-Key, the same for every retry; None when the request has no key.
     """
 
     def __init__(
@@ -103,9 +109,12 @@ class Transaction:
         self.store = store.repeatable()
         self.caller = caller
         self.idempotency_record = idempotency_record
+        self._retry_state = retry_state or RetryState()
+        self._begin()
+
+    def _begin(self) -> None:
         self.now_ms = now_ms()
         self.now: Instant = instant(self.now_ms)
-        self._retry_state = retry_state or RetryState()
         self._taken: dict[str, int] = {}
         self._actions: list[_Action] = []
         self._counters: dict[str, CounterChange] = {}
@@ -123,14 +132,14 @@ class Transaction:
         on_condition_failed: ErrorFactory = StaleRead,
         table: str | None = None,
     ) -> None:
-        """Write an item, replacing what is there unless the condition forbids it."""
+        """Write an item; replaces an existing one unless the condition fails."""
         body = {"TableName": table or self.store.table, "Item": to_attributes(item)}
         self._add("Put", body, condition, names, values, on_condition_failed)
 
     def insert(
         self, item: Item, *, on_condition_failed: ErrorFactory = StaleRead, table: str | None = None
     ) -> None:
-        """Write an item whose key must be free."""
+        """Write an item whose key must not exist."""
         condition = f"attribute_not_exists({PARTITION_KEY})"
         self.put(item, condition=condition, on_condition_failed=on_condition_failed, table=table)
 
@@ -142,7 +151,7 @@ class Transaction:
         values: Mapping[str, Any] | None = None,
         on_condition_failed: ErrorFactory = StaleRead,
     ) -> None:
-        """Remove an item."""
+        """Delete an item."""
         body = {"TableName": self.store.table, "Key": key_attributes(key)}
         self._add("Delete", body, condition, None, values, on_condition_failed)
 
@@ -156,7 +165,7 @@ class Transaction:
         values: Mapping[str, Any] | None = None,
         on_condition_failed: ErrorFactory = StaleRead,
     ) -> None:
-        """Change an item in place."""
+        """Update an item in place."""
         body = {
             "TableName": self.store.table,
             "Key": key_attributes(key),
@@ -167,33 +176,32 @@ class Transaction:
     def add_action(
         self, verb: Verb, body: dict[str, Any], on_condition_failed: ErrorFactory = StaleRead
     ) -> None:
-        """Add an action on another table, as the DynamoDB interface has it."""
+        """Add an action on any table; `body` is in the form of the DynamoDB API."""
         self._actions.append(_Action({verb: body}, on_condition_failed))
 
     def add_to_set(self, key: Key, name: str, number: int) -> None:
-        """Add a number to a set of an item; several of one set are one action.
+        """Add a number to a number set of an item; all additions to one set are one action.
 
-        StaleRead when the item is gone.
+        The commit raises StaleRead when the item does not exist.
         """
         self._additions.setdefault((key, name), set()).add(number)
 
     def count(self, kind: str, changes: Mapping[str, int]) -> None:
-        """Add differences to the totals of a collection; see `shared.kernel.db.counters`."""
+        """Add `changes` to the totals of a collection; see `shared.kernel.db.counters`."""
         self._counter(kind).add(changes)
 
     def fence(self, kind: str) -> None:
-        """Bind this change to the master data as it is now.
+        """Make the commit fail with StaleRead when master data is retired from now on.
 
-        Call it before reading the master data that the change will name; if any of it
-        is retired before the commit, the change is decided again. Costs one read: the
-        condition rides on the counter that creating a `kind` writes anyway.
+        Call it before reading the master data that the change refers to. It costs one read: the
+        condition is part of the counter update that creating a `kind` needs anyway.
         """
         change = self._counter(kind)
         item = self.store.get(shard_key(kind, change.shard))
         change.fence = FenceValue((item or {}).get("epoch"))
 
     def invalidate_fences(self, kind: str) -> None:
-        """Overtake every change that has read master data for a `kind` and not committed yet."""
+        """Make every uncommitted change that called `fence(kind)` before fail with StaleRead."""
         for shard in range(SHARDS):
             self.update(
                 shard_key(kind, shard),
@@ -203,10 +211,10 @@ class Transaction:
             )
 
     def next_id(self, kind: str) -> int:
-        """Take the next id of a sequence.
+        """Return the next id of a sequence.
 
-        Ids rise and are never given twice; a change that fails leaves a gap. A use case
-        that is decided again gets the ids it drew the first time.
+        Ids rise and are never used twice; a change that fails leaves a gap. A retry of the use
+        case gets the same ids again.
         """
         self.reserve_ids(kind, 1)
         turn = self._taken.get(kind, 0)
@@ -214,11 +222,11 @@ class Transaction:
         return self._retry_state.ids[kind][turn]
 
     def ids_taken(self, kind: str) -> int:
-        """How many ids of a sequence this change uses."""
+        """Return how many ids of a sequence this change uses."""
         return self._taken.get(kind, 0)
 
     def reserve_ids(self, kind: str, count: int) -> None:
-        """Draw the ids that `count` calls of `next_id` will take, in one call of the database."""
+        """Allocate the ids of the next `count` calls of `next_id` in one call of the database."""
         drawn = self._retry_state.ids.setdefault(kind, [])
         missing = self._taken.get(kind, 0) + count - len(drawn)
         if missing > 0:
@@ -226,34 +234,48 @@ class Transaction:
             drawn.extend(range(first, first + missing))
 
     def is_first_use(self, name: str) -> bool:
-        """Tell whether it is the first time in this change that this is asked of a name."""
+        """Return whether this is the first call with `name` in this change."""
         known = name in self._named
         self._named.add(name)
         return not known
 
     @property
+    def staged_actions(self) -> int:
+        """How many actions are staged."""
+        return len(self._all_actions())
+
+    @property
     def free_actions(self) -> int:
-        """How many actions still fit."""
-        return MAX_ACTIONS - len(self._all_actions())
+        """Number of actions that still fit into the transaction."""
+        return MAX_ACTIONS - self.staged_actions
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is staged, and the transaction is not bound to any fence."""
+        return not (self._actions or self._counters or self._additions)
 
     @property
     def elapsed_ms(self) -> int:
-        """How long this use case has been running, over all times it was decided."""
+        """Milliseconds since the first attempt of the use case."""
         return now_ms() - self._retry_state.started_ms
 
     @property
     def attempt_id(self) -> str:
-        """Name of this run of a use case, the same each time it is decided again."""
+        """Random name of this use case, the same for all its attempts."""
         return self._retry_state.attempt_id
 
     def commit(self) -> None:
-        """Write everything, or nothing.
+        """Write everything or nothing.
 
-        Raises what the first failed condition stands for, ServiceUnavailable when
-        conflicts or throttling outlast the deadline. A call whose answer was lost is
-        sent again under the same token, so it is applied once. When conflicts last, the
-        use case is decided again, so that what appears does not bear an old time: those
-        who follow `updated_at` would miss it.
+        A call whose answer was lost is sent again with the same client request token, so it is
+        applied once. When conflicts last longer than _STALE_MS, the use case is retried, so that
+        the change does not become visible with an old timestamp: a client that polls by
+        `updated_since` would miss it.
+
+        Raises:
+            StaleRead: A condition failed whose action names no other error.
+            ServiceUnavailable: Conflicts or throttling lasted until the deadline.
+            Exception: The error of the first failed condition, from `on_condition_failed`.
         """
         requests = [action.request for action in self._all_actions()]
         if not requests:
@@ -279,6 +301,20 @@ class Transaction:
             else:
                 return
             attempt = self.store.back_off(attempt)
+
+    def commit_step(self) -> None:
+        """Commit what is staged, and begin the next transaction of the same use case.
+
+        See `shared.kernel.db.steps`. Raises what `commit` raises; then everything is still staged.
+        """
+        self.commit()
+        self._retry_state.step_committed(self._taken)
+        self.discard()
+
+    def discard(self) -> None:
+        """Forget what is staged and what was read, and begin again at the present time."""
+        self.store.clear_cache()
+        self._begin()
 
     def _raise_if_final(self, reasons: "Sequence[Mapping[str, Any]]", error: ClientError) -> None:
         codes = [reason.get("Code", "None") for reason in reasons]
@@ -339,7 +375,7 @@ class Transaction:
 
 
 def allocate_ids(store: Store, kind: str, count: int) -> int:
-    """Reserve `count` ids of a sequence in one call; the first of them."""
+    """Allocate `count` ids of a sequence in one call; return the first."""
     answer = store.client.update_item(
         TableName=store.table,
         Key=key_attributes(("sequence", kind)),

@@ -1,4 +1,4 @@
-"""Run a use case until it is committed: decide, stage, commit, and again when overtaken."""
+"""Run a use case in a transaction, and retry it when another request changed what it read."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Prefetched:
-    """What several changes need, got in few calls before the first of them.
+    """Items and ids that were read and allocated for several changes in few calls.
 
-    `found` are items as just read (None: nothing is there), `ids` those drawn, by sequence.
-    Only for changes that are conditioned on all they read: nothing else tells that it is old.
+    `items` are items as just read (None: the key does not exist), `ids` the allocated ids by
+    sequence. Use it only for changes that are conditioned on everything they read; nothing else
+    detects that an item is stale.
     """
 
     items: Mapping[Key, Item | None]
@@ -32,18 +33,27 @@ def run_transaction[R](
     idempotency_record: str | None = None,
     prefetched: Prefetched | None = None,
 ) -> R:
-    """Run `use_case`, which reads and stages writes, and commit what it staged.
+    """Run `use_case` and commit the writes that it added to its transaction.
 
-    It runs again, from its reads on, whenever someone else changed what it had read;
-    so it must have no effect but through the transaction. Raises what the use case
-    raises, and ServiceUnavailable when the deadline passes before a commit succeeds.
-    `prepared` is used the first time only: once overtaken, everything is read anew.
+    The use case runs again, including its reads, when its commit or the use case itself raises
+    StaleRead. It must have no effect except through the transaction.
+
+    Args:
+        store: The tenant's table.
+        use_case: Reads items and adds writes; its result is returned.
+        caller: Who makes the change.
+        idempotency_record: See `Transaction`.
+        prefetched: Items and ids for the first attempt; a retry reads everything again.
+
+    Raises:
+        ServiceUnavailable: The deadline passed before a commit succeeded.
+        Exception: What the use case raises.
     """
-    memory = RetryState(ids=dict(prefetched.ids)) if prefetched else RetryState()
+    state = RetryState(ids=dict(prefetched.ids)) if prefetched else RetryState()
     attempt = 0
     while True:
         transaction = Transaction(
-            store, caller=caller, idempotency_record=idempotency_record, retry_state=memory
+            store, caller=caller, idempotency_record=idempotency_record, retry_state=state
         )
         if prefetched and not attempt:
             transaction.store.add_to_cache(prefetched.items)

@@ -1,1 +1,1 @@
-"""What happened, told to whoever subscribed."""
+"""Events: their kinds, and the outbox that stores them until they are relayed."""

@@ -1,4 +1,4 @@
-"""The kinds of events: what a change can tell, and a subscription can ask for."""
+"""The kinds of events."""
 
 from typing import Literal, get_args
 
@@ -25,11 +25,12 @@ EventKind = Literal[
     "wave.completed",
     "wave.cancelled",
 ]
-"""What can be subscribed to. Returns, packing orders and RFID validations raise nothing yet."""
+"""Kinds for subscriptions. Returns, packing orders and RFID validations raise none yet."""
 
 EVENT_KINDS: tuple[EventKind, ...] = get_args(EventKind)
-"""All of them, in the order in which they are documented."""
+"""All kinds for subscriptions, in the order of the documentation."""
 
-TEST: Literal["webhook.test"] = "webhook.test"
-"""With which a subscription is tried out; nobody subscribes to it."""
-AnyKind = Literal[EventKind, "webhook.test"]
+TEST_EVENT: Literal["webhook.test"] = "webhook.test"
+"""Kind of the event that tests one subscription; it cannot be subscribed to."""
+AnyEventKind = Literal[EventKind, "webhook.test"]
+"""Kind of any event that is delivered."""

@@ -1,43 +1,52 @@
-"""The outbox: a change puts its event beside itself, in the same transaction.
+"""The outbox: each change writes its event in the same transaction.
 
-The table's stream hands every entry to the relay. An entry stays until it was relayed, and
-then for as long as deliveries of it may be asked for.
+The stream of the outbox table passes every entry to the relay. An entry expires only after it
+was relayed, and not before the log of its deliveries.
 """
 
 import re
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import BaseModel
+
 from shared.kernel.clock import Instant, instant, now_ms
+from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, encode, from_attributes
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.events.kinds import AnyKind
+from shared.kernel.events.kinds import AnyEventKind, EventKind
 from shared.kernel.json_text import dumps, loads
 
-_KEPT_SECONDS = 31 * 86_400
-"""How long an entry is kept once it was relayed: a day longer than the log of its deliveries."""
+_RETENTION_SECONDS = 31 * 86_400
+"""Time to live of a relayed entry: one day longer than the log of its deliveries."""
 
-_EVENT, _REQUEST = "evt_", "req_"
+_EVENT_PREFIX, _REQUEST_PREFIX = "evt_", "req_"
 _EVENT_ID = re.compile(r"evt_[0-9a-f]{32}", re.ASCII)
 _MAX_ATTRIBUTES = 18_000
 _MAX_BODY = 20_000
-"""Bytes of a delivery; one that would be larger goes without its attributes."""
+"""Most bytes of a delivery; a larger one is sent without its attributes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened to a resource.
+    """A change of a resource.
 
-    `href` is its path relative to the base address, `version` its version after the
-    change, `attributes` what its list shows of it.
+    Attributes:
+        type: Kind of the event.
+        object: Kind of the resource.
+        id: Id of the resource.
+        version: Version of the resource after the change.
+        href: Path of the resource, relative to the tenant's base URL.
+        attributes: The resource as its list shows it.
+        status: Status of the resource, if it has one.
     """
 
-    type: AnyKind
+    type: AnyEventKind
     object: str
     id: int
     version: int
@@ -48,28 +57,27 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class StoredEvent:
-    """An event as it was committed."""
+    """An event in the outbox."""
 
     id: str
-    type: AnyKind
+    type: AnyEventKind
     item: Item
 
     @property
     def only_subscription(self) -> int | None:
-        """Id of the one subscription that it is for; None when it is for whoever asked."""
+        """Id of the only subscription that receives it; None for all that include its kind."""
         return self.item.get("only")
 
     @property
     def created_at(self) -> Instant:
-        """When it happened."""
+        """Time of the change."""
         created_at: Instant = self.item["created_at"]
         return created_at
 
     def body(self, base_url: str) -> bytes:
-        """Write the body of its deliveries: the same for all of them, and for every retry.
+        """Return the body of its deliveries, the same for all subscriptions and attempts.
 
-        `sequence` is the version of the resource: of two events of one resource the later
-        one has the higher number, whatever order they arrive in.
+        `sequence` is the version of the resource; receivers order the events of a resource by it.
         """
         item = self.item
         data = {
@@ -98,7 +106,7 @@ class StoredEvent:
 
 @dataclass(frozen=True, slots=True)
 class RedeliveryRequest:
-    """The wish that an event goes to a subscription once more."""
+    """A request to deliver an event to a subscription again."""
 
     id: str
     webhook: int
@@ -107,23 +115,30 @@ class RedeliveryRequest:
 
 
 type OutboxEntry = StoredEvent | RedeliveryRequest
-"""What the outbox holds."""
+"""An entry of the outbox."""
 
 
 def raise_event(
     tx: Transaction, event: Event, *, only_subscription: int | None = None
 ) -> StoredEvent:
-    """Stage the event; its id is the same for every delivery and every retry.
+    """Stage an event. Its id is the same for all deliveries and attempts.
 
-    A version of a resource has one event, so that versions are the order of its events.
-    `only`: the one subscription that it goes to, whatever it has asked for.
+    Args:
+        tx: The transaction of the change.
+        event: The change. A version of a resource has at most one event, because receivers order
+            events by version.
+        only_subscription: Id of the only subscription that receives the event, whatever kinds
+            it subscribes to.
+
+    Raises:
+        AssertionError: The transaction has another event of this version.
     """
     if not tx.is_first_use(f"event {event.object} {event.id} {event.version}"):
-        message = f"two events tell of version {event.version} of {event.object} {event.id}"
+        message = f"version {event.version} of {event.object} {event.id} has two events"
         raise AssertionError(message)
     attributes = dumps(event.attributes)
     fits = len(attributes.encode()) <= _MAX_ATTRIBUTES
-    name = _new_id(_EVENT, tx)
+    name = _new_id(_EVENT_PREFIX, tx)
     item = {
         PARTITION_KEY: tx.store.slug,
         SORT_KEY: name,
@@ -141,62 +156,91 @@ def raise_event(
     return StoredEvent(name, event.type, item)
 
 
-def request_redelivery(tx: Transaction, webhook: int, event: str, turn: int) -> None:
-    """Stage the wish that an event goes to a subscription once more.
+@dataclass(frozen=True, slots=True)
+class EventSubject[E]:
+    """A kind of resource that events are about, and how they describe it.
 
-    `turn` tells this round of attempts from those before.
+    `href` is a format string for the path of the resource, such as `/pickings/{record.id}`;
+    `attributes` returns what its list shows of a record.
     """
+
+    object: str
+    href: str
+    attributes: Callable[[Record[E]], BaseModel]
+
+
+def raise_record_event[E](
+    tx: Transaction, kind: EventKind, subject: EventSubject[E], record: Record[E]
+) -> StoredEvent:
+    """Add an event about a record, with the state that `record` has after the change.
+
+    The status of the event is the record's, None when its entity has none.
+    """
+    event = Event(
+        type=kind,
+        object=subject.object,
+        id=record.id,
+        version=record.version,
+        href=subject.href.format(record=record),
+        attributes=subject.attributes(record).model_dump(),
+        status=getattr(record.entity, "status", None),
+    )
+    return raise_event(tx, event)
+
+
+def request_redelivery(tx: Transaction, webhook: int, event: str, round_number: int) -> None:
+    """Stage a request to deliver an event to a subscription again, as the given round."""
     item = {
         PARTITION_KEY: tx.store.slug,
-        SORT_KEY: _new_id(_REQUEST, tx),
+        SORT_KEY: _new_id(_REQUEST_PREFIX, tx),
         "webhook": webhook,
         "event": event,
-        "round": turn,
+        "round": round_number,
     }
     tx.insert(item, table=tx.store.outbox)
 
 
 def is_event_id(text: str) -> bool:
-    """Tell whether an event can have this id."""
+    """Return whether a text has the format of an event id."""
     return bool(_EVENT_ID.fullmatch(text))
 
 
 def _new_id(prefix: str, tx: Transaction) -> str:
-    # The time first, so that a tenant's entries lie in the order they happened.
+    # The time comes first: sort keys are in the order of the changes.
     return f"{prefix}{tx.now_ms:012x}{secrets.token_hex(10)}"
 
 
-def entry_of(attributes: Mapping[str, Any]) -> tuple[str, OutboxEntry]:
-    """Read an entry, in DynamoDB's JSON: its tenant, and what it is."""
+def parse_entry(attributes: Mapping[str, Any]) -> tuple[str, OutboxEntry]:
+    """Return the tenant and the entry of an item in DynamoDB's JSON format."""
     item = from_attributes(attributes)
-    return item[PARTITION_KEY], _entry(item)
+    return item[PARTITION_KEY], _parse_item(item)
 
 
-def _entry(item: Item) -> OutboxEntry:
+def _parse_item(item: Item) -> OutboxEntry:
     name: str = item[SORT_KEY]
-    if name.startswith(_REQUEST):
+    if name.startswith(_REQUEST_PREFIX):
         return RedeliveryRequest(name, item["webhook"], item["event"], item["round"])
     return StoredEvent(name, item["type"], item)
 
 
 def find_event(store: Store, event: str) -> StoredEvent | None:
-    """Read an event of the tenant; None when it is not kept any more."""
+    """Read an event of the tenant; None if it has expired."""
     answer = store.client.get_item(
         TableName=store.outbox, Key=key_attributes((store.slug, event)), ConsistentRead=True
     )
     found = answer.get("Item")
-    entry = _entry(from_attributes(found)) if found else None
+    entry = _parse_item(from_attributes(found)) if found else None
     return entry if isinstance(entry, StoredEvent) else None
 
 
 def unrelayed_entries(
     client: Any, table: str, tenant: str, before_ms: int
 ) -> Iterator[list[OutboxEntry]]:
-    """Read what was committed before a moment and not relayed since, page by page.
+    """Yield pages of a tenant's entries that are older than `before_ms` and were not relayed.
 
-    It looks through all entries of the tenant that are still kept.
+    The query examines all stored entries of the tenant.
     """
-    for prefix in (_EVENT, _REQUEST):
+    for prefix in (_EVENT_PREFIX, _REQUEST_PREFIX):
         arguments: dict[str, Any] = {
             "TableName": table,
             "KeyConditionExpression": (
@@ -213,20 +257,20 @@ def unrelayed_entries(
         }
         while True:
             answer = client.query(**arguments)
-            yield [_entry(from_attributes(item)) for item in answer["Items"]]
+            yield [_parse_item(from_attributes(item)) for item in answer["Items"]]
             if "LastEvaluatedKey" not in answer:
                 break
             arguments["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
 
 def mark_relayed(client: Any, table: str, tenant: str, entry: OutboxEntry) -> None:
-    """Note that an entry was relayed: from now on its days are numbered."""
-    with suppress(client.exceptions.ConditionalCheckFailedException):  # relayed and gone long ago
+    """Mark an entry as relayed by giving it an expiry."""
+    with suppress(client.exceptions.ConditionalCheckFailedException):  # already expired
         client.update_item(
             TableName=table,
             Key=key_attributes((tenant, entry.id)),
             UpdateExpression="SET #expiry = :expiry",
             ConditionExpression=f"attribute_exists({PARTITION_KEY})",
             ExpressionAttributeNames={"#expiry": EXPIRY},
-            ExpressionAttributeValues={":expiry": encode(now_ms() // 1000 + _KEPT_SECONDS)},
+            ExpressionAttributeValues={":expiry": encode(now_ms() // 1000 + _RETENTION_SECONDS)},
         )

@@ -1,1 +1,1 @@
-"""Spreadsheets that strangers upload, .xlsx and .csv, read safely and in bounded memory."""
+"""Reads workbooks and .csv files from untrusted sources with bounded memory."""

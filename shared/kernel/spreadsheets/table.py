@@ -1,4 +1,4 @@
-"""What a spreadsheet is to those who read one: rows of cells, and what is wrong with it."""
+"""The interface of a spreadsheet: rows of cells, and errors of the sheet as a whole."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -7,16 +7,16 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import NamedTuple
 
-MOST_COLUMNS = 256
-"""Columns of a table: A to IV. Whoever has a value further right is told so."""
-MOST_CHARACTERS = 32_767
-"""Of a cell, as in Excel."""
-MOST_FLAWS = 20
-"""How many flaws are named; a file of formulas has one in each row."""
+MAX_COLUMNS = 256
+"""Columns of a table: A to IV. A value further right makes the file unreadable."""
+MAX_CELL_CHARACTERS = 32_767
+"""Characters of a cell, as in Excel."""
+MAX_STRUCTURE_ERRORS = 20
+"""Structure errors that are reported; a file of formulas has one in each row."""
 
 
-class Unreadable(Exception):
-    """The file cannot be processed at all. `message` is for people: what it is, what to do."""
+class UnreadableFile(Exception):
+    """The file cannot be processed. `message` tells the user what is wrong and what to do."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -24,64 +24,68 @@ class Unreadable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class BadCell:
-    """What a cell shows where it has no value: an error such as #N/A, a duration, a text too long.
+class InvalidCell:
+    """A cell without a usable value: an error such as #N/A, a duration, or a text that is too long.
 
-    `text` is what a person sees there, or what is wrong with it.
+    `text` is what the cell displays, or a description of the problem.
     """
 
     text: str
 
     def __str__(self) -> str:
-        """Give what a person sees."""
+        """Return `text`."""
         return self.text
 
 
-type Cell = str | int | Decimal | bool | date | datetime | time | BadCell | None
-"""What a cell holds. Numbers are whole or decimal, never binary fractions. A date without a time
-is a `date`. A cell of a .csv is always text, as it stands in the file. None: empty."""
+type Cell = str | int | Decimal | bool | date | datetime | time | InvalidCell | None
+"""The value of a cell. Numbers are exact: integers or decimals. A date without a time is a `date`.
+The cells of a .csv are always text. None is an empty cell."""
 
 
 class Row(NamedTuple):
     """A row that has a value.
 
-    `number` is the spreadsheet's own, from 1. `cells` begin with column A and end with the last
-    that holds something; there are at most `MOST_COLUMNS`.
+    `number` is the number of the row in the spreadsheet, from 1. `cells` begins with column A, ends
+    with the last non-empty cell, and has at most `MAX_COLUMNS` entries.
     """
 
     number: int
     cells: list[Cell]
 
 
-class Merged(NamedTuple):
-    """A range of merged cells: its first and last row, its name such as A2:C3."""
+class MergedRange(NamedTuple):
+    """A range of merged cells: its first and last row, and its name such as A2:C3."""
 
-    first: int
-    last: int
+    first_row: int
+    last_row: int
     name: str
+
+    @property
+    def error(self) -> str:
+        """The structure error of a range that contains data."""
+        return f"The cells {self.name} are merged. Unmerge them and enter a value in every row."
 
 
 class Table(ABC):
     """One sheet, read row by row.
 
     Attributes:
-        flaws: What makes the file unacceptable as a whole although it can be read (formulas,
-            merged cells), in words, the first `MOST_FLAWS` of it.
-        merged: The first `MOST_FLAWS` ranges of merged cells among the top ten rows. They are
-            no flaw by themselves: a title above the header may be merged, data may not. Ranges
-            that reach further down are flaws.
+        structure_errors: The first `MAX_STRUCTURE_ERRORS` errors that make the file unacceptable
+            although it can be read: formulas, and merged cells below the top ten rows.
+        merged_at_top: The first `MAX_STRUCTURE_ERRORS` ranges of merged cells in the top ten rows.
+            A title above the header may be merged, data may not.
     """
 
-    flaws: Sequence[str] = ()
-    merged: Sequence[Merged] = ()
+    structure_errors: Sequence[str] = ()
+    merged_at_top: Sequence[MergedRange] = ()
 
     @abstractmethod
     def rows(self) -> Iterator[Row]:
-        """Go through the rows that have a value, from the top.
+        """Yield the rows that have a value, from the top.
 
-        Ends after one row more than was asked for when the table was opened, so that the caller
-        sees that there are too many.
+        Yields one row more than the `max_rows` with which the table was opened, so that the caller
+        can detect that there are too many.
 
         Raises:
-            Unreadable: The file turns out to be damaged further down.
+            UnreadableFile: The file turns out to be damaged further down.
         """

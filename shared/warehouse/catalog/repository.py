@@ -2,9 +2,8 @@
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import SEPARATOR, Facets, fold, id_text, searchable
-from shared.kernel.db.items import Item, Key
+from shared.kernel.db.items import Item, Key, alias_key
 from shared.kernel.db.listing import Page, read_page
-from shared.kernel.db.references import alias_key
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import StaleRead, Transaction

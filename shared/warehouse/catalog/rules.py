@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shared.kernel.errors import Problem
+from shared.kernel.validation import Checked
 from shared.warehouse.catalog.models import Product, ProductChange, ProductCreate
 
 _DEFAULTS: Mapping[str, bool] = {
@@ -16,14 +17,21 @@ _DEFAULTS: Mapping[str, bool] = {
 _MANAGEMENT = ("man_btch_num", "man_ser_num", "inventory_item")
 
 
-def code_of(draft: ProductCreate | ProductChange) -> tuple[str | None, list[Problem]]:
-    """Return the item code that a body gives under either name, and what is wrong with it."""
+def code_of(
+    draft: Checked[ProductCreate] | Checked[ProductChange],
+) -> tuple[str | None, list[Problem]]:
+    """Return the item code that a body has as `item_code` or `sku`, and what is wrong with it."""
     sent = draft.model_fields_set
     code = draft.item_code if "item_code" in sent else None
     sku = draft.sku if "sku" in sent else None
     if code and sku and code != sku:
         return None, [Problem("sku", "must be equal to item_code")]
     return code or sku, []
+
+
+def item_code(draft: ProductCreate) -> str:
+    """Return the item code of a draft that has one as `item_code` or `sku`."""
+    return draft.item_code or draft.sku or ""
 
 
 def values(draft: ProductCreate | ProductChange) -> dict[str, Any]:

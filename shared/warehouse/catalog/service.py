@@ -1,16 +1,15 @@
 """Use cases of the catalog."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
-from shared.kernel.db.references import ensure_not_retired, retire_unused
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import StaleRead, Transaction
-from shared.kernel.errors import Gone, Problem, ValidationFailed
-from shared.kernel.events.kinds import EventKind
-from shared.kernel.events.outbox import Event, raise_event
+from shared.kernel.errors import Gone, Problem
+from shared.kernel.events.outbox import EventSubject, raise_record_event
+from shared.kernel.validation import Checked, ensure_valid, invalid_fields
 from shared.warehouse.catalog import repository, rules
 from shared.warehouse.catalog.models import (
     Category,
@@ -24,22 +23,21 @@ from shared.warehouse.catalog.models import (
     ProductParameters,
 )
 from shared.warehouse.catalog.repository import CATEGORIES, PRODUCTS
+from shared.warehouse.references import ensure_not_retired, retire_unused
+
+_PRODUCT_EVENTS = EventSubject[Product](
+    "product", "/products/{record.id}", lambda record: record.entity
+)
 
 
-def create_product(
-    tx: Transaction, draft: ProductCreate, problems: Sequence[Problem] = ()
-) -> Record[Product]:
+def create_product(tx: Transaction, draft: Checked[ProductCreate]) -> Record[Product]:
     """Create a product and raise product.created.
 
-    `problems` are what is already known to be wrong with the body; then nothing is
-    created and all problems are raised together. Raises ValidationFailed, also when
-    the code is taken.
+    Raises:
+        ValidationFailed: The draft is invalid, has no code, or its code is taken.
     """
-    code, found = _coded(draft, problems)
-    if code is not None and repository.taken(tx.store, code):
-        found.append(_taken(draft))
-    if found or code is None:
-        raise ValidationFailed(found)
+    draft = ensure_valid(draft, examine_product(tx.store, draft, new=True))
+    code = rules.item_code(draft)
     number = tx.next_id("product")
     product = Product(
         id=number,
@@ -51,42 +49,28 @@ def create_product(
     )
     record = PRODUCTS.insert(tx, number, product)
     repository.put_alias(tx, product, new=True)
-    _raise(tx, "product.created", record)
+    raise_record_event(tx, "product.created", _PRODUCT_EVENTS, record)
     return record
 
 
-def _coded(draft: ProductCreate, problems: Sequence[Problem]) -> tuple[str | None, list[Problem]]:
+def examine_product(store: Store, draft: Checked[ProductCreate], *, new: bool) -> list[Problem]:
+    """Return the problems of a product besides those of its fields; if `new`, also a taken code."""
     code, found = rules.code_of(draft)
-    found = [*problems, *found]
-    named = {problem.field for problem in found}
-    if code is None and not named & {"item_code", "sku"}:
+    if code is None and not found and not invalid_fields(draft) & {"item_code", "sku"}:
         found.append(Problem("item_code", "is required"))
-    return code, found
-
-
-def examine_product(
-    store: Store, draft: ProductCreate, problems: Sequence[Problem] = (), *, new: bool
-) -> list[Problem]:
-    """Find all that stands against a product, as `create_product` does.
-
-    `new`: its code must be free.
-    """
-    code, found = _coded(draft, problems)
     if new and code is not None and repository.taken(store, code):
         found.append(_taken(draft))
     return found
 
 
 def put_product(tx: Transaction, draft: ProductCreate) -> Record[Product]:
-    """Create a product, or change the fields that the draft sets of the one with its code.
+    """Create a product, or change the product that has its code to the values of the draft.
 
-    What would change nothing is not written, and nothing is raised. Raises what
+    A draft that changes nothing writes nothing and raises no event. Raises what
     `create_product` and `change_product` raise.
     """
-    code, found = _coded(draft, ())
-    if found or code is None:
-        raise ValidationFailed(found)
-    number = repository.number_of(tx.store, code)
+    ensure_valid(draft, examine_product(tx.store, draft, new=False))
+    number = repository.number_of(tx.store, rules.item_code(draft))
     if number is None:
         return create_product(tx, draft)
     values = rules.values(draft)
@@ -105,23 +89,22 @@ def product_heads(found: Mapping[Key, Item], codes: Iterable[str]) -> list[Key]:
     return [PRODUCTS.key(int(found[key]["id"])) for key in keys if key in found]
 
 
-def change_product(
-    tx: Transaction, number: int, change: ProductChange, problems: Sequence[Problem] = ()
-) -> Record[Product]:
+def change_product(tx: Transaction, number: int, change: Checked[ProductChange]) -> Record[Product]:
     """Change the fields sent and raise product.updated.
 
-    Raises NotFound, Gone, ValidationFailed, and Conflict when the code or the way it
-    is managed would change while open work refers to the product.
+    Raises:
+        NotFound, Gone: There is no such product, or it was deleted.
+        ValidationFailed: The change is invalid, or the code is taken.
+        Conflict: The code or how the product is managed would change while stock or open work
+            refers to it.
     """
     record = PRODUCTS.get(tx.store, number)
     before = record.entity
     code, found = rules.code_of(change)
-    found = [*problems, *found]
     renamed = code is not None and code != before.item_code
     if renamed and code is not None and repository.taken(tx.store, code):
         found.append(_taken(change))
-    if found:
-        raise ValidationFailed(found)
+    change = ensure_valid(change, found)
     code = code or before.item_code
     update = {"item_code": code, "sku": code, "updated_at": tx.now, **rules.values(change)}
     after = before.model_copy(update=update)
@@ -133,7 +116,7 @@ def change_product(
     elif after.name != before.name:
         repository.rename_alias(tx, after)
     changed = PRODUCTS.replace(tx, record, after)
-    _raise(tx, "product.updated", changed)
+    raise_record_event(tx, "product.updated", _PRODUCT_EVENTS, changed)
     return changed
 
 
@@ -156,23 +139,9 @@ def _retire(tx: Transaction, product: Product, what: str) -> str:
     )
 
 
-def _taken(draft: ProductCreate | ProductChange) -> Problem:
+def _taken(draft: Checked[ProductCreate] | Checked[ProductChange]) -> Problem:
     field = "item_code" if "item_code" in draft.model_fields_set else "sku"
     return Problem(field, "is already taken by another product")
-
-
-def _raise(tx: Transaction, kind: EventKind, record: Record[Product]) -> None:
-    raise_event(
-        tx,
-        Event(
-            type=kind,
-            object="product",
-            id=record.id,
-            version=record.version,
-            href=f"/products/{record.id}",
-            attributes=record.entity.model_dump(),
-        ),
-    )
 
 
 def get_product(store: Store, number: int) -> Record[Product]:
@@ -195,7 +164,7 @@ def known_products(
 ) -> dict[str, KnownProduct]:
     """Pick the products with these codes out of the items read by `product_key`.
 
-    Call `tx.guard` before reading. A product that is just being deleted or renamed
+    Call `tx.fence` before reading. A product that is just being deleted or renamed
     makes the use case decide again.
     """
     aliases = {code: found[key] for code in codes if (key := product_key(code)) in found}
@@ -217,10 +186,13 @@ def create_category(tx: Transaction, draft: CategoryCreate) -> Record[Category]:
 
 
 def change_category(tx: Transaction, number: int, change: CategoryChange) -> Record[Category]:
-    """Change the fields sent."""
+    """Change the fields sent.
+
+    Raises:
+        NotFound, Gone: There is no such category, or it was deleted.
+    """
     record = CATEGORIES.get(tx.store, number)
-    update = {**change.model_dump(exclude_unset=True), "updated_at": tx.now}
-    return CATEGORIES.replace(tx, record, record.entity.model_copy(update=update))
+    return CATEGORIES.update(tx, record, change.model_dump(exclude_unset=True))
 
 
 def delete_category(tx: Transaction, number: int) -> Record[Category]:

@@ -122,7 +122,7 @@ class Document(Stored):
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class DocumentProgress:
     """What work did to a document.
 
     `done` is by how much more (or less) of each line, by line_num, was received or picked;

@@ -5,17 +5,16 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.kernel.errors import Conflict, Problem
-from shared.warehouse.catalog.lines import Claim, Findings, examine_lines
+from shared.kernel.validation import Checked
+from shared.warehouse.catalog.lines import Findings, GoodsLine, examine_lines
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents.models import (
     Document,
-    DocumentDraft,
     DocumentLine,
+    DocumentProgress,
     EntryDraft,
-    EntryLineDraft,
     ExitDraft,
     LineDraft,
-    Progress,
     Status,
 )
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
@@ -24,7 +23,7 @@ _NONE = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True)
-class MasterData:
+class DocumentMasterData:
     """What the database knows of the codes that a document names."""
 
     products: Mapping[str, KnownProduct]
@@ -32,8 +31,8 @@ class MasterData:
     positions: Mapping[tuple[str, str], KnownPosition]
 
 
-def examine(draft: DocumentDraft, known: MasterData) -> Findings:
-    """Find every problem of a document; fields that are None were invalid by themselves."""
+def examine(draft: Checked[EntryDraft | ExitDraft], known: DocumentMasterData) -> Findings:
+    """Return every problem of a document besides those of its fields."""
     found = examine_lines((_claim(path, line) for path, line in lines_of(draft)), known.products)
     invalid: list[Problem] = []
     if draft.warehouse_code is not None and known.warehouse is None:
@@ -42,31 +41,40 @@ def examine(draft: DocumentDraft, known: MasterData) -> Findings:
         )
     invalid += found.invalid
     for path, line in lines_of(draft):
-        if isinstance(line, EntryLineDraft):
-            invalid += _bin_problems(path, line, draft, known)
+        invalid += _bin_problems(path, destination_bin(line), draft.warehouse_code, known)
     return Findings(invalid, found.blocked)
 
 
-def _claim(path: str, line: LineDraft) -> Claim:
-    return Claim(path, line.item_code, line.qty, {"batch": line.batch}, ("serials", line.serials))
+def _claim(path: str, line: Checked[LineDraft]) -> GoodsLine:
+    return GoodsLine(
+        path, line.item_code, line.qty, {"batch": line.batch}, ("serials", line.serials)
+    )
 
 
-def lines_of(draft: DocumentDraft) -> Iterator[tuple[str, LineDraft]]:
+def destination_bin(line: Checked[LineDraft]) -> str | None:
+    """Return the code of the position that a line of an entry document names."""
+    code: str | None = getattr(line, "destination_bin", None)
+    return code
+
+
+def lines_of(
+    draft: Checked[EntryDraft | ExitDraft],
+) -> Iterator[tuple[str, Checked[LineDraft]]]:
     """Yield the lines of either kind of draft with their paths."""
-    lines: Sequence[LineDraft] = getattr(draft, "lines", None) or ()
+    lines: Sequence[Checked[LineDraft]] = draft.lines or ()
     for number, line in enumerate(lines):
         yield f"lines.{number}", line
 
 
 def _bin_problems(
-    path: str, line: EntryLineDraft, draft: DocumentDraft, known: MasterData
+    path: str, name: str | None, whs_code: str | None, known: DocumentMasterData
 ) -> Iterator[Problem]:
-    if line.destination_bin is None or known.warehouse is None:
+    if name is None or whs_code is None or known.warehouse is None:
         return
-    position = known.positions.get((draft.warehouse_code, line.destination_bin))
-    field, name = f"{path}.destination_bin", line.destination_bin
+    position = known.positions.get((whs_code, name))
+    field = f"{path}.destination_bin"
     if position is None:
-        yield Problem(field, f"warehouse {draft.warehouse_code} has no position {name}")
+        yield Problem(field, f"warehouse {whs_code} has no position {name}")
     elif position.disabled:
         yield Problem(field, f"position {name} is disabled")
     elif position.blocked:
@@ -76,12 +84,12 @@ def _bin_problems(
 def new_document(
     number: int,
     draft: EntryDraft | ExitDraft,
-    known: MasterData,
+    known: DocumentMasterData,
     now: str,
     *,
     import_id: int | None = None,
 ) -> Document:
-    """Make the document of a draft without problems."""
+    """Return the document that a draft becomes."""
     return Document(
         id=number,
         type=draft.type,
@@ -123,7 +131,7 @@ def _new_line(number: int, line: LineDraft, product: KnownProduct) -> DocumentLi
         batch=line.batch,
         expiry_date=line.expiry_date,
         serials=line.serials or [],
-        bin_code=line.destination_bin if isinstance(line, EntryLineDraft) else None,
+        bin_code=destination_bin(line),
     )
 
 
@@ -156,7 +164,7 @@ def ensure_workable(document: Document) -> None:
         raise Conflict(message)
 
 
-def advanced(document: Document, progress: Progress, now: str) -> Document:
+def advanced(document: Document, progress: DocumentProgress, now: str) -> Document:
     """Return the document after progress, its states following from its quantities."""
     ended = {progress.ends, progress.finishes}
     works = [work for work in document.works if work not in ended]

@@ -1,26 +1,28 @@
 """Use cases of entry and exit documents."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from shared.kernel.db import references
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Problem, RuleBlocked, ValidationFailed
-from shared.kernel.events.outbox import Event, raise_event
+from shared.kernel.errors import Problem
+from shared.kernel.events.outbox import raise_record_event
+from shared.kernel.validation import Checked, InvalidBody
+from shared.warehouse import references
 from shared.warehouse.catalog import service as catalog
+from shared.warehouse.catalog.lines import ensure_allowed
 from shared.warehouse.documents import repository, rules, views
 from shared.warehouse.documents.models import (
     Document,
+    DocumentProgress,
     EntryDraft,
     EntryParameters,
     ExitDraft,
     ExitParameters,
-    Progress,
 )
 from shared.warehouse.documents.vocabulary import Kind
 from shared.warehouse.warehouses import service as warehouses
@@ -37,20 +39,21 @@ class Created:
 def create_document(
     tx: Transaction,
     kind: Kind,
-    draft: EntryDraft | ExitDraft,
-    problems: Sequence[Problem] = (),
+    draft: Checked[EntryDraft | ExitDraft],
     *,
     import_id: int | None = None,
 ) -> Created:
-    """Create a document, or find the one that has its reference and type.
+    """Create a document, or return the one that has its reference and type.
 
-    `problems` are what is already known to be wrong with the body; then nothing is
-    created. `import_id`: the import that creates it. Raises ValidationFailed with all
-    problems of fields and rules together, RuleBlocked when only rules stand against it.
+    `import_id` is the import that creates the document, if an import does.
+
+    Raises:
+        ValidationFailed: The draft or what it names is invalid; with all problems.
+        RuleBlocked: The draft is valid, but rules forbid it.
     """
     tx.fence(kind)
     wanted = document_keys(kind, draft)
-    if problems:
+    if isinstance(draft, InvalidBody):
         found = tx.store.get_many(wanted)
     else:
         found, number = run_both(lambda: tx.store.get_many(wanted), lambda: tx.next_id(kind))
@@ -59,12 +62,7 @@ def create_document(
             record = repository.COLLECTIONS[kind].get(tx.store, existing)
             return Created(record, new=False)
     known = _master_data(tx, draft, found)
-    findings = rules.examine(draft, known)
-    invalid = [*problems, *findings.invalid]
-    if invalid:
-        raise ValidationFailed([*invalid, *findings.blocked])
-    if findings.blocked:
-        raise RuleBlocked(findings.blocked)
+    draft = ensure_allowed(draft, rules.examine(draft, known))
     document = rules.new_document(number, draft, known, tx.now, import_id=import_id)
     record = repository.COLLECTIONS[kind].insert(tx, number, document)
     repository.put_reference(tx, kind, document)
@@ -73,11 +71,12 @@ def create_document(
 
 
 def examine_document(
-    tx: Transaction, kind: Kind, draft: EntryDraft | ExitDraft
+    tx: Transaction, kind: Kind, draft: Checked[EntryDraft | ExitDraft]
 ) -> tuple[int | None, list[Problem]]:
-    """Find what stands against a document, as `create_document` does; nothing is written.
+    """Return the problems of a draft besides those of its fields; nothing is written.
 
-    Comes with the id of the document that has its reference and type already.
+    The first value is the id of the document that already has the reference and type of the
+    draft, or None.
     """
     found = tx.store.get_many(document_keys(kind, draft))
     findings = rules.examine(draft, _master_data(tx, draft, found))
@@ -112,7 +111,7 @@ def get_documents(store: Store, kind: Kind, numbers: Iterable[int]) -> list[Reco
 
 
 def advance_document(
-    tx: Transaction, kind: Kind, record: Record[Document], progress: Progress
+    tx: Transaction, kind: Kind, record: Record[Document], progress: DocumentProgress
 ) -> Record[Document]:
     """Stage what work did to a document; its states follow.
 
@@ -131,19 +130,8 @@ def advance_document(
 
 def close_dispatched(tx: Transaction, record: Record[Document]) -> Record[Document]:
     """Stage that an exit document's goods have left: it is closed; raise shipment.dispatched."""
-    closed = advance_document(tx, "exit", record, Progress(closes=True))
-    raise_event(
-        tx,
-        Event(
-            type="shipment.dispatched",
-            object="exit_document",
-            id=closed.id,
-            version=closed.version,
-            href=f"/exit-documents/{closed.id}",
-            attributes=views.exit_document(closed).model_dump(),
-            status=closed.entity.status,
-        ),
-    )
+    closed = advance_document(tx, "exit", record, DocumentProgress(closes=True))
+    raise_record_event(tx, "shipment.dispatched", views.EXIT_DOCUMENT_EVENTS, closed)
     return closed
 
 
@@ -163,8 +151,8 @@ def _holder(kind: Kind, number: int) -> str:
     return f"{kind}#{number}"
 
 
-def document_keys(kind: Kind, draft: EntryDraft | ExitDraft) -> list[Key]:
-    """Keys of everything that creating the document has to know, to be read in one go."""
+def document_keys(kind: Kind, draft: Checked[EntryDraft | ExitDraft]) -> list[Key]:
+    """Return the keys of all items that `create_document` reads for a draft."""
     keys: list[Key] = []
     reference = _reference(kind, draft)
     if reference:
@@ -178,35 +166,35 @@ def document_keys(kind: Kind, draft: EntryDraft | ExitDraft) -> list[Key]:
     return keys
 
 
-def _reference(kind: Kind, draft: EntryDraft | ExitDraft) -> Key | None:
+def _reference(kind: Kind, draft: Checked[EntryDraft | ExitDraft]) -> Key | None:
     if not (draft.external_ref and draft.type):
         return None
     return repository.reference_key(kind, draft.type, draft.external_ref)
 
 
-def _existing(kind: Kind, draft: EntryDraft | ExitDraft, found: Mapping[Key, Item]) -> int | None:
+def _existing(
+    kind: Kind, draft: Checked[EntryDraft | ExitDraft], found: Mapping[Key, Item]
+) -> int | None:
     reference = _reference(kind, draft)
     return int(found[reference]["id"]) if reference and reference in found else None
 
 
-def _bins(draft: EntryDraft | ExitDraft) -> set[tuple[str, str]]:
-    if draft.warehouse_code is None or not isinstance(draft, EntryDraft):
+def _bins(draft: Checked[EntryDraft | ExitDraft]) -> set[tuple[str, str]]:
+    whs_code = draft.warehouse_code
+    if whs_code is None:
         return set()
-    return {
-        (draft.warehouse_code, line.destination_bin)
-        for line in draft.lines or ()
-        if line.destination_bin is not None
-    }
+    codes = {rules.destination_bin(line) for _, line in rules.lines_of(draft)}
+    return {(whs_code, code) for code in codes if code is not None}
 
 
 def _master_data(
-    tx: Transaction, draft: EntryDraft | ExitDraft, found: Mapping[Key, Item]
-) -> rules.MasterData:
+    tx: Transaction, draft: Checked[EntryDraft | ExitDraft], found: Mapping[Key, Item]
+) -> rules.DocumentMasterData:
     codes = {line.item_code for _, line in rules.lines_of(draft) if line.item_code is not None}
     code = draft.warehouse_code
     known = warehouses.known_warehouses(tx, [code] if code is not None else [], found)
-    return rules.MasterData(
+    return rules.DocumentMasterData(
         products=catalog.known_products(tx, codes, found),
-        warehouse=known.get(code),
+        warehouse=known.get(code or ""),
         positions=warehouses.known_positions(tx, _bins(draft), found),
     )

@@ -7,6 +7,7 @@ field, would be most of the time of a list.
 from typing import Any
 
 from shared.kernel.db.collection import Record
+from shared.kernel.events.outbox import EventSubject
 from shared.warehouse.documents.models import (
     Document,
     DocumentLine,
@@ -41,6 +42,9 @@ def exit_document(record: Record[Document]) -> ExitDocument:
         ship_to=document.ship_to,
         lines=lines,
     )
+
+
+EXIT_DOCUMENT_EVENTS = EventSubject("exit_document", "/exit-documents/{record.id}", exit_document)
 
 
 def _head(kind: Kind, document: Document) -> dict[str, Any]:

@@ -3,13 +3,12 @@
 Documents keep code and name of their partner, so both can change and go at any time.
 """
 
-from collections.abc import Sequence
-
 from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Problem, ValidationFailed
+from shared.kernel.errors import Problem
+from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.partners import repository
 from shared.warehouse.partners.models import (
     Client,
@@ -26,35 +25,33 @@ from shared.warehouse.partners.repository import CLIENTS, PROVIDERS
 # Clients
 
 
-def create_client(
-    tx: Transaction, draft: ClientCreate, problems: Sequence[Problem] = ()
-) -> Record[Client]:
+def create_client(tx: Transaction, draft: Checked[ClientCreate]) -> Record[Client]:
     """Create a client.
 
-    `problems` are what is already known to be wrong with the body; then nothing is
-    created and all problems are raised together. Raises ValidationFailed, also when
-    the tax document number is taken.
+    Raises:
+        ValidationFailed: The draft is invalid, or its tax document number is taken.
     """
-    found = [*problems, *_number_taken(tx.store, draft)]
-    if found:
-        raise ValidationFailed(found)
+    draft = ensure_valid(draft, _number_taken(tx.store, draft.document_id))
     number = tx.next_id(CLIENTS.kind)
     client = Client(id=number, created_at=tx.now, updated_at=tx.now, **draft.model_dump())
     repository.insert_alias(tx, client)
     return CLIENTS.insert(tx, number, client)
 
 
-def change_client(
-    tx: Transaction, number: int, change: ClientChange, problems: Sequence[Problem] = ()
-) -> Record[Client]:
-    """Change the fields sent; raises NotFound, Gone and ValidationFailed."""
+def change_client(tx: Transaction, number: int, change: Checked[ClientChange]) -> Record[Client]:
+    """Change the fields sent.
+
+    Raises:
+        NotFound, Gone: There is no such client, or it was deleted.
+        ValidationFailed: The change is invalid, or its tax document number is taken.
+    """
     record = CLIENTS.get(tx.store, number)
     before = record.entity
-    sent = change.model_dump(exclude_unset=True)
-    renumbered = "document_id" in sent and sent["document_id"] != before.document_id
-    found = [*problems, *(_number_taken(tx.store, change) if renumbered else [])]
-    if found:
-        raise ValidationFailed(found)
+    renumbered = (
+        "document_id" in change.model_fields_set and change.document_id != before.document_id
+    )
+    found = _number_taken(tx.store, change.document_id) if renumbered else []
+    sent = ensure_valid(change, found).model_dump(exclude_unset=True)
     after = before.model_copy(update={**sent, "updated_at": tx.now})
     if renumbered:
         repository.drop_alias(tx, before)
@@ -63,15 +60,15 @@ def change_client(
 
 
 def delete_client(tx: Transaction, number: int) -> Record[Client]:
-    """Delete a client; its tax document number is free again."""
+    """Delete a client; its tax document number can be used again."""
     record = CLIENTS.get(tx.store, number)
     repository.drop_alias(tx, record.entity)
     CLIENTS.remove(tx, record)
     return record
 
 
-def _number_taken(store: Store, draft: ClientCreate | ClientChange) -> list[Problem]:
-    number: int | None = draft.document_id  # None where the body's is not valid
+def _number_taken(store: Store, number: int | None) -> list[Problem]:
+    """Return a problem when a client has the tax document number; None when it is invalid."""
     if number is None or not repository.taken(store, number):
         return []
     return [Problem("document_id", "is already taken by another client")]
@@ -98,10 +95,13 @@ def create_provider(tx: Transaction, draft: ProviderCreate) -> Record[Provider]:
 
 
 def change_provider(tx: Transaction, number: int, change: ProviderChange) -> Record[Provider]:
-    """Change the fields sent; raises NotFound and Gone."""
+    """Change the fields sent.
+
+    Raises:
+        NotFound, Gone: There is no such provider, or it was deleted.
+    """
     record = PROVIDERS.get(tx.store, number)
-    update = {**change.model_dump(exclude_unset=True), "updated_at": tx.now}
-    return PROVIDERS.replace(tx, record, record.entity.model_copy(update=update))
+    return PROVIDERS.update(tx, record, change.model_dump(exclude_unset=True))
 
 
 def delete_provider(tx: Transaction, number: int) -> Record[Provider]:

@@ -6,7 +6,8 @@ from decimal import Decimal
 
 from shared.kernel.db.collection import Record
 from shared.kernel.errors import Problem
-from shared.warehouse.catalog.lines import Claim, examine_lines
+from shared.kernel.validation import Checked
+from shared.warehouse.catalog.lines import GoodsLine, examine_lines
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.pick_faces.models import PickFace, PickFaceDraft
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
@@ -25,10 +26,10 @@ class Named:
     existing: Record[PickFace] | None
 
 
-def examine(draft: PickFaceDraft, named: Named) -> Iterator[Problem]:
-    """Yield every problem of a draft, whose invalid fields are None."""
+def examine(draft: Checked[PickFaceDraft], named: Named) -> Iterator[Problem]:
+    """Yield every problem of a draft besides those of its fields."""
     products = {named.product.item_code: named.product} if named.product else {}
-    claim = Claim("", draft.item_code, None, {}, ("serials", None))
+    claim = GoodsLine("", draft.item_code, None, {}, ("serials", None))
     findings = examine_lines([claim], products)
     yield from [*findings.invalid, *findings.blocked]
     yield from _place_problems(draft, named)
@@ -40,9 +41,8 @@ def examine(draft: PickFaceDraft, named: Named) -> Iterator[Problem]:
             yield Problem("minimum", f"must be at most the maximum ({maximum:f})")
 
 
-def _place_problems(draft: PickFaceDraft, named: Named) -> Iterator[Problem]:
-    whs_code: str | None = draft.warehouse_code
-    bin_code: str | None = draft.bin_code
+def _place_problems(draft: Checked[PickFaceDraft], named: Named) -> Iterator[Problem]:
+    whs_code, bin_code = draft.warehouse_code, draft.bin_code
     position = named.position
     if whs_code is not None and named.warehouse is None:
         yield Problem("warehouse_code", f"no warehouse has the code {whs_code}")
@@ -61,9 +61,9 @@ def _place_problems(draft: PickFaceDraft, named: Named) -> Iterator[Problem]:
 
 
 def quantities(
-    draft: PickFaceDraft, existing: Record[PickFace] | None
+    draft: Checked[PickFaceDraft], existing: Record[PickFace] | None
 ) -> tuple[Decimal | None, Decimal | None]:
-    """Return minimum and maximum as they will be: what is sent, else what there is."""
+    """Return minimum and maximum after the change: the values sent, else the existing ones."""
 
     def after(name: str) -> Decimal | None:
         keeps = existing is not None and name not in draft.model_fields_set

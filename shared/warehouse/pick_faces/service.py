@@ -1,16 +1,17 @@
 """Use cases of pick faces."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from shared.kernel.db import references
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem, ValidationFailed
+from shared.kernel.validation import Checked, ensure_valid
+from shared.warehouse import references
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.pick_faces import repository, rules
 from shared.warehouse.pick_faces.models import PickFace, PickFaceDraft, PickFaceParameters
@@ -30,19 +31,20 @@ class Assigned:
     new: bool
 
 
-def assign_pick_face(
-    tx: Transaction, draft: PickFaceDraft, problems: Sequence[Problem] = ()
-) -> Assigned:
-    """Assign a product to a position, or change the quantities sent of its pick face there.
+def assign_pick_face(tx: Transaction, draft: Checked[PickFaceDraft]) -> Assigned:
+    """Assign a product to a position, or change the quantities of its pick face there.
 
-    `problems` are what is already known to be wrong with the body; then nothing is
-    assigned. Raises ValidationFailed with all problems together. A transaction takes
-    several, of different products or positions: at most three actions each, and two for all.
+    One transaction may assign several of different products or positions: each adds at most
+    three actions, and all of them together two more.
+
+    Raises:
+        ValidationFailed: The draft or what it names is invalid; with all problems.
     """
     bind(tx)
     named = _look_up(tx, draft)
-    found = [*problems, *rules.examine(draft, named)]
-    if found or named.product is None or named.warehouse is None or named.position is None:
+    found = list(rules.examine(draft, named))
+    draft = ensure_valid(draft, found)
+    if named.product is None or named.warehouse is None or named.position is None:
         raise ValidationFailed(found)
     minimum, maximum = rules.quantities(draft, named.existing)
     if named.existing:
@@ -77,11 +79,9 @@ def _change(
     return Assigned(PICK_FACES.replace(tx, existing, after), new=False)
 
 
-def examine_pick_face(
-    tx: Transaction, draft: PickFaceDraft, problems: Sequence[Problem] = ()
-) -> list[Problem]:
-    """Return `problems`, and what else assigning would refuse; an invalid field is None."""
-    return [*problems, *rules.examine(draft, _look_up(tx, draft))]
+def examine_pick_face(tx: Transaction, draft: Checked[PickFaceDraft]) -> list[Problem]:
+    """Return the problems of a draft besides those of its fields; nothing is written."""
+    return list(rules.examine(draft, _look_up(tx, draft)))
 
 
 # What assigning reads, so that many may be read at once
@@ -96,8 +96,8 @@ def bind(tx: Transaction) -> None:
     tx.fence(_GUARD)
 
 
-def pick_face_keys(draft: PickFaceDraft) -> list[Key]:
-    """Keys of everything that assigning has to know, but for a pick face that is there already."""
+def pick_face_keys(draft: Checked[PickFaceDraft]) -> list[Key]:
+    """Return the keys of all items that assigning reads first; see `existing_pick_face_keys`."""
     item_code, pair = _codes(draft)
     keys: list[Key] = []
     if item_code is not None:
@@ -110,39 +110,37 @@ def pick_face_keys(draft: PickFaceDraft) -> list[Key]:
     return [*keys, assignment] if assignment else keys
 
 
-def existing_pick_face_keys(draft: PickFaceDraft, found: Mapping[Key, Item]) -> list[Key]:
-    """Key of the pick face that is there already, among the items of `pick_face_keys`."""
+def existing_pick_face_keys(draft: Checked[PickFaceDraft], found: Mapping[Key, Item]) -> list[Key]:
+    """Return the key of the pick face that exists, according to the items of `pick_face_keys`."""
     number = _existing(draft, found)
     return [] if number is None else [PICK_FACES.key(number)]
 
 
-def _codes(draft: PickFaceDraft) -> tuple[str | None, tuple[str, str] | None]:
-    """Return the codes of the product and of the position, None where the body's is not valid."""
-    item_code: str | None = draft.item_code
-    whs_code: str | None = draft.warehouse_code
-    bin_code: str | None = draft.bin_code
+def _codes(draft: Checked[PickFaceDraft]) -> tuple[str | None, tuple[str, str] | None]:
+    """Return the codes of the product and of the position; None when a code is invalid."""
+    whs_code, bin_code = draft.warehouse_code, draft.bin_code
     pair = (whs_code, bin_code) if whs_code is not None and bin_code is not None else None
-    return item_code, pair
+    return draft.item_code, pair
 
 
-def _assignment_key(draft: PickFaceDraft) -> Key | None:
+def _assignment_key(draft: Checked[PickFaceDraft]) -> Key | None:
     item_code, pair = _codes(draft)
     if item_code is None or pair is None:
         return None
     return references.assignment_key(catalog.product_key(item_code), warehouses.position_key(*pair))
 
 
-def _existing(draft: PickFaceDraft, found: Mapping[Key, Item]) -> int | None:
+def _existing(draft: Checked[PickFaceDraft], found: Mapping[Key, Item]) -> int | None:
     key = _assignment_key(draft)
     return int(found[key]["id"]) if key and key in found else None
 
 
-def _look_up(tx: Transaction, draft: PickFaceDraft) -> rules.Named:
+def _look_up(tx: Transaction, draft: Checked[PickFaceDraft]) -> rules.Named:
     found = tx.store.get_many(pick_face_keys(draft))
     heads = tx.store.get_many(existing_pick_face_keys(draft, found))
     number = _existing(draft, found)
     item_code, pair = _codes(draft)
-    whs_code: str | None = draft.warehouse_code
+    whs_code = draft.warehouse_code
     products = catalog.known_products(tx, [item_code] if item_code is not None else [], found)
     known = warehouses.known_warehouses(tx, [whs_code] if whs_code is not None else [], found)
     positions = warehouses.known_positions(tx, [pair] if pair else [], found)

@@ -1,1 +1,1 @@
-"""Pickings: stock is allocated, picked and dispatched."""
+"""Pickings: allocate stock, pick it and dispatch it."""

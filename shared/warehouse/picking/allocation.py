@@ -1,11 +1,11 @@
-"""Promise stock to the lines of pickings: first expired, pick faces, first received."""
+"""Allocate stock to the lines of pickings: first expired, then pick faces, then first received."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
+from shared.kernel.db import steps
 from shared.kernel.db.parallel import map_concurrently, run_both
 from shared.kernel.db.transaction import StaleRead, Transaction
-from shared.kernel.db.unit_of_work import run_transaction
 from shared.warehouse.picking import rules
 from shared.warehouse.picking.models import Allocation, StoredPicking, StoredPickingLine
 from shared.warehouse.picking.repository import PICKINGS
@@ -15,154 +15,188 @@ from shared.warehouse.stock.models import StockRow
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import KnownPosition
 
-LINES_PER_STEP = 10
-_PRODUCTS_PER_STEP = 10
-_PICKINGS_PER_STEP = 20
-_ROWS_PER_STEP = 30
-"""Rows that one step promises: with the levels of ten products and with twenty pickings they
-fit into a transaction."""
-_PATIENCE_MS = 1_500
-"""How long the index may lag behind a level that says there is more than was found."""
+_OPEN = frozenset({"pending", "started"})
+"""States of a picking to which stock is allocated."""
+_ACTIONS_PER_PRODUCT = 4
+"""Actions that a product takes at least: a stock row, its level, the total and the event."""
+_ACTIONS_PER_DOCUMENT = 2
+"""A document, and its entry in the register of open documents."""
+_MAX_INDEX_LAG_MS = 1_500
+"""How long to wait for stock that its level counts and the index does not show yet."""
 
-type Place = tuple[int, int]
-"""Where something is wanted: the id of a picking, and the index of its line."""
+type OpenLine = tuple[int, int]
+"""A line that lacks stock: the id of its picking, and its index there."""
+type _Choice = tuple[int, StockRow, Decimal]
+"""Stock chosen for a line: the line's index in a sequence, the row, and the quantity."""
 
 
 def allocate_rest(tx: Transaction, *numbers: int) -> None:
-    """Allocate every line that lacks stock of pickings of one warehouse, the first one first.
+    """Allocate stock to every line that lacks some, of pickings in one warehouse, in their order.
 
-    What there is is promised, in steps. Each is a transaction of its own; repeated, they go on
-    where they ended. A picking that has ended is passed over.
+    Lines get the stock there is; the rest of them stays unallocated. A picking that has ended is
+    skipped. Everything is committed, in steps; a repeated call continues after the last step.
+    Nothing may be staged in `tx` before.
     """
     records = PICKINGS.get_many(tx.store, numbers)
-    wanted = [
+    open_lines = [
         (record.id, at)
         for record in records
-        if record.entity.status in {"pending", "started"}
-        for at in _lacking(record.entity)
+        if record.entity.status in _OPEN
+        for at in _open_lines(record.entity)
     ]
     products = {
         (record.id, at): line.product_id
         for record in records
         for at, line in enumerate(record.entity.lines)
     }
-    while wanted:
-        now = _next_step(wanted, products)
-
-        def step(own: Transaction, now: Sequence[Place] = now) -> int:
-            return _allocate_stored(own, now)
-
-        done = run_transaction(tx.store, step, caller=tx.caller)
-        wanted = wanted[done:]
-    tx.store.clear_cache()
+    steps.commit_in_steps(
+        tx, open_lines, lambda left: _allocate_step(tx, _read_ahead(left, products))
+    )
 
 
-class MoreThanOneStep(Exception):
-    """What a picking lacks is more than one transaction can promise; nothing is staged."""
+class DoesNotFitOneTransaction(Exception):
+    """The allocation of a picking takes more than one transaction; nothing is staged."""
 
 
 def allocate_lines(tx: Transaction, picking: StoredPicking, *, whole: bool) -> StoredPicking:
-    """Stage promises for the first lines of a picking that lack stock.
+    """Stage allocations for the first lines of a picking that lack stock, as many as fit.
 
-    `whole`: for all of them, or raise MoreThanOneStep.
+    With `whole`, for all of them: raises DoesNotFitOneTransaction when they do not fit.
     """
-    wanted = [(picking.id, at) for at in _lacking(picking)]
-    if whole and len(wanted) > LINES_PER_STEP:
-        raise MoreThanOneStep
-    after, _ = _allocate(tx, {picking.id: picking}, wanted[:LINES_PER_STEP], whole=whole)
+    products = {(picking.id, at): line.product_id for at, line in enumerate(picking.lines)}
+    open_lines = [(picking.id, at) for at in _open_lines(picking)]
+    ahead = _read_ahead(open_lines, products)
+    if whole and len(ahead) < len(open_lines):
+        raise DoesNotFitOneTransaction
+    # The first document is among what every step may stage; see STEP_ACTIONS.
+    more_documents = _ACTIONS_PER_DOCUMENT * (len(picking.documents) - 1)
+    after, done, ledger = _allocate(tx, {picking.id: picking}, ahead, more_documents)
+    if whole and done < len(open_lines):
+        raise DoesNotFitOneTransaction
+    if ledger:
+        ledger.post()
     return after[picking.id]
 
 
-def _lacking(picking: StoredPicking) -> list[int]:
+def _open_lines(picking: StoredPicking) -> list[int]:
     return [at for at, line in enumerate(picking.lines) if rules.unallocated(line) > 0]
 
 
-def _next_step(wanted: Sequence[Place], products: Mapping[Place, int]) -> Sequence[Place]:
-    """Take as many lines from the front as one transaction surely holds."""
-    of: set[int] = set()
-    pickings: set[int] = set()
-    for end, place in enumerate(wanted):
-        of.add(products[place])
-        pickings.add(place[0])
-        if len(of) > _PRODUCTS_PER_STEP or len(pickings) > _PICKINGS_PER_STEP:
-            return wanted[:end]
-    return wanted
+def _read_ahead(lines: Sequence[OpenLine], products: Mapping[OpenLine, int]) -> Sequence[OpenLine]:
+    """Return the lines at the front that one step may have room for, to read their stock at once.
+
+    A product takes four actions at least, and each picking one.
+    """
+    seen_products: set[int] = set()
+    seen_pickings: set[int] = set()
+    for end, line in enumerate(lines):
+        seen_products.add(products[line])
+        seen_pickings.add(line[0])
+        actions = _ACTIONS_PER_PRODUCT * len(seen_products) + len(seen_pickings)
+        if end and actions > steps.STEP_ACTIONS:
+            return lines[:end]
+    return lines
 
 
-def _allocate_stored(own: Transaction, wanted: Sequence[Place]) -> int:
-    """Stage promises for these lines; how many of them are done with."""
-    numbers = list(dict.fromkeys(number for number, _ in wanted))
+def _allocate_step(tx: Transaction, lines: Sequence[OpenLine]) -> int:
+    """Stage allocations for as many of the lines as fit; return how many need no more."""
+    numbers = list(dict.fromkeys(number for number, _ in lines))
     records = {
         record.id: record
-        for record in PICKINGS.get_many(own.store, numbers)
-        if record.entity.status in {"pending", "started"}
+        for record in PICKINGS.get_many(tx.store, numbers)
+        if record.entity.status in _OPEN
     }
     before = {number: record.entity for number, record in records.items()}
-    lacking = [
-        place
-        for place in wanted
-        if place[0] in before and rules.unallocated(before[place[0]].lines[place[1]]) > 0
+    still_open = [
+        line
+        for line in lines
+        if line[0] in before and rules.unallocated(before[line[0]].lines[line[1]]) > 0
     ]
-    after, left = _allocate(own, before, lacking)
+    after, done, ledger = _allocate(tx, before, still_open)
+    if ledger:
+        ledger.post()
     for number, picking in after.items():
         if picking != before[number]:
-            PICKINGS.replace(own, records[number], picking)
-    return len(wanted) if left is None else wanted.index(lacking[left])
+            PICKINGS.replace(tx, records[number], picking)
+    return len(lines) if done == len(still_open) else lines.index(still_open[done])
 
 
 def _allocate(
     tx: Transaction,
     pickings: Mapping[int, StoredPicking],
-    wanted: Sequence[Place],
-    *,
-    whole: bool = False,
-) -> tuple[Mapping[int, StoredPicking], int | None]:
-    """Stage promises; the pickings after them, and which line to go on with, None at the end."""
-    if not wanted:
-        return pickings, None
+    lines: Sequence[OpenLine],
+    also: int = 0,
+) -> tuple[Mapping[int, StoredPicking], int, Ledger | None]:
+    """Book allocations for as many of the lines as fit; nothing is staged yet.
+
+    `also` is the number of actions that the caller will stage besides the pickings. Returns the
+    pickings with their allocations, the number of lines that need no more, and the ledger to
+    stage; None when there are no lines.
+    """
+    if not lines:
+        return pickings, 0, None
+    ledger = Ledger(tx)
+    positions = _load(tx, ledger, pickings, lines)
+    tried: list[int] = []
+
+    def choices() -> Iterator[_Choice]:
+        for turn, (number, at) in enumerate(lines):
+            picking = pickings[number]
+            line = picking.lines[at]
+            rows = [
+                row for row in ledger.changes.rows.values() if row.product_id == line.product_id
+            ]
+            faces = {place.id: place.is_pick_face_of(line.product_id) for place in positions}
+            chosen = stock.choose_rows(rows, faces, rules.unallocated(line), line.batch_num)
+            _ensure_all_were_seen(tx, ledger, line, picking.warehouse_id, chosen)
+            yield from ((turn, row, qty) for row, qty in chosen)
+
+    def book(choice: _Choice) -> None:
+        turn, row, qty = choice
+        tried.append(turn)
+        ledger.changes.allocate(row, qty)
+
+    def other_actions() -> int:
+        return also + len({lines[turn][0] for turn in tried})
+
+    booked = ledger.book_while_room(choices(), book, other_actions)
     after = dict(pickings)
-    one = next(iter(after.values()))
-    products = sorted({after[number].lines[at].product_id for number, at in wanted})
+    for turn, row, qty in booked:
+        number, at = lines[turn]
+        line = _with_allocation(after[number].lines[at], row, qty)
+        after[number] = rules.with_line(after[number], at, line)
+    is_full = len(booked) < len(tried)
+    return after, tried[-1] if is_full else len(lines), ledger
+
+
+def _load(
+    tx: Transaction,
+    ledger: Ledger,
+    pickings: Mapping[int, StoredPicking],
+    lines: Sequence[OpenLine],
+) -> list[KnownPosition]:
+    """Load the free stock of the products of some lines; return the positions to pick it from."""
+    picking = next(iter(pickings.values()))
+    products = sorted({pickings[number].lines[at].product_id for number, at in lines})
     found = map_concurrently(
-        lambda product: stock.free_rows(tx.store, product, one.warehouse_id), products
+        lambda product: stock.free_rows(tx.store, product, picking.warehouse_id), products
     )
     rows = [row for rows in found for row in rows]
     bins = {row.bin_code for row in rows if row.bin_code}
-    ledger = Ledger(tx)
     run_both(
         lambda: ledger.load(
             rows=[row.id for row in rows],
-            levels=[(product, one.warehouse_id) for product in products],
+            levels=[(product, picking.warehouse_id) for product in products],
             movements=0,
         ),
-        # For `_pickable`, which finds what has been read.
-        lambda: tx.store.get_many(warehouses.position_key(one.whs_code, code) for code in bins),
+        # Read at the same time for `_pickable`, which then finds it in the cache.
+        lambda: tx.store.get_many(warehouses.position_key(picking.whs_code, code) for code in bins),
     )
-    positions = _pickable(tx, one.whs_code, ledger.book.rows.values())
-    used: set[int] = set()
-    for turn, (number, at) in enumerate(wanted):
-        line = after[number].lines[at]
-        of_it = [row for row in ledger.book.rows.values() if row.product_id == line.product_id]
-        faces = {place.id: place.is_pick_face_of(line.product_id) for place in positions}
-        chosen = stock.choose(of_it, faces, rules.unallocated(line), line.batch_num)
-        _ensure_all_were_seen(tx, ledger, line, one.warehouse_id, chosen)
-        for row, qty in chosen:
-            if row.id not in used and len(used) == _ROWS_PER_STEP:
-                if whole:
-                    raise MoreThanOneStep
-                after[number] = rules.with_line(after[number], at, line)
-                ledger.stage()
-                return after, turn
-            used.add(row.id)
-            ledger.book.allocate(row, qty)
-            line = _promised(line, row, qty)
-        after[number] = rules.with_line(after[number], at, line)
-    ledger.stage()
-    return after, None
+    return _pickable(tx, picking.whs_code, ledger.changes.rows.values())
 
 
 def _pickable(tx: Transaction, whs_code: str, rows: Iterable[StockRow]) -> list[KnownPosition]:
-    """Find the positions of these rows that may be picked from."""
+    """Return the positions of these rows that may be picked from."""
     pairs = {(whs_code, row.bin_code) for row in rows if row.bin_code}
     items = tx.store.get_many(warehouses.position_key(*pair) for pair in pairs)
     known = warehouses.known_positions(tx, pairs, items)
@@ -180,18 +214,18 @@ def _ensure_all_were_seen(
     warehouse_id: int,
     chosen: Sequence[tuple[StockRow, Decimal]],
 ) -> None:
-    """Look again when the level knows of free stock that the index did not show yet."""
+    """Raise StaleRead when a line lacks stock that its level counts and the index did not show."""
     if sum((qty for _, qty in chosen), rules.NONE) >= rules.unallocated(line):
         return
-    if ledger.lags(line.product_id, warehouse_id) and tx.elapsed_ms < _PATIENCE_MS:
+    if ledger.misses_rows(line.product_id, warehouse_id) and tx.elapsed_ms < _MAX_INDEX_LAG_MS:
         raise StaleRead
 
 
-def _promised(line: StoredPickingLine, row: StockRow, qty: Decimal) -> StoredPickingLine:
-    """Add a promise to a line, to the one on the same row if there is one."""
+def _with_allocation(line: StoredPickingLine, row: StockRow, qty: Decimal) -> StoredPickingLine:
+    """Return the line with an allocation more; two allocations of one stock row become one."""
     before = next((one.qty for one in line.allocations if one.stock_id == row.id), rules.NONE)
     others = [one for one in line.allocations if one.stock_id != row.id]
-    promise = Allocation(
+    allocation = Allocation(
         stock_id=row.id,
         position_id=row.position_id or 0,
         bin_code=row.bin_code or "",
@@ -199,4 +233,4 @@ def _promised(line: StoredPickingLine, row: StockRow, qty: Decimal) -> StoredPic
         serial=row.serial_number,
         qty=before + qty,
     )
-    return line.model_copy(update={"allocations": [*others, promise]})
+    return line.model_copy(update={"allocations": [*others, allocation]})

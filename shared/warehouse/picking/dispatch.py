@@ -1,107 +1,113 @@
-"""What was picked for an exit document leaves the warehouse, and the document is closed."""
+"""Dispatch of exit documents: picked goods leave the warehouse, and the document is closed."""
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
 
 from shared.kernel.db.collection import Record
+from shared.kernel.db.steps import run_steps
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict
 from shared.warehouse.documents import service as documents
-from shared.warehouse.documents.models import Document, Progress
+from shared.warehouse.documents.models import Document, DocumentProgress
+from shared.warehouse.documents.vocabulary import doc_num
 from shared.warehouse.picking.models import Pick, StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
-from shared.warehouse.stock.ledger import Ledger
+from shared.warehouse.stock.ledger import Ledger, read_ahead
 from shared.warehouse.stock.models import MovementCause
 
-_PER_STEP = 10
-"""Picks that one transaction dispatches: each changes a row, a level and two counts."""
+_ACTIONS_PER_PICK = 2
+"""Actions that a pick takes at least: its stock row and the movement."""
 
-type _Part = tuple[int, int, Pick]
-"""Picking, line and pick."""
+type _StagedPick = tuple[int, int, Pick]
+"""Id of the picking, index of its line, and the pick."""
 
 
 def dispatch_exit_document(tx: Transaction, number: int) -> Record[Document]:
-    """Let the staged goods of an exit document leave; close it; raise shipment.dispatched.
+    """Dispatch the staged goods of an exit document, close it and raise shipment.dispatched.
 
-    What was not picked is given up. Raises Conflict while it is being picked, and when
-    nothing is picked or it is closed.
+    Quantities that were not picked are given up. Raises Conflict while the document is being
+    picked, when nothing is picked for it, and when it is closed.
     """
-    while True:
-        document = documents.get_document(tx.store, "exit", number)
-        pickings = _ready(tx, document)
-        parts = list(islice(_parts(pickings, number), _PER_STEP + 1))
-        if len(parts) <= _PER_STEP:
-            break
-        run_transaction(tx.store, lambda own: _step(own, number), caller=tx.caller)
-        tx.store.clear_cache()
-    _leave(tx, pickings, parts, number)
-    return documents.close_dispatched(tx, document)
+    return run_steps(tx, lambda: _dispatch_step(tx, number))
 
 
-def _ready(tx: Transaction, document: Record[Document]) -> list[Record[StoredPicking]]:
-    """Read the pickings whose goods wait for the document."""
+def _dispatch_step(tx: Transaction, number: int) -> Record[Document] | None:
+    """Stage the departure of as many picks as fit; with the last of them, close the document."""
+    document = documents.get_document(tx.store, "exit", number)
+    pickings = _finished_pickings(tx, document)
+    picks = [one for one in _picks_for(pickings, number) if not one[2].dispatched]
+    left = _dispatch(tx, pickings, picks, number)
+    if len(left) == len(picks):
+        return documents.close_dispatched(tx, document)
+    # Changes nothing, but fails when another request has changed the document meanwhile.
+    documents.advance_document(tx, "exit", document, DocumentProgress())
+    return None
+
+
+def _finished_pickings(tx: Transaction, document: Record[Document]) -> list[Record[StoredPicking]]:
+    """Read the pickings that hold goods for the document; Conflict when it cannot be dispatched."""
     found = document.entity
+    code = doc_num("exit", document.id)
     if found.status == "closed":
-        message = "The document is closed already."
+        message = f"{code} is already closed."
         raise Conflict(message)
     if found.works:
-        codes = ", ".join(f"PKG-{work}" for work in found.works)
-        message = f"The document is {found.status} and still being picked: {codes}."
+        pickings = ", ".join(f"PKG-{work}" for work in found.works)
+        message = f"{code} is {found.status} and still being picked by {pickings}."
         raise Conflict(message)
-    pickings = PICKINGS.get_many(tx.store, found.finished)
-    if not any(True for _ in _all_parts(pickings, document.id)):
-        message = f"Nothing is picked for the document; it is {found.status}."
+    records = PICKINGS.get_many(tx.store, found.finished)
+    if not any(True for _ in _picks_for(records, document.id)):
+        message = f"{code} is {found.status} and nothing is picked for it."
         raise Conflict(message)
-    return pickings
+    return records
 
 
-def _all_parts(pickings: Sequence[Record[StoredPicking]], document: int) -> Iterator[_Part]:
+def _picks_for(pickings: Sequence[Record[StoredPicking]], document: int) -> Iterator[_StagedPick]:
     for record in pickings:
         for at, line in enumerate(record.entity.lines):
             if line.document_id == document:
                 yield from ((record.id, at, pick) for pick in line.picks)
 
 
-def _parts(pickings: Sequence[Record[StoredPicking]], document: int) -> Iterator[_Part]:
-    return (part for part in _all_parts(pickings, document) if not part[2].dispatched)
-
-
-def _step(own: Transaction, number: int) -> None:
-    document = documents.get_document(own.store, "exit", number)
-    pickings = _ready(own, document)
-    _leave(own, pickings, list(islice(_parts(pickings, number), _PER_STEP)), number)
-    # Bound to the document: whoever acts on it meanwhile is decided again.
-    documents.advance_document(own, "exit", document, Progress())
-
-
-def _leave(
+def _dispatch(
     tx: Transaction,
     pickings: Sequence[Record[StoredPicking]],
-    parts: Sequence[_Part],
+    picks: Sequence[_StagedPick],
     document: int,
-) -> None:
+) -> list[_StagedPick]:
+    """Stage the departure of as many picks as fit; return them."""
     ledger = Ledger(tx, cause=MovementCause(type="exit_document", id=document))
-    of = {record.id: record.entity for record in pickings}
-    ledger.load(
-        rows=[pick.staged_id for _, _, pick in parts],
-        levels=[(of[one].lines[at].product_id, of[one].warehouse_id) for one, at, _ in parts],
-        movements=len(parts),
+    by_id = {record.id: record.entity for record in pickings}
+    ahead = read_ahead(
+        picks,
+        lambda one: by_id[one[0]].lines[one[1]].product_id,
+        lambda _: _ACTIONS_PER_PICK,
     )
-    for _, _, pick in parts:
-        row = ledger.row(pick.staged_id)
-        ledger.book.move("dispatch", pick.qty, source=row, promised=True)
-    ledger.stage()
+    ledger.load(
+        rows=[pick.staged_id for _, _, pick in ahead],
+        levels=[(by_id[one].lines[at].product_id, by_id[one].warehouse_id) for one, at, _ in ahead],
+        movements=len(ahead),
+    )
+
+    changed: set[int] = set()
+
+    def book(one: _StagedPick) -> None:
+        number, _, pick = one
+        changed.add(number)
+        ledger.changes.move("dispatch", pick.qty, source=ledger.row(pick.staged_id), allocated=True)
+
+    left = ledger.book_while_room(ahead, book, lambda: len(changed))
+    ledger.post()
     for record in pickings:
-        gone = [pick for number, _, pick in parts if number == record.id]
+        gone = [pick for number, _, pick in left if number == record.id]
         if gone:
             mark_dispatched(tx, record, gone)
+    return left
 
 
 def mark_dispatched(
     tx: Transaction, record: Record[StoredPicking], picks: Sequence[Pick]
 ) -> Record[StoredPicking]:
-    """Stage that these picks of a picking have left."""
+    """Stage that these picks of a picking have left the warehouse."""
     gone = {id(pick) for pick in picks}
     lines = [
         line.model_copy(

@@ -1,4 +1,4 @@
-"""Pickings as stored, as shown and as sent by callers."""
+"""Models of pickings: request bodies, stored records and responses."""
 
 from typing import Annotated, Literal
 
@@ -24,12 +24,12 @@ from shared.warehouse.work_records import (
 )
 
 type PickStatus = Literal["open", "partial", "picked", "short"]
-"""State of a picking's line."""
+"""Status of a line of a picking."""
 type ShortageReason = Literal["could_not_locate", "damaged", "expired", "other"]
 
 
 class Allocation(Stored):
-    """Stock that is kept for a line: so much of one stock row."""
+    """A quantity of one stock row that is reserved for a line."""
 
     stock_id: int
     position_id: int
@@ -40,7 +40,7 @@ class Allocation(Stored):
 
 
 class Pick(Stored):
-    """What was taken from a position and waits there, staged, as the stock row `staged_id`."""
+    """A quantity picked at a position. It waits there as the staged stock row `staged_id`."""
 
     staged_id: int
     position_id: int
@@ -52,9 +52,9 @@ class Pick(Stored):
 
 
 class StoredPickingLine(Stored):
-    """What is to be picked for the line `document_line` (its line_num) of a document.
+    """A line to pick, for the line with the number `document_line` of a document.
 
-    `batch_num` is the batch that the document asks for, if it does.
+    `batch_num` is the batch that the document requires, None for any.
     """
 
     document_id: int
@@ -70,10 +70,10 @@ class StoredPickingLine(Stored):
 
 
 class StoredPicking(StoredWork):
-    """A picking as stored; it may serve several documents. A lower priority goes first.
+    """A picking as stored; it may be for several documents. A lower priority is more urgent.
 
-    `due_date` is the first day on which one of its documents is due. `wave_id` is the wave
-    that took it last; it is in that wave unless the wave was cancelled or never came about.
+    `due_date` is the earliest due date of its documents. `wave_id` is the wave it was assigned to
+    last; the picking is in that wave unless the wave was cancelled or was never completed.
     """
 
     priority: int | None = None
@@ -89,7 +89,7 @@ class StoredPicking(StoredWork):
 
 
 class Picking(WorkView):
-    """A picking in a list; `document` is the first of those it serves."""
+    """A picking in a list; `document` is the first of its documents."""
 
     code: str
     priority: int | None
@@ -97,7 +97,7 @@ class Picking(WorkView):
 
 
 class PickingLine(Stored):
-    """What is to be picked, and from where."""
+    """A line to pick at one position, of one batch."""
 
     product_id: int
     item_code: str | None
@@ -117,7 +117,7 @@ class PickingDetail(Picking):
 
 
 class PickingParameters(WorkParameters):
-    """Parameters of the list of pickings; `external_ref` is the first exit document's."""
+    """Parameters of the list of pickings; `external_ref` is that of the first exit document."""
 
     sort: Literal[
         "created_at", "-created_at", "updated_at", "-updated_at",
@@ -126,9 +126,9 @@ class PickingParameters(WorkParameters):
 
 
 MAX_SERIALS = 25
-"""Serials that one call may name: what moves with them must fit into one transaction."""
+"""Maximum number of serials per request: all of their stock must fit into one transaction."""
 MAX_DOCUMENTS = 20
-"""Documents that one picking may serve, for the same reason."""
+"""Maximum number of documents of a picking, for the same reason."""
 
 type _DocumentIds = Annotated[list[Identifier], Field(min_length=1, max_length=MAX_DOCUMENTS)]
 
@@ -138,18 +138,22 @@ class PickingDraft(Input):
 
     document_id: Identifier | None = None
     document_ids: _DocumentIds | None = None
-    allocate: bool | None = Field(default=None, description="true unless it says otherwise.")
+    allocate: bool | None = Field(
+        default=None, description="Whether to allocate stock; default true."
+    )
     operator_id: Identifier | None = None
     priority: SmallInteger | None = Field(
-        default=None, description="The lower goes first; that of the documents unless given."
+        default=None, description="Lower is more urgent; default is the priority of the documents."
     )
-    carrier_code: Code | None = Field(default=None, description="Who will take the goods.")
+    carrier_code: Code | None = Field(
+        default=None, description="The carrier that will take the goods."
+    )
     concept: Line | None = None
     comments: Note | None = None
 
 
 class PickDraft(Input):
-    """What was picked in one go."""
+    """A quantity picked at one position."""
 
     item_code: Code
     qty: Quantity
@@ -159,7 +163,7 @@ class PickDraft(Input):
 
 
 class PickingEnd(Input):
-    """The end of a picking; a shortage needs its reason."""
+    """The end of a picking; a shortage needs a reason."""
 
     shortage_reason: ShortageReason | None = None
     comments: Note | None = None

@@ -1,21 +1,22 @@
-"""What a picker takes from the shelf: it stays there, staged, until it is dispatched."""
+"""Picks: move allocated goods to staged stock at their position, where they await dispatch."""
 
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from shared.identity.tenancy.tenant import Substitution
 from shared.kernel.db.collection import Record
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.warehouse.documents import service as documents
-from shared.warehouse.documents.models import Progress
+from shared.warehouse.documents.models import DocumentProgress
 from shared.warehouse.picking import rules
 from shared.warehouse.picking.models import Pick, PickDraft, PickingEnd, StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
-from shared.warehouse.picking.rules import Substitution, Taking
-from shared.warehouse.picking.service import finished, tell_exits, work_of_exits
-from shared.warehouse.stock.ledger import Ledger, place_of
+from shared.warehouse.picking.rules import PickPart
+from shared.warehouse.picking.service import finalize, get_exit_picking, record_exit_progress
+from shared.warehouse.stock.ledger import Ledger, row_at
 from shared.warehouse.stock.models import MovementCause, StockRefused, StockRow
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.work_records import ensure_status
@@ -30,24 +31,26 @@ def pick(
     draft: PickDraft,
     substitution: Substitution,
 ) -> Record[StoredPicking]:
-    """Note what was picked for the exit documents of a picking; its stock is staged now.
+    """Stage a pick for the exit documents of a picking; its goods become staged stock.
 
-    Raises ValidationFailed when it is not what was allocated (or may be picked instead of
-    it), Conflict unless the picking is started, or when someone else holds the goods.
+    Raises ValidationFailed when the goods are not allocated to the picking and may not be picked
+    instead, Conflict unless the picking is started, or when the goods are allocated to other work.
     """
-    record = work_of_exits(tx.store, number)
-    ensure_status("picking", record.entity, "started")
+    record = get_exit_picking(tx.store, number)
+    ensure_status("Picking", record.entity, "started")
     (picking, done), _ = run_both(
         lambda: _pick(tx, record.entity, draft, substitution),
-        # For `tell_exits`, which finds what has been read.
-        lambda: documents.get_documents(tx.store, "exit", _expected(record.entity, draft)),
+        # Read at the same time for `record_exit_progress`, which then finds it in the cache.
+        lambda: documents.get_documents(tx.store, "exit", _probable_document(record.entity, draft)),
     )
-    tell_exits(tx, picking, {number: Progress(done=one) for number, one in done.items()})
+    record_exit_progress(
+        tx, picking, {number: DocumentProgress(done=one) for number, one in done.items()}
+    )
     return PICKINGS.replace(tx, record, picking.model_copy(update={"updated_at": tx.now}))
 
 
-def _expected(picking: StoredPicking, draft: PickDraft) -> list[int]:
-    """Guess the document that a pick is for: the first that lacks the product."""
+def _probable_document(picking: StoredPicking, draft: PickDraft) -> list[int]:
+    """Return the document a pick is probably for: the first with an open line of the product."""
     waiting = (
         line.document_id
         for line in picking.lines
@@ -56,57 +59,60 @@ def _expected(picking: StoredPicking, draft: PickDraft) -> list[int]:
     return list(islice(waiting, 1))
 
 
-def pick_through(
+def pick_for_transfer_order(
     tx: Transaction, record: Record[StoredPicking], draft: PickDraft, substitution: Substitution
 ) -> Record[StoredPicking]:
-    """Stage a pick of a picking that starts with its first pick and ends with its last.
+    """Stage a pick for a transfer order; see `pick`.
 
-    Such is the picking of a transfer order, whose own state follows; see `pick`.
+    Its picking is started by its first pick and finalized by its last one.
     """
-    ensure_status("picking", record.entity, "pending", "started")
+    ensure_status("Picking", record.entity, "pending", "started")
     picking, _ = _pick(tx, record.entity, draft, substitution)
     started_at = record.entity.started_at or tx.now
     picking = picking.model_copy(
         update={"status": "started", "started_at": started_at, "updated_at": tx.now}
     )
-    if not rules.missing(picking):
-        return finished(tx, record, picking, PickingEnd())
+    if not rules.has_shortage(picking):
+        return finalize(tx, record, picking, PickingEnd())
     return PICKINGS.replace(tx, record, picking)
 
 
 def _pick(
     tx: Transaction, picking: StoredPicking, draft: PickDraft, substitution: Substitution
 ) -> tuple[StoredPicking, dict[int, dict[int, "Decimal"]]]:
-    """Stage what a pick does to stock; the picking after it, and how much of which line it is."""
+    """Stage the stock changes of a pick.
+
+    Returns the picking after it, and the picked quantities by document id and line number.
+    """
     wrong = rules.serial_problems(picking, draft)
     if wrong:
         raise ValidationFailed(wrong)
-    found = rules.takings(picking, draft, substitution)
+    found = rules.split_pick(picking, draft, substitution)
     source = _source(picking, found[0], draft)
     ledger = Ledger(tx, cause=MovementCause(type="picking", id=picking.id))
-    spots = [spot for taking in found for spot in _spots(source, taking)]
+    places = [place for part in found for place in _places(source, part)]
     ledger.load(
-        rows=list({taking.allocation.stock_id for taking in found}),
-        targets=spots,
+        rows=list({part.allocation.stock_id for part in found}),
+        targets=places,
         movements=len(found),
     )
-    if any(not taking.exact for taking in found):
+    if any(not part.exact for part in found):
         _ensure_pickable(tx, picking, draft)
     done: dict[int, dict[int, Decimal]] = {}
-    moved = [(taking, _take(ledger, source, taking)) for taking in found]
-    ledger.stage()
-    for taking, staged in moved:
-        picking = rules.picked(picking, taking, _kept(ledger, taking, staged))
-        line = picking.lines[taking.line]
+    moved = [(part, _stage_goods(ledger, source, part)) for part in found]
+    ledger.post()
+    for part, staged in moved:
+        picking = rules.picked(picking, part, _stored_pick(ledger, part, staged))
+        line = picking.lines[part.line]
         of_document = done.setdefault(line.document_id, {})
         before = of_document.get(line.document_line, rules.NONE)
-        of_document[line.document_line] = before + taking.qty
+        of_document[line.document_line] = before + part.qty
     return picking, done
 
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """The shelf that was picked from, as rows are found there."""
+    """The position and batch that were picked from."""
 
     product_id: int
     warehouse_id: int
@@ -115,7 +121,7 @@ class _Source:
     batch: str | None
 
     def at(self, status: str, serial: str | None) -> StockRow:
-        return place_of(
+        return row_at(
             product_id=self.product_id,
             warehouse_id=self.warehouse_id,
             position_id=self.position_id,
@@ -126,73 +132,79 @@ class _Source:
         )
 
 
-def _source(picking: StoredPicking, taking: Taking, draft: PickDraft) -> _Source:
-    line = picking.lines[taking.line]
-    # The position's id is not part of the key; a row that is found has its own.
-    position = taking.allocation.position_id
+def _source(picking: StoredPicking, part: PickPart, draft: PickDraft) -> _Source:
+    line = picking.lines[part.line]
+    # The id of the position is not part of a row's key; a row that is found has its own.
+    position = part.allocation.position_id
     return _Source(line.product_id, picking.warehouse_id, position, draft.bin_code, draft.batch)
 
 
-def _spots(source: _Source, taking: Taking) -> list[StockRow]:
-    spots = [source.at("staged", taking.serial)]
-    return spots if taking.exact else [*spots, source.at("available", taking.serial)]
+def _places(source: _Source, part: PickPart) -> list[StockRow]:
+    places = [source.at("staged", part.serial)]
+    return places if part.exact else [*places, source.at("available", part.serial)]
 
 
-def _take(ledger: Ledger, source: _Source, taking: Taking) -> StockRow:
-    """Move a taking from its shelf to the staged goods there; the staged row."""
-    promised = ledger.row(taking.allocation.stock_id)
-    if taking.exact:
-        row = promised
+def _stage_goods(ledger: Ledger, source: _Source, part: PickPart) -> StockRow:
+    """Move a part of a pick from available to staged stock; return the staged row."""
+    allocated = ledger.row(part.allocation.stock_id)
+    if part.exact:
+        row = allocated
     else:
-        ledger.book.release(promised, taking.qty)
-        row = _free_row(ledger, source, taking)
+        ledger.changes.release(allocated, part.qty)
+        row = _free_row(ledger, source, part)
     staged = row.model_copy(update={"inventory_status": "staged"})
     try:
-        came = ledger.book.move(
-            "pick", taking.qty, source=row, target=staged, promised=taking.exact
+        came = ledger.changes.move(
+            "pick", part.qty, source=row, target=staged, allocated=part.exact
         )
     except StockRefused as refused:
-        raise Conflict(f"{row.item_code} {refused.message}") from refused
+        message = f"The goods cannot be picked: {refused.message}."
+        raise Conflict(message) from refused
     return came or staged
 
 
-def _free_row(ledger: Ledger, source: _Source, taking: Taking) -> StockRow:
-    row = ledger.book.at(source.at("available", taking.serial))
+def _free_row(ledger: Ledger, source: _Source, part: PickPart) -> StockRow:
+    row = ledger.changes.find(source.at("available", part.serial))
     here = row is not None and (row.bin_code, row.batch_num, row.inventory_status) == (
         source.bin_code, source.batch, "available",
     )  # fmt: skip
-    if row is None or not here or row.qty < taking.qty:
-        if taking.serial is not None:
-            message = f"serial {taking.serial} is not available at {source.bin_code}"
+    if row is None or not here or row.qty < part.qty:
+        if part.serial is not None:
+            message = f"serial {part.serial} is not available at {source.bin_code}"
             raise ValidationFailed([Problem("serials", message)])
-        message = f"is not there: {source.bin_code} has too little of it that is available"
+        there = f"{row.qty.normalize():f}" if row and here else "0"
+        message = f"{part.qty.normalize():f} picked, {there} available at {source.bin_code}"
         raise ValidationFailed([Problem("qty", message)])
-    if row.qty - row.allocated < taking.qty:
-        message = f"What is at {source.bin_code} is allocated to other work."
+    if row.qty - row.allocated < part.qty:
+        free = (row.qty - row.allocated).normalize()
+        message = (
+            f"{part.qty.normalize():f} of {row.item_code} picked at {source.bin_code},"
+            f" {free:f} free there; the rest is allocated to other work."
+        )
         raise Conflict(message)
     return row
 
 
 def _ensure_pickable(tx: Transaction, picking: StoredPicking, draft: PickDraft) -> None:
-    """What nobody was sent to must not be picked from where nobody may pick."""
+    """Raise ValidationFailed when goods may not be picked at the position of a pick."""
     pair = (picking.whs_code, draft.bin_code)
     items = tx.store.get_many([warehouses.position_key(*pair)])
     position = warehouses.known_positions(tx, [pair], items).get(pair)
     wrong = None
     if position is None:
-        wrong = f"is no position of warehouse {picking.whs_code}"
+        wrong = f"warehouse {picking.whs_code} has no position {draft.bin_code}"
     elif position.disabled or position.blocked or not position.pickable:
-        wrong = "is disabled or blocked for picking"
+        wrong = f"position {draft.bin_code} is disabled, blocked or not pickable"
     if wrong:
         raise ValidationFailed([Problem("bin_code", wrong)])
 
 
-def _kept(ledger: Ledger, taking: Taking, staged: StockRow) -> Pick:
+def _stored_pick(ledger: Ledger, part: PickPart, staged: StockRow) -> Pick:
     return Pick(
-        staged_id=ledger.number_of(staged),
+        staged_id=ledger.row_id(staged),
         position_id=staged.position_id or 0,
         bin_code=staged.bin_code or "",
         batch_num=staged.batch_num,
-        serial=taking.serial,
-        qty=taking.qty,
+        serial=part.serial,
+        qty=part.qty,
     )

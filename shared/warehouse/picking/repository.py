@@ -49,7 +49,7 @@ def list_pickings(
 
 
 def pending_pickings(store: Store, whs_code: str) -> list[tuple[int, Item]]:
-    """Find the pending pickings of a warehouse: ids, and what an index carries of each."""
+    """Find the pending pickings of a warehouse: their ids and index attributes."""
     index = PICKINGS.partitions["status"]["priority"]
     partition, sort = index_keys(index)
     found: list[tuple[int, Item]] = []
@@ -59,9 +59,9 @@ def pending_pickings(store: Store, whs_code: str) -> list[tuple[int, Item]]:
         page = store.query(
             IndexName=index_name(index),
             KeyConditionExpression=f"{partition} = :pending",
-            FilterExpression="#slim.#warehouse = :warehouse",
-            ProjectionExpression=f"{sort}, #slim",
-            ExpressionAttributeNames={"#slim": INDEX_ATTRIBUTES, "#warehouse": "warehouse"},
+            FilterExpression="#attributes.#warehouse = :warehouse",
+            ProjectionExpression=f"{sort}, #attributes",
+            ExpressionAttributeNames={"#attributes": INDEX_ATTRIBUTES, "#warehouse": "warehouse"},
             values={":pending": PICKINGS.partition("status", "pending"), ":warehouse": whs_code},
             **more,
         )

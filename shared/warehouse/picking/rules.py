@@ -1,10 +1,10 @@
-"""Decisions about pickings, on plain data: what is to be picked, and what a pick takes."""
+"""Rules of picking, as pure functions: lines to pick, and which allocations a pick uses."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
 
+from shared.identity.tenancy.tenant import Substitution
 from shared.kernel.db.collection import Record
 from shared.kernel.errors import Problem, ValidationFailed
 from shared.warehouse.documents.models import Document
@@ -18,14 +18,11 @@ from shared.warehouse.picking.models import (
     StoredPickingLine,
 )
 
-type Substitution = Literal["none", "position", "batch", "any"]
-"""What may be picked instead of what was allocated."""
-
 NONE = Decimal(0)
 
 
-def lines_of(documents: Iterable[Record[Document]]) -> list[StoredPickingLine]:
-    """Make the lines that pick everything that is still open on the documents."""
+def lines_for(documents: Iterable[Record[Document]]) -> list[StoredPickingLine]:
+    """Return the lines that pick every open quantity of the documents."""
     return [
         StoredPickingLine(
             document_id=record.id,
@@ -44,12 +41,12 @@ def lines_of(documents: Iterable[Record[Document]]) -> list[StoredPickingLine]:
 
 
 def unallocated(line: StoredPickingLine) -> Decimal:
-    """How much of a line has neither been picked nor been promised any stock."""
+    """Return the quantity of a line that is neither picked nor allocated."""
     return line.qty - line.picked_qty - sum((one.qty for one in line.allocations), NONE)
 
 
-def state_of(line: StoredPickingLine, *, ended: bool = False) -> PickStatus:
-    """State of a line; what is missing at the end is short."""
+def line_status(line: StoredPickingLine, *, ended: bool = False) -> PickStatus:
+    """Return the status of a line; with `ended`, an incomplete line is short."""
     if line.picked_qty >= line.qty:
         return "picked"
     if ended:
@@ -60,7 +57,7 @@ def state_of(line: StoredPickingLine, *, ended: bool = False) -> PickStatus:
 def with_line(picking: StoredPicking, at: int, line: StoredPickingLine) -> StoredPicking:
     """Return the picking with one of its lines replaced."""
     lines = [*picking.lines]
-    lines[at] = line.model_copy(update={"status": state_of(line)})
+    lines[at] = line.model_copy(update={"status": line_status(line)})
     return picking.model_copy(update={"lines": lines})
 
 
@@ -68,10 +65,10 @@ def with_line(picking: StoredPicking, at: int, line: StoredPickingLine) -> Store
 
 
 @dataclass(frozen=True, slots=True)
-class Taking:
-    """A part of a pick: so much for one line, out of what one allocation had promised to it.
+class PickPart:
+    """The part of a pick that uses one allocation: `qty` for the line with the index `line`.
 
-    `exact`: taken from the very stock that was promised.
+    `exact` is true when the allocated stock itself was picked, not other stock instead.
     """
 
     line: int
@@ -81,56 +78,68 @@ class Taking:
     serial: str | None = None
 
 
-def takings(picking: StoredPicking, draft: PickDraft, substitution: Substitution) -> list[Taking]:
-    """Find for which lines a pick is, and which promises it fulfils or replaces.
+def split_pick(
+    picking: StoredPicking, draft: PickDraft, substitution: Substitution
+) -> list[PickPart]:
+    """Split a pick over the allocations of the picking that it uses or replaces.
 
-    A serial of the same position and batch may be taken instead of another. Raises
-    ValidationFailed naming what was not allocated.
+    Another serial of the same position and batch may always be picked instead. Raises
+    ValidationFailed when the goods are not allocated to the picking and may not be picked instead.
     """
-    promised = list(_promised(picking, draft.item_code))
-    if not promised:
-        message = f"nothing of {draft.item_code} is allocated to the picking and not picked yet"
+    allocated = list(_allocations_of(picking, draft.item_code))
+    if not allocated:
+        message = f"{draft.item_code} has no allocation in PKG-{picking.id} that is not picked yet"
         raise ValidationFailed([Problem("item_code", message)])
-    here = [one for one in promised if _is_here(one[1], draft)]
+    here = [one for one in allocated if _matches(one[1], draft)]
     usable = here + [
-        one for one in promised if one not in here and _may_replace(one[1], draft, substitution)
+        one for one in allocated if one not in here and _may_replace(one[1], draft, substitution)
     ]
     if not usable:
-        raise ValidationFailed([_elsewhere([allocation for _, allocation in promised], draft)])
+        raise ValidationFailed(
+            [_not_allocated_problem([allocation for _, allocation in allocated], draft)]
+        )
     left = sum((allocation.qty for _, allocation in usable), NONE)
     if left < draft.qty:
-        message = f"is more than is left to pick of {draft.item_code} there: {left.normalize():f}"
+        picked, rest = f"{draft.qty.normalize():f}", f"{left.normalize():f}"
+        message = f"{picked} picked, {rest} of {draft.item_code} left to pick there"
         raise ValidationFailed([Problem("qty", message)])
-    found = list(_serial_takings(usable, draft) if draft.serials else _plain_takings(usable, draft))
+    found = list(_split_serials(usable, draft) if draft.serials else _split_quantity(usable, draft))
     if len(found) > MAX_SERIALS:
-        message = f"would be picked for more than {MAX_SERIALS} lines at once; pick less at a time"
+        message = (
+            f"uses {len(found)} allocations, at most {MAX_SERIALS} per request;"
+            " pick a smaller quantity"
+        )
         raise ValidationFailed([Problem("qty", message)])
     return found
 
 
 def serial_problems(picking: StoredPicking, draft: PickDraft) -> list[Problem]:
-    """Find what the serials of a pick lack; every serial product was allocated by serial."""
+    """Return the problems of the serials of a pick.
+
+    Products that are managed by serial are always allocated by serial.
+    """
     lines = [line for line in picking.lines if line.item_code == draft.item_code]
     by_serial = any(one.serial is not None for line in lines for one in line.allocations)
     serials = set(draft.serials or ())
     if by_serial and not serials:
-        return [Problem("serials", "is required: the product is managed by serial")]
+        return [Problem("serials", f"is required: product {draft.item_code} is managed by serial")]
     if serials and not by_serial:
         return [Problem("serials", f"product {draft.item_code} is not managed by serial")]
     if serials and (len(draft.serials or ()) != draft.qty or len(serials) != draft.qty):
-        message = f"must be as many different ones as qty ({draft.qty:f})"
+        qty = f"{draft.qty.normalize():f}"
+        message = f"{len(serials)} different serials given, qty is {qty}; they must be equal"
         return [Problem("serials", message)]
     return []
 
 
-def _promised(picking: StoredPicking, item_code: str) -> Iterator[tuple[int, Allocation]]:
+def _allocations_of(picking: StoredPicking, item_code: str) -> Iterator[tuple[int, Allocation]]:
     for at, line in enumerate(picking.lines):
         if line.item_code == item_code:
             for allocation in line.allocations:
                 yield at, allocation
 
 
-def _is_here(allocation: Allocation, draft: PickDraft) -> bool:
+def _matches(allocation: Allocation, draft: PickDraft) -> bool:
     return (allocation.bin_code, allocation.batch_num) == (draft.bin_code, draft.batch)
 
 
@@ -146,24 +155,28 @@ def _may_replace(allocation: Allocation, draft: PickDraft, substitution: Substit
             return False
 
 
-def _elsewhere(promised: Sequence[Allocation], draft: PickDraft) -> Problem:
-    bins = sorted({one.bin_code for one in promised})
+def _not_allocated_problem(allocated: Sequence[Allocation], draft: PickDraft) -> Problem:
+    bins = sorted({one.bin_code for one in allocated})
     if draft.bin_code not in bins:
-        return Problem("bin_code", f"is not where it was allocated: {', '.join(bins)}")
-    batches = sorted({one.batch_num or "none" for one in promised})
-    return Problem("batch", f"is not the batch that was allocated there: {', '.join(batches)}")
+        return Problem("bin_code", f"must be a position where it is allocated: {', '.join(bins)}")
+    batches = sorted({one.batch_num or "none" for one in allocated})
+    return Problem("batch", f"must be a batch that is allocated there: {', '.join(batches)}")
 
 
-def _plain_takings(usable: Sequence[tuple[int, Allocation]], draft: PickDraft) -> Iterator[Taking]:
+def _split_quantity(
+    usable: Sequence[tuple[int, Allocation]], draft: PickDraft
+) -> Iterator[PickPart]:
     left = draft.qty
     for at, allocation in usable:
         part = min(left, allocation.qty)
         if part > 0:
-            yield Taking(at, allocation, part, exact=_is_here(allocation, draft))
+            yield PickPart(at, allocation, part, exact=_matches(allocation, draft))
             left -= part
 
 
-def _serial_takings(usable: Sequence[tuple[int, Allocation]], draft: PickDraft) -> Iterator[Taking]:
+def _split_serials(
+    usable: Sequence[tuple[int, Allocation]], draft: PickDraft
+) -> Iterator[PickPart]:
     rest = list(usable)
     serials = list(draft.serials or ())
     for serial in list(serials):
@@ -171,27 +184,27 @@ def _serial_takings(usable: Sequence[tuple[int, Allocation]], draft: PickDraft) 
         if same:
             rest.remove(same)
             serials.remove(serial)
-            yield Taking(same[0], same[1], same[1].qty, exact=True, serial=serial)
+            yield PickPart(same[0], same[1], same[1].qty, exact=True, serial=serial)
     for serial, (at, allocation) in zip(serials, rest, strict=False):
-        yield Taking(at, allocation, allocation.qty, exact=False, serial=serial)
+        yield PickPart(at, allocation, allocation.qty, exact=False, serial=serial)
 
 
-def picked(picking: StoredPicking, taking: Taking, pick: Pick) -> StoredPicking:
-    """Return the picking after a taking: its promise is used up, its pick is kept."""
-    line = picking.lines[taking.line]
-    allocations = list(_less(line.allocations, taking.allocation, taking.qty))
+def picked(picking: StoredPicking, part: PickPart, pick: Pick) -> StoredPicking:
+    """Return the picking after a part of a pick: the allocation reduced, the pick added."""
+    line = picking.lines[part.line]
+    allocations = list(_reduced(line.allocations, part.allocation, part.qty))
     after = line.model_copy(
         update={
             "allocations": allocations,
-            "picks": list(_with(line.picks, pick)),
-            "picked_qty": line.picked_qty + taking.qty,
+            "picks": list(_merged(line.picks, pick)),
+            "picked_qty": line.picked_qty + part.qty,
         }
     )
-    return with_line(picking, taking.line, after)
+    return with_line(picking, part.line, after)
 
 
-def _with(picks: Iterable[Pick], pick: Pick) -> Iterator[Pick]:
-    """Add a pick, to the goods staged at the same place if there are any."""
+def _merged(picks: Iterable[Pick], pick: Pick) -> Iterator[Pick]:
+    """Yield the picks with another one; picks of the same staged row are added up."""
     for one in picks:
         if one.staged_id == pick.staged_id and not one.dispatched:
             pick = pick.model_copy(update={"qty": one.qty + pick.qty})
@@ -200,7 +213,7 @@ def _with(picks: Iterable[Pick], pick: Pick) -> Iterator[Pick]:
     yield pick
 
 
-def _less(
+def _reduced(
     allocations: Iterable[Allocation], used: Allocation, qty: Decimal
 ) -> Iterator[Allocation]:
     for one in allocations:
@@ -210,6 +223,6 @@ def _less(
             yield one.model_copy(update={"qty": one.qty - qty})
 
 
-def missing(picking: StoredPicking) -> bool:
-    """Tell whether anything was not picked."""
+def has_shortage(picking: StoredPicking) -> bool:
+    """Return whether a line was not picked completely."""
     return any(line.picked_qty < line.qty for line in picking.lines)

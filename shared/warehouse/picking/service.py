@@ -1,4 +1,4 @@
-"""The work of picking: from the first promise of stock to the end, and back again."""
+"""Use cases of pickings: create, allocate, start, finalize, cancel and revert them."""
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -12,13 +12,16 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
-from shared.kernel.events.kinds import EventKind
-from shared.kernel.events.outbox import Event, raise_event
+from shared.kernel.events.outbox import raise_record_event
 from shared.warehouse.documents import service as documents
-from shared.warehouse.documents.models import Document, Progress
+from shared.warehouse.documents.models import Document, DocumentProgress
 from shared.warehouse.documents.vocabulary import doc_num
 from shared.warehouse.picking import repository, rules, views
-from shared.warehouse.picking.allocation import MoreThanOneStep, allocate_lines, allocate_rest
+from shared.warehouse.picking.allocation import (
+    DoesNotFitOneTransaction,
+    allocate_lines,
+    allocate_rest,
+)
 from shared.warehouse.picking.models import (
     PickingDraft,
     PickingEnd,
@@ -26,18 +29,20 @@ from shared.warehouse.picking.models import (
     StoredPicking,
 )
 from shared.warehouse.picking.repository import PICKINGS
-from shared.warehouse.picking.undo_picking import Tell, put_back
+from shared.warehouse.picking.undo_picking import RecordProgress, undo_work
 from shared.warehouse.work_records import DocumentReference, Operator, WorkStatus, ensure_status
 
-type TellWave = Callable[[Transaction, Record[StoredPicking]], None]
-"""Stages what it means for the wave of a picking that it has just been started or has ended."""
+type UpdateWave = Callable[[Transaction, Record[StoredPicking]], None]
+"""Stages the change of a picking's wave after the picking was started or has ended."""
 
 _MAX_LINES = 1000
 _NAMES = uuid.UUID("6a1f6f0e-7a68-4c39-9f5a-2f4f1f3b9c11")
 
 
-def tell_exits(tx: Transaction, picking: StoredPicking, progress: Mapping[int, Progress]) -> None:
-    """Stage what a picking did to its exit documents."""
+def record_exit_progress(
+    tx: Transaction, picking: StoredPicking, progress: Mapping[int, DocumentProgress]
+) -> None:
+    """Stage the progress of a picking on its exit documents, by document id."""
     del picking
     for record in documents.get_documents(tx.store, "exit", progress):
         documents.advance_document(tx, "exit", record, progress[record.id])
@@ -47,34 +52,34 @@ def tell_exits(tx: Transaction, picking: StoredPicking, progress: Mapping[int, P
 
 
 def create_picking(tx: Transaction, draft: PickingDraft) -> Record[StoredPicking]:
-    """Create a picking of all that is open on its exit documents, and allocate stock to it.
+    """Create a picking of every open quantity of its exit documents, and allocate stock to it.
 
-    What is not there stays unallocated. Raises ValidationFailed when the documents are
-    not there or of several warehouses, Conflict when nothing is open on one or it is being
-    picked.
+    A quantity that is not in stock stays unallocated. Raises ValidationFailed when the documents
+    do not exist or are of several warehouses, Conflict when one has nothing open or is already
+    being picked.
     """
     numbers = _document_ids(draft)
     found, _ = run_both(
         lambda: _read(tx.store, numbers, draft), lambda: tx.reserve_ids(PICKINGS.kind, 1)
     )
-    begun = _begun(tx, found)
-    if begun is None:
+    existing = _created_by_request(tx, found)
+    if existing is None:
         lines = sum(len(record.entity.lines) for record in found)
         if lines > _MAX_LINES:
-            message = f"have {lines} lines; a picking has at most {_MAX_LINES}"
+            message = f"have {lines} lines, a picking has at most {_MAX_LINES}"
             raise ValidationFailed([Problem(_field(draft, None), message)])
-        with suppress(MoreThanOneStep):
+        with suppress(DoesNotFitOneTransaction):
             return _insert(tx, draft, found, allocate=draft.allocate is not False)
-        # More than one transaction holds: first the picking, then its promises in steps.
-        begun = run_transaction(
+        # The allocation does not fit: create the picking first, then allocate in steps.
+        existing = run_transaction(
             tx.store,
             lambda own: _insert(own, draft, _read(own.store, numbers, draft), allocate=False).id,
             caller=tx.caller,
             idempotency_record=tx.idempotency_record,
         )
     if draft.allocate is not False:
-        allocate_rest(tx, begun)
-    return PICKINGS.get(tx.store, begun)
+        allocate_rest(tx, existing)
+    return PICKINGS.get(tx.store, existing)
 
 
 def _document_ids(draft: PickingDraft) -> list[int]:
@@ -93,8 +98,10 @@ def _read(store: Store, numbers: Sequence[int], draft: PickingDraft) -> list[Rec
         for at, number in enumerate(numbers)
         if number not in known
     ]
-    if not problems and len({record.entity.whs_code for record in records}) > 1:
-        problems.append(Problem(_field(draft, None), "must be of one warehouse"))
+    whs_codes = sorted({record.entity.whs_code for record in records})
+    if not problems and len(whs_codes) > 1:
+        message = f"must be of one warehouse, not of {', '.join(whs_codes)}"
+        problems.append(Problem(_field(draft, None), message))
     if problems:
         raise ValidationFailed(problems)
     return records
@@ -106,8 +113,8 @@ def _field(draft: PickingDraft, at: int | None) -> str:
     return "document_ids" if at is None else f"document_ids.{at}"
 
 
-def _name(tx: Transaction) -> str:
-    """Name a new picking; the same for every attempt of one request, so that it is recognised."""
+def _uuid(tx: Transaction) -> str:
+    """Return the UUID of a new picking: the same for every attempt of one request."""
     return str(
         uuid.uuid5(_NAMES, f"{tx.store.slug} {tx.idempotency_record}")
         if tx.idempotency_record
@@ -115,18 +122,18 @@ def _name(tx: Transaction) -> str:
     )
 
 
-def is_of_request(tx: Transaction, number: int) -> bool:
-    """Tell whether an earlier attempt of this very request has created the picking."""
+def was_created_by_request(tx: Transaction, number: int) -> bool:
+    """Return whether an earlier attempt of the present request has created the picking."""
     return tx.idempotency_record is not None and PICKINGS.get(
         tx.store, number
-    ).entity.uuid == _name(tx)
+    ).entity.uuid == _uuid(tx)
 
 
-def _begun(tx: Transaction, found: Sequence[Record[Document]]) -> int | None:
-    """Find the picking that an attempt of this request has begun and not completed."""
+def _created_by_request(tx: Transaction, found: Sequence[Record[Document]]) -> int | None:
+    """Return the id of the picking that an earlier attempt of the request has created, if any."""
     works = {work for record in found for work in record.entity.works}
     number = works.pop() if len(works) == 1 else None
-    return number if number is not None and is_of_request(tx, number) else None
+    return number if number is not None and was_created_by_request(tx, number) else None
 
 
 def _insert(
@@ -136,7 +143,7 @@ def _insert(
         documents.ensure_workable(record)
         if record.entity.works:
             codes = ", ".join(f"PKG-{work}" for work in record.entity.works)
-            message = f"{doc_num('exit', record.id)} is being picked: {codes}."
+            message = f"{doc_num('exit', record.id)} is already being picked by {codes}."
             raise Conflict(message)
     first = found[0].entity
     priorities = [one.entity.priority for one in found if one.entity.priority is not None]
@@ -152,16 +159,16 @@ def _insert(
         documents=[_reference(record) for record in found],
         whs_code=first.whs_code,
         warehouse_id=first.named["warehouse"][0],
-        lines=rules.lines_of(found),
+        lines=rules.lines_for(found),
     )
-    return begin_picking(tx, picking, tell_exits, allocate=allocate, whole=True)
+    return insert_picking(tx, picking, record_exit_progress, allocate=allocate, whole=True)
 
 
 def new_picking(tx: Transaction, **facts: Any) -> StoredPicking:
-    """Make a picking that is pending, for `begin_picking`; `facts` are its other fields."""
+    """Return a new pending picking for `insert_picking`; `facts` are its other fields."""
     return StoredPicking(
         id=tx.next_id(PICKINGS.kind),
-        uuid=_name(tx),
+        uuid=_uuid(tx),
         status="pending",
         user_id=tx.caller.user_id if tx.caller else None,
         created_at=tx.now,
@@ -170,18 +177,26 @@ def new_picking(tx: Transaction, **facts: Any) -> StoredPicking:
     )
 
 
-def begin_picking(
-    tx: Transaction, picking: StoredPicking, tell: Tell, *, allocate: bool, whole: bool = False
+def insert_picking(
+    tx: Transaction,
+    picking: StoredPicking,
+    record_progress: RecordProgress,
+    *,
+    allocate: bool,
+    whole: bool = False,
 ) -> Record[StoredPicking]:
-    """Stage a new picking, promise stock to its first lines, and raise picking.created.
+    """Stage a new picking with stock allocated to its first lines; raise picking.created.
 
-    `whole`: to all of them, or raise MoreThanOneStep; then nothing is staged.
+    With `whole`, stock is allocated to all lines: raises DoesNotFitOneTransaction, with nothing
+    staged, when that takes more than one transaction.
     """
     if allocate:
         picking = allocate_lines(tx, picking, whole=whole)
-    tell(tx, picking, {one.id: Progress(begins=picking.id) for one in picking.documents})
+    record_progress(
+        tx, picking, {one.id: DocumentProgress(begins=picking.id) for one in picking.documents}
+    )
     record = PICKINGS.insert(tx, picking.id, picking)
-    _raise(tx, "picking.created", record)
+    raise_record_event(tx, "picking.created", views.PICKING_EVENTS, record)
     return record
 
 
@@ -196,72 +211,74 @@ def _reference(record: Record[Document]) -> DocumentReference:
     )
 
 
-# States
+# Status changes
 
 
-def start_picking(tx: Transaction, number: int, tell_wave: TellWave) -> Record[StoredPicking]:
-    """Begin to pick. Raises Conflict unless it is pending."""
-    record = work_of_exits(tx.store, number)
-    ensure_status("picking", record.entity, "pending")
-    started = _changed(tx, record, record.entity, status="started", started_at=tx.now)
-    tell_wave(tx, started)
+def start_picking(tx: Transaction, number: int, update_wave: UpdateWave) -> Record[StoredPicking]:
+    """Start a picking. Raises Conflict unless it is pending."""
+    record = get_exit_picking(tx.store, number)
+    ensure_status("Picking", record.entity, "pending")
+    started = _update(tx, record, record.entity, status="started", started_at=tx.now)
+    update_wave(tx, started)
     return started
 
 
 def allocate_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
-    """Promise stock to what has none yet; also to what is picked for a transfer order.
+    """Allocate stock to the lines that lack some, also of the picking of a transfer order.
 
-    Raises Conflict once the picking has ended.
+    Raises Conflict when the picking has ended.
     """
     record = PICKINGS.get(tx.store, number)
-    ensure_status("picking", record.entity, "pending", "started")
+    ensure_status("Picking", record.entity, "pending", "started")
     allocate_rest(tx, number)
     record = PICKINGS.get(tx.store, number)
-    # It may have ended before anything was promised.
-    ensure_status("picking", record.entity, "pending", "started")
+    # It may have ended before the first step.
+    ensure_status("Picking", record.entity, "pending", "started")
     return record
 
 
 def finalize_picking(
-    tx: Transaction, number: int, end: PickingEnd, tell_wave: TellWave
+    tx: Transaction, number: int, end: PickingEnd, update_wave: UpdateWave
 ) -> Record[StoredPicking]:
-    """End a picking: what it did not take is free again; raise picking.completed.
+    """Finalize a picking, release its remaining allocations and raise picking.completed.
 
-    Raises Conflict unless it is started, ValidationFailed when something was not picked
+    Raises Conflict unless it is started, ValidationFailed when a line was not picked completely
     and no reason is given.
     """
-    ended = end_picking(tx, work_of_exits(tx.store, number), end, tell_exits)
-    tell_wave(tx, ended)
+    ended = end_picking(tx, get_exit_picking(tx.store, number), end, record_exit_progress)
+    update_wave(tx, ended)
     return ended
 
 
 def end_picking(
-    tx: Transaction, record: Record[StoredPicking], end: PickingEnd, tell: Tell
+    tx: Transaction, record: Record[StoredPicking], end: PickingEnd, record_progress: RecordProgress
 ) -> Record[StoredPicking]:
     """Stage the end of a picking; see `finalize_picking`."""
-    ensure_status("picking", record.entity, "started")
-    if rules.missing(record.entity) and end.shortage_reason is None:
-        message = "is required: not everything was picked"
+    ensure_status("Picking", record.entity, "started")
+    if rules.has_shortage(record.entity) and end.shortage_reason is None:
+        short = sum(line.picked_qty < line.qty for line in record.entity.lines)
+        lines = len(record.entity.lines)
+        message = f"is required: {short} of {lines} lines were not picked completely"
         raise ValidationFailed([Problem("shortage_reason", message)])
-    back = put_back(tx, record.id, tell, picks=False)
+    back = undo_work(tx, record.id, record_progress, picks=False)
     record = PICKINGS.get(tx.store, record.id)
-    ensure_status("picking", record.entity, "started")
+    ensure_status("Picking", record.entity, "started")
     goods = any(line.picks for line in record.entity.lines)
     ended = back.progress(finishes=record.id) if goods else back.progress(ends=record.id)
-    tell(tx, back.picking, ended)
-    return finished(tx, record, back.picking, end)
+    record_progress(tx, back.picking, ended)
+    return finalize(tx, record, back.picking, end)
 
 
-def finished(
+def finalize(
     tx: Transaction, record: Record[StoredPicking], picking: StoredPicking, end: PickingEnd
 ) -> Record[StoredPicking]:
-    """Stage that a picking, from now on `picking`, is finalized; raise picking.completed."""
-    short = rules.missing(picking)
+    """Stage `picking`, the changed entity of `record`, as finalized; raise picking.completed."""
+    short = rules.has_shortage(picking)
     lines = [
-        line.model_copy(update={"status": rules.state_of(line, ended=True)})
+        line.model_copy(update={"status": rules.line_status(line, ended=True)})
         for line in picking.lines
     ]
-    changed = _changed(
+    changed = _update(
         tx,
         record,
         picking,
@@ -272,82 +289,71 @@ def finished(
         comments=end.comments if end.comments is not None else record.entity.comments,
         lines=lines,
     )
-    _raise(tx, "picking.completed", changed)
+    raise_record_event(tx, "picking.completed", views.PICKING_EVENTS, changed)
     return changed
 
 
-def cancel_picking(tx: Transaction, number: int, tell_wave: TellWave) -> Record[StoredPicking]:
-    """Give a picking up: its promises are released, what was picked lies on its shelf again.
+def cancel_picking(tx: Transaction, number: int, update_wave: UpdateWave) -> Record[StoredPicking]:
+    """Cancel a picking: release its allocations and return its staged goods to available stock.
 
     Raises Conflict unless it is pending or started.
     """
-    ensure_status("picking", work_of_exits(tx.store, number).entity, "pending", "started")
-    cancelled = undo_picking(tx, number, tell_exits, "cancelled", "pending", "started")
-    tell_wave(tx, cancelled)
+    ensure_status("Picking", get_exit_picking(tx.store, number).entity, "pending", "started")
+    cancelled = undo_picking(tx, number, record_exit_progress, "cancelled", "pending", "started")
+    update_wave(tx, cancelled)
     return cancelled
 
 
 def revert_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
-    """Take a finished picking back, as if nothing had been picked.
+    """Revert a finalized picking: its staged goods return to available stock.
 
-    Raises Conflict unless it is finalized or synchronized, or when goods were dispatched.
+    Raises Conflict unless it is finalized or synchronized, and when goods were dispatched.
     """
-    picking = work_of_exits(tx.store, number).entity
-    ensure_status("picking", picking, "finalized", "synchronized")
+    picking = get_exit_picking(tx.store, number).entity
+    ensure_status("Picking", picking, "finalized", "synchronized")
     if any(pick.dispatched for line in picking.lines for pick in line.picks):
-        message = "Goods of the picking have been dispatched already."
+        message = f"PKG-{number} cannot be reverted: some of its goods are already dispatched."
         raise Conflict(message)
-    return undo_picking(tx, number, tell_exits, "reverted", "finalized", "synchronized")
+    return undo_picking(tx, number, record_exit_progress, "reverted", "finalized", "synchronized")
 
 
 def undo_picking(
-    tx: Transaction, number: int, tell: Tell, status: WorkStatus, *allowed: WorkStatus
+    tx: Transaction,
+    number: int,
+    record_progress: RecordProgress,
+    status: WorkStatus,
+    *allowed: WorkStatus,
 ) -> Record[StoredPicking]:
-    """Stage that a picking holds nothing any more and is `status`."""
-    back = put_back(tx, number, tell, picks=True)
+    """Stage that a picking has no allocations and picks, and is `status`."""
+    back = undo_work(tx, number, record_progress, picks=True)
     record = PICKINGS.get(tx.store, number)
-    ensure_status("picking", record.entity, *allowed)
-    tell(tx, back.picking, back.progress(ends=number))
-    return _changed(tx, record, back.picking, status=status)
+    ensure_status("Picking", record.entity, *allowed)
+    record_progress(tx, back.picking, back.progress(ends=number))
+    return _update(tx, record, back.picking, status=status)
 
 
 def synchronize_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
-    """Note that the ERP knows of it. Raises Conflict unless it is finalized."""
+    """Record that the ERP has read a picking. Raises Conflict unless it is finalized."""
     record = PICKINGS.get(tx.store, number)
-    ensure_status("picking", record.entity, "finalized")
-    return _changed(tx, record, record.entity, status="synchronized")
+    ensure_status("Picking", record.entity, "finalized")
+    return _update(tx, record, record.entity, status="synchronized")
 
 
-def work_of_exits(store: Store, number: int) -> Record[StoredPicking]:
-    """Read a picking that is worked on by itself, not through a transfer order."""
+def get_exit_picking(store: Store, number: int) -> Record[StoredPicking]:
+    """Read a picking of exit documents; Conflict when it is of a transfer order."""
     record = PICKINGS.get(store, number)
     if any(document.type == "transfer_order" for document in record.entity.documents):
         code = record.entity.documents[0].doc_num
-        message = f"The picking belongs to {code}: pick through the transfer order."
+        message = f"PKG-{number} belongs to {code}; use the actions of the transfer order."
         raise Conflict(message)
     return record
 
 
-def _changed(
+def _update(
     tx: Transaction, record: Record[StoredPicking], picking: StoredPicking, **update: object
 ) -> Record[StoredPicking]:
     after = picking.model_copy(update={**update, "updated_at": tx.now})
     return PICKINGS.replace(tx, record, after)
-
-
-def _raise(tx: Transaction, kind: EventKind, record: Record[StoredPicking]) -> None:
-    raise_event(
-        tx,
-        Event(
-            type=kind,
-            object="picking",
-            id=record.id,
-            version=record.version,
-            href=f"/pickings/{record.id}",
-            attributes=views.picking_in_list(record).model_dump(),
-            status=record.entity.status,
-        ),
-    )
 
 
 def get_picking(store: Store, number: int) -> Record[StoredPicking]:
@@ -358,5 +364,5 @@ def get_picking(store: Store, number: int) -> Record[StoredPicking]:
 def list_pickings(
     store: Store, parameters: PickingParameters, timezone: str
 ) -> Page[StoredPicking]:
-    """Read a page of pickings; `from` and `to` are days in the time zone."""
+    """Read a page of pickings; the days of `parameters` are days in `timezone`."""
     return repository.list_pickings(store, parameters, timezone)

@@ -1,10 +1,11 @@
-"""Pickings as the interface shows them."""
+"""Responses that show pickings."""
 
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
 from shared.kernel.db.collection import Record
+from shared.kernel.events.outbox import EventSubject
 from shared.warehouse.picking.models import (
     Allocation,
     Pick,
@@ -18,12 +19,15 @@ from shared.warehouse.work_records import work_fields
 
 
 def picking_in_list(record: Record[StoredPicking]) -> Picking:
-    """Show a picking without its lines."""
+    """Return the response for a picking in a list, without its lines."""
     return Picking.model_construct(**_picking(record.entity))
 
 
+PICKING_EVENTS = EventSubject("picking", "/pickings/{record.id}", picking_in_list)
+
+
 def picking_in_detail(record: Record[StoredPicking]) -> PickingDetail:
-    """Show a picking with its lines."""
+    """Return the response for one picking, with its lines."""
     picking = record.entity
     lines = [shown for line in picking.lines for shown in _picking_lines(line)]
     return PickingDetail.model_construct(
@@ -42,7 +46,7 @@ def _picking(picking: StoredPicking) -> dict[str, Any]:
 
 
 def _picking_lines(line: StoredPickingLine) -> Iterator[PickingLine]:
-    """Show a line once per position and batch, and once more for what no stock was found for."""
+    """Yield a line for each position and batch of a line, and one for its unallocated quantity."""
     places: dict[tuple[str | None, str | None], list[Allocation | Pick]] = {}
     parts: list[Allocation | Pick] = [*line.picks, *line.allocations]
     for part in parts:

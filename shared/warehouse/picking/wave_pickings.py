@@ -1,6 +1,6 @@
-"""What waves do with pickings: find those that wait, take them, promise stock to them."""
+"""Operations of waves on pickings: find pending pickings, assign them, sum up their units."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import starmap
@@ -11,17 +11,16 @@ from shared.kernel.db.items import Item
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.picking import repository, rules
-from shared.warehouse.picking.allocation import allocate_rest
 from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
 
-ENDED = frozenset({"finalized", "synchronized", "cancelled", "reverted"})
-"""States in which nothing of a picking is left to do on the floor."""
+ENDED_STATUSES = frozenset({"finalized", "synchronized", "cancelled", "reverted"})
+"""Statuses of a picking that needs no more work."""
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """A pending picking as an index shows it, which may lag for moments."""
+class PendingPicking:
+    """A pending picking as an index shows it; the index may lag by moments."""
 
     id: int
     priority: int | None
@@ -30,49 +29,43 @@ class Waiting:
     wave_id: int | None
 
 
-def waiting_pickings(store: Store, whs_code: str) -> list[Waiting]:
-    """Find the pending pickings of exit documents in a warehouse, in no order."""
+def pending_pickings(store: Store, whs_code: str) -> list[PendingPicking]:
+    """Find the pending pickings of exit documents in a warehouse, in no particular order."""
     found = repository.pending_pickings(store, whs_code)
-    return list(starmap(_waiting, (one for one in found if not _of_transfer(one[1]))))
+    return list(
+        starmap(_pending_picking, (one for one in found if not _is_for_transfer_order(one[1])))
+    )
 
 
-def _of_transfer(slim: Item) -> bool:
-    return bool(slim.get("document_type") == "transfer_order")
+def _is_for_transfer_order(attributes: Item) -> bool:
+    return bool(attributes.get("document_type") == "transfer_order")
 
 
-def _waiting(number: int, slim: Item) -> Waiting:
-    return Waiting(
+def _pending_picking(number: int, attributes: Item) -> PendingPicking:
+    return PendingPicking(
         id=number,
-        priority=integer_of(slim["priority"]) if "priority" in slim else None,
-        due_date=slim.get("due_date"),
-        carrier_code=slim.get("carrier"),
-        wave_id=int(slim["wave"]) if "wave" in slim else None,
+        priority=integer_of(attributes["priority"]) if "priority" in attributes else None,
+        due_date=attributes.get("due_date"),
+        carrier_code=attributes.get("carrier"),
+        wave_id=int(attributes["wave"]) if "wave" in attributes else None,
     )
 
 
 def read_pickings(store: Store, numbers: Collection[int]) -> list[Record[StoredPicking]]:
-    """Read pickings in the order of their ids given; those that are not there are left out."""
+    """Read pickings in the order of `numbers`; missing pickings are left out."""
     return PICKINGS.get_many(store, numbers)
 
 
-def take_into_wave(tx: Transaction, record: Record[StoredPicking], wave: int) -> None:
-    """Stage that a picking belongs to a wave now; overtaken when it changed since it was read."""
+def assign_to_wave(tx: Transaction, record: Record[StoredPicking], wave: int) -> None:
+    """Stage that a picking is in a wave; StaleRead when it has changed since it was read."""
     PICKINGS.replace(tx, record, record.entity.model_copy(update={"wave_id": wave}))
 
 
-def allocate_in_turn(tx: Transaction, numbers: Sequence[int]) -> None:
-    """Promise stock to pickings of one warehouse, in steps, to the first before the next.
-
-    Repeated, it goes on where it ended.
-    """
-    allocate_rest(tx, *numbers)
-
-
 def units_of(picking: StoredPicking) -> Decimal:
-    """Units that are to be picked."""
+    """Return the number of units to pick."""
     return sum((line.qty for line in picking.lines), rules.NONE)
 
 
 def units_short(picking: StoredPicking) -> Decimal:
-    """Units that have neither been picked nor been promised any stock."""
+    """Return the number of units that are neither picked nor allocated."""
     return sum((rules.unallocated(line) for line in picking.lines), rules.NONE)

@@ -1,1 +1,1 @@
-"""Receipts: goods arrive and are put away."""
+"""Receipts: receive goods and put them away."""

@@ -1,4 +1,4 @@
-"""Receipts as stored, as shown and as sent by callers."""
+"""Models of receipts: request bodies, stored records and responses."""
 
 from collections.abc import Sized
 from typing import Annotated, Any, Literal
@@ -28,11 +28,11 @@ from shared.warehouse.work_records import (
 
 
 class StoredReceiptLine(Stored):
-    """What was received in one go.
+    """Goods that were received together.
 
-    `document_lines` tells how much of it counts for which line of the document (by line_num);
-    `stock_ids` are the stock rows that it raised, one per serial; `undone` once it has been put
-    back out of stock.
+    `document_lines` is the quantity that counts for each line of the document, by line number.
+    `stock_ids` are the stock rows that increased, one per serial. `undone` is true once the
+    goods have left the stock again.
     """
 
     product_id: int
@@ -50,7 +50,7 @@ class StoredReceiptLine(Stored):
 
 
 class StoredReceipt(StoredWork):
-    """A receipt as stored; goods come to the warehouse of its document."""
+    """A receipt as stored; its goods arrive at the warehouse of its document."""
 
     document: DocumentReference | None = None
     whs_code: str | None = None
@@ -62,7 +62,7 @@ class Receipt(WorkView):
 
 
 class ReceiptLine(Stored):
-    """What was received in one go."""
+    """Goods that were received together."""
 
     product_id: int
     item_code: str | None
@@ -78,7 +78,7 @@ class ReceiptDetail(Receipt):
 
 
 class ReceiptParameters(WorkParameters):
-    """Parameters of the list of receipts; `external_ref` is the entry document's."""
+    """Parameters of the list of receipts; `external_ref` is that of the entry document."""
 
     sort: Literal[
         "created_at", "-created_at", "updated_at", "-updated_at",
@@ -87,22 +87,25 @@ class ReceiptParameters(WorkParameters):
 
 
 MAX_SERIALS = 25
-"""Serials that one call may name: what it writes of them must fit into one transaction."""
+"""Maximum number of serials per request: all of their stock must fit into one transaction."""
 
 
-def _few(value: Any) -> Any:
+def _limit_serials(value: Any) -> Any:
     if isinstance(value, Sized) and len(value) > MAX_SERIALS:
         raise PydanticCustomError(
-            "serials", f"must have at most {MAX_SERIALS} entries; send more in several calls"
+            "serials",
+            f"must have at most {MAX_SERIALS} entries; send the others in further requests",
         )
     return value
 
 
-type _Serials = Annotated[list[Code], Field(max_length=MAX_SERIALS), BeforeValidator(_few)]
+type _Serials = Annotated[
+    list[Code], Field(max_length=MAX_SERIALS), BeforeValidator(_limit_serials)
+]
 
 
 class ReceiptDraft(Input):
-    """A new receipt, for an entry document."""
+    """A new receipt for an entry document."""
 
     document_id: Identifier
     operator_id: Identifier | None = None
@@ -111,23 +114,22 @@ class ReceiptDraft(Input):
 
 
 class ReceiptLineDraft(Input):
-    """What was received in one go."""
+    """Goods that were received together."""
 
     item_code: Code
     qty: Quantity
     bin_code: Code | None = Field(
-        default=None, description="Where it was put; the destination on the document unless given."
+        default=None,
+        description="Where the goods were put; default is the destination on the document.",
     )
     batch: Code | None = None
     serials: _Serials | None = None
     expiry_date: Day | None = Field(
         default=None,
-        description="That of the document's line unless given, if the line names the same batch.",
+        description="Default is that of the document line, if it names the same batch.",
     )
-    inventory_status: ShelfStatus | None = Field(
-        default=None, description="available unless given."
-    )
+    inventory_status: ShelfStatus | None = Field(default=None, description="Default available.")
     approve: bool | None = Field(
         default=None,
-        description="A user with approvals.grant approves that more arrived than may.",
+        description="Approves, by a user with approvals.grant, more than the tolerance allows.",
     )

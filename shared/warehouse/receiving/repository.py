@@ -26,7 +26,7 @@ RECEIPTS = Collection(
 def list_receipts(
     store: Store, parameters: ReceiptParameters, timezone: str
 ) -> Page[StoredReceipt]:
-    """Read a page of receipts; `from` and `to` are days in the time zone."""
+    """Read a page of receipts; the days of `parameters` are days in `timezone`."""
     query = parameters.list_query(
         equal={"status": parameters.status, "external_ref": parameters.external_ref},
         between=parameters.created(timezone),

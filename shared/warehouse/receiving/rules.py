@@ -1,11 +1,12 @@
-"""Decisions about receipts, on plain data: what may arrive, and for which lines it is."""
+"""Rules of receipts, as pure functions: which goods may arrive, and for which lines."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.kernel.errors import Conflict, Problem, ServiceError
-from shared.warehouse.catalog.lines import Claim, examine_goods
+from shared.kernel.validation import Checked, invalid_fields
+from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents.models import Document, DocumentLine
 from shared.warehouse.receiving.models import ReceiptLineDraft, StoredReceipt
@@ -13,26 +14,17 @@ from shared.warehouse.stock.models import NONE, StockRow
 from shared.warehouse.warehouses.models import KnownPosition
 
 MAX_LINES = 1000
-_STEP = 80
-"""Actions of one transaction that put goods back; the other 20 are for the receipt, its
-document, the counters and the answer."""
-_PER_ROW = 2
-"""Actions for a row that goes: itself and its movement."""
-_PER_LINE = 1
-"""Actions for what a position holds."""
-_PER_PRODUCT = 4
-"""Actions for the level, the total, the event and what is held of a product."""
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
-    """Goods that arrive, and what is known of what they name.
+class ReceivedGoods:
+    """Goods that arrive, with the master data that they name.
 
-    Fields of the draft that were invalid by themselves are None. `bin_code` is where the
-    goods go, the draft's or by default; `today` is the day in the company's time zone.
+    `bin_code` is the position of the draft, or else the destination on the document; `today` is
+    the day in the company's time zone.
     """
 
-    draft: ReceiptLineDraft
+    draft: Checked[ReceiptLineDraft]
     document: Document
     bin_code: str | None
     product: KnownProduct | None
@@ -40,12 +32,12 @@ class Arrival:
     today: str
 
 
-def examine(arrival: Arrival) -> Iterator[Problem]:
-    """Find every problem of goods that arrive, as far as it can be told without the stock."""
+def examine(arrival: ReceivedGoods) -> Iterator[Problem]:
+    """Yield every problem of received goods that can be found without reading the stock."""
     draft, product = arrival.draft, arrival.product
     yield from _item_problems(arrival)
     if product:
-        claim = Claim(
+        claim = GoodsLine(
             "",
             draft.item_code,
             draft.qty,
@@ -59,8 +51,8 @@ def examine(arrival: Arrival) -> Iterator[Problem]:
         yield Problem("expiry_date", f"{expiry} has passed; today is {arrival.today}")
 
 
-def _item_problems(arrival: Arrival) -> Iterator[Problem]:
-    code: str | None = arrival.draft.item_code
+def _item_problems(arrival: ReceivedGoods) -> Iterator[Problem]:
+    code = arrival.draft.item_code
     product = arrival.product
     if code is None:
         return
@@ -72,12 +64,12 @@ def _item_problems(arrival: Arrival) -> Iterator[Problem]:
         yield Problem("item_code", f"product {code} is not kept in stock")
 
 
-def _bin_problems(arrival: Arrival) -> Iterator[Problem]:
+def _bin_problems(arrival: ReceivedGoods) -> Iterator[Problem]:
     name, position = arrival.bin_code, arrival.position
-    if name is None and not _is_told(arrival.document, arrival.draft):
+    if name is None and _quantities_of(arrival.document, arrival.draft) is None:
         return
     if name is None:
-        message = "is required: the document names no one destination for what arrives"
+        message = "is required: the document does not name exactly one destination for the goods"
         yield Problem("bin_code", message)
     elif position is None:
         message = f"warehouse {arrival.document.whs_code} has no position {name}"
@@ -89,46 +81,52 @@ def _bin_problems(arrival: Arrival) -> Iterator[Problem]:
 
 
 def stock_problems(targets: Sequence[StockRow], there: Mapping[int, StockRow]) -> Iterator[Problem]:
-    """Find what stands against goods in the stock itself; `there` has the row of each target."""
+    """Yield every problem with the present stock; `there` are the existing rows by target index."""
     for number, target in enumerate(targets):
         row = there.get(number)
         if row is None or not row.qty:
             continue
         place = f"{row.whs_code} {row.bin_code or 'in transit'}"
         if target.serial_number is not None:
-            message = f"serial {target.serial_number} is in stock already: {place}"
+            message = f"serial {target.serial_number} is already in stock at {place}"
             yield Problem(f"serials.{number}", message)
-        elif _differ(target.batch_num and target.expiry_date, row.expiry_date):
-            message = f"batch {row.batch_num} lies there with the expiry date {row.expiry_date}"
+        elif _are_different(target.batch_num and target.expiry_date, row.expiry_date):
+            message = (
+                f"batch {row.batch_num} is in stock there with the expiry date {row.expiry_date}"
+            )
             yield Problem("expiry_date", message)
 
 
-def _differ(new: str | None, old: str | None) -> bool:
+def _are_different(new: str | None, old: str | None) -> bool:
     return bool(new and old and new != old)
 
 
-def untold(found: Iterator[Problem], told: Sequence[Problem]) -> Iterator[Problem]:
-    """Leave out problems of fields that are wrong by themselves, so seem to be missing."""
-    wrong = {problem.field.partition(".")[0] for problem in told}
-    return (one for one in found if one.field.partition(".")[0] not in wrong)
+def of_valid_fields(
+    draft: Checked[ReceiptLineDraft], found: Iterable[Problem]
+) -> Iterator[Problem]:
+    """Yield the problems found, except those of invalid fields, which only seem to be absent."""
+    invalid = invalid_fields(draft)
+    return (one for one in found if one.field.partition(".")[0] not in invalid)
 
 
 # The lines of the document
 
 
 def _lines_of(document: Document, item_code: str, batch: str | None) -> list[DocumentLine]:
-    """Find the lines of an item: those that ask for the batch first, then those for any."""
+    """Return the lines of an item: first those of the batch, then those of any batch."""
     lines = [line for line in document.lines if line.item_code == item_code]
     return sorted(lines, key=lambda line: (line.batch != batch, line.batch is not None))
 
 
-def filling(document: Document, draft: ReceiptLineDraft) -> dict[int, Decimal]:
-    """Spread what arrives over the lines of the document: quantity by line_num.
+def quantities_by_line(
+    document: Document, item_code: str, batch: str | None, qty: Decimal
+) -> dict[int, Decimal]:
+    """Spread a received quantity over the lines of the document: quantity by line_num.
 
-    What is more than is open on all of them goes to the first.
+    What exceeds the open quantities is added to the first line.
     """
-    lines = _lines_of(document, draft.item_code, draft.batch)
-    left, parts = draft.qty, dict[int, Decimal]()
+    lines = _lines_of(document, item_code, batch)
+    left, parts = qty, dict[int, Decimal]()
     for line in lines:
         part = min(left, line.open_qty)
         if part > 0:
@@ -140,43 +138,52 @@ def filling(document: Document, draft: ReceiptLineDraft) -> dict[int, Decimal]:
     return parts
 
 
-def destination(document: Document, draft: ReceiptLineDraft) -> str | None:
-    """Find where the document wants what arrives, None when it does not say or says several."""
-    if not _is_told(document, draft):
+def default_bin(document: Document, draft: Checked[ReceiptLineDraft]) -> str | None:
+    """Return the position that the document names for a draft; None when not exactly one."""
+    parts = _quantities_of(document, draft)
+    if parts is None:
         return None
-    parts = filling(document, draft)
     named = {line.bin_code for line in document.lines if line.line_num in parts}
     return named.pop() if len(named) == 1 else None
 
 
-def _is_told(document: Document, draft: ReceiptLineDraft) -> bool:
-    """Tell whether a draft, as far as it is valid, says for which lines the goods are."""
-    code: str | None = draft.item_code
-    qty: Decimal | None = draft.qty
-    return code is not None and qty is not None and bool(_lines_of(document, code, None))
+def _quantities_of(
+    document: Document, draft: Checked[ReceiptLineDraft]
+) -> dict[int, Decimal] | None:
+    """Return the quantities by line_num that a draft fills.
+
+    None when its item or quantity is invalid, or the item is not on the document.
+    """
+    code, qty = draft.item_code, draft.qty
+    if code is None or qty is None or not _lines_of(document, code, None):
+        return None
+    return quantities_by_line(document, code, draft.batch, qty)
 
 
-def expiry_date(draft: ReceiptLineDraft, document: Document) -> str | None:
-    """Tell when what arrives expires: as the draft says, else as the document expects."""
-    code: str | None = draft.item_code
+def expiry_date(draft: Checked[ReceiptLineDraft], document: Document) -> str | None:
+    """Return the expiry date of the draft, or else of the document's line of the same batch."""
+    code = draft.item_code
     if draft.expiry_date is not None or code is None:
         return draft.expiry_date
     lines = _lines_of(document, code, draft.batch)
     return next((line.expiry_date for line in lines if line.batch == draft.batch), None)
 
 
-def ensure_within(
+def ensure_within_tolerance(
     document: Document, draft: ReceiptLineDraft, tolerance: Decimal, *, approved: bool
 ) -> None:
-    """Refuse what exceeds the order by more than the tolerance (percent), over all receipts."""
+    """Raise approval_required when more is received than ordered plus the tolerance.
+
+    `tolerance` is a percentage of the ordered quantity; all receipts of the document count.
+    """
     lines = _lines_of(document, draft.item_code, None)
     ordered = sum((line.qty for line in lines), NONE)
     received = sum((line.done_qty for line in lines), NONE) + draft.qty
     most = ordered * (1 + tolerance / 100)
     if received > most and not approved:
         message = (
-            f"{_plain(received)} of {draft.item_code} would be received and "
-            f"{_plain(ordered)} is ordered; at most {_plain(most)} needs no approval."
+            f"{_plain(received)} of {draft.item_code} would be received, {_plain(ordered)} ordered;"
+            f" more than {_plain(most)} needs the approval of a user with approvals.grant."
         )
         raise ServiceError(message, "approval_required")
 
@@ -185,40 +192,28 @@ def _plain(qty: Decimal) -> str:
     return f"{qty.normalize():f}"
 
 
-def ensure_room(receipt: StoredReceipt) -> None:
-    """Refuse more lines than a receipt may have."""
+def ensure_line_limit(receipt: StoredReceipt) -> None:
+    """Raise Conflict when a receipt already has the maximum number of lines."""
     if len(receipt.lines) >= MAX_LINES:
-        message = f"A receipt has at most {MAX_LINES} lines; finalize this one, create another."
+        message = (
+            f"Receipt {receipt.id} has {MAX_LINES} lines, the maximum;"
+            " finalize it and create another receipt."
+        )
         raise Conflict(message)
 
 
-# Putting back
+# Undoing
 
 
-def standing(receipt: StoredReceipt) -> list[int]:
-    """Find the lines whose goods have not been put back, product by product."""
+def lines_in_stock(receipt: StoredReceipt) -> list[int]:
+    """Return the lines that are not undone, by index, product by product."""
     lines = receipt.lines
     found = [at for at, line in enumerate(lines) if not line.undone]
     return sorted(found, key=lambda at: (lines[at].product_id, at))
 
 
-def next_step(receipt: StoredReceipt) -> list[int]:
-    """Choose the lines whose goods one transaction can put back next."""
-    chosen: list[int] = []
-    actions, product = 0, None
-    for at in standing(receipt):
-        line = receipt.lines[at]
-        actions += _PER_ROW * len(line.stock_ids) + _PER_LINE
-        actions += _PER_PRODUCT if line.product_id != product else 0
-        if chosen and actions > _STEP:
-            break
-        product = line.product_id
-        chosen.append(at)
-    return chosen
-
-
-def less_done(receipt: StoredReceipt, lines: Sequence[int]) -> dict[int, Decimal]:
-    """Sum by how much less of each line of the document is received without these lines."""
+def undone_quantities(receipt: StoredReceipt, lines: Sequence[int]) -> dict[int, Decimal]:
+    """Return the changes of the received quantities, all negative, by line of the document."""
     less: dict[int, Decimal] = {}
     for at in lines:
         for line_num, qty in receipt.lines[at].document_lines.items():
@@ -226,8 +221,8 @@ def less_done(receipt: StoredReceipt, lines: Sequence[int]) -> dict[int, Decimal
     return less
 
 
-def undone(receipt: StoredReceipt, lines: Sequence[int]) -> StoredReceipt:
-    """Return the receipt with the goods of these lines put back."""
+def with_undone(receipt: StoredReceipt, lines: Sequence[int]) -> StoredReceipt:
+    """Return the receipt with these lines undone."""
     after = [
         line.model_copy(update={"undone": True}) if at in lines else line
         for at, line in enumerate(receipt.lines)

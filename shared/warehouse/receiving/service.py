@@ -1,4 +1,4 @@
-"""The work of receiving: from a receipt for an entry document to goods in stock."""
+"""Use cases of receipts: create them for entry documents, receive goods, finalize them."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -13,11 +13,11 @@ from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
-from shared.kernel.events.kinds import EventKind
-from shared.kernel.events.outbox import Event, raise_event
+from shared.kernel.events.outbox import raise_record_event
+from shared.kernel.validation import Checked, InvalidBody, ensure_valid
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.documents import service as documents
-from shared.warehouse.documents.models import Document, Progress
+from shared.warehouse.documents.models import Document, DocumentProgress
 from shared.warehouse.documents.vocabulary import doc_num
 from shared.warehouse.receiving import repository, rules, views
 from shared.warehouse.receiving.models import (
@@ -28,21 +28,21 @@ from shared.warehouse.receiving.models import (
     StoredReceiptLine,
 )
 from shared.warehouse.receiving.repository import RECEIPTS
-from shared.warehouse.stock.ledger import Ledger, blank_row
+from shared.warehouse.stock.ledger import Ledger, empty_row
 from shared.warehouse.stock.models import MovementCause, StockRow
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import KnownPosition
 from shared.warehouse.work_records import DocumentReference, Operator, ensure_status
 
-_APPROVE = "approvals.grant"
+_APPROVAL_PERMISSION = "approvals.grant"
 _ONE = Decimal(1)
 
 
 def create_receipt(tx: Transaction, draft: ReceiptDraft) -> Record[StoredReceipt]:
     """Create a receipt for an entry document and raise receipt.created.
 
-    A document may have several. Raises ValidationFailed when there is no such document,
-    Conflict when nothing is left to receive on it.
+    A document may have several receipts. Raises ValidationFailed when the document does not
+    exist, Conflict when nothing is left to receive on it.
     """
     found, number = run_both(
         lambda: documents.get_documents(tx.store, "entry", [draft.document_id]),
@@ -66,9 +66,9 @@ def create_receipt(tx: Transaction, draft: ReceiptDraft) -> Record[StoredReceipt
         created_at=tx.now,
         updated_at=tx.now,
     )
-    documents.advance_document(tx, "entry", document, Progress(begins=number))
+    documents.advance_document(tx, "entry", document, DocumentProgress(begins=number))
     record = RECEIPTS.insert(tx, number, receipt)
-    _raise(tx, "receipt.created", record)
+    raise_record_event(tx, "receipt.created", views.RECEIPT_EVENTS, record)
     return record
 
 
@@ -83,42 +83,42 @@ def _reference(record: Record[Document]) -> DocumentReference:
     )
 
 
-# States
+# Status changes
 
 
 def start_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
-    """Begin to receive. Raises Conflict unless the receipt is pending."""
-    record = receipt_of_entry(tx.store, number)
-    ensure_status("receipt", record.entity, "pending")
-    return changed(tx, record, record.entity, status="started", started_at=tx.now)
+    """Start a receipt. Raises Conflict unless it is pending."""
+    record = get_entry_receipt(tx.store, number)
+    ensure_status("Receipt", record.entity, "pending")
+    return update_receipt(tx, record, record.entity, status="started", started_at=tx.now)
 
 
 def finalize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
-    """End a receipt and raise receipt.completed. Raises Conflict unless it is started."""
-    record = receipt_of_entry(tx.store, number)
-    ensure_status("receipt", record.entity, "started")
-    goods = bool(rules.standing(record.entity))
-    ended = Progress(finishes=number) if goods else Progress(ends=number)
+    """Finalize a receipt and raise receipt.completed. Raises Conflict unless it is started."""
+    record = get_entry_receipt(tx.store, number)
+    ensure_status("Receipt", record.entity, "started")
+    goods = bool(rules.lines_in_stock(record.entity))
+    ended = DocumentProgress(finishes=number) if goods else DocumentProgress(ends=number)
     documents.advance_document(tx, "entry", document_of(tx.store, record.entity), ended)
-    after = changed(tx, record, record.entity, status="finalized", finalized_at=tx.now)
-    _raise(tx, "receipt.completed", after)
+    after = update_receipt(tx, record, record.entity, status="finalized", finalized_at=tx.now)
+    raise_record_event(tx, "receipt.completed", views.RECEIPT_EVENTS, after)
     return after
 
 
 def synchronize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
-    """Note that the ERP knows of a receipt. Raises Conflict unless it is finalized."""
-    record = receipt_of_entry(tx.store, number)
-    ensure_status("receipt", record.entity, "finalized")
-    return changed(tx, record, record.entity, status="synchronized")
+    """Record that the ERP has read a receipt. Raises Conflict unless it is finalized."""
+    record = get_entry_receipt(tx.store, number)
+    ensure_status("Receipt", record.entity, "finalized")
+    return update_receipt(tx, record, record.entity, status="synchronized")
 
 
-def receipt_of_entry(store: Store, number: int) -> Record[StoredReceipt]:
-    """Read a receipt that is worked on by itself, not through a transfer order."""
+def get_entry_receipt(store: Store, number: int) -> Record[StoredReceipt]:
+    """Read a receipt of an entry document; Conflict when it has none or a transfer order."""
     record = RECEIPTS.get(store, number)
     document = record.entity.document
     if document is None or document.type == "transfer_order":
         code = document.doc_num if document else "no document"
-        message = f"The receipt belongs to {code}: receive through the transfer order."
+        message = f"Receipt {number} belongs to {code}; use the actions of the transfer order."
         raise Conflict(message)
     return record
 
@@ -129,27 +129,12 @@ def document_of(store: Store, receipt: StoredReceipt) -> Record[Document]:
     return documents.get_document(store, "entry", number)
 
 
-def changed(
+def update_receipt(
     tx: Transaction, record: Record[StoredReceipt], receipt: StoredReceipt, **update: object
 ) -> Record[StoredReceipt]:
-    """Stage the next version of a receipt."""
+    """Stage `receipt`, the changed entity of `record`, with more fields replaced by `update`."""
     after = receipt.model_copy(update={**update, "updated_at": tx.now})
     return RECEIPTS.replace(tx, record, after)
-
-
-def _raise(tx: Transaction, kind: EventKind, record: Record[StoredReceipt]) -> None:
-    raise_event(
-        tx,
-        Event(
-            type=kind,
-            object="receipt",
-            id=record.id,
-            version=record.version,
-            href=f"/receipts/{record.id}",
-            attributes=views.receipt_in_list(record).model_dump(),
-            status=record.entity.status,
-        ),
-    )
 
 
 # Lines
@@ -158,93 +143,94 @@ def _raise(tx: Transaction, kind: EventKind, record: Record[StoredReceipt]) -> N
 def receive_line(
     tx: Transaction,
     number: int,
-    draft: ReceiptLineDraft,
-    problems: Sequence[Problem] = (),
+    draft: Checked[ReceiptLineDraft],
     *,
     tenant: Tenant,
 ) -> Record[StoredReceipt]:
-    """Take goods into stock at once, for the lines of the document that wait for them.
+    """Receive goods into stock for the open lines of the document.
 
-    `problems` are what is already known to be wrong with the body; then nothing is
-    received. Raises Conflict unless the receipt is started and its document open,
-    ValidationFailed with all problems together, approval_required when more arrives than
-    the tenant's tolerance allows.
+    Raises:
+        NotFound: There is no such receipt.
+        Conflict: The receipt is not started, is full, or its document is closed.
+        ValidationFailed: The draft or what it names is invalid; with all problems.
+        ServiceError: approval_required, more arrives than the tenant's tolerance allows.
     """
     cause = MovementCause(type="receipt", id=number)
     record, ledger = run_both(
-        lambda: receipt_of_entry(tx.store, number),
+        lambda: get_entry_receipt(tx.store, number),
         lambda: Ledger(tx, cause=cause, receiving=True),
     )
     receipt = record.entity
-    ensure_status("receipt", receipt, "started")
-    rules.ensure_room(receipt)
+    ensure_status("Receipt", receipt, "started")
+    rules.ensure_line_limit(receipt)
     document, found = run_both(
         lambda: document_of(tx.store, receipt),
         lambda: tx.store.get_many(_keys(receipt, draft)),
     )
     if document.entity.status == "closed":
-        message = f"The document {document.entity.external_ref} is closed."
+        message = f"{doc_num('entry', document.id)} is closed; nothing more can be received for it."
         raise Conflict(message)
-    goods = _Goods(tx, draft, document.entity, found)
+    line = _LineContext(tx, draft, document.entity, found)
     today = day_of(tx.now_ms, tenant.timezone)
-    told = [*problems, *rules.untold(rules.examine(goods.arrival(today)), problems)]
-    targets = goods.targets()
-    ledger.load(targets=targets, movements=0 if told else len(targets))
-    there = {at: row for at, target in enumerate(targets) if (row := ledger.book.at(target))}
-    told += rules.untold(rules.stock_problems(targets, there), problems)
-    if told:
-        raise ValidationFailed(told)
-    rules.ensure_within(
+    problems = list(rules.of_valid_fields(draft, rules.examine(line.goods(today))))
+    targets = line.targets()
+    refused = problems or isinstance(draft, InvalidBody)
+    ledger.load(targets=targets, movements=0 if refused else len(targets))
+    there = {at: row for at, target in enumerate(targets) if (row := ledger.changes.find(target))}
+    problems += rules.of_valid_fields(draft, rules.stock_problems(targets, there))
+    draft = ensure_valid(draft, problems)
+    rules.ensure_within_tolerance(
         document.entity,
         draft,
         tenant.settings.receipt_tolerance,
         approved=bool(draft.approve) and _may_approve(tx),
     )
     for target in targets:
-        ledger.book.move("receipt", draft.qty if not draft.serials else _ONE, target=target)
-    ledger.stage()
-    parts = rules.filling(document.entity, draft)
-    documents.advance_document(tx, "entry", document, Progress(done=parts))
-    line = _line(draft, targets, [ledger.number_of(target) for target in targets], parts)
-    return changed(tx, record, receipt, lines=[*receipt.lines, line])
+        ledger.changes.move("receipt", draft.qty if not draft.serials else _ONE, target=target)
+    ledger.post()
+    parts = rules.quantities_by_line(document.entity, draft.item_code, draft.batch, draft.qty)
+    documents.advance_document(tx, "entry", document, DocumentProgress(done=parts))
+    stored = _line(draft, targets, [ledger.row_id(target) for target in targets], parts)
+    return update_receipt(tx, record, receipt, lines=[*receipt.lines, stored])
 
 
 def _may_approve(tx: Transaction) -> bool:
     caller = tx.caller
-    return caller is not None and caller.kind == "user" and _APPROVE in caller.permissions
+    return (
+        caller is not None and caller.kind == "user" and _APPROVAL_PERMISSION in caller.permissions
+    )
 
 
-def _keys(receipt: StoredReceipt, draft: ReceiptLineDraft) -> list[Key]:
-    """Keys of the master data that goods name, to be read in one go."""
+def _keys(receipt: StoredReceipt, draft: Checked[ReceiptLineDraft]) -> list[Key]:
+    """Return the keys of the master data that a draft names."""
     whs_code = receipt.whs_code or ""
-    # None where the body's field is not valid.
-    item_code: str | None = draft.item_code
+    item_code = draft.item_code
     keys = [warehouses.warehouse_key(whs_code)]
     keys += [catalog.product_key(item_code)] if item_code is not None else []
     keys += [warehouses.position_key(whs_code, draft.bin_code)] if draft.bin_code else []
     return keys
 
 
-class _Goods:
-    """Goods that arrive, with the master data that they name."""
+class _LineContext:
+    """A line to receive, with the master data that it names."""
 
     def __init__(
         self,
         tx: Transaction,
-        draft: ReceiptLineDraft,
+        draft: Checked[ReceiptLineDraft],
         document: Document,
         found: Mapping[Key, Item],
     ) -> None:
         self._tx = tx
         self._draft = draft
         self._document = document
-        item_code: str | None = draft.item_code
+        item_code = draft.item_code
         whs_code = document.whs_code
         self.product = catalog.known_products(
             tx, [item_code] if item_code is not None else [], found
         ).get(item_code or "")
         self.warehouse = warehouses.known_warehouses(tx, [whs_code], found).get(whs_code)
-        self.bin_code = draft.bin_code or rules.destination(document, draft)
+        self.bin_code = draft.bin_code or rules.default_bin(document, draft)
         self.position = self._position(found)
 
     def _position(self, found: Mapping[Key, Item]) -> KnownPosition | None:
@@ -252,27 +238,27 @@ class _Goods:
             return None
         pair = (self._document.whs_code, self.bin_code)
         if self._draft.bin_code is None:
-            # Only the document tells where: one read more.
+            # The position comes from the document, so it is not among the items read so far.
             found = self._tx.store.get_many([warehouses.position_key(*pair)])
         return warehouses.known_positions(self._tx, [pair], found).get(pair)
 
-    def arrival(self, today: str) -> rules.Arrival:
-        """Return what the rules look at."""
-        return rules.Arrival(
+    def goods(self, today: str) -> rules.ReceivedGoods:
+        """Return the goods as the rules check them."""
+        return rules.ReceivedGoods(
             self._draft, self._document, self.bin_code, self.product, self.position, today
         )
 
     def targets(self) -> list[StockRow]:
-        """Describe the rows that the goods come to, one per serial, as far as they are known.
+        """Return the target rows of the goods, one per serial; none while master data is missing.
 
-        A serial is looked for wherever it may lie, so also when the position is not known.
+        A serial has one row at any position, so it is looked up without a position too.
         """
         draft = self._draft
         if not self.product or not self.warehouse or not (self.position or draft.serials):
             return []
         serials: Sequence[str | None] = draft.serials or [None]
         return [
-            blank_row(
+            empty_row(
                 self.product,
                 self.warehouse,
                 self.position,
@@ -316,5 +302,5 @@ def get_receipt(store: Store, number: int) -> Record[StoredReceipt]:
 def list_receipts(
     store: Store, parameters: ReceiptParameters, timezone: str
 ) -> Page[StoredReceipt]:
-    """Read a page of receipts; `from` and `to` are days in the time zone."""
+    """Read a page of receipts; the days of `parameters` are days in `timezone`."""
     return repository.list_receipts(store, parameters, timezone)

@@ -1,23 +1,26 @@
-"""Putting received goods back out of stock: cancelled and reverted receipts."""
+"""Cancel and revert receipts: the goods they received leave the stock again."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from shared.kernel.db.collection import Record
+from shared.kernel.db.steps import run_steps
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict
 from shared.warehouse.documents import service as documents
-from shared.warehouse.documents.models import Progress
+from shared.warehouse.documents.models import DocumentProgress
 from shared.warehouse.receiving import rules
 from shared.warehouse.receiving.models import StoredReceipt, StoredReceiptLine
-from shared.warehouse.receiving.service import changed, document_of, receipt_of_entry
-from shared.warehouse.stock.ledger import Ledger
+from shared.warehouse.receiving.service import document_of, get_entry_receipt, update_receipt
+from shared.warehouse.stock.ledger import Ledger, read_ahead
 from shared.warehouse.stock.models import MovementCause, StockRefused
 from shared.warehouse.work_records import WorkStatus, ensure_status
 
+_ACTIONS_PER_ROW = 2
+"""Actions that a stock row takes at least: itself and its movement."""
+
 
 def cancel_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
-    """Give a receipt up; what it received is put back.
+    """Cancel a receipt; the goods it received leave the stock.
 
     Raises Conflict unless it is pending or started, and its goods are still there and free.
     """
@@ -25,7 +28,7 @@ def cancel_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
 
 
 def revert_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
-    """Take a receipt back that had ended; what it received is put back.
+    """Revert a receipt that has ended; the goods it received leave the stock.
 
     Raises Conflict unless it is finalized or synchronized, and its goods are still there and
     free.
@@ -36,70 +39,81 @@ def revert_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
 def _undo(
     tx: Transaction, number: int, status: WorkStatus, *allowed: WorkStatus
 ) -> Record[StoredReceipt]:
-    """Stage the end of a receipt without goods.
+    """Stage that a receipt has received nothing and is `status`.
 
-    What is more than one transaction holds is put back before, in steps of their own, once
-    it is known that all of it can be; repeated, they go on where they ended.
+    Goods that do not fit into one transaction leave the stock before, in steps. The first step
+    is committed only when all of the goods can leave.
     """
-    record = receipt_of_entry(tx.store, number)
-    ensure_status("receipt", record.entity, *allowed)
-    if _is_long(record.entity):
-        trial = Ledger(tx)
-        _put_back(trial, record.entity, rules.standing(record.entity), movements=0)
-    while _is_long(record.entity):
-        run_transaction(tx.store, lambda own: _step(own, number, *allowed), caller=tx.caller)
-        tx.store.clear_cache()
-        record = receipt_of_entry(tx.store, number)
-        ensure_status("receipt", record.entity, *allowed)
-    receipt = _taken_back(tx, record.entity, Progress(ends=number))
-    return changed(tx, record, receipt, status=status)
+    is_first = True
+
+    def step() -> Record[StoredReceipt] | None:
+        nonlocal is_first
+        record = get_entry_receipt(tx.store, number)
+        receipt = record.entity
+        ensure_status("Receipt", receipt, *allowed)
+        lines = rules.lines_in_stock(receipt)
+        undone = _undo_lines(tx, receipt, lines)
+        is_last = len(undone) == len(lines)
+        if is_first and not is_last:
+            _ensure_can_leave(tx, receipt, lines)
+        is_first = False
+        progress = DocumentProgress(
+            done=rules.undone_quantities(receipt, undone), ends=number if is_last else None
+        )
+        documents.advance_document(tx, "entry", document_of(tx.store, receipt), progress)
+        after = rules.with_undone(receipt, undone)
+        if is_last:
+            return update_receipt(tx, record, after, status=status)
+        update_receipt(tx, record, after)
+        return None
+
+    return run_steps(tx, step)
 
 
-def _is_long(receipt: StoredReceipt) -> bool:
-    return len(rules.next_step(receipt)) < len(rules.standing(receipt))
-
-
-def _step(own: Transaction, number: int, *allowed: WorkStatus) -> None:
-    record = receipt_of_entry(own.store, number)
-    ensure_status("receipt", record.entity, *allowed)
-    changed(own, record, _taken_back(own, record.entity, Progress()))
-
-
-def _taken_back(tx: Transaction, receipt: StoredReceipt, progress: Progress) -> StoredReceipt:
-    """Stage that the goods of the next lines leave, and what that means to the document."""
-    lines = rules.next_step(receipt)
+def _undo_lines(tx: Transaction, receipt: StoredReceipt, lines: Sequence[int]) -> list[int]:
+    """Stage that the goods of as many lines as fit leave the stock; return these lines."""
     ledger = Ledger(tx, cause=MovementCause(type="receipt", id=receipt.id))
-    rows = sum(len(receipt.lines[at].stock_ids) for at in lines)
-    _put_back(ledger, receipt, lines, movements=rows)
-    ledger.stage()
-    told = Progress(done=rules.less_done(receipt, lines), ends=progress.ends)
-    documents.advance_document(tx, "entry", document_of(tx.store, receipt), told)
-    return rules.undone(receipt, lines)
+
+    def rows_of(at: int) -> int:
+        return len(receipt.lines[at].stock_ids)
+
+    ahead = read_ahead(
+        lines, lambda at: receipt.lines[at].product_id, lambda at: _ACTIONS_PER_ROW * rows_of(at)
+    )
+    ledger.load(rows=_stock_ids(receipt, ahead), movements=sum(map(rows_of, ahead)))
+    undone = ledger.book_while_room(ahead, lambda at: _book_line(ledger, receipt.lines[at]))
+    ledger.post()
+    return undone
 
 
-def _put_back(
-    ledger: Ledger, receipt: StoredReceipt, lines: Iterable[int], *, movements: int
-) -> None:
-    """Book the goods of some lines out. Raises Conflict when they are not there or not free."""
-    goods = [receipt.lines[at] for at in lines]
-    numbers = [number for line in goods for number in line.stock_ids]
-    ledger.load(rows=numbers, movements=movements)
-    for line in goods:
-        for number in line.stock_ids:
-            _put_row_back(ledger, line, number)
+def _ensure_can_leave(tx: Transaction, receipt: StoredReceipt, lines: Sequence[int]) -> None:
+    """Raise Conflict when the goods of one of the lines are not there or not free."""
+    ledger = Ledger(tx)
+    ledger.load(rows=_stock_ids(receipt, lines), movements=0)
+    for at in lines:
+        _book_line(ledger, receipt.lines[at])
 
 
-def _put_row_back(ledger: Ledger, line: StoredReceiptLine, number: int) -> None:
+def _stock_ids(receipt: StoredReceipt, lines: Sequence[int]) -> list[int]:
+    return [number for at in lines for number in receipt.lines[at].stock_ids]
+
+
+def _book_line(ledger: Ledger, line: StoredReceiptLine) -> None:
+    for number in line.stock_ids:
+        _book_row(ledger, line, number)
+
+
+def _book_row(ledger: Ledger, line: StoredReceiptLine, number: int) -> None:
     row = ledger.row(number)
     if (row.position_id, row.inventory_status) != (line.position_id, line.inventory_status):
         message = (
             f"Serial {row.serial_number} of {row.item_code} is no longer at {line.bin_code}"
-            f" as {line.inventory_status}."
+            f" with the status {line.inventory_status}."
         )
         raise Conflict(message)
     qty = line.qty / len(line.stock_ids)
     try:
-        ledger.book.move("receipt_undone", qty, source=row)
+        ledger.changes.move("receipt_undone", qty, source=row)
     except StockRefused as refused:
-        message = f"What was received is not free any more: {qty.normalize():f} {refused.message}."
+        message = f"The received goods are no longer free: {refused.message}."
         raise Conflict(message) from refused

@@ -1,8 +1,9 @@
-"""Receipts as the interface shows them."""
+"""Responses that show receipts."""
 
 from typing import Any
 
 from shared.kernel.db.collection import Record
+from shared.kernel.events.outbox import EventSubject
 from shared.warehouse.receiving.models import (
     Receipt,
     ReceiptDetail,
@@ -14,15 +15,21 @@ from shared.warehouse.work_records import work_fields
 
 
 def receipt_in_list(record: Record[StoredReceipt]) -> Receipt:
-    """Show a receipt without its lines."""
+    """Return the response for a receipt in a list, without its lines."""
     return Receipt.model_construct(**_receipt(record.entity))
 
 
+RECEIPT_EVENTS = EventSubject("receipt", "/receipts/{record.id}", receipt_in_list)
+
+
 def receipt_in_detail(record: Record[StoredReceipt]) -> ReceiptDetail:
-    """Show a receipt with its lines; once it is taken back, with those that it had."""
+    """Return the response for one receipt, with its lines.
+
+    A cancelled or reverted receipt shows all lines it ever had, any other those in stock.
+    """
     receipt = record.entity
-    taken_back = receipt.status in {"cancelled", "reverted"}
-    lines = [_receipt_line(line) for line in receipt.lines if taken_back or not line.undone]
+    is_undone = receipt.status in {"cancelled", "reverted"}
+    lines = [_receipt_line(line) for line in receipt.lines if is_undone or not line.undone]
     return ReceiptDetail.model_construct(**_receipt(receipt), lines=lines)
 
 

@@ -1,1 +1,1 @@
-"""Settings: how a company has its instance work."""
+"""The settings of a company and its modules."""

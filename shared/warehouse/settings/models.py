@@ -1,4 +1,4 @@
-"""Settings as the interface has them."""
+"""Settings in the interface: request bodies and responses."""
 
 from decimal import Decimal
 from typing import Annotated
@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from shared.identity.tenancy.settings import MOST, number_problem, timezone_problem
+from shared.identity.tenancy.rules import MAX_VALUES, number_problem, timezone_problem
 from shared.identity.tenancy.tenant import PlanName, Substitution
 from shared.kernel.fields import ONE_LINE, Input, Measure, Number, Stored, Timestamp
 
@@ -14,53 +14,53 @@ type _Zone = Annotated[str, StringConstraints(min_length=1, max_length=100), ONE
 
 
 class ModulesChange(Input):
-    """Modules to switch on or off; those not sent stay as they are."""
+    """Modules to enable or disable. Modules that are not sent keep their state."""
 
     waves: bool = False
     transfer_orders: bool = Field(
-        default=False, description="Switching it on needs two active warehouses."
+        default=False, description="Enabling it requires two active warehouses."
     )
     bulk_import: bool = False
 
 
 class SettingsChange(Input):
-    """What may change of the settings; only the fields sent do."""
+    """Changes of the settings. Fields that are not sent keep their values."""
 
     timezone: _Zone = Field(
-        default="", description="A name of the IANA time zone database, such as Europe/Madrid."
+        default="", description="A name in the IANA time zone database, such as Europe/Madrid."
     )
     modules: ModulesChange = Field(default_factory=ModulesChange)
     receipt_tolerance: Measure = Field(
-        default=Decimal(0), json_schema_extra={"maximum": MOST["receipt_tolerance"]}
+        default=Decimal(0), json_schema_extra={"maximum": MAX_VALUES["receipt_tolerance"]}
     )
     pick_substitution: Substitution = "none"
     minutes_per_unit: Measure = Field(
-        default=Decimal(0), json_schema_extra={"maximum": MOST["minutes_per_unit"]}
+        default=Decimal(0), json_schema_extra={"maximum": MAX_VALUES["minutes_per_unit"]}
     )
     minutes_per_trip: Measure = Field(
-        default=Decimal(0), json_schema_extra={"maximum": MOST["minutes_per_trip"]}
+        default=Decimal(0), json_schema_extra={"maximum": MAX_VALUES["minutes_per_trip"]}
     )
     commit_drops: bool = False
 
     @field_validator("timezone")
     @classmethod
     def _known_zone(cls, timezone: str) -> str:
-        return _unless(timezone, timezone_problem(timezone))
+        return _value_or_error(timezone, timezone_problem(timezone))
 
-    @field_validator(*MOST)
+    @field_validator(*MAX_VALUES)
     @classmethod
     def _within_bounds(cls, number: Decimal, info: ValidationInfo) -> Decimal:
-        return _unless(number, number_problem(info.field_name or "", number))
+        return _value_or_error(number, number_problem(info.field_name or "", number))
 
 
-def _unless[V](value: V, problem: str | None) -> V:
+def _value_or_error[V](value: V, problem: str | None) -> V:
     if problem:
         raise PydanticCustomError("setting", "{problem}", {"problem": problem})
     return value
 
 
 class Modules(Stored):
-    """Which modules are on."""
+    """Which modules are enabled."""
 
     waves: bool
     transfer_orders: bool
@@ -68,9 +68,9 @@ class Modules(Stored):
 
 
 class Limits(Stored):
-    """What the plan allows, or what was agreed with the company instead."""
+    """The limits of the plan, overridden by limits agreed with the company."""
 
-    requests_per_minute: int = Field(description="Of each credential.")
+    requests_per_minute: int = Field(description="Per credential.")
     rows_per_import: int
     integration_clients: int
     mobile_clients: int
@@ -78,24 +78,26 @@ class Limits(Stored):
 
 
 class CompanySettings(Stored):
-    """How a company works, as answered; what a change cannot name is the operator's to set."""
+    """The settings of a company in responses. Fields not in SettingsChange are the operator's."""
 
     tenant: str
     plan: PlanName
     base_url: str
-    features: list[str] = Field(description="What the plan includes.")
+    features: list[str] = Field(description="The features of the plan.")
     limits: Limits
     timezone: str
     modules: Modules
     receipt_tolerance: Number = Field(
-        description="Percent of the quantity ordered that may be received beyond it."
+        description="Percentage above the ordered quantity that may be received without approval."
     )
     pick_substitution: Substitution = Field(
-        description="What may be picked instead of what was allocated."
+        description="What may be picked instead of the allocated stock."
     )
     minutes_per_unit: Number = Field(description="Standard minutes to pick one unit.")
-    minutes_per_trip: Number = Field(description="Standard minutes to go to a place and back.")
+    minutes_per_trip: Number = Field(description="Standard minutes to walk to a position and back.")
     commit_drops: bool = Field(
-        description="Whether dropped files are committed without being asked."
+        description="Whether files dropped into the import bucket are committed automatically."
     )
-    updated_at: Timestamp | None = Field(description="When settings changed last.")
+    updated_at: Timestamp | None = Field(
+        description="Time of the last change; null before the first."
+    )

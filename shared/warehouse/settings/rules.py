@@ -1,4 +1,4 @@
-"""Pure decisions about settings."""
+"""Decisions about settings on plain data."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -7,30 +7,30 @@ from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.errors import Problem
 from shared.warehouse.settings.models import SettingsChange
 
-_WAREHOUSES_NEEDED = 2
-"""Between which transfer orders move stock."""
+_MIN_WAREHOUSES = 2
+"""Transfer orders move stock between two warehouses."""
 
 
-def wanted_of(tenant: Tenant, change: SettingsChange) -> Mapping[str, Any]:
-    """Work out what a tenant's settings shall be: those that were sent, by name."""
-    wanted = {name: getattr(change, name) for name in change.model_fields_set}
-    if "modules" in wanted:
+def requested_settings(tenant: Tenant, change: SettingsChange) -> Mapping[str, Any]:
+    """Return name → new value of the settings that were sent."""
+    requested = {name: getattr(change, name) for name in change.model_fields_set}
+    if "modules" in requested:
         switches = change.modules.model_dump(exclude_unset=True)
-        on = {name for name, is_on in switches.items() if is_on}
-        wanted["modules"] = tenant.modules - switches.keys() | on
-    return wanted
+        enabled = {name for name, is_enabled in switches.items() if is_enabled}
+        requested["modules"] = tenant.modules - switches.keys() | enabled
+    return requested
 
 
-def switches_on(tenant: Tenant, wanted: Mapping[str, Any], module: str) -> bool:
-    """Tell whether a module is off and shall be on."""
-    return module not in tenant.modules and module in wanted.get("modules", ())
+def enables_module(tenant: Tenant, requested: Mapping[str, Any], module: str) -> bool:
+    """Return whether the requested settings enable a module that is disabled."""
+    return module not in tenant.modules and module in requested.get("modules", ())
 
 
 def transfer_order_problems(active_warehouses: int) -> Iterator[Problem]:
-    """Find what stands against transfer orders."""
-    if active_warehouses < _WAREHOUSES_NEEDED:
+    """Yield the problems that prevent transfer orders from being enabled."""
+    if active_warehouses < _MIN_WAREHOUSES:
         message = (
-            f"transfer orders need {_WAREHOUSES_NEEDED} active warehouses;"
+            f"transfer orders need {_MIN_WAREHOUSES} active warehouses;"
             f" there {'is' if active_warehouses == 1 else 'are'} {active_warehouses}"
         )
         yield Problem("modules.transfer_orders", message)

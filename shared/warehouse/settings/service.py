@@ -4,27 +4,31 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import RuleBlocked
 from shared.warehouse.settings import rules
-from shared.warehouse.settings.configuration import Configuration, configure, read_configuration
 from shared.warehouse.settings.models import SettingsChange
+from shared.warehouse.settings.tenant_settings import (
+    SettingsSnapshot,
+    read_settings,
+    update_settings,
+)
 from shared.warehouse.warehouses import service as warehouses
 
 
-def get_settings(store: Store) -> Configuration:
-    """Read how the tenant works at this moment, past what doors keep for seconds."""
-    return read_configuration(store)
+def get_settings(store: Store) -> SettingsSnapshot:
+    """Read the current settings of the tenant, without the cache of tenants."""
+    return read_settings(store)
 
 
-def change_settings(tx: Transaction, change: SettingsChange) -> Configuration:
-    """Change the settings sent; doors follow within 10 s.
+def change_settings(tx: Transaction, change: SettingsChange) -> SettingsSnapshot:
+    """Change the settings that were sent. Handlers apply them within 10 s.
 
     Raises:
-        NotFound: The tenant is gone.
-        RuleBlocked: Transfer orders cannot be switched on, for lack of warehouses.
+        NotFound: The tenant does not exist.
+        RuleBlocked: Transfer orders cannot be enabled, because there are too few warehouses.
     """
-    tenant = read_configuration(tx.store).tenant
-    wanted = rules.wanted_of(tenant, change)
-    if rules.switches_on(tenant, wanted, "transfer_orders"):
+    tenant = read_settings(tx.store).tenant
+    requested = rules.requested_settings(tenant, change)
+    if rules.enables_module(tenant, requested, "transfer_orders"):
         problems = list(rules.transfer_order_problems(len(warehouses.all_warehouses(tx.store))))
         if problems:
             raise RuleBlocked(problems)
-    return configure(tx, wanted)
+    return update_settings(tx, requested)

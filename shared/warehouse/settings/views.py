@@ -1,13 +1,13 @@
-"""Settings as the interface shows them."""
+"""Conversion of settings to the responses of the interface."""
 
 from shared.identity.tenancy.tenant import MODULES, PLANS
-from shared.warehouse.settings.configuration import Configuration
 from shared.warehouse.settings.models import CompanySettings, Limits, Modules
+from shared.warehouse.settings.tenant_settings import SettingsSnapshot
 
 
-def settings(found: Configuration) -> CompanySettings:
-    """Show the settings of a tenant."""
-    tenant, chosen = found.tenant, found.tenant.settings
+def company_settings(snapshot: SettingsSnapshot) -> CompanySettings:
+    """Return the response model of a tenant's settings."""
+    tenant, settings = snapshot.tenant, snapshot.tenant.settings
     return CompanySettings(
         tenant=tenant.slug,
         plan=tenant.plan,
@@ -16,10 +16,10 @@ def settings(found: Configuration) -> CompanySettings:
         limits=Limits.model_validate(tenant.limits),
         timezone=tenant.timezone,
         modules=Modules.model_validate({name: name in tenant.modules for name in MODULES}),
-        receipt_tolerance=chosen.receipt_tolerance,
-        pick_substitution=chosen.pick_substitution,
-        minutes_per_unit=chosen.minutes_per_unit,
-        minutes_per_trip=chosen.minutes_per_trip,
-        commit_drops=chosen.commit_drops,
-        updated_at=found.updated_at,
+        receipt_tolerance=settings.receipt_tolerance,
+        pick_substitution=settings.pick_substitution,
+        minutes_per_unit=settings.minutes_per_unit,
+        minutes_per_trip=settings.minutes_per_trip,
+        commit_drops=settings.commit_drops,
+        updated_at=snapshot.updated_at,
     )

@@ -1,6 +1,6 @@
 """Corrections of stock by people: counts, differences, other statuses."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -8,10 +8,11 @@ from shared.identity.audit import service as audit
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
+from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.catalog import service as catalog
-from shared.warehouse.catalog.lines import Claim, examine_goods
+from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
-from shared.warehouse.stock.ledger import Ledger, blank_row
+from shared.warehouse.stock.ledger import Ledger, empty_row
 from shared.warehouse.stock.models import (
     NONE,
     Adjustment,
@@ -23,13 +24,13 @@ from shared.warehouse.stock.models import (
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 
-_TOLD = (
+_AUDITED_FIELDS = (
     "product_id", "item_code", "whs_code", "bin_code", "batch_num", "serial_number",
     "inventory_status", "to_status",
 )  # fmt: skip
 """Fields of an adjustment that its entry in the audit log has."""
 
-_WAYS = ("counted_qty", "increase", "decrease", "to_status")
+_METHODS = ("counted_qty", "increase", "decrease", "to_status")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,25 +42,24 @@ class _Subject:
     position: KnownPosition
 
 
-def adjust_stock(
-    tx: Transaction, draft: AdjustmentDraft, problems: Sequence[Problem] = ()
-) -> Adjustment:
-    """Correct the stock of one product at one position, with its movement and its reason.
+def adjust_stock(tx: Transaction, draft: Checked[AdjustmentDraft]) -> Adjustment:
+    """Correct the stock of one product at one position, with a movement and its reason.
 
-    `problems` are what is already known to be wrong with the body; then nothing changes.
-    Raises ValidationFailed with all problems together, Conflict when more would go than
-    is free.
+    Raises:
+        ValidationFailed: The draft or what it names is invalid; with all problems.
+        Conflict: More stock would be removed than is available.
     """
     ledger = Ledger(tx, reason=draft.reason, receiving=True)
-    subject, found = _subject(tx, draft, problems)
-    if found or subject is None:
+    subject, found = _subject(tx, draft)
+    draft = ensure_valid(draft, found)
+    if subject is None:
         raise ValidationFailed(found)
     status: ShelfStatus = draft.inventory_status or "available"
-    here = _blank(tx, draft, subject, status)
-    changed = _blank(tx, draft, subject, draft.to_status) if draft.to_status else None
+    here = _row(tx, draft, subject, status)
+    changed = _row(tx, draft, subject, draft.to_status) if draft.to_status else None
     targets = [here, changed] if changed else [here]
-    run_both(lambda: ledger.load(targets=targets, movements=1), lambda: audit.prepare(tx))
-    row = ledger.book.at(here)
+    run_both(lambda: ledger.load(targets=targets, movements=1), lambda: audit.reserve_entry_id(tx))
+    row = ledger.changes.find(here)
     # A serial is one row wherever it lies.
     if row and (row.position_id, row.inventory_status) != (here.position_id, status):
         row = None
@@ -68,7 +68,7 @@ def adjust_stock(
         after = _correct(ledger, draft, row, here, changed)
     except StockRefused as refused:
         raise Conflict(refused.message) from refused
-    ledger.stage()
+    ledger.post()
     numbers = ledger.movement_ids
     adjustment = Adjustment(
         movement_id=numbers[0] if numbers else None,
@@ -98,7 +98,7 @@ def _record(tx: Transaction, made: Adjustment) -> None:
         "stock_movement",
         made.movement_id,
         changes={"qty": (made.qty_before, made.qty_after)},
-        details={name: getattr(made, name) for name in _TOLD},
+        details={name: getattr(made, name) for name in _AUDITED_FIELDS},
         reason=made.reason,
     )
 
@@ -116,31 +116,31 @@ def _correct(
         qty = draft.qty or (row.qty - row.allocated if row else NONE)
         if row is None or not qty:
             raise StockRefused("qty", f"nothing of {here.item_code} is free there")
-        ledger.book.move("status_change", qty, source=row, target=changed)
+        ledger.changes.move("status_change", qty, source=row, target=changed)
         return before - qty
     if draft.counted_qty is not None:
         difference = draft.counted_qty - before
     else:
         difference = draft.increase if draft.increase is not None else -(draft.decrease or NONE)
     if difference > 0:
-        ledger.book.move("adjustment", difference, target=here)
+        ledger.changes.move("adjustment", difference, target=here)
     elif difference < 0:
         if row is None or before < -difference:
             message = f"only {before.normalize():f} of {here.item_code} is there"
             raise StockRefused("decrease", message)
-        ledger.book.move("adjustment", -difference, source=row)
+        ledger.changes.move("adjustment", -difference, source=row)
     return before + difference
 
 
 def _subject(
-    tx: Transaction, draft: AdjustmentDraft, problems: Sequence[Problem]
+    tx: Transaction, draft: Checked[AdjustmentDraft]
 ) -> tuple[_Subject | None, list[Problem]]:
-    """Look up what the body names; None with every problem when it cannot be done."""
-    found = [*problems, *_way_problems(draft)]
-    # None where the body's field is not valid.
-    code: str | None = draft.item_code
-    whs_code: str | None = draft.warehouse
-    bin_code: str | None = draft.bin_code
+    """Look up what the draft names; return it and every problem besides those of the fields.
+
+    The subject is None when a code is unknown or invalid.
+    """
+    found = list(_method_problems(draft))
+    code, whs_code, bin_code = draft.item_code, draft.warehouse, draft.bin_code
     keys = [catalog.product_key(code)] if code is not None else []
     keys += [warehouses.warehouse_key(whs_code)] if whs_code is not None else []
     pair = (whs_code, bin_code) if whs_code is not None and bin_code is not None else None
@@ -164,12 +164,12 @@ def _subject(
     return _Subject(product, warehouse, position), found
 
 
-def _goods_problems(draft: AdjustmentDraft, product: KnownProduct) -> Iterator[Problem]:
+def _goods_problems(draft: Checked[AdjustmentDraft], product: KnownProduct) -> Iterator[Problem]:
     if not product.in_stock:
         message = f"product {product.item_code} is not kept in stock"
         yield Problem("item_code", message)
     serials = [draft.serial] if draft.serial is not None else None
-    claim = Claim("", product.item_code, None, {"batch": draft.batch}, ("serial", serials))
+    claim = GoodsLine("", product.item_code, None, {"batch": draft.batch}, ("serial", serials))
     yield from examine_goods(claim, product)
     if draft.serial is not None:
         for way in ("counted_qty", "increase", "decrease", "qty"):
@@ -178,11 +178,11 @@ def _goods_problems(draft: AdjustmentDraft, product: KnownProduct) -> Iterator[P
                 yield Problem(way, "must be 1 for a serial, or 0 when it was counted as missing")
 
 
-def _way_problems(draft: AdjustmentDraft) -> Iterator[Problem]:
-    given = [way for way in _WAYS if way in draft.model_fields_set and _says(draft, way)]
+def _method_problems(draft: Checked[AdjustmentDraft]) -> Iterator[Problem]:
+    given = [way for way in _METHODS if way in draft.model_fields_set and _has_value(draft, way)]
     if len(given) != 1:
-        wanted = "give exactly one of " + ", ".join(_WAYS)
-        yield Problem(given[1] if given else _WAYS[0], wanted)
+        wanted = "give exactly one of " + ", ".join(_METHODS)
+        yield Problem(given[1] if given else _METHODS[0], wanted)
     if draft.qty is not None and draft.to_status is None:
         yield Problem("qty", "goes with to_status only")
     status = draft.inventory_status or "available"
@@ -190,14 +190,14 @@ def _way_problems(draft: AdjustmentDraft) -> Iterator[Problem]:
         yield Problem("to_status", "must differ from inventory_status")
 
 
-def _says(draft: AdjustmentDraft, way: str) -> bool:
+def _has_value(draft: Checked[AdjustmentDraft], way: str) -> bool:
     return getattr(draft, way) is not None
 
 
-def _blank(
+def _row(
     tx: Transaction, draft: AdjustmentDraft, subject: _Subject, status: ShelfStatus
 ) -> StockRow:
-    return blank_row(
+    return empty_row(
         subject.product,
         subject.warehouse,
         subject.position,

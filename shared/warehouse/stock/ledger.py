@@ -4,31 +4,31 @@ Rows, the levels they add up to, the movements between them and the events that 
 changed levels are written together or not at all, each conditioned on what was read.
 """
 
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Collection as Several
-from collections.abc import Iterable, Mapping
 
-from shared.kernel.db import references
+from shared.kernel.db import steps
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.parallel import run_both
+from shared.kernel.db.steps import has_room
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import StaleRead, Transaction
-from shared.kernel.events.outbox import Event, raise_event
+from shared.kernel.events.outbox import raise_record_event
+from shared.warehouse import references
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.stock import rules, views
 from shared.warehouse.stock.models import NONE, InventoryStatus, Level, MovementCause, StockRow
 from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS, level_id, row_key
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 
-ACTIONS_PER_MOVE = 4
-"""Most actions of a transaction for one row that moves: two rows, an alias, a movement."""
-ACTIONS_PER_LEVEL = 5
-"""Most actions for one level that changes: it, the total, the event, two counts of rows."""
+_LEAST_PER_PRODUCT = 3
+"""Actions that a product takes at least when its stock changes: a level, the total, the event."""
 _PATIENCE_MS = 1_500
 """How long levels may seem to belong to other rows, as they do when others change both."""
 
 
-def blank_row(  # noqa: PLR0913 - what makes a row
+def empty_row(  # noqa: PLR0913 - what makes a row
     product: KnownProduct,
     warehouse: KnownWarehouse,
     position: KnownPosition | None,
@@ -61,7 +61,7 @@ def blank_row(  # noqa: PLR0913 - what makes a row
     )
 
 
-def place_of(  # noqa: PLR0913 - what makes a row
+def row_at(  # noqa: PLR0913 - what makes a row
     *,
     product_id: int,
     warehouse_id: int,
@@ -101,6 +101,26 @@ def _level_keys(places: set[tuple[int, int]]) -> list[Key]:
     ]
 
 
+def read_ahead[I](
+    items: Iterable[I], product_of: Callable[[I], int], actions: Callable[[I], int]
+) -> list[I]:
+    """Return the items at the front that one step may have room for, to read their stock at once.
+
+    `actions(item)` is the number of actions that an item takes at least, besides those of its
+    product. The step may turn out to have room for fewer.
+    """
+    planned, products, found = 0, set[int](), list[I]()
+    for item in items:
+        planned += actions(item)
+        if product_of(item) not in products:
+            products.add(product_of(item))
+            planned += _LEAST_PER_PRODUCT
+        if found and planned > steps.STEP_ACTIONS:
+            break
+        found.append(item)
+    return found
+
+
 class Ledger:
     """The stock side of one transaction.
 
@@ -126,7 +146,7 @@ class Ledger:
         self._records: dict[int, Record[StockRow]] = {}
         self._levels: dict[tuple[int, int], Record[Level]] = {}
         self._totals: dict[int, Record[Level]] = {}
-        self.book = rules.Book(row_key, tx.now)
+        self.changes = rules.StockChanges(row_key, tx.now)
         self.movement_ids: list[int] = []
         if receiving:
             tx.fence(STOCK.kind)
@@ -152,24 +172,26 @@ class Ledger:
             lambda: tx.store.get_many(keys),
             lambda: tx.reserve_ids(MOVEMENTS.kind, movements) if movements else None,
         )
-        self._know(STOCK.pick_from(found, number) for number in rows)
+        self._add_records(STOCK.pick_from(found, number) for number in rows)
         others = {int(found[alias]["id"]) for alias in aliases if alias in found}
         missing = len({alias for alias in aliases if alias not in found})
-        places = {(row.product_id, row.warehouse_id) for row in self.book.rows.values()} | expected
+        places = {
+            (row.product_id, row.warehouse_id) for row in self.changes.rows.values()
+        } | expected
         keys = [*(STOCK.key(number) for number in others - set(rows)), *_level_keys(places)]
         more, _ = run_both(
             lambda: tx.store.get_many(keys),
             lambda: tx.reserve_ids(STOCK.kind, missing) if missing else None,
         )
-        self._know(STOCK.pick_from(more, number) for number in others - set(rows))
-        self._know_levels(more, places)
+        self._add_records(STOCK.pick_from(more, number) for number in others - set(rows))
+        self._add_levels(more, places)
 
-    def _know(self, records: Iterable[Record[StockRow] | None]) -> None:
+    def _add_records(self, records: Iterable[Record[StockRow] | None]) -> None:
         known = [record for record in records if record]
         self._records |= {record.id: record for record in known}
-        self.book.know(record.entity for record in known)
+        self.changes.add_rows(record.entity for record in known)
 
-    def _know_levels(self, found: Mapping[Key, Item], places: set[tuple[int, int]]) -> None:
+    def _add_levels(self, found: Mapping[Key, Item], places: set[tuple[int, int]]) -> None:
         for place in places:
             level = LEVELS.pick_from(found, level_id(*place))
             if level:
@@ -180,9 +202,9 @@ class Ledger:
 
     def row(self, number: int) -> StockRow:
         """Return a loaded row as it stands in the book."""
-        return self.book.rows[row_key(self._records[number].entity)]
+        return self.changes.rows[row_key(self._records[number].entity)]
 
-    def lags(self, product_id: int, warehouse_id: int) -> bool:
+    def misses_rows(self, product_id: int, warehouse_id: int) -> bool:
         """Tell whether the level knows of more free stock than the rows that were loaded.
 
         Rows that an index finds may be missing for moments; levels are exact at once.
@@ -190,32 +212,61 @@ class Ledger:
         level = self._levels.get((product_id, warehouse_id))
         seen = sum(
             row.qty - row.allocated
-            for row in self.book.before.values()
+            for row in self.changes.stored.values()
             if (row.product_id, row.warehouse_id) == (product_id, warehouse_id)
             and row.inventory_status == "available"
         )
         return level is not None and level.entity.available > seen
 
-    def number_of(self, row: StockRow) -> int:
+    def row_id(self, row: StockRow) -> int:
         """Return the id of a row of the book; a new one has it once it is staged."""
-        return self.book.rows[row_key(row)].id
+        return self.changes.rows[row_key(row)].id
 
-    def stage(self) -> None:
+    @property
+    def planned_actions(self) -> int:
+        """Number of actions that `stage` will add, without those of the collections' counters."""
+        changed = list(self.changes.changed())
+        new = sum(row.id not in self._records for _, row in changed)  # each with an alias
+        differences = rules.level_changes(self.changes.stored, changed)
+        totals = rules.total_changes(differences)
+        held = rules.stock_count_changes(self.changes.stored, changed)
+        levels = 2 * len(differences)  # each with an event
+        return len(changed) + new + levels + len(totals) + len(self.changes.movements) + len(held)
+
+    def book_while_room[I](
+        self, items: Iterable[I], book: Callable[[I], object], also: Callable[[], int] = lambda: 0
+    ) -> list[I]:
+        """Book items one by one for as long as a step has room for them; return those booked.
+
+        The first item is always booked. `book` writes one item into the book; `also` returns the
+        number of actions that the caller will stage besides. See `shared.kernel.db.steps`.
+        """
+        booked: list[I] = []
+        for item in items:
+            roll_back = self.changes.savepoint()
+            book(item)
+            if booked and not has_room(self._tx, self.planned_actions + also()):
+                roll_back()
+                break
+            booked.append(item)
+        return booked
+
+    def post(self) -> None:
         """Stage every change of the book and all that follows from it."""
-        changed = list(self.book.changed())
+        changed = list(self.changes.changed())
         for key, row in changed:
-            self._stage_row(key, row)
-        differences = rules.differences(self.book.before, changed)
+            self._post_row(key, row)
+        differences = rules.level_changes(self.changes.stored, changed)
         for difference in differences:
-            self._stage_level(difference)
-        for difference in rules.in_total(differences):
-            self._stage_total(difference)
-        self._stage_movements()
-        held = rules.holds(self.book.before, changed)
+            self._post_level(difference)
+        for difference in rules.total_changes(differences):
+            self._post_total(difference)
+        self._post_movements()
+        held = rules.stock_count_changes(self.changes.stored, changed)
         for (facet, number), more in sorted(held.items()):
             references.change_stock_count(self._tx, facet, number, more)
 
-    def _stage_row(self, key: Key, row: StockRow) -> None:
+    def _post_row(self, key: Key, row: StockRow) -> None:
         tx = self._tx
         record = self._records.get(row.id)
         if record:
@@ -223,53 +274,43 @@ class Ledger:
             return
         number = tx.next_id(STOCK.kind)
         # The book goes on with the row under its id: who promises or picks it names it by that.
-        self.book.rows[key] = row = row.model_copy(update={"id": number})
+        self.changes.rows[key] = row = row.model_copy(update={"id": number})
         STOCK.insert(tx, number, row)
         tx.insert({PARTITION_KEY: key[0], SORT_KEY: key[1], "id": number})
 
-    def _stage_level(self, difference: rules.Difference) -> None:
+    def _post_level(self, difference: rules.LevelChange) -> None:
         tx, row = self._tx, difference.row
         record = self._levels.get((row.product_id, row.warehouse_id))
-        level = self._raised(record, difference)
+        level = self._changed_level(record, difference)
         if record:
             changed = LEVELS.replace(tx, record, level)
         else:
             changed = LEVELS.insert(tx, level_id(row.product_id, row.warehouse_id), level)
-        raise_event(
-            tx,
-            Event(
-                type="stock.updated",
-                object="stock_level",
-                id=changed.id,
-                version=changed.version,
-                href=f"/stock-levels?product_id={row.product_id}",
-                attributes=views.level(changed).model_dump(),
-            ),
-        )
+        raise_record_event(tx, "stock.updated", views.LEVEL_EVENTS, changed)
 
-    def _stage_total(self, difference: rules.Difference) -> None:
+    def _post_total(self, difference: rules.LevelChange) -> None:
         tx, product = self._tx, difference.row.product_id
         record = self._totals.get(product)
-        total = self._raised(record, difference, total=True)
+        total = self._changed_level(record, difference, total=True)
         if record:
             TOTALS.replace(tx, record, total)
         else:
             TOTALS.insert(tx, product, total)
 
-    def _raised(
-        self, record: Record[Level] | None, difference: rules.Difference, *, total: bool = False
+    def _changed_level(
+        self, record: Record[Level] | None, difference: rules.LevelChange, *, total: bool = False
     ) -> Level:
         """Return a level after a difference; overtaken when it is newer than the rows."""
         try:
             level = record.entity if record else None
-            return rules.raised(level, difference, self._tx.now, total=total)
-        except rules.BelowZero as error:
+            return rules.apply_level_change(level, difference, self._tx.now, total=total)
+        except rules.NegativeLevel as error:
             # What is committed while both are read may be in one of them only.
             if self._tx.elapsed_ms < _PATIENCE_MS:
                 raise StaleRead from error
             raise
 
-    def _stage_movements(self) -> None:
+    def _post_movements(self) -> None:
         tx = self._tx
         caller = tx.caller
         stamp = {
@@ -279,7 +320,7 @@ class Ledger:
             "reason": self._reason,
             "created_at": tx.now,
         }
-        for moved in self.book.moved:
+        for moved in self.changes.movements:
             number = tx.next_id(MOVEMENTS.kind)
             self.movement_ids.append(number)
-            MOVEMENTS.insert(tx, number, rules.numbered(moved, number, stamp))
+            MOVEMENTS.insert(tx, number, rules.movement_of(moved, number, stamp))

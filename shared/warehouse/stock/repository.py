@@ -19,7 +19,7 @@ from shared.warehouse.stock.models import (
 )
 from shared.warehouse.warehouses.models import MAX_WAREHOUSE_ID
 
-_MARK = "\x1f"
+_DELIMITER = "\x1f"
 """Around each of several values in one facet; no value contains it."""
 _NO_EXPIRY = "9999-12-31"
 _PER_PRODUCT = MAX_WAREHOUSE_ID + 1
@@ -131,15 +131,15 @@ MOVEMENTS = Collection(
 
 def cause_text(kind: str, number: int) -> str:
     """Name the work for which stock moved, as the index has it."""
-    return f"{kind}{_MARK}{number}"
+    return f"{kind}{_DELIMITER}{number}"
 
 
 def _several(values: Iterator[str]) -> str:
-    return _MARK + "".join(value + _MARK for value in sorted(set(values)))
+    return _DELIMITER + "".join(value + _DELIMITER for value in sorted(set(values)))
 
 
 def _free(product_id: int, warehouse_id: int) -> str:
-    return f"{id_text(product_id)}{_MARK}{id_text(warehouse_id)}"
+    return f"{id_text(product_id)}{_DELIMITER}{id_text(warehouse_id)}"
 
 
 def level_id(product_id: int, warehouse_id: int) -> int:
@@ -153,10 +153,10 @@ def row_key(row: StockRow) -> Key:
     A serial is one row wherever it lies, so that it cannot be in two places.
     """
     if row.serial_number is not None:
-        return (f"stock_serial#{id_text(row.product_id)}{_MARK}{row.serial_number}", "ALIAS")
+        return (f"stock_serial#{id_text(row.product_id)}{_DELIMITER}{row.serial_number}", "ALIAS")
     place = row.bin_code if row.position_id is not None else ""
-    lot = f"{row.inventory_status}{_MARK}{row.batch_num or ''}"
-    holder = f"{id_text(row.product_id)}{_MARK}{id_text(row.warehouse_id)}{_MARK}{place}"
+    lot = f"{row.inventory_status}{_DELIMITER}{row.batch_num or ''}"
+    holder = f"{id_text(row.product_id)}{_DELIMITER}{id_text(row.warehouse_id)}{_DELIMITER}{place}"
     return (f"stock_row#{holder}", lot)
 
 
@@ -234,7 +234,9 @@ def list_movements(store: Store, parameters: MovementParameters, timezone: str) 
             "from_bin": parameters.from_bin,
             "to_bin": parameters.to_bin,
         },
-        contains={"warehouses": parameters.warehouse and f"{_MARK}{parameters.warehouse}{_MARK}"},
+        contains={
+            "warehouses": parameters.warehouse and f"{_DELIMITER}{parameters.warehouse}{_DELIMITER}"
+        },
         between={"created_at": (low, high)} if low or high else None,
     )
     return read_page(store, MOVEMENTS, query)

@@ -22,7 +22,7 @@ _NO_EXPIRY = "9999-12-31"
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class PendingMovement:
     """A movement before it has its id."""
 
     type: MovementType
@@ -33,7 +33,7 @@ class Moved:
 
 
 @dataclass(slots=True)
-class Book:
+class StockChanges:
     """The stock rows that one change touches, as they were and as they will be.
 
     `key_of` names the one row of a product, place, batch, serial and status. Every
@@ -44,26 +44,37 @@ class Book:
 
     key_of: Callable[[StockRow], Key]
     now: str
-    before: dict[Key, StockRow] = field(default_factory=dict)
+    stored: dict[Key, StockRow] = field(default_factory=dict)
     rows: dict[Key, StockRow] = field(default_factory=dict)
-    moved: list[Moved] = field(default_factory=list)
+    movements: list[PendingMovement] = field(default_factory=list)
 
-    def know(self, rows: Iterable[StockRow]) -> None:
+    def add_rows(self, rows: Iterable[StockRow]) -> None:
         """Take in rows as they are stored."""
         for row in rows:
             key = self.key_of(row)
-            self.before[key] = row
+            self.stored[key] = row
             self.rows[key] = row
 
-    def at(self, blank: StockRow) -> StockRow | None:
+    def find(self, blank: StockRow) -> StockRow | None:
         """Find the row with the key of `blank`."""
         return self.rows.get(self.key_of(blank))
 
     def changed(self) -> Iterator[tuple[Key, StockRow]]:
         """Yield what is no longer as stored."""
         for key, row in self.rows.items():
-            if row != self.before.get(key):
+            before = self.stored.get(key)
+            if row is not before and row != before:
                 yield key, row
+
+    def savepoint(self) -> Callable[[], None]:
+        """Return a function that takes everything back that is written from now on."""
+        rows, moved = dict(self.rows), len(self.movements)
+
+        def roll_back() -> None:
+            self.rows = rows
+            del self.movements[moved:]
+
+        return roll_back
 
     def move(
         self,
@@ -72,7 +83,7 @@ class Book:
         *,
         source: StockRow | None = None,
         target: StockRow | None = None,
-        promised: bool = False,
+        allocated: bool = False,
     ) -> StockRow | None:
         """Move a quantity out of a row, into the row that `target` describes, or both.
 
@@ -83,9 +94,13 @@ class Book:
         if described is None:
             message = "a movement needs an origin or a target"
             raise ValueError(message)
-        left = self._take(source, qty, promised=promised) if source else None
+        left = self._take(source, qty, allocated=allocated) if source else None
         came = self._put(target, qty, left) if target else None
-        self.moved.append(Moved(kind, came or left or described, qty, _place(left), _place(came)))
+        self.movements.append(
+            PendingMovement(
+                kind, came or left or described, qty, _movement_place(left), _movement_place(came)
+            )
+        )
         return came
 
     def allocate(self, row: StockRow, qty: Decimal) -> None:
@@ -101,16 +116,16 @@ class Book:
         key = self.key_of(row)
         here = self.rows[key]
         if here.allocated < qty:
-            raise _overtaken(here)
+            raise _stale_read(here)
         self._write(key, here, allocated=here.allocated - qty)
 
-    def _take(self, source: StockRow, qty: Decimal, *, promised: bool) -> StockRow:
+    def _take(self, source: StockRow, qty: Decimal, *, allocated: bool) -> StockRow:
         key = self.key_of(source)
         here = self.rows[key]
         free = here.qty - here.allocated
-        if promised and qty > here.allocated:
-            raise _overtaken(here)
-        if not promised and qty > free:
+        if allocated and qty > here.allocated:
+            raise _stale_read(here)
+        if not allocated and qty > free:
             bin_code = here.bin_code or "in transit"
             raise StockRefused(
                 "qty",
@@ -121,7 +136,7 @@ class Book:
             key,
             here,
             qty=remaining,
-            allocated=here.allocated - qty if promised else here.allocated,
+            allocated=here.allocated - qty if allocated else here.allocated,
             status="in" if remaining else "out",
         )
         return here
@@ -156,11 +171,11 @@ class Book:
         self.rows[key] = row.model_copy(update={**update, "updated_at": self.now})
 
 
-def _overtaken(row: StockRow) -> StaleRead:
+def _stale_read(row: StockRow) -> StaleRead:
     return StaleRead(f"less of {row.item_code} is allocated on row {row.id} than the work has")
 
 
-def _place(row: StockRow | None) -> MovementPlace | None:
+def _movement_place(row: StockRow | None) -> MovementPlace | None:
     if row is None:
         return None
     return MovementPlace(
@@ -178,7 +193,7 @@ _BY_STATUS: Mapping[InventoryStatus, str] = {
 }
 
 
-def share(row: StockRow) -> dict[str, Decimal]:
+def level_share(row: StockRow) -> dict[str, Decimal]:
     """Return what a row adds to the level of its product and warehouse."""
     if row.inventory_status == "in_transit":
         return {"in_transit": row.qty}
@@ -189,47 +204,49 @@ def share(row: StockRow) -> dict[str, Decimal]:
 
 
 @dataclass(slots=True)
-class Difference:
+class LevelChange:
     """By what a level changes, and a row that tells its product and warehouse."""
 
     row: StockRow
-    by: dict[str, Decimal] = field(default_factory=dict)
+    amounts: dict[str, Decimal] = field(default_factory=dict)
 
     def add(self, by: Mapping[str, Decimal], sign: int = 1) -> None:
         """Add up; what comes to nothing is left out."""
         for name, qty in by.items():
-            total = self.by.pop(name, NONE) + sign * qty
+            total = self.amounts.pop(name, NONE) + sign * qty
             if total:
-                self.by[name] = total
+                self.amounts[name] = total
 
 
-def differences(
+def level_changes(
     before: Mapping[Key, StockRow], changed: Iterable[tuple[Key, StockRow]]
-) -> list[Difference]:
+) -> list[LevelChange]:
     """Sum what changes in the level of each product and warehouse."""
-    found: dict[tuple[int, int], Difference] = {}
+    found: dict[tuple[int, int], LevelChange] = {}
     for key, row in changed:
         for one, sign in ((before.get(key), -1), (row, 1)):
             if one is not None:
                 place = (one.product_id, one.warehouse_id)
-                found.setdefault(place, Difference(one)).add(share(one), sign)
-    return [found[place] for place in sorted(found) if found[place].by]
+                found.setdefault(place, LevelChange(one)).add(level_share(one), sign)
+    return [found[place] for place in sorted(found) if found[place].amounts]
 
 
-def in_total(differences: Iterable[Difference]) -> list[Difference]:
+def total_changes(differences: Iterable[LevelChange]) -> list[LevelChange]:
     """Sum the differences of each product over the warehouses."""
-    found: dict[int, Difference] = {}
+    found: dict[int, LevelChange] = {}
     for difference in differences:
         product = difference.row.product_id
-        found.setdefault(product, Difference(difference.row)).add(difference.by)
-    return [one for one in found.values() if one.by]
+        found.setdefault(product, LevelChange(difference.row)).add(difference.amounts)
+    return [one for one in found.values() if one.amounts]
 
 
-class BelowZero(Exception):
+class NegativeLevel(Exception):
     """A level would fall below zero: it is newer than the rows, or the books are wrong."""
 
 
-def raised(level: Level | None, difference: Difference, now: str, *, total: bool = False) -> Level:
+def apply_level_change(
+    level: Level | None, difference: LevelChange, now: str, *, total: bool = False
+) -> Level:
     """Return the level of a warehouse, or the total, after a difference; its first if it is new.
 
     Raises BelowZero.
@@ -242,15 +259,15 @@ def raised(level: Level | None, difference: Difference, now: str, *, total: bool
         created_at=now,
         updated_at=now,
     )
-    by = difference.by
+    by = difference.amounts
     sums = {name: getattr(level, name) + by.get(name, NONE) for name in Quantities.model_fields}
     after = level.model_copy(update={**sums, "item_code": row.item_code, "updated_at": now})
     if after.available < 0 or any(qty < 0 for qty in sums.values()):
-        raise BelowZero(f"product {level.product_id}: {sums}")
+        raise NegativeLevel(f"product {level.product_id}: {sums}")
     return after
 
 
-def holds(
+def stock_count_changes(
     before: Mapping[Key, StockRow], changed: Iterable[tuple[Key, StockRow]]
 ) -> dict[tuple[str, int], int]:
     """Count by how many rows more or fewer each product and position has stock."""
@@ -277,7 +294,7 @@ class Candidate:
     pick_face: bool
 
 
-def choose(
+def choose_rows(
     candidates: Iterable[Candidate], qty: Decimal, batch: str | None = None
 ) -> list[tuple[StockRow, Decimal]]:
     """Choose what to allocate: first expired, then pick faces, then first received.
@@ -286,7 +303,7 @@ def choose(
     one batch if one is asked for.
     """
     fitting = [one for one in candidates if batch is None or one.row.batch_num == batch]
-    fitting.sort(key=_turn)
+    fitting.sort(key=_allocation_order)
     chosen: list[tuple[StockRow, Decimal]] = []
     for candidate in fitting:
         if qty <= 0:
@@ -299,12 +316,12 @@ def choose(
     return chosen
 
 
-def _turn(candidate: Candidate) -> tuple[str, bool, str, int]:
+def _allocation_order(candidate: Candidate) -> tuple[str, bool, str, int]:
     row = candidate.row
     return (row.expiry_date or _NO_EXPIRY, not candidate.pick_face, row.received_at, row.id)
 
 
-def numbered(moved: Moved, number: int, stamp: Mapping[str, object]) -> Movement:
+def movement_of(moved: PendingMovement, number: int, stamp: Mapping[str, object]) -> Movement:
     """Make the entry of the ledger of what moved."""
     row = moved.row
     return Movement.model_validate(

@@ -73,7 +73,7 @@ def free_rows(store: Store, product_id: int, warehouse_id: int) -> list[FreeRow]
     return repository.free_rows(store, product_id, warehouse_id, _CANDIDATES)
 
 
-def choose(
+def choose_rows(
     rows: Iterable[StockRow],
     pick_faces: Mapping[int, bool],
     qty: Decimal,
@@ -91,4 +91,4 @@ def choose(
         and row.position_id is not None
         and row.position_id in pick_faces
     ]
-    return rules.choose(candidates, qty, batch)
+    return rules.choose_rows(candidates, qty, batch)

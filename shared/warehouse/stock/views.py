@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from shared.kernel.db.collection import Record
+from shared.kernel.events.outbox import EventSubject
 from shared.warehouse.stock.models import (
     Level,
     Movement,
@@ -64,6 +65,11 @@ def level(record: Record[Level]) -> StockLevel:
         quarantine=found.quarantine,
         updated_at=found.updated_at,
     )
+
+
+LEVEL_EVENTS = EventSubject(
+    "stock_level", "/stock-levels?product_id={record.entity.product_id}", level
+)
 
 
 def movement(record: Record[Movement]) -> Movement:

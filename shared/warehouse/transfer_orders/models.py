@@ -1,4 +1,4 @@
-"""What transfer orders are: the body, what is stored, what is answered."""
+"""Models of transfer orders: request bodies, stored records and responses."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -25,9 +25,12 @@ from shared.kernel.list_parameters import PeriodParameters, Text
 MAX_LINES = 1000
 MAX_ARRIVALS = 10
 MAX_SERIALS = 40
-"""Lines of one arrival and serials of one line; `progress_rules` limits them together."""
+"""Maximum number of lines of an arrival and of serials of a line.
 
-type Status = Literal[
+`progress_rules` limits them together.
+"""
+
+type OrderStatus = Literal[
     "draft",
     "released",
     "picking",
@@ -41,11 +44,11 @@ type Status = Literal[
 type LineStatus = Literal[
     "open", "partial", "picked", "short", "in_transit", "received", "cancelled"
 ]
-type Source = Literal["web", "api", "import", "sap"]
+type OrderSource = Literal["web", "api", "import", "sap"]
 
 
 class TransferLineDraft(Input):
-    """One line of a transfer order to be created.
+    """A line of a new transfer order.
 
     `expected_series` and `expected_batches` are the serials and batches that the origin
     is expected to send.
@@ -64,20 +67,20 @@ class TransferOrderDraft(Input):
     from_warehouse: Code
     to_warehouse: Code
     priority: SmallInteger | None = Field(
-        default=None, description="The lower goes first; 2 unless given."
+        default=None, description="Lower is more urgent; default 2."
     )
     reason: Note | None = None
     due_at: Moment | None = None
     external_ref: Reference | None = None
     release: bool | None = None
     picker_id: Identifier | None = Field(
-        default=None, description="Who picks; an integration client that releases must say."
+        default=None, description="Who picks; required when an integration client releases."
     )
     lines: Annotated[list[TransferLineDraft], Field(min_length=1, max_length=MAX_LINES)]
 
 
 class PickerChoice(Input):
-    """Who picks a transfer order that is released."""
+    """The picker of a transfer order that is released."""
 
     picker_id: Identifier | None = Field(
         default=None, description="Required when an integration client releases."
@@ -85,7 +88,7 @@ class PickerChoice(Input):
 
 
 class Departure(Input):
-    """With what the goods of a transfer order leave."""
+    """The transport with which the goods of a transfer order leave."""
 
     seal_number: Reference | None = None
     vehicle_plate: Word | None = None
@@ -93,7 +96,7 @@ class Departure(Input):
 
 
 class ArrivalLine(Input):
-    """Goods of a transfer order that arrived, and where they were put."""
+    """Goods of a transfer order that arrived, and the position where they were put."""
 
     item_code: Code
     qty: Quantity
@@ -103,7 +106,7 @@ class ArrivalLine(Input):
 
 
 class Arrival(Input):
-    """What arrived in one go; with `final` nothing more is expected."""
+    """Goods that arrived together; with `final`, nothing more is expected."""
 
     lines: Annotated[list[ArrivalLine], Field(min_length=1, max_length=MAX_ARRIVALS)] = Field(
         default_factory=list, description="Required unless `final`."
@@ -112,7 +115,7 @@ class Arrival(Input):
 
 
 class OrderClosing(Input):
-    """The end of a transfer order; a difference needs its reason."""
+    """The end of a transfer order; a difference needs a reason."""
 
     reason: Reason | None = Field(
         default=None, description="Required when less was received than dispatched."
@@ -120,7 +123,7 @@ class OrderClosing(Input):
 
 
 class Parcel(Stored):
-    """Goods of a line in transit: dispatched, and not received so far."""
+    """Goods of a line in transit: dispatched and not received so far."""
 
     batch_num: str | None = None
     serial: str | None = None
@@ -128,7 +131,7 @@ class Parcel(Stored):
 
 
 class StoredTransferLine(Stored):
-    """One line as stored. `serials` are those that were picked."""
+    """A line as stored; `serials` are the picked serials."""
 
     line_num: int
     product_id: int
@@ -145,7 +148,7 @@ class StoredTransferLine(Stored):
 
 
 class TransferPlace(Stored):
-    """Where a transfer order begins or ends: a warehouse, as it was when the order was made."""
+    """The origin or destination of a transfer order, as it was when the order was created."""
 
     id: int | None
     code: str | None
@@ -156,14 +159,14 @@ class StoredTransferOrder(Stored):
     """A transfer order as stored."""
 
     id: int
-    status: Status
+    status: OrderStatus
     origin: TransferPlace
     destination: TransferPlace
     priority: int
     reason: str | None = None
     due_at: str | None = None
     external_ref: str | None = None
-    source: Source
+    source: OrderSource
     picker_id: int | None = None
     picking_id: int | None = None
     dispatched_at: Timestamp | None = None
@@ -179,7 +182,7 @@ class StoredTransferOrder(Stored):
 
 
 class TransferUnits(Stored):
-    """Units of a transfer order, over all its lines."""
+    """Units of a transfer order, summed over its lines."""
 
     requested: Number
     picked: Number
@@ -188,7 +191,7 @@ class TransferUnits(Stored):
 
 
 class TransferOrderLine(Stored):
-    """One line of a transfer order as answered."""
+    """A line of a transfer order."""
 
     id: int
     line_num: int
@@ -204,14 +207,14 @@ class TransferOrderLine(Stored):
 
 
 class TransferOrder(Stored):
-    """A transfer order as answered; `lines` is null in lists."""
+    """A transfer order; `lines` is null in lists."""
 
     model_config = ConfigDict(serialize_by_alias=True)
 
     object: Literal["transfer_order"] = "transfer_order"
     id: int
     code: str
-    status: Status
+    status: OrderStatus
     status_label: str
     headline: str | None
     has_discrepancy: bool
@@ -229,7 +232,7 @@ class TransferOrder(Stored):
     vehicle_plate: str | None
     carrier_id: int | None
     external_ref: str | None
-    source: Source
+    source: OrderSource
     picking_id: int | None
     receipt_id: int | None
     sap: Mapping[str, Any] | None
@@ -240,7 +243,7 @@ class TransferOrderParameters(PeriodParameters):
     """Parameters of the list of transfer orders."""
 
     sort: Literal["created_at", "-created_at", "updated_at", "-updated_at"] = "-created_at"
-    status: Status | None = None
+    status: OrderStatus | None = None
     from_warehouse: Text | None = None
     to_warehouse: Text | None = None
     external_ref: Text | None = None

@@ -1,20 +1,20 @@
-"""A transfer order at its origin: released, picked, or given up."""
+"""Release transfer orders, pick them at their origin, and cancel them."""
 
 from collections.abc import Mapping
 
 from shared.identity.tenancy.tenant import Substitution
-from shared.kernel.db import references
 from shared.kernel.db.collection import Record
 from shared.kernel.db.transaction import StaleRead, Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Problem, ValidationFailed
-from shared.warehouse.documents.models import Progress
+from shared.warehouse import references
+from shared.warehouse.documents.models import DocumentProgress
 from shared.warehouse.picking import picks
 from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.allocation import allocate_rest
 from shared.warehouse.picking.models import PickDraft, PickingEnd, StoredPicking
 from shared.warehouse.transfer_orders import progress_rules as rules
-from shared.warehouse.transfer_orders.models import PickerChoice, Status, StoredTransferOrder
+from shared.warehouse.transfer_orders.models import OrderStatus, PickerChoice, StoredTransferOrder
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS, holder
 from shared.warehouse.work_records import DocumentReference, Operator
 
@@ -22,15 +22,15 @@ from shared.warehouse.work_records import DocumentReference, Operator
 def release_transfer_order(
     tx: Transaction, number: int, choice: PickerChoice, *, by_client: bool
 ) -> Record[StoredTransferOrder]:
-    """Release an order for picking: stock of the origin is allocated as far as there is any.
+    """Release an order for picking, and allocate the stock that the origin has for it.
 
-    `by_client`: an integration client asks. Raises ValidationFailed when it names no
-    picker, StaleState unless the order is a draft.
+    `by_client` is true when an integration client sends the request. Raises ValidationFailed when
+    it names no picker, StaleState unless the order is a draft.
     """
     if by_client and choice.picker_id is None:
-        message = "is required when an integration client releases"
+        message = "is required when an integration client releases an order"
         raise ValidationFailed([Problem("picker_id", message)])
-    # One transaction may not hold all promises: the first ones come with the release.
+    # The release allocates as many lines as fit into its transaction; the others follow in steps.
     record, lacks = run_transaction(
         tx.store,
         lambda own: _release(own, number, choice),
@@ -45,22 +45,25 @@ def release_transfer_order(
 def _release(
     own: Transaction, number: int, choice: PickerChoice
 ) -> tuple[Record[StoredTransferOrder], bool]:
-    """Stage the release, unless an earlier attempt of this request has committed it."""
+    """Stage the release, unless an earlier attempt of the request has committed it.
+
+    Returns the order, and whether a line lacks stock so far.
+    """
     record = TRANSFER_ORDERS.get(own.store, number)
-    begun = record.entity.picking_id
-    if begun is not None and picking_service.is_of_request(own, begun):
+    existing = record.entity.picking_id
+    if existing is not None and picking_service.was_created_by_request(own, existing):
         return record, True
-    rules.ensure_state(record.entity, "draft")
-    after, lacks = with_picking(own, record.entity, choice.picker_id)
+    rules.ensure_status(record.entity, "draft")
+    after, lacks = create_picking_for(own, record.entity, choice.picker_id)
     return TRANSFER_ORDERS.replace(own, record, after), lacks
 
 
-def with_picking(
+def create_picking_for(
     tx: Transaction, order: StoredTransferOrder, picker_id: int | None
 ) -> tuple[StoredTransferOrder, bool]:
-    """Stage the picking of an order, with promises of stock to its first lines.
+    """Stage the picking of an order, with stock allocated to its first lines.
 
-    Returns the order as released for it, and whether anything has no promise so far.
+    Returns the order as released, and whether a line lacks stock so far.
     """
     picker = picker_id or (tx.caller.user_id if tx.caller else None)
     reference = DocumentReference(
@@ -70,7 +73,7 @@ def with_picking(
         card_code=None,
         external_ref=order.external_ref,
     )
-    begun = picking_service.new_picking(
+    picking = picking_service.new_picking(
         tx,
         operator=Operator(id=picker, name=None) if picker else None,
         priority=order.priority,
@@ -79,78 +82,81 @@ def with_picking(
         warehouse_id=order.origin.id,
         lines=rules.picking_lines(order),
     )
-    lines = picking_service.begin_picking(tx, begun, _tell_nobody, allocate=True).entity.lines
+    lines = picking_service.insert_picking(tx, picking, _record_nothing, allocate=True).entity.lines
     lacks = any(line.qty > sum(one.qty for one in line.allocations) for line in lines)
-    return rules.released(order, picking_id=begun.id, picker_id=picker, now=tx.now), lacks
+    return rules.released(order, picking_id=picking.id, picker_id=picker, now=tx.now), lacks
 
 
-def _tell_nobody(
-    _tx: Transaction, _picking: StoredPicking, _progress: Mapping[int, Progress]
+def _record_nothing(
+    _tx: Transaction, _picking: StoredPicking, _progress: Mapping[int, DocumentProgress]
 ) -> None:
-    """The order is staged by whoever acts on it, with what became of its picking."""
+    """Stage nothing: the caller stages the order itself, with the progress of its picking."""
 
 
 def pick(
     tx: Transaction, number: int, draft: PickDraft, substitution: Substitution
 ) -> Record[StoredTransferOrder]:
-    """Note what was picked for an order; with the last of it the order is picked.
+    """Stage a pick of an order; with the last one, the order is picked.
 
-    Raises ValidationFailed when it is not what was allocated (or may be picked instead),
-    StaleState or Conflict unless the order is being picked.
+    Raises ValidationFailed when the goods are not allocated to the order and may not be picked
+    instead, StaleState or Conflict unless the order is being picked.
     """
     record = TRANSFER_ORDERS.get(tx.store, number)
-    rules.ensure_state(record.entity, "released", "picking")
-    after = picks.pick_through(tx, _work_of(tx, record.entity), draft, substitution).entity
-    state: Status = "picked" if after.status == "finalized" else "picking"
+    rules.ensure_status(record.entity, "released", "picking")
+    after = picks.pick_for_transfer_order(
+        tx, _open_picking(tx, record.entity), draft, substitution
+    ).entity
+    state: OrderStatus = "picked" if after.status == "finalized" else "picking"
     return TRANSFER_ORDERS.replace(tx, record, rules.picked(record.entity, after, state, tx.now))
 
 
 def finish_picking(tx: Transaction, number: int) -> Record[StoredTransferOrder]:
-    """End the picking of an order, also when not everything was picked; the rest is free again.
+    """Finish the picking of an order and release its remaining allocations.
 
-    Raises StaleState or Conflict unless something of the order has been picked.
+    Raises StaleState or Conflict unless the picking of the order has begun and not ended.
     """
     record = TRANSFER_ORDERS.get(tx.store, number)
-    rules.ensure_state(record.entity, "picking")
+    rules.ensure_status(record.entity, "picking")
     end = PickingEnd(shortage_reason="other")
-    ended = picking_service.end_picking(tx, _work_of(tx, record.entity), end, _tell_nobody)
+    ended = picking_service.end_picking(tx, _open_picking(tx, record.entity), end, _record_nothing)
     after = rules.picked(record.entity, ended.entity, "picked", tx.now)
     return TRANSFER_ORDERS.replace(tx, record, after)
 
 
 def cancel_transfer_order(tx: Transaction, number: int) -> Record[StoredTransferOrder]:
-    """Give an order up: what was allocated is free, what was picked lies on its shelf again.
+    """Cancel an order: release its allocations and return staged goods to available stock.
 
-    Raises StaleState once the order is picked, or was cancelled already.
+    Raises StaleState when the order is picked or cancelled.
     """
     record = TRANSFER_ORDERS.get(tx.store, number)
-    rules.ensure_state(record.entity, "draft", "released", "picking")
+    rules.ensure_status(record.entity, "draft", "released", "picking")
     if record.entity.picking_id is None:
         references.release_references(tx, holder(number))
         return TRANSFER_ORDERS.replace(tx, record, rules.cancelled(record.entity, tx.now))
-    _work_of(tx, record.entity)
-    told: list[Record[StoredTransferOrder]] = []
+    _open_picking(tx, record.entity)
+    changed: list[Record[StoredTransferOrder]] = []
 
-    def tell(own: Transaction, after: StoredPicking, progress: Mapping[int, Progress]) -> None:
-        for what in progress.values():
+    def record_progress(
+        own: Transaction, after: StoredPicking, progress: Mapping[int, DocumentProgress]
+    ) -> None:
+        for one in progress.values():
             before = TRANSFER_ORDERS.get(own.store, number)
-            rules.ensure_state(before.entity, "released", "picking")
+            rules.ensure_status(before.entity, "released", "picking")
             order = rules.picked(before.entity, after, before.entity.status, own.now)
-            if what.ends is not None:
+            if one.ends is not None:
                 order = rules.cancelled(order, own.now)
                 references.release_references(own, holder(number))
-            told.append(TRANSFER_ORDERS.replace(own, before, order))
+            changed.append(TRANSFER_ORDERS.replace(own, before, order))
 
     picking_service.undo_picking(
-        tx, record.entity.picking_id, tell, "cancelled", "pending", "started"
+        tx, record.entity.picking_id, record_progress, "cancelled", "pending", "started"
     )
-    return told[-1]
+    return changed[-1]
 
 
-def _work_of(tx: Transaction, order: StoredTransferOrder) -> Record[StoredPicking]:
-    """Read the picking of an order that is being picked."""
+def _open_picking(tx: Transaction, order: StoredTransferOrder) -> Record[StoredPicking]:
+    """Read the picking of an order; StaleRead when it has ended since the order was read."""
     record = picking_service.get_picking(tx.store, order.picking_id or 0)
     if record.entity.status not in {"pending", "started"}:
-        # It ended, and the order with it, since the order was read.
         raise StaleRead
     return record

@@ -1,11 +1,12 @@
-"""Decisions about transfer orders on their way, on plain data: state by state to the end."""
+"""Rules of the progress of transfer orders, as pure functions, from release to close."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.kernel.errors import Conflict, Problem, StaleState
-from shared.warehouse.catalog.lines import Claim, examine_goods
+from shared.kernel.validation import Checked
+from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.picking.models import Pick, StoredPicking, StoredPickingLine
 from shared.warehouse.transfer_orders.models import (
@@ -13,48 +14,50 @@ from shared.warehouse.transfer_orders.models import (
     ArrivalLine,
     Departure,
     LineStatus,
+    OrderStatus,
     Parcel,
-    Status,
     StoredTransferLine,
     StoredTransferOrder,
 )
 from shared.warehouse.warehouses.models import KnownPosition
+from shared.warehouse.work_records import wrong_status
 
 NONE = Decimal(0)
-_WAY: Sequence[Status] = (
+_STATUS_ORDER: Sequence[OrderStatus] = (
     "draft", "released", "picking", "picked", "in_transit", "receiving", "received", "closed",
     "cancelled",
 )  # fmt: skip
-_ROOM = 90
-"""Actions that one transaction leaves for what arrives: the other 10 are for the order, its
-event, counters and the answer."""
-_PER_LINE = 5
-"""Actions for the level, its total, its event, and what product and position hold."""
-_PER_ROW = 4
-"""Actions for goods by quantity: two rows, the key of a new one, a movement."""
-_PER_SERIAL = 2
-"""Actions for a serial: its one row and a movement."""
+_MAX_LINE_ACTIONS = 90
+"""Actions for the lines of one request, of the 100 of a transaction. The other 10 are for the
+order, its event, the counters and the stored response."""
+_ACTIONS_PER_LINE = 5
+"""The level, the total, the event, and the stock counts of the product and the position."""
+_ACTIONS_PER_ROW = 4
+"""Goods without serial: two rows, the alias of a new row, and a movement."""
+_ACTIONS_PER_SERIAL = 2
+"""A serial: its row and a movement."""
 
 
-def ensure_state(order: StoredTransferOrder, *allowed: Status) -> None:
-    """Refuse what the state of an order does not allow.
+def ensure_status(order: StoredTransferOrder, *allowed: OrderStatus) -> None:
+    """Raise an error unless the status of an order is one of `allowed`.
 
-    Raises StaleState when the order has gone further than that, Conflict when it is not
-    there yet.
+    Raises StaleState when the order is past these statuses, Conflict when it has not reached
+    them.
     """
     if order.status in allowed:
         return
-    wanted = " or ".join(allowed)
-    message = f"TO-{order.id} is {order.status}; this needs it to be {wanted}."
-    gone_further = _WAY.index(order.status) > max(_WAY.index(state) for state in allowed)
-    raise StaleState(message) if gone_further else Conflict(message)
+    message = wrong_status(f"TO-{order.id}", order.status, allowed)
+    is_late = _STATUS_ORDER.index(order.status) > max(
+        _STATUS_ORDER.index(state) for state in allowed
+    )
+    raise StaleState(message) if is_late else Conflict(message)
 
 
 # At the origin
 
 
 def picking_lines(order: StoredTransferOrder) -> list[StoredPickingLine]:
-    """Make the lines of the picking of an order."""
+    """Return the lines of the picking of an order."""
     return [
         StoredPickingLine(
             document_id=order.id,
@@ -73,15 +76,15 @@ def picking_lines(order: StoredTransferOrder) -> list[StoredPickingLine]:
 def released(
     order: StoredTransferOrder, *, picking_id: int, picker_id: int | None, now: str
 ) -> StoredTransferOrder:
-    """Return the order as released for a picking."""
+    """Return the order as released, with its picking and picker."""
     update = {"picking_id": picking_id, "picker_id": picker_id}
-    return _at(order, "released", now, **update)
+    return _update(order, "released", now, **update)
 
 
 def picked(
-    order: StoredTransferOrder, picking: StoredPicking, state: Status, now: str
+    order: StoredTransferOrder, picking: StoredPicking, state: OrderStatus, now: str
 ) -> StoredTransferOrder:
-    """Return the order in a state, with the quantities and serials that its picking has."""
+    """Return the order with the status `state` and the picked quantities and serials."""
     of = {line.document_line: line for line in picking.lines}
     lines = [
         line.model_copy(
@@ -94,65 +97,67 @@ def picked(
         )
         for line in order.lines
     ]
-    return _at(order, state, now, lines=lines)
+    return _update(order, state, now, lines=lines)
 
 
 def cancelled(order: StoredTransferOrder, now: str) -> StoredTransferOrder:
-    """Return the order as given up."""
-    return _at(order, "cancelled", now)
+    """Return the order as cancelled."""
+    return _update(order, "cancelled", now)
 
 
-# On the road
+# In transit
 
 
-def loaded(
+def with_transit(
     order: StoredTransferOrder, goods: Iterable[tuple[int, Pick]], now: str
 ) -> StoredTransferOrder:
-    """Return the order with goods in transit, each with the number of its line."""
+    """Return the order with more goods in transit: line numbers and picks."""
     lines = {line.line_num: line for line in order.lines}
     for number, pick in goods:
         line = lines[number]
         lines[number] = line.model_copy(
             update={
                 "dispatched_qty": line.dispatched_qty + pick.qty,
-                "transit": _with(line.transit, pick),
+                "transit": _with_parcel(line.transit, pick),
             }
         )
-    return _at(order, order.status, now, lines=list(lines.values()))
+    return _update(order, order.status, now, lines=list(lines.values()))
 
 
-def _with(transit: Sequence[Parcel], pick: Pick) -> list[Parcel]:
-    """Add a pick to what is in transit: goods of one batch are one parcel."""
-    same = [one for one in transit if _names(one) == (pick.batch_num, pick.serial)]
+def _with_parcel(transit: Sequence[Parcel], pick: Pick) -> list[Parcel]:
+    """Return the parcels with a pick added; goods of one batch are one parcel."""
+    same = [one for one in transit if _batch_and_serial(one) == (pick.batch_num, pick.serial)]
     others = [one for one in transit if one not in same]
     qty = sum((one.qty for one in same), pick.qty)
     return [*others, Parcel(batch_num=pick.batch_num, serial=pick.serial, qty=qty)]
 
 
-def _names(parcel: Parcel) -> tuple[str | None, str | None]:
+def _batch_and_serial(parcel: Parcel) -> tuple[str | None, str | None]:
     return parcel.batch_num, parcel.serial
 
 
-def departed(order: StoredTransferOrder, departure: Departure, now: str) -> StoredTransferOrder:
-    """Return the order as on its way."""
-    return _at(order, "in_transit", now, dispatched_at=now, **departure.model_dump())
+def dispatched(order: StoredTransferOrder, departure: Departure, now: str) -> StoredTransferOrder:
+    """Return the order as in transit."""
+    return _update(order, "in_transit", now, dispatched_at=now, **departure.model_dump())
 
 
 # At the destination
 
 
 @dataclass(frozen=True, slots=True)
-class MasterData:
-    """What the database knows of the codes that arriving goods name."""
+class ArrivalMasterData:
+    """The products and positions that arriving goods name."""
 
     products: Mapping[str, KnownProduct]
     positions: Mapping[str, KnownPosition]
-    """By code, those of the destination."""
+    """Positions of the destination, by code."""
 
 
-def examine(arrival: Arrival, order: StoredTransferOrder, known: MasterData) -> Iterator[Problem]:
-    """Find every problem of what arrives; fields that are None were invalid by themselves."""
-    lines: Sequence[ArrivalLine] | None = arrival.lines
+def examine(
+    arrival: Checked[Arrival], order: StoredTransferOrder, known: ArrivalMasterData
+) -> Iterator[Problem]:
+    """Yield every problem of an arrival besides those of its fields."""
+    lines: Sequence[Checked[ArrivalLine]] | None = arrival.lines
     if lines is None:
         return
     if not lines and not arrival.final:
@@ -163,39 +168,43 @@ def examine(arrival: Arrival, order: StoredTransferOrder, known: MasterData) -> 
         yield from _goods_problems(path, line, order, known)
         yield from _serial_problems(path, line, order, seen)
         yield from _bin_problems(path, line, order, known)
-    if sum(_actions(line) for line in lines) > _ROOM:
+    if sum(_actions(line) for line in lines) > _MAX_LINE_ACTIONS:
+        serials = sum(len(line.serials or ()) for line in lines)
         message = (
-            "are more than can be received at once: send at most 10, fewer with many serials"
-            " (a line alone may have 40), the others in further calls"
+            f"{len(lines)} lines with {serials} serials do not fit into one request; send at most"
+            " 10 lines without serials, or one line with 40 serials, and the rest in further"
+            " requests"
         )
         yield Problem("lines", message)
 
 
-def _actions(line: ArrivalLine) -> int:
-    return _PER_LINE + (_PER_SERIAL * len(line.serials) if line.serials else _PER_ROW)
+def _actions(line: Checked[ArrivalLine]) -> int:
+    return _ACTIONS_PER_LINE + (
+        _ACTIONS_PER_SERIAL * len(line.serials) if line.serials else _ACTIONS_PER_ROW
+    )
 
 
 def _goods_problems(
-    path: str, line: ArrivalLine, order: StoredTransferOrder, known: MasterData
+    path: str, line: Checked[ArrivalLine], order: StoredTransferOrder, known: ArrivalMasterData
 ) -> Iterator[Problem]:
-    code: str | None = line.item_code
+    code = line.item_code
     if code is None:
         return
     sent = [one for one in order.lines if one.item_code == code and one.dispatched_qty]
     if not sent:
-        yield Problem(f"{path}.item_code", f"nothing of {code} was dispatched with TO-{order.id}")
+        yield Problem(f"{path}.item_code", f"{code} was not dispatched with TO-{order.id}")
         return
-    claim = Claim(path, code, line.qty, {"batch": line.batch}, ("serials", line.serials))
+    claim = GoodsLine(path, code, line.qty, {"batch": line.batch}, ("serials", line.serials))
     yield from examine_goods(claim, known.products[code])
 
 
 def _serial_problems(
     path: str,
-    line: ArrivalLine,
+    line: Checked[ArrivalLine],
     order: StoredTransferOrder,
     seen: dict[tuple[str, str], str],
 ) -> Iterator[Problem]:
-    code: str | None = line.item_code
+    code = line.item_code
     if code is None:
         return
     sent = {serial for one in order.lines if one.item_code == code for serial in one.serials}
@@ -203,15 +212,15 @@ def _serial_problems(
         field = f"{path}.serials.{number}"
         first = seen.setdefault((code, serial), path)
         if first != path:
-            yield Problem(field, f"is received already, by {first}")
+            yield Problem(field, f"serial {serial} is already in {first}")
         if sent and serial not in sent:
             yield Problem(field, f"serial {serial} was not dispatched with TO-{order.id}")
 
 
 def _bin_problems(
-    path: str, line: ArrivalLine, order: StoredTransferOrder, known: MasterData
+    path: str, line: Checked[ArrivalLine], order: StoredTransferOrder, known: ArrivalMasterData
 ) -> Iterator[Problem]:
-    code: str | None = line.bin_code
+    code = line.bin_code
     if code is None:
         return
     position = known.positions.get(code)
@@ -224,10 +233,10 @@ def _bin_problems(
         yield Problem(field, f"position {code} is blocked")
 
 
-def unloaded(
+def with_arrival(
     order: StoredTransferOrder, arrival: Arrival, now: str
 ) -> tuple[StoredTransferOrder, list[str]]:
-    """Return the order after what arrived, and what of it is more than is in transit."""
+    """Return the order after goods arrived, and a message for each quantity not in transit."""
     lines = {line.line_num: line for line in order.lines}
     excess: list[str] = []
     for one in arrival.lines:
@@ -238,23 +247,23 @@ def unloaded(
             left = qty
             for number, line in lines.items():
                 if line.item_code == one.item_code and left:
-                    lines[number], left = _less(line, one.batch, serial, left)
+                    lines[number], left = _without_arrived(line, one.batch, serial, left)
             if left:
                 excess.append(_excess(one, serial, qty - left))
-    after = _at(order, "receiving", now, lines=list(lines.values()))
+    after = _update(order, "receiving", now, lines=list(lines.values()))
     if arrival.final or not any(line.transit for line in after.lines):
-        after = _at(after, "received", now, received_at=now)
+        after = _update(after, "received", now, received_at=now)
     return after, excess
 
 
-def _less(
+def _without_arrived(
     line: StoredTransferLine, batch: str | None, serial: str | None, qty: Decimal
 ) -> tuple[StoredTransferLine, Decimal]:
-    """Take goods of a batch or a serial out of what is in transit; and what is left to take."""
+    """Return the line with less in transit, and the rest of `qty` that was not in transit."""
     transit: list[Parcel] = []
     left = qty
     for parcel in line.transit:
-        part = min(left, parcel.qty) if _names(parcel) == (batch, serial) else NONE
+        part = min(left, parcel.qty) if _batch_and_serial(parcel) == (batch, serial) else NONE
         left -= part
         if parcel.qty > part:
             transit.append(parcel.model_copy(update={"qty": parcel.qty - part}))
@@ -264,24 +273,31 @@ def _less(
 
 def _excess(line: ArrivalLine, serial: str | None, there: Decimal) -> str:
     if serial is not None:
-        return f"serial {serial} of {line.item_code} has arrived already"
+        return f"serial {serial} of {line.item_code} is not in transit"
     batch = f", batch {line.batch}" if line.batch else ""
-    return f"only {there.normalize():f} of {line.item_code}{batch} is in transit"
+    received = f"{line.qty.normalize():f} of {line.item_code}{batch} received"
+    return f"{received}, {there.normalize():f} in transit"
 
 
 # The end
 
 
-def differs(order: StoredTransferOrder) -> bool:
-    """Tell whether receiving has ended with another quantity than was dispatched."""
+def has_discrepancy(order: StoredTransferOrder) -> bool:
+    """Return whether another quantity was received in the end than was dispatched."""
     ended = order.status in {"received", "closed"}
     return ended and any(line.received_qty != line.dispatched_qty for line in order.lines)
 
 
-def without(
+def units_missing(order: StoredTransferOrder) -> Decimal:
+    """Return the number of units that were dispatched and not received."""
+    missing = sum((line.dispatched_qty - line.received_qty for line in order.lines), NONE)
+    return missing.normalize()
+
+
+def without_parcels(
     order: StoredTransferOrder, lost: Iterable[tuple[int, Parcel]], now: str
 ) -> StoredTransferOrder:
-    """Return the order without parcels, each with the number of its line, that never came."""
+    """Return the order without parcels that never arrived: line numbers and parcels."""
     gone = [(number, id(parcel)) for number, parcel in lost]
     lines = [
         line.model_copy(
@@ -291,48 +307,48 @@ def without(
         )
         for line in order.lines
     ]
-    return _at(order, order.status, now, lines=lines)
+    return _update(order, order.status, now, lines=lines)
 
 
 def closed(order: StoredTransferOrder, reason: str | None, now: str) -> StoredTransferOrder:
-    """Return the order at its end."""
-    return _at(order, "closed", now, closed_at=now, close_reason=reason)
+    """Return the order as closed."""
+    return _update(order, "closed", now, closed_at=now, close_reason=reason)
 
 
-def _at(
-    order: StoredTransferOrder, state: Status, now: str, **update: object
+def _update(
+    order: StoredTransferOrder, state: OrderStatus, now: str, **update: object
 ) -> StoredTransferOrder:
     return order.model_copy(update={**update, "status": state, "updated_at": now})
 
 
-# What a line shows
+# Status of lines
 
 
-def state_of(order: StoredTransferOrder, line: StoredTransferLine) -> LineStatus:
-    """State of a line of an order."""
+def line_status(order: StoredTransferOrder, line: StoredTransferLine) -> LineStatus:
+    """Return the status of a line of an order."""
     match order.status:
         case "draft" | "released":
             return "open"
         case "cancelled":
             return "cancelled"
         case "picking":
-            return _picked_state(line)
+            return _picking_line_status(line)
         case "picked":
             return "picked" if line.picked_qty >= line.qty else "short"
         case "in_transit" | "receiving":
-            return _travelling_state(line)
+            return _transit_line_status(line)
         case _:
-            came = line.dispatched_qty and line.received_qty == line.dispatched_qty
-            return "received" if came else "short"
+            is_complete = line.dispatched_qty and line.received_qty == line.dispatched_qty
+            return "received" if is_complete else "short"
 
 
-def _picked_state(line: StoredTransferLine) -> LineStatus:
+def _picking_line_status(line: StoredTransferLine) -> LineStatus:
     if line.picked_qty >= line.qty:
         return "picked"
     return "partial" if line.picked_qty else "open"
 
 
-def _travelling_state(line: StoredTransferLine) -> LineStatus:
+def _transit_line_status(line: StoredTransferLine) -> LineStatus:
     if not line.dispatched_qty:
         return "short"
     if line.received_qty >= line.dispatched_qty:

@@ -2,16 +2,15 @@
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets
-from shared.kernel.db.items import Key
+from shared.kernel.db.items import Key, alias_key
 from shared.kernel.db.listing import Page, read_page
-from shared.kernel.db.references import alias_key
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.transfer_orders.models import StoredTransferOrder, TransferOrderParameters
 
 _REQUEST_SECONDS = 86_400
-"""How long a request may be repeated under its Idempotency-Key."""
+"""Seconds during which a request may be repeated under its Idempotency-Key."""
 
 
 def _facets(order: StoredTransferOrder) -> Facets:
@@ -41,17 +40,17 @@ TRANSFER_ORDERS = Collection(
 
 
 def holder(number: int) -> str:
-    """Name of an order in the register of open work."""
+    """Return the name of an order in the register of open work."""
     return f"{TRANSFER_ORDERS.kind}#{number}"
 
 
 def reference_key(external_ref: str) -> Key:
-    """Key of the alias that makes a reference unique."""
+    """Return the key of the alias that makes a reference unique."""
     return alias_key("transfer_order_ref", external_ref)
 
 
 def put_reference(tx: Transaction, order: StoredTransferOrder) -> None:
-    """Stage the alias, if there is a reference; overtaken when another order got it first."""
+    """Stage the alias of a reference, if any; StaleRead when another order has it."""
     if order.external_ref is None:
         return
     partition, sort = reference_key(order.external_ref)
@@ -59,12 +58,12 @@ def put_reference(tx: Transaction, order: StoredTransferOrder) -> None:
 
 
 def request_key(request: str) -> Key:
-    """Key of what leads from a request to the order that it has begun to make in steps."""
+    """Return the key of the alias that leads from a request to the order it has created."""
     return alias_key("transfer_order_request", request)
 
 
 def put_request(tx: Transaction, order: StoredTransferOrder) -> None:
-    """Stage what leads from the request to the order, for as long as it may be repeated."""
+    """Stage the alias from the request to the order, for as long as it may be repeated."""
     if tx.idempotency_record is None:
         return
     partition, sort = request_key(tx.idempotency_record)
@@ -75,7 +74,7 @@ def put_request(tx: Transaction, order: StoredTransferOrder) -> None:
 def list_transfer_orders(
     store: Store, parameters: TransferOrderParameters, timezone: str
 ) -> Page[StoredTransferOrder]:
-    """Read a page of transfer orders; `from` and `to` are days in the time zone."""
+    """Read a page of transfer orders; the days of `parameters` are days in `timezone`."""
     query = parameters.list_query(
         equal={
             "status": parameters.status,

@@ -1,14 +1,15 @@
-"""Decisions about transfer orders, on plain data: what an order may say."""
+"""Rules of new transfer orders, as pure functions."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.kernel.errors import Problem
-from shared.warehouse.catalog.lines import Claim, Findings, examine_lines
+from shared.kernel.validation import Checked
+from shared.warehouse.catalog.lines import Findings, GoodsLine, examine_lines
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.transfer_orders.models import (
-    Source,
+    OrderSource,
     StoredTransferLine,
     StoredTransferOrder,
     TransferLineDraft,
@@ -18,60 +19,68 @@ from shared.warehouse.transfer_orders.models import (
 from shared.warehouse.warehouses.models import KnownWarehouse
 
 _NORMAL = 2
-"""Priority of an order that names none; the same as Normal of an exit document."""
+"""Priority of an order without one: Normal, as of an exit document."""
 
 
 @dataclass(frozen=True, slots=True)
-class MasterData:
-    """What the database knows of the codes that an order names."""
+class OrderMasterData:
+    """The products and warehouses that an order names."""
 
     products: Mapping[str, KnownProduct]
     warehouses: Mapping[str, KnownWarehouse]
 
 
-def examine(draft: TransferOrderDraft, known: MasterData, *, by_client: bool) -> Findings:
-    """Find every problem of an order; fields that are None were invalid by themselves.
+def examine(
+    draft: Checked[TransferOrderDraft], known: OrderMasterData, *, by_client: bool
+) -> Findings:
+    """Return every problem of an order besides those of its fields.
 
-    `by_client`: an integration client asks, which picks nothing itself.
+    `by_client`: the caller is an integration client, which cannot be the picker itself.
     """
     invalid: list[Problem] = [*_warehouse_problems(draft, known)]
     if by_client and draft.release and draft.picker_id is None:
-        invalid.append(Problem("picker_id", "is required when an integration client releases"))
+        invalid.append(
+            Problem("picker_id", "is required when an integration client releases an order")
+        )
     found = examine_lines((_claim(path, line) for path, line in lines_of(draft)), known.products)
     return Findings([*invalid, *found.invalid], found.blocked)
 
 
-def _claim(path: str, line: TransferLineDraft) -> Claim:
+def _claim(path: str, line: Checked[TransferLineDraft]) -> GoodsLine:
     batches = {"batch_num": line.batch_num, "expected_batches": line.expected_batches}
     serials = ("expected_series", line.expected_series)
-    return Claim(path, line.item_code, line.qty, batches, serials)
+    return GoodsLine(path, line.item_code, line.qty, batches, serials)
 
 
-def lines_of(draft: TransferOrderDraft) -> Iterator[tuple[str, TransferLineDraft]]:
+def lines_of(
+    draft: Checked[TransferOrderDraft],
+) -> Iterator[tuple[str, Checked[TransferLineDraft]]]:
     """Yield the lines of a draft with their paths."""
     for number, line in enumerate(draft.lines or ()):
         yield f"lines.{number}", line
 
 
-def two_warehouses(draft: TransferOrderDraft, known: MasterData) -> bool:
-    """Tell whether the order names two warehouses that there are."""
+def names_two_warehouses(draft: Checked[TransferOrderDraft], known: OrderMasterData) -> bool:
+    """Return whether the order names two warehouses that exist."""
     return len({draft.from_warehouse, draft.to_warehouse} & known.warehouses.keys()) > 1
 
 
-def _warehouse_problems(draft: TransferOrderDraft, known: MasterData) -> Iterator[Problem]:
+def _warehouse_problems(
+    draft: Checked[TransferOrderDraft], known: OrderMasterData
+) -> Iterator[Problem]:
     for field in ("from_warehouse", "to_warehouse"):
         code: str | None = getattr(draft, field)
         if code is not None and code not in known.warehouses:
             yield Problem(field, f"no warehouse has the code {code}")
-    origin: str | None = draft.from_warehouse
+    origin = draft.from_warehouse
     if origin is not None and origin == draft.to_warehouse:
-        yield Problem("to_warehouse", "must be another warehouse than from_warehouse")
+        yield Problem("to_warehouse", f"must be another warehouse than from_warehouse, {origin}")
 
 
 def new_order(
-    number: int, draft: TransferOrderDraft, known: MasterData, now: str, source: Source
+    number: int, draft: TransferOrderDraft, known: OrderMasterData, now: str, source: OrderSource
 ) -> StoredTransferOrder:
-    """Make the order of a draft without problems, itself a draft."""
+    """Return the order that a draft becomes, in the state `draft`."""
     return StoredTransferOrder(
         id=number,
         status="draft",

@@ -1,9 +1,8 @@
-"""Use cases of transfer orders."""
+"""Use cases of transfer orders: create, check, read and list them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from shared.kernel.db import references
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
@@ -11,18 +10,21 @@ from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
-from shared.kernel.errors import Problem, RuleBlocked, ServiceError, ValidationFailed
+from shared.kernel.errors import Problem, ServiceError
+from shared.kernel.events.outbox import raise_record_event
+from shared.kernel.validation import Checked, InvalidBody
+from shared.warehouse import references
 from shared.warehouse.catalog import service as catalog
+from shared.warehouse.catalog.lines import ensure_allowed
 from shared.warehouse.picking.allocation import allocate_rest
-from shared.warehouse.transfer_orders import repository, rules
-from shared.warehouse.transfer_orders.events import raise_order_event
+from shared.warehouse.transfer_orders import repository, rules, views
 from shared.warehouse.transfer_orders.models import (
-    Source,
+    OrderSource,
     StoredTransferOrder,
     TransferOrderDraft,
     TransferOrderParameters,
 )
-from shared.warehouse.transfer_orders.order_picking import with_picking
+from shared.warehouse.transfer_orders.order_picking import create_picking_for
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import WarehouseParameters
@@ -30,9 +32,9 @@ from shared.warehouse.warehouses.models import WarehouseParameters
 
 @dataclass(frozen=True, slots=True)
 class Created:
-    """A transfer order, and whether this request made it.
+    """A transfer order, and whether this request created it.
 
-    `lacks_stock`: it is released, and something of it has no stock allocated so far.
+    `lacks_stock` is true when it is released and a line lacks stock so far.
     """
 
     record: Record[StoredTransferOrder]
@@ -42,23 +44,24 @@ class Created:
 
 def create_transfer_order(
     tx: Transaction,
-    draft: TransferOrderDraft,
-    problems: Sequence[Problem] = (),
+    draft: Checked[TransferOrderDraft],
     *,
     by_client: bool,
-    source: Source = "api",
+    source: OrderSource = "api",
 ) -> Created:
-    """Create a transfer order and raise transfer.created, or find the one with its reference.
+    """Create a transfer order and raise transfer.created, or return the one with its reference.
 
-    With `release` it is released for picking as well. `problems` are what is already known
-    to be wrong with the body; then nothing is created. `by_client`: an integration client
-    asks; `source`: by what way. Raises ValidationFailed with all problems of fields and
-    rules together, RuleBlocked when only rules stand against it, transfer_orders_disabled
-    when there are no two warehouses to transfer between.
+    A draft with `release` is also released for picking. `by_client`: the caller is an
+    integration client. `source` is where the order comes from.
+
+    Raises:
+        ValidationFailed: The draft or what it names is invalid; with all problems.
+        RuleBlocked: The draft is valid, but rules forbid it.
+        ServiceError: transfer_orders_disabled, the company has fewer than two warehouses.
     """
-    if problems or not draft.release:
-        return _create(tx, draft, problems, by_client=by_client, source=source)
-    # One transaction may not hold all promises of stock: the first ones come with the order.
+    if isinstance(draft, InvalidBody) or not draft.release:
+        return _create(tx, draft, by_client=by_client, source=source)
+    # One transaction may not hold all allocations: it makes the first ones with the order.
     created = run_transaction(
         tx.store,
         lambda own: _create(own, draft, by_client=by_client, source=source),
@@ -71,40 +74,30 @@ def create_transfer_order(
 
 
 def _create(
-    tx: Transaction,
-    draft: TransferOrderDraft,
-    problems: Sequence[Problem] = (),
-    *,
-    by_client: bool,
-    source: Source,
+    tx: Transaction, draft: Checked[TransferOrderDraft], *, by_client: bool, source: OrderSource
 ) -> Created:
     tx.fence(TRANSFER_ORDERS.kind)
     wanted = transfer_order_keys(draft)
     if draft.release and tx.idempotency_record is not None:
         wanted.append(repository.request_key(tx.idempotency_record))
-    if problems:
+    if isinstance(draft, InvalidBody):
         found = tx.store.get_many(wanted)
     else:
         found, number = run_both(
             lambda: tx.store.get_many(wanted), lambda: tx.next_id(TRANSFER_ORDERS.kind)
         )
-        begun = _begun(tx, found)
-        existing = begun or _existing(draft, found)
+        own = _created_by_request(tx, found)
+        existing = own or _order_with_reference(draft, found)
         if existing:
             record = TRANSFER_ORDERS.get(tx.store, existing)
-            return Created(record, new=bool(begun), lacks_stock=bool(begun))
+            return Created(record, new=bool(own), lacks_stock=bool(own))
     known = _master_data(tx, draft, found)
     _ensure_two_warehouses(tx.store, draft, known)
-    findings = rules.examine(draft, known, by_client=by_client)
-    invalid = [*problems, *findings.invalid]
-    if invalid:
-        raise ValidationFailed([*invalid, *findings.blocked])
-    if findings.blocked:
-        raise RuleBlocked(findings.blocked)
+    draft = ensure_allowed(draft, rules.examine(draft, known, by_client=by_client))
     order = rules.new_order(number, draft, known, tx.now, source)
     lacks_stock = False
     if draft.release:
-        order, lacks_stock = with_picking(tx, order, draft.picker_id)
+        order, lacks_stock = create_picking_for(tx, order, draft.picker_id)
         repository.put_request(tx, order)
     record = TRANSFER_ORDERS.insert(tx, number, order)
     repository.put_reference(tx, order)
@@ -116,20 +109,20 @@ def _create(
             "warehouse": (warehouse.id for warehouse in known.warehouses.values()),
         },
     )
-    raise_order_event(tx, "transfer.created", record)
+    raise_record_event(tx, "transfer.created", views.TRANSFER_ORDER_EVENTS, record)
     return Created(record, new=True, lacks_stock=lacks_stock)
 
 
 def examine_transfer_order(
-    tx: Transaction, draft: TransferOrderDraft
+    tx: Transaction, draft: Checked[TransferOrderDraft]
 ) -> tuple[int | None, list[Problem]]:
-    """Find what stands against an order, as `create_transfer_order` does; nothing is written.
+    """Return the problems of a draft besides those of its fields; nothing is written.
 
-    Comes with the id of the order that has its reference already.
+    The first value is the id of the order that already has the reference of the draft, or None.
     """
     found = tx.store.get_many(transfer_order_keys(draft))
     findings = rules.examine(draft, _master_data(tx, draft, found), by_client=False)
-    return _existing(draft, found), [*findings.invalid, *findings.blocked]
+    return _order_with_reference(draft, found), [*findings.invalid, *findings.blocked]
 
 
 def get_transfer_order(store: Store, number: int) -> Record[StoredTransferOrder]:
@@ -140,12 +133,12 @@ def get_transfer_order(store: Store, number: int) -> Record[StoredTransferOrder]
 def list_transfer_orders(
     store: Store, parameters: TransferOrderParameters, timezone: str
 ) -> Page[StoredTransferOrder]:
-    """Read a page of transfer orders; `from` and `to` are days in the time zone."""
+    """Read a page of transfer orders; the days of `parameters` are days in `timezone`."""
     return repository.list_transfer_orders(store, parameters, timezone)
 
 
-def transfer_order_keys(draft: TransferOrderDraft) -> list[Key]:
-    """Keys of everything that creating the order has to know, to be read in one go."""
+def transfer_order_keys(draft: Checked[TransferOrderDraft]) -> list[Key]:
+    """Return the keys of all items that `create_transfer_order` reads for a draft."""
     keys = [warehouses.warehouse_key(code) for code in _warehouse_codes(draft)]
     keys += [catalog.product_key(code) for code in _item_codes(draft)]
     if draft.external_ref is not None:
@@ -153,26 +146,27 @@ def transfer_order_keys(draft: TransferOrderDraft) -> list[Key]:
     return keys
 
 
-def _warehouse_codes(draft: TransferOrderDraft) -> set[str]:
-    # None where the body's code is not valid.
-    codes: set[str | None] = {draft.from_warehouse, draft.to_warehouse}
+def _warehouse_codes(draft: Checked[TransferOrderDraft]) -> set[str]:
+    codes = {draft.from_warehouse, draft.to_warehouse}
     return {code for code in codes if code is not None}
 
 
-def _item_codes(draft: TransferOrderDraft) -> set[str]:
-    codes: set[str | None] = {line.item_code for _, line in rules.lines_of(draft)}
+def _item_codes(draft: Checked[TransferOrderDraft]) -> set[str]:
+    codes = {line.item_code for _, line in rules.lines_of(draft)}
     return {code for code in codes if code is not None}
 
 
-def _existing(draft: TransferOrderDraft, found: Mapping[Key, Item]) -> int | None:
+def _order_with_reference(
+    draft: Checked[TransferOrderDraft], found: Mapping[Key, Item]
+) -> int | None:
     if draft.external_ref is None:
         return None
     alias = found.get(repository.reference_key(draft.external_ref))
     return int(alias["id"]) if alias else None
 
 
-def _begun(tx: Transaction, found: Mapping[Key, Item]) -> int | None:
-    """Find the order that an attempt of this request has begun and not completed."""
+def _created_by_request(tx: Transaction, found: Mapping[Key, Item]) -> int | None:
+    """Return the id of the order that an earlier attempt of the request has created, if any."""
     alias = (
         found.get(repository.request_key(tx.idempotency_record))
         if tx.idempotency_record is not None
@@ -182,20 +176,23 @@ def _begun(tx: Transaction, found: Mapping[Key, Item]) -> int | None:
 
 
 def _master_data(
-    tx: Transaction, draft: TransferOrderDraft, found: Mapping[Key, Item]
-) -> rules.MasterData:
-    return rules.MasterData(
+    tx: Transaction, draft: Checked[TransferOrderDraft], found: Mapping[Key, Item]
+) -> rules.OrderMasterData:
+    return rules.OrderMasterData(
         products=catalog.known_products(tx, _item_codes(draft), found),
         warehouses=warehouses.known_warehouses(tx, _warehouse_codes(draft), found),
     )
 
 
 def _ensure_two_warehouses(
-    store: Store, draft: TransferOrderDraft, known: rules.MasterData
+    store: Store, draft: Checked[TransferOrderDraft], known: rules.OrderMasterData
 ) -> None:
-    """Count the warehouses only where the order itself does not show that there are two."""
-    if rules.two_warehouses(draft, known):
+    """Raise transfer_orders_disabled when the company has fewer than two warehouses.
+
+    They are counted only when the order itself does not name two of them.
+    """
+    if rules.names_two_warehouses(draft, known):
         return
     if warehouses.list_warehouses(store, WarehouseParameters(per_page=1)).total < 2:  # noqa: PLR2004 - the two
-        message = "Transfer orders are inactive: they need two warehouses."
+        message = "Transfer orders need at least two warehouses; create another warehouse first."
         raise ServiceError(message, "transfer_orders_disabled")

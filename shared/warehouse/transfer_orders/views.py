@@ -1,13 +1,14 @@
-"""Transfer orders as the interface shows them."""
+"""Responses that show transfer orders."""
 
 from collections.abc import Mapping
 from decimal import Decimal
 
 from shared.kernel.db.collection import Record
+from shared.kernel.events.outbox import EventSubject
 from shared.warehouse.transfer_orders import progress_rules
 from shared.warehouse.transfer_orders.models import (
     MAX_LINES,
-    Status,
+    OrderStatus,
     StoredTransferLine,
     StoredTransferOrder,
     TransferOrder,
@@ -15,7 +16,7 @@ from shared.warehouse.transfer_orders.models import (
     TransferUnits,
 )
 
-_LABELS: Mapping[Status, str] = {
+_LABELS: Mapping[OrderStatus, str] = {
     "draft": "Draft",
     "released": "Released for picking",
     "picking": "Being picked",
@@ -31,12 +32,15 @@ _NONE = Decimal(0)
 
 
 def in_list(record: Record[StoredTransferOrder]) -> TransferOrder:
-    """Show a transfer order without its lines."""
+    """Return the response for a transfer order in a list, without its lines."""
     return _shown(record, None)
 
 
+TRANSFER_ORDER_EVENTS = EventSubject("transfer_order", "/transfer-orders/{record.id}", in_list)
+
+
 def in_detail(record: Record[StoredTransferOrder]) -> TransferOrder:
-    """Show a transfer order with its lines."""
+    """Return the response for one transfer order, with its lines."""
     order = record.entity
     return _shown(record, [_line(order, line) for line in order.lines])
 
@@ -51,7 +55,7 @@ def _shown(
         status=order.status,
         status_label=_LABELS[order.status],
         headline=_headline(order),
-        has_discrepancy=progress_rules.differs(order),
+        has_discrepancy=progress_rules.has_discrepancy(order),
         origin=order.origin,
         destination=order.destination,
         priority=order.priority,
@@ -68,7 +72,7 @@ def _shown(
         external_ref=order.external_ref,
         source=order.source,
         picking_id=order.picking_id,
-        # Goods of a transfer order are received on the order itself, and no ERP is asked.
+        # Goods are received on the transfer order itself, so there is no receipt and no ERP answer.
         receipt_id=None,
         sap=None,
         lines=lines,
@@ -79,11 +83,11 @@ def _headline(order: StoredTransferOrder) -> str:
     count = len(order.lines)
     lines = "1 line" if count == 1 else f"{count} lines"
     route = f"{order.origin.code} → {order.destination.code}, {lines}"
-    if not progress_rules.differs(order):
+    if not progress_rules.has_discrepancy(order):
         return route
     units = _units(order)
-    came, went = units.received.normalize(), units.dispatched.normalize()
-    return f"{route}: {came:f} of {went:f} units received"
+    received, dispatched = units.received.normalize(), units.dispatched.normalize()
+    return f"{route}: {received:f} of {dispatched:f} units received"
 
 
 def _units(order: StoredTransferOrder) -> TransferUnits:
@@ -97,7 +101,7 @@ def _units(order: StoredTransferOrder) -> TransferUnits:
 
 def _line(order: StoredTransferOrder, line: StoredTransferLine) -> TransferOrderLine:
     return TransferOrderLine.model_construct(
-        # One of its own for every line of every order, without a sequence to draw it from.
+        # Unique over the lines of all orders, without a sequence.
         id=order.id * MAX_LINES + line.line_num - 1,
         line_num=line.line_num,
         product_id=line.product_id,
@@ -108,5 +112,5 @@ def _line(order: StoredTransferOrder, line: StoredTransferLine) -> TransferOrder
         received_qty=line.received_qty,
         batch_num=line.batch_num,
         serial_numbers=line.serials if line.picked_qty else line.expected_series,
-        status=progress_rules.state_of(order, line),
+        status=progress_rules.line_status(order, line),
     )

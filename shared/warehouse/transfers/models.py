@@ -1,4 +1,4 @@
-"""Transfers as stored, as shown and as sent by callers."""
+"""Models of transfers: request bodies, stored records and responses."""
 
 from typing import Annotated, Any, Literal
 
@@ -19,15 +19,13 @@ from shared.kernel.fields import (
 )
 from shared.kernel.list_parameters import PeriodParameters, Text
 from shared.warehouse.stock.models import ShelfStatus
-from shared.warehouse.work_records import (
-    Operator,
-)
+from shared.warehouse.work_records import Operator
 
 type TransferStatus = Literal["pending", "transferred", "error"]
 
 
 class TransferLine(Stored):
-    """What a transfer moves from one position to another."""
+    """Goods that a transfer moves from one position to another."""
 
     product_id: int
     item_code: str
@@ -40,10 +38,10 @@ class TransferLine(Stored):
 
 
 class StoredTransfer(Stored):
-    """A movement record as stored.
+    """A transfer as stored.
 
-    `sap_status`, `doc_entry` and `message` are the ERP's answer; in the state error `message`
-    tells why nothing was moved.
+    `sap_status`, `doc_entry` and `message` are the answer of the ERP. With the status error,
+    `message` is the reason why nothing was moved.
     """
 
     id: int
@@ -63,7 +61,7 @@ class StoredTransfer(Stored):
 
 
 class Transfer(Stored):
-    """A movement record in a list; `wms_status` is its status."""
+    """A transfer in a list; `wms_status` is its status."""
 
     id: int
     status: TransferStatus
@@ -80,7 +78,7 @@ class Transfer(Stored):
 
 
 class TransferDetail(Transfer):
-    """A movement record with what it moves."""
+    """A transfer with its lines."""
 
     lines: list[TransferLine]
 
@@ -96,11 +94,14 @@ class TransferParameters(PeriodParameters):
 
 MAX_LINES = 12
 MAX_SERIALS = 40
-"""Lines of a transfer and serials of one line; `transferring_rules` limits them together."""
+"""Maximum number of lines of a transfer and of serials of a line.
+
+`rules` limits them together.
+"""
 
 _LONGEST_ENTRY = 100
 _LARGEST_ENTRY = 2**53 - 1
-"""The largest whole number that every JSON reader keeps exact."""
+"""The largest integer that every JSON parser reads exactly."""
 
 
 def _entry(value: Any) -> int | str:
@@ -126,11 +127,11 @@ type DocEntry = Annotated[
         }
     ),
 ]
-"""Number of a document in the ERP, as it writes it."""
+"""Number of a document in the ERP, as the ERP writes it."""
 
 
 class TransferMove(Input):
-    """What a transfer is to move from one position to another."""
+    """Goods to move from one position to another."""
 
     item_code: Code
     qty: Quantity
@@ -139,7 +140,7 @@ class TransferMove(Input):
     batch: Code | None = None
     serials: Annotated[list[Code], Field(max_length=MAX_SERIALS)] | None = None
     inventory_status: ShelfStatus | None = Field(
-        default=None, description="Of the goods, which keep it; available unless given."
+        default=None, description="Inventory status of the goods, which keep it; default available."
     )
 
 
@@ -152,13 +153,14 @@ class TransferDraft(Input):
     comments: Note | None = None
     operator_id: Identifier | None = None
     execute: bool | None = Field(
-        default=None, description="true unless it says otherwise; false leaves it pending."
+        default=None,
+        description="Whether to move the goods at once; default true. false leaves it pending.",
     )
     lines: Annotated[list[TransferMove], Field(min_length=1, max_length=MAX_LINES)]
 
 
 class ErpAnswer(Input):
-    """What the ERP answered to a transfer; replaces what it had answered before."""
+    """The answer of the ERP to a transfer; replaces an earlier answer."""
 
     sap_status: Word
     doc_entry: DocEntry | None = None

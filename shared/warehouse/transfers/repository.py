@@ -34,7 +34,7 @@ TRANSFERS = Collection(
 def list_transfers(
     store: Store, parameters: TransferParameters, timezone: str
 ) -> Page[StoredTransfer]:
-    """Read a page of transfers; `from` and `to` are days in the time zone."""
+    """Read a page of transfers; the days of `parameters` are days in `timezone`."""
     query = parameters.list_query(
         equal={
             "status": parameters.status,

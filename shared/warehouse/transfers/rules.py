@@ -1,10 +1,11 @@
-"""Decisions about transfers, on plain data: what may be moved, and where to."""
+"""Rules of transfers, as pure functions: which goods may be moved, and to which positions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from shared.kernel.errors import Conflict, Problem
-from shared.warehouse.catalog.lines import Claim, examine_goods
+from shared.kernel.validation import Checked
+from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.transfers.models import (
     StoredTransfer,
@@ -14,26 +15,26 @@ from shared.warehouse.transfers.models import (
     TransferStatus,
 )
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
-from shared.warehouse.work_records import Operator
+from shared.warehouse.work_records import Operator, wrong_status
 
-ROOM = 90
-"""Actions that one transaction leaves for what moves: the other 10 are for the transfer, its
-events, the register of open work, counters and the answer."""
-_PER_LINE = 3
-"""Actions for what the product and its two positions hold."""
-_PER_LEVELS = 4
-"""Actions for the levels of a product in two warehouses, and the events that tell of them."""
-_PER_ROW = 4
-"""Actions for stock that lies there by quantity: two rows, the key of a new one, a movement."""
-_PER_SERIAL = 2
-"""Actions for a serial, which is one row wherever it lies: the row and a movement."""
+MAX_LINE_ACTIONS = 90
+"""Actions for the lines of a transfer, of the 100 of a transaction. The other 10 are for the
+transfer, its events, the register of open work, the counters and the stored response."""
+_ACTIONS_PER_LINE = 3
+"""The stock counts of the product and of two positions."""
+_ACTIONS_PER_LEVELS = 4
+"""The levels of the product in two warehouses, each with its event."""
+_ACTIONS_PER_ROW = 4
+"""Goods without serial: two rows, the alias of a new row, and a movement."""
+_ACTIONS_PER_SERIAL = 2
+"""A serial: its row, which is the same at every position, and a movement."""
 
 
 @dataclass(frozen=True, slots=True)
-class MasterData:
-    """What the database knows of the codes that a transfer names.
+class TransferMasterData:
+    """The products, warehouses and positions that a transfer names.
 
-    Positions are by the codes of warehouse and position.
+    Positions are by the codes of their warehouse and their own.
     """
 
     products: Mapping[str, KnownProduct]
@@ -41,25 +42,27 @@ class MasterData:
     positions: Mapping[tuple[str, str], KnownPosition]
 
 
-def examine(draft: TransferDraft, known: MasterData) -> Iterator[Problem]:
-    """Find every problem of a transfer; fields that are None were invalid by themselves."""
+def examine(draft: Checked[TransferDraft], known: TransferMasterData) -> Iterator[Problem]:
+    """Yield every problem of a transfer besides those of its fields."""
     for field in ("from_warehouse", "to_warehouse"):
         code: str | None = getattr(draft, field)
         if code is not None and code not in known.warehouses:
             yield Problem(field, f"no warehouse has the code {code}")
     seen: dict[tuple[str, str], str] = {}
-    lines: Sequence[TransferMove] = draft.lines or ()
+    lines: Sequence[Checked[TransferMove]] = draft.lines or ()
     for at, line in enumerate(lines):
         path = f"lines.{at}"
         yield from _goods_problems(path, line, known)
-        yield from _serials_seen(path, line, seen)
+        yield from _repeated_serials(path, line, seen)
         yield from _bin_problems(path, line, draft, known)
     if draft.from_warehouse is not None and draft.to_warehouse is not None:
-        yield from _room_problems(draft, lines)
+        yield from _size_problems(draft, lines)
 
 
-def _goods_problems(path: str, line: TransferMove, known: MasterData) -> Iterator[Problem]:
-    code: str | None = line.item_code
+def _goods_problems(
+    path: str, line: Checked[TransferMove], known: TransferMasterData
+) -> Iterator[Problem]:
+    code = line.item_code
     if code is None:
         return
     product = known.products.get(code)
@@ -69,27 +72,26 @@ def _goods_problems(path: str, line: TransferMove, known: MasterData) -> Iterato
         return
     if not product.in_stock:
         yield Problem(field, f"product {code} is not kept in stock")
-    claim = Claim(path, code, line.qty, {"batch": line.batch}, ("serials", line.serials))
+    claim = GoodsLine(path, code, line.qty, {"batch": line.batch}, ("serials", line.serials))
     yield from examine_goods(claim, product)
 
 
-def _serials_seen(
-    path: str, line: TransferMove, seen: dict[tuple[str, str], str]
+def _repeated_serials(
+    path: str, line: Checked[TransferMove], seen: dict[tuple[str, str], str]
 ) -> Iterator[Problem]:
-    """Find the serials that an earlier line moves already."""
-    code: str | None = line.item_code
+    """Yield a problem for each serial that an earlier line already moves."""
+    code = line.item_code
     if code is None:
         return
     for number, serial in enumerate(line.serials or ()):
         first = seen.setdefault((code, serial), path)
         if first != path:
-            yield Problem(f"{path}.serials.{number}", f"is moved already, by {first}")
+            yield Problem(f"{path}.serials.{number}", f"serial {serial} is already in {first}")
 
 
 def _bin_problems(
-    path: str, line: TransferMove, draft: TransferDraft, known: MasterData
+    path: str, line: Checked[TransferMove], draft: Checked[TransferDraft], known: TransferMasterData
 ) -> Iterator[Problem]:
-    # None where the body's field is not valid.
     ends: tuple[tuple[str, str | None, str | None], ...] = (
         ("from_bin", draft.from_warehouse, line.from_bin),
         ("to_bin", draft.to_warehouse, line.to_bin),
@@ -101,39 +103,42 @@ def _bin_problems(
         if position is None:
             message = f"warehouse {whs_code} has no position {bin_code}"
             yield Problem(f"{path}.{field}", message)
-        elif field == "to_bin" and (closed := _closed(position)):
+        elif field == "to_bin" and (closed := _unusable(position)):
             yield Problem(f"{path}.{field}", closed)
     if line.from_bin is not None and ends[0][1:] == ends[1][1:]:
-        yield Problem(f"{path}.to_bin", "must be another position than from_bin")
+        yield Problem(f"{path}.to_bin", f"must be another position than from_bin, {line.from_bin}")
 
 
-def _closed(position: KnownPosition) -> str | None:
-    """Tell why nothing may be put to a position, None when it may."""
+def _unusable(position: KnownPosition) -> str | None:
+    """Return why goods may not be put at a position, None when they may."""
     if position.disabled:
         return f"position {position.bin_code} is disabled"
     return f"position {position.bin_code} is blocked" if position.blocked else None
 
 
-def _room_problems(draft: TransferDraft, lines: Sequence[TransferMove]) -> Iterator[Problem]:
+def _size_problems(
+    draft: Checked[TransferDraft], lines: Sequence[Checked[TransferMove]]
+) -> Iterator[Problem]:
     apart = draft.from_warehouse != draft.to_warehouse
     actions = sum(_actions(line, apart=apart) for line in lines)
-    if actions > ROOM:
+    if actions > MAX_LINE_ACTIONS:
+        serials = sum(len(line.serials or ()) for line in lines)
         message = (
-            "are more than can be moved at once: send at most 12 lines inside a warehouse or 8"
-            " between two, fewer with many serials; a line alone may have 40"
+            f"{len(lines)} lines with {serials} serials do not fit into one transfer; send at most"
+            " 12 lines within a warehouse or 8 between two, or one line with 40 serials"
         )
         yield Problem("lines", message)
 
 
-def _actions(line: TransferMove, *, apart: bool) -> int:
-    rows = _PER_SERIAL * len(line.serials) if line.serials else _PER_ROW
-    return rows + _PER_LINE + (_PER_LEVELS if apart else 0)
+def _actions(line: Checked[TransferMove], *, apart: bool) -> int:
+    rows = _ACTIONS_PER_SERIAL * len(line.serials) if line.serials else _ACTIONS_PER_ROW
+    return rows + _ACTIONS_PER_LINE + (_ACTIONS_PER_LEVELS if apart else 0)
 
 
 def new_transfer(
-    number: int, draft: TransferDraft, known: MasterData, *, user_id: int | None, now: str
+    number: int, draft: TransferDraft, known: TransferMasterData, *, user_id: int | None, now: str
 ) -> StoredTransfer:
-    """Make the transfer of a draft without problems, pending."""
+    """Return the transfer that a draft becomes, in the state `pending`."""
     return StoredTransfer(
         id=number,
         status="pending",
@@ -161,17 +166,15 @@ def new_transfer(
     )
 
 
-def closed_ends(transfer: StoredTransfer, known: MasterData) -> Iterator[str]:
-    """Tell of each line of a stored transfer whose goods may no longer be put to their end."""
+def unusable_targets(transfer: StoredTransfer, known: TransferMasterData) -> Iterator[str]:
+    """Yield a message for each line whose goods may no longer be put at their destination."""
     for at, line in enumerate(transfer.lines, start=1):
         position = known.positions[transfer.to_whs_code or "", line.to_bin or ""]
-        if closed := _closed(position):
+        if closed := _unusable(position):
             yield f"line {at}: {closed}"
 
 
 def ensure_status(transfer: StoredTransfer, *allowed: TransferStatus) -> None:
-    """Refuse what the state of a transfer does not allow."""
+    """Raise Conflict unless the status of a transfer is one of `allowed`."""
     if transfer.status not in allowed:
-        wanted = " or ".join(allowed)
-        message = f"The transfer is {transfer.status}; this needs it to be {wanted}."
-        raise Conflict(message)
+        raise Conflict(wrong_status(f"Transfer {transfer.id}", transfer.status, allowed))

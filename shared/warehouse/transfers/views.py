@@ -1,18 +1,22 @@
-"""Transfers as the interface shows them."""
+"""Responses that show transfers."""
 
 from typing import Any
 
 from shared.kernel.db.collection import Record
+from shared.kernel.events.outbox import EventSubject
 from shared.warehouse.transfers.models import StoredTransfer, Transfer, TransferDetail
 
 
 def transfer_in_list(record: Record[StoredTransfer]) -> Transfer:
-    """Show a transfer without its lines."""
+    """Return the response for a transfer in a list, without its lines."""
     return Transfer.model_construct(**_transfer(record.entity))
 
 
+TRANSFER_EVENTS = EventSubject("transfer", "/transfers/{record.id}", transfer_in_list)
+
+
 def transfer_in_detail(record: Record[StoredTransfer]) -> TransferDetail:
-    """Show a transfer with its lines."""
+    """Return the response for one transfer, with its lines."""
     transfer = record.entity
     return TransferDetail.model_construct(**_transfer(transfer), lines=transfer.lines)
 

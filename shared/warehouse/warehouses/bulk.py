@@ -1,21 +1,20 @@
-"""Many positions at once, by naming mask.
+"""Create many positions at once, by naming mask.
 
-More than one transaction holds, so they are made in steps, each a transaction of its own
-that makes what is missing and leaves alone what exists. Whatever ends a request half way,
-sending it again completes it.
+They are created in steps, each a transaction of its own that leaves existing positions as they
+are. A request that was interrupted is completed by sending it again.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shared.kernel.db.collection import Record
-from shared.kernel.db.items import Item
-from shared.kernel.db.references import ensure_not_retired
+from shared.kernel.db.items import Item, Key
+from shared.kernel.db.steps import commit_in_steps, fitting_items
 from shared.kernel.db.store import Store
-from shared.kernel.db.transaction import MAX_ACTIONS, Transaction, allocate_ids
-from shared.kernel.db.unit_of_work import run_transaction
-from shared.kernel.errors import Conflict, Problem, ValidationFailed
+from shared.kernel.db.transaction import Transaction, allocate_ids
+from shared.kernel.errors import Conflict, ValidationFailed
+from shared.kernel.validation import Checked, ensure_valid
+from shared.warehouse.references import ensure_not_retired
 from shared.warehouse.warehouses import repository, rules, service
 from shared.warehouse.warehouses.models import (
     KnownWarehouse,
@@ -26,79 +25,94 @@ from shared.warehouse.warehouses.models import (
 from shared.warehouse.warehouses.repository import POSITIONS, known_in
 from shared.warehouse.warehouses.rules import NamedPosition
 
-_STEP = (MAX_ACTIONS - 1) // 2
-"""Positions per transaction: each is an item and its alias, and all share one counter."""
+_ACTIONS_PER_POSITION = 2
+"""A position and its alias."""
 
 
 def create_positions(
-    tx: Transaction, draft: PositionBulk, problems: Sequence[Problem] = ()
+    tx: Transaction, draft: Checked[PositionBulk]
 ) -> tuple[KnownWarehouse, list[Record[Position]]]:
-    """Make the positions that a naming mask names; return all of them, in naming order.
+    """Create the positions that a naming mask names and that do not exist yet.
 
-    They come with their warehouse; those that exist stay as they are. `problems` are
-    what is already known to be wrong with the body; then nothing is made. Raises
-    ValidationFailed, also when the warehouse is unknown or the mask and its labels do
-    not fit together.
+    Returns:
+        The warehouse and all positions that the mask names, in naming order.
+
+    Raises:
+        ValidationFailed: The draft is invalid, the warehouse is unknown, or the mask and its
+            labels do not fit together.
     """
-    named, found = rules.named_positions(draft, problems)
+    named, wrong = rules.named_positions(draft)
     known = known_in(repository.read_register(tx.store))
-    warehouse, unknown = rules.warehouse_of(draft, known, problems)
-    found = [*problems, *unknown, *found]
-    if found or warehouse is None:
+    warehouse, unknown = rules.warehouse_of(draft, known)
+    found = [*unknown, *wrong]
+    draft = ensure_valid(draft, found)
+    if warehouse is None:
         raise ValidationFailed(found)
-    for at in range(0, len(named), _STEP):
-        step = _Step(warehouse, draft, named[at : at + _STEP])
-        run_transaction(tx.store, step.make_missing, caller=tx.caller)
+    existing = _aliases(tx.store, warehouse, named)
+    ensure_not_retired(tx, existing.values())
+    missing = [name for name in named if name.bin_code not in existing]
+    commit_in_steps(tx, missing, lambda left: _create_step(tx, warehouse, draft, left))
     return warehouse, _read(tx.store, warehouse, named)
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    warehouse: KnownWarehouse
-    draft: PositionBulk
-    named: Sequence[NamedPosition]
-
-    def make_missing(self, tx: Transaction) -> None:
-        aliases = _aliases(tx.store, self.warehouse, self.named)
-        ensure_not_retired(tx, aliases.values())
-        missing = [position for position in self.named if position.bin_code not in aliases]
-        if not missing:
-            return
-        self._bind_to_warehouse(tx)
+def _create_step(
+    tx: Transaction, warehouse: KnownWarehouse, draft: PositionBulk, left: Sequence[NamedPosition]
+) -> int:
+    """Stage as many positions as fit, except those that exist by now; return how many are done."""
+    names = fitting_items(tx, left, lambda _: _ACTIONS_PER_POSITION)
+    tx.fence(POSITIONS.kind)  # before the warehouse is read
+    warehouse_key = service.warehouse_key(warehouse.whs_code)
+    keys = {
+        name.bin_code: service.position_key(warehouse.whs_code, name.bin_code) for name in names
+    }
+    found = tx.store.get_many([warehouse_key, *keys.values()])
+    _ensure_unchanged(tx, warehouse, found)
+    ensure_not_retired(tx, (found[key] for key in keys.values() if key in found))
+    missing = [name for name in names if keys[name.bin_code] not in found]
+    if missing:
         first = allocate_ids(tx.store, POSITIONS.kind, len(missing))
         for number, name in enumerate(missing, first):
-            position = self._position(tx, number, name)
+            position = _position(tx, number, warehouse, draft, name)
             repository.insert_position_alias(tx, position)
             POSITIONS.insert(tx, number, position)
+    return len(names)
 
-    def _bind_to_warehouse(self, tx: Transaction) -> None:
-        """If the warehouse goes before the commit, the step is decided again, and refused."""
-        tx.fence(POSITIONS.kind)
-        code = self.warehouse.whs_code
-        found = tx.store.get_many([service.warehouse_key(code)])
-        known = service.known_warehouses(tx, [code], found).get(code)
-        if known is None or known.id != self.warehouse.id:
-            message = f"Warehouse {code} was deleted or got another code meanwhile."
-            raise Conflict(message)
 
-    def _position(self, tx: Transaction, number: int, name: NamedPosition) -> StoredPosition:
-        values: dict[str, Any] = {**rules.common_values(self.draft), **name.labels}
-        return StoredPosition(
-            id=number,
-            warehouse_id=self.warehouse.id,
-            whs_code=self.warehouse.whs_code,
-            bin_code=name.bin_code,
-            pick_sequence=name.pick_sequence,
-            created_at=tx.now,
-            updated_at=tx.now,
-            **values,
-        )
+def _ensure_unchanged(
+    tx: Transaction, warehouse: KnownWarehouse, found: Mapping[Key, Item]
+) -> None:
+    """Raise Conflict when the warehouse was deleted or renamed after the request began."""
+    code = warehouse.whs_code
+    known = service.known_warehouses(tx, [code], found).get(code)
+    if known is None or known.id != warehouse.id:
+        message = f"Warehouse {code} was deleted or renamed while its positions were created."
+        raise Conflict(message)
+
+
+def _position(
+    tx: Transaction,
+    number: int,
+    warehouse: KnownWarehouse,
+    draft: PositionBulk,
+    name: NamedPosition,
+) -> StoredPosition:
+    values: dict[str, Any] = {**rules.common_values(draft), **name.labels}
+    return StoredPosition(
+        id=number,
+        warehouse_id=warehouse.id,
+        whs_code=warehouse.whs_code,
+        bin_code=name.bin_code,
+        pick_sequence=name.pick_sequence,
+        created_at=tx.now,
+        updated_at=tx.now,
+        **values,
+    )
 
 
 def _aliases(
     store: Store, warehouse: KnownWarehouse, named: Sequence[NamedPosition]
 ) -> dict[str, Item]:
-    """Aliases of the positions that exist, by bin code."""
+    """Read the aliases of the positions that exist, by bin code."""
     keys = {
         name.bin_code: service.position_key(warehouse.whs_code, name.bin_code) for name in named
     }

@@ -1,14 +1,13 @@
 """Use cases of the map of a warehouse: publish it, show it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shared.kernel.db.collection import Record
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Problem, ValidationFailed
-from shared.kernel.events.outbox import Event, raise_event
+from shared.kernel.events.outbox import EventSubject, raise_record_event
+from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.warehouses.layout_models import (
     Layout,
     LayoutDraft,
@@ -28,36 +27,30 @@ class NamedLayout:
     layout: Layout
 
 
-def publish(
-    tx: Transaction, number: int, draft: LayoutDraft, problems: Sequence[Problem] = ()
-) -> Layout:
-    """Publish a map of a warehouse; its version is one more than that of the map before.
+def publish(tx: Transaction, number: int, draft: Checked[LayoutDraft]) -> Layout:
+    """Publish a map of a warehouse as the next version and raise layout.published.
 
-    `problems` are what is already known to be wrong with the body; then nothing is
-    published and all problems are raised together. Raises NotFound, Gone, ValidationFailed.
+    Raises:
+        NotFound, Gone: There is no such warehouse, or it was deleted.
+        ValidationFailed: The map is invalid, or its parts do not fit together.
     """
     warehouse = WAREHOUSES.get(tx.store, number)
-    found = [*problems, *layout_problems(draft, problems)]
-    if found:
-        raise ValidationFailed(found)
+    draft = ensure_valid(draft, layout_problems(draft))
     layout = StoredLayout(id=number, published_at=tx.now, **draft.model_dump())
     before = published_layout(tx.store, number)
     record = LAYOUTS.replace(tx, before, layout) if before else LAYOUTS.insert(tx, number, layout)
     # Writes the warehouse as it is: its deletion and this publication exclude each other.
     WAREHOUSES.replace(tx, warehouse, warehouse.entity)
     published = _shown(record, warehouse.entity)
-    heading = published.model_dump(include=set(LayoutHeading.model_fields))
-    raise_event(
-        tx,
-        Event(
-            type="layout.published",
-            object="layout",
-            id=number,
-            version=record.version,
-            href=f"/warehouses/{number}/layout",
-            attributes=heading,
-        ),
+    heading = LayoutHeading(
+        warehouse_code=published.warehouse_code,
+        version=published.version,
+        published_at=published.published_at,
     )
+    subject = EventSubject[StoredLayout](
+        "layout", "/warehouses/{record.id}/layout", lambda _: heading
+    )
+    raise_record_event(tx, "layout.published", subject, record)
     return published
 
 

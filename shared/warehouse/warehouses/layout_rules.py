@@ -1,9 +1,10 @@
 """Decisions about the map of a warehouse: does everything fit on it and to each other?"""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from shared.kernel.errors import Problem
+from shared.kernel.validation import Checked, invalid_fields
 from shared.warehouse.warehouses import geometry
 from shared.warehouse.warehouses.geometry import Rectangle, Vertex, units
 from shared.warehouse.warehouses.layout_models import (
@@ -13,28 +14,27 @@ from shared.warehouse.warehouses.layout_models import (
     LayoutDraft,
     ZoneDraft,
 )
-from shared.warehouse.warehouses.rules import named
 
 _LEAST_CORNERS = 3
 
 
-def layout_problems(draft: LayoutDraft, problems: Iterable[Problem]) -> list[Problem]:
-    """Return what is wrong with a map besides `problems`, those of its fields.
+def layout_problems(draft: Checked[LayoutDraft]) -> list[Problem]:
+    """Return what is wrong with a map besides the problems of its fields.
 
-    What is not valid by itself (None in the draft) is left out of every comparison.
+    Invalid fields are left out of every comparison.
     """
-    return list(_Check(draft, named(problems)).all())
+    return list(_Check(draft).all())
 
 
 class _Check:
     """One map under examination."""
 
-    def __init__(self, draft: LayoutDraft, invalid: set[str]) -> None:
+    def __init__(self, draft: Checked[LayoutDraft]) -> None:
         self._draft = draft
-        self._invalid = invalid
-        self._zones: Sequence[ZoneDraft] = draft.zones or ()
-        self._aisles: Sequence[AisleDraft] = draft.aisles or ()
-        self._bays: Sequence[BayDraft] = draft.bays or ()
+        self._invalid = invalid_fields(draft)
+        self._zones: Sequence[Checked[ZoneDraft]] = draft.zones or ()
+        self._aisles: Sequence[Checked[AisleDraft]] = draft.aisles or ()
+        self._bays: Sequence[Checked[BayDraft]] = draft.bays or ()
         self._zone_codes = {zone.code for zone in self._zones}
         self._polygons = dict[str, list[Vertex]]()
         """Zone code → its corners, of zones in order."""
@@ -118,7 +118,7 @@ class _Check:
             for bay in self._bays
         ]
         yield from _repeated("bays", "number", names, "on its side of its aisle")
-        by_number: dict[str, list[AisleDraft]] = {}
+        by_number: dict[str, list[Checked[AisleDraft]]] = {}
         for each in self._aisles:
             by_number.setdefault(str(each.number), []).append(each)
         shapes: dict[int, Rectangle] = {}
@@ -141,8 +141,8 @@ class _Check:
         yield from _overlapping(shapes)
 
     def _aisle_of(
-        self, bay: BayDraft, by_number: dict[str, list[AisleDraft]]
-    ) -> tuple[AisleDraft | None, str | None]:
+        self, bay: Checked[BayDraft], by_number: dict[str, list[Checked[AisleDraft]]]
+    ) -> tuple[Checked[AisleDraft] | None, str | None]:
         if bay.aisle is None:
             return None, None
         found = [
@@ -178,7 +178,7 @@ def _repeated(path: str, field: str, names: Sequence[object], where: str = "") -
             yield Problem(f"{path}.{number}.{field}", message)
 
 
-def _rectangle(bay: BayDraft) -> Rectangle | None:
+def _rectangle(bay: Checked[BayDraft]) -> Rectangle | None:
     sizes: list[Decimal | None] = [bay.x, bay.y, bay.w, bay.d, bay.rotation]
     x, y, w, d, rotation = sizes
     if x is None or y is None or w is None or d is None or rotation is None:

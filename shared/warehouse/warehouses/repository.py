@@ -14,14 +14,14 @@ from shared.kernel.db.facets import (
     integer_text,
     searchable,
 )
-from shared.kernel.db.items import Item, Key
+from shared.kernel.db.items import Item, Key, alias_key
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.plan import ListQuery
-from shared.kernel.db.references import ASSIGNED, alias_key
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import NotFound
+from shared.warehouse.references import ASSIGNED
 from shared.warehouse.warehouses.layout_models import StoredLayout
 from shared.warehouse.warehouses.models import (
     KnownPosition,

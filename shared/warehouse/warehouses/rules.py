@@ -2,13 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
 from typing import Any
 
 from shared.kernel.errors import Problem
+from shared.kernel.validation import Checked, invalid_fields
 from shared.warehouse.warehouses.models import (
     MAX_BULK,
     KnownWarehouse,
@@ -60,25 +61,19 @@ def _with_defaults(sent: dict[str, Any]) -> dict[str, Any]:
     return sent
 
 
-def named(problems: Iterable[Problem]) -> set[str]:
-    """Return the fields of the body that already have a problem."""
-    return {problem.field.partition(".")[0] for problem in problems}
-
-
 def warehouse_of(
-    draft: PositionCreate | PositionBulk,
-    known: Sequence[KnownWarehouse],
-    problems: Iterable[Problem],
+    draft: Checked[PositionCreate] | Checked[PositionBulk], known: Sequence[KnownWarehouse]
 ) -> tuple[KnownWarehouse | None, list[Problem]]:
-    """Return the warehouse that a body names by id, by code or by both, or what is wrong.
+    """Return the warehouse that a body names by id, by code or by both, and what is wrong.
 
-    Both when one of the two is known: what else is wrong there can then be told, too.
+    When only one of id and code is known, the warehouse is returned together with the problem
+    of the other, so that the position can be checked in that warehouse.
     """
     by_id = {warehouse.id: warehouse for warehouse in known}
     by_code = {warehouse.whs_code: warehouse for warehouse in known}
     number, code = draft.warehouse_id, draft.whs_code
     found: list[Problem] = []
-    if number is None and code is None and not named(problems) & _PLACE:
+    if number is None and code is None and not invalid_fields(draft) & _PLACE:
         found.append(Problem("whs_code", "is required, or warehouse_id instead"))
     if number is not None and number not in by_id:
         found.append(Problem("warehouse_id", f"no warehouse has the id {number}"))
@@ -96,8 +91,8 @@ def use_of(position: StoredPosition) -> tuple[object, ...]:
     return (position.type, position.is_pickable, position.disabled, position.is_blocked)
 
 
-def moves(before: StoredPosition, change: PositionChange) -> list[Problem]:
-    """Refuse to move a position to another warehouse; repeating its own is fine."""
+def moves(before: StoredPosition, change: Checked[PositionChange]) -> list[Problem]:
+    """Return a problem for each field that names another warehouse than the position's own."""
     found: list[Problem] = []
     if change.warehouse_id not in {None, before.warehouse_id}:
         found.append(Problem("warehouse_id", "cannot change: a position stays in its warehouse"))
@@ -116,20 +111,19 @@ class NamedPosition:
 
 
 def named_positions(
-    draft: PositionBulk, problems: Iterable[Problem]
+    draft: Checked[PositionBulk],
 ) -> tuple[list[NamedPosition], list[Problem]]:
     """Return the positions that a naming mask and its labels name, in order, or what is wrong.
 
-    `problems` are what is known to be wrong with the body; labels that are not valid
-    name nothing and are not called missing.
+    Invalid labels name no position and are not reported as missing.
     """
-    mask: str | None = draft.naming_mask
+    mask = draft.naming_mask
     if mask is None:
         return [], []
     if set("{}") & set(_PLACEHOLDER.sub("", mask)):
         return [], [Problem("naming_mask", "may have no braces but {aisle} {rack} {level} {slot}")]
     axes = list(dict.fromkeys(_PLACEHOLDER.findall(mask)))
-    found, invalid = _label_problems(draft, axes), named(problems)
+    found, invalid = _label_problems(draft, axes), invalid_fields(draft)
     found = [problem for problem in found if problem.field not in invalid]
     if found or invalid & {_AXES[axis] for axis in axes}:
         return [], found
@@ -146,7 +140,7 @@ def named_positions(
     return positions, _name_problems(positions)
 
 
-def _label_problems(draft: PositionBulk, axes: Sequence[str]) -> list[Problem]:
+def _label_problems(draft: Checked[PositionBulk], axes: Sequence[str]) -> list[Problem]:
     found: list[Problem] = []
     for axis, field in _AXES.items():
         labels = getattr(draft, field)

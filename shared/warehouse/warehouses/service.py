@@ -1,21 +1,22 @@
 """Use cases of warehouses and their positions, one at a time (many: `bulk`)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
 from shared.kernel.db.parallel import run_both
-from shared.kernel.db.references import (
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Conflict, Problem, ValidationFailed
+from shared.kernel.validation import Checked, ensure_valid
+from shared.warehouse.references import (
     ensure_not_retired,
     is_on_open_document,
     retire,
     retire_unused,
     undo_retirement,
 )
-from shared.kernel.db.store import Store
-from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.warehouse.warehouses import repository, rules
 from shared.warehouse.warehouses.models import (
     MAX_WAREHOUSE_ID,
@@ -49,18 +50,14 @@ _IN_DETAIL = 2000
 # Warehouses
 
 
-def create_warehouse(
-    tx: Transaction, draft: WarehouseCreate, problems: Sequence[Problem] = ()
-) -> Record[Warehouse]:
+def create_warehouse(tx: Transaction, draft: Checked[WarehouseCreate]) -> Record[Warehouse]:
     """Create a warehouse.
 
-    `problems` are what is already known to be wrong with the body; then nothing is
-    created and all problems are raised together. Raises ValidationFailed, also when
-    the code is taken.
+    Raises:
+        ValidationFailed: The draft is invalid, its code is taken, or the company has as many
+            warehouses as it may have.
     """
-    found = [*problems, *_code_taken(tx.store, draft)]
-    if found:
-        raise ValidationFailed(found)
+    draft = ensure_valid(draft, _code_taken(tx.store, draft.whs_code))
     number = tx.next_id(WAREHOUSES.kind)
     if number > MAX_WAREHOUSE_ID:
         message = f"cannot be created: a company has at most {MAX_WAREHOUSE_ID} warehouses"
@@ -73,21 +70,21 @@ def create_warehouse(
 
 
 def change_warehouse(
-    tx: Transaction, number: int, change: WarehouseChange, problems: Sequence[Problem] = ()
+    tx: Transaction, number: int, change: Checked[WarehouseChange]
 ) -> Record[Warehouse]:
     """Change the fields sent.
 
-    Raises NotFound, Gone, ValidationFailed, and Conflict when the code would change
-    while the warehouse has positions or is on open documents.
+    Raises:
+        NotFound, Gone: There is no such warehouse, or it was deleted.
+        ValidationFailed: The change is invalid, or the code is taken.
+        Conflict: The code would change while the warehouse has positions or is on open documents.
     """
     record, totals = run_both(
         lambda: WAREHOUSES.get(tx.store, number), lambda: repository.position_totals(tx.store)
     )
     before = record.entity
     renamed = "whs_code" in change.model_fields_set and change.whs_code != before.whs_code
-    found = [*problems, *(_code_taken(tx.store, change) if renamed else [])]
-    if found:
-        raise ValidationFailed(found)
+    change = ensure_valid(change, _code_taken(tx.store, change.whs_code) if renamed else [])
     update = {**rules.warehouse_values(change), "updated_at": tx.now}
     after = before.model_copy(update=update)
     if renamed:
@@ -126,8 +123,8 @@ def _retire_warehouse(tx: Transaction, warehouse: StoredWarehouse, what: str) ->
     return mark
 
 
-def _code_taken(store: Store, draft: WarehouseCreate | WarehouseChange) -> list[Problem]:
-    code: str | None = draft.whs_code  # None where the body's is not valid
+def _code_taken(store: Store, code: str | None) -> list[Problem]:
+    """Return a problem when a warehouse has the code; None when it is invalid."""
     if code is None or not repository.warehouse_taken(store, code):
         return []
     return [Problem("whs_code", "is already taken by another warehouse")]
@@ -167,23 +164,22 @@ def _counted(record: Record[StoredWarehouse], positions: int) -> Record[Warehous
 # Positions
 
 
-def create_position(
-    tx: Transaction, draft: PositionCreate, problems: Sequence[Problem] = ()
-) -> Record[Position]:
+def create_position(tx: Transaction, draft: Checked[PositionCreate]) -> Record[Position]:
     """Create a position.
 
-    `problems` are as for `create_warehouse`. Raises ValidationFailed, also when the
-    warehouse is unknown or has a position of that code.
+    Raises:
+        ValidationFailed: The draft is invalid, or the warehouse is unknown or has a position
+            with that code.
     """
-    # Bound to the warehouse: if that goes before the commit, this is decided again.
+    # When the warehouse is deleted or renamed before the commit, the fence makes this retry.
     tx.fence(POSITIONS.kind)
     register = repository.read_register(tx.store)
-    warehouse, unknown = rules.warehouse_of(draft, known_in(register), problems)
-    found = [*problems, *unknown]
-    code: str | None = draft.bin_code  # None where the body's is not valid
+    warehouse, found = rules.warehouse_of(draft, known_in(register))
+    code = draft.bin_code
     if warehouse and code and repository.position_taken(tx.store, warehouse.whs_code, code):
         found.append(_bin_taken(warehouse.whs_code))
-    if found or warehouse is None:
+    draft = ensure_valid(draft, found)
+    if warehouse is None:
         raise ValidationFailed(found)
     known_warehouses(tx, [warehouse.whs_code], register)
     number = tx.next_id(POSITIONS.kind)
@@ -200,22 +196,24 @@ def create_position(
 
 
 def change_position(
-    tx: Transaction, number: int, change: PositionChange, problems: Sequence[Problem] = ()
+    tx: Transaction, number: int, change: Checked[PositionChange]
 ) -> Record[Position]:
     """Change the fields sent.
 
-    Raises NotFound, Gone, ValidationFailed, and Conflict when the code would change
-    while the position is on open documents.
+    Raises:
+        NotFound, Gone: There is no such position, or it was deleted.
+        ValidationFailed: The change is invalid, moves the position to another warehouse, or the
+            code is taken there.
+        Conflict: The code would change while the position is on open documents.
     """
     record, register = _read_position(tx.store, number)
     before = record.entity
-    code: str | None = change.bin_code  # None where the body's is not valid
+    code = change.bin_code
     renamed = bool(code) and code != before.bin_code
-    found = [*problems, *rules.moves(before, change)]
+    found = rules.moves(before, change)
     if renamed and code and repository.position_taken(tx.store, before.whs_code, code):
         found.append(_bin_taken(before.whs_code))
-    if found:
-        raise ValidationFailed(found)
+    change = ensure_valid(change, found)
     update = {**rules.position_values(change), "updated_at": tx.now}
     after = before.model_copy(update=update)
     if renamed:
@@ -299,7 +297,7 @@ def known_warehouses(
 ) -> dict[str, KnownWarehouse]:
     """Pick the warehouses with these codes out of the items read by `warehouse_key`.
 
-    Call `tx.guard` before reading. A warehouse that is just being deleted or renamed
+    Call `tx.fence` before reading. A warehouse that is just being deleted or renamed
     makes the use case decide again.
     """
     aliases = {code: found[key] for code in codes if (key := warehouse_key(code)) in found}

@@ -1,1 +1,1 @@
-"""Waves: pickings that are released and worked together."""
+"""Waves: pickings that are released and picked together."""

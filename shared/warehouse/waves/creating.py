@@ -1,18 +1,19 @@
-"""A new wave, and the pickings that are bound to it: each to one active wave at most.
+"""Create waves. Each picking is in one active wave at most, and names it.
 
-A picking names the wave that took it. Few pickings are taken in the transaction that
-creates the wave. More are taken in steps, under the id of a wave that is only being formed
-and that nobody sees; the last step makes it a wave. What ends it half way leaves pickings
-that name no wave: they are free once nobody can be forming it any more.
+Pickings that fit into one transaction are assigned in the transaction that creates the wave.
+More are assigned in steps, to a pending wave that requests cannot see; the last step turns it
+into a wave. After an interruption the pickings name a wave that does not exist: they can be
+assigned again as soon as no request can be creating it any more.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from shared.identity.tenancy.tenant import Settings
+from shared.kernel.db import steps
 from shared.kernel.db.collection import Record
 from shared.kernel.db.parallel import run_both
+from shared.kernel.db.steps import fitting_items
 from shared.kernel.db.transaction import StaleRead, Transaction, allocate_ids
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import (
@@ -22,45 +23,51 @@ from shared.kernel.errors import (
     ServiceUnavailable,
     ValidationFailed,
 )
+from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.picking import wave_pickings
 from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.waves import repository, rules
 from shared.warehouse.waves.models import StoredWave, WaveDraft, WaveRule
 from shared.warehouse.waves.repository import WAVES
-from shared.warehouse.waves.service import Opened, opened
+from shared.warehouse.waves.service import WaveWithOrders, with_orders
 
-_PER_STEP = 40
-"""Pickings that one transaction takes: each is written, and may overrule a wave that died."""
-_PATIENCE_MS = 3_000
-"""How long to wait for a wave that is being formed of some of the same pickings."""
+_MAX_WAIT_MS = 3_000
+"""How long to wait for a pending wave of some of the same pickings."""
 
 type _Pickings = list[Record[StoredPicking]]
 
 
 @dataclass(frozen=True, slots=True)
-class Company:
-    """What the company has settled that a new wave depends on."""
+class CompanyParameters:
+    """The settings of the company that a new wave depends on."""
 
     settings: Settings
     timezone: str
 
 
 def create_wave(
-    tx: Transaction, draft: WaveDraft, company: Company, problems: Sequence[Problem] = ()
-) -> Opened:
-    """Create a draft of the pickings named, or of those that a rule finds.
+    tx: Transaction, draft: Checked[WaveDraft], company: CompanyParameters
+) -> WaveWithOrders:
+    """Create a wave in the state `draft`, of the pickings named or of those that match a rule.
 
-    `problems` are what is already known to be wrong with the body; then nothing is
-    created. Raises ValidationFailed with everything that is wrong, Conflict when a picking
-    has ended, OrderInWave when one is in an active wave.
+    Raises:
+        ValidationFailed: The draft or what it names is invalid, or no picking matches the rule.
+        Conflict: A picking has ended.
+        OrderInWave: A picking is in another active wave.
     """
-    chosen = _chosen(tx, draft, company.timezone, problems)
-    if len(chosen) <= _PER_STEP:
-        number = tx.next_id(WAVES.kind)
-        _take(tx, chosen, number, tx.attempt_id)
+    chosen, found = _named_pickings(tx, draft)
+    draft = ensure_valid(draft, found)
+    if draft.rule is not None:
+        chosen = _matching_pickings(tx, draft.rule, draft.warehouse_code, company.timezone)
     else:
-        number, chosen = _form(tx, chosen)
+        rules.ensure_none_ended(chosen)
+    interrupted = _ensure_free(tx, chosen)
+    if len(_fitting(tx, chosen, interrupted)) == len(chosen):
+        number = tx.next_id(WAVES.kind)
+        _assign(tx, chosen, number, interrupted)
+    else:
+        number, chosen = _assign_in_steps(tx, chosen)
     pickings = [record.entity for record in chosen]
     rule = draft.rule or WaveRule()
     wave = StoredWave(
@@ -74,125 +81,134 @@ def create_wave(
         created_at=tx.now,
         updated_at=tx.now,
         picking_ids=[one.id for one in pickings],
-        open_ids=[one.id for one in pickings if one.status not in wave_pickings.ENDED],
+        open_ids=[one.id for one in pickings if one.status not in wave_pickings.ENDED_STATUSES],
         begun=any(one.started_at is not None for one in pickings),
     )
-    return opened(WAVES.insert(tx, number, wave), chosen)
+    return with_orders(WAVES.insert(tx, number, wave), chosen)
 
 
 # Which pickings
 
 
-def _chosen(
-    tx: Transaction, draft: WaveDraft, timezone: str, problems: Sequence[Problem]
-) -> _Pickings:
+def _named_pickings(tx: Transaction, draft: Checked[WaveDraft]) -> tuple[_Pickings, list[Problem]]:
+    """Read the pickings that a draft names; return them and every problem besides its fields'."""
     numbers = list(dict.fromkeys(draft.picking_ids or ()))
     known, records = run_both(
         lambda: warehouses.all_warehouses(tx.store),
         lambda: wave_pickings.read_pickings(tx.store, numbers),
     )
-    found = [*problems, *rules.draft_problems(draft, problems)]
-    code: str | None = draft.warehouse_code  # None where the body's is not valid
+    found = list(rules.draft_problems(draft))
+    code = draft.warehouse_code
     is_known = any(one.whs_code == code for one in known.values())
     if code is not None and not is_known:
         found.append(Problem("warehouse_code", f"no warehouse has the code {code}"))
     by_id = {record.id: record.entity for record in records}
     found += rules.picking_problems(draft.picking_ids or (), by_id, code if is_known else None)
-    if found:
-        raise ValidationFailed(found)
-    if draft.rule is not None:
-        return _found(tx, draft.rule, draft.warehouse_code, timezone)
-    rules.ensure_none_ended(records)
-    return records
+    return records, found
 
 
-def _found(tx: Transaction, rule: WaveRule, whs_code: str, timezone: str) -> _Pickings:
-    """Find the pickings that a rule takes: of those that match, the first in no active wave."""
-    waiting = wave_pickings.waiting_pickings(tx.store, whs_code)
-    matching = rules.in_turn([one for one in waiting if rules.matches(rule, one, timezone)])
-    known = repository.look_up(tx.store, {one.wave_id for one in matching if one.wave_id})
-    free = [one.id for one in matching if _wave_of(one.wave_id, known) is None]
-    most, records = rules.most_of(rule), list[Record[StoredPicking]]()
+def _matching_pickings(tx: Transaction, rule: WaveRule, whs_code: str, timezone: str) -> _Pickings:
+    """Return the pickings that match a rule and are in no active wave, the most urgent first."""
+    waiting = wave_pickings.pending_pickings(tx.store, whs_code)
+    matching = rules.by_priority([one for one in waiting if rules.matches(rule, one, timezone)])
+    known = repository.find_waves(tx.store, {one.wave_id for one in matching if one.wave_id})
+    free = [one.id for one in matching if _active_wave(one.wave_id, known) is None]
+    most, records = rules.max_pickings(rule), list[Record[StoredPicking]]()
     while free and len(records) < most:
         part, free = free[: most - len(records)], free[most - len(records) :]
         read = wave_pickings.read_pickings(tx.store, part)
-        # The index may lag: those that were started or taken just now are passed over.
-        known = repository.look_up(
+        # The index may lag: skip pickings that were started or assigned since.
+        known = repository.find_waves(
             tx.store, {one.entity.wave_id for one in read if one.entity.wave_id}
         )
         records += [
             one
             for one in read
-            if one.entity.status == "pending" and _wave_of(one.entity.wave_id, known) is None
+            if one.entity.status == "pending" and _active_wave(one.entity.wave_id, known) is None
         ]
     if not records:
-        message = f"no pending picking of {whs_code} matches it and is in no other wave"
+        message = f"matches no pending picking of {whs_code} that is in no other wave"
         raise ValidationFailed([Problem("rule", message)])
     return records
 
 
-def _wave_of(number: int | None, known: repository.Known) -> int | None:
-    """Name the active wave that a picking is in."""
+def _active_wave(number: int | None, known: repository.FoundWaves) -> int | None:
+    """Return the id of the active wave among `known.waves`; None when it is not active."""
     wave = known.waves.get(number) if number is not None else None
     return wave.id if wave and wave.entity.status != "cancelled" else None
 
 
-# Taking them
+# Assigning them
 
 
-def _take(tx: Transaction, records: _Pickings, wave: int, mark: str) -> None:
-    """Stage that pickings belong to a wave. Raises OrderInWave when one is in another."""
+def _ensure_free(tx: Transaction, records: _Pickings) -> set[int]:
+    """Return the ids of interrupted pending waves that some of the pickings name.
+
+    Raises OrderInWave when a picking is in an active wave. While another request assigns one of
+    them to a pending wave, raises StaleRead, and ServiceUnavailable after a few seconds.
+    """
     named = {one.entity.wave_id for one in records if one.entity.wave_id is not None}
-    known = repository.look_up(tx.store, named)
-    taken = [
-        f"PKG-{one.id} belongs to {rules.code_of(other)}"
+    found = repository.find_waves(tx.store, named)
+    in_waves = [
+        f"PKG-{one.id} is in {rules.wave_code(wave)}"
         for one in records
-        if (other := _wave_of(one.entity.wave_id, known)) is not None
+        if (wave := _active_wave(one.entity.wave_id, found)) is not None
     ]
-    if taken:
-        message = f"{', '.join(taken)} already."
+    if in_waves:
+        message = f"{', '.join(in_waves)}; a picking is in one active wave at most."
         raise OrderInWave(message)
-    for forming in known.forming.values():
-        if forming.is_held(mark, tx.now_ms):
-            if tx.elapsed_ms > _PATIENCE_MS:
-                raise ServiceUnavailable(1 + (forming.until - tx.now_ms) // 1000)
+    for pending in found.pending.values():
+        if pending.is_held_by_other(tx.attempt_id, tx.now_ms):
+            if tx.elapsed_ms > _MAX_WAIT_MS:
+                raise ServiceUnavailable(1 + (pending.until_ms - tx.now_ms) // 1000)
             raise StaleRead
-        repository.overrule_forming(tx, forming.id)
+    return set(found.pending)
+
+
+def _fitting(tx: Transaction, records: _Pickings, interrupted: set[int]) -> _Pickings:
+    """Return the pickings at the front that one step can assign."""
+    return fitting_items(tx, records, lambda one: one.parts + (one.entity.wave_id in interrupted))
+
+
+def _assign(tx: Transaction, records: _Pickings, wave: int, interrupted: set[int]) -> None:
+    """Stage that pickings are in a wave; the interrupted pending waves they name are discarded."""
+    for former in interrupted.intersection(one.entity.wave_id for one in records):
+        repository.discard_pending(tx, former)
     for record in records:
-        wave_pickings.take_into_wave(tx, record, wave)
+        wave_pickings.assign_to_wave(tx, record, wave)
 
 
-def _form(tx: Transaction, chosen: _Pickings) -> tuple[int, _Pickings]:
-    """Take many pickings, in steps; stage the end of the forming. The wave's id, and they."""
-    store, mark = tx.store, tx.attempt_id
-    # Anew each time: what had this id before was perhaps overruled, and must never come back.
+def _assign_in_steps(tx: Transaction, chosen: _Pickings) -> tuple[int, _Pickings]:
+    """Assign pickings to a pending wave and stage its completion; return id and pickings."""
+    store, attempt_id = tx.store, tx.attempt_id
+    # A new id for every attempt: the id of an earlier one may belong to a discarded pending wave.
     number = allocate_ids(store, WAVES.kind, 1)
     run_transaction(
-        store, lambda own: repository.begin_forming(own, number, mark), caller=tx.caller
+        store, lambda own: repository.insert_pending(own, number, attempt_id), caller=tx.caller
     )
-    # In the order of ids, so that two that want the same pickings never wait for each other.
-    wanted = sorted(record.id for record in chosen)
 
-    def take(own: Transaction, part: Sequence[int]) -> None:
-        records = wave_pickings.read_pickings(own.store, part)
+    def assign(left: Sequence[int]) -> int:
+        # A step has room for no more pickings than it has actions.
+        records = wave_pickings.read_pickings(tx.store, left[: steps.STEP_ACTIONS])
         rules.ensure_none_ended(records)
-        repository.keep_forming(own, number)
-        _take(own, records, number, mark)
+        interrupted = _ensure_free(tx, records) - {number}
+        repository.extend_pending(tx, number)
+        fitting = _fitting(tx, records, interrupted)
+        _assign(tx, fitting, number, interrupted)
+        return len(fitting)
 
     try:
-        for at in range(0, len(wanted), _PER_STEP):
-            part = wanted[at : at + _PER_STEP]
-            run_transaction(store, partial(take, part=part), caller=tx.caller)
+        # In the order of ids, so that two requests for the same pickings never block each other.
+        steps.commit_in_steps(tx, sorted(record.id for record in chosen), assign)
     except ServiceError:
         run_transaction(
-            store, lambda own: repository.give_up_forming(own, number), caller=tx.caller
+            store, lambda own: repository.abandon_pending(own, number), caller=tx.caller
         )
         raise
-    store.clear_cache()
-    forming = repository.read_forming(store, [number]).get(number)
-    if forming is None:
+    pending = repository.read_pending(store, [number]).get(number)
+    if pending is None:
         raise StaleRead
-    # Read after the forming: who starts or ends from now on stirs it.
+    # Read after the pending wave: a picking that starts or ends from now on touches that.
     records = wave_pickings.read_pickings(store, [record.id for record in chosen])
-    repository.end_forming(tx, forming)
+    repository.complete_pending(tx, pending)
     return number, records

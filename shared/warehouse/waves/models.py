@@ -1,4 +1,4 @@
-"""What waves are: bodies, what is stored, what is answered."""
+"""Models of waves: request bodies, stored records and responses."""
 
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -50,19 +50,23 @@ type _Priority = Annotated[
     BeforeValidator(_priority),
     WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string"}]}),
 ]
-"""A priority as pickings have it, or its name as exit documents have it."""
+"""A priority as a number, or by its name on exit documents."""
 
 
 class WaveRule(Input):
-    """Which pending pickings of the warehouse a wave takes: those that all of it is true of."""
+    """A rule that finds the pending pickings of a wave: those that match all of its fields."""
 
     cutoff: Moment | None = Field(
-        default=None, description="Due on its day or before, or not known to be due."
+        default=None, description="Due on this day or before, or without a due date."
     )
-    carrier: Code | None = Field(default=None, description="For this carrier, or for none yet.")
-    priority: _Priority | None = Field(default=None, description="This urgent, or more.")
+    carrier: Code | None = Field(
+        default=None, description="For this carrier, or without a carrier."
+    )
+    priority: _Priority | None = Field(
+        default=None, description="This priority, or a more urgent one."
+    )
     max_orders: Annotated[int, Field(ge=1, le=MAX_PICKINGS)] | None = Field(
-        default=None, description="200 unless given."
+        default=None, description="Default 200."
     )
 
 
@@ -70,9 +74,9 @@ type _PickingIds = Annotated[list[Identifier], Field(min_length=1, max_length=MA
 
 
 class WaveDraft(Input):
-    """A new wave, of the pickings named or of those that a rule finds.
+    """A new wave, of the pickings in `picking_ids` or of those that `rule` finds.
 
-    `cutoff_at` and `carrier_code` are those of the rule unless they are given.
+    The default of `cutoff_at` and `carrier_code` is the `cutoff` and `carrier` of the rule.
     """
 
     warehouse_code: Code
@@ -84,9 +88,10 @@ class WaveDraft(Input):
 
 
 class WaveMetrics(Stored):
-    """Size and progress of a wave: its pickings, their lines and units, the trips and minutes.
+    """Size and progress of a wave: its pickings, their lines and units, trips and minutes.
 
-    `allocated_units` had stock when the wave was released, `short_units` had none; null before.
+    `allocated_units` and `short_units` are the units with and without stock when the wave was
+    released; null before.
     """
 
     orders: Number = Decimal(0)
@@ -102,7 +107,7 @@ class WaveMetrics(Stored):
 class StoredWave(Stored):
     """A wave as stored.
 
-    `open_ids` are those of its pickings that have not ended; `begun` once one was started.
+    `open_ids` are its pickings that have not ended; `begun` is true once one of them was started.
     """
 
     id: int
@@ -121,7 +126,7 @@ class StoredWave(Stored):
 
 
 class WaveOrder(Stored):
-    """A picking of a wave; `status` is the picking's."""
+    """A picking of a wave; `status` is that of the picking."""
 
     picking_id: int
     status: str

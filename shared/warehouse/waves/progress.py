@@ -1,4 +1,4 @@
-"""A wave follows its pickings: their own transactions tell it when they start and end."""
+"""The progress of waves, updated in the transactions that start and end their pickings."""
 
 from shared.kernel.db.collection import Record
 from shared.kernel.db.transaction import Transaction
@@ -7,18 +7,18 @@ from shared.warehouse.waves import repository, rules
 from shared.warehouse.waves.repository import WAVES
 
 
-def tell_wave(tx: Transaction, picking: Record[StoredPicking]) -> None:
-    """Stage what it means for its wave that a picking has just been started or has ended."""
+def update_wave(tx: Transaction, picking: Record[StoredPicking]) -> None:
+    """Stage the change of a picking's wave after the picking was started or has ended."""
     number = picking.entity.wave_id
     if number is None:
         return
-    known = repository.look_up(tx.store, [number])
-    if number in known.forming:
-        repository.stir(tx, number)
+    found = repository.find_waves(tx.store, [number])
+    if number in found.pending:
+        repository.touch_pending(tx, number)
         return
-    wave = known.waves.get(number)
+    wave = found.waves.get(number)
     if wave is None:
         return
-    after = rules.told(wave.entity, picking.id, picking.entity.status, tx.now)
+    after = rules.with_picking_status(wave.entity, picking.id, picking.entity.status, tx.now)
     if after != wave.entity:
         WAVES.replace(tx, wave, after)

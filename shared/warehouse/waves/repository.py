@@ -13,9 +13,10 @@ from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.waves.models import StoredWave, WaveParameters
 
-_FORMING_MS = 30_000
-"""Longer than any invocation: after that nobody is making the wave any more."""
+_PENDING_MS = 30_000
+"""How long a wave may be pending without a further step: longer than any invocation."""
 _KEPT_SECONDS = 3600
+"""How long DynamoDB keeps a pending wave whose creation was interrupted."""
 
 
 def _facets(wave: StoredWave) -> Facets:
@@ -41,7 +42,7 @@ WAVES = Collection(
 
 
 def list_waves(store: Store, parameters: WaveParameters, timezone: str) -> Page[StoredWave]:
-    """Read a page of waves; `from` and `to` are days in the time zone."""
+    """Read a page of waves; the days of `parameters` are days in `timezone`."""
     query = parameters.list_query(
         equal={"status": parameters.status, "warehouse": parameters.warehouse},
         between=parameters.created(timezone),
@@ -49,68 +50,69 @@ def list_waves(store: Store, parameters: WaveParameters, timezone: str) -> Page[
     return read_page(store, WAVES, query)
 
 
-# Waves that are being formed
+# Pending waves
 
 
 @dataclass(frozen=True, slots=True)
-class Forming:
-    """A wave to which pickings are being bound, in more than one transaction.
+class PendingWave:
+    """A wave that does not exist yet, while its pickings are assigned in several transactions.
 
-    Nobody sees it before it is a wave. `stirred` counts the pickings bound to it that were
-    started or ended meanwhile.
+    Requests cannot see it. `attempt_id` names the run of the request that creates it,
+    `until_ms` is when that run must have ended, and `touches` counts the assigned pickings that
+    were started or ended meanwhile.
     """
 
     id: int
-    mark: str
-    until: int
-    stirred: int
+    attempt_id: str
+    until_ms: int
+    touches: int
 
-    def is_held(self, mark: str, now_ms: int) -> bool:
-        """Whether someone else than the run with this mark may still be at it."""
-        return self.mark != mark and self.until > now_ms
+    def is_held_by_other(self, attempt_id: str, now_ms: int) -> bool:
+        """Return whether another run than `attempt_id` may still be creating the wave."""
+        return self.attempt_id != attempt_id and self.until_ms > now_ms
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What became of some wave ids; what is in neither never will be a wave."""
+class FoundWaves:
+    """The waves and pending waves among some ids. An id in neither never becomes a wave."""
 
     waves: Mapping[int, Record[StoredWave]]
-    forming: Mapping[int, Forming]
+    pending: Mapping[int, PendingWave]
 
 
 def _key(number: int) -> Key:
     return (f"forming_wave#{id_text(number)}", HEAD)
 
 
-def begin_forming(tx: Transaction, number: int, mark: str) -> None:
-    """Stage that a wave of this id is being formed, by the run of a use case with this mark."""
+def insert_pending(tx: Transaction, number: int, attempt_id: str) -> None:
+    """Stage that the run `attempt_id` begins to create a wave with this id."""
     partition, sort = _key(number)
     tx.insert(
         {
             PARTITION_KEY: partition,
             SORT_KEY: sort,
             "id": number,
-            "mark": mark,
-            "until": tx.now_ms + _FORMING_MS,
+            "mark": attempt_id,
+            "until": tx.now_ms + _PENDING_MS,
             "stirred": 0,
             EXPIRY: tx.now_ms // 1000 + _KEPT_SECONDS,
         }
     )
 
 
-def keep_forming(tx: Transaction, number: int) -> None:
-    """Bind a step to it: overtaken when someone has ended it."""
+def extend_pending(tx: Transaction, number: int) -> None:
+    """Stage that a wave is pending for longer; StaleRead when it is not pending any more."""
     tx.update(
         _key(number),
         "SET #until = :until",
         condition=f"attribute_exists({PARTITION_KEY})",
         names={"#until": "until"},
-        values={":until": tx.now_ms + _FORMING_MS},
+        values={":until": tx.now_ms + _PENDING_MS},
     )
 
 
-def stir(tx: Transaction, number: int) -> None:
-    """Stage that one of its pickings was started or ended: it is looked at again."""
+def touch_pending(tx: Transaction, number: int) -> None:
+    """Stage that a picking of a pending wave was started or has ended."""
     tx.update(
         _key(number),
         "ADD stirred :one",
@@ -119,45 +121,45 @@ def stir(tx: Transaction, number: int) -> None:
     )
 
 
-def end_forming(tx: Transaction, forming: Forming) -> None:
-    """Stage its end; overtaken when a picking stirred it or someone else has ended it."""
-    tx.delete(_key(forming.id), condition="stirred = :seen", values={":seen": forming.stirred})
+def complete_pending(tx: Transaction, pending: PendingWave) -> None:
+    """Stage that a pending wave becomes a wave; StaleRead when it was touched or ended since."""
+    tx.delete(_key(pending.id), condition="stirred = :seen", values={":seen": pending.touches})
 
 
-def overrule_forming(tx: Transaction, number: int) -> None:
-    """Stage that it never becomes a wave; overtaken when it has just become one."""
+def discard_pending(tx: Transaction, number: int) -> None:
+    """Stage that a pending wave of another run never becomes a wave; StaleRead if it just has."""
     tx.delete(_key(number), condition=f"attribute_exists({PARTITION_KEY})")
 
 
-def give_up_forming(tx: Transaction, number: int) -> None:
-    """Stage that it never becomes a wave, said by the one who began it."""
+def abandon_pending(tx: Transaction, number: int) -> None:
+    """Stage that a pending wave of this run never becomes a wave."""
     tx.delete(_key(number))
 
 
-def read_forming(store: Store, numbers: Several[int]) -> dict[int, Forming]:
-    """Read those of the waves that are being formed."""
+def read_pending(store: Store, numbers: Several[int]) -> dict[int, PendingWave]:
+    """Read the pending waves among some ids."""
     found = store.get_many(_key(number) for number in numbers)
-    return {int(item["id"]): _forming(item) for item in found.values()}
+    return {int(item["id"]): _pending_wave(item) for item in found.values()}
 
 
-def _forming(item: Item) -> Forming:
-    return Forming(
+def _pending_wave(item: Item) -> PendingWave:
+    return PendingWave(
         id=int(item["id"]),
-        mark=item["mark"],
-        until=int(item["until"]),
-        stirred=int(item["stirred"]),
+        attempt_id=item["mark"],
+        until_ms=int(item["until"]),
+        touches=int(item["stirred"]),
     )
 
 
-def look_up(store: Store, numbers: Several[int]) -> Known:
-    """Read what became of wave ids that pickings bear."""
+def find_waves(store: Store, numbers: Several[int]) -> FoundWaves:
+    """Read the waves and pending waves of ids that pickings name."""
     waves = _read(store, numbers)
     missing = set(numbers) - set(waves)
     if not missing:
-        return Known(waves, {})
-    forming = read_forming(store, missing)
-    # What is in neither was formed between the two reads, or never will be: look again.
-    return Known({**waves, **_read(store.repeatable(), missing - set(forming))}, forming)
+        return FoundWaves(waves, {})
+    pending = read_pending(store, missing)
+    # An id that is in neither may have become a wave between the two reads: read it again.
+    return FoundWaves({**waves, **_read(store.repeatable(), missing - set(pending))}, pending)
 
 
 def _read(store: Store, numbers: Several[int]) -> dict[int, Record[StoredWave]]:

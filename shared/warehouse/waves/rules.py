@@ -1,4 +1,4 @@
-"""Decisions about waves, on plain data."""
+"""Rules of waves, as pure functions: which pickings, sizes, and progress."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -7,9 +7,10 @@ from shared.identity.tenancy.tenant import Settings
 from shared.kernel.calendar_days import first_instant
 from shared.kernel.db.collection import Record
 from shared.kernel.errors import Conflict, Problem
+from shared.kernel.validation import Checked, invalid_fields
 from shared.warehouse.picking import wave_pickings
 from shared.warehouse.picking.models import StoredPicking
-from shared.warehouse.picking.wave_pickings import ENDED, Waiting
+from shared.warehouse.picking.wave_pickings import ENDED_STATUSES, PendingPicking
 from shared.warehouse.waves.models import (
     MAX_PICKINGS,
     StoredWave,
@@ -19,74 +20,71 @@ from shared.warehouse.waves.models import (
     WaveRule,
     WaveStatus,
 )
-from shared.warehouse.work_records import WorkStatus
+from shared.warehouse.work_records import WorkStatus, wrong_status
 
-ON_THE_FLOOR: frozenset[WaveStatus] = frozenset({"released", "in_progress"})
-"""States in which the state of a wave follows from its pickings."""
+RELEASED_STATUSES: frozenset[WaveStatus] = frozenset({"released", "in_progress"})
+"""Statuses of a wave whose status follows from its pickings."""
 _NORMAL = 2
-"""Priority of a picking that has none, as of an exit document."""
+"""Priority of a picking without one: Normal, as of an exit document."""
 _PICKINGS_PER_TRIP: Mapping[Strategy, int] = {
     "discrete": 1, "cluster": 8, "pick_and_pass": 8, "batch": 20, "zone": 20,
 }  # fmt: skip
 
 
-def code_of(number: int) -> str:
-    """The code that people see."""
+def wave_code(number: int) -> str:
+    """Return the code of a wave that people see."""
     return f"WV-{number}"
 
 
 def ensure_status(wave: StoredWave, *allowed: WaveStatus) -> None:
-    """Refuse what the state of the wave does not allow."""
+    """Raise Conflict unless the status of a wave is one of `allowed`."""
     if wave.status not in allowed:
-        wanted = " or ".join(allowed)
-        message = f"The wave is {wave.status}; this needs it to be {wanted}."
-        raise Conflict(message)
+        raise Conflict(wrong_status(wave_code(wave.id), wave.status, allowed))
 
 
 # Which pickings
 
 
-def draft_problems(draft: WaveDraft, problems: Sequence[Problem]) -> Iterator[Problem]:
-    """Find what is wrong with a draft beyond its fields, whose `problems` are known."""
-    wrong = {problem.field.partition(".")[0] for problem in problems}
-    if wrong & {"picking_ids", "rule"}:
+def draft_problems(draft: Checked[WaveDraft]) -> Iterator[Problem]:
+    """Yield a problem unless the draft has either picking_ids or a rule."""
+    if invalid_fields(draft) & {"picking_ids", "rule"}:
         return
     if (draft.picking_ids is None) == (draft.rule is None):
-        yield Problem("picking_ids", "give either picking_ids or a rule")
+        yield Problem("picking_ids", "give either picking_ids or rule")
 
 
 def picking_problems(
     numbers: Sequence[int], found: Mapping[int, StoredPicking], whs_code: str | None
 ) -> Iterator[Problem]:
-    """Find ids that cannot be of the wave; `whs_code` is None when it is not known itself."""
+    """Yield a problem for each id that cannot be in the wave; `whs_code` is None if invalid."""
     for at, number in enumerate(numbers):
         picking = found.get(number)
         field = f"picking_ids.{at}"
         if picking is None:
             yield Problem(field, f"no picking has the id {number}")
         elif whs_code is not None and picking.whs_code != whs_code:
-            yield Problem(field, f"PKG-{number} is in warehouse {picking.whs_code}")
+            yield Problem(field, f"PKG-{number} is in warehouse {picking.whs_code}, not {whs_code}")
         elif any(document.type == "transfer_order" for document in picking.documents):
             message = f"PKG-{number} is picked through {picking.documents[0].doc_num}"
             yield Problem(field, message)
 
 
 def ensure_none_ended(records: Collection[Record[StoredPicking]]) -> None:
-    """Refuse pickings of which nothing is left to do."""
-    ended = [one for one in records if one.entity.status in ENDED]
+    """Raise Conflict when a picking has ended."""
+    ended = [one for one in records if one.entity.status in ENDED_STATUSES]
     if ended:
         states = ", ".join(f"PKG-{one.id} is {one.entity.status}" for one in ended)
-        message = f"{states}; a wave is made of pickings that are pending or started."
+        message = f"{states}; a new wave takes only pickings that are pending or started."
         raise Conflict(message)
 
 
-def most_of(rule: WaveRule) -> int:
-    """How many pickings a rule takes at most."""
+def max_pickings(rule: WaveRule) -> int:
+    """Return the maximum number of pickings that a rule finds."""
     return MAX_PICKINGS if rule.max_orders is None else rule.max_orders
 
 
-def matches(rule: WaveRule, one: Waiting, timezone: str) -> bool:
-    """Tell whether a rule takes a picking; what is not known of it does not stand against it."""
+def matches(rule: WaveRule, one: PendingPicking, timezone: str) -> bool:
+    """Return whether a picking matches a rule; a carrier or due date that it lacks matches."""
     if rule.priority is not None and _priority(one) > rule.priority:
         return False
     if rule.carrier is not None and one.carrier_code not in {None, rule.carrier}:
@@ -95,21 +93,21 @@ def matches(rule: WaveRule, one: Waiting, timezone: str) -> bool:
     return not (rule.cutoff and due) or first_instant(due, timezone) <= rule.cutoff
 
 
-def in_turn(found: Collection[Waiting]) -> list[Waiting]:
-    """Put pickings in the order in which a rule takes them: by priority, then the oldest."""
-    return sorted(found, key=_turn)
+def by_priority(found: Collection[PendingPicking]) -> list[PendingPicking]:
+    """Sort pickings as a rule takes them: the most urgent first, then the oldest."""
+    return sorted(found, key=_priority_and_id)
 
 
-def by_urgency(pickings: Collection[StoredPicking]) -> list[int]:
-    """Ids of pickings in the order in which they get stock: by priority, then the oldest."""
-    return [picking.id for picking in sorted(pickings, key=_turn)]
+def ids_by_priority(pickings: Collection[StoredPicking]) -> list[int]:
+    """Return the ids of pickings as they get stock: the most urgent first, then the oldest."""
+    return [picking.id for picking in sorted(pickings, key=_priority_and_id)]
 
 
-def _turn(one: Waiting | StoredPicking) -> tuple[int, int]:
+def _priority_and_id(one: PendingPicking | StoredPicking) -> tuple[int, int]:
     return _priority(one), one.id
 
 
-def _priority(one: Waiting | StoredPicking) -> int:
+def _priority(one: PendingPicking | StoredPicking) -> int:
     return _NORMAL if one.priority is None else one.priority
 
 
@@ -119,7 +117,7 @@ def _priority(one: Waiting | StoredPicking) -> int:
 def metrics_of(
     strategy: Strategy, pickings: Sequence[StoredPicking], settings: Settings
 ) -> WaveMetrics:
-    """Add up the work of a wave."""
+    """Return the metrics of a new wave."""
     units = sum(map(wave_pickings.units_of, pickings), Decimal(0))
     trips = Decimal(_trips(strategy, pickings))
     return WaveMetrics(
@@ -128,7 +126,7 @@ def metrics_of(
         units=units,
         trips=trips,
         standard_minutes=units * settings.minutes_per_unit + trips * settings.minutes_per_trip,
-        ended_orders=Decimal(sum(picking.status in ENDED for picking in pickings)),
+        ended_orders=Decimal(sum(picking.status in ENDED_STATUSES for picking in pickings)),
     )
 
 
@@ -139,17 +137,21 @@ def _trips(strategy: Strategy, pickings: Sequence[StoredPicking]) -> int:
 
 
 def _customer(picking: StoredPicking) -> tuple[str | None, int]:
-    """Name whom a picking is for; one for several customers is a trip of its own."""
+    """Return the customer of a picking; a unique value when it is for several customers."""
     customers = {document.card_code for document in picking.documents}
     return (customers.pop(), 0) if len(customers) == 1 else (None, picking.id)
 
 
 def with_allocation(metrics: WaveMetrics, pickings: Sequence[StoredPicking]) -> WaveMetrics:
-    """Tell how many units have stock, and how many of those still to be picked have none."""
+    """Return the metrics with the units that have stock, and the open units that have none."""
     units = sum(map(wave_pickings.units_of, pickings), Decimal(0))
     without = sum(map(wave_pickings.units_short, pickings), Decimal(0))
     short = sum(
-        (wave_pickings.units_short(picking) for picking in pickings if picking.status not in ENDED),
+        (
+            wave_pickings.units_short(picking)
+            for picking in pickings
+            if picking.status not in ENDED_STATUSES
+        ),
         Decimal(0),
     )
     return metrics.model_copy(update={"allocated_units": units - without, "short_units": short})
@@ -158,18 +160,18 @@ def with_allocation(metrics: WaveMetrics, pickings: Sequence[StoredPicking]) -> 
 # Progress
 
 
-def progress_of(wave: StoredWave) -> WaveStatus:
-    """State that follows from the pickings of a wave on the floor."""
+def status_from_pickings(wave: StoredWave) -> WaveStatus:
+    """Return the status of a released wave that follows from its pickings."""
     if not wave.open_ids:
         return "picked"
     return "in_progress" if wave.begun else "released"
 
 
-def told(wave: StoredWave, number: int, status: WorkStatus, now: str) -> StoredWave:
-    """Return the wave after one of its pickings has got into a state."""
+def with_picking_status(wave: StoredWave, number: int, status: WorkStatus, now: str) -> StoredWave:
+    """Return the wave after its picking `number` has got the status `status`."""
     if wave.status == "cancelled":
         return wave
-    ended = status in ENDED and number in wave.open_ids
+    ended = status in ENDED_STATUSES and number in wave.open_ids
     begun = wave.begun or status == "started"
     if not ended and begun == wave.begun:
         return wave
@@ -183,14 +185,14 @@ def told(wave: StoredWave, number: int, status: WorkStatus, now: str) -> StoredW
             "updated_at": now,
         }
     )
-    status_now = progress_of(after) if after.status in ON_THE_FLOOR else after.status
+    status_now = status_from_pickings(after) if after.status in RELEASED_STATUSES else after.status
     return after.model_copy(update={"status": status_now})
 
 
-def agree(wave: StoredWave, pickings: Sequence[StoredPicking]) -> bool:
-    """Tell whether a wave and its pickings, read one after the other, were so at one time."""
+def is_consistent(wave: StoredWave, pickings: Sequence[StoredPicking]) -> bool:
+    """Return whether a wave and its pickings, read one after the other, are consistent."""
     if wave.status == "cancelled":
         return True
-    ended = Decimal(sum(picking.status in ENDED for picking in pickings))
+    ended = Decimal(sum(picking.status in ENDED_STATUSES for picking in pickings))
     begun = any(picking.started_at is not None for picking in pickings)
     return (ended, begun) == (wave.metrics.ended_orders, wave.begun)

@@ -1,4 +1,4 @@
-"""Use cases of waves: read them, and lead them from draft to closed (release: `releasing`)."""
+"""Use cases of waves: read them, and take them from draft to closed (release: `releasing`)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import ServiceUnavailable
 from shared.kernel.events.kinds import EventKind
-from shared.kernel.events.outbox import Event, raise_event
+from shared.kernel.events.outbox import raise_record_event
 from shared.warehouse.picking import wave_pickings
 from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.waves import repository, rules, views
@@ -17,91 +17,77 @@ from shared.warehouse.waves.models import StoredWave, WaveOrder, WaveParameters,
 from shared.warehouse.waves.repository import WAVES
 
 _TRIES = 5
-"""Reads of a wave whose pickings go on meanwhile, before giving up."""
+"""Attempts to read a wave whose pickings change meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """A wave with the states of its pickings."""
+class WaveWithOrders:
+    """A wave with the statuses of its pickings."""
 
     record: Record[StoredWave]
     orders: list[WaveOrder]
 
 
-def opened(record: Record[StoredWave], pickings: Iterable[Record[StoredPicking]]) -> Opened:
-    """Put a wave and its pickings together."""
+def with_orders(
+    record: Record[StoredWave], pickings: Iterable[Record[StoredPicking]]
+) -> WaveWithOrders:
+    """Return a wave with the statuses of its pickings."""
     orders = [WaveOrder(picking_id=one.id, status=one.entity.status) for one in pickings]
-    return Opened(record, orders)
+    return WaveWithOrders(record, orders)
 
 
-def get_wave(store: Store, number: int) -> Opened:
-    """Read a wave with its pickings, as they were together; NotFound when there is none."""
+def get_wave(store: Store, number: int) -> WaveWithOrders:
+    """Read a consistent state of a wave and its pickings; NotFound when there is no such wave."""
     for _ in range(_TRIES):
         record = WAVES.get(store, number)
         pickings = wave_pickings.read_pickings(store, record.entity.picking_ids)
-        if rules.agree(record.entity, [picking.entity for picking in pickings]):
-            return opened(record, pickings)
+        if rules.is_consistent(record.entity, [picking.entity for picking in pickings]):
+            return with_orders(record, pickings)
         store.clear_cache()
     raise ServiceUnavailable
 
 
 def list_waves(store: Store, parameters: WaveParameters, timezone: str) -> Page[StoredWave]:
-    """Read a page of waves; `from` and `to` are days in the time zone."""
+    """Read a page of waves; the days of `parameters` are days in `timezone`."""
     return repository.list_waves(store, parameters, timezone)
 
 
-def plan_wave(tx: Transaction, number: int) -> Opened:
-    """Settle a wave; raise wave.planned. Raises Conflict unless it is a draft."""
+def plan_wave(tx: Transaction, number: int) -> WaveWithOrders:
+    """Plan a wave and raise wave.planned. Raises Conflict unless it is a draft."""
     record = WAVES.get(tx.store, number)
     rules.ensure_status(record.entity, "draft")
-    return _lead(tx, record, "planned", "wave.planned")
+    return _change_status(tx, record, "planned", "wave.planned")
 
 
-def cancel_wave(tx: Transaction, number: int) -> Opened:
-    """Give a wave up; raise wave.cancelled. Its pickings go on by themselves, free for others.
+def cancel_wave(tx: Transaction, number: int) -> WaveWithOrders:
+    """Cancel a wave and raise wave.cancelled; its pickings continue and can be in another wave.
 
-    Raises Conflict once all of them have been worked.
+    Raises Conflict when all of its pickings have ended.
     """
     record = WAVES.get(tx.store, number)
     rules.ensure_status(record.entity, "draft", "planned", "released", "in_progress")
-    return _lead(tx, record, "cancelled", "wave.cancelled")
+    return _change_status(tx, record, "cancelled", "wave.cancelled")
 
 
-def complete_wave(tx: Transaction, number: int) -> Opened:
-    """Note that a picked wave is done; raise wave.completed. Raises Conflict unless it is."""
+def complete_wave(tx: Transaction, number: int) -> WaveWithOrders:
+    """Complete a wave and raise wave.completed. Raises Conflict unless it is picked."""
     record = WAVES.get(tx.store, number)
     rules.ensure_status(record.entity, "picked")
-    return _lead(tx, record, "completed", "wave.completed")
+    return _change_status(tx, record, "completed", "wave.completed")
 
 
-def close_wave(tx: Transaction, number: int) -> Opened:
-    """Put a wave away. Raises Conflict unless it is completed."""
+def close_wave(tx: Transaction, number: int) -> WaveWithOrders:
+    """Close a wave. Raises Conflict unless it is completed."""
     record = WAVES.get(tx.store, number)
     rules.ensure_status(record.entity, "completed")
-    return _lead(tx, record, "closed", None)
+    return _change_status(tx, record, "closed", None)
 
 
-def _lead(
+def _change_status(
     tx: Transaction, record: Record[StoredWave], status: WaveStatus, event: EventKind | None
-) -> Opened:
+) -> WaveWithOrders:
     wave = record.entity.model_copy(update={"status": status, "updated_at": tx.now})
     changed = WAVES.replace(tx, record, wave)
     if event:
-        tell(tx, event, changed)
-    return opened(changed, wave_pickings.read_pickings(tx.store, wave.picking_ids))
-
-
-def tell(tx: Transaction, event: EventKind, record: Record[StoredWave]) -> None:
-    """Stage an event about a wave."""
-    raise_event(
-        tx,
-        Event(
-            type=event,
-            object="wave",
-            id=record.id,
-            version=record.version,
-            href=f"/waves/{record.id}",
-            attributes=views.in_list(record).model_dump(),
-            status=record.entity.status,
-        ),
-    )
+        raise_record_event(tx, event, views.WAVE_EVENTS, changed)
+    return with_orders(changed, wave_pickings.read_pickings(tx.store, wave.picking_ids))

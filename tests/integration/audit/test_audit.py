@@ -1,4 +1,4 @@
-"""The audit log: an entry exactly where there is a change, whatever dies, and for good."""
+"""The audit log: exactly one entry per change, also after interruptions, never changed."""
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -13,7 +13,7 @@ from shared.kernel.db.unit_of_work import run_transaction
 from tests.clock import Clock
 from tests.faults import AwsFaults, Fault, Killed, conflict, kill_after, kill_before, lose_answer
 from tests.gateway import Erp
-from tests.integration.write_settings import ERP, NEW_WAYS
+from tests.integration.write_settings import ERP, SETTINGS_CHANGE
 from tests.stack import Stack
 from tests.warehouse_scenario import WarehouseScenario
 
@@ -21,17 +21,17 @@ _SETTING = {"receipt_tolerance": 2.5}
 
 
 def entries(erp: Erp, action: AuditAction | None = None) -> list[dict[str, Any]]:
-    """The log, the newest first; of one action if it is given."""
+    """Return the audit entries, newest first; only those of `action` if it is given."""
     return erp.walk("/audit-log", **({"action": action} if action else {}))
 
 
-# What entries say
+# Content of entries
 
 
-def test_an_entry_says_who_did_what_to_which_and_by_which_request(stack: Stack) -> None:
+def test_entry_contains_actor_target_changes_and_request_id(stack: Stack) -> None:
     admin = Erp(stack.gateway, stack.user_token(permissions="users.manage", sub="7"))
 
-    answer = admin.patch("/settings", NEW_WAYS)
+    answer = admin.patch("/settings", SETTINGS_CHANGE)
 
     (entry,) = entries(admin, "settings.changed")
     assert entry == {
@@ -53,7 +53,7 @@ def test_an_entry_says_who_did_what_to_which_and_by_which_request(stack: Stack) 
     }
 
 
-def test_the_life_of_a_client_is_told_without_its_secrets(stack: Stack, erp: Erp) -> None:
+def test_client_entries_contain_no_secrets(stack: Stack, erp: Erp) -> None:
     made = erp.post("/api-clients", ERP).data
     path = f"/api-clients/{made['id']}"
     secrets = [made["client_secret"]]
@@ -62,31 +62,31 @@ def test_the_life_of_a_client_is_told_without_its_secrets(stack: Stack, erp: Erp
     erp.delete(f"{path}/previous-secret")
     erp.delete(path)
 
-    told = entries(erp)[::-1]
+    log = entries(erp)[::-1]
 
-    assert [entry["action"] for entry in told] == [
+    assert [entry["action"] for entry in log] == [
         "client.created", "client.changed", "client.rotated", "client.rotated",
         "client.changed", "client.revoked",
     ]  # fmt: skip
-    assert {entry["target"]["id"] for entry in told} == {made["id"]}
-    assert {entry["actor"]["id"] for entry in told} == {"erp"}
-    assert told[0]["details"] == {"name": "ERP", "kind": "integration", "scopes": ERP["scopes"]}
-    assert told[1]["changes"]["name"] == {"from": "ERP", "to": "Shop"}
-    assert told[1]["changes"]["scopes"] == {"from": ERP["scopes"], "to": ["stocks:read"]}
-    assert told[4]["changes"] == {"secrets": {"from": 2, "to": 1}}
+    assert {entry["target"]["id"] for entry in log} == {made["id"]}
+    assert {entry["actor"]["id"] for entry in log} == {"erp"}
+    assert log[0]["details"] == {"name": "ERP", "kind": "integration", "scopes": ERP["scopes"]}
+    assert log[1]["changes"]["name"] == {"from": "ERP", "to": "Shop"}
+    assert log[1]["changes"]["scopes"] == {"from": ERP["scopes"], "to": ["stocks:read"]}
+    assert log[4]["changes"] == {"secrets": {"from": 2, "to": 1}}
     everything = repr([*stack.items(), *stack.control()])
     assert made["id"] in everything
     assert not any(secret in everything for secret in secrets)
 
 
-def test_adjustments_are_told_with_their_reason(stack: Stack) -> None:
+def test_stock_adjustments_are_audited_with_their_reason(stack: Stack) -> None:
     erp = stack.erp()
     yard = WarehouseScenario.furnished(erp, "YARD")
     yard.stock("BRICK", 7.5)
     base = {"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01"}
     count = {**base, "counted_qty": 6.25, "reason": "Cycle count"}
     made = erp.post("/stock-adjustments", count).data
-    # What was as expected is no adjustment.
+    # a count without a difference is not an adjustment
     assert erp.post("/stock-adjustments", count).status == 200
     damaged = {**base, "to_status": "damaged", "qty": 2, "reason": "Fork lift"}
     erp.post("/stock-adjustments", damaged)
@@ -107,7 +107,7 @@ def test_adjustments_are_told_with_their_reason(stack: Stack) -> None:
     assert (last["details"]["to_status"], last["reason"]) == ("damaged", "Fork lift")
 
 
-def test_an_operator_is_told_by_the_name_of_the_system(
+def test_operator_is_recorded_with_the_operating_system_user_name(
     erp: Erp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("getpass.getuser", lambda: "marta")
@@ -116,7 +116,7 @@ def test_an_operator_is_told_by_the_name_of_the_system(
     assert entry["actor"] == {"type": "operator", "id": None, "name": "marta"}
 
 
-def test_who_has_no_name_is_an_operator_all_the_same(
+def test_operator_without_a_user_name_is_recorded_without_name(
     erp: Erp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def nobody() -> str:
@@ -128,7 +128,7 @@ def test_who_has_no_name_is_an_operator_all_the_same(
     assert entry["actor"] == {"type": "operator", "id": None, "name": None}
 
 
-def test_whoever_acts_for_somebody_names_them(stack: Stack, erp: Erp) -> None:
+def test_explicit_actor_is_recorded(stack: Stack, erp: Erp) -> None:
     run_transaction(
         stack.store(),
         lambda tx: service.record(
@@ -141,7 +141,7 @@ def test_whoever_acts_for_somebody_names_them(stack: Stack, erp: Erp) -> None:
     assert entry["details"] == {"qty": 2.5}
 
 
-# When there is an entry
+# Consistency of entries and changes
 
 
 def _settings(erp: Erp) -> tuple[str, dict[str, Any]]:
@@ -161,7 +161,7 @@ _CHANGES: Mapping[str, Callable[[Erp], tuple[str, dict[str, Any]]]] = {
 
 @pytest.mark.parametrize("action", _CHANGES)
 @pytest.mark.parametrize("kind", [kill_before, kill_after])
-def test_whatever_dies_there_is_an_entry_exactly_where_there_is_a_change(
+def test_interrupted_change_has_an_entry_exactly_if_it_was_made(
     action: AuditAction, kind: Callable[[int], Fault], stack: Stack, erp: Erp, aws_faults: AwsFaults
 ) -> None:
     path, body = _CHANGES[action](erp)
@@ -183,7 +183,7 @@ def test_whatever_dies_there_is_an_entry_exactly_where_there_is_a_change(
 
 @pytest.mark.parametrize("action", _CHANGES)
 @pytest.mark.parametrize("fault", [lambda: conflict(times=4), lambda: lose_answer(2)])
-def test_a_change_that_is_tried_again_and_again_has_one_entry(
+def test_retried_change_has_one_entry(
     action: AuditAction, fault: Callable[[], Fault], erp: Erp, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     assert clock
@@ -193,15 +193,15 @@ def test_a_change_that_is_tried_again_and_again_has_one_entry(
     assert len(entries(erp, action)) == 1
 
 
-def test_what_is_refused_or_repeated_has_no_entry_of_its_own(erp: Erp) -> None:
+def test_refused_and_replayed_requests_have_no_entry(erp: Erp) -> None:
     assert erp.patch("/settings", {"timezone": "Mars"}, key="no").status == 422
     for _ in range(3):
         assert erp.patch("/settings", _SETTING, key="once").status == 200
-    assert erp.patch("/settings", _SETTING).status == 200, "it is so already"
+    assert erp.patch("/settings", _SETTING).status == 200, "the value is unchanged"
     assert len(entries(erp, "settings.changed")) == 1
 
 
-def test_nothing_in_the_service_changes_or_removes_an_entry(stack: Stack, erp: Erp) -> None:
+def test_entries_cannot_be_changed_or_deleted(stack: Stack, erp: Erp) -> None:
     erp.patch("/settings", _SETTING)
     before = [item for item in stack.items() if item["PK"]["S"].startswith("audit#")]
 
@@ -215,14 +215,14 @@ def test_nothing_in_the_service_changes_or_removes_an_entry(stack: Stack, erp: E
     assert all(item in after for item in before)
 
 
-def test_an_id_is_never_written_over(stack: Stack, erp: Erp) -> None:
-    """An entry's place must be free: a sequence that was set back gives no way to forge."""
+def test_existing_entry_cannot_be_overwritten(stack: Stack, erp: Erp) -> None:
+    """Resetting the id sequence must not allow overwriting an entry."""
     erp.patch("/settings", _SETTING)
     (before,) = entries(erp, "settings.changed")
     store = stack.store()
 
     def forge(tx: Any) -> None:
-        tx._memory.ids["audit"] = [before["id"]]
+        tx._retry_state.ids["audit"] = [before["id"]]
         service.record(tx, "client.revoked", "client", "stw_acme_1")
 
     store.deadline._ends = 0
@@ -231,10 +231,10 @@ def test_an_id_is_never_written_over(stack: Stack, erp: Erp) -> None:
     assert entries(erp, "settings.changed") == [before]
 
 
-# How it is read
+# Reading
 
 
-def test_filters_meet(stack: Stack, erp: Erp) -> None:
+def test_filters_can_be_combined(stack: Stack, erp: Erp) -> None:
     made = [erp.post("/api-clients", {**ERP, "name": name}).data["id"] for name in ("a", "b")]
     admin = Erp(stack.gateway, stack.user_token(permissions="users.manage", sub="7"))
     admin.patch(f"/api-clients/{made[0]}", {"name": "c"})
@@ -252,6 +252,6 @@ def test_filters_meet(stack: Stack, erp: Erp) -> None:
     assert erp.get("/audit-log", query={"action": "client"}).status == 422
 
 
-def test_the_neighbour_sees_its_own_log(erp: Erp, beta: Erp) -> None:
+def test_tenant_sees_only_its_own_entries(erp: Erp, beta: Erp) -> None:
     erp.patch("/settings", _SETTING)
     assert entries(beta, "settings.changed") == []

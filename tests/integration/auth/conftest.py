@@ -1,33 +1,44 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
 import pytest
 
-from operations.provisioning import Credentials, create_client, create_tenant, share_address
-from shared.identity.tenancy.settings import TenantSettings
-from tests.integration.control_plane import ADDRESS, Wire, deployed
+from operations.provisioning import Credentials, create_client, create_tenant, set_shared_address
+from shared.identity.tenancy.rules import NewTenant
+from tests.integration.control_plane import ACCOUNT, ADDRESS, REGION, AwsCallHooks, deployed
+from tests.snapshot import Snapshot
 
 
 @contextmanager
-def with_tenants() -> Iterator[Wire]:
-    """A deployed stack with the tenants acme and beta at one address, and gamma at its own."""
+def deployed_with_tenants() -> Iterator[AwsCallHooks]:
+    """Deploy a stack with the tenants acme and beta at the shared host, and gamma at its own."""
+    tenants = _tenants()
     with deployed() as aws_faults:
-        share_address(ADDRESS)
+        tenants.restore()
+        yield aws_faults
+
+
+@cache
+def _tenants() -> Snapshot:
+    """Create the tenants once per process."""
+    with deployed():
+        set_shared_address(ADDRESS)
         for slug in ("acme", "beta"):
-            create_tenant(TenantSettings(slug, plan="enterprise", base_url=ADDRESS))
-        create_tenant(TenantSettings("gamma", plan="enterprise", host="wms.gamma.test"))
+            create_tenant(NewTenant(slug, plan="enterprise", base_url=ADDRESS))
+        create_tenant(NewTenant("gamma", plan="enterprise", host="wms.gamma.test"))
+        return Snapshot.take(ACCOUNT, REGION)
+
+
+@pytest.fixture
+def aws_faults() -> Iterator[AwsCallHooks]:
+    """A deployed stack with the tenants acme, beta and gamma."""
+    with deployed_with_tenants() as aws_faults:
         yield aws_faults
 
 
 @pytest.fixture
-def aws_faults() -> Iterator[Wire]:
-    """A stack of its own for the test."""
-    with with_tenants() as aws_faults:
-        yield aws_faults
-
-
-@pytest.fixture
-def acme(aws_faults: Wire) -> Credentials:
+def acme(aws_faults: AwsCallHooks) -> Credentials:
     """An integration client of acme with every scope."""
     assert aws_faults
     return create_client("acme", "ERP")

@@ -1,4 +1,4 @@
-"""The authorizer: what it tells the doors, and what it costs."""
+"""The authorizer: the context that it returns, and its AWS calls."""
 
 import time
 from typing import Any
@@ -9,22 +9,22 @@ from shared.identity.auth import tokens
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.directory import directory
 from shared.kernel.caller import Caller
-from tests.integration.control_plane import Wire, forget_everything
+from tests.integration.control_plane import AwsCallHooks, clear_caches
 
 ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/POST/v1/entry-documents"
 
 
-def ask(token: str, host: str = "api.stowage.test") -> dict[str, Any]:
+def authorize(token: str, host: str = "api.stowage.test") -> dict[str, Any]:
     headers = {"authorization": f"Bearer {token}", "host": host}
     return lambda_handler({"headers": headers, "methodArn": ARN}, None)
 
 
-def token_of(client: Credentials, slug: str = "acme") -> str:
-    return tokens.issue(show_tenant(slug), client.client_id, frozenset(SCOPES))
+def issue_token(client: Credentials, slug: str = "acme") -> str:
+    return tokens.issue_to_client(show_tenant(slug), client.client_id, frozenset(SCOPES))
 
 
-def test_the_door_learns_who_is_calling(acme: Credentials) -> None:
-    verdict = ask(token_of(acme))
+def test_context_describes_the_caller(acme: Credentials) -> None:
+    verdict = authorize(issue_token(acme))
     assert verdict["principalId"] == f"acme/{acme.client_id}"
     assert all(isinstance(value, str) for value in verdict["context"].values())
     caller = Caller.from_context(verdict["context"])
@@ -36,8 +36,8 @@ def test_the_door_learns_who_is_calling(acme: Credentials) -> None:
     assert 3590 < caller.expires_at - time.time() <= 3600
 
 
-def test_one_verdict_serves_all_methods_of_the_stage(acme: Credentials) -> None:
-    statement = ask(token_of(acme))["policyDocument"]["Statement"]
+def test_policy_covers_all_methods_of_the_stage(acme: Credentials) -> None:
+    statement = authorize(issue_token(acme))["policyDocument"]["Statement"]
     assert statement == [
         {
             "Action": "execute-api:Invoke",
@@ -47,36 +47,34 @@ def test_one_verdict_serves_all_methods_of_the_stage(acme: Credentials) -> None:
     ]
 
 
-def test_warm_it_makes_no_call(acme: Credentials, aws_faults: Wire) -> None:
-    first, second = token_of(acme), token_of(acme)
-    forget_everything()
+def test_warm_authorizer_makes_no_aws_call(acme: Credentials, aws_faults: AwsCallHooks) -> None:
+    first, second = issue_token(acme), issue_token(acme)
+    clear_caches()
     with aws_faults.recorded() as cold:
-        ask(first)
+        authorize(first)
     with aws_faults.recorded() as warm:
-        ask(first)
-        ask(second)
-    # the keys, the tenant, the address
+        authorize(first)
+        authorize(second)
+    # the keys, the tenant and the host
     assert sorted(cold) == ["GetItem", "GetItem", "GetItem", "GetPublicKey"]
     assert warm == []
 
 
-def test_it_stays_warm_longer_than_the_doors(
-    acme: Credentials, aws_faults: Wire, monkeypatch: Any
+def test_authorizer_caches_tenants_longer_than_the_handlers(
+    acme: Credentials, aws_faults: AwsCallHooks, monkeypatch: Any
 ) -> None:
-    token = token_of(acme)
-    ask(token)
+    token = issue_token(acme)
+    authorize(token)
     later = time.monotonic() + 60
     monkeypatch.setattr(directory, "_clock", lambda: later)
     with aws_faults.recorded() as calls:
-        ask(token)
+        authorize(token)
     assert calls == []
 
 
-def test_a_tenant_that_got_its_own_address_is_served_there_at_once(
-    acme: Credentials, monkeypatch: Any
-) -> None:
-    ask(token_of(acme))
+def test_new_host_of_a_tenant_is_accepted_at_once(acme: Credentials, monkeypatch: Any) -> None:
+    authorize(issue_token(acme))
     set_address("acme", host="wms.acme.test")
     later = time.monotonic() + 11
     monkeypatch.setattr(directory, "_clock", lambda: later)
-    assert ask(token_of(acme), host="wms.acme.test")["context"]["tenant"] == "acme"
+    assert authorize(issue_token(acme), host="wms.acme.test")["context"]["tenant"] == "acme"

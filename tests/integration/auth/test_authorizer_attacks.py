@@ -1,4 +1,4 @@
-"""Every way to forge or bend a token ends in Unauthorized."""
+"""Forged and altered tokens are rejected as Unauthorized."""
 
 import base64
 import hashlib
@@ -17,8 +17,8 @@ from functions.authorizer.app import lambda_handler
 from shared.identity.auth import signing, tokens
 from shared.identity.auth.tokens import sign_claims
 from shared.kernel.config import config
-from tests.integration.auth.conftest import with_tenants
-from tests.integration.control_plane import ADDRESS, Wire, forget_everything
+from tests.integration.auth.conftest import deployed_with_tenants
+from tests.integration.control_plane import ADDRESS, AwsCallHooks, clear_caches
 
 ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/GET/v1/products/7"
 
@@ -28,7 +28,7 @@ def b64(data: bytes) -> str:
 
 
 def claims(**changes: Any) -> dict[str, Any]:
-    """Claims of a good token; a change to None leaves the claim out."""
+    """Return valid claims with changes; a claim that is changed to None is left out."""
     now = int(time.time())
     good = {
         "iss": ADDRESS,
@@ -45,8 +45,8 @@ def claims(**changes: Any) -> dict[str, Any]:
     return {name: value for name, value in {**good, **changes}.items() if value is not None}
 
 
-def user(kind: str = "user", **changes: Any) -> dict[str, Any]:
-    """What changes of the claims of a good token into those of a user."""
+def user_claims(kind: str = "user", **changes: Any) -> dict[str, Any]:
+    """Return the changes that turn valid claims into those of a user."""
     good = {
         "kind": kind,
         "sub": "7",
@@ -60,11 +60,11 @@ def user(kind: str = "user", **changes: Any) -> dict[str, Any]:
 
 
 @dataclass
-class Forge:
-    """Builds tokens as an attacker with any amount of access to our signature would."""
+class TokenForger:
+    """Builds tokens like an attacker who can sign anything with the service's key."""
 
     key: str
-    """Id in KMS of the key that signs."""
+    """Id of the KMS key that signs."""
 
     @property
     def kid(self) -> str:
@@ -75,7 +75,7 @@ class Forge:
         return {name: value for name, value in {**good, **changes}.items() if value is not None}
 
     def signed(self, header: str, payload: str) -> str:
-        """Text of header and payload, as they are, with a true signature of our key."""
+        """Return a token with this header and payload, correctly signed."""
         text = f"{b64(header.encode())}.{b64(payload.encode())}"
         return f"{text}.{b64(signing.sign(self.key, text.encode()))}"
 
@@ -105,25 +105,25 @@ class Forge:
 
 
 @pytest.fixture(scope="module")
-def aws_faults() -> Iterator[Wire]:
-    """One stack for all attacks: none of them may change anything."""
-    with with_tenants() as aws_faults:
+def aws_faults() -> Iterator[AwsCallHooks]:
+    """One stack for all attacks, none of which may change anything."""
+    with deployed_with_tenants() as aws_faults:
         yield aws_faults
 
 
 @pytest.fixture
-def forge(aws_faults: Wire) -> Forge:
+def forge(aws_faults: AwsCallHooks) -> TokenForger:
     assert aws_faults
-    return Forge(config().signing_keys[0])
+    return TokenForger(config().signing_keys[0])
 
 
-def ask(token: str, host: str = "api.stowage.test", scheme: str = "Bearer") -> dict[str, Any]:
+def authorize(token: str, host: str = "api.stowage.test", scheme: str = "Bearer") -> dict[str, Any]:
     headers = {"Authorization": f"{scheme} {token}", "Host": host}
     return lambda_handler({"headers": headers, "methodArn": ARN}, None)
 
 
-def altered(token: str) -> str:
-    """The same token with one bit of its signature changed."""
+def with_changed_signature(token: str) -> str:
+    """Return the token with one bit of its signature changed."""
     text, _, signature = token.rpartition(".")
     raw = bytearray(base64.urlsafe_b64decode(signature + "=="))
     raw[0] ^= 1
@@ -131,7 +131,7 @@ def altered(token: str) -> str:
 
 
 HOUR = 3600
-ATTACKS: dict[str, Callable[[Forge], str]] = {
+ATTACKS: dict[str, Callable[[TokenForger], str]] = {
     # algorithms
     "alg none, no signature": lambda f: f.unsigned(f.header(alg="none")) + ".",
     "alg none, two parts": lambda f: f.unsigned(f.header(alg="none")),
@@ -150,12 +150,12 @@ ATTACKS: dict[str, Callable[[Forge], str]] = {
         f.header(),
         bytes.fromhex("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551") * 2,
     ),
-    "one bit of the signature changed": lambda f: altered(f.with_claims()),
+    "one bit of the signature changed": lambda f: with_changed_signature(f.with_claims()),
     "signature in DER": lambda f: f.with_signature(f.header(), b"\x30\x44" + bytes(68)),
     "signature of other claims": lambda f: (
         f.unsigned(f.header()) + "." + f.with_claims(tenant="beta").rpartition(".")[2]
     ),
-    "signed by the other key": lambda f: Forge(config().signing_keys[1]).signed(
+    "signed by the other key": lambda f: TokenForger(config().signing_keys[1]).signed(
         json.dumps(f.header()), json.dumps(claims())
     ),
     # headers
@@ -206,7 +206,7 @@ ATTACKS: dict[str, Callable[[Forge], str]] = {
     ),
     "iat missing": lambda f: f.with_claims(iat=None),
     "nbf in the future": lambda f: f.with_claims(nbf=int(time.time()) + 60),
-    # whose token
+    # issuer, audience, tenant and kind
     "aud a list": lambda f: f.with_claims(aud=[ADDRESS]),
     "aud a part of ours": lambda f: f.with_claims(aud=ADDRESS[:-1]),
     "aud longer than ours": lambda f: f.with_claims(aud=ADDRESS + "/x"),
@@ -225,15 +225,23 @@ ATTACKS: dict[str, Callable[[Forge], str]] = {
         kind="user", second_factor=True, permissions=["users.manage"]
     ),
     "user without word on the second factor": lambda f: f.with_claims(kind="user"),
-    "user with a second factor in words": lambda f: f.with_claims(**user(second_factor="true")),
-    "user with a second factor of 1": lambda f: f.with_claims(**user(second_factor=1)),
-    "user with roles as a list": lambda f: f.with_claims(**user(roles=["1"])),
-    "user with a number of roles": lambda f: f.with_claims(**user(roles=1)),
-    "user with permissions as an object": lambda f: f.with_claims(**user(permissions={"a": 1})),
-    "user with a session as a number": lambda f: f.with_claims(**user(sid=1)),
-    "user with a session as a list": lambda f: f.with_claims(**user(sid=["1-0"])),
-    "mobile with a list of clients": lambda f: f.with_claims(**user("mobile", client_id=["a"])),
-    "mobile with an object for a client": lambda f: f.with_claims(**user("mobile", client_id={})),
+    "user with a second factor in words": lambda f: f.with_claims(
+        **user_claims(second_factor="true")
+    ),
+    "user with a second factor of 1": lambda f: f.with_claims(**user_claims(second_factor=1)),
+    "user with roles as a list": lambda f: f.with_claims(**user_claims(roles=["1"])),
+    "user with a number of roles": lambda f: f.with_claims(**user_claims(roles=1)),
+    "user with permissions as an object": lambda f: f.with_claims(
+        **user_claims(permissions={"a": 1})
+    ),
+    "user with a session as a number": lambda f: f.with_claims(**user_claims(sid=1)),
+    "user with a session as a list": lambda f: f.with_claims(**user_claims(sid=["1-0"])),
+    "mobile with a list of clients": lambda f: f.with_claims(
+        **user_claims("mobile", client_id=["a"])
+    ),
+    "mobile with an object for a client": lambda f: f.with_claims(
+        **user_claims("mobile", client_id={})
+    ),
     "kind a list": lambda f: f.with_claims(kind=["user"]),
     "scope a list": lambda f: f.with_claims(scope=["products:read"]),
     "subject a number": lambda f: f.with_claims(sub=7),
@@ -252,82 +260,84 @@ ATTACKS: dict[str, Callable[[Forge], str]] = {
 }
 
 
-def test_the_untouched_token_is_accepted(forge: Forge) -> None:
-    assert ask(forge.with_claims())["context"]["tenant"] == "acme"
+def test_genuine_client_token_is_accepted(forge: TokenForger) -> None:
+    assert authorize(forge.with_claims())["context"]["tenant"] == "acme"
 
 
-def test_the_untouched_token_of_a_user_is_accepted(forge: Forge) -> None:
+def test_genuine_user_token_is_accepted(forge: TokenForger) -> None:
     for kind in ("user", "mobile"):
-        context = ask(forge.with_claims(**user(kind)))["context"]
+        context = authorize(forge.with_claims(**user_claims(kind)))["context"]
         assert (context["kind"], context["roles"]) == (kind, "1 2")
         assert context["session"] == "7-" + "0" * 24
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_is_refused(attack: str, forge: Forge) -> None:
+def test_forged_token_is_rejected(attack: str, forge: TokenForger) -> None:
     with pytest.raises(Exception, match=r"\AUnauthorized\Z"):
-        ask(ATTACKS[attack](forge))
+        authorize(ATTACKS[attack](forge))
 
 
 @pytest.mark.parametrize("scheme", ["Basic", "Bearer  ", "", "Token", "Bearer,Bearer"])
-def test_is_refused_under_another_scheme(scheme: str, forge: Forge) -> None:
+def test_token_with_another_scheme_is_rejected(scheme: str, forge: TokenForger) -> None:
     with pytest.raises(Exception, match=r"\AUnauthorized\Z"):
-        ask(forge.with_claims(), scheme=scheme)
+        authorize(forge.with_claims(), scheme=scheme)
 
 
 @pytest.mark.parametrize("headers", [None, {}, {"host": "x"}, {"authorization": None}])
-def test_is_refused_without_a_token(headers: dict[str, Any] | None, aws_faults: Wire) -> None:
+def test_request_without_token_is_rejected(
+    headers: dict[str, Any] | None, aws_faults: AwsCallHooks
+) -> None:
     assert aws_faults
     with pytest.raises(Exception, match=r"\AUnauthorized\Z"):
         lambda_handler({"headers": headers, "methodArn": ARN}, None)
 
 
-def test_a_huge_token_costs_no_computation(
-    aws_faults: Wire, monkeypatch: pytest.MonkeyPatch
+def test_oversized_token_is_rejected_before_decoding(
+    aws_faults: AwsCallHooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tokens, "_json", lambda _: pytest.fail("it was decoded"))
     with aws_faults.recorded() as calls, pytest.raises(Exception, match="Unauthorized"):
-        ask("A" * 5000 + "." + "B" * 5000 + "." + "C" * 86)
+        authorize("A" * 5000 + "." + "B" * 5000 + "." + "C" * 86)
     assert calls == []
 
 
-def test_a_forged_token_costs_no_call_of_kms_even_cold(forge: Forge, aws_faults: Wire) -> None:
+def test_forged_token_causes_no_kms_call(forge: TokenForger, aws_faults: AwsCallHooks) -> None:
     bad = forge.with_header(kid="other")
-    forget_everything()
+    clear_caches()
     with aws_faults.recorded() as calls, pytest.raises(Exception, match="Unauthorized"):
-        ask(bad)
-    assert calls == ["GetItem"], "the keys of this environment, once"
+        authorize(bad)
+    assert calls == ["GetItem"], "one read of the signing keys"
     with aws_faults.recorded() as calls, pytest.raises(Exception, match="Unauthorized"):
-        ask(bad)
+        authorize(bad)
     assert calls == []
 
 
 @pytest.mark.parametrize(
     "host", ["wms.gamma.test", "WMS.gamma.test:443", "wms.gamma.test.", "wms.gamma.test.:443"]
 )
-def test_tokens_of_other_tenants_are_refused_at_a_registered_address(
-    forge: Forge, host: str
+def test_tokens_of_other_tenants_are_rejected_at_a_registered_host(
+    forge: TokenForger, host: str
 ) -> None:
     with pytest.raises(Exception, match="Unauthorized"):
-        ask(forge.with_claims(), host=host)
+        authorize(forge.with_claims(), host=host)
 
 
-def test_the_shared_address_serves_every_tenant_without_a_host(forge: Forge) -> None:
-    assert ask(forge.with_claims(tenant="beta"))["context"]["tenant"] == "beta"
+def test_shared_host_serves_every_tenant_without_own_host(forge: TokenForger) -> None:
+    assert authorize(forge.with_claims(tenant="beta"))["context"]["tenant"] == "beta"
 
 
-def test_no_line_of_the_log_carries_the_token(forge: Forge, log: io.StringIO) -> None:
-    token = altered(forge.with_claims())
+def test_log_contains_no_token(forge: TokenForger, log: io.StringIO) -> None:
+    token = with_changed_signature(forge.with_claims())
     with pytest.raises(Exception, match="Unauthorized"):
-        ask(token)
+        authorize(token)
     logged = log.getvalue()
-    assert "token refused" in logged
+    assert "token rejected" in logged
     assert token not in logged
     assert token.split(".")[1] not in logged
 
 
-def test_a_token_of_the_older_key_is_still_accepted(forge: Forge) -> None:
-    older = Forge(config().signing_keys[1])
-    assert ask(older.with_claims())["context"]["jti"] == "j1"
-    assert ask(sign_claims(claims()))["context"]["jti"] == "j1"
+def test_token_signed_with_the_older_key_is_accepted(forge: TokenForger) -> None:
+    older = TokenForger(config().signing_keys[1])
+    assert authorize(older.with_claims())["context"]["jti"] == "j1"
+    assert authorize(sign_claims(claims()))["context"]["jti"] == "j1"
     assert forge.kid != older.kid

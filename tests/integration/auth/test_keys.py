@@ -1,4 +1,4 @@
-"""Signing keys change while tokens are issued and verified, and nobody notices."""
+"""Rotation and retirement of signing keys while tokens are issued and verified."""
 
 import json
 import time
@@ -9,20 +9,26 @@ import pytest
 from functions.authorizer.app import lambda_handler as authorize
 from operations import signing_keys
 from operations.provisioning import Credentials
-from operations.signing_keys import KnownKey, list_keys, retire, rotate
+from operations.signing_keys import KeyStatus, list_keys, retire, rotate
 from shared.identity.auth import signing, tokens
-from shared.identity.auth.keys import SEARCHED_AGAIN, Key, KeyRing, Keys, key_ring
+from shared.identity.auth.key_ring import (
+    UNKNOWN_KEY_REREAD,
+    KeyRing,
+    SigningKey,
+    SigningKeys,
+    key_ring,
+)
 from shared.identity.auth.tokens import LIFETIME
 from shared.kernel.aws import client
 from shared.kernel.config import config
 from shared.kernel.errors import Conflict, NotFound
 from tests.integration.auth.test_authorizer import ARN
-from tests.integration.auth.test_oauth import ask, grant, send
-from tests.integration.control_plane import Killed, Wire, forget_everything, killer
+from tests.integration.auth.test_oauth import client_credentials_form, request_token, send
+from tests.integration.control_plane import AwsCallHooks, Killed, clear_caches, kill_at
 
 
-class Time:
-    """The clock of the service, which the test moves."""
+class MovableClock:
+    """The clock of the service, moved by the test."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._ahead = 0.0
@@ -30,18 +36,18 @@ class Time:
         monkeypatch.setattr(time, "time", lambda: now() + self._ahead)
         monkeypatch.setattr(key_ring, "_clock", lambda: monotonic() + self._ahead)
 
-    def pass_by(self, seconds: float) -> None:
+    def advance(self, seconds: float) -> None:
         self._ahead += seconds
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Time:
-    return Time(monkeypatch)
+def clock(monkeypatch: pytest.MonkeyPatch) -> MovableClock:
+    return MovableClock(monkeypatch)
 
 
 def token_of(client: Credentials) -> str:
-    """Ask for a token as an environment that has its keys from the item it just read."""
-    token: str = ask(grant(client))[2]["access_token"]
+    """Request a token; the handler takes the keys from the items that it has just read."""
+    token: str = request_token(client_credentials_form(client))[2]["access_token"]
     return token
 
 
@@ -50,7 +56,7 @@ def kid_of(token: str) -> str:
     return kid
 
 
-def passes(token: str) -> bool:
+def is_accepted(token: str) -> bool:
     headers = {"authorization": f"Bearer {token}", "host": "api.stowage.test"}
     try:
         authorize({"headers": headers, "methodArn": ARN}, None)
@@ -64,7 +70,7 @@ def states() -> list[str]:
     return [known.state for known in list_keys()]
 
 
-def signing_now() -> KnownKey:
+def signing_now() -> KeyStatus:
     (one,) = (known for known in list_keys() if known.state == "signs")
     return one
 
@@ -74,83 +80,85 @@ def published() -> set[str]:
     return {key["kid"] for key in keys["keys"]}
 
 
-def test_before_the_first_rotation_the_deployments_keys_are_in_use(acme: Credentials) -> None:
+def test_keys_of_the_deployment_are_used_before_the_first_rotation(acme: Credentials) -> None:
     assert [known.key.kms_key for known in list_keys()] == list(config().signing_keys)
     assert states() == ["signs", "verifies"]
     assert kid_of(token_of(acme)) == signing.kid_of(config().signing_keys[0])
 
 
-def test_no_token_ends_by_a_rotation(acme: Credentials, clock: Time) -> None:
+def test_rotation_invalidates_no_token(acme: Credentials, clock: MovableClock) -> None:
     old = token_of(acme)
-    assert passes(old)
+    assert is_accepted(old)
     new_key = rotate()
     assert states() == ["signs", "verifies", "waits"]
-    # every environment has to know it, and KMS has to let it be used, before a token bears it
+    # every environment must know the key, and KMS must allow its use, before it signs
     assert kid_of(token_of(acme)) == kid_of(old)
     assert new_key.kid not in published()
-    clock.pass_by(310)
+    clock.advance(310)
     assert new_key.kid in published()
     assert kid_of(token_of(acme)) == kid_of(old)
-    clock.pass_by(300)
+    clock.advance(300)
     new = token_of(acme)
     assert kid_of(new) == new_key.kid
     assert states() == ["verifies", "verifies", "signs"]
-    assert passes(old)
-    assert passes(new)
+    assert is_accepted(old)
+    assert is_accepted(new)
 
 
-def test_an_authorizer_that_looked_just_before_knows_the_key_in_time(
-    acme: Credentials, clock: Time
-) -> None:
+def test_authorizer_reads_a_new_key_before_it_signs(acme: Credentials, clock: MovableClock) -> None:
     other = KeyRing(clock=time.time)
-    other.find("unknown")  # a stranger made it look, a moment before the key was published
+    other.find("unknown")  # an unknown kid caused a read just before the key was published
     new_key = rotate()
     assert other.find(new_key.kid) is None
-    clock.pass_by(new_key.signs_from - time.time())
+    clock.advance(new_key.signs_from - time.time())
     assert other.find(new_key.kid) == new_key
     assert acme
 
 
-def test_unknown_keys_cost_one_read_in_ten_seconds(
-    acme: Credentials, aws_faults: Wire, clock: Time
+def test_unknown_kids_cause_one_read_in_ten_seconds(
+    acme: Credentials, aws_faults: AwsCallHooks, clock: MovableClock
 ) -> None:
     good = token_of(acme)
-    assert passes(good)
+    assert is_accepted(good)
     header, rest = json.dumps({"alg": "ES256", "typ": "at+jwt", "kid": "KID"}), good.split(".")[1:]
 
     def forged(number: int) -> str:
         kid = header.replace("KID", f"random{number}").encode()
         return ".".join([signing.base64url(kid), *rest])
 
-    clock.pass_by(SEARCHED_AGAIN + 1)
+    clock.advance(UNKNOWN_KEY_REREAD + 1)
     with aws_faults.recorded() as calls:
-        assert not any(passes(forged(number)) for number in range(50))
+        assert not any(is_accepted(forged(number)) for number in range(50))
     assert calls == ["GetItem"]
     with aws_faults.recorded() as calls:
-        assert passes(good)
+        assert is_accepted(good)
     assert calls == []
-    clock.pass_by(SEARCHED_AGAIN + 1)
+    clock.advance(UNKNOWN_KEY_REREAD + 1)
     with aws_faults.recorded() as calls:
-        assert not passes(forged(1))
-        assert not passes(forged(2))
+        assert not is_accepted(forged(1))
+        assert not is_accepted(forged(2))
     assert calls == ["GetItem"]
 
 
-def test_a_known_key_is_kept_for_minutes(acme: Credentials, aws_faults: Wire, clock: Time) -> None:
+def test_known_keys_are_cached_for_five_minutes(
+    acme: Credentials, aws_faults: AwsCallHooks, clock: MovableClock
+) -> None:
     token = token_of(acme)
-    assert passes(token)
-    clock.pass_by(290)
+    assert is_accepted(token)
+    clock.advance(290)
     with aws_faults.recorded() as calls:
-        assert passes(token)
+        assert is_accepted(token)
     assert "GetPublicKey" not in calls
     assert calls.count("GetItem") == 0
-    clock.pass_by(20)
+    clock.advance(20)
     with aws_faults.recorded() as calls:
-        assert passes(token)
-    assert calls == ["GetItem"], "the keys, and no public key anew"
+        assert is_accepted(token)
+    assert calls == ["GetItem"], "reads the keys, but no public key again"
 
 
-def test_issuing_costs_no_call_for_the_keys(acme: Credentials, aws_faults: Wire) -> None:
+def test_issuing_a_token_needs_no_extra_call_for_the_keys(
+    acme: Credentials, aws_faults: AwsCallHooks
+) -> None:
     rotate()
     token_of(acme)
     with aws_faults.recorded() as calls:
@@ -158,25 +166,27 @@ def test_issuing_costs_no_call_for_the_keys(acme: Credentials, aws_faults: Wire)
     assert calls == ["BatchGetItem", "GenerateMac", "Sign"]
 
 
-# Retiring
+# Retirement
 
 
-def test_a_key_is_retired_when_its_last_token_has_expired(acme: Credentials, clock: Time) -> None:
+def test_key_can_be_retired_after_its_last_token_has_expired(
+    acme: Credentials, clock: MovableClock
+) -> None:
     first = signing_now().key
-    with pytest.raises(Conflict, match="It signs tokens"):
+    with pytest.raises(Conflict, match="signs tokens"):
         retire(first.kid)
     new = rotate()
-    with pytest.raises(Conflict, match="It signs tokens"):
+    with pytest.raises(Conflict, match="signs tokens"):
         retire(first.kid)
-    clock.pass_by(610)
+    clock.advance(610)
     last = token_of(acme)
     assert kid_of(last) == new.kid
-    with pytest.raises(Conflict, match="may live until"):
+    with pytest.raises(Conflict, match="may be valid until"):
         retire(first.kid)
-    clock.pass_by(LIFETIME + 30)
-    with pytest.raises(Conflict, match="may live until"):
+    clock.advance(LIFETIME + 30)
+    with pytest.raises(Conflict, match="may be valid until"):
         retire(first.kid)
-    clock.pass_by(50)
+    clock.advance(50)
     assert retire(first.kid).retired_at
     assert states() == ["retired", "verifies", "signs"]
     assert first.kid not in published()
@@ -184,41 +194,41 @@ def test_a_key_is_retired_when_its_last_token_has_expired(acme: Credentials, clo
     assert key["KeyState"] == "PendingDeletion"
 
 
-def test_a_key_that_still_waits_has_signed_nothing(acme: Credentials) -> None:
+def test_key_that_has_not_signed_can_be_retired_at_once(acme: Credentials) -> None:
     assert acme
     before = int(time.time())
     new = rotate()
     (waiting,) = (known for known in list_keys() if known.key == new)
     assert waiting.state == "waits"
-    assert waiting.retires_from
-    assert before <= waiting.retires_from <= time.time()
+    assert waiting.retirable_from
+    assert before <= waiting.retirable_from <= time.time()
     retire(new.kid)
     assert states()[-1] == "retired"
 
 
-def test_after_a_leak_a_key_is_retired_at_once(acme: Credentials, clock: Time) -> None:
+def test_leaked_key_can_be_retired_immediately(acme: Credentials, clock: MovableClock) -> None:
     leaked, token = signing_now().key, token_of(acme)
-    assert passes(token)
+    assert is_accepted(token)
     new = rotate()
     retire(leaked.kid, now=True)
-    # an authorizer that knew the key looks again within minutes
-    clock.pass_by(301)
-    assert not passes(token)
+    # an authorizer that cached the key reads the keys again within minutes
+    clock.advance(301)
+    assert not is_accepted(token)
     assert leaked.kid not in published()
-    # of those that are left, one signs without a gap
+    # one of the remaining keys signs without a gap
     fresh = token_of(acme)
     assert kid_of(fresh) != leaked.kid
-    assert passes(fresh)
-    clock.pass_by(610)
+    assert is_accepted(fresh)
+    clock.advance(610)
     assert kid_of(token_of(acme)) == new.kid
-    assert not passes(token)
+    assert not is_accepted(token)
 
 
-def test_the_only_key_is_never_retired(acme: Credentials) -> None:
+def test_last_key_cannot_be_retired(acme: Credentials) -> None:
     assert acme
     first, second = list_keys()
     retire(second.key.kid, now=True)
-    with pytest.raises(Conflict, match="only key"):
+    with pytest.raises(Conflict, match="is the only one"):
         retire(first.key.kid, now=True)
     with pytest.raises(NotFound):
         retire("unknown", now=True)
@@ -226,66 +236,68 @@ def test_the_only_key_is_never_retired(acme: Credentials) -> None:
     assert states() == ["signs", "retired"]
 
 
-def test_where_the_next_key_still_waits_it_signs_at_once(acme: Credentials) -> None:
+def test_waiting_key_signs_at_once_when_the_others_are_retired(acme: Credentials) -> None:
     first, second = list_keys()
     retire(second.key.kid, now=True)
     new = rotate()
     retire(first.key.kid, now=True)
     assert kid_of(token_of(acme)) == new.kid
-    forget_everything()
+    clear_caches()
     assert published() == {new.kid}
     assert states() == ["retired", "retired", "signs"]
 
 
-# Cut off, and at once
+# Interruptions and concurrency
 
 
-def in_use() -> list[Key]:
+def in_use() -> list[SigningKey]:
     return [known.key for known in list_keys() if known.state != "retired"]
 
 
 @pytest.mark.parametrize("moment", range(24))
-def test_a_rotation_that_was_cut_off_ends_with_one_new_key(moment: int, aws_faults: Wire) -> None:
+def test_interrupted_rotation_can_be_repeated_and_adds_one_key(
+    moment: int, aws_faults: AwsCallHooks
+) -> None:
     before = in_use()
     try:
-        with aws_faults.hooked(killer(moment)):
+        with aws_faults.with_hook(kill_at(moment)):
             rotate()
     except Killed:
         new = rotate()
     else:
-        assert moment > 13, "nothing was cut off"
+        assert moment > 13, "the rotation was not interrupted"
         new = rotate()
     assert in_use() == [*before, new]
-    assert not _in_hand()
-    assert len(_usable()) == len({*_usable()}) >= 3
-    assert in_use()[-1].kms_key in _usable()
+    assert not _has_unregistered_key()
+    assert len(_enabled_keys()) == len({*_enabled_keys()}) >= 3
+    assert in_use()[-1].kms_key in _enabled_keys()
 
 
-def test_when_the_key_has_signed_for_ten_minutes_it_is_another_rotation(
-    aws_faults: Wire, clock: Time, monkeypatch: pytest.MonkeyPatch
+def test_rotation_repeated_after_ten_minutes_of_signing_adds_another_key(
+    aws_faults: AwsCallHooks, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert aws_faults
     with monkeypatch.context() as dying:
-        dying.setattr(signing_keys, "_let_go", lambda _key: None)
+        dying.setattr(signing_keys, "_clear_pending_key", lambda _key: None)
         first = rotate()
-    assert _in_hand()
-    clock.pass_by(1_190)
+    assert _has_unregistered_key()
+    clock.advance(1_190)
     with monkeypatch.context() as dying:
-        dying.setattr(signing_keys, "_let_go", lambda _key: None)
+        dying.setattr(signing_keys, "_clear_pending_key", lambda _key: None)
         assert rotate() == first
-    clock.pass_by(20)
+    clock.advance(20)
     second = rotate()
     assert second != first
     assert in_use()[-2:] == [first, second]
-    assert not _in_hand()
+    assert not _has_unregistered_key()
 
 
-def _in_hand() -> bool:
+def _has_unregistered_key() -> bool:
     aliases = client("kms").list_aliases()["Aliases"]
     return any(alias["AliasName"] == "alias/stowage-signing-next" for alias in aliases)
 
 
-def _usable() -> list[str]:
+def _enabled_keys() -> list[str]:
     kms = client("kms")
     found = [key["KeyId"] for key in kms.list_keys()["Keys"]]
     described = [kms.describe_key(KeyId=key)["KeyMetadata"] for key in found]
@@ -297,40 +309,42 @@ def _usable() -> list[str]:
 
 
 @pytest.mark.parametrize("moment", range(14))
-def test_a_retirement_that_was_cut_off_can_be_repeated(moment: int, aws_faults: Wire) -> None:
+def test_interrupted_retirement_can_be_repeated(moment: int, aws_faults: AwsCallHooks) -> None:
     old = list_keys()[1].key
     try:
-        with aws_faults.hooked(killer(moment)):
+        with aws_faults.with_hook(kill_at(moment)):
             retire(old.kid, now=True)
     except Killed:
         retire(old.kid, now=True)
     assert states() == ["signs", "retired"]
-    assert old.kms_key not in _usable()
+    assert old.kms_key not in _enabled_keys()
 
 
 @pytest.mark.parametrize("at", range(20))
-def test_of_two_rotations_at_once_one_makes_the_key(at: int, aws_faults: Wire, clock: Time) -> None:
-    """At each moment of the one, another runs from beginning to end."""
+def test_two_concurrent_rotations_add_one_key(
+    at: int, aws_faults: AwsCallHooks, clock: MovableClock
+) -> None:
+    """A complete second rotation runs at each point of the first."""
     before, moments = in_use(), iter(range(1_000))
 
     def meanwhile(_moment: str, _operation: str) -> None:
         if next(moments) == at:
             rotate()
 
-    with aws_faults.hooked(meanwhile), suppress(Conflict):
+    with aws_faults.with_hook(meanwhile), suppress(Conflict):
         rotate()
     (new,) = in_use()[len(before) :]
-    # a key that came too late is in hand for the next time
-    assert len(_usable()) == len(before) + 1 + _in_hand()
-    assert new.kms_key in _usable()
-    clock.pass_by(1_300)
+    # a key that was created too late is kept for the next rotation
+    assert len(_enabled_keys()) == len(before) + 1 + _has_unregistered_key()
+    assert new.kms_key in _enabled_keys()
+    clock.advance(1_300)
     rotate()
-    assert not _in_hand()
-    assert set(_usable()) == {key.kms_key for key in in_use()}
+    assert not _has_unregistered_key()
+    assert set(_enabled_keys()) == {key.kms_key for key in in_use()}
     assert len(in_use()) == len(before) + 2
 
 
-# Which one signs
+# Choice of the signing key
 
 
 @pytest.mark.parametrize(
@@ -344,6 +358,8 @@ def test_of_two_rotations_at_once_one_makes_the_key(at: int, aws_faults: Wire, c
         ([("a", 0, None), ("b", 100, None), ("c", 90, None)], 110, "b"),
     ],
 )
-def test_the_signer(keys: list[tuple[str, int, int | None]], now: int, signer: str) -> None:
-    ring = Keys(tuple(Key(*key) for key in keys))
-    assert ring.signer(now).kms_key == signer
+def test_latest_started_key_in_use_signs(
+    keys: list[tuple[str, int, int | None]], now: int, signer: str
+) -> None:
+    ring = SigningKeys(tuple(SigningKey(*key) for key in keys))
+    assert ring.signing_key(now).kms_key == signer

@@ -1,4 +1,4 @@
-"""Tokens over HTTP: how an ERP gets one, and what everyone else gets."""
+"""The OAuth endpoints for integration clients."""
 
 import base64
 import json
@@ -18,11 +18,11 @@ from operations.provisioning import (
     rotate_client,
     set_state,
 )
-from shared.identity.auth import failures
-from shared.identity.auth.failures import PER_CLIENT
+from shared.identity.auth import attempt_limits
+from shared.identity.auth.attempt_limits import PER_CLIENT
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.directory import directory
-from tests.integration.control_plane import ADDRESS, Wire, forget_everything
+from tests.integration.control_plane import ADDRESS, AwsCallHooks, clear_caches
 
 FORM = "application/x-www-form-urlencoded"
 TOKEN = "/v1/oauth/token"
@@ -56,7 +56,7 @@ def send(
     return answer["statusCode"], answer["headers"], json.loads(text) if text else None
 
 
-def ask(form: Mapping[str, str], **more: Any) -> tuple[int, dict[str, str], Any]:
+def request_token(form: Mapping[str, str], **more: Any) -> tuple[int, dict[str, str], Any]:
     return send("POST", TOKEN, urlencode(form), **more)
 
 
@@ -65,12 +65,14 @@ def basic(client_id: str, secret: str) -> str:
     return "Basic " + base64.b64encode(pair.encode()).decode()
 
 
-def grant(client: Credentials, **more: str) -> dict[str, str]:
+def client_credentials_form(client: Credentials, **more: str) -> dict[str, str]:
     return {"grant_type": "client_credentials", **client._asdict(), **more}
 
 
-def test_an_erp_gets_a_token_that_the_public_keys_verify(acme: Credentials) -> None:
-    status, headers, answer = ask(grant(acme, scope="products:read stocks:read"))
+def test_published_keys_verify_an_access_token(acme: Credentials) -> None:
+    status, headers, answer = request_token(
+        client_credentials_form(acme, scope="products:read stocks:read")
+    )
     assert status == 200
     assert headers["Cache-Control"] == "no-store"
     assert headers["X-Request-Id"] == "req-1"
@@ -90,40 +92,45 @@ def test_an_erp_gets_a_token_that_the_public_keys_verify(acme: Credentials) -> N
     assert claims["exp"] - claims["iat"] == 3600
 
 
-def test_every_token_has_an_id_of_its_own(acme: Credentials) -> None:
-    tokens = [ask(grant(acme))[2]["access_token"] for _ in range(3)]
+def test_every_token_has_a_unique_jti(acme: Credentials) -> None:
+    tokens = [request_token(client_credentials_form(acme))[2]["access_token"] for _ in range(3)]
     ids = {jwt.decode(token, options={"verify_signature": False})["jti"] for token in tokens}
     assert len(ids) == 3
 
 
 @pytest.mark.parametrize("scope", [{}, {"scope": ""}])
-def test_without_a_scope_the_token_has_all_that_the_client_has(
-    scope: dict[str, str], aws_faults: Wire
+def test_token_without_requested_scope_has_all_scopes_of_the_client(
+    scope: dict[str, str], aws_faults: AwsCallHooks
 ) -> None:
     assert aws_faults
     client = create_client("acme", "shop", ["products:read", "stocks:read"])
-    assert ask(grant(client, **scope))[2]["scope"] == "products:read stocks:read"
+    assert (
+        request_token(client_credentials_form(client, **scope))[2]["scope"]
+        == "products:read stocks:read"
+    )
 
 
-def test_credentials_may_come_by_http_basic_percent_encoded(acme: Credentials) -> None:
+def test_client_can_authenticate_with_percent_encoded_basic(acme: Credentials) -> None:
     form = {"grant_type": "client_credentials"}
     odd = "".join(f"%{ord(char):02X}" for char in acme.client_secret)
     pair = base64.b64encode(f"{acme.client_id}:{odd}".encode()).decode()
-    assert ask(form, authorization=basic(*acme))[0] == 200
-    assert ask(form, authorization=f"bAsIc {pair}")[0] == 200
-    assert ask({**form, "client_id": acme.client_id}, authorization=basic(*acme))[0] == 200
+    assert request_token(form, authorization=basic(*acme))[0] == 200
+    assert request_token(form, authorization=f"bAsIc {pair}")[0] == 200
+    assert (
+        request_token({**form, "client_id": acme.client_id}, authorization=basic(*acme))[0] == 200
+    )
 
 
-def test_json_is_accepted(acme: Credentials) -> None:
-    body = json.dumps(grant(acme))
+def test_json_body_is_accepted(acme: Credentials) -> None:
+    body = json.dumps(client_credentials_form(acme))
     assert send("POST", TOKEN, body, content_type="application/json; charset=utf-8")[0] == 200
     assert send("POST", TOKEN, body.encode(), content_type="application/json")[0] == 200
 
 
-def test_credentials_twice_are_an_invalid_request(acme: Credentials) -> None:
+def test_credentials_in_basic_and_body_are_an_invalid_request(acme: Credentials) -> None:
     for extra in ({"client_secret": acme.client_secret}, {"client_id": "stw_other"}):
         form = {"grant_type": "client_credentials", **extra}
-        status, _, answer = ask(form, authorization=basic(*acme))
+        status, _, answer = request_token(form, authorization=basic(*acme))
         assert (status, answer["error"]) == (400, "invalid_request")
 
 
@@ -131,43 +138,53 @@ def test_credentials_twice_are_an_invalid_request(acme: Credentials) -> None:
     "name",
     ["authorization_code", "Password", "urn:ietf:params:oauth:grant-type:device_code", "x" * 999],
 )
-def test_other_grants_are_unsupported(name: str, aws_faults: Wire) -> None:
+def test_unknown_grant_types_are_unsupported(name: str, aws_faults: AwsCallHooks) -> None:
     assert aws_faults
-    status, _, answer = ask({"grant_type": name})
+    status, _, answer = request_token({"grant_type": name})
     assert (status, answer["error"]) == (400, "unsupported_grant_type")
 
 
 @pytest.mark.parametrize("scope", ["stocks:read", "nonsense", "products:read stocks:read", "é\0"])
-def test_a_scope_that_the_client_does_not_have_is_refused(scope: str, aws_faults: Wire) -> None:
+def test_scope_that_the_client_lacks_is_refused(scope: str, aws_faults: AwsCallHooks) -> None:
     assert aws_faults
     client = create_client("acme", "shop", ["products:read"])
-    status, _, answer = ask(grant(client, scope=scope))
+    status, _, answer = request_token(client_credentials_form(client, scope=scope))
     assert (status, answer["error"]) == (400, "invalid_scope")
 
 
-def strangers(client: Credentials) -> dict[str, dict[str, Any]]:
-    """Requests that must all look the same from outside."""
+def wrong_credentials(client: Credentials) -> dict[str, dict[str, Any]]:
+    """Return requests that must get the same response."""
     other = client._replace(client_id="stw_" + "0" * 24)
     hostile = client._replace(client_id="CLIENT#\0\ud7ff é" * 20)
     return {
-        "wrong secret": {"form": grant(client._replace(client_secret="sws_no"))},
-        "unknown client": {"form": grant(other)},
-        "hostile client id": {"form": grant(hostile)},
+        "wrong secret": {"form": client_credentials_form(client._replace(client_secret="sws_no"))},
+        "unknown client": {"form": client_credentials_form(other)},
+        "hostile client id": {"form": client_credentials_form(hostile)},
         "empty client id by Basic": {"authorization": basic("", client.client_secret)},
         "empty secret by Basic": {"authorization": basic(client.client_id, "")},
-        "secret of 10 kB": {"form": grant(client._replace(client_secret="x" * 10_000))},
-        "address of another tenant": {"form": grant(client), "host": "wms.gamma.test"},
-        "the same with the root's dot": {"form": grant(client), "host": "wms.gamma.test."},
+        "secret of 10 kB": {
+            "form": client_credentials_form(client._replace(client_secret="x" * 10_000))
+        },
+        "address of another tenant": {
+            "form": client_credentials_form(client),
+            "host": "wms.gamma.test",
+        },
+        "the same with the root's dot": {
+            "form": client_credentials_form(client),
+            "host": "wms.gamma.test.",
+        },
     }
 
 
-def test_strangers_get_one_answer_after_the_same_calls(acme: Credentials, aws_faults: Wire) -> None:
+def test_every_failed_authentication_gets_the_same_response_after_the_same_calls(
+    acme: Credentials, aws_faults: AwsCallHooks
+) -> None:
     seen = {}
-    for name, request in strangers(acme).items():
+    for name, request in wrong_credentials(acme).items():
         form = request.pop("form", {"grant_type": "client_credentials"})
-        forget_everything()
+        clear_caches()
         with aws_faults.recorded() as calls:
-            status, headers, answer = ask(form, **request)
+            status, headers, answer = request_token(form, **request)
         assert headers["WWW-Authenticate"].startswith("Basic ")
         seen[name] = (status, json.dumps(answer), tuple(calls))
     assert set(seen.values()) == {
@@ -179,76 +196,93 @@ def test_strangers_get_one_answer_after_the_same_calls(acme: Credentials, aws_fa
     }, seen
 
 
-def test_a_revoked_client_is_a_stranger(acme: Credentials, aws_faults: Wire) -> None:
+def test_revoked_client_is_treated_like_an_unknown_client(
+    acme: Credentials, aws_faults: AwsCallHooks
+) -> None:
     revoke_client(acme.client_id)
-    forget_everything()
+    clear_caches()
     with aws_faults.recorded() as calls:
-        status, _, answer = ask(grant(acme))
+        status, _, answer = request_token(client_credentials_form(acme))
     assert (status, answer["error"]) == (401, "invalid_client")
     assert calls == ["BatchGetItem", "GenerateMac", "GetItem", "UpdateItem", "UpdateItem"]
 
 
-def test_a_client_is_served_at_the_address_of_its_tenant(aws_faults: Wire) -> None:
+def test_client_can_authenticate_at_the_host_of_its_tenant(aws_faults: AwsCallHooks) -> None:
     assert aws_faults
     client = create_client("gamma", "ERP")
-    assert ask(grant(client), host="WMS.Gamma.test:443")[0] == 200
+    assert request_token(client_credentials_form(client), host="WMS.Gamma.test:443")[0] == 200
 
 
-def test_a_warm_token_costs_three_calls(acme: Credentials, aws_faults: Wire) -> None:
-    ask(grant(acme))
+def test_warm_token_request_makes_three_calls(acme: Credentials, aws_faults: AwsCallHooks) -> None:
+    request_token(client_credentials_form(acme))
     with aws_faults.recorded() as calls:
-        ask(grant(acme))
+        request_token(client_credentials_form(acme))
     assert calls == ["BatchGetItem", "GenerateMac", "Sign"]
 
 
-def test_failures_are_limited_per_client_and_address(acme: Credentials, aws_faults: Wire) -> None:
+def test_failures_are_limited_per_client_and_address(
+    acme: Credentials, aws_faults: AwsCallHooks
+) -> None:
     guess = acme._replace(client_secret="sws_no")
-    assert [ask(grant(guess))[0] for _ in range(12)] == [401] * PER_CLIENT + [429, 429]
+    assert [request_token(client_credentials_form(guess))[0] for _ in range(12)] == [
+        401
+    ] * PER_CLIENT + [429, 429]
     with aws_faults.recorded() as calls:
-        status, headers, answer = ask(grant(acme))
+        status, headers, answer = request_token(client_credentials_form(acme))
     assert status == 429
     assert answer["error"]["code"] == "rate_limited"
     assert 1 <= int(headers["Retry-After"]) <= 60
-    assert calls == ["BatchGetItem"], "KMS is spared"
-    # neither other clients there nor this client elsewhere suffer
-    assert ask(grant(create_client("acme", "shop")))[0] == 200
-    assert ask(grant(acme), address="203.0.113.8")[0] == 200
+    assert calls == ["BatchGetItem"], "no KMS call"
+    # other clients at this address and this client at other addresses are not limited
+    assert request_token(client_credentials_form(create_client("acme", "shop")))[0] == 200
+    assert request_token(client_credentials_form(acme), address="203.0.113.8")[0] == 200
 
 
 def test_failures_are_limited_per_address(
     acme: Credentials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(failures, "PER_ADDRESS", 5)
+    monkeypatch.setattr(attempt_limits, "PER_ADDRESS", 5)
     guesses = [acme._replace(client_id=f"stw_{number}") for number in range(6)]
     answers = [
-        ask(grant(guess), address=f"2001:db8:1:2::{number}")[0]
+        request_token(client_credentials_form(guess), address=f"2001:db8:1:2::{number}")[0]
         for number, guess in enumerate(guesses)
     ]
     assert answers == [401] * 5 + [429]
-    assert ask(grant(acme), address="2001:db8:1:2:ffff::1")[0] == 429
-    assert ask(grant(acme), address="2001:db8:1:3::1")[0] == 200
+    assert request_token(client_credentials_form(acme), address="2001:db8:1:2:ffff::1")[0] == 429
+    assert request_token(client_credentials_form(acme), address="2001:db8:1:3::1")[0] == 200
 
 
-def test_a_limit_ends_with_its_minute(acme: Credentials, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures, "PER_CLIENT", 1)
-    ask(grant(acme._replace(client_secret="sws_no")))
-    assert ask(grant(acme))[0] == 429
-    later = time.time() + failures.WINDOW
+def test_limit_on_failures_ends_with_its_minute(
+    acme: Credentials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attempt_limits, "PER_CLIENT", 1)
+    request_token(client_credentials_form(acme._replace(client_secret="sws_no")))
+    assert request_token(client_credentials_form(acme))[0] == 429
+    later = time.time() + attempt_limits.WINDOW
     monkeypatch.setattr(time, "time", lambda: later)
-    assert ask(grant(acme))[0] == 200
+    assert request_token(client_credentials_form(acme))[0] == 200
 
 
-def test_a_client_that_makes_no_mistakes_is_never_limited(acme: Credentials) -> None:
-    assert {ask(grant(acme))[0] for _ in range(PER_CLIENT + 5)} == {200}
+def test_successful_authentications_are_not_limited(acme: Credentials) -> None:
+    assert {request_token(client_credentials_form(acme))[0] for _ in range(PER_CLIENT + 5)} == {200}
 
 
-def test_both_secrets_work_during_a_rotation_and_only_two(acme: Credentials) -> None:
+def test_two_newest_secrets_are_valid_during_a_rotation(acme: Credentials) -> None:
     second = rotate_client(acme.client_id)
-    assert [ask(grant(each))[0] for each in (acme, second)] == [200, 200]
+    assert [request_token(client_credentials_form(each))[0] for each in (acme, second)] == [
+        200,
+        200,
+    ]
     third = rotate_client(acme.client_id)
-    assert [ask(grant(each))[0] for each in (acme, second, third)] == [401, 200, 200]
+    assert [request_token(client_credentials_form(each))[0] for each in (acme, second, third)] == [
+        401,
+        200,
+        200,
+    ]
     fourth = rotate_client(acme.client_id, keep_previous=False)
-    assert [ask(grant(each))[0] for each in (second, third, fourth)] == [401, 401, 200]
+    assert [
+        request_token(client_credentials_form(each))[0] for each in (second, third, fourth)
+    ] == [401, 401, 200]
 
 
 @pytest.mark.parametrize(
@@ -259,22 +293,22 @@ def test_both_secrets_work_during_a_rotation_and_only_two(acme: Credentials) -> 
         ("moved", 410, "tenant_moved"),
     ],
 )
-def test_a_tenant_that_is_not_served_gets_no_token(
+def test_client_of_an_inactive_tenant_gets_no_token(
     state: Any, status: int, code: str, acme: Credentials
 ) -> None:
     set_state("acme", state, moved_to="https://acme.test" if state == "moved" else None)
-    directory.forget()
-    got, headers, answer = ask(grant(acme))
+    directory.clear()
+    got, headers, answer = request_token(client_credentials_form(acme))
     assert got == status
     assert answer["error"]["code"] == code
     assert answer["error"]["doc_url"] == f"https://docs.stowage.test/errors#{code}"
     assert answer["error"]["request_id"] == headers["X-Request-Id"] == "req-1"
     assert answer["errors"] == []
     assert answer["message"] == answer["error"]["message"]
-    assert ask(grant(acme._replace(client_secret="sws_no")))[0] == 401
+    assert request_token(client_credentials_form(acme._replace(client_secret="sws_no")))[0] == 401
 
 
-def test_metadata_and_key_set_tell_nothing_secret(aws_faults: Wire) -> None:
+def test_metadata_and_key_set_contain_only_public_data(aws_faults: AwsCallHooks) -> None:
     assert aws_faults
     _, _, metadata = send("GET", "/v1/.well-known/oauth-authorization-server")
     assert metadata["issuer"] == ADDRESS
@@ -303,8 +337,8 @@ def test_metadata_and_key_set_tell_nothing_secret(aws_faults: Wire) -> None:
         ("GET", "/v2", 404, None),
     ],
 )
-def test_unknown_routes_and_methods(
-    method: str, path: str, status: int, allow: str | None, aws_faults: Wire
+def test_unknown_routes_and_methods_are_refused(
+    method: str, path: str, status: int, allow: str | None, aws_faults: AwsCallHooks
 ) -> None:
     assert aws_faults
     got, headers, answer = send(method, path)

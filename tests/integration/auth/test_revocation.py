@@ -1,4 +1,4 @@
-"""Giving tokens and clients back: in force within ten seconds, bounded for ever."""
+"""Revocation of tokens and clients, and the limits of revocation entries."""
 
 import time
 from functools import partial
@@ -13,22 +13,22 @@ from shared.identity.auth import tokens
 from shared.identity.auth.rules import ensure_not_revoked
 from shared.identity.tenancy import revocations
 from shared.identity.tenancy.access import store_for
-from shared.identity.tenancy.directory import Directory, read, tenant_key
+from shared.identity.tenancy.directory import TenantDirectory, read_item, tenant_key
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel import aws
 from shared.kernel.caller import Caller
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import NotFound, Unauthenticated
-from tests.integration.auth.test_oauth import ask, grant, send
-from tests.integration.control_plane import Killed, Wire, killer
+from tests.integration.auth.test_oauth import client_credentials_form, request_token, send
+from tests.integration.control_plane import AwsCallHooks, Killed, kill_at
 
 ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/GET/v1/products"
 SCOPE = frozenset({"products:read"})
 
 
 def token_of(client: Credentials) -> str:
-    token: str = ask(grant(client))[2]["access_token"]
+    token: str = request_token(client_credentials_form(client))[2]["access_token"]
     return token
 
 
@@ -44,172 +44,180 @@ def revoke(client: Credentials, token: str) -> tuple[int, Any]:
     return status, answer
 
 
-def marks(slug: str = "acme") -> dict[str, int]:
-    item = read(tenant_key(slug))
+def revocation_entries(slug: str = "acme") -> dict[str, int]:
+    item = read_item(tenant_key(slug))
     assert item
-    return {mark: int(until["N"]) for mark, until in item["revoked"]["M"].items()}
+    return {key: int(expiry["N"]) for key, expiry in item["revoked"]["M"].items()}
 
 
-class ApiHandler:
-    """A door of the API, whose clock the test moves."""
+class ExampleHandler:
+    """An API handler with a cache of tenants, whose clock the test moves."""
 
     def __init__(self) -> None:
         self.now = 0.0
-        self.directory = Directory(clock=lambda: self.now)
+        self.directory = TenantDirectory(clock=lambda: self.now)
 
-    def admit(self, caller: Caller) -> None:
+    def accept(self, caller: Caller) -> None:
         tenant = self.directory.tenant(caller.tenant)
         assert isinstance(tenant, Tenant)
         ensure_not_revoked(tenant, caller)
 
 
-def test_a_revoked_token_ends_within_ten_seconds_and_no_other(acme: Credentials) -> None:
+def test_only_the_revoked_token_is_rejected_within_ten_seconds(acme: Credentials) -> None:
     first, second = token_of(acme), token_of(acme)
-    door = ApiHandler()
-    door.admit(caller_of(first))
+    handler = ExampleHandler()
+    handler.accept(caller_of(first))
     assert revoke(acme, first) == (200, None)
-    door.now = 10.0
+    handler.now = 10.0
     with pytest.raises(Unauthenticated):
-        door.admit(caller_of(first))
-    door.admit(caller_of(second))
+        handler.accept(caller_of(first))
+    handler.accept(caller_of(second))
 
 
-def test_a_revoked_client_ends_with_all_its_tokens(acme: Credentials) -> None:
+def test_revoking_a_client_revokes_its_tokens(acme: Credentials) -> None:
     token = token_of(acme)
     revoke_client(acme.client_id)
     with pytest.raises(Unauthenticated):
-        ApiHandler().admit(caller_of(token))
-    assert ask(grant(acme))[0] == 401
+        ExampleHandler().accept(caller_of(token))
+    assert request_token(client_credentials_form(acme))[0] == 401
 
 
-def test_revoking_twice_is_the_same_as_once(acme: Credentials) -> None:
+def test_revoking_a_token_twice_adds_one_entry(acme: Credentials) -> None:
     token = token_of(acme)
     assert [revoke(acme, token)[0] for _ in range(2)] == [200, 200]
-    assert len(marks()) == 1
+    assert len(revocation_entries()) == 1
 
 
 @pytest.mark.parametrize("token", ["nonsense", "a.b.c", "%00", "x" * 5000])
-def test_what_is_no_token_needs_no_revoking(token: str, acme: Credentials) -> None:
+def test_revocation_of_an_invalid_token_is_ignored(token: str, acme: Credentials) -> None:
     assert revoke(acme, token) == (200, None)
-    assert marks() == {}
+    assert revocation_entries() == {}
 
 
-def test_nobody_revokes_the_token_of_another_client(acme: Credentials) -> None:
+def test_token_of_another_client_cannot_be_revoked(acme: Credentials) -> None:
     token = token_of(acme)
     for stranger in (create_client("acme", "shop"), create_client("beta", "ERP")):
         status, answer = revoke(stranger, token)
         assert (status, answer["error"]) == (400, "unauthorized_client")
     status, answer = revoke(acme._replace(client_secret="sws_no"), token)
     assert (status, answer["error"]) == (401, "invalid_client")
-    assert marks() == marks("beta") == {}
+    assert revocation_entries() == revocation_entries("beta") == {}
 
 
-def test_a_token_must_be_named(acme: Credentials) -> None:
+def test_token_parameter_is_required(acme: Credentials) -> None:
     status, answer = revoke(acme, "")
     assert (status, answer["error"]) == (400, "invalid_request")
 
 
-def _revoke(mark: str, *, until: float | None = None, now: float | None = None) -> None:
-    """Revoke a token of the client c1, issued just now unless it is said until when it lives."""
+def _revoke(key: str, *, until: float | None = None, now: float | None = None) -> None:
+    """Revoke a token of the client c1, which was issued now unless `until` is given."""
     moment = time.time() if now is None else now
     ends = moment + tokens.LIFETIME if until is None else until
-    revocations.revoke("acme", mark, crowded="client:c1", until=ends, now=moment)
+    revocations.revoke("acme", key, fallback="client:c1", until=ends, now=moment)
 
 
-def test_a_mark_stays_until_the_last_token_has_expired(acme: Credentials) -> None:
+def test_entry_is_kept_until_the_last_revoked_token_has_expired(acme: Credentials) -> None:
     now = time.time()
     _revoke("token:old", until=now + 10, now=now)
     _revoke("token:new", now=now + 60)
-    assert set(marks()) == {"token:old", "token:new"}
+    assert set(revocation_entries()) == {"token:old", "token:new"}
     _revoke("token:newer", now=now + 71)
-    assert set(marks()) == {"token:new", "token:newer"}
+    assert set(revocation_entries()) == {"token:new", "token:newer"}
     assert acme
 
 
-def test_many_tokens_given_back_become_one_mark_of_their_client(
+def test_entry_of_the_client_replaces_token_entries_at_the_soft_limit(
     acme: Credentials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(revocations, "CAPACITY", 3)
+    monkeypatch.setattr(revocations, "SOFT_LIMIT", 3)
     now = time.time()
     for number in range(6):
         _revoke(f"token:{number}", now=now + number)
-    assert set(marks()) == {"token:0", "token:1", "token:2", "client:c1"}
-    last = marks()["client:c1"]
+    assert set(revocation_entries()) == {"token:0", "token:1", "token:2", "client:c1"}
+    last = revocation_entries()["client:c1"]
     assert last == int(now + 5 + tokens.LIFETIME)
     _revoke("token:older", now=now)
-    assert marks()["client:c1"] == last, "a mark never stops less than before"
+    assert revocation_entries()["client:c1"] == last, "the expiry of an entry is never reduced"
     token = token_of(acme)
     assert revoke(acme, token)[0] == 200
-    assert f"client:{acme.client_id}" in marks()
+    assert f"client:{acme.client_id}" in revocation_entries()
     _revoke("token:later", now=now + 3700)
-    assert set(marks()) == {"token:later"}
+    assert set(revocation_entries()) == {"token:later"}
 
 
-def _end_user(number: int, tx: Transaction) -> None:
-    revocations.stage(tx, f"user:{number}")
+def _revoke_user(number: int, tx: Transaction) -> None:
+    revocations.revoke_in(tx, f"user:{number}")
 
 
-def test_what_ends_credentials_is_never_refused_and_stays_small(
+def test_one_entry_replaces_all_entries_at_the_hard_limit(
     acme: Credentials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(revocations, "MOST", 4)
-    before = tokens.issue(show_tenant("acme"), "somebody", SCOPE)
+    monkeypatch.setattr(revocations, "HARD_LIMIT", 4)
+    before = tokens.issue_to_client(show_tenant("acme"), "somebody", SCOPE)
     store = store_for("acme")
     for number in range(5):
-        run_transaction(store, partial(_end_user, number))
-    assert set(marks()) == {revocations.EVERYBODY}
+        run_transaction(store, partial(_revoke_user, number))
+    assert set(revocation_entries()) == {revocations.ALL_TOKENS}
     with pytest.raises(Unauthenticated):
         ensure_not_revoked(show_tenant("acme"), tokens.verify(before)[0])
-    later = tokens.issue(
-        show_tenant("acme"), "somebody", SCOPE, now=marks()[revocations.EVERYBODY] - 3599
+    later = tokens.issue_to_client(
+        show_tenant("acme"),
+        "somebody",
+        SCOPE,
+        now=revocation_entries()[revocations.ALL_TOKENS] - 3599,
     )
     ensure_not_revoked(show_tenant("acme"), tokens.verify(later)[0])
     revoke_client(acme.client_id)
-    assert set(marks()) == {revocations.EVERYBODY, f"client:{acme.client_id}"}
+    assert set(revocation_entries()) == {revocations.ALL_TOKENS, f"client:{acme.client_id}"}
 
 
-def test_a_full_tenant_recovers_though_marks_are_pruned_in_parts(
+def test_expired_entries_are_pruned_in_several_updates(
     acme: Credentials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert acme
-    monkeypatch.setattr(revocations, "CAPACITY", 120)
+    monkeypatch.setattr(revocations, "SOFT_LIMIT", 120)
     for number in range(120):
         _revoke(f"token:{number}")
     later = time.time() + 3700
     for number in range(3):
         _revoke(f"token:later-{number}", now=later)
-    assert set(marks()) == {f"token:later-{number}" for number in range(3)}
+    assert set(revocation_entries()) == {f"token:later-{number}" for number in range(3)}
 
 
-def test_an_unknown_tenant_has_no_revocations(aws_faults: Wire) -> None:
+def test_revocation_for_an_unknown_tenant_raises_not_found(aws_faults: AwsCallHooks) -> None:
     assert aws_faults
     with pytest.raises(NotFound):
-        revocations.revoke("nobody", "token:1", crowded="client:c1", until=0)
+        revocations.revoke("nobody", "token:1", fallback="client:c1", until=0)
 
 
-def test_a_change_sets_marks_in_its_own_transaction(acme: Credentials) -> None:
-    store, before = store_for("acme"), tokens.issue(show_tenant("acme"), acme.client_id, SCOPE)
+def test_change_adds_revocation_entries_in_its_transaction(acme: Credentials) -> None:
+    store, before = (
+        store_for("acme"),
+        tokens.issue_to_client(show_tenant("acme"), acme.client_id, SCOPE),
+    )
 
     def change(tx: Transaction) -> int:
-        revocations.stage(tx, f"client:{acme.client_id}", "role:7", counts={"clients": -1})
-        return revocations.tokens_from(tx)
+        revocations.revoke_in(
+            tx, f"client:{acme.client_id}", "role:7", counter_changes={"clients": -1}
+        )
+        return revocations.next_valid_iat(tx)
 
     first = run_transaction(store, change)
-    assert set(marks()) == {f"client:{acme.client_id}", "role:7"}
-    item = read(tenant_key("acme"))
+    assert set(revocation_entries()) == {f"client:{acme.client_id}", "role:7"}
+    item = read_item(tenant_key("acme"))
     assert item
     assert item["clients"] == {"N": "0"}
     with pytest.raises(Unauthenticated):
         ensure_not_revoked(show_tenant("acme"), caller_of(before))
-    after = tokens.issue(show_tenant("acme"), acme.client_id, SCOPE, now=first)
+    after = tokens.issue_to_client(show_tenant("acme"), acme.client_id, SCOPE, now=first)
     ensure_not_revoked(show_tenant("acme"), caller_of(after))
 
 
-def test_a_change_that_comes_to_nothing_sets_no_mark(acme: Credentials) -> None:
+def test_failed_transaction_adds_no_entry(acme: Credentials) -> None:
     assert acme
 
     def change(tx: Transaction) -> None:
-        revocations.stage(tx, "user:7")
+        revocations.revoke_in(tx, "user:7")
         tx.insert({"PK": "x", "SK": "x"}, on_condition_failed=lambda: NotFound("It"))
 
     store_for("acme").client.put_item(
@@ -217,11 +225,13 @@ def test_a_change_that_comes_to_nothing_sets_no_mark(acme: Credentials) -> None:
     )
     with pytest.raises(NotFound):
         run_transaction(store_for("acme"), change)
-    assert marks() == {}
+    assert revocation_entries() == {}
 
 
-def test_a_mark_that_is_set_anew_is_not_dropped(acme: Credentials, aws_faults: Wire) -> None:
-    """Someone sets an expired mark again, after its expiry was read and before it is dropped."""
+def test_entry_that_is_renewed_concurrently_is_not_pruned(
+    acme: Credentials, aws_faults: AwsCallHooks
+) -> None:
+    """Another request renews an expired entry after it was read and before it is pruned."""
     assert acme
     _revoke("user:7", now=time.time() - 4000)
     again: list[str] = []
@@ -237,23 +247,25 @@ def test_a_mark_that_is_set_anew_is_not_dropped(acme: Credentials, aws_faults: W
                 ExpressionAttributeValues={":later": {"N": str(int(time.time()) + 3600)}},
             )
 
-    with aws_faults.hooked(meanwhile):
-        run_transaction(store_for("acme"), lambda tx: revocations.stage(tx, "user:8"))
-    assert set(marks()) == {"user:7", "user:8"}
+    with aws_faults.with_hook(meanwhile):
+        run_transaction(store_for("acme"), lambda tx: revocations.revoke_in(tx, "user:8"))
+    assert set(revocation_entries()) == {"user:7", "user:8"}
 
 
-def test_a_tenant_that_is_gone_has_nothing_to_revoke(aws_faults: Wire) -> None:
+def test_change_of_an_unknown_tenant_raises_not_found(aws_faults: AwsCallHooks) -> None:
     assert aws_faults
     with pytest.raises(NotFound):
-        run_transaction(store_for("nobody"), lambda tx: revocations.stage(tx, "user:7"))
+        run_transaction(store_for("nobody"), lambda tx: revocations.revoke_in(tx, "user:7"))
 
 
 @pytest.mark.parametrize("moment", range(20))
-def test_revoking_a_client_survives_death_at_any_call(moment: int, aws_faults: Wire) -> None:
+def test_revocation_of_a_client_can_be_repeated_after_an_interruption(
+    moment: int, aws_faults: AwsCallHooks
+) -> None:
     client = create_client("acme", "ERP")
     token = token_of(client)
     try:
-        with aws_faults.hooked(killer(moment)):
+        with aws_faults.with_hook(kill_at(moment)):
             revoke_client(client.client_id)
     except Killed:
         revoke_client(client.client_id)
@@ -262,6 +274,6 @@ def test_revoking_a_client_survives_death_at_any_call(moment: int, aws_faults: W
     assert known.secret_hashes == ()
     with pytest.raises(Unauthenticated):
         ensure_not_revoked(show_tenant("acme"), caller_of(token))
-    item = read(tenant_key("acme"))
+    item = read_item(tenant_key("acme"))
     assert item
     assert item["clients"] == {"N": "0"}

@@ -1,16 +1,34 @@
+from collections.abc import Iterator
+
 import pytest
 
 from tests.clock import Clock
-from tests.integration.cli.test_cli import deploy_stack
-from tests.integration.leaving.company import Company, deploy_api
+from tests.integration.cli.command_line import Run, deploy_stack, run
+from tests.integration.control_plane import AwsCallHooks, deployed
+from tests.integration.offboarding.company import Company, deploy_api
 from tests.stack import Stack
 
 
 @pytest.fixture
+def aws_hooks() -> Iterator[AwsCallHooks]:
+    """Recorder of the AWS calls in a deployed stack without tenants."""
+    with deployed() as aws_hooks:
+        yield aws_hooks
+
+
+@pytest.fixture
+def stowage(aws_hooks: AwsCallHooks) -> Run:
+    """The command line, for a deployed stack without tenants."""
+    assert aws_hooks
+    deploy_stack()
+    return run
+
+
+@pytest.fixture
 def company(stack: Stack, clock: Clock) -> Company:
-    """A company with a bit of everything, in a stack that the command line finds."""
+    """The tenant acme with data of every kind, in a stack that the command line finds."""
     assert clock
     company = Company(stack, deploy_api())
-    company.settle()
+    company.populate()
     deploy_stack(ApiId=company.api)
     return company

@@ -1,74 +1,20 @@
-"""The operator's command line, as an operator types it."""
+"""The command line for tenants, API clients and settings, run as an operator does."""
 
 import json
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from cli import deployment
 from cli.main import main
 from operations.provisioning import list_clients, show_tenant
 from shared.identity.tenancy.directory import directory
-from shared.kernel.aws import client
-from shared.kernel.config import config
-from tests.integration.control_plane import ADDRESS, Killed, Wire, deployed, killer
-
-type Run = Callable[..., Result]
+from tests.integration.cli.command_line import Run, as_json, deploy_stack, run
+from tests.integration.control_plane import ADDRESS, AwsCallHooks, Killed, kill_at
 
 
-def deploy_stack(address: str = ADDRESS, **changes: str | None) -> None:
-    """A CloudFormation stack with the outputs of template.yaml."""
-    settings = config()
-    outputs = {
-        "ApiUrl": address,
-        "ApiId": "api",
-        "ControlTable": settings.control_table,
-        "OutboxTable": settings.outbox_table,
-        "SigningKeyId": ",".join(settings.signing_keys),
-        "SecretHashKeyId": settings.secret_hash_key,
-        "WebhookQueueUrl": settings.webhook_queue or "https://sqs.example/deliveries",
-        "ImportBucket": settings.import_bucket or "stowage-imports",
-        "ImportWorkBucket": settings.import_work_bucket or "stowage-work",
-        **changes,
-    }
-    client("cloudformation").create_stack(
-        StackName="stowage",
-        TemplateBody=json.dumps(
-            {
-                "Resources": {"Queue": {"Type": "AWS::SQS::Queue"}},
-                "Outputs": {name: {"Value": value} for name, value in outputs.items() if value},
-            }
-        ),
-    )
-
-
-@pytest.fixture
-def aws_faults() -> Iterator[Wire]:
-    with deployed() as aws_faults:
-        yield aws_faults
-
-
-@pytest.fixture
-def stowage(aws_faults: Wire) -> Run:
-    """Run the command line against a deployed stack."""
-    assert aws_faults
-    deploy_stack()
-    return run
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner(mix_stderr=False).invoke(main, arguments)
-
-
-def as_json(result: Result) -> Any:
-    assert result.exit_code == 0, result.stderr
-    return json.loads(result.stdout)
-
-
-def test_a_tenant_is_created_and_shown(stowage: Run) -> None:
+def test_create_tenant_and_show_it(stowage: Run) -> None:
     created = stowage("tenant", "create", "acme", "--plan", "enterprise", "--module", "waves")
     assert created.exit_code == 0
     assert "creating the table stowage-tenant-acme" in created.stderr
@@ -91,10 +37,10 @@ def test_a_tenant_is_created_and_shown(stowage: Run) -> None:
     assert "requests per minute 1200" in stowage("tenant", "show", "acme").stdout
 
 
-def test_an_interrupted_creation_is_finished_by_the_same_command(
-    stowage: Run, aws_faults: Wire
+def test_interrupted_creation_is_completed_by_the_same_command(
+    stowage: Run, aws_hooks: AwsCallHooks
 ) -> None:
-    with aws_faults.hooked(killer(7)), pytest.raises(Killed):
+    with aws_hooks.with_hook(kill_at(7)), pytest.raises(Killed):
         CliRunner(mix_stderr=False).invoke(main, ["tenant", "create", "acme"])
     assert as_json(stowage("--json", "tenant", "show", "acme"))["state"] == "creating"
     (listed,) = as_json(stowage("--json", "tenant", "list"))
@@ -107,8 +53,8 @@ def test_an_interrupted_creation_is_finished_by_the_same_command(
     assert show_tenant("acme").state == "active"
 
 
-def test_with_a_domain_each_tenant_gets_its_host(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_tenant_gets_its_own_host_if_the_deployment_has_a_domain(aws_hooks: AwsCallHooks) -> None:
+    assert aws_hooks
     deploy_stack("https://{slug}.stowage.test/api/v1")
     shown = as_json(run("--json", "tenant", "create", "acme"))
     assert shown["address"] == "https://acme.stowage.test/api/v1"
@@ -117,7 +63,7 @@ def test_with_a_domain_each_tenant_gets_its_host(aws_faults: Wire) -> None:
     assert own["address"] == "https://wms.beta.test/api/v1"
 
 
-def test_the_list_is_a_table_for_people_and_json_for_programs(stowage: Run) -> None:
+def test_list_prints_a_table_or_json(stowage: Run) -> None:
     assert as_json(stowage("--json", "tenant", "list")) == []
     for slug in ("beta", "acme"):
         stowage("tenant", "create", slug)
@@ -128,7 +74,7 @@ def test_the_list_is_a_table_for_people_and_json_for_programs(stowage: Run) -> N
     assert [each["tenant"] for each in listed] == ["acme", "beta"]
 
 
-def test_the_life_of_a_tenant(stowage: Run) -> None:
+def test_suspend_resume_cancel_and_move_change_the_state(stowage: Run) -> None:
     stowage("tenant", "create", "acme")
 
     def state(*arguments: str) -> tuple[str, str | None]:
@@ -146,7 +92,7 @@ def test_the_life_of_a_tenant(stowage: Run) -> None:
     assert state("resume", "acme") == ("active", None)
 
 
-def test_plan_modules_and_address_change(stowage: Run) -> None:
+def test_plan_modules_and_address_can_be_changed(stowage: Run) -> None:
     stowage("tenant", "create", "acme", "--module", "waves")
     assert as_json(stowage("--json", "tenant", "plan", "acme", "professional"))["plan"] == (
         "professional"
@@ -160,7 +106,7 @@ def test_plan_modules_and_address_change(stowage: Run) -> None:
     assert moved["address"] == "https://wms.acme.test/api/v1"
 
 
-def test_settings_are_shown_and_set(stowage: Run) -> None:
+def test_settings_can_be_shown_and_changed(stowage: Run) -> None:
     stowage("tenant", "create", "acme")
     shown = as_json(stowage("--json", "tenant", "settings", "acme"))
     assert shown == {
@@ -184,16 +130,16 @@ def test_settings_are_shown_and_set(stowage: Run) -> None:
     assert as_json(stowage("--json", "tenant", "settings", "acme")) == changed
 
 
-def test_modules_that_two_switch_at_once_are_both_switched(stowage: Run, aws_faults: Wire) -> None:
+def test_concurrent_module_switches_are_both_applied(stowage: Run, aws_hooks: AwsCallHooks) -> None:
     stowage("tenant", "create", "acme", "--module", "bulk_import")
-    met: list[str] = []
+    interrupted: list[str] = []
 
-    def meanwhile(moment: str, operation: str) -> None:
-        if (moment, operation) == ("before", "TransactWriteItems") and not met:
-            met.append(operation)
+    def switch_concurrently(moment: str, operation: str) -> None:
+        if (moment, operation) == ("before", "TransactWriteItems") and not interrupted:
+            interrupted.append(operation)
             assert run("tenant", "modules", "acme", "--on", "transfer_orders").exit_code == 0
 
-    with aws_faults.hooked(meanwhile):
+    with aws_hooks.with_hook(switch_concurrently):
         switched = as_json(
             stowage("--json", "tenant", "modules", "acme", "--on", "waves", "--off", "bulk_import")
         )
@@ -201,7 +147,7 @@ def test_modules_that_two_switch_at_once_are_both_switched(stowage: Run, aws_fau
     assert show_tenant("acme").modules == {"transfer_orders", "waves"}
 
 
-def test_the_life_of_a_client(stowage: Run) -> None:
+def test_create_rotate_and_revoke_a_client(stowage: Run) -> None:
     stowage("tenant", "create", "acme")
     created = as_json(
         stowage("--json", "client", "create", "acme", "--name", "ERP", "--scope", "products:read")
@@ -214,10 +160,10 @@ def test_the_life_of_a_client(stowage: Run) -> None:
     assert listed["scopes"] == ["products:read"]
     stowage("client", "rotate", created["client_id"], "--now")
     assert [len(known.secret_hashes) for known in list_clients("acme")] == [1]
-    for said in ("is revoked", "was revoked before"):
+    for message in ("is revoked", "was already revoked"):
         revoked = stowage("client", "revoke", created["client_id"])
         assert revoked.exit_code == 0
-        assert said in revoked.stderr
+        assert message in revoked.stderr
     assert as_json(stowage("--json", "client", "revoke", created["client_id"])) == {
         "client_id": created["client_id"],
         "state": "revoked",
@@ -225,12 +171,12 @@ def test_the_life_of_a_client(stowage: Run) -> None:
     assert as_json(stowage("--json", "client", "list", "acme"))[0]["active"] is False
 
 
-def test_a_secret_is_shown_once_and_whole(stowage: Run) -> None:
+def test_secret_is_shown_once_and_unabridged(stowage: Run) -> None:
     stowage("tenant", "create", "acme")
     created = stowage("client", "create", "acme", "--name", "ERP")
     (secret,) = [word for word in created.stdout.split() if word.startswith("sws_")]
     assert len(secret) == 47
-    assert "not shown again" in created.stderr
+    assert "cannot be shown again" in created.stderr
     assert secret not in stowage("client", "list", "acme").stdout
 
 
@@ -238,16 +184,19 @@ def test_a_secret_is_shown_once_and_whole(stowage: Run) -> None:
     ("arguments", "message"),
     [
         (["tenant", "show", "nobody"], "The tenant nobody does not exist."),
-        (["tenant", "create", "Admin"], "slug: 3 to 32 lower-case letters"),
+        (["tenant", "create", "Admin"], "slug: must have 3 to 32 lower-case letters"),
         (["tenant", "create", "admin"], "slug: the name admin is reserved"),
         (["tenant", "create", "acme", "--timezone", "Mars"], "timezone: there is no time zone"),
-        (["tenant", "create", "acme", "--host", "localhost"], "host: a host name"),
+        (
+            ["tenant", "create", "acme", "--host", "localhost"],
+            "host: must be a lower-case host name",
+        ),
         (["tenant", "move", "acme", "--to", "wms.acme.test"], "moved_to: a move needs"),
         (["tenant", "settings", "nobody"], "The tenant nobody does not exist."),
         (["tenant", "settings", "nobody", "--timezone", "Mars"], "timezone: there is no time zone"),
         (
             ["tenant", "settings", "nobody", "--receipt-tolerance", "101"],
-            "receipt_tolerance: a number from 0 to 100",
+            "receipt_tolerance: must be a number from 0 to 100",
         ),
         (["client", "create", "nobody", "--name", "ERP"], "The tenant nobody does not exist."),
         (["client", "list", "nobody"], "The tenant nobody does not exist."),
@@ -255,7 +204,7 @@ def test_a_secret_is_shown_once_and_whole(stowage: Run) -> None:
         (["client", "revoke", "stw_0"], "The client stw_0 does not exist."),
     ],
 )
-def test_a_refusal_says_why_and_exits_with_1(
+def test_refused_command_prints_the_reason_and_exits_with_1(
     arguments: list[str], message: str, stowage: Run
 ) -> None:
     result = stowage(*arguments)
@@ -264,7 +213,7 @@ def test_a_refusal_says_why_and_exits_with_1(
     assert result.stdout == ""
 
 
-def test_the_limit_of_the_plan_is_told(stowage: Run) -> None:
+def test_client_above_the_limit_of_the_plan_is_refused(stowage: Run) -> None:
     stowage("tenant", "create", "acme")
     results = [stowage("client", "create", "acme", "--name", "ERP") for _ in range(3)]
     assert [result.exit_code for result in results] == [0, 0, 1]
@@ -283,29 +232,29 @@ def test_the_limit_of_the_plan_is_told(stowage: Run) -> None:
         ["nonsense"],
     ],
 )
-def test_a_wrong_command_line_exits_with_2(arguments: list[str], stowage: Run) -> None:
+def test_wrong_usage_exits_with_2(arguments: list[str], stowage: Run) -> None:
     assert stowage(*arguments).exit_code == 2
 
 
-def test_a_stack_that_is_not_there_exits_with_3(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_missing_stack_exits_with_3(aws_hooks: AwsCallHooks) -> None:
+    assert aws_hooks
     result = run("--stack", "elsewhere", "tenant", "list")
     assert result.exit_code == 3
     assert "elsewhere" in result.stderr
 
 
-def test_a_stack_of_something_else_is_not_touched(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_stack_without_the_outputs_exits_with_3(aws_hooks: AwsCallHooks) -> None:
+    assert aws_hooks
     deploy_stack(ControlTable=None)
     result = run("tenant", "list")
     assert result.exit_code == 3
     assert "no output ControlTable" in result.stderr
 
 
-def test_the_local_stack_is_found_through_its_file(
-    aws_faults: Wire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_local_stack_is_found_through_its_stack_file(
+    aws_hooks: AwsCallHooks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert aws_faults
+    assert aws_hooks
     monkeypatch.chdir(tmp_path)
     missing = run("--local", "tenant", "list")
     assert missing.exit_code == 3
@@ -313,7 +262,7 @@ def test_the_local_stack_is_found_through_its_file(
 
     deploy_stack()
     for name in ("AWS_ENDPOINT_URL", "AWS_REGION"):
-        monkeypatch.setenv(name, "")  # restored afterwards
+        monkeypatch.setenv(name, "")  # monkeypatch restores the original value
     address = "http://127.0.0.1:4566/_aws/execute-api/abc/api/v1"
     (tmp_path / ".local").mkdir()
     (tmp_path / ".local/stack.json").write_text(
@@ -324,13 +273,13 @@ def test_the_local_stack_is_found_through_its_file(
 
 
 @pytest.mark.parametrize("group", [[], ["tenant"], ["client"], ["tenant", "create"]])
-def test_help_needs_no_deployment(group: list[str]) -> None:
+def test_help_works_without_a_deployment(group: list[str]) -> None:
     result = run(*group, "--help")
     assert result.exit_code == 0
     assert "Usage:" in result.stdout
 
 
-def test_the_first_help_shows_examples_and_exit_codes() -> None:
+def test_main_help_shows_examples_and_exit_codes() -> None:
     text = run("--help").stdout
     assert "stowage --local tenant list" in text
-    assert "3 AWS or stack not reached" in " ".join(text.split())
+    assert "3 AWS or the stack cannot be reached" in " ".join(text.split())

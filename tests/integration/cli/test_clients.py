@@ -1,39 +1,30 @@
-"""API clients and the audit log, as an operator types it."""
+"""The command line for API clients and the audit log."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from operations.provisioning import set_state
-from tests.integration.cli.test_cli import Run, as_json, deploy_stack, run
-from tests.integration.control_plane import Killed, Wire, deployed, killer
+from tests.integration.cli.command_line import Run, as_json, run
+from tests.integration.control_plane import AwsCallHooks, Killed, kill_at
 
 
 @pytest.fixture
-def aws_faults() -> Iterator[Wire]:
-    with deployed() as aws_faults:
-        yield aws_faults
-
-
-@pytest.fixture
-def stowage(aws_faults: Wire) -> Run:
-    """The command line against a deployed stack with the tenant acme."""
-    assert aws_faults
-    deploy_stack()
-    assert run("tenant", "create", "acme").exit_code == 0
-    return run
+def stowage(stowage: Run) -> Run:
+    """The command line, for a deployed stack with the tenant acme."""
+    assert stowage("tenant", "create", "acme").exit_code == 0
+    return stowage
 
 
 def created(stowage: Run, *more: str) -> dict[str, Any]:
-    """Create a client and return what is shown of it."""
+    """Create a client; return the fields that are shown."""
     shown: dict[str, Any] = as_json(
         stowage("--json", "client", "create", "acme", "--name", "ERP", *more)
     )
     return shown
 
 
-def test_a_mobile_application_has_no_secret_to_show(stowage: Run) -> None:
+def test_mobile_client_has_no_secret(stowage: Run) -> None:
     made = created(stowage, "--mobile")
     assert made.keys() == {"client_id"}
     assert made["client_id"].startswith("stm_acme_")
@@ -46,7 +37,7 @@ def test_a_mobile_application_has_no_secret_to_show(stowage: Run) -> None:
     assert both.exit_code == 2
 
 
-def test_a_client_is_changed(stowage: Run) -> None:
+def test_name_and_scopes_of_a_client_can_be_changed(stowage: Run) -> None:
     client_id = created(stowage)["client_id"]
     for _ in range(2):
         changed = as_json(
@@ -61,7 +52,7 @@ def test_a_client_is_changed(stowage: Run) -> None:
     )  # fmt: skip
 
 
-def test_the_clients_of_a_suspended_company_can_be_seen_to(stowage: Run) -> None:
+def test_clients_of_a_suspended_tenant_can_be_managed(stowage: Run) -> None:
     client_id = created(stowage)["client_id"]
     set_state("acme", "suspended")
     assert created(stowage)["client_id"] != client_id
@@ -69,7 +60,7 @@ def test_the_clients_of_a_suspended_company_can_be_seen_to(stowage: Run) -> None
     assert stowage("client", "revoke", client_id).exit_code == 0
 
 
-def test_a_client_that_was_revoked_is_gone(stowage: Run) -> None:
+def test_commands_on_a_revoked_client_are_refused(stowage: Run) -> None:
     client_id = created(stowage)["client_id"]
     assert stowage("client", "revoke", client_id).exit_code == 0
     for command in (["show"], ["change", "--name", "x"], ["rotate"]):
@@ -79,10 +70,10 @@ def test_a_client_that_was_revoked_is_gone(stowage: Run) -> None:
 
 
 @pytest.mark.parametrize("command", ["create", "revoke"])
-def test_a_command_that_died_is_repeated_and_counts_once(
-    command: str, stowage: Run, aws_faults: Wire
+def test_command_repeated_after_a_crash_takes_effect_once(
+    command: str, stowage: Run, aws_hooks: AwsCallHooks
 ) -> None:
-    """Revoking ends with one client fewer; creating may leave one whose secret nobody saw."""
+    """Revoking removes one client; creating may leave a client whose secret was not shown."""
     client_id = created(stowage)["client_id"]
     arguments = ["client", command, "acme", "--name", "Shop"]
     if command == "revoke":
@@ -90,7 +81,7 @@ def test_a_command_that_died_is_repeated_and_counts_once(
     moment = 0
     while True:
         try:
-            with aws_faults.hooked(killer(moment)):
+            with aws_hooks.with_hook(kill_at(moment)):
                 result = run(*arguments)
         except Killed:
             moment += 1
@@ -105,17 +96,17 @@ def test_a_command_that_died_is_repeated_and_counts_once(
     else:
         assert result.exit_code in {0, 1}
         assert len(active) == 2
-    told = as_json(run("--json", "audit", "acme", "--action", f"client.{command}d"))
-    assert len(told) == (1 if command == "revoke" else len(listed))
+    entries = as_json(run("--json", "audit", "acme", "--action", f"client.{command}d"))
+    assert len(entries) == (1 if command == "revoke" else len(listed))
 
 
-def test_the_audit_log_is_a_table_for_people_and_json_for_programs(stowage: Run) -> None:
+def test_audit_log_prints_a_table_or_json(stowage: Run) -> None:
     client_id = created(stowage)["client_id"]
     stowage("client", "change", client_id, "--name", "Shop")
     stowage("tenant", "settings", "acme", "--receipt-tolerance", "2.5")
 
-    told = as_json(stowage("--json", "audit", "acme"))
-    by_action = {entry["action"]: entry for entry in told}
+    entries = as_json(stowage("--json", "audit", "acme"))
+    by_action = {entry["action"]: entry for entry in entries}
     assert list(by_action)[:3] == ["settings.changed", "client.changed", "client.created"]
     assert by_action["settings.changed"]["changes"] == {"receipt_tolerance": {"from": 0, "to": 2.5}}
     assert by_action["client.changed"]["target"] == f"client {client_id}"
@@ -127,11 +118,11 @@ def test_the_audit_log_is_a_table_for_people_and_json_for_programs(stowage: Run)
     assert "name: ERP → Shop" in lines[2]
 
 
-def test_the_audit_log_is_narrowed(stowage: Run) -> None:
+def test_audit_log_can_be_filtered(stowage: Run) -> None:
     first = created(stowage)["client_id"]
     second = created(stowage)["client_id"]
-    told = as_json(stowage("--json", "audit", "acme", "--action", "client.created"))
-    assert [entry["target"] for entry in told] == [f"client {second}", f"client {first}"]
+    entries = as_json(stowage("--json", "audit", "acme", "--action", "client.created"))
+    assert [entry["target"] for entry in entries] == [f"client {second}", f"client {first}"]
     (newest,) = as_json(stowage("--json", "audit", "acme", "--limit", "1"))
     assert newest["target"] == f"client {second}"
     since = newest["created_at"]
@@ -148,7 +139,7 @@ def test_the_audit_log_is_narrowed(stowage: Run) -> None:
         (["acme", "--limit", "0"], 2, "0 is not in the range"),
     ],
 )
-def test_what_the_audit_log_is_not_asked(
+def test_invalid_audit_log_filter_is_refused(
     arguments: list[str], code: int, message: str, stowage: Run
 ) -> None:
     refused = stowage("audit", *arguments)
@@ -157,8 +148,8 @@ def test_what_the_audit_log_is_not_asked(
     assert refused.stdout == ""
 
 
-def test_names_are_shown_as_they_are(stowage: Run) -> None:
-    """Companies name their clients; what looks like markup is text."""
+def test_names_are_printed_without_interpreting_markup(stowage: Run) -> None:
+    """Companies name their clients; the names may contain what looks like rich's markup."""
     name = "ERP [/x] [red]one[/red] [link=https://evil.example]two[/link]"
     assert stowage("client", "create", "acme", "--name", name).exit_code == 0
     listed = stowage("client", "list", "acme")
@@ -167,7 +158,7 @@ def test_names_are_shown_as_they_are(stowage: Run) -> None:
     assert name in stowage("audit", "acme").output
 
 
-def test_what_is_piped_is_neither_padded_nor_folded(stowage: Run) -> None:
+def test_piped_output_is_neither_padded_nor_wrapped(stowage: Run) -> None:
     for name in ("ERP", "x" * 100):
         created(stowage)
         client_id = as_json(stowage("--json", "client", "list", "acme"))[0]["client_id"]

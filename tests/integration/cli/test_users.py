@@ -1,40 +1,38 @@
-"""`user` and `role`, as an operator types them."""
+"""The command line for users and roles."""
 
 import json
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
-from cli.main import main
 from operations.provisioning import set_state
-from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.access import operator_store
 from shared.identity.users.passwords import verify
 from shared.identity.users.repository import read_account
 from tests.gateway import Erp
-from tests.integration.cli.test_cli import deploy_stack
-from tests.integration.signing_in.desk import enrol, hire, is_good
-from tests.integration.users.office import log_of
+from tests.integration.cli.command_line import as_json as read_json
+from tests.integration.cli.command_line import deploy_stack, run
+from tests.integration.user_grants.oauth_requests import (
+    create_example_user,
+    enable_two_step,
+    is_accepted,
+)
+from tests.integration.users.user_requests import audit_entries
 from tests.stack import Stack
 
 _PASSWORD = "eleven green bottles"
 
 
 @pytest.fixture(autouse=True)
-def found(stack: Stack) -> None:
-    """The command line finds the stack."""
+def deployed(stack: Stack) -> None:
+    """Deploy a stack that the command line finds."""
     assert stack
     deploy_stack()
 
 
-def run(*arguments: str, typed: str = "") -> Result:
-    return CliRunner(mix_stderr=False).invoke(main, arguments, input=typed)
-
-
 def as_json(*arguments: str, typed: str = "") -> Any:
-    result = run("--json", *arguments, typed=typed)
-    assert result.exit_code == 0, result.stderr
-    return json.loads(result.stdout)
+    """Run a command, and return its JSON output."""
+    return read_json(run("--json", *arguments, typed=typed))
 
 
 def refused(*arguments: str) -> str:
@@ -52,12 +50,12 @@ def _ana(*more: str) -> Any:
     return as_json("user", "create", "acme", "ana.ruiz", "--name", "Ana Ruiz", *more)
 
 
-def test_a_user_is_created_and_shown_by_name() -> None:
+def test_create_user_and_show_it_by_name() -> None:
     _packers()
     made = _ana("--email", "ana@acme.example", "--role", "packers")
 
     assert made == {"username": "ana.ruiz", "id": 1, "password": made["password"]}
-    account = read_account(store_for("acme"), 1)
+    account = read_account(operator_store("acme"), 1)
     assert account is not None
     assert verify(made["password"], account.login.password)
     shown = as_json("user", "show", "acme", "Ana.Ruiz")
@@ -70,16 +68,16 @@ def test_a_user_is_created_and_shown_by_name() -> None:
     assert made["password"] not in people.stdout
 
 
-def test_a_new_password_is_said_to_be_shown_once() -> None:
+def test_message_says_that_a_password_is_shown_once() -> None:
     created = run("user", "create", "acme", "ana", "--name", "Ana")
     assert created.exit_code == 0
-    assert "not shown again" in created.stderr
+    assert "cannot be shown again" in created.stderr
     reset = run("user", "reset-password", "acme", "ana")
-    assert "not shown again" in reset.stderr
+    assert "cannot be shown again" in reset.stderr
     assert reset.stdout != created.stdout
 
 
-def test_a_password_can_be_typed_and_is_not_shown() -> None:
+def test_typed_password_is_not_shown() -> None:
     typed = f"{_PASSWORD}\n{_PASSWORD}\n"
     for command in (
         ("create", "acme", "ana", "--name", "Ana"),
@@ -89,21 +87,21 @@ def test_a_password_can_be_typed_and_is_not_shown() -> None:
         assert result.exit_code == 0, result.stderr
         assert _PASSWORD not in result.stdout + result.stderr
         assert json.loads(result.stdout) == {"username": "ana", "id": 1, "password": None}
-        account = read_account(store_for("acme"), 1)
+        account = read_account(operator_store("acme"), 1)
         assert account is not None
         assert verify(_PASSWORD, account.login.password)
 
 
-def test_all_that_is_wrong_is_told_at_once() -> None:
+def test_all_problems_are_printed_together() -> None:
     _ana()
-    told = refused("user", "create", "acme", "ana.ruiz", "--name", "", "--email", "nobody")
-    assert [line.removeprefix("Error: ").partition(":")[0] for line in told.splitlines()] == [
+    text = refused("user", "create", "acme", "ana.ruiz", "--name", "", "--email", "nobody")
+    assert [line.removeprefix("Error: ").partition(":")[0] for line in text.splitlines()] == [
         "name", "email", "username",
     ]  # fmt: skip
     assert "username" in refused("user", "create", "acme", "Añá", "--name", "A")
 
 
-def test_what_there_is_not_is_refused() -> None:
+def test_unknown_tenant_user_and_role_are_refused() -> None:
     _ana()
     assert "The tenant nobody" in refused("user", "list", "nobody")
     assert "The user nobody" in refused("user", "show", "acme", "nobody")
@@ -114,7 +112,7 @@ def test_what_there_is_not_is_refused() -> None:
     assert run("role", "create", "acme", "X", "--permission", "everything").exit_code == 2
 
 
-def test_roles_are_given_by_name_and_all_at_once() -> None:
+def test_roles_of_a_user_are_replaced_by_name() -> None:
     _packers()
     as_json("role", "create", "acme", "Receiving", "--permission", "entries.manage")
     _ana()
@@ -126,26 +124,26 @@ def test_roles_are_given_by_name_and_all_at_once() -> None:
     assert as_json("user", "roles", "acme", "ana.ruiz")["roles"] == []
 
 
-def test_a_user_is_disabled_and_enabled() -> None:
-    anna = hire()
+def test_user_can_be_disabled_and_enabled() -> None:
+    anna = create_example_user()
     token = anna.sign_in().access_token
     for _ in range(2):
         assert as_json("user", "disable", "acme", "anna")["is_active"] is False
-    assert not is_good(token)
+    assert not is_accepted(token)
     for _ in range(2):
         assert as_json("user", "enable", "acme", "anna")["is_active"] is True
     assert anna.sign_in().status == 200
 
 
-def test_a_lost_telephone_is_no_longer_asked_for() -> None:
-    anna = hire()
-    enrol(anna)
+def test_second_factor_can_be_removed() -> None:
+    anna = create_example_user()
+    enable_two_step(anna)
     for _ in range(2):
         assert as_json("user", "remove-second-factor", "acme", "anna")["two_step"] is False
-    assert is_good(anna.sign_in().access_token)
+    assert is_accepted(anna.sign_in().access_token)
 
 
-def test_a_user_is_deleted_after_a_question() -> None:
+def test_user_is_deleted_after_confirmation() -> None:
     _ana()
     kept = run("user", "delete", "acme", "ana.ruiz", typed="n\n")
     assert kept.exit_code == 1
@@ -158,7 +156,7 @@ def test_a_user_is_deleted_after_a_question() -> None:
     assert run("user", "delete", "acme", "ana.ruiz", "--yes").exit_code == 0
 
 
-def test_a_role_is_changed_and_deleted() -> None:
+def test_role_can_be_changed_and_deleted() -> None:
     _packers()
     renamed = as_json("role", "change", "acme", "packers", "--name", "Pickers")
     assert (renamed["name"], renamed["permissions"]) == ("Pickers", ["exits.manage"])
@@ -181,7 +179,7 @@ def test_a_role_is_changed_and_deleted() -> None:
     assert json.loads(run("--json", "role", "list", "acme").stdout) == []
 
 
-def test_lists_of_many_are_whole(erp: Erp) -> None:
+def test_list_of_roles_contains_all_pages(erp: Erp) -> None:
     for number in range(102):
         assert erp.post("/roles", {"name": f"Role {number}", "permissions": []}).status == 201
 
@@ -190,13 +188,13 @@ def test_lists_of_many_are_whole(erp: Erp) -> None:
     assert [role["name"] for role in listed] == [f"Role {number}" for number in range(102)]
 
 
-def test_a_company_that_is_not_served_can_still_be_helped(stack: Stack, erp: Erp) -> None:
+def test_users_of_a_suspended_tenant_can_be_managed(stack: Stack, erp: Erp) -> None:
     _ana()
     set_state("acme", "suspended")
     assert as_json("user", "disable", "acme", "ana.ruiz")["is_active"] is False
     set_state("acme", "active")
 
-    entries = log_of(erp, target_type="user")
+    entries = audit_entries(erp, target_type="user")
     assert [entry["action"] for entry in entries] == ["user.created", "user.disabled"]
     assert {entry["actor"]["type"] for entry in entries} == {"operator"}
     assert stack.tenant().state == "active"
@@ -211,7 +209,7 @@ def test_a_company_that_is_not_served_can_still_be_helped(stack: Stack, erp: Erp
         ("role", "list"), ("role", "change"), ("role", "delete"),
     ],
 )  # fmt: skip
-def test_every_command_explains_itself(command: tuple[str, ...]) -> None:
+def test_every_command_has_help(command: tuple[str, ...]) -> None:
     help_ = run(*command, "--help")
     assert help_.exit_code == 0
     assert "TENANT" in help_.stdout

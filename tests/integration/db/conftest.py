@@ -7,7 +7,7 @@ from moto import mock_aws
 from shared.kernel import aws
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import table_definition
-from tests import quick_moto
+from tests import fast_moto
 from tests.integration.db.crate_list import CrateTable
 from tests.stack import forget_what_was_asked
 
@@ -17,7 +17,7 @@ type NewCrateTable = Callable[[], CrateTable]
 @pytest.fixture
 def new_crate_table(monkeypatch: pytest.MonkeyPatch) -> Iterator[NewCrateTable]:
     """Creates empty crate tables; they have few shards, since moto is slow."""
-    quick_moto.install(monkeypatch)
+    fast_moto.install(monkeypatch)
     monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 3)
     monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 3)
     numbers = count()

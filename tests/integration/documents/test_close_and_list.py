@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from shared.kernel.db import references as register
+from shared.warehouse import references as register
 from shared.warehouse.catalog import service as catalog
 from tests.clock import Clock
 from tests.gateway import Erp

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from shared.kernel.db.references import retire
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.catalog import service
+from shared.warehouse.references import retire
 from tests.clock import Clock
 from tests.gateway import Erp
 from tests.stack import Stack

@@ -1,4 +1,4 @@
-"""Host names of companies: registered, created, mapped; whatever dies in between."""
+"""Host names of companies are registered, created and mapped, also after interruptions."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from moto.apigateway.models import apigateway_backends
 
 from operations import provisioning
 from operations.domains import Domain, add_domain, list_domains, remove_domain
-from shared.identity.tenancy.directory import directory, host_key, read
+from shared.identity.tenancy.directory import directory, host_key, read_item
 from shared.kernel import aws
 from shared.kernel.errors import Conflict, NotFound, ValidationFailed
 from tests.faults import (
@@ -21,7 +21,7 @@ from tests.faults import (
     refusal,
     success,
 )
-from tests.integration.leaving.company import CERTIFICATE, HOST, deploy_api
+from tests.integration.offboarding.company import CERTIFICATE, HOST, deploy_api
 from tests.stack import ACCOUNT, ADDRESS, REGION, Stack
 
 OTHER_CERTIFICATE = f"arn:aws:acm:{REGION}:{ACCOUNT}:certificate/1a2b"
@@ -30,7 +30,7 @@ MOST_CALLS = 30
 
 @pytest.fixture
 def api(stack: Stack) -> str:
-    """Id of an API that is deployed."""
+    """The id of a deployed API."""
     assert stack
     return deploy_api()
 
@@ -40,7 +40,7 @@ def add(api: str, slug: str = "acme", **more: Any) -> Domain:
 
 
 def domains() -> dict[str, Any]:
-    """Custom domains of the account: host → its paths, and the API each leads to."""
+    """Return the custom domains of the account: host → base path → (API, stage)."""
     gateway = apigateway_backends[ACCOUNT][REGION]
     return {
         host: {
@@ -52,8 +52,8 @@ def domains() -> dict[str, Any]:
 
 
 def assert_served(api: str) -> None:
-    """The host leads to the API, belongs to acme and is its address."""
-    directory.forget()
+    """Assert that the host is mapped to the API, belongs to acme and is its address."""
+    directory.clear()
     assert domains() == {HOST: {"api": (api, "api")}}
     assert directory.tenant_for_host(HOST) == "acme"
     assert provisioning.show_tenant("acme").base_url == f"https://{HOST}/api/v1"
@@ -63,7 +63,7 @@ def assert_served(api: str) -> None:
     assert domain.target.startswith("d-")
 
 
-def test_a_host_becomes_the_tenants_address(api: str) -> None:
+def test_added_host_becomes_the_address_of_the_tenant(api: str) -> None:
     steps: list[str] = []
     added = add(api, progress=steps.append)
     assert_served(api)
@@ -78,7 +78,7 @@ def test_a_host_becomes_the_tenants_address(api: str) -> None:
     assert steps[-1] == "making it the address of acme"
 
 
-def test_the_address_can_be_kept_until_the_record_is_there(api: str) -> None:
+def test_address_can_be_changed_after_the_dns_record_exists(api: str) -> None:
     add(api, keep_address=True)
     assert provisioning.show_tenant("acme").base_url == ADDRESS
     assert directory.tenant_for_host(HOST) == "acme"
@@ -87,13 +87,13 @@ def test_the_address_can_be_kept_until_the_record_is_there(api: str) -> None:
 
 
 @pytest.mark.parametrize("fault", [kill_before, kill_after])
-def test_what_died_is_finished_by_the_next_run(
+def test_interrupted_command_is_completed_by_the_next_run(
     stack: Stack, api: str, aws_faults: AwsFaults, fault: Any
 ) -> None:
-    as_it_was = stack.keep()
+    restore = stack.keep()
     for call in range(MOST_CALLS):
-        as_it_was()
-        forget_domains()
+        restore()
+        reset_domains()
         try:
             with aws_faults.faulty(fault(call)):
                 add(api)
@@ -105,18 +105,18 @@ def test_what_died_is_finished_by_the_next_run(
     assert 10 <= call < MOST_CALLS
 
 
-def forget_domains() -> None:
-    """Have the account and the control table as they were before the host."""
+def reset_domains() -> None:
+    """Remove the host from the account and from the control table."""
     gateway = apigateway_backends[ACCOUNT][REGION]
     gateway.domain_names.clear()
     gateway.base_path_mappings.clear()
-    # the table of the first day knows no host, moto's snapshot only puts back what it has
+    # The snapshot restores changed items, but does not remove new ones.
     aws.client("dynamodb").delete_item(
         TableName="stowage-ControlTable", Key={"pk": {"S": host_key(HOST)}}
     )
 
 
-def test_two_at_once_make_one_domain(api: str, aws_faults: AwsFaults) -> None:
+def test_concurrent_commands_create_one_domain(api: str, aws_faults: AwsFaults) -> None:
     inside = False
 
     def interleave(call: Call, forward: Forward) -> Answer:
@@ -126,7 +126,7 @@ def test_two_at_once_make_one_domain(api: str, aws_faults: AwsFaults) -> None:
             add(api)
             inside = False
             if call.operation == "CreateDomainName":
-                return refusal("BadRequestException")  # as AWS says of one that is there
+                return refusal("BadRequestException")  # as AWS answers for an existing domain
         return forward()
 
     with aws_faults.faulty(interleave):
@@ -134,12 +134,12 @@ def test_two_at_once_make_one_domain(api: str, aws_faults: AwsFaults) -> None:
     assert_served(api)
 
 
-def test_another_certificate_replaces_the_former_one(api: str, aws_faults: AwsFaults) -> None:
+def test_another_certificate_replaces_the_first(api: str, aws_faults: AwsFaults) -> None:
     add(api)
     changes = []
 
     def update(call: Call, forward: Forward) -> Answer:
-        """Moto does not know the operation."""
+        """Answer UpdateDomainName, which moto does not support."""
         if call.operation == "UpdateDomainName":
             changes.append(call.request["patchOperations"])
             return success()
@@ -153,7 +153,9 @@ def test_another_certificate_replaces_the_former_one(api: str, aws_faults: AwsFa
 
 
 @pytest.mark.parametrize("operation", ["CreateDomainName", "UpdateDomainName"])
-def test_what_api_gateway_refuses_is_said(api: str, aws_faults: AwsFaults, operation: str) -> None:
+def test_refusal_of_api_gateway_is_reported_with_its_reason(
+    api: str, aws_faults: AwsFaults, operation: str
+) -> None:
     if operation == "UpdateDomainName":
         add(api)
 
@@ -168,7 +170,7 @@ def test_what_api_gateway_refuses_is_said(api: str, aws_faults: AwsFaults, opera
     assert add(api).target
 
 
-def test_a_host_is_one_tenants(api: str) -> None:
+def test_host_of_another_tenant_is_refused(api: str) -> None:
     add(api)
     with pytest.raises(Conflict, match=f"{HOST} belongs to another tenant"):
         add(api, "beta")
@@ -176,11 +178,11 @@ def test_a_host_is_one_tenants(api: str) -> None:
     assert provisioning.show_tenant("beta").base_url == ADDRESS
 
 
-def test_a_domain_of_something_else_is_left_alone(api: str) -> None:
+def test_domain_of_another_application_is_left_unchanged(api: str) -> None:
     aws.client("apigateway").create_domain_name(
         domainName=HOST, regionalCertificateArn=CERTIFICATE, tags={"service": "shop"}
     )
-    with pytest.raises(Conflict, match="not this tenant's"):
+    with pytest.raises(Conflict, match="does not belong to the tenant acme"):
         add(api)
     assert provisioning.show_tenant("acme").base_url == ADDRESS
     assert domains() == {HOST: {}}
@@ -188,7 +190,7 @@ def test_a_domain_of_something_else_is_left_alone(api: str) -> None:
     assert domains() == {HOST: {}}
 
 
-def test_tags_that_the_account_adds_are_no_hindrance(api: str) -> None:
+def test_domain_with_additional_tags_is_recognized(api: str) -> None:
     add(api, keep_address=True)
     tags = apigateway_backends[ACCOUNT][REGION].domain_names[HOST].tags
     assert tags is not None
@@ -198,21 +200,21 @@ def test_tags_that_the_account_adds_are_no_hindrance(api: str) -> None:
     assert domains() == {}
 
 
-def test_a_domain_of_another_stack_is_left_alone(api: str) -> None:
+def test_domain_of_another_stack_is_left_unchanged(api: str) -> None:
     aws.client("apigateway").create_domain_name(
         domainName=HOST,
         regionalCertificateArn=CERTIFICATE,
         tags={"service": "stowage", "stack": "other", "tenant": "acme", "cost-centre": "4711"},
     )
-    with pytest.raises(Conflict, match="not this tenant's"):
+    with pytest.raises(Conflict, match="does not belong to the tenant acme"):
         add(api)
     assert domains() == {HOST: {}}
 
 
-def test_a_path_that_leads_to_another_api_is_left_alone(api: str) -> None:
+def test_mapping_to_another_api_is_left_unchanged(api: str) -> None:
     other = deploy_api()
     add(other, keep_address=True)
-    with pytest.raises(Conflict, match="leads to another API"):
+    with pytest.raises(Conflict, match=f"is mapped to the API {other}, stage api, not to {api}"):
         add(api)
     assert domains() == {HOST: {"api": (other, "api")}}
 
@@ -227,7 +229,7 @@ def test_a_path_that_leads_to_another_api_is_left_alone(api: str) -> None:
         f"{'a.' * 130}test", "1.2.3.0x4", "2130706433", "user@acme.test",
     ],
 )  # fmt: skip
-def test_what_is_no_host_name_is_refused(api: str, aws_faults: AwsFaults, host: str) -> None:
+def test_invalid_host_name_is_refused(api: str, aws_faults: AwsFaults, host: str) -> None:
     with aws_faults.recorded() as seen:
         for attempt in (
             lambda: add_domain("acme", host, certificate=CERTIFICATE, api=api),
@@ -240,7 +242,7 @@ def test_what_is_no_host_name_is_refused(api: str, aws_faults: AwsFaults, host: 
 
 
 @pytest.mark.parametrize("host", ["wms.acme.test", "xn--wre-qla.acme.test", "a.xn--p1ai", "3.io"])
-def test_what_is_a_host_name(api: str, host: str) -> None:
+def test_valid_host_name_is_accepted(api: str, host: str) -> None:
     added = add_domain("acme", host, certificate=CERTIFICATE, api=api)
     assert list_domains("acme") == [added]
 
@@ -248,13 +250,13 @@ def test_what_is_a_host_name(api: str, host: str) -> None:
 @pytest.mark.parametrize(
     ("arn", "message"),
     [
-        ("", "the ARN of a certificate in ACM"),
-        ("0f6c", "the ARN of a certificate in ACM"),
-        (f"arn:aws:iam:{REGION}:{ACCOUNT}:certificate/0f6c", "the ARN of a certificate in ACM"),
+        ("", "the ARN of an ACM certificate"),
+        ("0f6c", "the ARN of an ACM certificate"),
+        (f"arn:aws:iam:{REGION}:{ACCOUNT}:certificate/0f6c", "the ARN of an ACM certificate"),
         (f"arn:aws:acm:us-east-1:{ACCOUNT}:certificate/0f6c", "in the Region of the stack"),
     ],
 )
-def test_a_certificate_that_cannot_be_is_refused(api: str, arn: str, message: str) -> None:
+def test_invalid_certificate_arn_is_refused(api: str, arn: str, message: str) -> None:
     with pytest.raises(ValidationFailed) as refused:
         add(api, certificate=arn)
     (problem,) = refused.value.problems
@@ -263,30 +265,30 @@ def test_a_certificate_that_cannot_be_is_refused(api: str, arn: str, message: st
     assert list_domains() == []
 
 
-def test_a_tenant_that_is_not_there_gets_no_domain(api: str) -> None:
+def test_domain_of_an_unknown_tenant_is_refused(api: str) -> None:
     with pytest.raises(NotFound):
         add(api, "nobody")
-    assert read(host_key(HOST)) is None
+    assert read_item(host_key(HOST)) is None
 
 
-# Removing
+# Removal
 
 
-def test_the_address_of_a_tenant_is_not_removed(api: str) -> None:
+def test_removal_of_the_address_of_a_tenant_is_refused(api: str) -> None:
     add(api)
-    with pytest.raises(Conflict, match="is the address of acme"):
+    with pytest.raises(Conflict, match="is the address of the tenant acme"):
         remove_domain(HOST)
     assert_served(api)
 
 
 @pytest.mark.parametrize("fault", [kill_before, kill_after])
-def test_a_removal_that_died_is_finished_by_the_next_run(
+def test_interrupted_removal_is_completed_by_the_next_run(
     stack: Stack, api: str, aws_faults: AwsFaults, fault: Any
 ) -> None:
     add(api, keep_address=True)
-    as_it_was = stack.keep()
+    restore = stack.keep()
     for call in range(MOST_CALLS):
-        as_it_was()
+        restore()
         add(api, keep_address=True)
         try:
             with aws_faults.faulty(fault(call)):
@@ -301,25 +303,28 @@ def test_a_removal_that_died_is_finished_by_the_next_run(
     assert remove_domain(HOST) is False
 
 
-def test_one_that_becomes_the_address_while_it_is_removed_stays_the_tenants(
+def test_host_that_becomes_the_address_during_its_removal_stays_registered(
     api: str, aws_faults: AwsFaults
 ) -> None:
-    """It can be added again: what must not be lost is whose it is."""
+    """The custom domain can be created again, but the registration must not be lost."""
     add(api, keep_address=True)
 
-    def hurry(call: Call, forward: Forward) -> Answer:
+    def change_address(call: Call, forward: Forward) -> Answer:
         if call.operation == "DeleteDomainName":
             provisioning.set_address("acme", host=HOST)
         return forward()
 
-    with aws_faults.faulty(hurry), pytest.raises(Conflict, match="is the address of acme"):
+    with (
+        aws_faults.faulty(change_address),
+        pytest.raises(Conflict, match="is the address of the tenant acme"),
+    ):
         remove_domain(HOST)
     assert directory.tenant_for_host(HOST, 0) == "acme"
     add(api)
     assert_served(api)
 
 
-def test_a_host_of_the_deployments_own_domain_has_nothing_to_remove_at_the_gateway(
+def test_removal_of_a_subdomain_of_the_deployment_does_not_call_api_gateway(
     api: str, aws_faults: AwsFaults
 ) -> None:
     assert api

@@ -1,4 +1,4 @@
-"""The host decides which tenant is meant; where it belongs to nobody, the token does."""
+"""The tenant of a request follows from its host, or from its token at the shared address."""
 
 import re
 from collections.abc import Callable
@@ -20,10 +20,10 @@ type At = Callable[[str], Gateway]
 
 @pytest.fixture
 def at(stack: Stack) -> At:
-    """The API at a host; acme and beta each have one of their own, base path included."""
+    """Return the API at a host; acme and beta have their own hosts, with a base path."""
     provisioning.set_address("acme", host=ACME_HOST)
     provisioning.set_address("beta", host=BETA_HOST)
-    directory.forget()
+    directory.clear()
 
     def gateway(host: str) -> Gateway:
         return Gateway(stack.template, host, "" if host == HOST else "/api")
@@ -41,7 +41,7 @@ def ask_for_token(gateway: Gateway, credentials: Credentials) -> Response:
     )
 
 
-def test_a_tenant_answers_at_its_host(stack: Stack, at: At) -> None:
+def test_tenant_is_served_at_its_host(stack: Stack, at: At) -> None:
     acme = Erp(at(ACME_HOST), stack.token("acme"))
     created = acme.post("/products", {"item_code": "P-1", "name": "Cable"})
     assert created.status == 201
@@ -52,27 +52,27 @@ def test_a_tenant_answers_at_its_host(stack: Stack, at: At) -> None:
     assert acme.follow(page["links"]["first"]).json()["meta"]["total"] == 1
 
 
-def test_anothers_token_is_refused_there(stack: Stack, at: At) -> None:
+def test_token_of_another_tenant_is_refused_at_a_host(stack: Stack, at: At) -> None:
     for host, slug in ((ACME_HOST, "beta"), (BETA_HOST, "acme")):
         answer = Erp(at(host), stack.token(slug)).get("/products")
         assert (answer.status, answer.code) == (401, "unauthenticated")
         assert Erp(at(host.upper()), stack.token(slug)).get("/products").status == 401
 
 
-def test_elsewhere_the_token_decides(stack: Stack, at: At) -> None:
+def test_token_selects_the_tenant_at_the_shared_address(stack: Stack, at: At) -> None:
     Erp(at(ACME_HOST), stack.token("acme")).post("/products", {"item_code": "P-1", "name": "A"})
     totals = {
         slug: Erp(at(HOST), stack.token(slug)).get("/products").json()["meta"]["total"]
         for slug in ("acme", "beta")
     }
     assert totals == {"acme": 1, "beta": 0}
-    # links bear the tenant's own address, wherever the request came in
+    # Links contain the tenant's address, independent of the host of the request.
     page = Erp(at(HOST), stack.token("acme")).get("/products").json()
     assert page["links"]["first"].startswith(f"https://{ACME_HOST}/api/v1/")
     assert Erp(at(HOST), stack.token("beta")).get("/products/1").status == 404
 
 
-def test_a_host_gives_tokens_to_its_tenants_clients_alone(stack: Stack, at: At) -> None:
+def test_host_issues_tokens_to_clients_of_its_tenant_only(stack: Stack, at: At) -> None:
     assert stack
     acme, beta = (create_client(slug, "ERP") for slug in ("acme", "beta"))
     granted = ask_for_token(at(ACME_HOST), acme)
@@ -86,30 +86,30 @@ def test_a_host_gives_tokens_to_its_tenants_clients_alone(stack: Stack, at: At) 
     assert ask_for_token(at(HOST), beta).status == 200
 
 
-def test_the_metadata_of_a_host_names_that_host(stack: Stack, at: At) -> None:
+def test_oauth_metadata_names_the_host_of_the_request(stack: Stack, at: At) -> None:
     assert stack
     path = "/v1/.well-known/oauth-authorization-server"
     issuers = [at(host).request("GET", path).json()["issuer"] for host in (ACME_HOST, HOST)]
     assert issuers == [f"https://{ACME_HOST}/api/v1", ADDRESS]
 
 
-def test_a_token_of_the_address_before_ends(stack: Stack) -> None:
+def test_token_for_the_previous_address_is_refused(stack: Stack) -> None:
     before = stack.token("acme")
     assert Erp(stack.gateway, before).get("/products").status == 200
     provisioning.set_address("acme", host=ACME_HOST)
-    directory.forget()
+    directory.clear()
     assert Erp(stack.gateway, before).get("/products").status == 401
     assert Erp(stack.gateway, stack.token("acme")).get("/products").status == 200
 
 
-def test_what_is_not_there_is_404_at_a_host_too(stack: Stack, at: At) -> None:
+def test_unknown_paths_and_methods_are_refused_at_a_host(stack: Stack, at: At) -> None:
     acme = Erp(at(ACME_HOST), stack.token("acme"))
     assert (acme.get("/nothing").status, acme.get("/products/9").status) == (404, 404)
     assert acme.send("DELETE", "/products").status == 405
 
 
 @pytest.mark.parametrize("path", ["/v1/openapi.json", "/v1/docs", "/v1/.well-known/jwks.json"])
-def test_what_needs_no_token_is_there_too(at: At, path: str) -> None:
+def test_public_routes_are_served_at_a_host(at: At, path: str) -> None:
     assert [at(host).request("GET", path).status for host in (ACME_HOST, HOST)] == [200, 200]
 
 
@@ -127,14 +127,12 @@ def test_what_needs_no_token_is_there_too(at: At, path: str) -> None:
         ("CertificateArn", "arn:aws:iam::123456789012:server-certificate/x", False),
     ],
 )
-def test_parameters_of_the_domain_are_checked(
-    stack: Stack, name: str, value: str, fits: Any
-) -> None:
+def test_patterns_of_the_domain_parameters(stack: Stack, name: str, value: str, fits: Any) -> None:
     pattern = stack.template._document["Parameters"][name]["AllowedPattern"]
     assert bool(re.fullmatch(pattern, value)) is fits
 
 
-def test_the_wildcard_domain_of_the_template_leads_to_the_same_paths(stack: Stack) -> None:
+def test_wildcard_domain_of_the_template_has_the_same_base_path(stack: Stack) -> None:
     (domain,) = stack.template.resources("AWS::ApiGateway::DomainName").values()
     (mapping,) = stack.template.resources("AWS::ApiGateway::BasePathMapping").values()
     assert domain["DomainName"] == {"Fn::Sub": "*.${DomainName}"}

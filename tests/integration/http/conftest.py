@@ -4,7 +4,7 @@ import pytest
 
 from operations import provisioning
 from shared.http.rate_limit import limiter
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.rules import NewTenant
 from shared.kernel.clock import now_ms
 from tests.clock import Clock
 from tests.gateway import Erp
@@ -25,5 +25,5 @@ def minute_clock(stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch) ->
 def mini(stack: Stack, minute_clock: Clock) -> Erp:
     """The ERP of a tenant with the plan Essentials, which allows 120 requests per minute."""
     assert minute_clock
-    provisioning.create_tenant(TenantSettings("mini", base_url=ADDRESS))
+    provisioning.create_tenant(NewTenant("mini", base_url=ADDRESS))
     return stack.erp("mini")

@@ -49,10 +49,10 @@ def test_tenant_state_is_checked_before_everything_else(stack: Stack) -> None:
         ("cancelled", 402, "tenant_cancelled"),
     ):
         provisioning.set_state("acme", state)  # type: ignore[arg-type]
-        directory.forget()
+        directory.clear()
         _assert_envelope(_worst_request(erp), status, code)
     provisioning.set_state("acme", "moved", moved_to="https://wms.acme.test")
-    directory.forget()
+    directory.clear()
     _assert_envelope(_worst_request(erp), 410, "tenant_moved")
 
 
@@ -60,7 +60,7 @@ def test_revocation_is_checked_before_the_scope(stack: Stack) -> None:
     credentials = provisioning.create_client("acme", "ERP", ["products:read"])
     erp = stack.erp(client=credentials.client_id, scopes=["products:read"])
     provisioning.revoke_client(credentials.client_id)
-    directory.forget()
+    directory.clear()
 
     _assert_envelope(_worst_request(erp), 401, "unauthenticated")
 

@@ -7,15 +7,15 @@ import pytest
 from operations import provisioning
 from shared.http.rate_limit_leases import spare_budget
 from shared.identity.tenancy.directory import directory
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.rules import NewTenant
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.config import config
-from tests import quick_moto
 from tests.clock import Clock
 from tests.faults import AwsFaults, refusal
 from tests.gateway import Erp
 from tests.integration.http.rate_limit_headers import ERP, LIMIT, assert_refused, read_rate_limit
 from tests.integration.write_routes import BOLT
+from tests.snapshot import stored_items
 from tests.stack import ACCOUNT, ADDRESS, REGION, Stack
 
 
@@ -25,7 +25,7 @@ def use_up(erp: Erp) -> None:
 
 def counted(slug: str = "mini") -> Iterator[tuple[str, str]]:
     """Yield the windows that are stored in the table of a tenant."""
-    for item in quick_moto.stored(ACCOUNT, REGION, config().tenant_table(slug)):
+    for item in stored_items(ACCOUNT, REGION, config().tenant_table(slug)):
         if item["PK"]["S"].startswith("rate#"):
             yield item["PK"]["S"], item["SK"]["S"]
 
@@ -120,7 +120,7 @@ def test_each_credential_has_its_own_limit(stack: Stack, mini: Erp) -> None:
 
 
 def test_each_tenant_has_its_own_limit(stack: Stack, mini: Erp) -> None:
-    provisioning.create_tenant(TenantSettings("tiny", base_url=ADDRESS))
+    provisioning.create_tenant(NewTenant("tiny", base_url=ADDRESS))
     use_up(mini)
 
     assert read_rate_limit(stack.erp("tiny").get("/products")) == (LIMIT, LIMIT - 1, 60)
@@ -167,7 +167,7 @@ def test_request_of_inactive_tenant_has_headers_and_is_not_counted(mini: Erp, st
     mini.get("/products")
     moved_to = "https://wms.mini.test" if state == "moved" else None
     provisioning.set_state("mini", state, moved_to=moved_to)  # type: ignore[arg-type]
-    directory.forget()
+    directory.clear()
 
     for path in ("/products", "/products/1/2/3"):
         answer = mini.get(path)
@@ -180,7 +180,7 @@ def test_request_of_revoked_client_has_headers_and_is_not_counted(stack: Stack, 
     credentials = provisioning.create_client("mini", "ERP")
     revoked = stack.erp("mini", client=credentials.client_id)
     provisioning.revoke_client(credentials.client_id)
-    directory.forget()
+    directory.clear()
 
     answer = revoked.get("/products")
 
@@ -245,23 +245,23 @@ def test_refused_request_does_not_use_the_key(mini: Erp, minute_clock: Clock, st
 def test_new_plan_applies_in_the_same_minute(mini: Erp) -> None:
     use_up(mini)
     provisioning.set_plan("mini", "professional")
-    directory.forget()
+    directory.clear()
 
     answers = [mini.get("/products") for _ in range(181)]
 
     assert [answer.status for answer in answers] == [200] * 180 + [429]
     assert read_rate_limit(answers[0]) == (300, 179, 60)
     provisioning.set_plan("mini", "essentials")
-    directory.forget()
+    directory.clear()
     assert_refused(mini.get("/products"), seconds=60)
 
 
 def test_leased_tokens_are_not_used_above_a_lowered_limit(mini: Erp) -> None:
     provisioning.set_requests_per_minute("mini", 5_000)
-    directory.forget()
+    directory.clear()
     assert mini.get("/products").status == 200
     provisioning.set_requests_per_minute("mini", 10)
-    directory.forget()
+    directory.clear()
 
     answers = [mini.get("/products") for _ in range(12)]
 
@@ -273,12 +273,12 @@ def test_leased_tokens_are_not_used_above_a_lowered_limit(mini: Erp) -> None:
 
 def test_agreed_limit_replaces_that_of_the_plan(mini: Erp) -> None:
     provisioning.set_requests_per_minute("mini", 3)
-    directory.forget()
+    directory.clear()
 
     assert [mini.get("/products").status for _ in range(4)] == [200, 200, 200, 429]
     provisioning.set_plan("mini", "enterprise")
-    directory.forget()
+    directory.clear()
     assert mini.get("/products").headers["RateLimit-Limit"] == "3"
     provisioning.set_requests_per_minute("mini", None)
-    directory.forget()
+    directory.clear()
     assert read_rate_limit(mini.get("/products")) == (1_200, 1_196, 60)

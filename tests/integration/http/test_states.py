@@ -82,9 +82,9 @@ def directory_clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[ManualClock]:
     """The clock of the tenant directory of this environment."""
     clock = ManualClock(1_000.0)
     monkeypatch.setattr(directory, "_clock", clock)
-    directory.forget()
+    directory.clear()
     yield clock
-    directory.forget()
+    directory.clear()
 
 
 @pytest.fixture
@@ -151,7 +151,7 @@ def test_change_applies_immediately_in_a_new_environment(
 ) -> None:
     erp = stack.erp(client=credentials.client_id)
     change.do()
-    directory.forget()
+    directory.clear()
     for path in change.paths:
         assert_refused(erp.get(path), change)
     assert_refused(erp.send("POST", change.paths[0], raw="{", key="k"), change)
@@ -159,14 +159,14 @@ def test_change_applies_immediately_in_a_new_environment(
 
 def test_wrong_secret_hides_the_tenant_state(stack: Stack, credentials: Credentials) -> None:
     provisioning.set_state("acme", "suspended")
-    directory.forget()
+    directory.clear()
     answer = ask_for_token(stack, credentials._replace(client_secret="sws_no"))
     assert (answer.status, answer.json()["error"]) == (401, "invalid_client")
 
 
 def test_limited_tokens_and_users_get_the_same_refusal(stack: Stack) -> None:
     provisioning.set_state("acme", "moved", moved_to=MOVED_TO)
-    directory.forget()
+    directory.clear()
     for claims in ({}, {"kind": "mobile"}, {"second_factor": False}):
         user = Erp(stack.gateway, stack.user_token(**claims))
         assert_refused(user.get("/products"), CHANGES["moved"])

@@ -1,4 +1,4 @@
-"""What has become of imports: everything that is stored, without what is of the moment."""
+"""The outcome of imports: stored entities, events, imports, reports and files."""
 
 import json
 from collections import Counter
@@ -14,12 +14,12 @@ from shared.warehouse.documents.repository import COLLECTIONS
 from shared.warehouse.pick_faces.repository import PICK_FACES
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
-from tests.import_desk import ImportDesk
-from tests.integration.imports.sheets import Complaint, complaints
-from tests.quick_moto import stored
+from tests.import_scenario import ImportScenario
+from tests.integration.imports.import_files import ReportedProblem, reported_problems
+from tests.snapshot import stored_items
 from tests.stack import ACCOUNT, REGION
 
-_READ: dict[str, Collection[Any]] = {
+_COLLECTIONS: dict[str, Collection[Any]] = {
     "product": PRODUCTS,
     "entry": COLLECTIONS["entry"],
     "exit": COLLECTIONS["exit"],
@@ -30,98 +30,98 @@ _READ: dict[str, Collection[Any]] = {
 }
 
 
-def _name(kind: str, one: Any) -> tuple[object, ...]:
+def _identity(kind: str, entity: Any) -> tuple[object, ...]:
     match kind:
         case "product":
-            return (one.item_code,)
+            return (entity.item_code,)
         case "entry" | "transfer_order":
-            return (one.external_ref,)
+            return (entity.external_ref,)
         case "exit":
-            return one.external_ref, one.status, len(one.works)
+            return entity.external_ref, entity.status, len(entity.works)
         case "pick_face":
-            return one.item_code, one.bin_code
+            return entity.item_code, entity.bin_code
         case "picking":
-            return one.documents[0].external_ref, one.status
+            return entity.documents[0].external_ref, entity.status
         case _:
-            return one.kind, one.status
+            return entity.kind, entity.status
 
 
-_UNDER_WAY = {"validating", "committing"}
+_IN_PROGRESS = {"validating", "committing"}
 
 
-def entities(desk: ImportDesk) -> Iterator[tuple[str, Any]]:
-    """Everything that imports can make, with its kind."""
-    for attributes in desk.stack.stored(desk.slug):
+def stored_entities(scenario: ImportScenario) -> Iterator[tuple[str, Any]]:
+    """Yield every entity that imports can create, with its item kind."""
+    for attributes in scenario.stack.stored(scenario.slug):
         kind = attributes["PK"]["S"].partition("#")[0]
-        if kind in _READ and attributes["SK"]["S"] == HEAD and "deleted" not in attributes:
+        if kind in _COLLECTIONS and attributes["SK"]["S"] == HEAD and "deleted" not in attributes:
             item = from_attributes({name: attributes[name] for name in ("parts", "data")})
             assert item["parts"] == 1
-            yield kind, _READ[kind].model.model_validate_json(unpack([item["data"]]))
+            yield kind, _COLLECTIONS[kind].model.model_validate_json(unpack([item["data"]]))
 
 
-def made(desk: ImportDesk) -> Counter[tuple[object, ...]]:
-    """Count everything that is there, and every event that was raised about it."""
-    names: dict[tuple[str, int], object] = {}
-    found: Counter[tuple[object, ...]] = Counter()
-    for kind, one in entities(desk):
-        names[kind, one.id] = _name(kind, one)
-        found[kind, names[kind, one.id]] += 1
-    for event in stored(ACCOUNT, REGION, config().outbox_table):
-        if event["PK"]["S"] != desk.slug:
+def snapshot(scenario: ImportScenario) -> Counter[tuple[object, ...]]:
+    """Count the entities, and the events about them, by their identities."""
+    identities: dict[tuple[str, int], object] = {}
+    counts: Counter[tuple[object, ...]] = Counter()
+    for kind, entity in stored_entities(scenario):
+        identities[kind, entity.id] = _identity(kind, entity)
+        counts[kind, identities[kind, entity.id]] += 1
+    for event in stored_items(ACCOUNT, REGION, config().outbox_table):
+        if event["PK"]["S"] != scenario.slug:
             continue
         number = int(event["id"]["N"])
-        about = names.get((event["object"]["S"], number), number)
-        found["event", event["type"]["S"], about] += 1
-    return found
+        identity = identities.get((event["object"]["S"], number), number)
+        counts["event", event["type"]["S"], identity] += 1
+    return counts
 
 
-def imports(desk: ImportDesk) -> list[dict[str, Any]]:
-    """Every import as it is answered, the oldest first."""
-    numbers = sorted(one.id for kind, one in entities(desk) if kind == "import")
-    return [desk.show(number) for number in numbers]
+def all_imports(scenario: ImportScenario) -> list[dict[str, Any]]:
+    """Return every import as the interface shows it, the oldest first."""
+    import_ids = sorted(entity.id for kind, entity in stored_entities(scenario) if kind == "import")
+    return [scenario.get_import(import_id) for import_id in import_ids]
 
 
-def ensure_settled(desk: ImportDesk) -> None:
-    """Check that no import is under way."""
-    found = [one for kind, one in entities(desk) if kind == "import"]
-    assert not [one for one in found if one.status in _UNDER_WAY]
+def ensure_settled(scenario: ImportScenario) -> None:
+    """Check that no import is in progress."""
+    stored_imports = [one for kind, one in stored_entities(scenario) if kind == "import"]
+    assert not [one for one in stored_imports if one.status in _IN_PROGRESS]
 
 
-def told(desk: ImportDesk, one: dict[str, Any]) -> tuple[object, ...]:
-    """What an import tells of itself, whichever it is."""
+def visible_state(scenario: ImportScenario, one: dict[str, Any]) -> tuple[object, ...]:
+    """Return the state of an import as the interface shows it, without ids and times."""
     return (
         one["status"],
         sorted(one["rows"].items()),
         sorted(one["documents"].items()),
         one["structure_errors"],
         bool(one["committed_at"]),
-        complained(desk, one),
+        report_problems(scenario, one),
     )
 
 
-def complained(desk: ImportDesk, one: dict[str, Any]) -> set[Complaint]:
-    """Read the error report of an import, if it has one."""
+def report_problems(scenario: ImportScenario, one: dict[str, Any]) -> set[ReportedProblem]:
+    """Return the problems in the error report of an import."""
     if one["error_report_url"] is None:
         return set()
-    answer = desk.erp.get(f"/imports/{one['id']}/error-report")
+    answer = scenario.erp.get(f"/imports/{one['id']}/error-report")
     assert answer.status == 200, answer.text
-    return complaints(answer.content)
+    return reported_problems(answer.content)
 
 
-def left_behind(desk: ImportDesk) -> dict[str, object]:
-    """The tenant's files in the import bucket, without ids and moments."""
-    return {name: _plain(name, content) for name, content in desk.files().items()}
+def bucket_files(scenario: ImportScenario) -> dict[str, object]:
+    """Return the tenant's files in the import bucket, without ids and times."""
+    return {name: _comparable(name, content) for name, content in scenario.files().items()}
 
 
-def _plain(name: str, content: bytes) -> object:
+def _comparable(name: str, content: bytes) -> object:
     if not name.endswith(".result.json"):
-        return complaints(content) if name.endswith(".xlsx") else content
-    of_the_moment = {"id", "committed_at", "error_report_url"}
-    return {k: v for k, v in json.loads(content).items() if k not in of_the_moment}
+        return reported_problems(content) if name.endswith(".xlsx") else content
+    variable_fields = {"id", "committed_at", "error_report_url"}
+    return {k: v for k, v in json.loads(content).items() if k not in variable_fields}
 
 
-def outcome(desk: ImportDesk) -> tuple[object, ...]:
-    """All of it: what is there, what imports tell, what is left in the bucket."""
-    ensure_settled(desk)
-    found = imports(desk)
-    return made(desk), [told(desk, one) for one in found], left_behind(desk)
+def outcome(scenario: ImportScenario) -> tuple[object, ...]:
+    """Return the stored entities and events, the states of imports, and the files in the bucket."""
+    ensure_settled(scenario)
+    states = [visible_state(scenario, one) for one in all_imports(scenario)]
+    return snapshot(scenario), states, bucket_files(scenario)

@@ -1,4 +1,4 @@
-"""Every row that cannot be applied is told, with every reason at once; the others are applied."""
+"""Every invalid row is reported with all of its problems, and the valid rows are applied."""
 
 from dataclasses import dataclass
 from io import BytesIO
@@ -6,10 +6,10 @@ from io import BytesIO
 import pytest
 from openpyxl import load_workbook
 
-from shared.integration.imports.columns import ImportKind
-from tests.import_desk import ImportDesk
-from tests.integration.imports.outcome import complained
-from tests.integration.imports.sheets import Complaint, as_csv, as_xlsx, report_rows
+from shared.integration.imports.models import ImportKind
+from tests.import_scenario import ImportScenario
+from tests.integration.imports.import_files import ReportedProblem, as_csv, as_xlsx, report_rows
+from tests.integration.imports.outcome import report_problems
 from tests.warehouse_scenario import WarehouseScenario
 
 type Rows = list[list[object]]
@@ -26,7 +26,7 @@ PRODUCTS: Rows = [
     ["BRICK", "Taken"],
     ["E", "Long row", "", "", "", "", "extra"],
 ]
-BAD_PRODUCTS: set[Complaint] = {
+PROBLEMS_OF_PRODUCTS: set[ReportedProblem] = {
     (3, "item_code", "is required"),
     (4, "name", "is required"),
     (5, "item_code", "must have at most 50 characters"),
@@ -35,10 +35,10 @@ BAD_PRODUCTS: set[Complaint] = {
     (5, "image_url", "must be an http or https address"),
     (5, "man_btch_num", "must be yes or no"),
     (5, "sales_unit", "must have at most 32 characters"),
-    (6, "item_code", "is in row 2 already"),
+    (6, "item_code", "already used in row 2"),
     (7, "name", "must not contain control characters"),
     (8, "item_code", "is already taken by another product"),
-    (9, "", "is beyond the last column"),
+    (9, "", "is in column 7, but the header has 6 columns"),
 }
 
 DOCUMENT: list[object] = [
@@ -48,12 +48,12 @@ DOCUMENT: list[object] = [
 
 
 def line(ref: str, **cells: object) -> list[object]:
-    """Write a row of an entry document that is good but for the cells given."""
-    usual: dict[object, object] = {
+    """Return a row of an entry document, valid except for the given cells."""
+    valid: dict[object, object] = {
         "external_ref": ref, "type": "purchase_order", "doc_date": "2026-03-01",
         "partner_code": "V-1", "warehouse_code": "YARD", "item_code": "BRICK", "qty": "1",
     }  # fmt: skip
-    return [(usual | cells).get(name, "") for name in DOCUMENT]
+    return [(valid | cells).get(name, "") for name in DOCUMENT]
 
 
 ENTRIES: Rows = [
@@ -82,8 +82,8 @@ ENTRIES: Rows = [
     line("LAST", item_code="GHOST"),
     line("LAST"),
 ]
-_HALF = "is rejected with its document, because of row "
-BAD_ENTRIES: set[Complaint] = {
+_OTHER_ROW = "rejected because row {} of the document has errors"
+PROBLEMS_OF_ENTRIES: set[ReportedProblem] = {
     (3, "type", "must be one of purchase_order, goods_receipt, delivery_good"),
     (4, "doc_date", "must be a date, YYYY-MM-DD or dd/mm/yyyy"),
     (4, "due_date", "must be a date, YYYY-MM-DD or dd/mm/yyyy"),
@@ -107,12 +107,12 @@ BAD_ENTRIES: set[Complaint] = {
     (17, "serials", "must be as many as qty (2); there are 1"),
     (18, "serials", "is on the document already, at row 18"),
     (19, "qty", "must be whole, the product is managed by serial"),
-    (20, "", _HALF + "21"),
+    (20, "", _OTHER_ROW.format(21)),
     (21, "doc_date", "differs from row 20 of the same document"),
     (21, "warehouse_code", "differs from row 20 of the same document"),
-    (22, "", _HALF + "23"),
+    (22, "", _OTHER_ROW.format(23)),
     (23, "item_code", "no product has the code GHOST"),
-    (24, "", _HALF + "23"),
+    (24, "", _OTHER_ROW.format(23)),
 }
 
 ORDER: list[object] = [
@@ -127,9 +127,13 @@ EXITS: Rows = [
     ["", "sale_order", "2026-03-01", "C-1", "YARD", "BRICK", "2", "alta"],
     ["D", "sale_order", "2026-03-01", "C-1", "SHOP", "BRICK", "1", ""],
 ]
-BAD_EXITS: set[Complaint] = {
+PROBLEMS_OF_EXITS: set[ReportedProblem] = {
     (3, "priority", "must be one of Alta, Normal, Baja"),
-    (4, "external_ref", "row 5 may be of the same document, and does not say so"),
+    (
+        4,
+        "external_ref",
+        "row 5 has no external_ref and may belong to this document; add it or remove the row",
+    ),
     (5, "external_ref", "is required"),
 }
 
@@ -147,7 +151,7 @@ TRANSFERS: Rows = [
     ["F", "YARD", "SHOP", "HAULAGE", "1", "-1"],
     ["G", "YARD", "SHOP", "DRILL", "2", "", "", "S-1,S-2,S-3"],
 ]
-BAD_TRANSFERS: set[Complaint] = {
+PROBLEMS_OF_TRANSFERS: set[ReportedProblem] = {
     (3, "to_warehouse", "must be another warehouse than from_warehouse"),
     (4, "to_warehouse", "no warehouse has the code GHOST"),
     (4, "qty", "must be a number"),
@@ -173,14 +177,14 @@ PICK_FACES: Rows = [
     ["HAULAGE", "YARD", "A-01"],
     ["DRILL", "YARD", "D-01"],
 ]
-BAD_PICK_FACES: set[Complaint] = {
+PROBLEMS_OF_PICK_FACES: set[ReportedProblem] = {
     (3, "item_code", "no product has the code GHOST"),
     (4, "warehouse_code", "no warehouse has the code GHOST"),
     (5, "bin_code", "warehouse YARD has no position GHOST"),
     (6, "maximum", "must be at least the minimum (5)"),
     (7, "minimum", "must be at least 0"),
     (7, "maximum", "must be a number"),
-    (8, "item_code", "is in row 2 already"),
+    (8, "item_code", "already used in row 2"),
     (9, "item_code", "is required"),
     (10, "item_code", "product HAULAGE is not kept in stock"),
     (11, "bin_code", "position D-01 is disabled"),
@@ -189,14 +193,15 @@ BAD_PICK_FACES: set[Complaint] = {
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A file of bad rows: what is wrong with it, how many documents it has, how many are good."""
+    """A file with invalid rows."""
 
     kind: ImportKind
     rows: Rows
-    bad: set[Complaint]
+    problems: set[ReportedProblem]
     documents: int
-    good: int
-    """Each of one row."""
+    """Number of documents, orders, products or pick faces."""
+    valid: int
+    """Number of the valid ones, of one row each."""
 
     @property
     def total(self) -> int:
@@ -206,56 +211,58 @@ class Case:
 EACH = pytest.mark.parametrize(
     "case",
     [
-        Case("products", PRODUCTS, BAD_PRODUCTS, 8, 1),
-        Case("entry_documents", ENTRIES, BAD_ENTRIES, 10, 1),
-        Case("exit_documents", EXITS, BAD_EXITS, 5, 2),
-        Case("transfer_orders", TRANSFERS, BAD_TRANSFERS, 7, 1),
-        Case("pick_faces", PICK_FACES, BAD_PICK_FACES, 10, 1),
+        Case("products", PRODUCTS, PROBLEMS_OF_PRODUCTS, 8, 1),
+        Case("entry_documents", ENTRIES, PROBLEMS_OF_ENTRIES, 10, 1),
+        Case("exit_documents", EXITS, PROBLEMS_OF_EXITS, 5, 2),
+        Case("transfer_orders", TRANSFERS, PROBLEMS_OF_TRANSFERS, 7, 1),
+        Case("pick_faces", PICK_FACES, PROBLEMS_OF_PICK_FACES, 10, 1),
     ],
     ids=lambda case: case.kind,
 )
 
 
 @EACH
-def test_every_reason_is_told_at_once(
-    case: Case, desk: ImportDesk, yard: WarehouseScenario
+def test_all_problems_are_reported_together(
+    case: Case, scenario: ImportScenario, yard: WarehouseScenario
 ) -> None:
     del yard
-    one = desk.imported(case.kind, "bad.csv", as_csv(case.rows), on_duplicate="fail")
+    one = scenario.import_file(case.kind, "bad.csv", as_csv(case.rows), on_duplicate="fail")
 
-    bad_rows = case.total - case.good
+    invalid_rows = case.total - case.valid
     assert (one["status"], one["structure_errors"]) == ("validated", [])
-    assert one["rows"] == {"total": case.total, "valid": case.good, "error": bad_rows}
-    counts = {"total": case.documents, "valid": case.good, "committed": 0}
+    assert one["rows"] == {"total": case.total, "valid": case.valid, "error": invalid_rows}
+    counts = {"total": case.documents, "valid": case.valid, "committed": 0}
     assert one["documents"] == counts
-    assert complained(desk, one) == case.bad
+    assert report_problems(scenario, one) == case.problems
 
-    done = desk.commit(one["id"])
+    done = scenario.commit(one["id"])
     assert done["status"] == "committed"
-    assert done["documents"] == counts | {"committed": case.good}
-    assert complained(desk, done) == case.bad
+    assert done["documents"] == counts | {"committed": case.valid}
+    assert report_problems(scenario, done) == case.problems
 
 
-def test_no_good_row_is_an_invalid_import(desk: ImportDesk, yard: WarehouseScenario) -> None:
+def test_an_import_without_valid_rows_is_invalid(
+    scenario: ImportScenario, yard: WarehouseScenario
+) -> None:
     del yard
     rows: Rows = [DOCUMENT, line("A"), line("A", item_code="GHOST")]
-    one = desk.imported("entry_documents", "bad.csv", as_csv(rows))
+    one = scenario.import_file("entry_documents", "bad.csv", as_csv(rows))
     assert one["status"] == "invalid"
     assert one["rows"] == {"total": 2, "valid": 0, "error": 2}
     assert one["documents"] == {"total": 1, "valid": 0, "committed": 0}
-    assert complained(desk, one) == {
-        (2, "", _HALF + "3"),
+    assert report_problems(scenario, one) == {
+        (2, "", _OTHER_ROW.format(3)),
         (3, "item_code", "no product has the code GHOST"),
     }
 
 
-def test_rows_of_a_document_need_not_lie_together(
-    desk: ImportDesk, yard: WarehouseScenario
+def test_rows_of_a_document_need_not_be_adjacent(
+    scenario: ImportScenario, yard: WarehouseScenario
 ) -> None:
     rows: Rows = [DOCUMENT, line("A"), line("B", type="Orden de compra"), line("A", qty=" 2,5 ")]
     rows += [line("B", type="PURCHASE ORDER", qty="3"), line("A", type="goods_receipt")]
-    one = desk.imported("entry_documents", "mixed.csv", as_csv(rows, separator=";"))
-    desk.commit(one["id"])
+    one = scenario.import_file("entry_documents", "mixed.csv", as_csv(rows, separator=";"))
+    scenario.commit(one["id"])
     found = yard.erp.walk("/entry-documents", sort="created_at")
     assert {
         (shown["external_ref"], shown["type"], tuple(line["qty"] for line in shown["lines"]))
@@ -267,77 +274,95 @@ def test_rows_of_a_document_need_not_lie_together(
     }
 
 
-def test_what_differs_by_blanks_only_is_the_same(desk: ImportDesk, yard: WarehouseScenario) -> None:
+def test_references_that_differ_only_in_spaces_are_equal(
+    scenario: ImportScenario, yard: WarehouseScenario
+) -> None:
     rows: Rows = [DOCUMENT, line("A"), line(" A"), line("A\u00a0")]
     rows += [line("7"), line("X")]
     rows[-1][0] = 7
-    one = desk.imported("entry_documents", "blanks.xlsx", as_xlsx(rows))
+    one = scenario.import_file("entry_documents", "blanks.xlsx", as_xlsx(rows))
     assert one["documents"]["total"] == 2
-    assert desk.commit(one["id"])["documents"]["committed"] == 2
+    assert scenario.commit(one["id"])["documents"]["committed"] == 2
     found = {shown["external_ref"]: shown for shown in yard.erp.walk("/entry-documents")}
     assert {ref: len(shown["lines"]) for ref, shown in found.items()} == {"A": 3, "7": 2}
 
 
-def test_rows_that_hold_nothing_are_no_rows(desk: ImportDesk) -> None:
+def test_blank_rows_are_ignored(scenario: ImportScenario) -> None:
     rows: Rows = [PRODUCT, ["A", "Good"], ["  ", "\u00a0"], [], ["B", "Better"]]
-    one = desk.imported("products", "blank.xlsx", as_xlsx(rows))
+    one = scenario.import_file("products", "blank.xlsx", as_xlsx(rows))
     assert one["rows"] == {"total": 2, "valid": 2, "error": 0}
 
 
 @EACH
-def test_a_corrected_report_is_a_good_file(
-    case: Case, desk: ImportDesk, yard: WarehouseScenario
+def test_a_corrected_report_can_be_imported(
+    case: Case, scenario: ImportScenario, yard: WarehouseScenario
 ) -> None:
     del yard
-    number = desk.imported(case.kind, "bad.csv", as_csv(case.rows), on_duplicate="fail")["id"]
-    report = desk.erp.get(f"/imports/{number}/error-report").content
-    header, *below = report_rows(report)
+    number = scenario.import_file(case.kind, "bad.csv", as_csv(case.rows), on_duplicate="fail")[
+        "id"
+    ]
+    report = scenario.erp.get(f"/imports/{number}/error-report").content
+    header, *rows = report_rows(report)
     assert header[3:][: len(case.rows[0])] == list(case.rows[0])
 
-    again = desk.imported(case.kind, "errors.xlsx", report, on_duplicate="fail")
-    rejected = sorted({row for row, *_ in case.bad})
-    still_bad = {
-        (rejected.index(row) + 2, field, reason)
-        for row, field, reason in case.bad
-        if "row " not in reason and "control" not in reason  # shown as signs for them
+    uploaded = scenario.import_file(case.kind, "errors.xlsx", report, on_duplicate="fail")
+    rejected = sorted({row for row, *_ in case.problems})
+    # The report adds three columns and replaces control characters.
+    wider = ("in column 7, but the header has 6", "in column 10, but the header has 9")
+    expected = {
+        (rejected.index(row) + 2, field, reason.replace(*wider))
+        for row, field, reason in case.problems
+        if "row " not in reason and "control" not in reason
     }
-    assert again["rows"]["total"] == case.total - case.good
-    assert still_bad <= complained(desk, again)
+    assert uploaded["rows"]["total"] == case.total - case.valid
+    assert expected <= report_problems(scenario, uploaded)
 
-    good = next(row for row in case.rows[1:] if row[0] in {"A", "OK", "BRICK"})
+    valid_row = next(row for row in case.rows[1:] if row[0] in {"A", "OK", "BRICK"})
     code = "CEMENT" if case.kind == "pick_faces" else "NEW"
-    corrected = as_xlsx([header, [*below[0][:3], code, *good[1:]]])
-    mended = desk.imported(case.kind, "corrected.xlsx", corrected)
-    assert (mended["status"], mended["rows"]) == ("validated", {"total": 1, "valid": 1, "error": 0})
-    assert mended["error_report_url"] is None
+    corrected = as_xlsx([header, [*rows[0][:3], code, *valid_row[1:]]])
+    imported = scenario.import_file(case.kind, "corrected.xlsx", corrected)
+    assert (imported["status"], imported["rows"]) == (
+        "validated",
+        {"total": 1, "valid": 1, "error": 0},
+    )
+    assert imported["error_report_url"] is None
 
 
-def test_formulas_of_strangers_stay_text(desk: ImportDesk) -> None:
+def test_formulas_in_uploads_are_written_as_text(scenario: ImportScenario) -> None:
     rows: Rows = [PRODUCT, ["A", "=CMD('x')", "@SUM(1)", "+1", "-1", "\t=1"]]
-    one = desk.imported("products", "evil.csv", as_csv(rows))
-    content = desk.erp.get(f"/imports/{one['id']}/error-report").content
+    one = scenario.import_file("products", "evil.csv", as_csv(rows))
+    content = scenario.erp.get(f"/imports/{one['id']}/error-report").content
     [sheet] = load_workbook(BytesIO(content)).worksheets
     assert {cell.data_type for cell in sheet[2]} <= {"s", "n"}
     assert sheet["E2"].value == "=CMD('x')"
     assert sheet["E2"].quotePrefix
 
 
-def test_a_document_of_a_megabyte_is_rejected(desk: ImportDesk, yard: WarehouseScenario) -> None:
+def test_a_document_with_too_much_text_is_rejected(
+    scenario: ImportScenario, yard: WarehouseScenario
+) -> None:
     del yard
     rows: Rows = [[*DOCUMENT, "comments"], [*line("A"), "x"]]
-    for at in range(30):
-        serials = ", ".join(f"{at}-{number:05d}" for number in range(2_900))
+    for index in range(30):
+        serials = ", ".join(f"{index}-{number:05d}" for number in range(2_900))
         rows += [[*line("BIG", item_code="DRILL", qty="2900", serials=serials), "x"]]
-    one = desk.imported("entry_documents", "big.csv", as_csv(rows))
+    one = scenario.import_file("entry_documents", "big.csv", as_csv(rows))
     assert one["documents"] == {"total": 2, "valid": 1, "committed": 0}
-    assert (3, "lines", "has more than 800000 characters in all its rows") in complained(desk, one)
+    [message] = [
+        message for row, _, message in report_problems(scenario, one) if "characters" in message
+    ]
+    assert message.endswith("characters in all rows, at most 800000 allowed")
 
 
-def test_of_very_many_reasons_some_are_told(desk: ImportDesk, yard: WarehouseScenario) -> None:
+def test_the_reported_problems_of_a_row_are_limited(
+    scenario: ImportScenario, yard: WarehouseScenario
+) -> None:
     del yard
     serials = "S-1," * 900
     rows: Rows = [DOCUMENT, line("A", item_code="DRILL", qty="900", serials=serials)]
-    one = desk.imported("entry_documents", "twice.csv", as_csv(rows))
-    [row] = report_rows(desk.erp.get(f"/imports/{one['id']}/error-report").content)[1:]
-    told = row[2].split("\n")
-    assert told == ["is on the document already, at row 2"] * 50 + ["and more"]
+    one = scenario.import_file("entry_documents", "twice.csv", as_csv(rows))
+    [row] = report_rows(scenario.erp.get(f"/imports/{one['id']}/error-report").content)[1:]
+    messages = row[2].split("\n")
+    assert messages == ["is on the document already, at row 2"] * 50 + [
+        "has more problems; only the first 50 are listed"
+    ]

@@ -1,4 +1,4 @@
-"""What may be asked of an import in each of its states, and who may ask."""
+"""The actions that each status of an import allows, and the required permissions."""
 
 from collections.abc import Callable, Iterator
 
@@ -9,113 +9,121 @@ from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import MODULES
 from tests.gateway import Erp, Form
-from tests.import_desk import ImportDesk
-from tests.integration.imports.outcome import made
-from tests.integration.imports.sheets import as_csv
+from tests.import_scenario import ImportScenario
+from tests.integration.imports.import_files import as_csv
+from tests.integration.imports.outcome import snapshot
 
 GOODS = as_csv([["item_code", "name"], ["A", "Good"]])
 FORM = Form({"kind": "products"}, ("goods.csv", GOODS))
 
 
-def uploaded(desk: ImportDesk) -> int:
+def uploaded(scenario: ImportScenario) -> int:
     body = {"kind": "products", "filename": "goods.csv"}
-    return int(desk.erp.post("/imports/uploads", body).data["id"])
+    return int(scenario.erp.post("/imports/uploads", body).data["id"])
 
 
-def upload(desk: ImportDesk, content: bytes = GOODS) -> int:
-    return int(desk.upload("products", "goods.csv", content).data["id"])
+def upload(scenario: ImportScenario, content: bytes = GOODS) -> int:
+    return int(scenario.upload("products", "goods.csv", content).data["id"])
 
 
-def invalid(desk: ImportDesk) -> int:
-    return upload(desk, b"item_code,name\nA,\n")
+def invalid(scenario: ImportScenario) -> int:
+    return upload(scenario, b"item_code,name\nA,\n")
 
 
-def committing(desk: ImportDesk) -> int:
-    number = upload(desk)
-    desk.drain()
-    desk.erp.post(f"/imports/{number}/commit")
+def committing(scenario: ImportScenario) -> int:
+    number = upload(scenario)
+    scenario.drain_queue()
+    scenario.erp.post(f"/imports/{number}/commit")
     return number
 
 
-def cancelled(desk: ImportDesk) -> int:
-    number = upload(desk)
-    desk.erp.post(f"/imports/{number}/cancel")
+def cancelled(scenario: ImportScenario) -> int:
+    number = upload(scenario)
+    scenario.erp.post(f"/imports/{number}/cancel")
     return number
 
 
-def committed(desk: ImportDesk) -> int:
-    number = upload(desk)
-    desk.commit(number)
+def committed(scenario: ImportScenario) -> int:
+    number = upload(scenario)
+    scenario.commit(number)
     return number
 
 
-type Make = Callable[[ImportDesk], int]
+type Create = Callable[[ImportScenario], int]
 
-BY_WORKER: dict[str, tuple[Make, str]] = {
+IN_WORKER: dict[str, tuple[Create, str]] = {
     "validating": (upload, "it is still being validated"),
-    "committing": (committing, "a commit is running"),
+    "committing": (committing, "it is being committed"),
 }
-AT_ONCE: dict[str, tuple[Make, str]] = {
-    "uploaded": (uploaded, "its file has not arrived"),
-    "invalid": (invalid, "none of its rows is valid"),
-    "committed": (committed, "it is committed already"),
-    "cancelled": (cancelled, "it was cancelled"),
+IN_REQUEST: dict[str, tuple[Create, str]] = {
+    "uploaded": (uploaded, "its file has not been uploaded"),
+    "invalid": (invalid, "it has no valid rows"),
+    "committed": (committed, "it is already committed"),
+    "cancelled": (cancelled, "it is cancelled"),
 }
 
 
-def by_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shared.integration.imports.service._AT_ONCE_BYTES", 0)
-    monkeypatch.setattr("shared.integration.imports.service._AT_ONCE_UNITS", 0)
+def leave_all_to_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shared.integration.imports.service._SYNC_FILE_BYTES", 0)
+    monkeypatch.setattr("shared.integration.imports.service._SYNC_GROUPS", 0)
 
 
-def test_what_cannot_be_committed_says_why(
-    desk: ImportDesk, monkeypatch: pytest.MonkeyPatch
+def test_a_commit_is_refused_with_the_reason(
+    scenario: ImportScenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for status, (make, why) in [*AT_ONCE.items(), *BY_WORKER.items()]:
-        if status in BY_WORKER:
-            by_worker(monkeypatch)
-        number = make(desk)
-        before = desk.show(number)
+    for status, (create, reason) in [*IN_REQUEST.items(), *IN_WORKER.items()]:
+        if status in IN_WORKER:
+            leave_all_to_worker(monkeypatch)
+        number = create(scenario)
+        before = scenario.get_import(number)
         assert before["status"] == status
         for key in (None, "k"):
-            answer = desk.erp.post(f"/imports/{number}/commit", key=key)
+            answer = scenario.erp.post(f"/imports/{number}/commit", key=key)
             assert (answer.status, answer.code) == (409, "import_refused")
-            message = f"Import {number} cannot be committed: {why}."
+            message = f"Import {number} cannot be committed: {reason}."
             assert answer.json()["message"] == message
-        assert desk.show(number) == before
-        desk.take()
-        desk.stack.empty()
+        assert scenario.get_import(number) == before
+        scenario.take_messages()
+        scenario.stack.empty()
 
 
-def test_what_can_be_cancelled(desk: ImportDesk, monkeypatch: pytest.MonkeyPatch) -> None:
-    ends = {"uploaded", "validating", "validated"}
-    for status, (make, _) in [*AT_ONCE.items(), ("validated", (upload, "")), *BY_WORKER.items()]:
-        if status in BY_WORKER:
-            by_worker(monkeypatch)
-        number = make(desk)
-        assert desk.show(number)["status"] == status
-        before = made(desk)
-        answer = desk.erp.post(f"/imports/{number}/cancel")
-        if status in ends:
+def test_an_import_can_be_cancelled_before_its_commit(
+    scenario: ImportScenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cancellable = {"uploaded", "validating", "validated"}
+    for status, (create, _) in [
+        *IN_REQUEST.items(),
+        ("validated", (upload, "")),
+        *IN_WORKER.items(),
+    ]:
+        if status in IN_WORKER:
+            leave_all_to_worker(monkeypatch)
+        number = create(scenario)
+        assert scenario.get_import(number)["status"] == status
+        before = snapshot(scenario)
+        answer = scenario.erp.post(f"/imports/{number}/cancel")
+        if status in cancellable:
             assert (answer.status, answer.data["status"]) == (200, "cancelled")
         else:
             assert (answer.status, answer.code) == (409, "import_refused")
             assert status in answer.json()["message"]
-            assert made(desk) == before
-        if status in ends:
-            desk.drain()
-            assert desk.show(number)["status"] == "cancelled"
-        desk.take()
-        desk.stack.empty()
+            assert snapshot(scenario) == before
+        if status in cancellable:
+            scenario.drain_queue()
+            assert scenario.get_import(number)["status"] == "cancelled"
+        scenario.take_messages()
+        scenario.stack.empty()
 
 
-def test_a_file_that_arrives_after_all_stays_where_it_is(desk: ImportDesk) -> None:
-    answer = desk.erp.post("/imports/uploads", {"kind": "products", "filename": "goods.csv"})
+def test_a_file_that_is_received_after_the_cancellation_is_ignored(
+    scenario: ImportScenario,
+) -> None:
+    answer = scenario.erp.post("/imports/uploads", {"kind": "products", "filename": "goods.csv"})
     number = answer.data["id"]
-    desk.erp.post(f"/imports/{number}/cancel")
-    desk.put(answer.data["upload"]["fields"]["key"].partition("/")[2], GOODS)
-    desk.drain()
-    assert desk.show(number)["status"] == "cancelled"
+    scenario.erp.post(f"/imports/{number}/cancel")
+    scenario.put_file(answer.data["upload"]["fields"]["key"].partition("/")[2], GOODS)
+    scenario.drain_queue()
+    assert scenario.get_import(number)["status"] == "cancelled"
 
 
 def paths(number: int) -> Iterator[tuple[str, str, object]]:
@@ -134,65 +142,65 @@ def refusals(erp: Erp, number: int) -> set[tuple[int, str]]:
     return {(answer.status, answer.code) for answer in answers}
 
 
-def test_a_neighbours_import_is_not_found(desk: ImportDesk, beta: Erp) -> None:
-    number = upload(desk)
+def test_an_import_of_another_tenant_is_not_found(scenario: ImportScenario, beta: Erp) -> None:
+    number = upload(scenario)
     for method, path, body in paths(number):
         if str(number) in path:
             answer = beta.send(method, path, body)
             assert (answer.status, answer.code) == (404, "not_found"), path
 
 
-def test_while_the_module_is_off(desk: ImportDesk) -> None:
-    number = upload(desk)
-    provisioning.set_modules(desk.slug, MODULES - {"bulk_import"})
-    directory.forget()
-    assert refusals(desk.erp, number) == {(404, "bulk_import_disabled")}
+def test_every_request_is_refused_while_the_module_is_off(scenario: ImportScenario) -> None:
+    number = upload(scenario)
+    provisioning.set_modules(scenario.slug, MODULES - {"bulk_import"})
+    directory.clear()
+    assert refusals(scenario.erp, number) == {(404, "bulk_import_disabled")}
 
 
-def test_who_may_not_import(desk: ImportDesk) -> None:
-    number = upload(desk)
-    user = Erp(desk.stack.gateway, desk.stack.user_token(permissions="inventory.manage"))
+def test_imports_require_permission_and_scope(scenario: ImportScenario) -> None:
+    number = upload(scenario)
+    user = Erp(scenario.stack.gateway, scenario.stack.user_token(permissions="inventory.manage"))
     assert refusals(user, number) == {(403, "forbidden")}
-    reader = desk.stack.erp(scopes=set(SCOPES) - {"products:write"})
+    reader = scenario.stack.erp(scopes=set(SCOPES) - {"products:write"})
     for method, path, body in paths(number):
         answer = reader.send(method, path, body)
         assert method == "GET" or (answer.status, answer.code) == (403, "missing_scope")
-    allowed = Erp(desk.stack.gateway, desk.stack.user_token(permissions="imports.run"))
+    allowed = Erp(scenario.stack.gateway, scenario.stack.user_token(permissions="imports.run"))
     assert allowed.post(f"/imports/{number}/commit").status == 202
 
 
-def test_what_is_not_there(desk: ImportDesk) -> None:
+def test_missing_imports_reports_and_templates_are_not_found(scenario: ImportScenario) -> None:
     for path in ("/imports/7", "/imports/7/error-report", "/imports/templates/stock"):
-        answer = desk.erp.get(path)
+        answer = scenario.erp.get(path)
         assert (answer.status, answer.code) == (404, "not_found")
     for path in ("/imports/7/commit", "/imports/7/cancel"):
-        answer = desk.erp.post(path)
+        answer = scenario.erp.post(path)
         assert (answer.status, answer.code) == (404, "not_found")
-    number = committed(desk)
-    answer = desk.erp.get(f"/imports/{number}/error-report")
+    number = committed(scenario)
+    answer = scenario.erp.get(f"/imports/{number}/error-report")
     assert (answer.status, answer.code) == (404, "not_found")
 
 
-def test_progress_is_shown_while_the_worker_is_at_it(
-    desk: ImportDesk, monkeypatch: pytest.MonkeyPatch
+def test_the_counts_show_the_progress_of_the_worker(
+    scenario: ImportScenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    by_worker(monkeypatch)
-    monkeypatch.setattr("shared.integration.imports.validating._CHUNK_ROWS", 2)
-    monkeypatch.setattr("shared.integration.imports.applying.MAX_ACTIONS", 8)
+    leave_all_to_worker(monkeypatch)
+    monkeypatch.setattr("shared.integration.imports.validation._CHUNK_ROWS", 2)
+    monkeypatch.setattr("shared.integration.imports.commit.MAX_ACTIONS", 8)
     seen: list[tuple[str, object, object]] = []
 
-    def look() -> None:
-        one = desk.show(1)
+    def record_state() -> None:
+        one = scenario.get_import(1)
         seen.append((one["status"], one["rows"]["valid"], one["documents"]["committed"]))
 
     content = as_csv([["item_code", "name"], *([f"P-{n}", "Good"] for n in range(5))])
-    upload(desk, content)
-    look()
-    slow(desk, monkeypatch, look)
-    desk.erp.post("/imports/1/commit")
-    look()
-    slow(desk, monkeypatch, look)
-    assert [one for at, one in enumerate(seen) if one not in seen[:at]] == [
+    upload(scenario, content)
+    record_state()
+    run_in_single_steps(scenario, monkeypatch, record_state)
+    scenario.erp.post("/imports/1/commit")
+    record_state()
+    run_in_single_steps(scenario, monkeypatch, record_state)
+    assert [one for index, one in enumerate(seen) if one not in seen[:index]] == [
         ("validating", None, None),
         ("validating", 2, 0),
         ("validating", 4, 0),
@@ -206,17 +214,21 @@ def test_progress_is_shown_while_the_worker_is_at_it(
     ]
 
 
-def slow(desk: ImportDesk, monkeypatch: pytest.MonkeyPatch, look: Callable[[], None]) -> None:
-    """Let the worker do one step with each message, and look after each."""
+def run_in_single_steps(
+    scenario: ImportScenario, monkeypatch: pytest.MonkeyPatch, record_state: Callable[[], None]
+) -> None:
+    """Let the worker do one step for each message, and record the state after each."""
     with monkeypatch.context() as patch:
-        patch.setattr("shared.integration.imports.workspace.Workspace.deadline", _Late())
-        while bodies := desk.take():
+        patch.setattr(
+            "shared.integration.imports.context.ImportContext.deadline", _ExpiredDeadline()
+        )
+        while bodies := scenario.take_messages():
             for body in bodies:
-                assert not desk.work(body)
-                look()
+                assert not scenario.deliver(body)
+                record_state()
 
 
-class _Late:
-    """A deadline that has passed whenever somebody asks."""
+class _ExpiredDeadline:
+    """A deadline that has passed."""
 
     remaining = 0.0

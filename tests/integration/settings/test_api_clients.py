@@ -1,4 +1,4 @@
-"""Clients over HTTP: what they get, how secrets change, how they end."""
+"""The API clients: creation, secrets, changes and revocation."""
 
 import io
 from typing import Any
@@ -8,20 +8,20 @@ import pytest
 from operations.provisioning import set_plan
 from shared.identity.auth.scopes import SCOPES
 from tests.gateway import Erp
-from tests.integration.settings.desk import (
-    ask,
-    counted,
-    created,
-    problems,
-    signed_in,
-    ten_seconds_later,
-    works,
+from tests.integration.settings.api_client_requests import (
+    create_api_client,
+    erp_with_token,
+    expire_tenant_cache,
+    problem_fields,
+    request_token,
+    secret_works,
+    stored_client_counts,
 )
 from tests.integration.write_settings import APPLICATION, ERP
 from tests.stack import Stack
 
-_STRANGERS = (
-    "stw_acme_0123456789abcdef01234567",  # of the tenant, but there is none
+_UNKNOWN_IDS = (
+    "stw_acme_0123456789abcdef01234567",  # of the tenant, does not exist
     "stw_beta_0123456789abcdef01234567",
     "stw_acme_0123456789ABCDEF01234567",
     "stw_acme_",
@@ -33,10 +33,10 @@ _STRANGERS = (
 )
 
 
-# Creating
+# Creation
 
 
-def test_a_client_gets_a_secret_that_works_for_its_scopes(stack: Stack, erp: Erp) -> None:
+def test_created_client_has_a_secret_and_its_scopes(stack: Stack, erp: Erp) -> None:
     answer = erp.post("/api-clients", {"name": " Web shop ", "scopes": ["stocks:read"]})
 
     made = answer.data
@@ -47,28 +47,28 @@ def test_a_client_gets_a_secret_that_works_for_its_scopes(stack: Stack, erp: Erp
     )  # fmt: skip
     shown = erp.get(f"/api-clients/{made['id']}").data
     assert shown == {name: value for name, value in made.items() if name != "client_secret"}
-    shop = signed_in(stack, made["id"], made["client_secret"])
+    shop = erp_with_token(stack, made["id"], made["client_secret"])
     assert shop.get("/stocks").status == 200
     assert shop.get("/products").code == "missing_scope"
-    assert ask(stack, made["id"], made["client_secret"], "products:read").status == 400
+    assert request_token(stack, made["id"], made["client_secret"], "products:read").status == 400
 
 
-def test_a_mobile_application_has_neither_secret_nor_scopes(stack: Stack, erp: Erp) -> None:
+def test_mobile_application_has_no_secret_and_no_scopes(stack: Stack, erp: Erp) -> None:
     made = erp.post("/api-clients", APPLICATION).data
 
     assert made["id"].startswith("stm_acme_")
     assert (made["kind"], made["scopes"], made["secrets"]) == ("mobile", [], [])
     assert made["client_secret"] is None
-    assert not works(stack, made["id"], "")
-    assert not works(stack, made["id"], "sws_guess")
+    assert not secret_works(stack, made["id"], "")
+    assert not secret_works(stack, made["id"], "sws_guess")
     refused = erp.post(f"/api-clients/{made['id']}/rotate-secret")
     assert (refused.status, refused.code) == (409, "conflict")
     assert erp.delete(f"/api-clients/{made['id']}/previous-secret").status == 404
-    assert problems(erp.patch(f"/api-clients/{made['id']}", {"scopes": ["stocks:read"]})) == [
+    assert problem_fields(erp.patch(f"/api-clients/{made['id']}", {"scopes": ["stocks:read"]})) == [
         "scopes"
     ]
     assert erp.patch(f"/api-clients/{made['id']}", {"name": "Tablets"}).data["name"] == "Tablets"
-    assert counted(stack) == (0, 1)
+    assert stored_client_counts(stack) == (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -85,14 +85,14 @@ def test_a_mobile_application_has_neither_secret_nor_scopes(stack: Stack, erp: E
         ({"name": "\ud800", "scopes": ["stocks:read"]}, ["name"]),
     ],
 )  # fmt: skip
-def test_every_problem_is_told_at_once(erp: Erp, body: object, fields: list[str]) -> None:
-    assert problems(erp.post("/api-clients", body)) == fields
+def test_create_returns_all_problems(erp: Erp, body: object, fields: list[str]) -> None:
+    assert problem_fields(erp.post("/api-clients", body)) == fields
     assert erp.get("/api-clients").json()["meta"]["total"] == 0
 
 
-def test_the_plan_limits_clients_exactly(stack: Stack, erp: Erp) -> None:
+def test_plan_limits_the_number_of_clients(stack: Stack, erp: Erp) -> None:
     set_plan("acme", "essentials")
-    first, _ = (created(erp, name=name) for name in ("ERP", "Shop"))
+    first, _ = (create_api_client(erp, name=name) for name in ("ERP", "Shop"))
 
     refused = erp.post("/api-clients", ERP)
 
@@ -101,20 +101,20 @@ def test_the_plan_limits_clients_exactly(stack: Stack, erp: Erp) -> None:
         "limit": 2, "used": 2, "plan": "essentials", "next_plan": "professional",
         "upgrade_url": refused.json()["error"]["offer"]["upgrade_url"],
     }  # fmt: skip
-    # Mobile applications have a limit of their own.
+    # mobile applications have a separate limit
     for _ in range(10):
         assert erp.post("/api-clients", APPLICATION).status == 201
     offer = erp.post("/api-clients", APPLICATION).json()["error"]["offer"]
     assert (offer["limit"], offer["used"], offer["next_plan"]) == (10, 10, None)
-    assert counted(stack) == (2, 10)
-    # Who goes makes room.
+    assert stored_client_counts(stack) == (2, 10)
+    # a revoked client does not count
     assert erp.delete(f"/api-clients/{first['id']}").status == 200
     assert erp.post("/api-clients", ERP).status == 201
 
 
-def test_a_smaller_plan_leaves_clients_alone_but_allows_no_more(erp: Erp) -> None:
+def test_clients_above_a_reduced_limit_stay_active(erp: Erp) -> None:
     for _ in range(3):
-        created(erp)
+        create_api_client(erp)
     set_plan("acme", "essentials")
 
     offer = erp.post("/api-clients", ERP).json()["error"]["offer"]
@@ -123,11 +123,11 @@ def test_a_smaller_plan_leaves_clients_alone_but_allows_no_more(erp: Erp) -> Non
     assert erp.get("/api-clients").json()["meta"]["total"] == 3
 
 
-def test_a_bigger_plan_allows_more_at_once(erp: Erp) -> None:
+def test_larger_plan_allows_more_clients_at_once(erp: Erp) -> None:
     set_plan("acme", "essentials")
-    ten_seconds_later()
+    expire_tenant_cache()
     for _ in range(2):
-        created(erp)
+        create_api_client(erp)
     assert erp.post("/api-clients", ERP).status == 402
     set_plan("acme", "professional")
     assert erp.post("/api-clients", ERP).status == 201
@@ -136,64 +136,64 @@ def test_a_bigger_plan_allows_more_at_once(erp: Erp) -> None:
 # Secrets
 
 
-def test_two_secrets_work_while_one_is_changed(stack: Stack, erp: Erp) -> None:
-    first = created(erp)
+def test_two_newest_secrets_are_valid_during_a_rotation(stack: Stack, erp: Erp) -> None:
+    first = create_api_client(erp)
     path, secrets = f"/api-clients/{first['id']}", [first["client_secret"]]
-    shop = signed_in(stack, first["id"], secrets[0])
+    shop = erp_with_token(stack, first["id"], secrets[0])
     for _ in range(2):
         answer = erp.post(f"{path}/rotate-secret")
         assert answer.status == 200
         secrets.append(answer.data["client_secret"])
 
-    assert [works(stack, first["id"], secret) for secret in secrets] == [False, True, True]
+    assert [secret_works(stack, first["id"], secret) for secret in secrets] == [False, True, True]
     assert len(erp.get(path).data["secrets"]) == 2
     ended = erp.delete(f"{path}/previous-secret")
     assert (ended.status, len(ended.data["secrets"])) == (200, 1)
-    assert [works(stack, first["id"], secret) for secret in secrets] == [False, False, True]
+    assert [secret_works(stack, first["id"], secret) for secret in secrets] == [False, False, True]
     assert erp.delete(f"{path}/previous-secret").status == 404
-    ten_seconds_later()
-    assert shop.get("/products").status == 200, "tokens outlive secrets that end in good order"
+    expire_tenant_cache()
+    assert shop.get("/products").status == 200, "tokens stay valid when a secret is deleted"
 
 
-def test_after_a_leak_all_secrets_and_tokens_end_and_new_ones_work(stack: Stack, erp: Erp) -> None:
-    first = created(erp)
-    shop = signed_in(stack, first["id"], first["client_secret"])
+def test_rotation_without_previous_secret_revokes_secrets_and_tokens(
+    stack: Stack, erp: Erp
+) -> None:
+    first = create_api_client(erp)
+    shop = erp_with_token(stack, first["id"], first["client_secret"])
     path = f"/api-clients/{first['id']}/rotate-secret"
 
     second = erp.post(path, {"keep_previous": False}).data
 
-    assert not works(stack, first["id"], first["client_secret"])
-    again = signed_in(stack, first["id"], second["client_secret"])
-    ten_seconds_later()
+    assert not secret_works(stack, first["id"], first["client_secret"])
+    again = erp_with_token(stack, first["id"], second["client_secret"])
+    expire_tenant_cache()
     assert shop.get("/products").code == "unauthenticated"
     assert again.get("/products").status == 200
 
 
 @pytest.mark.parametrize("body", [{"keep_previous": None}, {"keep_previous": 1}])
-def test_a_rotation_that_is_not_understood_changes_nothing(
-    stack: Stack, erp: Erp, body: object
-) -> None:
-    made = created(erp)
+def test_invalid_rotation_changes_nothing(stack: Stack, erp: Erp, body: object) -> None:
+    made = create_api_client(erp)
     path = f"/api-clients/{made['id']}"
-    assert problems(erp.post(f"{path}/rotate-secret", body)) == ["keep_previous"]
-    assert works(stack, made["id"], made["client_secret"])
+    assert problem_fields(erp.post(f"{path}/rotate-secret", body)) == ["keep_previous"]
+    assert secret_works(stack, made["id"], made["client_secret"])
     assert len(erp.get(path).data["secrets"]) == 1
 
 
-def test_no_secret_is_in_a_log_line(
+def test_log_contains_no_secret(
     stack: Stack, erp: Erp, log: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor would one be, if somebody logged it."""
-    made = created(erp)
+    """A secret in an error message is redacted, too."""
+    made = create_api_client(erp)
     path = f"/api-clients/{made['id']}/rotate-secret"
     rotated = erp.post(path, key="rotation").data
     assert erp.post(path, key="rotation").data == rotated
-    assert not works(stack, made["id"], rotated["client_secret"] + "x")
+    assert not secret_works(stack, made["id"], rotated["client_secret"] + "x")
 
     def careless(client_id: str, secret: str) -> bytes:
         raise RuntimeError(f"cannot hash {secret} of {client_id}")
 
-    monkeypatch.setattr("shared.identity.auth.client_changes.secret_hash", careless)
+    monkeypatch.setattr("shared.identity.auth.client_service.secret_hash", careless)
     assert erp.post(path).status == 500
 
     lines = log.getvalue()
@@ -202,32 +202,30 @@ def test_no_secret_is_in_a_log_line(
     assert "sws_" not in lines
 
 
-# Changing
+# Changes
 
 
-def test_a_scope_that_is_taken_away_ends_tokens_one_that_is_given_does_not(
-    stack: Stack, erp: Erp
-) -> None:
-    made = created(erp)
+def test_removed_scope_revokes_tokens_and_added_scope_does_not(stack: Stack, erp: Erp) -> None:
+    made = create_api_client(erp)
     path, secret = f"/api-clients/{made['id']}", made["client_secret"]
-    shop = signed_in(stack, made["id"], secret)
+    shop = erp_with_token(stack, made["id"], secret)
 
     more = erp.patch(path, {"scopes": [*ERP["scopes"], "warehouses:read"]})
     assert more.status == 200
-    ten_seconds_later()
+    expire_tenant_cache()
     assert shop.get("/products").status == 200
-    assert shop.get("/warehouses").code == "missing_scope", "a token is as it was issued"
+    assert shop.get("/warehouses").code == "missing_scope", "a token keeps its scopes"
 
     assert erp.patch(path, {"scopes": ["warehouses:read"]}).data["scopes"] == ["warehouses:read"]
-    ten_seconds_later()
+    expire_tenant_cache()
     assert shop.get("/products").code == "unauthenticated"
-    again = signed_in(stack, made["id"], secret)
+    again = erp_with_token(stack, made["id"], secret)
     assert again.get("/warehouses").status == 200
     assert again.get("/products").code == "missing_scope"
 
 
-def test_only_what_is_sent_changes_and_nothing_new_changes_nothing(erp: Erp) -> None:
-    made = created(erp)
+def test_only_sent_fields_change_and_equal_values_change_nothing(erp: Erp) -> None:
+    made = create_api_client(erp)
     path = f"/api-clients/{made['id']}"
     before = erp.get(path)
 
@@ -249,27 +247,25 @@ def test_only_what_is_sent_changes_and_nothing_new_changes_nothing(erp: Erp) -> 
         ({"scopes": []}, ["scopes"]),
     ],
 )
-def test_every_problem_of_a_change_is_told_at_once(
-    erp: Erp, body: object, fields: list[str]
-) -> None:
-    made = created(erp)
-    assert problems(erp.patch(f"/api-clients/{made['id']}", body)) == fields
+def test_change_returns_all_problems(erp: Erp, body: object, fields: list[str]) -> None:
+    made = create_api_client(erp)
+    assert problem_fields(erp.patch(f"/api-clients/{made['id']}", body)) == fields
     assert erp.get(f"/api-clients/{made['id']}").data["name"] == "ERP"
 
 
-# Ending
+# Revoking
 
 
-def test_a_client_is_revoked_for_good(stack: Stack, erp: Erp) -> None:
-    made = created(erp)
+def test_revoked_client_is_gone(stack: Stack, erp: Erp) -> None:
+    made = create_api_client(erp)
     path = f"/api-clients/{made['id']}"
-    shop = signed_in(stack, made["id"], made["client_secret"])
-    assert counted(stack) == (1, 0)
+    shop = erp_with_token(stack, made["id"], made["client_secret"])
+    assert stored_client_counts(stack) == (1, 0)
 
-    assert erp.delete(path).data == erp_view(made)
+    assert erp.delete(path).data == without_secret(made)
 
-    assert not works(stack, made["id"], made["client_secret"])
-    ten_seconds_later()
+    assert not secret_works(stack, made["id"], made["client_secret"])
+    expire_tenant_cache()
     assert shop.get("/products").code == "unauthenticated"
     for answer in (
         erp.get(path),
@@ -280,19 +276,19 @@ def test_a_client_is_revoked_for_good(stack: Stack, erp: Erp) -> None:
     ):
         assert (answer.status, answer.code) == (410, "gone")
     assert erp.get("/api-clients").data == []
-    assert counted(stack) == (0, 0)
+    assert stored_client_counts(stack) == (0, 0)
 
 
-def erp_view(made: dict[str, Any]) -> dict[str, Any]:
-    """A client without its secret."""
+def without_secret(made: dict[str, Any]) -> dict[str, Any]:
+    """Return a client without its secret."""
     return {name: value for name, value in made.items() if name != "client_secret"}
 
 
-# Strangers
+# Clients that cannot be accessed
 
 
-@pytest.mark.parametrize("client_id", _STRANGERS)
-def test_what_is_not_there_and_what_cannot_be_are_one_answer(erp: Erp, client_id: str) -> None:
+@pytest.mark.parametrize("client_id", _UNKNOWN_IDS)
+def test_unknown_and_malformed_ids_return_not_found(erp: Erp, client_id: str) -> None:
     path = f"/api-clients/{client_id}"
     for answer in (
         erp.get(path),
@@ -304,9 +300,9 @@ def test_what_is_not_there_and_what_cannot_be_are_one_answer(erp: Erp, client_id
         assert (answer.status, answer.code) == (404, "not_found")
 
 
-def test_a_neighbours_client_is_as_one_that_there_is_not(stack: Stack, erp: Erp, beta: Erp) -> None:
-    made = created(erp)
-    missing = _STRANGERS[0]
+def test_client_of_another_tenant_returns_not_found(stack: Stack, erp: Erp, beta: Erp) -> None:
+    made = create_api_client(erp)
+    missing = _UNKNOWN_IDS[0]
 
     for method, tail in (("GET", ""), ("PATCH", ""), ("DELETE", ""), ("POST", "/rotate-secret")):
         body = {"name": "Mine now"} if method == "PATCH" else None
@@ -315,7 +311,7 @@ def test_a_neighbours_client_is_as_one_that_there_is_not(stack: Stack, erp: Erp,
         assert theirs.status == nobodys.status == 404
         assert _without_ids(theirs.json(), made["id"]) == _without_ids(nobodys.json(), missing)
     assert erp.get(f"/api-clients/{made['id']}").data["name"] == "ERP"
-    assert works(stack, made["id"], made["client_secret"])
+    assert secret_works(stack, made["id"], made["client_secret"])
     assert beta.get("/api-clients").data == []
 
 
@@ -323,7 +319,7 @@ def _without_ids(body: dict[str, Any], client_id: str) -> str:
     return repr({**body, "error": {**body["error"], "request_id": ""}}).replace(client_id, "ID")
 
 
-def test_reading_takes_the_right_to_manage(stack: Stack) -> None:
+def test_reading_requires_the_right_to_manage(stack: Stack) -> None:
     reader = stack.erp(scopes=set(SCOPES) - {"settings:manage"})
     clerk = Erp(stack.gateway, stack.user_token(permissions="inventory.manage imports.run"))
     admin = Erp(stack.gateway, stack.user_token(permissions="users.manage"))

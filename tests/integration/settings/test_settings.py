@@ -1,4 +1,4 @@
-"""How a company works, over HTTP: read at once, changed all together or not at all."""
+"""The settings over HTTP."""
 
 from collections import Counter
 from functools import partial
@@ -9,7 +9,7 @@ import pytest
 from operations.provisioning import set_plan, set_settings, show_tenant
 from tests.faults import AwsFaults
 from tests.gateway import Erp
-from tests.integration.settings.desk import problems, ten_seconds_later
+from tests.integration.settings.api_client_requests import expire_tenant_cache, problem_fields
 from tests.interleaving import USUAL, Scheduler, replayable, seeds
 from tests.stack import Stack
 
@@ -22,7 +22,7 @@ _DEFAULTS: dict[str, Any] = {
     "minutes_per_trip": 5,
     "commit_drops": False,
 }
-_OTHERS: dict[str, Any] = {
+_CHANGED_SETTINGS: dict[str, Any] = {
     "timezone": "Europe/Madrid",
     "modules": {"waves": False, "transfer_orders": False, "bulk_import": False},
     "receipt_tolerance": 12.345678,
@@ -34,14 +34,14 @@ _OTHERS: dict[str, Any] = {
 
 
 def settings_of(erp: Erp) -> dict[str, Any]:
-    """What can be changed of the settings, as GET shows it."""
+    """Return the changeable settings in the response of GET."""
     data = erp.get("/settings").data
     return {name: data[name] for name in _DEFAULTS}
 
 
-def test_settings_say_how_a_company_works_and_what_its_plan_allows(erp: Erp) -> None:
+def test_settings_contain_plan_features_and_limits(erp: Erp) -> None:
     set_plan("acme", "professional")
-    ten_seconds_later()
+    expire_tenant_cache()
 
     shown = erp.get("/settings").data
 
@@ -55,29 +55,33 @@ def test_settings_say_how_a_company_works_and_what_its_plan_allows(erp: Erp) -> 
     assert shown["updated_at"] is None
 
 
-def test_a_change_is_seen_at_once_and_by_the_doors_within_ten_seconds(erp: Erp) -> None:
+def test_change_is_visible_at_once_and_effective_within_ten_seconds(erp: Erp) -> None:
     assert erp.get("/waves").status == 200
 
-    changed = erp.patch("/settings", _OTHERS)
+    changed = erp.patch("/settings", _CHANGED_SETTINGS)
 
     assert changed.status == 200, changed.text
-    assert settings_of(erp) == _OTHERS == {name: changed.data[name] for name in _OTHERS}
+    assert (
+        settings_of(erp)
+        == _CHANGED_SETTINGS
+        == {name: changed.data[name] for name in _CHANGED_SETTINGS}
+    )
     assert erp.get("/settings").text == changed.text
     assert erp.get("/waves").status == 200
-    ten_seconds_later()
+    expire_tenant_cache()
     assert erp.get("/waves").status == 404
     assert erp.get("/transfer-orders").code == "transfer_orders_disabled"
 
 
 @pytest.mark.parametrize("name", sorted(_DEFAULTS))
-def test_only_what_is_sent_changes(erp: Erp, name: str) -> None:
-    changed = erp.patch("/settings", {name: _OTHERS[name]})
+def test_only_sent_fields_change(erp: Erp, name: str) -> None:
+    changed = erp.patch("/settings", {name: _CHANGED_SETTINGS[name]})
 
     assert changed.status == 200
-    assert settings_of(erp) == _DEFAULTS | {name: _OTHERS[name]}
+    assert settings_of(erp) == _DEFAULTS | {name: _CHANGED_SETTINGS[name]}
 
 
-def test_a_module_is_switched_by_itself(erp: Erp) -> None:
+def test_modules_are_switched_independently(erp: Erp) -> None:
     assert erp.patch("/settings", {"modules": {"waves": False}}).status == 200
     assert settings_of(erp)["modules"] == _DEFAULTS["modules"] | {"waves": False}
     assert erp.patch("/settings", {"modules": {}}).data["modules"]["waves"] is False
@@ -85,7 +89,7 @@ def test_a_module_is_switched_by_itself(erp: Erp) -> None:
     assert settings_of(erp) == _DEFAULTS
 
 
-def test_what_is_not_for_companies_to_change_is_ignored(erp: Erp) -> None:
+def test_fields_of_the_operator_are_ignored(erp: Erp) -> None:
     wanted: dict[str, Any] = {
         "tenant": "beta", "plan": "free", "state": "active", "base_url": "https://x.example",
         "limits": {"integration_clients": 99}, "features": [], "updated_at": None, "colour": "red",
@@ -97,7 +101,7 @@ def test_what_is_not_for_companies_to_change_is_ignored(erp: Erp) -> None:
     assert show_tenant("acme").plan == "enterprise"
 
 
-def test_every_problem_is_told_at_once_and_nothing_changes(erp: Erp) -> None:
+def test_invalid_change_returns_all_problems_and_changes_nothing(erp: Erp) -> None:
     wrong = {
         "timezone": "Mars/Olympus",
         "modules": {"waves": "yes", "transfer_orders": 1, "bulk_import": None},
@@ -108,20 +112,20 @@ def test_every_problem_is_told_at_once_and_nothing_changes(erp: Erp) -> None:
         "commit_drops": "true",
     }
 
-    assert problems(erp.patch("/settings", wrong)) == [
+    assert problem_fields(erp.patch("/settings", wrong)) == [
         "timezone", "modules.waves", "modules.transfer_orders", "modules.bulk_import",
         "receipt_tolerance", "pick_substitution", "minutes_per_unit", "minutes_per_trip",
         "commit_drops",
     ]  # fmt: skip
     one_good = {"timezone": "Europe/Madrid", "receipt_tolerance": "5"}
-    assert problems(erp.patch("/settings", one_good)) == ["receipt_tolerance"]
+    assert problem_fields(erp.patch("/settings", one_good)) == ["receipt_tolerance"]
     assert settings_of(erp) == _DEFAULTS
     assert erp.get("/audit-log", query={"action": "settings.changed"}).data == []
 
 
 @pytest.mark.parametrize("name", sorted(_DEFAULTS))
-def test_nothing_is_null(erp: Erp, name: str) -> None:
-    assert problems(erp.patch("/settings", {name: None})) == [name]
+def test_null_values_are_refused(erp: Erp, name: str) -> None:
+    assert problem_fields(erp.patch("/settings", {name: None})) == [name]
 
 
 @pytest.mark.parametrize(
@@ -131,19 +135,19 @@ def test_nothing_is_null(erp: Erp, name: str) -> None:
         "localtime", "Factory", "posix/Europe/Madrid",
     ],
 )  # fmt: skip
-def test_time_zones_that_there_are_not(erp: Erp, zone: object) -> None:
-    assert problems(erp.patch("/settings", {"timezone": zone})) == ["timezone"]
+def test_unknown_time_zones_are_refused(erp: Erp, zone: object) -> None:
+    assert problem_fields(erp.patch("/settings", {"timezone": zone})) == ["timezone"]
 
 
 @pytest.mark.parametrize("number", ["1e400", "-0.1", "100.0000001", "1e3", '"5"', "true", "[]"])
-def test_numbers_that_cannot_be(erp: Erp, number: str) -> None:
+def test_numbers_out_of_range_are_refused(erp: Erp, number: str) -> None:
     answer = erp.patch("/settings", raw=f'{{"receipt_tolerance": {number}}}')
-    assert problems(answer) == ["receipt_tolerance"]
+    assert problem_fields(answer) == ["receipt_tolerance"]
 
 
-def test_transfer_orders_need_two_warehouses(erp: Erp) -> None:
+def test_enabling_transfer_orders_requires_two_warehouses(erp: Erp) -> None:
     on, off = {"modules": {"transfer_orders": True}}, {"modules": {"transfer_orders": False}}
-    # What is on stays on; only switching asks.
+    # an enabled module stays enabled; only enabling it is checked
     assert erp.patch("/settings", on).status == 200
     assert erp.patch("/settings", off).status == 200
     for number in range(2):
@@ -155,13 +159,13 @@ def test_transfer_orders_need_two_warehouses(erp: Erp) -> None:
         assert erp.post("/warehouses", body).status == 201
     assert settings_of(erp)["timezone"] == "UTC"
     assert erp.patch("/settings", on).status == 200
-    # One that is deleted counts no more.
+    # a deleted warehouse does not count
     assert erp.patch("/settings", off).status == 200
     assert erp.delete("/warehouses/1").status == 200
     assert erp.patch("/settings", on).code == "rule_blocked"
 
 
-def test_a_change_can_be_bound_to_what_was_read(erp: Erp) -> None:
+def test_if_match_refuses_a_stale_change(erp: Erp) -> None:
     seen = erp.get("/settings").headers["ETag"]
     assert erp.get("/settings", headers={"If-None-Match": seen}).status == 304
 
@@ -175,7 +179,7 @@ def test_a_change_can_be_bound_to_what_was_read(erp: Erp) -> None:
     assert erp.patch("/settings", {"receipt_tolerance": 9}, headers={"If-Match": now}).status == 200
 
 
-def test_of_two_that_saw_the_same_one_may_change_it(
+def test_one_of_several_concurrent_changes_with_the_same_etag_succeeds(
     stack: Stack, erp: Erp, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     back, scheduler = stack.keep(), Scheduler(aws_faults, monkeypatch)
@@ -195,7 +199,7 @@ def test_of_two_that_saw_the_same_one_may_change_it(
             assert settings_of(erp) == _DEFAULTS | bodies[won]
 
 
-def test_changes_at_once_of_different_settings_all_count(
+def test_concurrent_changes_of_different_settings_are_all_kept(
     stack: Stack, erp: Erp, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     back, scheduler = stack.keep(), Scheduler(aws_faults, monkeypatch)
@@ -218,7 +222,7 @@ def test_changes_at_once_of_different_settings_all_count(
             assert len(erp.get("/audit-log", query={"action": "settings.changed"}).data) == 4
 
 
-def test_what_operators_change_is_the_same_settings(stack: Stack, erp: Erp) -> None:
+def test_operators_change_the_same_settings(stack: Stack, erp: Erp) -> None:
     seen = erp.get("/settings").headers["ETag"]
 
     set_settings("acme", {"pick_substitution": "batch", "modules": ["waves"]})
@@ -232,8 +236,8 @@ def test_what_operators_change_is_the_same_settings(stack: Stack, erp: Erp) -> N
     assert stack.tenant().settings.pick_substitution == "batch"
 
 
-def test_the_neighbour_notices_nothing(erp: Erp, beta: Erp) -> None:
+def test_settings_of_another_tenant_stay_unchanged(erp: Erp, beta: Erp) -> None:
     before = beta.get("/settings").text
-    assert erp.patch("/settings", _OTHERS).status == 200
+    assert erp.patch("/settings", _CHANGED_SETTINGS).status == 200
     assert beta.get("/settings").text == before
     assert beta.get("/audit-log", query={"action": "settings.changed"}).data == []

@@ -1,4 +1,4 @@
-"""Data access as one tenant: what the session policy leaves, and what a client costs."""
+"""Access to the data of one tenant: the session policy, and the cache of clients."""
 
 import datetime as dt
 import json
@@ -14,26 +14,26 @@ from shared.kernel import aws
 from shared.kernel.config import config
 from tests import iam
 from tests.iam import read_policy
-from tests.integration.control_plane import ACCOUNT, REGION, Wire
+from tests.integration.control_plane import ACCOUNT, REGION, AwsCallHooks
 
 DYNAMODB = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}"
 
 
 @pytest.fixture(autouse=True)
-def _bucket(aws_faults: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert aws_faults
+def _bucket(aws_hooks: AwsCallHooks, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert aws_hooks
     monkeypatch.setenv("IMPORT_BUCKET", "stowage-imports")
     config.cache_clear()
 
 
 def allows(policy: str, action: str, resource: str, leading_key: str | None = None) -> bool:
-    """Evaluate a session's policy on one call."""
+    """Return whether a session policy allows one call."""
     keys = () if leading_key is None else (leading_key,)
     statements = read_policy(json.loads(policy)["Statement"], str)
     return iam.allows(statements, iam.Access(action, resource, keys))
 
 
-def test_the_policy_leaves_the_tenants_own_data() -> None:
+def test_policy_allows_the_data_of_the_tenant() -> None:
     policy = session_policy("acme", DYNAMODB)
     table = f"{DYNAMODB}:table/stowage-tenant-acme"
     for action in ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"):
@@ -45,7 +45,7 @@ def test_the_policy_leaves_the_tenants_own_data() -> None:
 
 
 @pytest.mark.parametrize("neighbour", ["beta", "acme2", "acm", "acme-"])
-def test_the_policy_leaves_nothing_of_a_neighbour(neighbour: str) -> None:
+def test_policy_allows_no_data_of_another_tenant(neighbour: str) -> None:
     policy = session_policy("acme", DYNAMODB)
     for action in ("GetItem", "Query", "PutItem", "DeleteItem"):
         other = f"{DYNAMODB}:table/stowage-tenant-{neighbour}"
@@ -59,7 +59,7 @@ def _control_keys(slug: str) -> list[str]:
     return [f"TENANT#{slug}", f"CLIENT#stw_{slug}_0123456789ab", f"CLIENT#stm_{slug}_0123456789ab"]
 
 
-def test_the_policy_leaves_the_tenants_own_part_of_the_control_table() -> None:
+def test_policy_allows_the_items_of_the_tenant_in_the_control_table() -> None:
     policy = session_policy("acme", DYNAMODB)
     control = f"{DYNAMODB}:table/stowage-control"
     for action in ("GetItem", "PutItem", "UpdateItem"):
@@ -77,7 +77,7 @@ def test_the_policy_leaves_the_tenants_own_part_of_the_control_table() -> None:
         assert not allows(policy, f"dynamodb:{action}", control, "TENANT#acme")
 
 
-def test_the_policy_leaves_no_way_to_list_or_change_the_outbox_or_to_change_tables() -> None:
+def test_policy_denies_scans_changes_of_tables_and_reading_the_outbox() -> None:
     policy = session_policy("acme", DYNAMODB)
     table = f"{DYNAMODB}:table/stowage-tenant-acme"
     for action in ("Scan", "DeleteTable", "UpdateTable", "CreateBackup", "PartiQLSelect"):
@@ -87,7 +87,9 @@ def test_the_policy_leaves_no_way_to_list_or_change_the_outbox_or_to_change_tabl
     assert not allows(policy, "kms:Sign", "*")
 
 
-def test_the_policy_fits_for_the_longest_names(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_policy_stays_within_2048_characters_for_the_longest_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("STACK_NAME", "s" * 128)
     monkeypatch.setenv("CONTROL_TABLE", "c" * 255)
     monkeypatch.setenv("OUTBOX_TABLE", "o" * 255)
@@ -98,8 +100,10 @@ def test_the_policy_fits_for_the_longest_names(monkeypatch: pytest.MonkeyPatch) 
     assert len(session_policy("t" * 32, longest)) <= 2048
 
 
-def test_a_tenants_client_is_made_once_and_carries_narrowed_credentials(aws_faults: Wire) -> None:
-    with aws_faults.recorded() as calls:
+def test_client_of_a_tenant_is_created_once_with_its_own_credentials(
+    aws_hooks: AwsCallHooks,
+) -> None:
+    with aws_hooks.recorded() as calls:
         acme = dynamodb_for("acme")
         assert dynamodb_for("acme") is acme
         beta = dynamodb_for("beta")
@@ -109,8 +113,8 @@ def test_a_tenants_client_is_made_once_and_carries_narrowed_credentials(aws_faul
     assert len(used) == 3
 
 
-def test_assume_role_is_asked_for_the_tenants_policy(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_assume_role_receives_the_policy_of_the_tenant(aws_hooks: AwsCallHooks) -> None:
+    assert aws_hooks
     seen: list[dict[str, Any]] = []
     sts = aws.client("sts")
     sts.meta.events.register(
@@ -123,49 +127,49 @@ def test_assume_role_is_asked_for_the_tenants_policy(aws_faults: Wire) -> None:
     assert request["DurationSeconds"] == 3600
 
 
-def test_credentials_are_renewed_before_they_expire(aws_faults: Wire) -> None:
+def test_credentials_are_renewed_before_they_expire(aws_hooks: AwsCallHooks) -> None:
     now = [dt.datetime.now(dt.UTC).timestamp()]
     access = TenantAccess(clock=lambda: now[0])
     first = access.client("dynamodb", "acme")
     now[0] += 2500
     assert access.client("dynamodb", "acme") is first
     now[0] += 110
-    with aws_faults.recorded() as calls:
+    with aws_hooks.recorded() as calls:
         assert access.client("dynamodb", "acme") is not first
     assert calls == ["AssumeRole"]
 
 
-def test_only_the_latest_tenants_are_kept(
-    aws_faults: Wire, monkeypatch: pytest.MonkeyPatch
+def test_least_recently_used_tenant_is_evicted(
+    aws_hooks: AwsCallHooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_CAPACITY", 2)
     access = TenantAccess()
     for slug in ("acme", "beta", "acme", "gamma"):
         access.client("dynamodb", slug)
-    with aws_faults.recorded() as calls:
+    with aws_hooks.recorded() as calls:
         access.client("dynamodb", "acme")
         access.client("dynamodb", "gamma")
     assert calls == []
-    with aws_faults.recorded() as calls:
+    with aws_hooks.recorded() as calls:
         access.client("dynamodb", "beta")
     assert calls == ["AssumeRole"]
 
 
-def test_without_a_role_the_ambient_client_serves_all(
-    aws_faults: Wire, monkeypatch: pytest.MonkeyPatch
+def test_default_client_is_used_if_no_role_is_configured(
+    aws_hooks: AwsCallHooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TENANT_DATA_ROLE_ARN", "")
     config.cache_clear()
-    with aws_faults.recorded() as calls:
+    with aws_hooks.recorded() as calls:
         assert dynamodb_for("acme") is dynamodb_for("beta") is aws.client("dynamodb")
     assert calls == []
 
 
-def test_threads_that_need_one_session_ask_for_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+def test_concurrent_threads_assume_the_role_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    assumed: list[str] = []
 
     def narrowed(_role: str, slug: str) -> dict[str, object]:
-        asked.append(slug)
+        assumed.append(slug)
         threading.Event().wait(0.02)
         ends = dt.datetime.now(dt.UTC) + dt.timedelta(hours=1)
         names = ("AccessKeyId", "SecretAccessKey", "SessionToken")
@@ -179,6 +183,6 @@ def test_threads_that_need_one_session_ask_for_it_once(monkeypatch: pytest.Monke
     slugs = ["acme", "beta", "gamma"] * 10
     with ThreadPoolExecutor(len(slugs)) as threads:
         clients = list(threads.map(lambda slug: ours.client("dynamodb", slug), ["acme"] * 10))
-        assert asked == ["acme"]
+        assert assumed == ["acme"]
         assert all(client is clients[0] for client in clients)
         assert len(list(threads.map(lambda slug: ours.client("dynamodb", slug), slugs))) == 30

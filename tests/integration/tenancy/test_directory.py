@@ -1,12 +1,12 @@
-"""How old an answer of the control table may be, and how much is kept."""
+"""The cache of the control table: maximum age and size."""
 
 import pytest
 
-from operations.provisioning import create_tenant, set_state, share_address
+from operations.provisioning import create_tenant, set_shared_address, set_state
 from shared.identity.tenancy import directory as module
-from shared.identity.tenancy.directory import Directory
-from shared.identity.tenancy.settings import TenantSettings
-from tests.integration.control_plane import ADDRESS, Wire
+from shared.identity.tenancy.directory import TenantDirectory
+from shared.identity.tenancy.rules import NewTenant
+from tests.integration.control_plane import ADDRESS, AwsCallHooks
 
 
 class Clock:
@@ -17,17 +17,17 @@ class Clock:
         return self.now
 
 
-def state(directory: Directory, max_age: float = module.FRESH) -> str:
+def state(directory: TenantDirectory, max_age: float = module.CACHE_SECONDS) -> str:
     tenant = directory.tenant("acme", max_age)
     assert tenant
     return tenant.state
 
 
-def test_a_change_is_seen_within_ten_seconds(aws_faults: Wire) -> None:
+def test_change_takes_effect_within_ten_seconds(aws_hooks: AwsCallHooks) -> None:
     clock = Clock()
-    directory = Directory(clock)
-    create_tenant(TenantSettings("acme", base_url=ADDRESS))
-    with aws_faults.recorded() as calls:
+    directory = TenantDirectory(clock)
+    create_tenant(NewTenant("acme", base_url=ADDRESS))
+    with aws_hooks.recorded() as calls:
         assert state(directory) == "active"
         clock.now += 9.99
         assert state(directory) == "active"
@@ -38,48 +38,48 @@ def test_a_change_is_seen_within_ten_seconds(aws_faults: Wire) -> None:
     assert state(directory) == "suspended"
 
 
-def test_a_caller_may_accept_older_answers(aws_faults: Wire) -> None:
+def test_max_age_of_a_cached_item_can_be_raised(aws_hooks: AwsCallHooks) -> None:
     clock = Clock()
-    directory = Directory(clock)
-    create_tenant(TenantSettings("acme", base_url=ADDRESS))
+    directory = TenantDirectory(clock)
+    create_tenant(NewTenant("acme", base_url=ADDRESS))
     state(directory)
     set_state("acme", "suspended")
     clock.now += 200
-    with aws_faults.recorded() as calls:
+    with aws_hooks.recorded() as calls:
         assert state(directory, max_age=300) == "active"
     assert calls == []
     assert state(directory) == "suspended"
     assert state(directory, max_age=300) == "suspended"
 
 
-def test_what_is_not_there_is_remembered_too(aws_faults: Wire) -> None:
-    directory = Directory(Clock())
-    with aws_faults.recorded() as calls:
+def test_missing_items_are_cached(aws_hooks: AwsCallHooks) -> None:
+    directory = TenantDirectory(Clock())
+    with aws_hooks.recorded() as calls:
         for _ in range(3):
             assert directory.tenant("nobody") is None
             assert directory.tenant_for_host("nowhere.test") is None
     assert calls == ["GetItem", "GetItem"]
 
 
-def test_a_flood_of_hosts_does_not_fill_the_memory(
-    aws_faults: Wire, monkeypatch: pytest.MonkeyPatch
+def test_number_of_cached_items_is_limited(
+    aws_hooks: AwsCallHooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert aws_faults
+    assert aws_hooks
     monkeypatch.setattr(module, "_CAPACITY", 5)
-    directory = Directory(Clock())
+    directory = TenantDirectory(Clock())
     for number in range(20):
         directory.tenant_for_host(f"host-{number}.test")
-    assert len(directory._kept) == 5
-    with aws_faults.recorded() as calls:
+    assert len(directory._cache) == 5
+    with aws_hooks.recorded() as calls:
         directory.tenant_for_host("host-19.test")
         directory.tenant_for_host("host-0.test")
     assert calls == ["GetItem"]
 
 
-def test_the_shared_address_is_no_host_of_a_tenant(aws_faults: Wire) -> None:
-    assert aws_faults
-    share_address(ADDRESS)
-    create_tenant(TenantSettings("acme", base_url="https://partner.test/api/v1"))
-    directory = Directory(Clock())
+def test_shared_address_is_not_a_host_of_a_tenant(aws_hooks: AwsCallHooks) -> None:
+    assert aws_hooks
+    set_shared_address(ADDRESS)
+    create_tenant(NewTenant("acme", base_url="https://partner.test/api/v1"))
+    directory = TenantDirectory(Clock())
     assert directory.tenant_for_host("*") is None
     assert directory.shared_address() == ADDRESS

@@ -1,4 +1,4 @@
-"""Creating tenants: whatever dies in between, the next run finishes it."""
+"""Creation and configuration of tenants, also after interruptions."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -21,15 +21,15 @@ from operations.provisioning import (
     set_state,
     show_tenant,
 )
-from shared.identity.tenancy.directory import directory, read, tenant_key
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.directory import directory, read_item, tenant_key
+from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import Settings, Tenant
 from shared.kernel.aws import client
 from shared.kernel.db.table import EXPIRY, INDEX_COUNT
 from shared.kernel.errors import Conflict, Gone, NotFound, ServiceError, ValidationFailed
-from tests.integration.control_plane import ADDRESS, Killed, Wire, killer
+from tests.integration.control_plane import ADDRESS, AwsCallHooks, Killed, kill_at
 
-ACME = TenantSettings(
+ACME = NewTenant(
     "acme",
     plan="professional",
     host="wms.acme.test",
@@ -39,8 +39,8 @@ ACME = TenantSettings(
 
 
 def assert_complete() -> None:
-    """Everything that a tenant needs is there."""
-    directory.forget()
+    """Assert that item, host and table of the tenant exist with all properties."""
+    directory.clear()
     assert directory.tenant("acme") == Tenant(
         slug="acme",
         state="active",
@@ -71,8 +71,8 @@ def assert_complete() -> None:
     assert recovery["PointInTimeRecoveryStatus"] == "ENABLED"
 
 
-def test_a_tenant_gets_its_table_and_its_address(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_created_tenant_has_a_table_and_an_address(aws_hooks: AwsCallHooks) -> None:
+    assert aws_hooks
     steps: list[str] = []
     tenant = create_tenant(ACME, progress=steps.append)
     assert tenant == show_tenant("acme")
@@ -81,43 +81,45 @@ def test_a_tenant_gets_its_table_and_its_address(aws_faults: Wire) -> None:
     assert steps[-1] == "ready"
 
 
-def test_creating_it_again_changes_nothing(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_creating_an_existing_tenant_changes_nothing(aws_hooks: AwsCallHooks) -> None:
+    assert aws_hooks
     create_tenant(ACME)
-    before = read(tenant_key("acme"))
+    before = read_item(tenant_key("acme"))
     create_tenant(ACME)
-    assert read(tenant_key("acme")) == before
+    assert read_item(tenant_key("acme")) == before
     assert_complete()
 
 
 STEPS = 9
-"""AWS calls of a creation."""
+"""Number of AWS calls of a creation."""
 
 MOMENTS = 2 * STEPS
-"""When it can die: before and after each of them."""
+"""Number of points at which a creation can be interrupted: before and after each call."""
 
 
 @pytest.mark.parametrize("moment", range(MOMENTS))
-def test_a_creation_that_died_is_finished_by_the_next_run(moment: int, aws_faults: Wire) -> None:
-    with aws_faults.hooked(killer(moment)), pytest.raises(Killed):
+def test_interrupted_creation_is_completed_by_the_next_run(
+    moment: int, aws_hooks: AwsCallHooks
+) -> None:
+    with aws_hooks.with_hook(kill_at(moment)), pytest.raises(Killed):
         create_tenant(ACME)
-    directory.forget()
+    directory.clear()
     if moment < MOMENTS - 3:
-        assert directory.tenant("acme") is None, "it must not answer before it is complete"
+        assert directory.tenant("acme") is None, "an incomplete tenant must not be served"
     create_tenant(ACME)
     assert_complete()
 
 
-def test_those_are_all_the_moments(aws_faults: Wire) -> None:
-    with aws_faults.hooked(killer(MOMENTS)), aws_faults.recorded() as calls:
+def test_number_of_steps_covers_the_whole_creation(aws_hooks: AwsCallHooks) -> None:
+    with aws_hooks.with_hook(kill_at(MOMENTS)), aws_hooks.recorded() as calls:
         create_tenant(ACME)
     assert len(calls) == STEPS
 
 
-def test_a_run_that_dies_again_and_again_gets_there(aws_faults: Wire) -> None:
+def test_creation_completes_after_repeated_interruptions(aws_hooks: AwsCallHooks) -> None:
     for moment in range(MOMENTS):
         try:
-            with aws_faults.hooked(killer(moment)):
+            with aws_hooks.with_hook(kill_at(moment)):
                 create_tenant(ACME)
         except Killed:
             continue
@@ -134,49 +136,55 @@ def test_a_run_that_dies_again_and_again_gets_there(aws_faults: Wire) -> None:
         replace(ACME, host="other.acme.test"),
     ],
 )
-def test_a_slug_is_taken_once(other: TenantSettings, aws_faults: Wire) -> None:
-    assert aws_faults
+def test_existing_slug_with_different_settings_is_refused(
+    other: NewTenant, aws_hooks: AwsCallHooks
+) -> None:
+    assert aws_hooks
     create_tenant(ACME)
     with pytest.raises(Conflict, match="other settings"):
         create_tenant(other)
     assert_complete()
 
 
-def test_a_host_is_taken_once_and_a_refused_tenant_leaves_nothing(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_tenant_with_the_host_of_another_is_refused_and_leaves_nothing(
+    aws_hooks: AwsCallHooks,
+) -> None:
+    assert aws_hooks
     create_tenant(ACME)
     with pytest.raises(Conflict, match=r"wms\.acme\.test belongs to another"):
-        create_tenant(TenantSettings("beta", host="wms.acme.test"))
-    assert read(tenant_key("beta")) is None
+        create_tenant(NewTenant("beta", host="wms.acme.test"))
+    assert read_item(tenant_key("beta")) is None
     assert directory.tenant_for_host("wms.acme.test") == "acme"
 
 
-def test_settings_that_cannot_be_cost_no_call(aws_faults: Wire) -> None:
-    with aws_faults.recorded() as calls, pytest.raises(ValidationFailed):
-        create_tenant(TenantSettings("Admin", host="localhost"))
+def test_invalid_settings_are_refused_without_a_call(aws_hooks: AwsCallHooks) -> None:
+    with aws_hooks.recorded() as calls, pytest.raises(ValidationFailed):
+        create_tenant(NewTenant("Admin", host="localhost"))
     assert calls == []
 
 
-def test_creating_a_suspended_tenant_again_does_not_resume_it(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_creating_a_suspended_tenant_again_does_not_resume_it(aws_hooks: AwsCallHooks) -> None:
+    assert aws_hooks
     create_tenant(ACME)
     set_state("acme", "suspended")
     assert create_tenant(ACME).state == "suspended"
 
 
-def test_the_wait_for_the_table_ends(aws_faults: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert aws_faults
+def test_wait_for_the_table_times_out(
+    aws_hooks: AwsCallHooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert aws_hooks
     monkeypatch.setattr(tenant_tables, "_is_active", lambda _: False)
-    monkeypatch.setattr(tenant_tables, "_PATIENCE", 0.02)
-    monkeypatch.setattr(tenant_tables, "_INTERVAL", 0.005)
+    monkeypatch.setattr(tenant_tables, "_TIMEOUT_SECONDS", 0.02)
+    monkeypatch.setattr(tenant_tables, "_POLL_SECONDS", 0.005)
     with pytest.raises(ServiceError) as refusal:
         create_tenant(ACME)
     assert refusal.value.status == 503
     monkeypatch.undo()
 
 
-def test_states_come_and_go(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_state_can_be_changed_and_restored(aws_hooks: AwsCallHooks) -> None:
+    assert aws_hooks
     create_tenant(ACME)
     for _ in range(2):
         assert set_state("acme", "suspended").state == "suspended"
@@ -186,8 +194,8 @@ def test_states_come_and_go(aws_faults: Wire) -> None:
     assert (resumed.state, resumed.moved_to) == ("active", None)
 
 
-def test_plan_and_modules_change(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_plan_and_modules_can_be_changed(aws_hooks: AwsCallHooks) -> None:
+    assert aws_hooks
     create_tenant(ACME)
     assert set_plan("acme", "essentials").plan == "essentials"
     assert set_modules("acme", ["transfer_orders"]).modules == {"transfer_orders"}
@@ -198,8 +206,8 @@ def test_plan_and_modules_change(aws_faults: Wire) -> None:
         set_modules("acme", ["wave"])
 
 
-def test_settings_are_set_one_by_one_and_kept_exactly(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_settings_are_changed_separately_and_stored_exactly(aws_hooks: AwsCallHooks) -> None:
+    assert aws_hooks
     assert create_tenant(ACME).settings == Settings(
         receipt_tolerance=Decimal(0),
         pick_substitution="none",
@@ -219,16 +227,16 @@ def test_settings_are_set_one_by_one_and_kept_exactly(aws_faults: Wire) -> None:
     assert show_tenant("acme").settings == changed
 
 
-def test_a_tenant_moves_to_a_host_of_its_own(aws_faults: Wire) -> None:
-    assert aws_faults
-    create_tenant(TenantSettings("acme", base_url=ADDRESS))
-    create_tenant(TenantSettings("beta", host="wms.beta.test"))
+def test_address_can_be_changed_to_an_own_host(aws_hooks: AwsCallHooks) -> None:
+    assert aws_hooks
+    create_tenant(NewTenant("acme", base_url=ADDRESS))
+    create_tenant(NewTenant("beta", host="wms.beta.test"))
     assert set_address("acme", host="wms.acme.test").base_url == "https://wms.acme.test/api/v1"
     assert directory.tenant_for_host("wms.acme.test") == "acme"
     with pytest.raises(Conflict):
         set_address("acme", host="wms.beta.test")
     assert show_tenant("acme").base_url == "https://wms.acme.test/api/v1"
-    assert directory.shared_address() is None, "one tenant's address is nobody else's"
+    assert directory.shared_address() is None, "the address of a tenant is not shared"
 
 
 @pytest.mark.parametrize(
@@ -244,31 +252,31 @@ def test_a_tenant_moves_to_a_host_of_its_own(aws_faults: Wire) -> None:
     ],
 )
 @pytest.mark.parametrize("unfinished", [False, True])
-def test_a_tenant_that_is_not_there_cannot_be_changed(
-    change: Any, unfinished: Any, aws_faults: Wire
+def test_missing_or_incomplete_tenant_cannot_be_changed(
+    change: Any, unfinished: Any, aws_hooks: AwsCallHooks
 ) -> None:
     if unfinished:
-        with aws_faults.hooked(killer(4)), pytest.raises(Killed):
+        with aws_hooks.with_hook(kill_at(4)), pytest.raises(Killed):
             create_tenant(ACME)
     with pytest.raises(NotFound):
         change()
-    item = read(tenant_key("acme"))
+    item = read_item(tenant_key("acme"))
     assert item is None or item["state"]["S"] == "creating"
 
 
-def test_tenants_are_listed_by_slug_over_all_pages(
-    aws_faults: Wire, monkeypatch: pytest.MonkeyPatch
+def test_list_of_tenants_is_sorted_and_contains_all_pages(
+    aws_hooks: AwsCallHooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert aws_faults
+    assert aws_hooks
     monkeypatch.setattr(provisioning, "ensure_table", lambda *_: None)
     slugs = [f"tenant-{number:02}" for number in range(12)]
     for slug in reversed(slugs):
-        create_tenant(TenantSettings(slug, base_url=ADDRESS))
+        create_tenant(NewTenant(slug, base_url=ADDRESS))
     assert [tenant.slug for tenant in list_tenants()] == slugs
 
 
-def test_clients_are_counted_exactly_against_the_plan(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_number_of_clients_is_limited_by_the_plan(aws_hooks: AwsCallHooks) -> None:
+    assert aws_hooks
     create_tenant(replace(ACME, plan="essentials"))
     first, second = (create_client("acme", name) for name in ("ERP", "shop"))
     with pytest.raises(ServiceError) as refusal:
@@ -284,8 +292,8 @@ def test_clients_are_counted_exactly_against_the_plan(aws_faults: Wire) -> None:
     assert states == {first.client_id: False, second.client_id: True, third.client_id: True}
 
 
-def test_a_secret_is_stored_nowhere(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_secret_is_not_stored(aws_hooks: AwsCallHooks) -> None:
+    assert aws_hooks
     create_tenant(ACME)
     created = create_client("acme", "ERP", ["products:read"])
     rotated = rotate_client(created.client_id)
@@ -301,15 +309,15 @@ def test_a_secret_is_stored_nowhere(aws_faults: Wire) -> None:
     [("", ["products:read"]), ("x" * 101, ["products:read"]), ("a\nb", ["products:read"]),
      ("ERP", []), ("ERP", ["products:all"])],
 )  # fmt: skip
-def test_a_client_that_cannot_be_is_refused(name: str, scopes: list[str], aws_faults: Wire) -> None:
-    assert aws_faults
+def test_invalid_client_is_refused(name: str, scopes: list[str], aws_hooks: AwsCallHooks) -> None:
+    assert aws_hooks
     create_tenant(ACME)
     with pytest.raises(ValidationFailed):
         create_client("acme", name, scopes)
     assert list_clients("acme") == []
 
 
-def test_two_rotations_at_once_do_not_undo_each_other(aws_faults: Wire) -> None:
+def test_concurrent_rotation_of_a_secret_is_refused(aws_hooks: AwsCallHooks) -> None:
     create_tenant(ACME)
     created = create_client("acme", "ERP")
     rotated: list[Any] = []
@@ -319,12 +327,12 @@ def test_two_rotations_at_once_do_not_undo_each_other(aws_faults: Wire) -> None:
             rotated.append(None)
             rotate_client(created.client_id)
 
-    with aws_faults.hooked(interleave), pytest.raises(Conflict):
+    with aws_hooks.with_hook(interleave), pytest.raises(Conflict):
         rotate_client(created.client_id)
 
 
-def test_unknown_and_revoked_clients_cannot_be_rotated(aws_faults: Wire) -> None:
-    assert aws_faults
+def test_rotation_of_an_unknown_or_revoked_client_is_refused(aws_hooks: AwsCallHooks) -> None:
+    assert aws_hooks
     create_tenant(ACME)
     created = create_client("acme", "ERP")
     revoke_client(created.client_id)

@@ -30,7 +30,7 @@ def _furnish(erp: Erp) -> None:
 
 @pytest.fixture
 def order() -> Callable[..., dict[str, Any]]:
-    """Write the body of a transfer order; keywords replace fields."""
+    """Return a function that makes the body of a transfer order; keywords replace fields."""
 
     def write(reference: str | None = "MOVE-1", **more: Any) -> dict[str, Any]:
         return {
@@ -46,5 +46,5 @@ def order() -> Callable[..., dict[str, Any]]:
 
 @pytest.fixture
 def transfer_scenario(erp: Erp) -> TransferScenario:
-    """YARD and SHOP, furnished and empty."""
+    """The warehouses YARD and SHOP, furnished and empty."""
     return TransferScenario(erp)

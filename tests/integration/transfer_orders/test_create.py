@@ -1,4 +1,4 @@
-"""Goods are ordered from one warehouse to another, once."""
+"""Creation of transfer orders."""
 
 import json
 from collections.abc import Callable
@@ -24,7 +24,7 @@ def problems(answer: Response) -> dict[str, str]:
     return {problem["field"]: problem["message"] for problem in answer.json()["errors"]}
 
 
-def test_a_draft_comes_back_with_all_of_its_fields(yards: Erp, order: Write) -> None:
+def test_draft_is_returned_with_all_fields(yards: Erp, order: Write) -> None:
     body = order(
         priority=1,
         reason="Restock\nbefore Easter",
@@ -96,10 +96,12 @@ def test_a_draft_comes_back_with_all_of_its_fields(yards: Erp, order: Write) -> 
     assert yards.walk(PATH) == [{**data, "lines": None}]
 
 
-def test_released_at_once_by_a_client_that_names_the_picker(yards: Erp, order: Write) -> None:
+def test_client_releases_at_once_with_a_picker(yards: Erp, order: Write) -> None:
     refused = yards.post(PATH, order(release=True))
     assert refused.code == "validation_failed"
-    assert problems(refused) == {"picker_id": "is required when an integration client releases"}
+    assert problems(refused) == {
+        "picker_id": "is required when an integration client releases an order"
+    }
     assert yards.walk(PATH) == []
 
     released = yards.post(PATH, order(release=True, picker_id=7))
@@ -110,7 +112,7 @@ def test_released_at_once_by_a_client_that_names_the_picker(yards: Erp, order: W
 
 
 @pytest.mark.usefixtures("yards")
-def test_a_user_releases_without_naming_a_picker(stack: Stack, order: Write) -> None:
+def test_user_releases_without_a_picker(stack: Stack, order: Write) -> None:
     allowed = Erp(stack.gateway, stack.user_token(permissions="transfer-orders.manage"))
     other = Erp(stack.gateway, stack.user_token(permissions="inventory.manage"))
 
@@ -120,7 +122,7 @@ def test_a_user_releases_without_naming_a_picker(stack: Stack, order: Write) -> 
     assert len(other.walk(PATH)) == 1
 
 
-def test_the_change_tells_of_itself(stack: Stack, yards: Erp, order: Write) -> None:
+def test_creation_raises_an_event(stack: Stack, yards: Erp, order: Write) -> None:
     before = len(stack.events())
     data = yards.post(PATH, order()).data
     yards.post(PATH, order())
@@ -133,7 +135,7 @@ def test_the_change_tells_of_itself(stack: Stack, yards: Erp, order: Write) -> N
     assert json.loads(event["attributes"]["S"]) == {**data, "lines": None}
 
 
-def test_the_same_reference_answers_the_first_order(yards: Erp, order: Write) -> None:
+def test_same_reference_returns_the_first_order(yards: Erp, order: Write) -> None:
     first = yards.post(PATH, order())
 
     again = yards.post(PATH, order(from_warehouse="CORK", release=True))
@@ -148,7 +150,7 @@ def test_the_same_reference_answers_the_first_order(yards: Erp, order: Write) ->
 
 
 @pytest.mark.usefixtures("aws_faults")  # moto is not thread-safe: one call at a time
-def test_at_the_same_instant_one_order_is_made(yards: Erp, order: Write) -> None:
+def test_concurrent_requests_create_one_order(yards: Erp, order: Write) -> None:
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: yards.post(PATH, order()), range(8)))
 
@@ -157,7 +159,7 @@ def test_at_the_same_instant_one_order_is_made(yards: Erp, order: Write) -> None
     assert yards.get(PATH).json()["meta"]["total"] == 1
 
 
-def test_a_repeated_request_gets_the_first_answer(yards: Erp, order: Write) -> None:
+def test_repeated_request_gets_the_first_response(yards: Erp, order: Write) -> None:
     first = yards.post(PATH, order(None), key="k1")
     again = yards.post(PATH, order(None), key="k1")
 
@@ -166,7 +168,7 @@ def test_a_repeated_request_gets_the_first_answer(yards: Erp, order: Write) -> N
     assert len(yards.walk(PATH)) == 1
 
 
-def test_every_problem_is_told_at_once_with_its_path(yards: Erp, order: Write) -> None:
+def test_all_problems_are_reported_with_their_paths(yards: Erp, order: Write) -> None:
     body = order(
         " ",
         from_warehouse="MOON",
@@ -186,7 +188,7 @@ def test_every_problem_is_told_at_once_with_its_path(yards: Erp, order: Write) -
         "from_warehouse": "no warehouse has the code MOON",
         "priority": "must be at least 0",
         "due_at": "must be a date-time with offset, such as 2026-03-01T09:30:00Z",
-        "picker_id": "is required when an integration client releases",
+        "picker_id": "is required when an integration client releases an order",
         "lines.0.item_code": "no product has the code NO-SUCH",
         "lines.1.qty": "must be a number",
         "lines.1.batch_num": "product BRICK is not managed by batch",
@@ -199,17 +201,17 @@ def test_every_problem_is_told_at_once_with_its_path(yards: Erp, order: Write) -
     assert yards.walk(PATH) == []
 
 
-def test_what_is_not_kept_in_stock_is_blocked_by_rule(yards: Erp, order: Write) -> None:
+def test_product_not_kept_in_stock_is_blocked_by_rule(yards: Erp, order: Write) -> None:
     answer = yards.post(PATH, order(lines=[{"item_code": "HAULAGE", "qty": 1}]))
 
     assert (answer.status, answer.code) == (422, "rule_blocked")
     assert list(problems(answer)) == ["lines.0.item_code"]
 
 
-def test_without_the_module_there_is_nothing(yards: Erp, order: Write) -> None:
+def test_routes_are_not_found_without_the_module(yards: Erp, order: Write) -> None:
     number = yards.post(PATH, order()).data["id"]
     set_modules("acme", MODULES - {"transfer_orders"})
-    directory.forget()
+    directory.clear()
 
     for answer in (
         yards.get(PATH),
@@ -231,7 +233,7 @@ def test_one_warehouse_is_not_enough(erp: Erp, order: Write, body: dict[str, Any
     assert erp.walk(PATH) == []
 
 
-def test_what_an_order_names_stays(yards: Erp, order: Write) -> None:
+def test_master_data_of_an_order_cannot_be_deleted(yards: Erp, order: Write) -> None:
     products = {row["item_code"]: row["id"] for row in yards.walk("/products")}
     halls = {row["whs_code"]: row["id"] for row in yards.walk("/warehouses")}
     yards.post(PATH, order())
@@ -248,7 +250,7 @@ def test_what_an_order_names_stays(yards: Erp, order: Write) -> None:
     assert yards.delete(f"/warehouses/{halls['CORK']}").status == 200
 
 
-def test_a_warehouse_deleted_while_an_order_is_being_written_is_never_on_it(
+def test_order_never_names_a_warehouse_deleted_meanwhile(
     yards: Erp, order: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cork = next(row["id"] for row in yards.walk("/warehouses") if row["whs_code"] == "CORK")
@@ -269,7 +271,7 @@ def test_a_warehouse_deleted_while_an_order_is_being_written_is_never_on_it(
     assert yards.walk(PATH) == []
 
 
-def test_a_neighbour_sees_nothing_of_it(yards: Erp, beta: Erp, order: Write) -> None:
+def test_orders_of_other_companies_are_not_found(yards: Erp, beta: Erp, order: Write) -> None:
     number = yards.post(PATH, order()).data["id"]
 
     assert beta.get(f"{PATH}/{number}").code == "not_found"

@@ -1,4 +1,4 @@
-"""Transfer orders are found again."""
+"""Lists of transfer orders."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from operations.provisioning import create_tenant
-from shared.identity.tenancy.settings import TenantSettings
+from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import MODULES
 from tests.clock import Clock
 from tests.gateway import Erp
@@ -53,7 +53,7 @@ def test_lists_filter_by_every_parameter(many: Erp) -> None:
     assert shown["external_ref"] == "MOVE-5"
 
 
-def test_the_newest_come_first_and_without_their_lines(many: Erp) -> None:
+def test_newest_orders_come_first_and_without_lines(many: Erp) -> None:
     rows = many.walk(PATH, per_page=3)
 
     assert [row["external_ref"] for row in rows] == [f"MOVE-{n}" for n in reversed(range(8))]
@@ -76,8 +76,8 @@ def test_updated_since_includes_the_instant_itself(
     assert [row["external_ref"] for row in found] == ["MOVE-2", "MOVE-3"]
 
 
-def test_days_are_those_of_the_tenant(stack: Stack, clock: Clock, order: Write) -> None:
-    settings = TenantSettings(
+def test_days_are_in_the_time_zone_of_the_company(stack: Stack, clock: Clock, order: Write) -> None:
+    settings = NewTenant(
         "auckland",
         plan="enterprise",
         base_url=ADDRESS,
@@ -86,7 +86,7 @@ def test_days_are_those_of_the_tenant(stack: Stack, clock: Clock, order: Write) 
     )
     create_tenant(settings)
     erp = stack.erp("auckland")
-    # Half past midnight of the next day there, by winter time (UTC+12).
+    # In the time zone of the company (UTC+12 in winter), this is 00:30 of the next day.
     clock.freeze()
     night = datetime.fromisoformat("2027-07-01T12:30:00+00:00").timestamp()
     clock.advance(night - clock.time())
@@ -116,6 +116,6 @@ def test_days_are_those_of_the_tenant(stack: Stack, clock: Clock, order: Write) 
         ({"from_warehouse": ""}, "from_warehouse"),
     ],
 )
-def test_a_wrong_parameter_is_named(erp: Erp, query: dict[str, str], field: str) -> None:
+def test_invalid_parameter_is_named(erp: Erp, query: dict[str, str], field: str) -> None:
     answer = erp.get(PATH, query=query)
     assert (answer.status, answer.json()["error"]["field"]) == (422, field)

@@ -1,4 +1,4 @@
-"""What a transfer order does not allow is refused with its state, and nothing changes."""
+"""Refused actions on transfer orders name the status, and change nothing."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -46,11 +46,11 @@ STEPS: dict[str, tuple[str, dict[str, Any]]] = {
     "receiving": ("receive", {"final": True}),
     "received": ("close", {"reason": "Lost"}),
 }
-"""How an order of 4 bricks, of which one is picked, comes out of each state."""
+"""The action that takes an order of 4 bricks, one of them picked, out of each status."""
 
 
-def stored(stack: Stack) -> list[Any]:
-    """All that is stored but the numbers drawn for what was not made."""
+def stored_items(stack: Stack) -> list[Any]:
+    """Return all stored items but the sequences of ids."""
     return [item for item in stack.items() if not item["PK"]["S"].startswith("sequence")]
 
 
@@ -60,7 +60,7 @@ def problems(answer: Response) -> dict[str, str]:
 
 
 def _ensure_refused(transfer_scenario: TransferScenario, number: int, state: str) -> None:
-    """Every act that the state does not allow is refused, with the state in its message."""
+    """Assert that the actions that the status does not allow are refused and name the status."""
     for act, allowed in NEEDS.items():
         if state in allowed:
             continue
@@ -70,16 +70,16 @@ def _ensure_refused(transfer_scenario: TransferScenario, number: int, state: str
         assert f"TO-{number} is {state};" in answer.json()["message"]
 
 
-def test_every_state_allows_what_leads_on_and_no_more(
+def test_each_status_allows_only_its_actions(
     transfer_scenario: TransferScenario, stack: Stack
 ) -> None:
     transfer_scenario.yard.stock("BRICK", 10)
     number = transfer_scenario.draft(("BRICK", 4)).data["id"]
 
     for state in WAY:
-        before, events = stored(stack), len(stack.events())
+        before, events = stored_items(stack), len(stack.events())
         _ensure_refused(transfer_scenario, number, state)
-        assert (stored(stack), len(stack.events())) == (before, events)
+        assert (stored_items(stack), len(stack.events())) == (before, events)
         if state in STEPS:
             act, body = STEPS[state]
             transfer_scenario.done(number, act, **body)
@@ -87,7 +87,7 @@ def test_every_state_allows_what_leads_on_and_no_more(
     prove(stack.store())
 
 
-def test_a_cancelled_order_allows_nothing(
+def test_cancelled_order_allows_no_action(
     transfer_scenario: TransferScenario, stack: Stack
 ) -> None:
     number = transfer_scenario.draft(("BRICK", 4)).data["id"]
@@ -97,12 +97,12 @@ def test_a_cancelled_order_allows_nothing(
     prove(stack.store())
 
 
-def test_its_picking_is_not_worked_on_by_itself(
+def test_picking_of_an_order_is_refused_on_its_own_routes(
     transfer_scenario: TransferScenario, stack: Stack
 ) -> None:
     transfer_scenario.yard.stock("BRICK", 10)
     picking = transfer_scenario.shown(transfer_scenario.order(("BRICK", 4)))["picking_id"]
-    before = stored(stack)
+    before = stored_items(stack)
 
     for act, body in (
         ("start", None), ("picks", ACTS["picks"]), ("finalize", {}), ("cancel", None),
@@ -110,10 +110,10 @@ def test_its_picking_is_not_worked_on_by_itself(
     ):  # fmt: skip
         answer = transfer_scenario.erp.post(f"/pickings/{picking}/{act}", body)
         assert (answer.status, answer.code) == (409, "conflict")
-    assert stored(stack) == before
+    assert stored_items(stack) == before
 
 
-def test_only_a_client_that_releases_must_name_the_picker(
+def test_picker_is_required_only_when_a_client_releases(
     transfer_scenario: TransferScenario, stack: Stack
 ) -> None:
     first, second = (
@@ -136,7 +136,7 @@ def test_only_a_client_that_releases_must_name_the_picker(
     assert operators == [{"id": 31, "name": None}, {"id": 9, "name": None}]
 
 
-def test_acts_need_their_permission_and_their_module(
+def test_actions_need_permission_and_module(
     transfer_scenario: TransferScenario, stack: Stack
 ) -> None:
     number = transfer_scenario.draft(("BRICK", 1)).data["id"]
@@ -150,17 +150,17 @@ def test_acts_need_their_permission_and_their_module(
         assert (unscoped.status, unscoped.code) == (403, "missing_scope")
 
 
-def test_the_orders_of_others_are_not_there(
+def test_orders_of_other_companies_are_not_found(
     transfer_scenario: TransferScenario, beta: Erp, stack: Stack
 ) -> None:
     number = transfer_scenario.draft(("BRICK", 1)).data["id"]
-    before = stored(stack)
+    before = stored_items(stack)
 
     for act, body in ACTS.items():
         for caller, wanted in ((beta, number), (transfer_scenario.erp, number + 1)):
             answer = caller.post(f"{PATH}/{wanted}/{act}", body)
             assert (answer.status, answer.code) == (404, "not_found")
-    assert stored(stack) == before
+    assert stored_items(stack) == before
 
 
 WRONG_ARRIVALS: list[tuple[dict[str, object], str]] = [
@@ -188,7 +188,7 @@ WRONG_ARRIVALS: list[tuple[dict[str, object], str]] = [
 
 @pytest.fixture
 def underway(transfer_scenario: TransferScenario) -> tuple[TransferScenario, int]:
-    """An order of 4 bricks, 3 of the cement L1 and 2 drills, S1 and S2, on its way."""
+    """An order in transit: 4 bricks, 3 cement of batch L1, and the drills S1 and S2."""
     transfer_scenario.erp.post("/products", {"item_code": "NAIL", "name": "Nail"})
     transfer_scenario.erp.post("/warehouse-positions", {"whs_code": "YARD", "bin_code": "Y-ONLY"})
     transfer_scenario.yard.stock("BRICK", 9)
@@ -203,17 +203,17 @@ def underway(transfer_scenario: TransferScenario) -> tuple[TransferScenario, int
     return transfer_scenario, number
 
 
-def test_a_wrong_arrival_is_named_and_nothing_comes_in(
+def test_invalid_arrival_is_refused_and_changes_nothing(
     underway: tuple[TransferScenario, int], stack: Stack
 ) -> None:
     transfer_scenario, number = underway
-    before = stored(stack)
+    before = stored_items(stack)
 
     for line, field in WRONG_ARRIVALS:
         wrong = {"item_code": "BRICK", "qty": 1, **line}
-        told = problems(transfer_scenario.receive(number, {"item_code": "BRICK", "qty": 1}, wrong))
-        assert f"lines.1.{field}" in told, line
-        assert all(name.startswith("lines.1.") for name in told), line
+        found = problems(transfer_scenario.receive(number, {"item_code": "BRICK", "qty": 1}, wrong))
+        assert f"lines.1.{field}" in found, line
+        assert all(name.startswith("lines.1.") for name in found), line
     for body, fields in (
         ({}, {"lines"}),
         ({"lines": []}, {"lines"}),
@@ -224,43 +224,43 @@ def test_a_wrong_arrival_is_named_and_nothing_comes_in(
         ),
     ):
         assert set(problems(transfer_scenario.act(number, "receive", **body))) == fields
-    assert stored(stack) == before
+    assert stored_items(stack) == before
 
 
-def test_more_than_was_dispatched_never_comes_in(
+def test_receiving_more_than_in_transit_is_refused(
     underway: tuple[TransferScenario, int], stack: Stack
 ) -> None:
     transfer_scenario, number = underway
     transfer_scenario.receive(number, {"item_code": "DRILL", "qty": 1, "serials": ["S1"]})
-    before = stored(stack)
+    before = stored_items(stack)
 
-    for lines, told in (
-        ([{"item_code": "BRICK", "qty": 5}], "only 4 of BRICK is in transit"),
+    for lines, words in (
+        ([{"item_code": "BRICK", "qty": 5}], "5 of BRICK received, 4 in transit"),
         (
             [{"item_code": "BRICK", "qty": 3}, {"item_code": "BRICK", "qty": 2}],
-            "only 1 of BRICK is in transit",
+            "2 of BRICK received, 1 in transit",
         ),
         (
             [{"item_code": "CEMENT", "qty": 1, "batch": "L2"}],
-            "only 0 of CEMENT, batch L2 is in transit",
+            "1 of CEMENT, batch L2 received, 0 in transit",
         ),
         (
             [{"item_code": "DRILL", "qty": 1, "serials": ["S1"]}],
-            "serial S1 of DRILL has arrived already",
+            "serial S1 of DRILL is not in transit",
         ),
     ):
         answer = transfer_scenario.receive(number, *lines)
         assert (answer.status, answer.code) == (409, "conflict")
-        assert told in answer.json()["message"]
-    assert stored(stack) == before
+        assert words in answer.json()["message"]
+    assert stored_items(stack) == before
     prove(stack.store())
 
 
-def test_wrong_fields_of_the_other_acts_are_named(
+def test_invalid_fields_of_other_actions_are_named(
     transfer_scenario: TransferScenario, stack: Stack
 ) -> None:
     number = transfer_scenario.draft(("BRICK", 1)).data["id"]
-    before = stored(stack)
+    before = stored_items(stack)
 
     for act, body, field in (
         ("release", {"picker_id": 0}, "picker_id"),
@@ -273,10 +273,10 @@ def test_wrong_fields_of_the_other_acts_are_named(
         ("close", {"reason": " "}, "reason"),
     ):
         assert list(problems(transfer_scenario.act(number, act, **body))) == [field]
-    assert stored(stack) == before
+    assert stored_items(stack) == before
 
 
-def test_picks_that_were_not_allocated_change_nothing(
+def test_pick_that_was_not_allocated_changes_nothing(
     transfer_scenario: TransferScenario, stack: Stack
 ) -> None:
     transfer_scenario.yard.stock("BRICK", 9)
@@ -284,7 +284,7 @@ def test_picks_that_were_not_allocated_change_nothing(
     for serial in ("S1", "S2"):
         transfer_scenario.yard.stock("DRILL", 1, serial=serial)
     number = transfer_scenario.order(("BRICK", 4), ("DRILL", 1))
-    before = stored(stack)
+    before = stored_items(stack)
 
     for body, field in (
         ({"qty": 5}, "qty"),
@@ -295,10 +295,10 @@ def test_picks_that_were_not_allocated_change_nothing(
     ):
         answer = transfer_scenario.act(number, "picks", **{**ACTS["picks"], **body})
         assert list(problems(answer)) == [field]
-    assert stored(stack) == before
+    assert stored_items(stack) == before
 
 
-# At the same instant
+# Concurrent requests
 
 
 def _at_once(*sends: Callable[[], Response]) -> list[Response]:
@@ -317,13 +317,13 @@ def _codes(answers: list[Response]) -> list[str]:
 
 
 @pytest.fixture
-def overlapping(aws_faults: AwsFaults) -> None:
-    """Each AWS call lasts, so that the requests really meet."""
+def slow_aws_calls(aws_faults: AwsFaults) -> None:
+    """Delay each AWS call, so that concurrent requests overlap."""
     aws_faults.latency = 0.01
 
 
-@pytest.mark.usefixtures("overlapping")
-def test_an_order_is_released_once_however_many_release_it(
+@pytest.mark.usefixtures("slow_aws_calls")
+def test_concurrent_releases_release_an_order_once(
     transfer_scenario: TransferScenario, stack: Stack
 ) -> None:
     transfer_scenario.yard.stock("BRICK", 10)
@@ -337,8 +337,8 @@ def test_an_order_is_released_once_however_many_release_it(
     prove(stack.store())
 
 
-@pytest.mark.usefixtures("overlapping")
-def test_release_against_cancel_ends_cancelled(
+@pytest.mark.usefixtures("slow_aws_calls")
+def test_release_racing_with_cancel_ends_cancelled(
     transfer_scenario: TransferScenario, stack: Stack
 ) -> None:
     transfer_scenario.yard.stock("BRICK", 10)
@@ -357,8 +357,8 @@ def test_release_against_cancel_ends_cancelled(
     prove(stack.store())
 
 
-@pytest.mark.usefixtures("overlapping")
-def test_goods_arrive_once_however_many_receive_them(
+@pytest.mark.usefixtures("slow_aws_calls")
+def test_concurrent_arrivals_receive_goods_once(
     transfer_scenario: TransferScenario, stack: Stack
 ) -> None:
     transfer_scenario.yard.stock("BRICK", 10)
@@ -373,13 +373,13 @@ def test_goods_arrive_once_however_many_receive_them(
     assert set(codes) <= {"ok", "stale_state", "conflict"}
     assert transfer_scenario.shown(number)["status"] == "received"
     assert transfer_scenario.level("BRICK", "SHOP") == (3, 0, 3, 0)
-    told = [event for event in stack.events() if event["type"]["S"] == "transfer.received"]
-    assert len(told) == 1
+    raised = [event for event in stack.events() if event["type"]["S"] == "transfer.received"]
+    assert len(raised) == 1
     prove(stack.store())
 
 
-@pytest.mark.usefixtures("overlapping")
-def test_a_pick_against_cancel_leaves_nothing_behind(
+@pytest.mark.usefixtures("slow_aws_calls")
+def test_pick_racing_with_cancel_leaves_no_allocation(
     transfer_scenario: TransferScenario, stack: Stack
 ) -> None:
     transfer_scenario.yard.stock("BRICK", 10)

@@ -1,4 +1,4 @@
-"""Passwords: reset by others, changed by oneself, and what ends with it."""
+"""Password resets and password changes, and the sessions that they end."""
 
 import hashlib
 import json
@@ -6,13 +6,24 @@ from collections import Counter
 
 import pytest
 
-from shared.identity.users import attempts, passwords
+from shared.identity.users import password_check_limit, passwords
 from shared.identity.users.repository import read_account
 from tests.clock import Clock
 from tests.faults import AwsFaults
 from tests.gateway import Erp
-from tests.integration.signing_in.desk import Person, hire, is_good, renew
-from tests.integration.users.office import AT_ONCE, as_user, at_once, log_of, new_user
+from tests.integration.user_grants.oauth_requests import (
+    ExampleUser,
+    create_example_user,
+    is_accepted,
+    refresh,
+)
+from tests.integration.users.user_requests import (
+    CONCURRENCY,
+    as_user,
+    audit_entries,
+    create_user,
+    run_concurrently,
+)
 from tests.integration.write_users import PASSWORD
 from tests.stack import Stack
 
@@ -20,52 +31,52 @@ _NEW = "ten green bottles hanging"
 _CHANGE = {"current_password": PASSWORD, "new_password": _NEW}
 
 
-def _is(stack: Stack, user: int, password: str) -> bool:
+def has_password(stack: Stack, user: int, password: str) -> bool:
     account = read_account(stack.store(), user)
     assert account is not None
     return passwords.verify(password, account.login.password)
 
 
-# Reset
+# Reset by an administrator
 
 
-def test_a_reset_makes_a_password_and_puts_everybody_out(erp: Erp) -> None:
-    anna = hire()
+def test_reset_generates_a_password_and_ends_all_sessions(erp: Erp) -> None:
+    anna = create_example_user()
     before = anna.sign_in()
 
     reset = erp.post(f"/users/{anna.id}/reset-password")
 
     assert reset.status == 200
     assert reset.data["username"] == "anna"
-    assert not is_good(before.access_token)
-    assert renew(before.refresh_token).outcome == (400, "invalid_grant")
+    assert not is_accepted(before.access_token)
+    assert refresh(before.refresh_token).outcome == (400, "invalid_grant")
     assert anna.sign_in().outcome == (400, "invalid_grant")
     anna.password = reset.data["password"]
-    assert is_good(anna.sign_in().access_token)
+    assert is_accepted(anna.sign_in().access_token)
 
 
-def test_a_reset_takes_a_password_that_is_given(stack: Stack, erp: Erp) -> None:
-    user = new_user(erp)
+def test_reset_accepts_a_given_password(stack: Stack, erp: Erp) -> None:
+    user = create_user(erp)
 
     assert erp.post(f"/users/{user}/reset-password", {"password": _NEW}).data["password"] is None
-    assert _is(stack, user, _NEW)
+    assert has_password(stack, user, _NEW)
     refused = erp.post(f"/users/{user}/reset-password", {"password": "maria.lopez@acme"})
     assert refused.json()["error"]["field"] == "password"
-    assert _is(stack, user, _NEW)
+    assert has_password(stack, user, _NEW)
 
 
-# One's own
+# Change by the user
 
 
-def test_users_change_their_password(stack: Stack, erp: Erp) -> None:
-    user = new_user(erp)
+def test_user_can_change_the_own_password(stack: Stack, erp: Erp) -> None:
+    user = create_user(erp)
     changed = as_user(stack, user).post("/users/me/password", _CHANGE)
 
     assert changed.status == 200
     assert changed.data == erp.get(f"/users/{user}").data
-    assert _is(stack, user, _NEW)
-    assert not _is(stack, user, PASSWORD)
-    assert log_of(erp, action="user.password_changed") == [
+    assert has_password(stack, user, _NEW)
+    assert not has_password(stack, user, PASSWORD)
+    assert audit_entries(erp, action="user.password_changed") == [
         {
             "action": "user.password_changed",
             "actor": {"type": "user", "id": str(user), "name": None},
@@ -77,20 +88,20 @@ def test_users_change_their_password(stack: Stack, erp: Erp) -> None:
     ]
 
 
-def test_nobody_changes_it_for_them(stack: Stack, erp: Erp) -> None:
-    maria, ana = new_user(erp), new_user(erp, "ana")
+def test_others_cannot_change_the_password(stack: Stack, erp: Erp) -> None:
+    maria, ana = create_user(erp), create_user(erp, "ana")
     for other in (erp, as_user(stack, ana, "users.manage"), as_user(stack, ana)):
         answer = other.post(f"/users/{maria}/password", _CHANGE)
         assert (answer.status, answer.code) == (403, "forbidden")
-    assert _is(stack, maria, PASSWORD)
+    assert has_password(stack, maria, PASSWORD)
 
 
-def test_all_that_is_wrong_is_told_at_once(stack: Stack, erp: Erp) -> None:
-    user = new_user(erp)
-    she = as_user(stack, user)
+def test_password_change_returns_all_problems(stack: Stack, erp: Erp) -> None:
+    user = create_user(erp)
+    caller = as_user(stack, user)
 
     def problems(**body: object) -> list[str]:
-        answer = she.post("/users/me/password", {**_CHANGE, **body})
+        answer = caller.post("/users/me/password", {**_CHANGE, **body})
         assert answer.status == 422
         return [problem["field"] for problem in answer.json()["errors"]]
 
@@ -102,77 +113,78 @@ def test_all_that_is_wrong_is_told_at_once(stack: Stack, erp: Erp) -> None:
         "current_password", "new_password",
     ]  # fmt: skip
     assert problems(new_password="password1234") == ["new_password"]
-    assert _is(stack, user, PASSWORD)
+    assert has_password(stack, user, PASSWORD)
 
 
-def test_the_session_that_did_it_goes_on_alone(stack: Stack) -> None:
-    anna = hire()
+def test_password_change_keeps_only_the_session_of_the_request(stack: Stack) -> None:
+    anna = create_example_user()
     here, elsewhere = anna.sign_in(), anna.sign_in()
     body = {"current_password": anna.password, "new_password": _NEW}
 
     assert Erp(stack.gateway, here.access_token).post("/users/me/password", body).status == 200
 
-    assert not is_good(here.access_token)
-    assert not is_good(elsewhere.access_token)
-    assert renew(elsewhere.refresh_token).outcome == (400, "invalid_grant")
-    again = renew(here.refresh_token)
-    assert is_good(again.access_token)
+    assert not is_accepted(here.access_token)
+    assert not is_accepted(elsewhere.access_token)
+    assert refresh(elsewhere.refresh_token).outcome == (400, "invalid_grant")
+    again = refresh(here.refresh_token)
+    assert is_accepted(again.access_token)
     _sign_in_with(anna, _NEW)
-    assert is_good(renew(again.refresh_token).access_token)
+    assert is_accepted(refresh(again.refresh_token).access_token)
 
 
-def _sign_in_with(person: Person, password: str) -> None:
+def _sign_in_with(person: ExampleUser, password: str) -> None:
     assert person.sign_in().outcome == (400, "invalid_grant")
     person.password = password
     assert person.sign_in().status == 200
 
 
-def test_the_current_password_cannot_be_tried_for_long(
-    stack: Stack, erp: Erp, clock: Clock
-) -> None:
+def test_checks_of_the_current_password_are_limited(stack: Stack, erp: Erp, clock: Clock) -> None:
     clock.freeze()
-    maria, ana = new_user(erp), new_user(erp, "ana")
-    she, wrong = as_user(stack, maria), {**_CHANGE, "current_password": "wrong"}
+    maria, ana = create_user(erp), create_user(erp, "ana")
+    caller, wrong = as_user(stack, maria), {**_CHANGE, "current_password": "wrong"}
     statuses = [
-        she.post("/users/me/password", wrong).status for _ in range(attempts.PER_MINUTE + 5)
+        caller.post("/users/me/password", wrong).status
+        for _ in range(password_check_limit.PER_MINUTE + 5)
     ]
-    assert Counter(statuses) == {422: attempts.PER_MINUTE, 429: 5}
+    assert Counter(statuses) == {422: password_check_limit.PER_MINUTE, 429: 5}
 
-    refused = she.post("/users/me/password", _CHANGE)
+    refused = caller.post("/users/me/password", _CHANGE)
 
     assert (refused.status, refused.code) == (429, "rate_limited")
     assert as_user(stack, ana).post("/users/me/password", _CHANGE).status == 200
     clock.advance(int(refused.headers["Retry-After"]))
-    assert she.post("/users/me/password", _CHANGE).status == 200
+    assert caller.post("/users/me/password", _CHANGE).status == 200
 
 
-def test_of_twenty_changes_at_once_one_is_the_first(
+def test_one_of_several_concurrent_password_changes_succeeds(
     stack: Stack, erp: Erp, aws_faults: AwsFaults
 ) -> None:
-    """The others are told that the current password is another one by now."""
-    user = new_user(erp)
-    she = as_user(stack, user)
+    """The other requests fail, because the current password has changed."""
+    user = create_user(erp)
+    caller = as_user(stack, user)
     aws_faults.latency = 0.01
-    attempts_left = attempts.PER_MINUTE
-    chosen = [f"{number} green bottles hanging" for number in range(AT_ONCE)]
+    attempts_left = password_check_limit.PER_MINUTE
+    chosen = [f"{number} green bottles hanging" for number in range(CONCURRENCY)]
 
-    answers = at_once(
-        lambda number: she.post("/users/me/password", {**_CHANGE, "new_password": chosen[number]})
+    answers = run_concurrently(
+        lambda number: caller.post(
+            "/users/me/password", {**_CHANGE, "new_password": chosen[number]}
+        )
     )
 
     statuses = Counter(answer.status for answer in answers)
     assert statuses[200] == 1
-    assert statuses[422] + statuses[429] + statuses[401] == AT_ONCE - 1
+    assert statuses[422] + statuses[429] + statuses[401] == CONCURRENCY - 1
     assert statuses[422] <= attempts_left
     won = next(number for number, answer in enumerate(answers) if answer.status == 200)
-    assert _is(stack, user, chosen[won])
+    assert has_password(stack, user, chosen[won])
 
 
 @pytest.mark.parametrize("route", ["password", "reset-password"])
-def test_what_is_kept_of_a_request_does_not_help_to_guess_its_password(
+def test_stored_fingerprint_does_not_help_to_guess_the_password(
     stack: Stack, erp: Erp, route: str
 ) -> None:
-    user = new_user(erp)
+    user = create_user(erp)
     own = route == "password"
     body = _CHANGE if own else {"password": _NEW}
     who = as_user(stack, user) if own else erp

@@ -1,4 +1,4 @@
-"""Two-step verification: enrolled, confirmed, spent once, and switched off."""
+"""Two-step verification: enrolment, confirmation, use of codes, and disabling it."""
 
 import base64
 from collections import Counter
@@ -17,8 +17,20 @@ from shared.kernel.db.unit_of_work import run_transaction
 from tests.clock import Clock
 from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
-from tests.integration.signing_in.desk import Person, enrol, hire, is_good, renew
-from tests.integration.users.office import AT_ONCE, as_user, at_once, log_of, new_user
+from tests.integration.user_grants.oauth_requests import (
+    ExampleUser,
+    create_example_user,
+    enable_two_step,
+    is_accepted,
+    refresh,
+)
+from tests.integration.users.user_requests import (
+    CONCURRENCY,
+    as_user,
+    audit_entries,
+    create_user,
+    run_concurrently,
+)
 from tests.stack import Stack
 
 
@@ -27,7 +39,7 @@ def _code(secret: str, periods: int = 0) -> str:
     return totp.code_at(base64.b32decode(secret), step + periods)
 
 
-def _confirm(erp: Erp, user: int, code: str, key: str | None = None) -> Response:
+def confirm_totp(erp: Erp, user: int, code: str, key: str | None = None) -> Response:
     return erp.post(f"/users/{user}/totp/confirm", {"code": code}, key=key)
 
 
@@ -40,12 +52,12 @@ def _login(user: int) -> Login:
 # Enrolment
 
 
-def test_an_app_is_enrolled_and_confirmed(stack: Stack, erp: Erp, clock: Clock) -> None:
+def test_authenticator_app_is_enrolled_and_confirmed(stack: Stack, erp: Erp, clock: Clock) -> None:
     clock.freeze()
-    user = new_user(erp)
-    she = as_user(stack, user)
+    user = create_user(erp)
+    caller = as_user(stack, user)
 
-    enrolled = she.post("/users/me/totp")
+    enrolled = caller.post("/users/me/totp")
 
     assert enrolled.status == 200
     secret = enrolled.data["secret"]
@@ -56,164 +68,166 @@ def test_an_app_is_enrolled_and_confirmed(stack: Stack, erp: Erp, clock: Clock) 
     assert erp.get(f"/users/{user}").data["two_step"] is False
     assert not _login(user).two_step
 
-    confirmed = _confirm(she, user, _code(secret))
+    confirmed = confirm_totp(caller, user, _code(secret))
 
     assert confirmed.status == 200
     assert confirmed.data["two_step"] is True
     assert erp.get(f"/users/{user}").data == confirmed.data
     assert [user["id"] for user in erp.walk("/users", two_step="true")] == [user]
     assert _login(user).two_step
-    assert [entry["action"] for entry in log_of(erp, target_type="user", target=user)] == [
+    assert [entry["action"] for entry in audit_entries(erp, target_type="user", target=user)] == [
         "user.created", "user.totp_enrolled",
     ]  # fmt: skip
 
 
-def test_a_wrong_code_confirms_nothing(erp: Erp, clock: Clock) -> None:
+def test_wrong_code_does_not_confirm_the_enrolment(erp: Erp, clock: Clock) -> None:
     clock.freeze()
-    user = new_user(erp)
-    nothing = _confirm(erp, user, "000000")
+    user = create_user(erp)
+    nothing = confirm_totp(erp, user, "000000")
     assert (nothing.status, nothing.code) == (409, "conflict")
 
     secret = erp.post(f"/users/{user}/totp").data["secret"]
     wrong = {_code(secret, periods) for periods in (-3, -2, 2, 3)}
     wrong -= {_code(secret, periods) for periods in (-1, 0, 1)}
     for code in (*wrong, "12345", "", "abcdef"):
-        answer = _confirm(erp, user, code)
+        answer = confirm_totp(erp, user, code)
         assert (answer.status, answer.json()["error"]["field"]) == (422, "code"), code
     assert erp.get(f"/users/{user}").data["two_step"] is False
 
 
-def test_enrolling_again_replaces_what_waits(erp: Erp, clock: Clock) -> None:
+def test_enrolling_again_replaces_the_pending_enrolment(erp: Erp, clock: Clock) -> None:
     clock.freeze()
-    user = new_user(erp)
+    user = create_user(erp)
     first, second = (erp.post(f"/users/{user}/totp").data for _ in range(2))
     assert not set(first["recovery_codes"]) & set(second["recovery_codes"])
 
     if _code(first["secret"]) != _code(second["secret"]):
-        assert _confirm(erp, user, _code(first["secret"])).status == 422
-    assert _confirm(erp, user, _code(second["secret"])).status == 200
+        assert confirm_totp(erp, user, _code(first["secret"])).status == 422
+    assert confirm_totp(erp, user, _code(second["secret"])).status == 200
 
     for answer in (
         erp.post(f"/users/{user}/totp"),
-        _confirm(erp, user, _code(second["secret"], 1)),
+        confirm_totp(erp, user, _code(second["secret"], 1)),
     ):
         assert (answer.status, answer.code) == (409, "conflict")
 
 
 @pytest.mark.usefixtures("stack")
-def test_tokens_that_were_got_without_a_code_end() -> None:
-    anna = hire()
+def test_confirmation_revokes_tokens_issued_without_a_code() -> None:
+    anna = create_example_user()
     before = anna.sign_in()
 
-    enrol(anna)
+    enable_two_step(anna)
 
-    assert not is_good(before.access_token)
-    assert renew(before.refresh_token).outcome == (400, "invalid_grant")
-    assert is_good(anna.sign_in(otp=anna.code()).access_token)
+    assert not is_accepted(before.access_token)
+    assert refresh(before.refresh_token).outcome == (400, "invalid_grant")
+    assert is_accepted(anna.sign_in(otp=anna.code()).access_token)
 
 
-def test_of_twenty_confirmations_with_one_code_one_counts(
+def test_one_of_several_concurrent_confirmations_succeeds(
     erp: Erp, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     clock.freeze()
-    user = new_user(erp)
+    user = create_user(erp)
     code = _code(erp.post(f"/users/{user}/totp").data["secret"])
     aws_faults.latency = 0.01
 
-    answers = at_once(lambda number: _confirm(erp, user, code, key=f"c-{number}"))
+    answers = run_concurrently(lambda number: confirm_totp(erp, user, code, key=f"c-{number}"))
 
-    assert Counter(answer.status for answer in answers) == {200: 1, 409: AT_ONCE - 1}
-    assert [entry["action"] for entry in log_of(erp, action="user.totp_enrolled")] != []
-    assert len(log_of(erp, action="user.totp_enrolled")) == 1
-
-
-# Spending codes
+    assert Counter(answer.status for answer in answers) == {200: 1, 409: CONCURRENCY - 1}
+    assert [entry["action"] for entry in audit_entries(erp, action="user.totp_enrolled")] != []
+    assert len(audit_entries(erp, action="user.totp_enrolled")) == 1
 
 
-def _spend(user: int, code: str) -> bool:
-    """As a sign-in does."""
+# Use of codes
+
+
+def use_code(user: int, code: str) -> bool:
+    """Use a code like a sign-in; return whether it was accepted."""
     store = store_for("acme")
 
     def use_case(tx: Transaction) -> bool:
         account = repository.read_account(tx.store, user)
         assert account is not None
-        after = second_factor.spent("acme", account.login, code, tx.now_ms / 1000)
+        after = second_factor.use_code("acme", account.login, code, tx.now_ms / 1000)
         if after is None:
             return False
-        repository.bind(tx, account, after)
+        repository.bind_sign_in(tx, account, after)
         return True
 
     return run_transaction(store, use_case)
 
 
 @pytest.fixture
-def anna(stack: Stack, clock: Clock) -> Person:
-    """A user with two-step verification, none of whose codes of this moment are spent."""
+def anna(stack: Stack, clock: Clock) -> ExampleUser:
+    """A user with two-step verification, whose current codes are unused."""
     assert stack
     clock.freeze()
-    anna = hire()
-    enrol(anna)
+    anna = create_example_user()
+    enable_two_step(anna)
     return anna
 
 
-def _app_code(person: Person) -> str:
+def _app_code(person: ExampleUser) -> str:
     return person.code()
 
 
-def _recovery_code(person: Person) -> str:
+def _recovery_code(person: ExampleUser) -> str:
     return person.recovery_codes[3]
 
 
 @pytest.mark.parametrize("choose", [_app_code, _recovery_code])
-def test_a_code_is_spent_once_by_twenty_at_once(
-    anna: Person, aws_faults: AwsFaults, choose: Callable[[Person], str]
+def test_code_is_accepted_once_by_concurrent_requests(
+    anna: ExampleUser, aws_faults: AwsFaults, choose: Callable[[ExampleUser], str]
 ) -> None:
     code = choose(anna)
     aws_faults.latency = 0.01
 
-    assert sorted(at_once(lambda _: _spend(anna.id, code))) == [False] * (AT_ONCE - 1) + [True]
-    assert not _spend(anna.id, code)
+    assert sorted(run_concurrently(lambda _: use_code(anna.id, code))) == [False] * (
+        CONCURRENCY - 1
+    ) + [True]
+    assert not use_code(anna.id, code)
 
 
-def test_codes_work_as_long_as_a_clock_may_be_off(anna: Person, clock: Clock) -> None:
+def test_codes_tolerate_clock_drift_of_one_period(anna: ExampleUser, clock: Clock) -> None:
     early, late = anna.code(), anna.code(periods=1)
-    assert _spend(anna.id, late)
-    assert not _spend(anna.id, early), "a code before the one that was spent"
+    assert use_code(anna.id, late)
+    assert not use_code(anna.id, early), "a code before the used one"
     clock.advance(2 * totp.PERIOD)
-    assert not _spend(anna.id, late)
-    assert _spend(anna.id, anna.code())
+    assert not use_code(anna.id, late)
+    assert use_code(anna.id, anna.code())
     missed = anna.code(periods=1)
     clock.advance(3 * totp.PERIOD)
-    assert not _spend(anna.id, missed)
+    assert not use_code(anna.id, missed)
 
 
-def test_each_recovery_code_works_once_however_it_is_typed(anna: Person) -> None:
+def test_recovery_codes_work_once_in_any_spelling(anna: ExampleUser) -> None:
     for code in anna.recovery_codes:
-        assert _spend(anna.id, code.upper().replace("-", " "))
-        assert not _spend(anna.id, code)
-    assert _spend(anna.id, anna.code())
+        assert use_code(anna.id, code.upper().replace("-", " "))
+        assert not use_code(anna.id, code)
+    assert use_code(anna.id, anna.code())
 
 
-def test_codes_of_another_user_or_before_confirmation_are_worth_nothing(
-    anna: Person, erp: Erp
+def test_codes_of_another_user_or_a_pending_enrolment_are_refused(
+    anna: ExampleUser, erp: Erp
 ) -> None:
-    bert = hire("bert")
+    bert = create_example_user("bert")
     waiting = erp.post(f"/users/{bert.id}/totp").data
     for code in (anna.code(), anna.recovery_codes[0], _code(waiting["secret"])):
-        assert not _spend(bert.id, code)
-    assert not _spend(bert.id, waiting["recovery_codes"][0])
+        assert not use_code(bert.id, code)
+    assert not use_code(bert.id, waiting["recovery_codes"][0])
 
 
-def test_a_secret_can_be_unsealed_for_its_user_alone(anna: Person) -> None:
+def test_secret_can_only_be_unsealed_for_its_user(anna: ExampleUser) -> None:
     factor = _login(anna.id).second_factor
     assert factor is not None
-    assert second_factor.unsealed("acme", anna.id, factor.sealed) == anna.secret
+    assert second_factor.unseal_secret("acme", anna.id, factor.sealed_secret) == anna.secret
     for tenant, user in (("beta", anna.id), ("acme", anna.id + 1)):
         with pytest.raises(ClientError):
-            second_factor.unsealed(tenant, user, factor.sealed)
+            second_factor.unseal_secret(tenant, user, factor.sealed_secret)
 
 
-def test_a_sign_in_misses_nothing_that_happens_at_that_moment(anna: Person, erp: Erp) -> None:
+def test_concurrent_change_of_the_user_makes_the_sign_in_stale(anna: ExampleUser, erp: Erp) -> None:
     for method, path, body in (
         ("PATCH", "", {"is_active": False}),
         ("PATCH", "", {"is_active": True}),
@@ -224,46 +238,46 @@ def test_a_sign_in_misses_nothing_that_happens_at_that_moment(anna: Person, erp:
         tx = Transaction(store_for("acme"))
         account = repository.read_account(tx.store, anna.id)
         assert account is not None
-        repository.bind(tx, account, account.login)
+        repository.bind_sign_in(tx, account, account.login)
         assert erp.send(method, f"/users/{anna.id}{path}", body).status == 200
         with pytest.raises(StaleRead):
             tx.commit()
 
 
-# Switching it off
+# Disabling
 
 
-def test_it_can_be_switched_off_by_oneself_and_by_others(
-    stack: Stack, anna: Person, erp: Erp
+def test_user_and_administrator_can_disable_two_step_verification(
+    stack: Stack, anna: ExampleUser, erp: Erp
 ) -> None:
-    she = Erp(stack.gateway, anna.sign_in(otp=anna.code()).access_token)
-    off = she.delete("/users/me/totp")
+    caller = Erp(stack.gateway, anna.sign_in(otp=anna.code()).access_token)
+    off = caller.delete("/users/me/totp")
     assert (off.status, off.data["two_step"]) == (200, False)
     assert _login(anna.id).second_factor is None
     assert anna.sign_in().status == 200
-    assert not _spend(anna.id, anna.recovery_codes[0])
+    assert not use_code(anna.id, anna.recovery_codes[0])
 
-    enrol(anna)
+    enable_two_step(anna)
     assert erp.delete(f"/users/{anna.id}/totp").data["two_step"] is False
-    actions = [entry["action"] for entry in log_of(erp, target_type="user", target=anna.id)]
+    actions = [entry["action"] for entry in audit_entries(erp, target_type="user", target=anna.id)]
     assert actions == ["user.created", *["user.totp_enrolled", "user.totp_removed"] * 2]
 
 
-def test_what_waits_can_be_given_up(erp: Erp, clock: Clock) -> None:
+def test_pending_enrolment_can_be_deleted(erp: Erp, clock: Clock) -> None:
     clock.freeze()
-    user = new_user(erp)
+    user = create_user(erp)
     before = erp.get(f"/users/{user}").data
     code = _code(erp.post(f"/users/{user}/totp").data["secret"])
 
     for _ in range(2):
         assert erp.delete(f"/users/{user}/totp").data == before
-    assert _confirm(erp, user, code).code == "conflict"
-    assert [entry["action"] for entry in log_of(erp, target_type="user", target=user)] == [
+    assert confirm_totp(erp, user, code).code == "conflict"
+    assert [entry["action"] for entry in audit_entries(erp, target_type="user", target=user)] == [
         "user.created"
     ]
 
 
-def test_a_reset_of_the_password_leaves_the_second_factor(anna: Person, erp: Erp) -> None:
+def test_password_reset_keeps_the_second_factor(anna: ExampleUser, erp: Erp) -> None:
     anna.password = erp.post(f"/users/{anna.id}/reset-password").data["password"]
     assert _login(anna.id).two_step
-    assert is_good(anna.sign_in(otp=anna.code()).access_token)
+    assert is_accepted(anna.sign_in(otp=anna.code()).access_token)

@@ -1,4 +1,4 @@
-"""Users over HTTP: what is made, changed and refused, and what ends with it."""
+"""Users over HTTP."""
 
 from collections import Counter
 from typing import Any
@@ -10,16 +10,21 @@ from shared.identity.users.repository import read_account
 from shared.kernel.db.items import from_attributes
 from tests.faults import AwsFaults
 from tests.gateway import Erp
-from tests.integration.census import assert_totals_are_true, take_census
-from tests.integration.signing_in.desk import caller_of, hire, is_good, renew
-from tests.integration.users.office import (
-    AT_ONCE,
+from tests.integration.stored_entities import assert_counters_match, read_stored_entities
+from tests.integration.user_grants.oauth_requests import (
+    caller_of,
+    create_example_user,
+    is_accepted,
+    refresh,
+)
+from tests.integration.users.user_requests import (
+    CONCURRENCY,
     as_user,
-    at_once,
-    at_the_last_moment,
-    log_of,
-    new_role,
-    new_user,
+    audit_entries,
+    before_next_commit,
+    create_role,
+    create_user,
+    run_concurrently,
 )
 from tests.integration.write_users import MARIA, PASSWORD
 from tests.stack import Stack
@@ -30,11 +35,11 @@ def _problems(answer: Any) -> list[str]:
     return [problem["field"] for problem in answer.json()["errors"]]
 
 
-# Creating
+# Creation
 
 
-def test_a_user_is_created_with_a_password_that_is_shown_once(erp: Erp) -> None:
-    role = new_role(erp)
+def test_created_user_has_a_generated_password_that_is_shown_once(erp: Erp) -> None:
+    role = create_role(erp)
     made = erp.post("/users", {**MARIA, "username": " Maria.LOPEZ ", "roles": [role]})
 
     assert made.status == 201
@@ -56,7 +61,7 @@ def test_a_user_is_created_with_a_password_that_is_shown_once(erp: Erp) -> None:
     assert erp.get("/users").data == [shown]
 
 
-def test_a_password_that_is_given_is_not_shown(erp: Erp) -> None:
+def test_given_password_is_not_returned(erp: Erp) -> None:
     made = erp.post("/users", {**MARIA, "roles": [], "password": PASSWORD})
 
     assert made.status == 201
@@ -64,9 +69,9 @@ def test_a_password_that_is_given_is_not_shown(erp: Erp) -> None:
     assert PASSWORD not in made.text
 
 
-def test_all_that_is_wrong_is_told_at_once(erp: Erp) -> None:
-    new_user(erp)
-    role = new_role(erp)
+def test_create_returns_all_problems(erp: Erp) -> None:
+    create_user(erp)
+    role = create_role(erp)
     wrong = {
         "username": "maria.lopez",
         "name": "",
@@ -82,32 +87,34 @@ def test_all_that_is_wrong_is_told_at_once(erp: Erp) -> None:
 
 
 @pytest.mark.parametrize("password", ["", "short", "password1234", "x" * 300, "x" * 2_000, 5])
-def test_a_bad_password_is_refused(erp: Erp, password: object) -> None:
+def test_bad_passwords_are_refused(erp: Erp, password: object) -> None:
     assert _problems(erp.post("/users", {**MARIA, "roles": [], "password": password})) == [
         "password"
     ]
 
 
-def test_twenty_at_once_create_one_user(stack: Stack, erp: Erp, aws_faults: AwsFaults) -> None:
-    role = new_role(erp)
+def test_concurrent_creations_of_one_name_create_one_user(
+    stack: Stack, erp: Erp, aws_faults: AwsFaults
+) -> None:
+    role = create_role(erp)
     aws_faults.latency = 0.01
     body = {**MARIA, "roles": [role], "password": PASSWORD}
 
-    answers = at_once(lambda number: erp.post("/users", body, key=f"maria-{number}"))
+    answers = run_concurrently(lambda number: erp.post("/users", body, key=f"maria-{number}"))
 
-    assert Counter(answer.status for answer in answers) == {201: 1, 422: AT_ONCE - 1}
+    assert Counter(answer.status for answer in answers) == {201: 1, 422: CONCURRENCY - 1}
     assert {tuple(_problems(one)) for one in answers if one.status == 422} == {("username",)}
     assert [user["username"] for user in erp.walk("/users")] == ["maria.lopez"]
-    assert_totals_are_true(stack, take_census(stack))
+    assert_counters_match(stack, read_stored_entities(stack))
     assert "1 user has" in erp.delete(f"/roles/{role}").text
 
 
-# Changing
+# Changes
 
 
-def test_only_what_is_sent_changes(erp: Erp) -> None:
-    first, second = new_role(erp, "A"), new_role(erp, "B")
-    user = new_user(erp, roles=[first])
+def test_only_sent_fields_change(erp: Erp) -> None:
+    first, second = create_role(erp, "A"), create_role(erp, "B")
+    user = create_user(erp, roles=[first])
     before = erp.get(f"/users/{user}").data
 
     changed = erp.patch(f"/users/{user}", {"email": None, "roles": [second, first]})
@@ -131,19 +138,19 @@ def test_only_what_is_sent_changes(erp: Erp) -> None:
         ({"is_active": "no", "email": "x", "roles": [9]}, ["email", "is_active", "roles.0"]),
     ],
 )
-def test_what_a_change_must_not_be(erp: Erp, body: dict[str, Any], fields: list[str]) -> None:
-    user = new_user(erp)
+def test_invalid_changes_are_refused(erp: Erp, body: dict[str, Any], fields: list[str]) -> None:
+    user = create_user(erp)
     assert _problems(erp.patch(f"/users/{user}", body)) == fields
 
 
-def test_a_user_name_stays(erp: Erp) -> None:
-    user = new_user(erp)
+def test_user_name_cannot_be_changed(erp: Erp) -> None:
+    user = create_user(erp)
     assert erp.patch(f"/users/{user}", {"username": "other"}).data["username"] == "maria.lopez"
 
 
-def test_a_deleted_user_is_gone_and_the_name_is_free(stack: Stack, erp: Erp) -> None:
-    role = new_role(erp)
-    user = new_user(erp, roles=[role])
+def test_deleted_user_is_gone_and_the_name_is_free(stack: Stack, erp: Erp) -> None:
+    role = create_role(erp)
+    user = create_user(erp, roles=[role])
     shown = erp.get(f"/users/{user}").data
 
     assert erp.delete(f"/users/{user}").data == shown
@@ -157,98 +164,98 @@ def test_a_deleted_user_is_gone_and_the_name_is_free(stack: Stack, erp: Erp) -> 
     ):
         assert (answer.status, answer.code) == (410, "gone")
     assert read_account(stack.store(), user) is None
-    assert new_user(erp, roles=[role]) == user + 1
+    assert create_user(erp, roles=[role]) == user + 1
     assert erp.delete(f"/users/{user + 1}").status == 200
     assert erp.delete(f"/roles/{role}").status == 200
 
 
-# What ends with it
+# Revoked access
 
 
-def test_a_disabled_user_is_out_and_back_in_when_enabled(erp: Erp) -> None:
-    anna = hire()
+def test_disabled_user_loses_access_until_enabled(erp: Erp) -> None:
+    anna = create_example_user()
     before = anna.sign_in()
-    assert is_good(before.access_token)
+    assert is_accepted(before.access_token)
 
     assert erp.patch(f"/users/{anna.id}", {"is_active": False}).data["is_active"] is False
-    assert not is_good(before.access_token)
-    assert renew(before.refresh_token).outcome == (400, "invalid_grant")
+    assert not is_accepted(before.access_token)
+    assert refresh(before.refresh_token).outcome == (400, "invalid_grant")
     assert anna.sign_in().outcome == (400, "invalid_grant")
 
     assert erp.patch(f"/users/{anna.id}", {"is_active": True}).data["is_active"] is True
-    assert not is_good(before.access_token)
-    assert renew(before.refresh_token).outcome == (400, "invalid_grant")
-    assert is_good(anna.sign_in().access_token)
+    assert not is_accepted(before.access_token)
+    assert refresh(before.refresh_token).outcome == (400, "invalid_grant")
+    assert is_accepted(anna.sign_in().access_token)
 
 
-def test_a_role_that_is_lost_ends_tokens_but_no_session(erp: Erp) -> None:
+def test_removed_role_revokes_tokens_but_keeps_sessions(erp: Erp) -> None:
     assert erp
-    anna = hire()
-    other = new_role(erp, "Readers")
+    anna = create_example_user()
+    other = create_role(erp, "Readers")
     before = anna.sign_in()
 
     erp.patch(f"/users/{anna.id}", {"roles": [*anna.roles, other]})
-    assert is_good(before.access_token), "what is gained takes nothing away"
+    assert is_accepted(before.access_token), "an added right revokes nothing"
     erp.patch(f"/users/{anna.id}", {"roles": [other]})
 
-    assert not is_good(before.access_token)
-    again = renew(before.refresh_token)
-    assert is_good(again.access_token)
+    assert not is_accepted(before.access_token)
+    again = refresh(before.refresh_token)
+    assert is_accepted(again.access_token)
 
 
 @pytest.mark.parametrize("grant", ["password", "refresh_token"])
-def test_what_is_lost_at_the_last_moment_is_not_in_the_token(
+def test_role_removed_during_a_grant_is_not_in_the_token(
     erp: Erp, aws_faults: AwsFaults, grant: str
 ) -> None:
-    anna = hire()
+    anna = create_example_user()
     refresh_token = anna.sign_in().refresh_token
-    lose = at_the_last_moment(
+    lose = before_next_commit(
         aws_faults, lambda: erp.patch(f"/users/{anna.id}", {"roles": []}).status == 200
     )
 
     with lose:
-        got = renew(refresh_token) if grant == "refresh_token" else anna.sign_in()
+        got = refresh(refresh_token) if grant == "refresh_token" else anna.sign_in()
 
     assert caller_of(got.access_token).permissions == frozenset()
-    assert is_good(got.access_token)
-    assert is_good(renew(got.refresh_token).access_token)
+    assert is_accepted(got.access_token)
+    assert is_accepted(refresh(got.refresh_token).access_token)
 
 
-def test_a_deleted_user_is_out(erp: Erp) -> None:
-    anna = hire()
+def test_deleted_user_loses_access(erp: Erp) -> None:
+    anna = create_example_user()
     before = anna.sign_in()
 
     assert erp.delete(f"/users/{anna.id}").status == 200
 
-    assert not is_good(before.access_token)
-    assert renew(before.refresh_token).outcome == (400, "invalid_grant")
+    assert not is_accepted(before.access_token)
+    assert refresh(before.refresh_token).outcome == (400, "invalid_grant")
     assert anna.sign_in().outcome == (400, "invalid_grant")
 
 
-# Who may
+# Authorization
 
 
-def test_users_may_read_themselves_and_nobody_else(stack: Stack, erp: Erp) -> None:
-    maria, ana = new_user(erp), new_user(erp, "ana")
+def test_user_can_read_only_the_own_record(stack: Stack, erp: Erp) -> None:
+    maria, ana = create_user(erp), create_user(erp, "ana")
     shown = erp.get(f"/users/{maria}").data
-    she = as_user(stack, maria)
+    caller = as_user(stack, maria)
 
-    assert she.get("/users/me").data == shown
-    assert she.get(f"/users/{maria}").data == shown
-    assert she.get(f"/users/{ana}").code == "forbidden"
-    assert she.get("/users").code == "forbidden"
-    assert she.patch("/users/me", {"roles": []}).status in {403, 404}
-    assert she.patch(f"/users/{maria}", {"name": "Me"}).code == "forbidden"
-    assert she.delete(f"/users/{maria}").code == "forbidden"
-    assert she.post(f"/users/{maria}/reset-password").code == "forbidden"
+    assert caller.get("/users/me").data == shown
+    assert caller.get(f"/users/{maria}").data == shown
+    assert caller.get(f"/users/{ana}").code == "forbidden"
+    assert caller.get("/users").code == "forbidden"
+    assert caller.patch("/users/me", {"roles": []}).status in {403, 404}
+    assert caller.patch(f"/users/{maria}", {"name": "Me"}).code == "forbidden"
+    assert caller.delete(f"/users/{maria}").code == "forbidden"
+    assert caller.post(f"/users/{maria}/reset-password").code == "forbidden"
     administrator = as_user(stack, ana, "users.manage")
     assert administrator.get(f"/users/{maria}").data == shown
     assert administrator.get("/users/me").data["username"] == "ana"
-    assert erp.get("/users/me").code == "not_found", "a client is no user"
+    assert erp.get("/users/me").code == "not_found", "a client is not a user"
 
 
-def test_limited_tokens_do_not_reach_their_own_user(stack: Stack, erp: Erp) -> None:
-    maria = new_user(erp)
+def test_restricted_tokens_cannot_access_the_own_user(stack: Stack, erp: Erp) -> None:
+    maria = create_user(erp)
     for claims in ({"kind": "mobile"}, {"second_factor": False}):
         limited = as_user(stack, maria, "users.manage", **claims)
         for method, path in (
@@ -260,12 +267,12 @@ def test_limited_tokens_do_not_reach_their_own_user(stack: Stack, erp: Erp) -> N
             assert limited.send(method, path, {}).code == "client_not_allowed", path
 
 
-# What is kept
+# Stored and logged data
 
 
-def test_what_was_done_is_in_the_audit_log(stack: Stack, erp: Erp) -> None:
-    role = new_role(erp)
-    user = new_user(erp, roles=[role])
+def test_changes_of_users_are_audited(stack: Stack, erp: Erp) -> None:
+    role = create_role(erp)
+    user = create_user(erp, roles=[role])
     target = f"/users/{user}"
     administrator = as_user(stack, 99, "users.manage")
 
@@ -276,7 +283,7 @@ def test_what_was_done_is_in_the_audit_log(stack: Stack, erp: Erp) -> None:
     administrator.post(f"{target}/reset-password")
     administrator.delete(target)
 
-    log = log_of(erp, target_type="user", target=user)
+    log = audit_entries(erp, target_type="user", target=user)
     assert [(entry["action"], entry["changes"]) for entry in log] == [
         ("user.created", {}),
         (
@@ -296,7 +303,7 @@ def test_what_was_done_is_in_the_audit_log(stack: Stack, erp: Erp) -> None:
     assert {entry["actor"]["id"] for entry in log[1:]} == {"99"}
 
 
-def test_no_secret_is_logged_or_stored_or_told_again(
+def test_secrets_are_not_logged_stored_or_returned_again(
     stack: Stack,
     erp: Erp,
     capsys: pytest.CaptureFixture[str],
@@ -323,5 +330,5 @@ def test_no_secret_is_logged_or_stored_or_told_again(
         assert secret not in shown
         assert secret not in written
     assert PASSWORD not in own.text
-    directory.forget()
+    directory.clear()
     assert erp.post("/users", {**MARIA, "roles": []}, key="create").text == made.text

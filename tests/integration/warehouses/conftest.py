@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from shared.kernel.db.references import register_references
 from shared.kernel.db.transaction import Transaction
+from shared.warehouse.references import register_references
 from tests.gateway import Erp
 from tests.stack import Stack
 

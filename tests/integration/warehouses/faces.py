@@ -7,7 +7,7 @@ from shared.warehouse.catalog.repository import PRODUCTS
 from shared.warehouse.pick_faces.repository import PICK_FACES
 from shared.warehouse.warehouses.repository import POSITIONS
 from tests.gateway import Erp, Response
-from tests.integration.census import assert_totals_are_true, take_census
+from tests.integration.stored_entities import assert_counters_match, read_stored_entities
 from tests.stack import Stack
 
 PRODUCTS_OF = ("BOLT", "NUT")
@@ -36,8 +36,8 @@ def assign(erp: Erp, item_code: str = "BOLT", bin_code: str = "A-01", **more: ob
 
 def assert_faces_are_true(stack: Stack) -> None:
     """Each pick face is of a product and a position that are there, which both know of it."""
-    census = take_census(stack)
-    assert_totals_are_true(stack, census)
+    census = read_stored_entities(stack)
+    assert_counters_match(stack, census)
     faces = census.entities[PICK_FACES.kind]
     products = {one.id: one.item_code for one in census.entities[PRODUCTS.kind]}
     positions = {one.id: one.bin_code for one in census.entities[POSITIONS.kind]}

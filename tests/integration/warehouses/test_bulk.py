@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from shared.kernel.db import steps
 from shared.kernel.db.transaction import Transaction
-from shared.warehouse.warehouses import bulk as subject
 from tests.faults import AwsFaults, Fault, Killed, conflict, kill_after, kill_before, lose_answer
 from tests.gateway import Erp
 from tests.integration.warehouses.answers import codes, problems
@@ -37,7 +37,7 @@ NAMES = [
 @pytest.fixture
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> int:
     """Five positions per transaction, so that twelve take three."""
-    monkeypatch.setattr(subject, "_STEP", 5)
+    monkeypatch.setattr(steps, "STEP_ACTIONS", 10)
     return 5
 
 
@@ -130,7 +130,7 @@ def test_a_step_fills_a_transaction(erp: Erp, warehouse: Make, aws_faults: AwsFa
         assert len(erp.post(BULK, body, key="k1").data) == 100
 
     steps = [call for call in recording.calls if call.operation == "TransactWriteItems"]
-    assert [len(step.request["TransactItems"]) for step in steps] == [99, 99, 5, 1]
+    assert [len(step.request["TransactItems"]) for step in steps] == [81, 81, 41, 1]
 
 
 @pytest.mark.usefixtures("small_steps", "clock")

@@ -8,11 +8,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from local.sample import ACME, read
+from local.sample import ACME, read_records
 from shared.kernel.json_text import loads
 from tests.faults import AwsFaults
 from tests.gateway import Erp
-from tests.integration.census import assert_totals_are_true, take_census
+from tests.integration.stored_entities import assert_counters_match, read_stored_entities
 from tests.integration.warehouses.answers import problems
 from tests.integration.write_routes import MAP
 from tests.openapi import complaints
@@ -56,7 +56,7 @@ def big_map(bays: int) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("body", read(ACME / "warehouse_layouts.json"), ids=["CEN", "DUB"])
+@pytest.mark.parametrize("body", read_records(ACME / "warehouse_layouts.json"), ids=["CEN", "DUB"])
 def test_a_map_comes_back_field_by_field(
     erp: Erp, stack: Stack, warehouse: Make, body: dict[str, Any]
 ) -> None:
@@ -170,9 +170,9 @@ def test_a_map_goes_with_its_warehouse(erp: Erp, stack: Stack, warehouse: Make) 
     for answer in (erp.get(LAYOUT), erp.get(f"{LAYOUT}.svg"), erp.put(LAYOUT, HALL)):
         assert (answer.status, answer.code) == (410, "gone")
     assert not [item for item in stack.items() if item["SK"]["S"].startswith("PART")]
-    census = take_census(stack)
+    census = read_stored_entities(stack)
     assert census.entities["layout"] == []
-    assert_totals_are_true(stack, census)
+    assert_counters_match(stack, census)
 
 
 def test_a_map_as_large_as_a_body_may_be(erp: Erp, stack: Stack, warehouse: Make) -> None:

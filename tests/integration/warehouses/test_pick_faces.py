@@ -4,7 +4,7 @@ import pytest
 
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
-from shared.kernel.validation import check
+from shared.kernel.validation import check, ensure_valid
 from shared.warehouse.pick_faces import service
 from shared.warehouse.pick_faces.models import PickFaceDraft
 from tests.faults import AwsFaults
@@ -22,9 +22,7 @@ def depot(erp: Erp) -> Erp:
 
 
 def draft(**fields: object) -> PickFaceDraft:
-    made, wrong = check(PickFaceDraft, face(**fields))  # type: ignore[arg-type]
-    assert made, wrong
-    return made
+    return ensure_valid(check(PickFaceDraft, face(**fields)))  # type: ignore[arg-type]
 
 
 def test_a_pick_face_comes_back_field_by_field(depot: Erp, stack: Stack) -> None:

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from shared.kernel.db.references import retire
 from shared.kernel.db.transaction import StaleRead, Transaction
+from shared.warehouse.references import retire
 from shared.warehouse.warehouses import service
 from tests.clock import Clock
 from tests.gateway import Erp, Response
-from tests.integration.census import take_census
+from tests.integration.stored_entities import read_stored_entities
 from tests.integration.write_routes import MAP
 from tests.stack import Stack
 
@@ -162,7 +162,7 @@ def test_a_map_is_not_published_for_a_warehouse_that_goes(
 
     assert deleted[0].status == 200
     assert (answer.status, answer.code) == (410, "gone")
-    assert take_census(stack).entities["layout"] == []
+    assert read_stored_entities(stack).entities["layout"] == []
 
 
 def test_a_map_published_while_its_warehouse_goes_goes_too(
@@ -175,7 +175,7 @@ def test_a_map_published_while_its_warehouse_goes_goes_too(
 
     assert (published[0].status, answer.status) == (200, 200)
     assert erp.get("/warehouses/1/layout").status == 410
-    assert take_census(stack).entities["layout"] == []
+    assert read_stored_entities(stack).entities["layout"] == []
 
 
 def test_two_maps_at_the_same_moment_are_two_versions(

@@ -1,5 +1,3 @@
-"""The floor on which waves are worked."""
-
 import pytest
 
 from tests.gateway import Erp

@@ -1,4 +1,4 @@
-"""Who does what to waves and their pickings at the same instant."""
+"""Concurrent actions on waves and their pickings."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -8,10 +8,10 @@ from threading import Barrier
 
 import pytest
 
-from shared.warehouse.waves import creating
+from shared.kernel.db import steps
 from tests.faults import AwsFaults
 from tests.gateway import Response
-from tests.integration.census import assert_totals_are_true, take_census
+from tests.integration.stored_entities import assert_counters_match, read_stored_entities
 from tests.stack import Stack
 from tests.stock_invariants import prove
 from tests.warehouse_scenario import WarehouseScenario
@@ -20,7 +20,7 @@ from tests.wave_scenario import WaveScenario
 
 @pytest.fixture
 def wave_scenario(yard: WarehouseScenario, aws_faults: AwsFaults) -> WaveScenario:
-    """Eight pickings of bricks that are there; each AWS call lasts, so that requests meet."""
+    """Eight pickings of bricks in stock; AWS calls are delayed, so that requests overlap."""
     yard.stock("BRICK", 8)
     wave_scenario = WaveScenario(yard)
     wave_scenario.pickings(8)
@@ -29,7 +29,7 @@ def wave_scenario(yard: WarehouseScenario, aws_faults: AwsFaults) -> WaveScenari
 
 
 def at_once(calls: Sequence[Callable[[], Response]]) -> list[Response]:
-    """Make calls at the same instant; their answers in the order of the calls."""
+    """Make calls at the same instant; return their answers in the order of the calls."""
     barrier = Barrier(len(calls))
 
     def make(call: Callable[[], Response]) -> Response:
@@ -40,12 +40,12 @@ def at_once(calls: Sequence[Callable[[], Response]]) -> list[Response]:
         return list(workers.map(make, calls))
 
 
-def _assert_sound(stack: Stack) -> None:
-    assert_totals_are_true(stack, take_census(stack))
+def _assert_consistent(stack: Stack) -> None:
+    assert_counters_match(stack, read_stored_entities(stack))
     prove(stack.store())
 
 
-def test_of_many_waves_one_gets_a_picking(wave_scenario: WaveScenario, stack: Stack) -> None:
+def test_concurrent_waves_assign_a_picking_once(wave_scenario: WaveScenario, stack: Stack) -> None:
     answers = at_once([partial(wave_scenario.create, [8, own]) for own in range(1, 8)])
 
     assert Counter(answer.status for answer in answers) == {201: 1, 409: 6}
@@ -55,13 +55,13 @@ def test_of_many_waves_one_gets_a_picking(wave_scenario: WaveScenario, stack: St
     assert winner["id"] == wave["id"]
     in_wave = {order["picking_id"] for order in winner["orders"]}
     assert wave_scenario.create([one for one in range(1, 9) if one not in in_wave]).status == 201
-    _assert_sound(stack)
+    _assert_consistent(stack)
 
 
-def test_of_large_waves_one_gets_them_all(
+def test_concurrent_large_waves_do_not_share_pickings(
     wave_scenario: WaveScenario, stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(creating, "_PER_STEP", 1)
+    monkeypatch.setattr(steps, "STEP_ACTIONS", 1)
 
     answers = at_once(
         [
@@ -75,22 +75,22 @@ def test_of_large_waves_one_gets_them_all(
     assert states[201] == 1
     assert states[409] + states[503] == 2
     assert len(wave_scenario.erp.walk("/waves")) == 1
-    _assert_sound(stack)
+    _assert_consistent(stack)
 
 
-def test_a_rule_leaves_to_the_next_what_another_took(
-    wave_scenario: WaveScenario, stack: Stack
-) -> None:
+def test_concurrent_rules_share_the_pickings(wave_scenario: WaveScenario, stack: Stack) -> None:
     answers = at_once([lambda: wave_scenario.create(rule={"max_orders": 3})] * 3)
 
     made = [answer.data for answer in answers if answer.status == 201]
     taken = [order["picking_id"] for wave in made for order in wave["orders"]]
     assert [answer.status for answer in answers] == [201] * 3
     assert sorted(taken) == list(range(1, 9))
-    _assert_sound(stack)
+    _assert_consistent(stack)
 
 
-def test_a_wave_misses_none_of_its_pickings(wave_scenario: WaveScenario, stack: Stack) -> None:
+def test_wave_counts_all_concurrent_changes_of_its_pickings(
+    wave_scenario: WaveScenario, stack: Stack
+) -> None:
     number = wave_scenario.wave(range(1, 9), "plan", "release")
 
     started = at_once([partial(wave_scenario.yard.act, one, "start") for one in range(1, 9)])
@@ -101,10 +101,10 @@ def test_a_wave_misses_none_of_its_pickings(wave_scenario: WaveScenario, stack: 
     assert {answer.status for answer in ended} == {200}
     shown = wave_scenario.shown(number)
     assert (shown["status"], shown["metrics"]["ended_orders"]) == ("picked", 8)
-    _assert_sound(stack)
+    _assert_consistent(stack)
 
 
-def test_a_release_and_what_its_pickings_do_meanwhile(
+def test_release_races_with_changes_of_its_pickings(
     wave_scenario: WaveScenario, stack: Stack
 ) -> None:
     number = wave_scenario.wave(range(1, 9), "plan")
@@ -125,10 +125,10 @@ def test_a_release_and_what_its_pickings_do_meanwhile(
     assert (shown["status"], shown["metrics"]["ended_orders"]) == ("in_progress", 1)
     events = Counter(event["type"]["S"] for event in stack.events())
     assert events["wave.released"] == 1
-    _assert_sound(stack)
+    _assert_consistent(stack)
 
 
-def test_a_cancelled_wave_and_its_release_exclude_each_other(
+def test_cancel_racing_with_release_ends_cancelled(
     wave_scenario: WaveScenario, stack: Stack
 ) -> None:
     number = wave_scenario.wave(range(1, 9), "plan")
@@ -137,9 +137,9 @@ def test_a_cancelled_wave_and_its_release_exclude_each_other(
         [lambda: wave_scenario.act(number, "release"), lambda: wave_scenario.act(number, "cancel")]
     )
 
-    # Cancelled either before the release, which is then refused, or after it.
+    # The wave is cancelled before the release, which is then refused, or after it.
     assert cancelled.status == 200
     assert released.status in {200, 409}
     assert wave_scenario.status(number) == "cancelled"
     assert wave_scenario.create(range(1, 9)).status == 201
-    _assert_sound(stack)
+    _assert_consistent(stack)

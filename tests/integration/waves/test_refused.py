@@ -1,4 +1,4 @@
-"""What no wave is made of: told all at once, and nothing is changed."""
+"""Refused waves: all problems are reported, and nothing changes."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def wave_scenario(yard: WarehouseScenario) -> WaveScenario:
     return wave_scenario
 
 
-def _lasting(stack: Stack) -> list[Any]:
+def _stored_items(stack: Stack) -> list[Any]:
     return [item for item in stack.items() if item["PK"]["S"] != "sequence"]
 
 
@@ -62,10 +62,10 @@ GOOD = {"warehouse_code": "YARD", "strategy": "batch", "picking_ids": [1, 2]}
         ),
     ],
 )
-def test_a_wrong_field_is_named(
+def test_invalid_field_is_named(
     wave_scenario: WaveScenario, stack: Stack, body: dict[str, object], fields: list[str]
 ) -> None:
-    before = _lasting(stack)
+    before = _stored_items(stack)
 
     answer = wave_scenario.erp.post(
         "/waves", {"warehouse_code": "YARD", "strategy": "batch", **body}
@@ -73,45 +73,43 @@ def test_a_wrong_field_is_named(
 
     assert (answer.status, answer.code) == (422, "validation_failed"), answer.text
     assert sorted(problem["field"] for problem in answer.json()["errors"]) == fields
-    assert _lasting(stack) == before
+    assert _stored_items(stack) == before
 
 
-def test_a_picking_named_twice_is_there_once(wave_scenario: WaveScenario) -> None:
+def test_duplicate_picking_ids_count_once(wave_scenario: WaveScenario) -> None:
     created = wave_scenario.create([2, 1, 2]).data
     assert [order["picking_id"] for order in created["orders"]] == [2, 1]
     assert created["metrics"]["orders"] == 2
 
 
-def test_a_picking_is_in_one_active_wave(wave_scenario: WaveScenario, stack: Stack) -> None:
+def test_picking_in_an_active_wave_is_refused(wave_scenario: WaveScenario, stack: Stack) -> None:
     first = wave_scenario.wave([1, 2])
-    before = _lasting(stack)
+    before = _stored_items(stack)
 
     second = wave_scenario.create([3, 2, 1])
 
     assert (second.status, second.code) == (409, "order_in_wave")
-    for name in (f"PKG-2 belongs to WV-{first}", f"PKG-1 belongs to WV-{first}"):
+    for name in (f"PKG-2 is in WV-{first}", f"PKG-1 is in WV-{first}"):
         assert name in second.json()["message"]
     assert "PKG-3" not in second.json()["message"]
-    assert _lasting(stack) == before
+    assert _stored_items(stack) == before
     wave_scenario.act(first, "cancel")
     again = wave_scenario.wave([3, 2, 1])
-    assert wave_scenario.create([1]).json()["message"].startswith(f"PKG-1 belongs to WV-{again}")
+    assert wave_scenario.create([1]).json()["message"].startswith(f"PKG-1 is in WV-{again}")
 
 
-def test_what_has_ended_is_in_no_new_wave(wave_scenario: WaveScenario, stack: Stack) -> None:
+def test_ended_picking_is_refused(wave_scenario: WaveScenario, stack: Stack) -> None:
     wave_scenario.yard.act(2, "cancel")
-    before = _lasting(stack)
+    before = _stored_items(stack)
 
     answer = wave_scenario.create([1, 2])
 
     assert (answer.status, answer.code) == (409, "conflict")
     assert "PKG-2 is cancelled" in answer.json()["message"]
-    assert _lasting(stack) == before
+    assert _stored_items(stack) == before
 
 
-def test_what_is_picked_for_a_transfer_order_is_in_no_wave(
-    wave_scenario: WaveScenario, stack: Stack
-) -> None:
+def test_picking_of_a_transfer_order_is_refused(wave_scenario: WaveScenario, stack: Stack) -> None:
     transfer = {
         "id": 5, "type": "transfer_order", "doc_num": "TO-5", "card_code": None,
         "external_ref": None,
@@ -126,7 +124,7 @@ def test_what_is_picked_for_a_transfer_order_is_in_no_wave(
     assert [order["picking_id"] for order in taken] == [1, 2, 3]
 
 
-def test_the_ids_of_a_neighbour_are_unknown(wave_scenario: WaveScenario, beta: Erp) -> None:
+def test_pickings_of_other_companies_are_not_found(wave_scenario: WaveScenario, beta: Erp) -> None:
     number = wave_scenario.wave([1, 2])
     WarehouseScenario.furnished(beta, "YARD")
 
@@ -142,7 +140,7 @@ def test_the_ids_of_a_neighbour_are_unknown(wave_scenario: WaveScenario, beta: E
 
 
 @pytest.mark.usefixtures("wave_scenario")
-def test_waves_are_led_by_those_who_may(stack: Stack) -> None:
+def test_actions_need_scope_or_permission(stack: Stack) -> None:
     paths = ["/waves", *(f"/waves/1/{act}" for act in ("plan", "release", "cancel"))]
     others = Erp(stack.gateway, stack.user_token(permissions="entries.manage inventory.manage"))
     reader = stack.erp(scopes=["pickings:read"])
@@ -154,10 +152,10 @@ def test_waves_are_led_by_those_who_may(stack: Stack) -> None:
     assert allowed.post("/waves", GOOD).status == 201
 
 
-def test_without_the_module_nothing_is_done(wave_scenario: WaveScenario) -> None:
+def test_actions_need_the_module(wave_scenario: WaveScenario) -> None:
     number = wave_scenario.wave([1])
     set_modules("acme", MODULES - {"waves"})
-    directory.forget()
+    directory.clear()
 
     for path in ("/waves", *(f"/waves/{number}/{act}" for act in ("plan", "cancel"))):
         answer = wave_scenario.erp.post(path, GOOD)

@@ -1,4 +1,4 @@
-"""Waves are found and shown, to those who may see them."""
+"""Lists and details of waves, and who may read them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,7 +21,7 @@ AT = "2026-03-01T09:30:00.000Z"
 
 
 @pytest.fixture
-def season(stack: Stack, erp: Erp) -> Erp:
+def sixteen_waves(stack: Stack, erp: Erp) -> Erp:
     """Sixteen waves, two of each status, in two warehouses or in none."""
     for number in range(1, 17):
         wave(
@@ -35,7 +35,7 @@ def season(stack: Stack, erp: Erp) -> Erp:
     return erp
 
 
-def test_a_wave_with_its_pickings(stack: Stack, erp: Erp) -> None:
+def test_wave_is_shown_with_its_pickings(stack: Stack, erp: Erp) -> None:
     started = picking(stack.store(), status="started", started_at=AT)
     pending = picking(stack.store())
     ended = picking(stack.store(), status="cancelled")
@@ -82,7 +82,7 @@ def test_a_wave_with_its_pickings(stack: Stack, erp: Erp) -> None:
     assert (again.status, again.text) == (304, "")
 
 
-def test_a_wave_of_which_little_is_decided(stack: Stack, erp: Erp) -> None:
+def test_wave_without_optional_fields_is_shown(stack: Stack, erp: Erp) -> None:
     number = wave(stack.store(), warehouse_code=None, picking_ids=[], created_at=AT, updated_at=AT)
 
     sums = ("orders", "lines", "units", "trips", "standard_minutes", "ended_orders")
@@ -126,26 +126,26 @@ FOUND: Sequence[tuple[Mapping[str, str], list[int]]] = [
 ]
 
 
-def test_every_filter_keeps_what_it_names(season: Erp) -> None:
+def test_every_filter_returns_matching_waves(sixteen_waves: Erp) -> None:
     for query, found in FOUND:
-        rows = season.walk(PATH, **query, sort="created_at", per_page=2)
+        rows = sixteen_waves.walk(PATH, **query, sort="created_at", per_page=2)
         assert [row["id"] for row in rows] == found, query
-        page = season.get(PATH, query={**query, "per_page": 1}).json()
+        page = sixteen_waves.get(PATH, query={**query, "per_page": 1}).json()
         assert page["meta"]["total"] == len(found), query
         assert [row["id"] for row in page["data"]] == found[-1:], "the newest comes first"
 
 
 @pytest.mark.parametrize("query", [{}, {"status": "planned"}, {"warehouse": "CEN"}])
-def test_every_order_goes_both_ways(season: Erp, query: Mapping[str, str]) -> None:
-    rows = season.walk(PATH, **query)
+def test_every_sort_works_in_both_directions(sixteen_waves: Erp, query: Mapping[str, str]) -> None:
+    rows = sixteen_waves.walk(PATH, **query)
     assert len(rows) >= 2
     for sort in ("created_at", "updated_at"):
         expected = sorted(rows, key=lambda row: str(row[sort]))
-        assert season.walk(PATH, **query, sort=sort, per_page=3) == expected
-        assert season.walk(PATH, **query, sort=f"-{sort}", per_page=3) == expected[::-1]
+        assert sixteen_waves.walk(PATH, **query, sort=sort, per_page=3) == expected
+        assert sixteen_waves.walk(PATH, **query, sort=f"-{sort}", per_page=3) == expected[::-1]
 
 
-def test_a_wrong_parameter_is_named(erp: Erp) -> None:
+def test_invalid_parameter_is_named(erp: Erp) -> None:
     for query, wrong in (
         ({"status": "open"}, ["status"]),
         ({"sort": "finalized_at"}, ["sort"]),
@@ -163,14 +163,16 @@ def test_a_wrong_parameter_is_named(erp: Erp) -> None:
         assert sorted(problem["field"] for problem in answer.json()["errors"]) == wrong
 
 
-def test_only_the_entries_of_the_status_are_looked_at(season: Erp, aws_faults: AwsFaults) -> None:
+def test_status_filter_examines_only_matching_entries(
+    sixteen_waves: Erp, aws_faults: AwsFaults
+) -> None:
     with aws_faults.recorded() as seen:
-        assert len(season.get(PATH, query={"status": "planned"}).data) == 2
+        assert len(sixteen_waves.get(PATH, query={"status": "planned"}).data) == 2
 
     assert seen.entries_examined == 2
 
 
-def test_only_what_is_there_and_ones_own_is_shown(stack: Stack, erp: Erp, beta: Erp) -> None:
+def test_missing_and_foreign_waves_are_not_found(stack: Stack, erp: Erp, beta: Erp) -> None:
     number = wave(stack.store())
 
     assert erp.get(f"{PATH}/{number}").status == 200
@@ -199,10 +201,10 @@ def test_users_need_the_permission_and_clients_the_scope(stack: Stack) -> None:
         )
 
 
-def test_without_the_module_there_is_nothing(stack: Stack, erp: Erp) -> None:
+def test_routes_are_not_found_without_the_module(stack: Stack, erp: Erp) -> None:
     number = wave(stack.store())
     set_modules("acme", MODULES - {"waves"})
-    directory.forget()
+    directory.clear()
 
     for path in (PATH, f"{PATH}/{number}", f"{PATH}?status=open"):
         answer = erp.get(path)

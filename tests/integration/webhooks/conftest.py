@@ -4,12 +4,14 @@ import pytest
 
 from tests.clock import Clock
 from tests.stack import Stack
-from tests.webhook_desk import WebhookDesk, open_desk
+from tests.webhook_scenario import WebhookScenario, open_webhook_scenario
 
 
 @pytest.fixture
-def desk(stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[WebhookDesk]:
-    """acme's webhooks; time passes only when the test says so, or while the service waits."""
+def webhooks(
+    stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[WebhookScenario]:
+    """The webhooks of acme. The clock advances only in the test and in waits of the service."""
     del clock
-    with open_desk(stack, monkeypatch) as desk:
-        yield desk
+    with open_webhook_scenario(stack, monkeypatch) as webhooks:
+        yield webhooks

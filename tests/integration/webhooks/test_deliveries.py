@@ -1,4 +1,4 @@
-"""What is delivered, to whom, with which signature, and what is logged."""
+"""Deliveries: recipients, signatures and the log."""
 
 import pytest
 from standardwebhooks import Webhook as StandardWebhook
@@ -7,18 +7,18 @@ from stripe import WebhookSignature
 from operations import provisioning
 from shared.identity.tenancy.directory import directory
 from tests.clock import Clock
-from tests.webhook_desk import WebhookDesk, accept, fail
+from tests.webhook_scenario import WebhookScenario, respond_204, respond_500
 
 
-def test_an_event_arrives_signed(desk: WebhookDesk) -> None:
-    hook = desk.subscribe("product.created")
-    product = desk.happen()
+def test_an_event_is_delivered_with_both_signatures(webhooks: WebhookScenario) -> None:
+    webhook = webhooks.subscribe("product.created")
+    product = webhooks.create_product()
 
-    desk.flow()
+    webhooks.run_until_idle()
 
-    (sent,) = desk.sent
+    (sent,) = webhooks.requests
     event = sent.event
-    assert sent.url == hook["url"]
+    assert sent.url == webhook["url"]
     assert event["id"].startswith("evt_")
     assert event == {
         "id": event["id"],
@@ -36,21 +36,21 @@ def test_an_event_arrives_signed(desk: WebhookDesk) -> None:
             "attributes": product,
         },
     }
-    StandardWebhook(hook["secret"]).verify(sent.body, dict(sent.headers))
+    StandardWebhook(webhook["secret"]).verify(sent.body, dict(sent.headers))
     signature = sent.headers["X-Service-Signature"]
-    assert WebhookSignature.verify_header(sent.body.decode(), signature, hook["secret"], 300)
+    assert WebhookSignature.verify_header(sent.body.decode(), signature, webhook["secret"], 300)
 
 
-def test_a_delivery_is_in_the_log(desk: WebhookDesk) -> None:
-    hook = desk.subscribe("product.created")
-    product = desk.happen()
-    desk.flow()
+def test_a_delivery_is_logged_with_its_attempt(webhooks: WebhookScenario) -> None:
+    webhook = webhooks.subscribe("product.created")
+    product = webhooks.create_product()
+    webhooks.run_until_idle()
 
-    (row,) = desk.log(hook["id"])
+    (row,) = webhooks.deliveries(webhook["id"])
     (attempt,) = row.pop("attempts")
     assert row == {
-        "id": desk.sent[0].event["id"],
-        "webhook_id": hook["id"],
+        "id": webhooks.requests[0].event["id"],
+        "webhook_id": webhook["id"],
         "event": "product.created",
         "status": "succeeded",
         "reason": None,
@@ -65,29 +65,31 @@ def test_a_delivery_is_in_the_log(desk: WebhookDesk) -> None:
         "error": None,
         "response": "",
     }
-    one = desk.erp.get(f"/webhooks/{hook['id']}/deliveries/{row['id']}").data
+    one = webhooks.erp.get(f"/webhooks/{webhook['id']}/deliveries/{row['id']}").data
     assert one == {**row, "attempts": [attempt]}
-    assert desk.show(hook["id"])["last_triggered_at"] == attempt["at"]
+    assert webhooks.get(webhook["id"])["last_triggered_at"] == attempt["at"]
 
 
-def test_each_gets_what_it_asked_for(desk: WebhookDesk) -> None:
-    desk.subscribe("product.created", url="https://one.example.com/")
-    desk.subscribe("product.updated", url="https://two.example.com/")
-    desk.subscribe("product.created", "product.updated", url="https://both.example.com/")
-    number = desk.happen()["id"]
-    desk.erp.patch(f"/products/{number}", {"name": "Another"})
+def test_each_subscription_receives_its_kinds_of_events(webhooks: WebhookScenario) -> None:
+    webhooks.subscribe("product.created", url="https://one.example.com/")
+    webhooks.subscribe("product.updated", url="https://two.example.com/")
+    webhooks.subscribe("product.created", "product.updated", url="https://both.example.com/")
+    number = webhooks.create_product()["id"]
+    webhooks.erp.patch(f"/products/{number}", {"name": "Another"})
 
-    desk.flow()
+    webhooks.run_until_idle()
 
-    got = sorted((sent.url, sent.event["type"], sent.event["sequence"]) for sent in desk.sent)
-    assert got == [
+    received = sorted(
+        (sent.url, sent.event["type"], sent.event["sequence"]) for sent in webhooks.requests
+    )
+    assert received == [
         ("https://both.example.com/", "product.created", 1),
         ("https://both.example.com/", "product.updated", 2),
         ("https://one.example.com/", "product.created", 1),
         ("https://two.example.com/", "product.updated", 2),
     ]
-    ids = {(sent.event["type"], sent.event["id"]) for sent in desk.sent}
-    assert len(ids) == 2, "an event has one id, whoever gets it"
+    ids = {(sent.event["type"], sent.event["id"]) for sent in webhooks.requests}
+    assert len(ids) == 2, "an event has the same id in all deliveries"
 
 
 @pytest.mark.parametrize(
@@ -96,186 +98,198 @@ def test_each_gets_what_it_asked_for(desk: WebhookDesk) -> None:
         ({"is_active": False}, "the subscription is not active"),
         (
             {"events": ["stock.updated"]},
-            "the subscription does not ask for this event any more",
+            "the subscription no longer includes this event",
         ),
     ],
 )
-def test_a_change_while_a_retry_waits_is_honoured(
-    desk: WebhookDesk, change: dict[str, object], reason: str
+def test_a_change_before_a_retry_cancels_the_delivery(
+    webhooks: WebhookScenario, change: dict[str, object], reason: str
 ) -> None:
-    hook = desk.subscribe()
-    first_attempt_failed(desk)
-    desk.erp.patch(f"/webhooks/{hook['id']}", change)
-    desk.endpoint = accept
+    webhook = webhooks.subscribe()
+    fail_first_attempt(webhooks)
+    webhooks.erp.patch(f"/webhooks/{webhook['id']}", change)
+    webhooks.endpoint = respond_204
 
-    desk.flow()
+    webhooks.run_until_idle()
 
-    assert len(desk.sent) == 1
-    (row,) = desk.log(hook["id"])
+    assert len(webhooks.requests) == 1
+    (row,) = webhooks.deliveries(webhook["id"])
     assert (row["status"], row["reason"]) == ("cancelled", reason)
-    assert desk.show(hook["id"])["failure_count"] == 0
+    assert webhooks.get(webhook["id"])["failure_count"] == 0
 
 
-def first_attempt_failed(desk: WebhookDesk) -> None:
-    """Let something happen, and its first attempt fail."""
-    desk.endpoint = fail
-    desk.happen()
-    desk.relay()
-    while not desk.sent:
-        assert desk.work(*desk.take()) == []
+def fail_first_attempt(webhooks: WebhookScenario) -> None:
+    """Raise an event and fail its first attempt."""
+    webhooks.endpoint = respond_500
+    webhooks.create_product()
+    webhooks.run_relay()
+    while not webhooks.requests:
+        assert webhooks.run_worker(*webhooks.take_messages()) == []
 
 
-def test_a_retry_goes_to_the_new_address_with_the_new_secret(desk: WebhookDesk) -> None:
-    hook = desk.subscribe()
-    first_attempt_failed(desk)
-    desk.erp.patch(f"/webhooks/{hook['id']}", {"url": "https://new.example.com/"})
-    secret = desk.erp.post(f"/webhooks/{hook['id']}/rotate-secret", {"overlap_hours": 0}).data[
-        "secret"
-    ]
-    desk.endpoint = accept
+def test_a_retry_uses_the_new_url_and_the_new_secret(webhooks: WebhookScenario) -> None:
+    webhook = webhooks.subscribe()
+    fail_first_attempt(webhooks)
+    webhooks.erp.patch(f"/webhooks/{webhook['id']}", {"url": "https://new.example.com/"})
+    secret = webhooks.erp.post(
+        f"/webhooks/{webhook['id']}/rotate-secret", {"overlap_hours": 0}
+    ).data["secret"]
+    webhooks.endpoint = respond_204
 
-    desk.flow()
+    webhooks.run_until_idle()
 
-    last = desk.sent[-1]
+    last = webhooks.requests[-1]
     assert last.url == "https://new.example.com/"
     StandardWebhook(secret).verify(last.body, dict(last.headers))
     assert last.headers["X-Service-Signature"].count("v1=") == 1
 
 
-def test_a_deleted_subscription_gets_nothing_more(desk: WebhookDesk) -> None:
-    hook = desk.subscribe()
-    first_attempt_failed(desk)
-    desk.erp.delete(f"/webhooks/{hook['id']}")
+def test_a_deleted_subscription_receives_no_retry(webhooks: WebhookScenario) -> None:
+    webhook = webhooks.subscribe()
+    fail_first_attempt(webhooks)
+    webhooks.erp.delete(f"/webhooks/{webhook['id']}")
 
-    desk.flow()
+    webhooks.run_until_idle()
 
-    assert len(desk.sent) == 1
-    assert desk.messages() == []
+    assert len(webhooks.requests) == 1
+    assert webhooks.messages() == []
 
 
-def test_both_secrets_sign_until_the_overlap_ends(desk: WebhookDesk, clock: Clock) -> None:
-    hook = desk.subscribe()
-    rotated = desk.erp.post(f"/webhooks/{hook['id']}/rotate-secret")
+def test_both_secrets_sign_until_the_overlap_ends(webhooks: WebhookScenario, clock: Clock) -> None:
+    webhook = webhooks.subscribe()
+    rotated = webhooks.erp.post(f"/webhooks/{webhook['id']}/rotate-secret")
     assert rotated.status == 200
-    assert rotated.data.keys() == hook.keys()
-    secrets = (rotated.data["secret"], hook["secret"])
-    desk.happen(1)
-    desk.flow()
+    assert rotated.data.keys() == webhook.keys()
+    secrets = (rotated.data["secret"], webhook["secret"])
+    webhooks.create_product(1)
+    webhooks.run_until_idle()
     for secret in secrets:
-        StandardWebhook(secret).verify(desk.sent[0].body, dict(desk.sent[0].headers))
+        StandardWebhook(secret).verify(
+            webhooks.requests[0].body, dict(webhooks.requests[0].headers)
+        )
 
     clock.advance(24 * 3600 + 1)
-    desk.happen(2)
-    desk.flow()
-    assert desk.sent[1].headers["X-Service-Signature"].count("v1=") == 1
+    webhooks.create_product(2)
+    webhooks.run_until_idle()
+    assert webhooks.requests[1].headers["X-Service-Signature"].count("v1=") == 1
 
 
-def test_a_rotation_that_is_repeated_takes_nothing_from_the_receiver(
-    desk: WebhookDesk, clock: Clock
+def test_repeated_rotations_keep_up_to_three_previous_secrets(
+    webhooks: WebhookScenario, clock: Clock
 ) -> None:
-    hook = desk.subscribe()
-    path = f"/webhooks/{hook['id']}/rotate-secret"
-    rotated = [desk.erp.post(path).data["secret"] for _ in range(2)]
-    desk.happen(1)
-    desk.flow()
-    for secret in (*rotated, hook["secret"]):
-        StandardWebhook(secret).verify(desk.sent[0].body, dict(desk.sent[0].headers))
+    webhook = webhooks.subscribe()
+    path = f"/webhooks/{webhook['id']}/rotate-secret"
+    rotated = [webhooks.erp.post(path).data["secret"] for _ in range(2)]
+    webhooks.create_product(1)
+    webhooks.run_until_idle()
+    for secret in (*rotated, webhook["secret"]):
+        StandardWebhook(secret).verify(
+            webhooks.requests[0].body, dict(webhooks.requests[0].headers)
+        )
 
     for _ in range(5):
-        desk.erp.post(path)
-    desk.happen(2)
-    desk.flow()
-    assert desk.sent[1].headers["X-Service-Signature"].count("v1=") == 4, "but not for ever"
+        webhooks.erp.post(path)
+    webhooks.create_product(2)
+    webhooks.run_until_idle()
+    assert webhooks.requests[1].headers["X-Service-Signature"].count("v1=") == 4, (
+        "at most three previous secrets sign"
+    )
 
     clock.advance(24 * 3600)
-    desk.erp.post(path, {"overlap_hours": 0})
-    desk.happen(3)
-    desk.flow()
-    assert desk.sent[2].headers["X-Service-Signature"].count("v1=") == 1
+    webhooks.erp.post(path, {"overlap_hours": 0})
+    webhooks.create_product(3)
+    webhooks.run_until_idle()
+    assert webhooks.requests[2].headers["X-Service-Signature"].count("v1=") == 1
 
 
 @pytest.mark.parametrize("hours", [-1, 169, 1.5, "24", None])
-def test_overlaps_that_are_refused(desk: WebhookDesk, hours: object) -> None:
-    path = f"/webhooks/{desk.subscribe()['id']}/rotate-secret"
-    refused = desk.erp.post(path, {"overlap_hours": hours})
+def test_invalid_overlap_is_rejected(webhooks: WebhookScenario, hours: object) -> None:
+    path = f"/webhooks/{webhooks.subscribe()['id']}/rotate-secret"
+    refused = webhooks.erp.post(path, {"overlap_hours": hours})
     assert refused.json()["error"]["field"] == "overlap_hours"
 
 
-def test_a_test_event_goes_to_its_subscription_alone(desk: WebhookDesk) -> None:
-    hook = desk.subscribe("wave.planned", url="https://one.example.com/")
-    desk.subscribe("wave.planned", url="https://two.example.com/")
+def test_a_test_event_is_delivered_only_to_its_subscription(webhooks: WebhookScenario) -> None:
+    webhook = webhooks.subscribe("wave.planned", url="https://one.example.com/")
+    webhooks.subscribe("wave.planned", url="https://two.example.com/")
 
-    answer = desk.erp.post(f"/webhooks/{hook['id']}/test")
+    answer = webhooks.erp.post(f"/webhooks/{webhook['id']}/test")
 
     assert answer.status == 202
     assert (answer.data["event"], answer.data["status"]) == ("webhook.test", "pending")
-    where = f"/webhooks/{hook['id']}/deliveries/{answer.data['id']}"
+    where = f"/webhooks/{webhook['id']}/deliveries/{answer.data['id']}"
     assert answer.headers["Location"].endswith(where)
-    desk.flow()
-    (sent,) = desk.sent
+    webhooks.run_until_idle()
+    (sent,) = webhooks.requests
     assert (sent.url, sent.event["type"]) == ("https://one.example.com/", "webhook.test")
-    assert desk.erp.get(where).data["status"] == "succeeded"
+    assert webhooks.erp.get(where).data["status"] == "succeeded"
 
 
-def test_redelivery_starts_anew_and_ends_what_waited(desk: WebhookDesk) -> None:
-    hook = desk.subscribe()
-    first_attempt_failed(desk)
-    (waiting,) = desk.take()
-    event = desk.sent[0].event["id"]
-    path = f"/webhooks/{hook['id']}/deliveries/{event}"
-    desk.endpoint = accept
+def test_redelivery_starts_a_new_round_and_drops_the_waiting_retry(
+    webhooks: WebhookScenario,
+) -> None:
+    webhook = webhooks.subscribe()
+    fail_first_attempt(webhooks)
+    (waiting,) = webhooks.take_messages()
+    event = webhooks.requests[0].event["id"]
+    path = f"/webhooks/{webhook['id']}/deliveries/{event}"
+    webhooks.endpoint = respond_204
 
-    answer = desk.erp.post(f"{path}/redeliver")
+    answer = webhooks.erp.post(f"{path}/redeliver")
 
     assert (answer.status, answer.data["status"]) == (202, "pending")
-    assert desk.work({**waiting, "due": 0}) == []
-    assert len(desk.sent) == 1, "the retry of the round before is dropped"
-    desk.flow()
-    assert [sent.event["id"] for sent in desk.sent] == [event, event]
-    row = desk.erp.get(path).data
+    assert webhooks.run_worker({**waiting, "due": 0}) == []
+    assert len(webhooks.requests) == 1, "the retry of the previous round is dropped"
+    webhooks.run_until_idle()
+    assert [sent.event["id"] for sent in webhooks.requests] == [event, event]
+    row = webhooks.erp.get(path).data
     assert (row["status"], len(row["attempts"])) == ("succeeded", 2)
-    desk.erp.post(f"{path}/redeliver")
-    desk.flow()
-    assert len(desk.erp.get(path).data["attempts"]) == 3
+    webhooks.erp.post(f"{path}/redeliver")
+    webhooks.run_until_idle()
+    assert len(webhooks.erp.get(path).data["attempts"]) == 3
 
 
-def test_a_delivery_is_kept_no_longer_than_its_event(desk: WebhookDesk, clock: Clock) -> None:
-    hook = desk.subscribe()
-    desk.happen()
-    desk.flow()
-    path = f"/webhooks/{hook['id']}/deliveries/{desk.sent[0].event['id']}"
+def test_redelivery_does_not_extend_the_expiry_of_a_delivery(
+    webhooks: WebhookScenario, clock: Clock
+) -> None:
+    webhook = webhooks.subscribe()
+    webhooks.create_product()
+    webhooks.run_until_idle()
+    path = f"/webhooks/{webhook['id']}/deliveries/{webhooks.requests[0].event['id']}"
 
     clock.advance(29 * 86_400)
-    assert desk.erp.post(f"{path}/redeliver").status == 202
-    desk.flow()
-    assert desk.erp.get(path).data["status"] == "succeeded"
+    assert webhooks.erp.post(f"{path}/redeliver").status == 202
+    webhooks.run_until_idle()
+    assert webhooks.erp.get(path).data["status"] == "succeeded"
     clock.advance(86_400)
 
-    assert desk.erp.get(path).status == 404
-    assert desk.erp.post(f"{path}/redeliver").status == 404
+    assert webhooks.erp.get(path).status == 404
+    assert webhooks.erp.post(f"{path}/redeliver").status == 404
 
 
-def test_what_is_not_active_is_neither_tested_nor_sent_again(desk: WebhookDesk) -> None:
-    hook = desk.subscribe()
-    desk.happen()
-    desk.flow()
-    desk.erp.patch(f"/webhooks/{hook['id']}", {"is_active": False})
-    event = desk.sent[0].event["id"]
+def test_an_inactive_subscription_rejects_test_and_redelivery(webhooks: WebhookScenario) -> None:
+    webhook = webhooks.subscribe()
+    webhooks.create_product()
+    webhooks.run_until_idle()
+    webhooks.erp.patch(f"/webhooks/{webhook['id']}", {"is_active": False})
+    event = webhooks.requests[0].event["id"]
 
     for path in ("test", f"deliveries/{event}/redeliver"):
-        refused = desk.erp.post(f"/webhooks/{hook['id']}/{path}")
+        refused = webhooks.erp.post(f"/webhooks/{webhook['id']}/{path}")
         assert (refused.status, refused.code) == (409, "conflict")
 
 
-def test_a_plan_that_no_longer_has_webhooks_ends_deliveries(desk: WebhookDesk) -> None:
-    hook = desk.subscribe()
-    first_attempt_failed(desk)
+def test_a_downgrade_to_a_plan_without_webhooks_cancels_deliveries(
+    webhooks: WebhookScenario,
+) -> None:
+    webhook = webhooks.subscribe()
+    fail_first_attempt(webhooks)
     provisioning.set_plan("acme", "essentials")
-    directory.forget()
-    desk.flow()
+    directory.clear()
+    webhooks.run_until_idle()
     provisioning.set_plan("acme", "enterprise")
-    directory.forget()
+    directory.clear()
 
-    (row,) = desk.log(hook["id"])
+    (row,) = webhooks.deliveries(webhook["id"])
     assert row["status"] == "cancelled"
     assert "plan" in row["reason"]

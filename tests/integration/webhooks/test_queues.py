@@ -1,140 +1,203 @@
-"""Messages of the two queues: which one they wait in, twice, lost, from the dead letters."""
+"""Messages of the two queues: fast or slow, duplicate, lost, from the dead-letter queue."""
 
+import asyncio
 import threading
 
 import pytest
 
 from shared.integration.webhooks import repository, rules
-from shared.integration.webhooks.sending import Outcome
+from shared.integration.webhooks.http_client import AttemptResult
 from tests.clock import Clock
-from tests.webhook_desk import Sent, WebhookDesk, fail
+from tests.webhook_scenario import SentRequest, WebhookScenario, respond_204, respond_500
 
 
-def slow(_: Sent) -> Outcome:
-    return Outcome(milliseconds=10_000, error="timed out after 10 s")
+def slow(_: SentRequest) -> AttemptResult:
+    return AttemptResult(milliseconds=10_000, error="timed out after 10 s")
 
 
-def test_endpoints_that_are_not_quick_wait_among_themselves(desk: WebhookDesk) -> None:
-    desk.subscribe()
-    desk.happen(1)
-    desk.relay()
-    (first,) = desk.take()
+def test_messages_to_new_and_slow_endpoints_use_the_slow_queue(webhooks: WebhookScenario) -> None:
+    webhooks.subscribe()
+    webhooks.create_product(1)
+    webhooks.run_relay()
+    (first,) = webhooks.take_messages()
     assert not first["slow"]
-    assert desk.work(first) == []
-    (moved,) = desk.take()
-    assert (moved["slow"], desk.sent) == (True, []), "it is not known yet"
-    assert desk.work(moved) == []
-    assert len(desk.sent) == 1
+    assert webhooks.run_worker(first) == []
+    (moved,) = webhooks.take_messages()
+    assert (moved["slow"], webhooks.requests) == (True, []), "a new endpoint is not fast yet"
+    assert webhooks.run_worker(moved) == []
+    assert len(webhooks.requests) == 1
 
-    desk.happen(2)
-    desk.relay()
-    desk.endpoint = slow
-    (second,) = desk.take()
-    assert desk.work(second) == []
-    assert len(desk.sent) == 2, "it was quick"
-    (retry,) = desk.take()
-    assert retry["slow"], "it is no more"
+    webhooks.create_product(2)
+    webhooks.run_relay()
+    webhooks.endpoint = slow
+    (second,) = webhooks.take_messages()
+    assert webhooks.run_worker(second) == []
+    assert len(webhooks.requests) == 2, "its last response was fast"
+    (retry,) = webhooks.take_messages()
+    assert retry["slow"], "its last response was slow"
 
 
-def test_an_endpoint_is_known_as_slow_while_it_still_takes_its_time(
-    desk: WebhookDesk, monkeypatch: pytest.MonkeyPatch
+def test_an_endpoint_is_recorded_as_slow_during_the_attempt(
+    webhooks: WebhookScenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hook = desk.subscribe()
-    desk.happen(1)
-    desk.flow()
-    monkeypatch.setattr(rules, "SLOW_SECONDS", 0.01)
-    store = desk.stack.store()
+    webhook = webhooks.subscribe()
+    webhooks.create_product(1)
+    webhooks.run_until_idle()
+    monkeypatch.setattr(rules, "SLOW_AFTER_SECONDS", 0.01)
+    store = webhooks.stack.store()
     seen: list[bool] = []
 
-    def is_quick() -> bool:
-        pulse = repository.read_pulse(store, hook["id"])
-        return pulse is not None and pulse.quick
+    def is_fast() -> bool:
+        health = repository.read_health(store, webhook["id"])
+        return health is not None and health.quick
 
-    def take_long(_: Sent) -> Outcome:
+    def respond_slowly(_: SentRequest) -> AttemptResult:
         for _tick in range(500):
-            if not is_quick():
+            if not is_fast():
                 break
             threading.Event().wait(0.01)
-        seen.append(is_quick())
-        return Outcome(milliseconds=1, status=200)
+        seen.append(is_fast())
+        return AttemptResult(milliseconds=1, status=200)
 
-    desk.endpoint = take_long
-    desk.happen(2)
-    desk.flow()
+    webhooks.endpoint = respond_slowly
+    webhooks.create_product(2)
+    webhooks.run_until_idle()
     assert seen == [False]
 
 
-def test_a_message_twice_at_once_does_not_end_the_retries(desk: WebhookDesk) -> None:
-    """The copy that was faster dies before it sends what follows; the other one comes back."""
-    desk.subscribe()
-    desk.happen()
-    desk.relay()
-    (message,) = desk.take()
+def test_concurrent_duplicate_messages_do_not_lose_the_next_task(webhooks: WebhookScenario) -> None:
+    """The first worker crashes before it sends the next task; the message of the other returns."""
+    webhooks.subscribe()
+    webhooks.create_product()
+    webhooks.run_relay()
+    (message,) = webhooks.take_messages()
     message["slow"] = True
     copies = iter([message])
 
-    def answer(sent: Sent) -> Outcome:
+    def answer(sent: SentRequest) -> AttemptResult:
         for copy in copies:
-            assert desk.work(copy) == []
-            assert len(desk.take()) == 1  # and dies
-        return fail(sent)
+            assert webhooks.run_worker(copy) == []
+            assert len(webhooks.take_messages()) == 1  # lost in a crash
+        return respond_500(sent)
 
-    desk.endpoint = answer
-    assert desk.work(message) == ["m0"]
-    assert desk.work(message, receives=2) == []
+    webhooks.endpoint = answer
+    assert webhooks.run_worker(message) == ["m0"]
+    assert webhooks.run_worker(message, receives=2) == []
 
-    (following,) = desk.take()
+    (following,) = webhooks.take_messages()
     assert following["attempt"] == 2
 
 
-def test_a_message_twice_is_one_attempt(desk: WebhookDesk) -> None:
-    hook = desk.subscribe()
-    desk.happen()
-    desk.relay()
-    (message,) = desk.take()
+def test_duplicate_messages_cause_one_attempt(webhooks: WebhookScenario) -> None:
+    webhook = webhooks.subscribe()
+    webhooks.create_product()
+    webhooks.run_relay()
+    (message,) = webhooks.take_messages()
     message["slow"] = True
-    assert desk.work(message) == []
-    assert desk.work(message) == []
-    assert desk.work(message, receives=2) == []
-    assert len(desk.sent) == 1
-    assert len(desk.log(hook["id"])[0]["attempts"]) == 1
+    assert webhooks.run_worker(message) == []
+    assert webhooks.run_worker(message) == []
+    assert webhooks.run_worker(message, receives=2) == []
+    assert len(webhooks.requests) == 1
+    assert len(webhooks.deliveries(webhook["id"])[0]["attempts"]) == 1
 
 
-def test_a_death_after_the_log_does_not_end_the_retries(desk: WebhookDesk) -> None:
-    desk.subscribe()
-    desk.endpoint = fail
-    desk.happen()
-    desk.relay()
-    (message,) = desk.take()
+def test_a_crash_after_the_log_entry_does_not_lose_the_next_task(webhooks: WebhookScenario) -> None:
+    webhooks.subscribe()
+    webhooks.endpoint = respond_500
+    webhooks.create_product()
+    webhooks.run_relay()
+    (message,) = webhooks.take_messages()
     message["slow"] = True
-    assert desk.work(message) == []
-    (following,) = desk.take()  # as if the function had died before it sent it
+    assert webhooks.run_worker(message) == []
+    (following,) = webhooks.take_messages()  # lost in a crash
 
-    assert desk.work(message, receives=2) == []
+    assert webhooks.run_worker(message, receives=2) == []
 
-    (sent_again,) = desk.take()
+    (sent_again,) = webhooks.take_messages()
     assert sent_again["attempt"] == following["attempt"] == 2
     assert sent_again["due"] == following["due"]
 
 
-def test_a_message_from_the_dead_letters_goes_on(desk: WebhookDesk, clock: Clock) -> None:
-    desk.subscribe()
-    desk.endpoint = fail
-    desk.happen()
-    desk.relay()
-    (message,) = desk.take()
+def test_an_overdue_message_from_the_dead_letter_queue_sends_the_next_task(
+    webhooks: WebhookScenario, clock: Clock
+) -> None:
+    webhooks.subscribe()
+    webhooks.endpoint = respond_500
+    webhooks.create_product()
+    webhooks.run_relay()
+    (message,) = webhooks.take_messages()
     message["slow"] = True
-    assert desk.work(message) == []
-    desk.take()  # lost
-    assert desk.work(message) == []
-    assert desk.messages() == [], "the one that follows should be under way"
+    assert webhooks.run_worker(message) == []
+    webhooks.take_messages()  # lost
+    assert webhooks.run_worker(message) == []
+    assert webhooks.messages() == [], "the next task is not overdue yet"
 
     clock.advance(3600)
-    assert desk.work(message) == []
+    assert webhooks.run_worker(message) == []
 
-    (following,) = desk.take()
+    (following,) = webhooks.take_messages()
     assert following["attempt"] == 2
 
 
-def test_a_message_that_makes_no_sense_comes_back(desk: WebhookDesk) -> None:
-    assert desk.work({"no": "task"}) == ["m0"]
+def test_an_invalid_message_is_reported_as_failed(webhooks: WebhookScenario) -> None:
+    assert webhooks.run_worker({"no": "task"}) == ["m0"]
+
+
+def test_a_batch_of_ten_is_delivered_concurrently(webhooks: WebhookScenario) -> None:
+    webhooks.subscribe()
+    for number in range(10):
+        webhooks.create_product(number)
+    webhooks.run_relay()
+    messages = webhooks.take_messages()
+    all_arrived = threading.Barrier(10, timeout=30)
+
+    def wait_for_the_others(sent: SentRequest) -> AttemptResult:
+        all_arrived.wait()
+        return respond_204(sent)
+
+    webhooks.endpoint = wait_for_the_others
+    assert webhooks.run_worker(*({**message, "slow": True} for message in messages)) == []
+    assert len(webhooks.requests) == 10
+
+
+def test_only_the_failed_messages_of_a_batch_are_reported(webhooks: WebhookScenario) -> None:
+    webhooks.subscribe()
+    for number in range(3):
+        webhooks.create_product(number)
+    webhooks.run_relay()
+    messages = [{**message, "slow": True} for message in webhooks.take_messages()]
+    crashing = messages[1]["event"]
+
+    def crash_once(sent: SentRequest) -> AttemptResult:
+        if sent.event["id"] == crashing:
+            raise RuntimeError("unexpected")
+        return respond_204(sent)
+
+    webhooks.endpoint = crash_once
+    failed = webhooks.run_worker(*messages, {"not": "a task"})
+    assert failed == ["m1", "m3"]
+    assert len(webhooks.requests) == 3
+
+
+def test_a_batch_that_fails_as_a_whole_is_reported_message_by_message(
+    webhooks: WebhookScenario,
+) -> None:
+    assert webhooks.run_worker({"not": "a task"}, {"not": "a task"}) == ["m0", "m1"]
+
+
+def test_invocations_in_lambda_share_an_event_loop(
+    webhooks: WebhookScenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With LAMBDA_TASK_ROOT, Powertools reuses the event loop of the execution environment."""
+    monkeypatch.setenv("LAMBDA_TASK_ROOT", "/var/task")
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    webhooks.subscribe()
+    try:
+        for number in range(2):
+            webhooks.create_product(number)
+            webhooks.run_until_idle()
+    finally:
+        asyncio.set_event_loop(None)
+        loop.close()
+    assert len(webhooks.requests) == 2

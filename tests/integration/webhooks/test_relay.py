@@ -1,4 +1,4 @@
-"""From the outbox to the queue."""
+"""The relay from the outbox to the delivery queue."""
 
 from typing import Any
 
@@ -11,166 +11,166 @@ from shared.identity.tenancy.directory import directory
 from shared.kernel.clock import now_ms
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
-from shared.kernel.events.outbox import Event, StoredEvent, entry_of, raise_event
+from shared.kernel.events.outbox import Event, StoredEvent, parse_entry, raise_event
 from shared.kernel.queue import Queue
-from tests.integration.cli.test_cli import deploy_stack
+from tests.integration.cli.command_line import deploy_stack
 from tests.stack import Stack
-from tests.webhook_desk import WebhookDesk, relay_batch, stream_of
+from tests.webhook_scenario import WebhookScenario, run_relay, stream_batch
 
 DAYS_31 = 31 * 86_400
 
 
-def told(desk: WebhookDesk, **more: Any) -> None:
-    """Let something happen that nothing in the warehouse has to happen for."""
+def raise_wave_event(webhooks: WebhookScenario, **more: Any) -> None:
+    """Raise an event without a warehouse operation."""
     facts = {"object": "wave", "id": 1, "version": 1, "href": "/waves/1", "attributes": {}, **more}
     run_transaction(
-        desk.stack.store(), lambda tx: raise_event(tx, Event(type="wave.planned", **facts))
+        webhooks.stack.store(), lambda tx: raise_event(tx, Event(type="wave.planned", **facts))
     )
 
 
-def expiries(desk: WebhookDesk) -> list[int | None]:
-    """When each entry of the outbox ends, the oldest first; None for those not relayed."""
-    events = desk.stack.events(desk.slug)
+def expiries(webhooks: WebhookScenario) -> list[int | None]:
+    """Return the expiry of each outbox entry, oldest first; None if it was not relayed."""
+    events = webhooks.stack.events(webhooks.slug)
     return [int(event["expires_at"]["N"]) if "expires_at" in event else None for event in events]
 
 
-def test_an_entry_expires_only_once_it_was_relayed(desk: WebhookDesk) -> None:
-    desk.subscribe("wave.planned")
-    told(desk)
-    assert expiries(desk) == [None]
+def test_an_entry_gets_an_expiry_only_when_it_is_relayed(webhooks: WebhookScenario) -> None:
+    webhooks.subscribe("wave.planned")
+    raise_wave_event(webhooks)
+    assert expiries(webhooks) == [None]
 
-    assert desk.relay() == []
+    assert webhooks.run_relay() == []
 
-    (expiry,) = expiries(desk)
+    (expiry,) = expiries(webhooks)
     assert expiry is not None
     assert abs(expiry - now_ms() // 1000 - DAYS_31) < 10
-    assert len(desk.messages()) == 1
+    assert len(webhooks.messages()) == 1
 
 
-def test_what_nobody_wants_is_relayed_too(desk: WebhookDesk) -> None:
-    told(desk)
-    assert desk.relay() == []
-    assert None not in expiries(desk)
-    assert desk.messages() == []
+def test_an_event_without_subscriptions_is_marked_as_relayed(webhooks: WebhookScenario) -> None:
+    raise_wave_event(webhooks)
+    assert webhooks.run_relay() == []
+    assert None not in expiries(webhooks)
+    assert webhooks.messages() == []
 
 
-def test_twenty_subscriptions_and_many_events(desk: WebhookDesk) -> None:
+def test_each_event_is_sent_to_each_of_twenty_subscriptions(webhooks: WebhookScenario) -> None:
     for _ in range(20):
-        desk.subscribe("wave.planned")
+        webhooks.subscribe("wave.planned")
     for number in range(1, 8):
-        told(desk, id=number)
+        raise_wave_event(webhooks, id=number)
 
-    assert desk.relay() == []
+    assert webhooks.run_relay() == []
 
-    pairs = {(message["webhook"], message["event"]) for message in desk.messages()}
-    assert len(pairs) == len(desk.messages()) == 140
+    pairs = {(message["webhook"], message["event"]) for message in webhooks.messages()}
+    assert len(pairs) == len(webhooks.messages()) == 140
 
 
-def test_groups_are_fair_between_tenants_and_endpoints(desk: WebhookDesk) -> None:
-    desk.subscribe("wave.planned")
-    desk.subscribe("wave.planned")
-    told(desk)
-    desk.relay()
-    groups = {message.group_id for queue in desk._queues() for message in queue._messages}
+def test_each_subscription_has_its_own_message_group(webhooks: WebhookScenario) -> None:
+    webhooks.subscribe("wave.planned")
+    webhooks.subscribe("wave.planned")
+    raise_wave_event(webhooks)
+    webhooks.run_relay()
+    groups = {message.group_id for queue in webhooks._queues() for message in queue._messages}
     assert groups == {"acme.1", "acme.2"}
 
 
-def test_what_the_queue_refuses_is_reported_and_sent_again(
-    desk: WebhookDesk, monkeypatch: pytest.MonkeyPatch
+def test_messages_rejected_by_the_queue_are_reported_and_sent_again(
+    webhooks: WebhookScenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk.subscribe("wave.planned")
+    webhooks.subscribe("wave.planned")
     for number in range(1, 4):
-        told(desk, id=number)
+        raise_wave_event(webhooks, id=number)
     send = Queue.send_many
 
-    def refuse_second(queue: Queue, messages: Any) -> Any:
+    def reject_second(queue: Queue, messages: Any) -> Any:
         send(queue, [message for message in messages if message is not messages[1]])
         return [messages[1]]
 
-    batch = desk.stream()
+    batch = webhooks.new_stream_batch()
     with monkeypatch.context() as patch:
-        patch.setattr(Queue, "send_many", refuse_second)
-        assert relay_batch(batch) == ["2"]
-    assert [expiry is None for expiry in expiries(desk)] == [False, True, False]
+        patch.setattr(Queue, "send_many", reject_second)
+        assert run_relay(batch) == ["2"]
+    assert [expiry is None for expiry in expiries(webhooks)] == [False, True, False]
 
     again = {"Records": batch["Records"][1:]}
-    assert relay_batch(again) == []
-    desk.flow()
-    assert sorted(sent.event["data"]["id"] for sent in desk.sent) == [1, 2, 3]
+    assert run_relay(again) == []
+    webhooks.run_until_idle()
+    assert sorted(sent.event["data"]["id"] for sent in webhooks.requests) == [1, 2, 3]
 
 
-def test_an_entry_that_cannot_be_read_does_not_stop_the_others(desk: WebhookDesk) -> None:
-    desk.subscribe("wave.planned")
-    told(desk)
-    batch = stream_of([{"PK": {"S": "acme"}}, *desk.stack.events()])
+def test_an_invalid_entry_does_not_block_the_others(webhooks: WebhookScenario) -> None:
+    webhooks.subscribe("wave.planned")
+    raise_wave_event(webhooks)
+    batch = stream_batch([{"PK": {"S": "acme"}}, *webhooks.stack.events()])
 
-    assert relay_batch(batch) == ["1"]
-    assert len(desk.messages()) == 1
+    assert run_relay(batch) == ["1"]
+    assert len(webhooks.messages()) == 1
 
 
-def test_changes_of_entries_are_no_events(desk: WebhookDesk) -> None:
-    desk.subscribe("wave.planned")
-    told(desk)
-    batch = desk.stream()
+def test_changed_and_removed_entries_are_ignored(webhooks: WebhookScenario) -> None:
+    webhooks.subscribe("wave.planned")
+    raise_wave_event(webhooks)
+    batch = webhooks.new_stream_batch()
     for name in ("MODIFY", "REMOVE"):
         batch["Records"][0]["eventName"] = name
-        assert relay_batch(batch) == []
-    assert desk.messages() == []
+        assert run_relay(batch) == []
+    assert webhooks.messages() == []
 
 
-def test_an_entry_that_is_gone_does_not_come_back(desk: WebhookDesk) -> None:
-    told(desk)
-    batch = desk.stream()
-    desk.stack.empty()
-    assert relay_batch(batch) == []
-    assert desk.stack.events() == []
+def test_marking_an_expired_entry_does_not_recreate_it(webhooks: WebhookScenario) -> None:
+    raise_wave_event(webhooks)
+    batch = webhooks.new_stream_batch()
+    webhooks.stack.empty()
+    assert run_relay(batch) == []
+    assert webhooks.stack.events() == []
 
 
-def test_a_tenant_that_is_suspended_or_unknown_gets_nothing(desk: WebhookDesk) -> None:
-    told(desk)
-    batch = desk.stream()
+def test_an_unknown_tenant_receives_nothing(webhooks: WebhookScenario) -> None:
+    raise_wave_event(webhooks)
+    batch = webhooks.new_stream_batch()
     batch["Records"][0]["dynamodb"]["NewImage"]["PK"]["S"] = "nobody"
-    assert relay_batch(batch) == []
-    assert desk.messages() == []
+    assert run_relay(batch) == []
+    assert webhooks.messages() == []
 
 
-def test_a_plan_that_has_just_got_webhooks_loses_no_event(desk: WebhookDesk) -> None:
-    """The environment of relay and worker still knows the tenant as it was."""
-    hook = desk.subscribe("wave.planned")
+def test_an_upgrade_to_a_plan_with_webhooks_loses_no_event(webhooks: WebhookScenario) -> None:
+    """Relay and worker still have the tenant with its old plan in their cache."""
+    webhook = webhooks.subscribe("wave.planned")
     provisioning.set_plan("acme", "essentials")
-    directory.forget()
-    told(desk, id=1)
-    assert desk.relay() == []
-    assert desk.messages() == []
+    directory.clear()
+    raise_wave_event(webhooks, id=1)
+    assert webhooks.run_relay() == []
+    assert webhooks.messages() == []
 
     provisioning.set_plan("acme", "professional")
-    told(desk, id=2)
-    assert desk.relay() == []
-    (message,) = desk.take()
+    raise_wave_event(webhooks, id=2)
+    assert webhooks.run_relay() == []
+    (message,) = webhooks.take_messages()
     provisioning.set_plan("acme", "essentials")
-    directory.forget()
+    directory.clear()
     assert directory.tenant("acme") is not None
     provisioning.set_plan("acme", "professional")
-    assert desk.work({**message, "slow": True}) == []
+    assert webhooks.run_worker({**message, "slow": True}) == []
 
-    assert [sent.event["data"]["id"] for sent in desk.sent] == [2]
-    assert [row["status"] for row in desk.log(hook["id"])] == ["succeeded"]
+    assert [sent.event["data"]["id"] for sent in webhooks.requests] == [2]
+    assert [row["status"] for row in webhooks.deliveries(webhook["id"])] == ["succeeded"]
 
 
 @pytest.mark.parametrize("size", [17_000, 17_900, 18_500, 350_000])
-def test_a_body_has_at_most_20_kb(desk: WebhookDesk, size: int) -> None:
-    desk.subscribe("wave.planned")
-    told(desk, attributes={"note": "é" * (size // 2)})
-    desk.flow()
+def test_a_body_has_at_most_20_kb(webhooks: WebhookScenario, size: int) -> None:
+    webhooks.subscribe("wave.planned")
+    raise_wave_event(webhooks, attributes={"note": "é" * (size // 2)})
+    webhooks.run_until_idle()
 
-    (sent,) = desk.sent
+    (sent,) = webhooks.requests
     assert len(sent.body) <= 20_000
     fits = size < 18_000
     assert (sent.event["data"]["attributes"] is not None) == fits
 
 
-def test_a_long_address_counts_too() -> None:
-    (_, entry) = entry_of(
+def test_the_size_limit_includes_the_base_url() -> None:
+    (_, entry) = parse_entry(
         {
             "PK": {"S": "acme"}, "SK": {"S": "evt_" + "0" * 32}, "type": {"S": "wave.planned"},
             "object": {"S": "wave"}, "id": {"N": "1"}, "version": {"N": "1"},
@@ -183,16 +183,18 @@ def test_a_long_address_counts_too() -> None:
     assert b'"attributes":{' in entry.body("https://api.example.com/api/v1")
 
 
-def test_an_operator_relays_what_the_stream_gave_up(desk: WebhookDesk, stack: Stack) -> None:
+def test_an_operator_relays_entries_discarded_by_the_stream(
+    webhooks: WebhookScenario, stack: Stack
+) -> None:
     del stack
     deploy_stack()
-    hook = desk.subscribe("wave.planned")
-    told(desk, id=1)
-    desk.stream()  # and it gives them up
+    webhook = webhooks.subscribe("wave.planned")
+    raise_wave_event(webhooks, id=1)
+    webhooks.new_stream_batch()  # discarded after the last retry
     runner = CliRunner(mix_stderr=False)
 
     young = runner.invoke(main, ["--json", "events", "relay"])
-    assert (young.exit_code, desk.messages()) == (0, [])
+    assert (young.exit_code, webhooks.messages()) == (0, [])
     done = runner.invoke(main, ["--json", "events", "relay", "acme", "--older-than", "0"])
     assert done.exit_code == 0, done.stderr
     assert '"relayed": 1' in done.stdout
@@ -201,11 +203,11 @@ def test_an_operator_relays_what_the_stream_gave_up(desk: WebhookDesk, stack: St
         in runner.invoke(main, ["--json", "events", "relay", "acme", "--older-than", "0"]).stdout
     )
 
-    desk.flow()
-    assert [row["status"] for row in desk.log(hook["id"])] == ["succeeded"]
+    webhooks.run_until_idle()
+    assert [row["status"] for row in webhooks.deliveries(webhook["id"])] == ["succeeded"]
 
 
-def test_a_version_of_a_resource_has_one_event(desk: WebhookDesk) -> None:
+def test_two_events_of_one_version_are_rejected(webhooks: WebhookScenario) -> None:
     facts: dict[str, Any] = {"object": "wave", "id": 1, "href": "/waves/1", "attributes": {}}
 
     def twice(tx: Transaction) -> None:
@@ -214,5 +216,5 @@ def test_a_version_of_a_resource_has_one_event(desk: WebhookDesk) -> None:
         raise_event(tx, Event(type="wave.completed", version=4, **facts))
 
     with pytest.raises(AssertionError, match="version 4 of wave 1"):
-        run_transaction(desk.stack.store(), twice)
-    assert desk.stack.events() == []
+        run_transaction(webhooks.stack.store(), twice)
+    assert webhooks.stack.events() == []

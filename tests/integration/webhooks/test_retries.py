@@ -1,107 +1,109 @@
-"""What is tried again, how often, and when a subscription ends."""
+"""Retries, and the deactivation of subscriptions."""
 
 from datetime import datetime, timedelta
 
-from shared.integration.webhooks.sending import Outcome
+from shared.integration.webhooks.http_client import AttemptResult
 from shared.kernel.config import config
 from tests.clock import Clock
-from tests.webhook_desk import Sent, WebhookDesk, accept, fail
+from tests.webhook_scenario import SentRequest, WebhookScenario, respond_204, respond_500
 
 DELAYS = (0, 5, 300, 1800, 7200, 18000, 36000)
 
 
-def gone(_: Sent) -> Outcome:
-    return Outcome(milliseconds=5, status=410, error="answered 410")
+def gone(_: SentRequest) -> AttemptResult:
+    return AttemptResult(milliseconds=5, status=410, error="responded with status 410")
 
 
-def test_retries_come_later_and_later(desk: WebhookDesk, clock: Clock) -> None:
+def test_retries_follow_the_configured_delays(webhooks: WebhookScenario, clock: Clock) -> None:
     assert config().webhook_delays == DELAYS
-    hook = desk.subscribe()
-    desk.endpoint = fail
-    desk.happen()
-    desk.relay()
+    webhook = webhooks.subscribe()
+    webhooks.endpoint = respond_500
+    webhooks.create_product()
+    webhooks.run_relay()
 
     for number, delay in enumerate(DELAYS[1:], 1):
-        while len(desk.sent) < number:
-            assert desk.work(*desk.take()) == []
-        (row,) = desk.log(hook["id"])
+        while len(webhooks.requests) < number:
+            assert webhooks.run_worker(*webhooks.take_messages()) == []
+        (row,) = webhooks.deliveries(webhook["id"])
         assert (row["status"], len(row["attempts"])) == ("retrying", number)
         due = datetime.fromisoformat(row["next_attempt_at"])
         last = datetime.fromisoformat(row["updated_at"])
         assert timedelta(seconds=delay) <= due - last <= timedelta(seconds=1.1 * delay + 0.001)
-        (message,) = desk.messages()
+        (message,) = webhooks.messages()
         assert message["attempt"] == number + 1
-        (waits,) = desk.delays()
-        assert waits <= 900
-        if delay > 1000:  # longer than a message can wait: it goes through the queue again
+        (message_delay,) = webhooks.message_delays()
+        assert message_delay <= 900
+        if delay > 1000:  # exceeds the maximum delay of SQS: the message goes back to the queue
             clock.advance(900)
-            assert desk.work(*desk.take()) == []
-            assert (len(desk.sent), desk.messages()) == (number, [message])
+            assert webhooks.run_worker(*webhooks.take_messages()) == []
+            assert (len(webhooks.requests), webhooks.messages()) == (number, [message])
         clock.advance(1.1 * delay + 1)
-    assert desk.work(*desk.take()) == []
-    (row,) = desk.log(hook["id"])
+    assert webhooks.run_worker(*webhooks.take_messages()) == []
+    (row,) = webhooks.deliveries(webhook["id"])
     assert (row["status"], len(row["attempts"]), row["next_attempt_at"]) == ("failed", 7, None)
-    assert row["attempts"][0]["response"] == "oh no"
-    assert desk.messages() == []
-    assert desk.show(hook["id"])["failure_count"] == 1
-    assert len({sent.body for sent in desk.sent}) == 1
+    assert row["attempts"][0]["response"] == "internal error"
+    assert webhooks.messages() == []
+    assert webhooks.get(webhook["id"])["failure_count"] == 1
+    assert len({sent.body for sent in webhooks.requests}) == 1
 
 
-def test_retry_after_is_honoured(desk: WebhookDesk) -> None:
-    hook = desk.subscribe()
-    desk.endpoint = lambda _: Outcome(
-        milliseconds=5, status=429, error="answered 429", retry_after=77
+def test_retry_after_delays_the_next_attempt(webhooks: WebhookScenario) -> None:
+    webhook = webhooks.subscribe()
+    webhooks.endpoint = lambda _: AttemptResult(
+        milliseconds=5, status=429, error="responded with status 429", retry_after=77
     )
-    desk.happen()
-    desk.relay()
-    for _ in range(2):  # once more since the endpoint is new
-        assert desk.work(*desk.take()) == []
+    webhooks.create_product()
+    webhooks.run_relay()
+    for _ in range(2):  # twice, because a new endpoint moves to the slow queue
+        assert webhooks.run_worker(*webhooks.take_messages()) == []
 
-    (row,) = desk.log(hook["id"])
+    (row,) = webhooks.deliveries(webhook["id"])
     due = datetime.fromisoformat(row["next_attempt_at"])
     assert due - datetime.fromisoformat(row["updated_at"]) == timedelta(seconds=77)
 
 
-def test_a_success_forgets_failures_and_ten_in_a_row_end_it(desk: WebhookDesk) -> None:
-    hook = desk.subscribe()
-    desk.endpoint = fail
+def test_ten_consecutive_failures_deactivate_and_a_success_resets_the_count(
+    webhooks: WebhookScenario,
+) -> None:
+    webhook = webhooks.subscribe()
+    webhooks.endpoint = respond_500
     for number in range(9):
-        desk.happen(number)
-        desk.flow()
-    assert desk.show(hook["id"])["failure_count"] == 9
-    desk.endpoint = accept
-    desk.happen(9)
-    desk.flow()
-    assert desk.show(hook["id"])["failure_count"] == 0
+        webhooks.create_product(number)
+        webhooks.run_until_idle()
+    assert webhooks.get(webhook["id"])["failure_count"] == 9
+    webhooks.endpoint = respond_204
+    webhooks.create_product(9)
+    webhooks.run_until_idle()
+    assert webhooks.get(webhook["id"])["failure_count"] == 0
 
-    desk.endpoint = fail
+    webhooks.endpoint = respond_500
     for number in range(10, 20):
-        assert desk.show(hook["id"])["is_active"]
-        desk.happen(number)
-        desk.flow()
-    shown = desk.show(hook["id"])
+        assert webhooks.get(webhook["id"])["is_active"]
+        webhooks.create_product(number)
+        webhooks.run_until_idle()
+    shown = webhooks.get(webhook["id"])
     assert (shown["is_active"], shown["failure_count"]) == (False, 10)
 
-    sent = len(desk.sent)
-    desk.happen(20)
-    desk.flow()
-    assert len(desk.sent) == sent, "what happens while it is not active is not sent"
+    sent = len(webhooks.requests)
+    webhooks.create_product(20)
+    webhooks.run_until_idle()
+    assert len(webhooks.requests) == sent, "events are not sent while the subscription is inactive"
 
-    again = desk.erp.patch(f"/webhooks/{hook['id']}", {"is_active": True}).data
+    again = webhooks.erp.patch(f"/webhooks/{webhook['id']}", {"is_active": True}).data
     assert (again["is_active"], again["failure_count"]) == (True, 0)
-    desk.endpoint = accept
-    desk.happen(21)
-    desk.flow()
-    assert len(desk.sent) == sent + 1
+    webhooks.endpoint = respond_204
+    webhooks.create_product(21)
+    webhooks.run_until_idle()
+    assert len(webhooks.requests) == sent + 1
 
 
-def test_410_ends_it_at_once(desk: WebhookDesk) -> None:
-    hook = desk.subscribe()
-    desk.endpoint = gone
-    desk.happen()
-    desk.flow()
+def test_410_deactivates_the_subscription_at_once(webhooks: WebhookScenario) -> None:
+    webhook = webhooks.subscribe()
+    webhooks.endpoint = gone
+    webhooks.create_product()
+    webhooks.run_until_idle()
 
-    shown = desk.show(hook["id"])
+    shown = webhooks.get(webhook["id"])
     assert (shown["is_active"], shown["failure_count"]) == (False, 1)
-    (row,) = desk.log(hook["id"])
+    (row,) = webhooks.deliveries(webhook["id"])
     assert (row["status"], len(row["attempts"])) == ("failed", 1)

@@ -1,4 +1,4 @@
-"""The life of a subscription, through its routes."""
+"""The routes of subscriptions."""
 
 from base64 import b64decode
 from typing import Any
@@ -12,10 +12,10 @@ from shared.integration.webhooks.repository import WEBHOOKS
 from shared.kernel.config import config
 from shared.kernel.events.kinds import EVENT_KINDS
 from shared.kernel.sealing import unseal
-from tests import quick_moto
 from tests.gateway import Response
+from tests.snapshot import stored_items
 from tests.stack import ACCOUNT, REGION, Stack
-from tests.webhook_desk import URL, WebhookDesk
+from tests.webhook_scenario import URL, WebhookScenario
 
 FIELDS = {
     "id", "url", "events", "is_active", "failure_count", "last_triggered_at", "created_at",
@@ -24,7 +24,7 @@ FIELDS = {
 
 
 def problems(answer: Response) -> dict[str, str]:
-    """Field → message of a refusal."""
+    """Return field → message of a validation error."""
     assert answer.status == 422, answer.text
     body = answer.json()
     assert body["error"]["code"] == "validation_failed"
@@ -32,63 +32,63 @@ def problems(answer: Response) -> dict[str, str]:
 
 
 def stored_texts() -> str:
-    """All that the control table, the outbox and acme's table hold, as one text."""
+    """Return the items of the control table, the outbox and acme's table as one text."""
     settings = config()
     tables = (settings.control_table, settings.outbox_table, settings.tenant_table("acme"))
-    return "".join(
-        repr(item) for table in tables for item in quick_moto.stored(ACCOUNT, REGION, table)
-    )
+    return "".join(repr(item) for table in tables for item in stored_items(ACCOUNT, REGION, table))
 
 
-def test_a_subscription_shows_its_secret_when_it_is_created_and_never_again(
-    desk: WebhookDesk,
+def test_only_the_response_to_the_creation_has_the_secret(
+    webhooks: WebhookScenario,
 ) -> None:
-    answer = desk.erp.post("/webhooks", {"url": URL, "events": ["stock.updated", "wave.planned"]})
+    answer = webhooks.erp.post(
+        "/webhooks", {"url": URL, "events": ["stock.updated", "wave.planned"]}
+    )
 
     assert answer.status == 201
     assert answer.headers["Location"] == f"https://api.stowage.test/api/v1/webhooks/{1}"
-    made = answer.data
-    assert made.keys() == {*FIELDS, "secret"}
-    assert made["secret"].startswith("whsec_")
-    assert made == {
+    created = answer.data
+    assert created.keys() == {*FIELDS, "secret"}
+    assert created["secret"].startswith("whsec_")
+    assert created == {
         "id": 1,
         "url": URL,
         "events": ["stock.updated", "wave.planned"],
         "is_active": True,
         "failure_count": 0,
         "last_triggered_at": None,
-        "created_at": made["created_at"],
-        "updated_at": made["created_at"],
-        "secret": made["secret"],
+        "created_at": created["created_at"],
+        "updated_at": created["created_at"],
+        "secret": created["secret"],
     }
-    shown = {name: value for name, value in made.items() if name != "secret"}
-    assert desk.show(1) == shown
-    assert desk.erp.get("/webhooks").data == [shown]
+    shown = {name: value for name, value in created.items() if name != "secret"}
+    assert webhooks.get(1) == shown
+    assert webhooks.erp.get("/webhooks").data == [shown]
 
 
-def test_no_secret_lies_in_a_table_in_the_clear(desk: WebhookDesk) -> None:
+def test_no_table_contains_a_secret_in_plain_text(webhooks: WebhookScenario) -> None:
     key = {"key": "9f5a"}
-    made = desk.erp.post("/webhooks", {"url": URL, "events": ["stock.updated"]}, **key).data
-    own = "a-secret-of-our-own"
-    desk.erp.post(f"/webhooks/{made['id']}/rotate-secret", {"secret": own}, key="9f5b")
+    created = webhooks.erp.post("/webhooks", {"url": URL, "events": ["stock.updated"]}, **key).data
+    chosen = "a-secret-of-our-chosen"
+    webhooks.erp.post(f"/webhooks/{created['id']}/rotate-secret", {"secret": chosen}, key="9f5b")
 
-    held = stored_texts()
-    assert made["secret"] not in held
-    assert own not in held
+    stored = stored_texts()
+    assert created["secret"] not in stored
+    assert chosen not in stored
 
 
-def test_the_same_request_again_shows_the_same_secret(desk: WebhookDesk) -> None:
+def test_a_repeated_create_request_returns_the_same_secret(webhooks: WebhookScenario) -> None:
     body = {"url": URL, "events": ["stock.updated"]}
-    first = desk.erp.post("/webhooks", body, key="a")
-    second = desk.erp.post("/webhooks", body, key="a")
+    first = webhooks.erp.post("/webhooks", body, key="a")
+    second = webhooks.erp.post("/webhooks", body, key="a")
 
     assert second.headers["Idempotent-Replayed"] == "true"
     assert (second.status, second.text) == (201, first.text)
-    assert len(desk.erp.get("/webhooks").data) == 1
+    assert len(webhooks.erp.get("/webhooks").data) == 1
 
 
-def test_every_kind_of_event_can_be_asked_for(desk: WebhookDesk) -> None:
-    assert desk.subscribe(*EVENT_KINDS)["events"] == list(EVENT_KINDS)
+def test_a_subscription_may_include_all_kinds_of_events(webhooks: WebhookScenario) -> None:
+    assert webhooks.subscribe(*EVENT_KINDS)["events"] == list(EVENT_KINDS)
 
 
 @pytest.mark.parametrize(
@@ -110,8 +110,8 @@ def test_every_kind_of_event_can_be_asked_for(desk: WebhookDesk) -> None:
         ("", ""),
     ],
 )
-def test_addresses_that_are_refused(desk: WebhookDesk, url: str, message: str) -> None:
-    found = problems(desk.erp.post("/webhooks", {"url": url, "events": ["stock.updated"]}))
+def test_invalid_url_is_rejected(webhooks: WebhookScenario, url: str, message: str) -> None:
+    found = problems(webhooks.erp.post("/webhooks", {"url": url, "events": ["stock.updated"]}))
 
     assert found.keys() == {"url"}
     assert message in found["url"]
@@ -145,24 +145,24 @@ def test_addresses_that_are_refused(desk: WebhookDesk, url: str, message: str) -
         ),
     ],
 )
-def test_all_that_is_wrong_is_told_at_once(
-    desk: WebhookDesk, body: dict[str, Any], fields: set[str]
+def test_all_problems_are_reported_together(
+    webhooks: WebhookScenario, body: dict[str, Any], fields: set[str]
 ) -> None:
-    assert problems(desk.erp.post("/webhooks", body)).keys() == fields
-    assert desk.erp.get("/webhooks").data == []
+    assert problems(webhooks.erp.post("/webhooks", body)).keys() == fields
+    assert webhooks.erp.get("/webhooks").data == []
 
 
-def test_a_secret_of_ones_own_and_none(desk: WebhookDesk) -> None:
-    own = "x" * 16
-    assert desk.subscribe(secret=own)["secret"] == own
-    assert desk.subscribe(secret=None)["secret"].startswith("whsec_")
+def test_a_chosen_secret_is_used_and_null_generates_one(webhooks: WebhookScenario) -> None:
+    chosen = "x" * 16
+    assert webhooks.subscribe(secret=chosen)["secret"] == chosen
+    assert webhooks.subscribe(secret=None)["secret"].startswith("whsec_")
 
 
-def test_a_tenant_has_at_most_20(desk: WebhookDesk) -> None:
-    made = [desk.subscribe() for _ in range(20)]
+def test_the_21st_subscription_is_rejected_with_limit_reached(webhooks: WebhookScenario) -> None:
+    created = [webhooks.subscribe() for _ in range(20)]
     body = {"url": URL, "events": ["stock.updated"]}
 
-    refused = desk.erp.post("/webhooks", body)
+    refused = webhooks.erp.post("/webhooks", body)
 
     assert (refused.status, refused.code) == (402, "limit_reached")
     offer = refused.json()["error"]["offer"]
@@ -173,26 +173,26 @@ def test_a_tenant_has_at_most_20(desk: WebhookDesk) -> None:
         "next_plan": None,
         "upgrade_url": config().upgrade_url,
     }
-    desk.erp.delete(f"/webhooks/{made[3]['id']}")
-    assert desk.erp.post("/webhooks", body).status == 201
+    webhooks.erp.delete(f"/webhooks/{created[3]['id']}")
+    assert webhooks.erp.post("/webhooks", body).status == 201
 
 
-def test_only_what_is_sent_changes(desk: WebhookDesk) -> None:
-    made = desk.subscribe("stock.updated", "wave.planned")
-    path = f"/webhooks/{made['id']}"
+def test_patch_changes_only_the_fields_sent(webhooks: WebhookScenario) -> None:
+    created = webhooks.subscribe("stock.updated", "wave.planned")
+    path = f"/webhooks/{created['id']}"
 
-    moved = desk.erp.patch(path, {"url": "https://other.example.com:8443/x?y=1"}).data
+    moved = webhooks.erp.patch(path, {"url": "https://other.example.com:8443/x?y=1"}).data
     assert moved["url"] == "https://other.example.com:8443/x?y=1"
     assert (moved["events"], moved["is_active"]) == (["stock.updated", "wave.planned"], True)
 
-    fewer = desk.erp.patch(path, {"events": ["wave.planned"]}).data
+    fewer = webhooks.erp.patch(path, {"events": ["wave.planned"]}).data
     assert (fewer["url"], fewer["events"]) == (moved["url"], ["wave.planned"])
 
-    ended = desk.erp.patch(path, {"is_active": False}).data
+    ended = webhooks.erp.patch(path, {"is_active": False}).data
     assert (ended["events"], ended["is_active"]) == (["wave.planned"], False)
     assert ended.keys() == FIELDS
-    assert desk.show(made["id"]) == ended
-    assert desk.erp.patch(path, {}).status == 200
+    assert webhooks.get(created["id"]) == ended
+    assert webhooks.erp.patch(path, {}).status == 200
 
 
 @pytest.mark.parametrize(
@@ -204,129 +204,135 @@ def test_only_what_is_sent_changes(desk: WebhookDesk) -> None:
         ({"events": None, "is_active": None}, {"events", "is_active"}),
     ],
 )  # fmt: skip
-def test_a_bad_change_changes_nothing(
-    desk: WebhookDesk, body: dict[str, Any], fields: set[str]
+def test_an_invalid_change_changes_nothing(
+    webhooks: WebhookScenario, body: dict[str, Any], fields: set[str]
 ) -> None:
-    made = desk.subscribe()
-    before = desk.show(made["id"])
+    created = webhooks.subscribe()
+    before = webhooks.get(created["id"])
 
-    assert problems(desk.erp.patch(f"/webhooks/{made['id']}", body)).keys() == fields
-    assert desk.show(made["id"]) == before
+    assert problems(webhooks.erp.patch(f"/webhooks/{created['id']}", body)).keys() == fields
+    assert webhooks.get(created["id"]) == before
 
 
-def test_a_stale_change_is_refused(desk: WebhookDesk) -> None:
-    path = f"/webhooks/{desk.subscribe()['id']}"
-    seen = desk.erp.get(path).headers["ETag"]
-    desk.erp.patch(path, {"is_active": False})
+def test_a_change_with_a_stale_etag_is_refused(webhooks: WebhookScenario) -> None:
+    path = f"/webhooks/{webhooks.subscribe()['id']}"
+    seen = webhooks.erp.get(path).headers["ETag"]
+    webhooks.erp.patch(path, {"is_active": False})
 
-    refused = desk.erp.patch(path, {"is_active": True}, headers={"If-Match": seen})
+    refused = webhooks.erp.patch(path, {"is_active": True}, headers={"If-Match": seen})
 
     assert (refused.status, refused.code) == (409, "stale_state")
 
 
-def test_deliveries_do_not_stand_against_a_change(desk: WebhookDesk) -> None:
-    path = f"/webhooks/{desk.subscribe()['id']}"
-    first = desk.erp.get(path).headers["ETag"]
-    desk.happen()
-    desk.flow()
+def test_deliveries_do_not_make_the_etag_of_a_change_stale(webhooks: WebhookScenario) -> None:
+    path = f"/webhooks/{webhooks.subscribe()['id']}"
+    first = webhooks.erp.get(path).headers["ETag"]
+    webhooks.create_product()
+    webhooks.run_until_idle()
 
-    answer = desk.erp.get(path, headers={"If-None-Match": first})
-    assert answer.status == 200, "it was triggered, which its readers want to see"
-    assert desk.erp.get(path, headers={"If-None-Match": answer.headers["ETag"]}).status == 304
-    changed = desk.erp.patch(path, {"events": ["wave.planned"]}, headers={"If-Match": first})
+    answer = webhooks.erp.get(path, headers={"If-None-Match": first})
+    assert answer.status == 200, "last_triggered_at has changed"
+    assert webhooks.erp.get(path, headers={"If-None-Match": answer.headers["ETag"]}).status == 304
+    changed = webhooks.erp.patch(path, {"events": ["wave.planned"]}, headers={"If-Match": first})
     assert changed.status == 200
-    stale = desk.erp.patch(path, {"is_active": False}, headers={"If-Match": first})
+    stale = webhooks.erp.patch(path, {"is_active": False}, headers={"If-Match": first})
     assert (stale.status, stale.code) == (409, "stale_state")
-    anything = desk.erp.patch(path, {"is_active": False}, headers={"If-Match": "*"})
+    anything = webhooks.erp.patch(path, {"is_active": False}, headers={"If-Match": "*"})
     assert anything.status == 200
 
 
-def test_a_secret_of_ones_own_cannot_be_tried_out_quickly(desk: WebhookDesk) -> None:
+def test_the_fingerprint_of_a_request_with_a_secret_is_not_a_plain_hash(
+    webhooks: WebhookScenario,
+) -> None:
     body = {"url": URL, "events": ["wave.planned"], "secret": "CorrectHorse2026"}
-    assert desk.erp.post("/webhooks", body, key="k").status == 201
+    assert webhooks.erp.post("/webhooks", body, key="k").status == 201
 
     plain = fingerprint("POST", "/webhooks", body)
-    records = [item for item in desk.stack.items() if item["PK"]["S"].startswith("idempotency#")]
+    records = [
+        item for item in webhooks.stack.items() if item["PK"]["S"].startswith("idempotency#")
+    ]
     assert len(records) == 1
     assert records[0]["fingerprint"]["S"] != plain
     assert len(records[0]["fingerprint"]["S"]) == len(plain)
 
 
-def test_what_is_deleted_is_gone(desk: WebhookDesk) -> None:
-    made = desk.subscribe()
-    path = f"/webhooks/{made['id']}"
+def test_a_deleted_subscription_is_gone(webhooks: WebhookScenario) -> None:
+    created = webhooks.subscribe()
+    path = f"/webhooks/{created['id']}"
 
-    answer = desk.erp.delete(path)
+    answer = webhooks.erp.delete(path)
 
     assert answer.status == 200
-    assert answer.data == {name: value for name, value in made.items() if name != "secret"}
+    assert answer.data == {name: value for name, value in created.items() if name != "secret"}
     below = ("", "/deliveries", f"/deliveries/evt_{'0' * 32}")
-    assert {desk.erp.get(path + end).status for end in below} == {410}
-    assert desk.erp.patch(path, {"is_active": True}).status == 410
-    assert {desk.erp.post(f"{path}/{act}").status for act in ("test", "rotate-secret")} == {410}
-    assert desk.erp.get("/webhooks").data == []
+    assert {webhooks.erp.get(path + end).status for end in below} == {410}
+    assert webhooks.erp.patch(path, {"is_active": True}).status == 410
+    assert {webhooks.erp.post(f"{path}/{act}").status for act in ("test", "rotate-secret")} == {410}
+    assert webhooks.erp.get("/webhooks").data == []
 
 
-def test_what_never_was_is_not_found(desk: WebhookDesk) -> None:
-    made = desk.subscribe()
+def test_unknown_ids_are_not_found(webhooks: WebhookScenario) -> None:
+    created = webhooks.subscribe()
     paths = [
         "/webhooks/77",
         "/webhooks/x",
         "/webhooks/77/deliveries",
-        f"/webhooks/{made['id']}/deliveries/evt_{'0' * 32}",
-        f"/webhooks/{made['id']}/deliveries/1",
-        f"/webhooks/{made['id']}/deliveries/{'x' * 2000}",
+        f"/webhooks/{created['id']}/deliveries/evt_{'0' * 32}",
+        f"/webhooks/{created['id']}/deliveries/1",
+        f"/webhooks/{created['id']}/deliveries/{'x' * 2000}",
     ]
-    assert {desk.erp.get(path).status for path in paths} == {404}
-    again = f"/webhooks/{made['id']}/deliveries/evt_{'0' * 32}/redeliver"
-    assert desk.erp.post(again).status == 404
+    assert {webhooks.erp.get(path).status for path in paths} == {404}
+    again = f"/webhooks/{created['id']}/deliveries/evt_{'0' * 32}/redeliver"
+    assert webhooks.erp.post(again).status == 404
 
 
-def test_another_tenant_sees_nothing(desk: WebhookDesk, stack: Stack) -> None:
-    made = desk.subscribe()
+def test_another_tenant_cannot_access_a_subscription(
+    webhooks: WebhookScenario, stack: Stack
+) -> None:
+    created = webhooks.subscribe()
     beta = stack.erp("beta")
 
     assert beta.get("/webhooks").data == []
-    assert beta.get(f"/webhooks/{made['id']}").status == 404
-    assert beta.delete(f"/webhooks/{made['id']}").status == 404
+    assert beta.get(f"/webhooks/{created['id']}").status == 404
+    assert beta.delete(f"/webhooks/{created['id']}").status == 404
 
 
-def test_a_plan_without_webhooks(desk: WebhookDesk) -> None:
+def test_a_plan_without_webhooks_is_refused(webhooks: WebhookScenario) -> None:
     provisioning.set_plan("acme", "essentials")
 
-    for answer in (desk.erp.get("/webhooks"), desk.erp.post("/webhooks", {"url": "no"})):
+    for answer in (webhooks.erp.get("/webhooks"), webhooks.erp.post("/webhooks", {"url": "no"})):
         assert (answer.status, answer.code) == (402, "feature_not_in_plan")
         assert answer.json()["error"]["feature"] == "webhooks.enabled"
 
 
-def test_who_may_not(desk: WebhookDesk, stack: Stack) -> None:
+def test_a_client_without_the_scope_is_refused(webhooks: WebhookScenario, stack: Stack) -> None:
     reader = stack.erp(scopes=["products:read"])
     assert reader.get("/webhooks").json()["error"]["scope"] == "webhooks:manage"
-    assert desk.subscribe()["id"] == 1
+    assert webhooks.subscribe()["id"] == 1
 
 
-def test_a_list_is_filtered(desk: WebhookDesk) -> None:
-    first = desk.subscribe("stock.updated", "wave.planned")["id"]
-    second = desk.subscribe("wave.planned")["id"]
-    desk.erp.patch(f"/webhooks/{second}", {"is_active": False})
+def test_the_list_is_filtered_by_state_and_event(webhooks: WebhookScenario) -> None:
+    first = webhooks.subscribe("stock.updated", "wave.planned")["id"]
+    second = webhooks.subscribe("wave.planned")["id"]
+    webhooks.erp.patch(f"/webhooks/{second}", {"is_active": False})
 
     def ids(question: str) -> list[int]:
-        return [row["id"] for row in desk.erp.get(f"/webhooks?{question}").data]
+        return [row["id"] for row in webhooks.erp.get(f"/webhooks?{question}").data]
 
     assert ids("is_active=true") == [first]
     assert ids("is_active=false") == [second]
     assert ids("event=wave.planned&sort=-id") == [second, first]
     assert ids("event=stock.updated") == [first]
     assert ids("event=layout.published") == []
-    assert desk.erp.get("/webhooks?event=wave").status == 422
+    assert webhooks.erp.get("/webhooks?event=wave").status == 422
 
 
-def test_what_is_sealed_for_one_cannot_be_unsealed_for_another(desk: WebhookDesk) -> None:
-    made = desk.subscribe()
-    (stored,) = WEBHOOKS.get(desk.stack.store(), made["id"]).entity.secrets
+def test_a_sealed_secret_is_bound_to_tenant_and_subscription(webhooks: WebhookScenario) -> None:
+    created = webhooks.subscribe()
+    (stored,) = WEBHOOKS.get(webhooks.stack.store(), created["id"]).entity.secrets
     sealed = b64decode(stored.sealed)
 
-    assert unseal(sealed, "signing", "acme", "webhook 1").decode() == made["secret"]
+    assert unseal(sealed, "signing", "acme", "webhook 1").decode() == created["secret"]
     for tenant, what in (("beta", "webhook 1"), ("acme", "webhook 2")):
         with pytest.raises(ClientError, match="InvalidCiphertext"):
             unseal(sealed, "signing", tenant, what)

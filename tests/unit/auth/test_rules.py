@@ -1,4 +1,4 @@
-"""Who may use which route (Authentication, rules 3 to 6 of the interface)."""
+"""Authorization of callers (Authentication, rules 3 to 6 of the interface)."""
 
 import time
 from dataclasses import replace
@@ -38,57 +38,55 @@ USER = Caller(
     roles=frozenset({"3", "12"}),
 )
 MOBILE = replace(USER, kind="mobile", client_id="mobile", permissions=frozenset(PERMISSIONS))
-HALF_PROVEN = replace(USER, second_factor=False, permissions=frozenset(PERMISSIONS))
+WITHOUT_SECOND_FACTOR = replace(USER, second_factor=False, permissions=frozenset(PERMISSIONS))
 
 READ: dict[str, Any] = {
     "scope": "products:read",
     "permission": None,
     "write": False,
-    "open_to_mobile": False,
+    "allows_mobile": False,
 }
-LIST_PRODUCTS: dict[str, Any] = {**READ, "open_to_mobile": True}
+LIST_PRODUCTS: dict[str, Any] = {**READ, "allows_mobile": True}
 CREATE_ENTRY: dict[str, Any] = {
     "scope": "receipts:write",
     "permission": "entries.manage",
     "write": True,
-    "open_to_mobile": False,
+    "allows_mobile": False,
 }
 READ_WAVE: dict[str, Any] = {
     "scope": "pickings:read",
     "permission": "exits.manage",
     "write": False,
-    "open_to_mobile": False,
+    "allows_mobile": False,
 }
 
 
 @pytest.mark.parametrize("route", [READ, LIST_PRODUCTS, CREATE_ENTRY])
 @pytest.mark.parametrize("caller", [CLIENT, USER])
-def test_admits(caller: Caller, route: dict[str, Any]) -> None:
+def test_caller_with_the_right_is_allowed(caller: Caller, route: dict[str, Any]) -> None:
     authorize(caller, **route)
 
 
-@pytest.mark.parametrize("caller", [MOBILE, HALF_PROVEN])
-def test_the_list_of_products_is_open_to_every_token(caller: Caller) -> None:
+@pytest.mark.parametrize("caller", [MOBILE, WITHOUT_SECOND_FACTOR])
+def test_product_list_is_open_to_every_token(caller: Caller) -> None:
     authorize(caller, **LIST_PRODUCTS)
 
 
 @pytest.mark.parametrize("route", [READ, CREATE_ENTRY, READ_WAVE])
-@pytest.mark.parametrize("caller", [MOBILE, HALF_PROVEN])
-def test_everything_else_is_closed_to_mobile_and_half_proven_tokens(
-    caller: Caller, route: dict[str, Any]
-) -> None:
+@pytest.mark.parametrize("caller", [MOBILE, WITHOUT_SECOND_FACTOR])
+def test_restricted_tokens_are_refused_elsewhere(caller: Caller, route: dict[str, Any]) -> None:
     with pytest.raises(ClientNotAllowed):
         authorize(caller, **route)
 
 
-def test_a_client_needs_the_scope_and_is_told_which() -> None:
+def test_client_without_scope_is_refused_with_the_scope_named() -> None:
     with pytest.raises(MissingScope) as refusal:
         authorize(CLIENT, **{**READ, "scope": "stocks:read"})
     assert refusal.value.extra == {"scope": "stocks:read"}
     assert refusal.value.status == 403
 
 
-def test_permissions_are_no_scopes_and_scopes_no_permissions() -> None:
+def test_scopes_and_permissions_are_not_interchangeable() -> None:
     with pytest.raises(MissingScope):
         authorize(replace(CLIENT, scopes=frozenset(), permissions=frozenset(SCOPES)), **READ)
     with pytest.raises(Forbidden):
@@ -98,7 +96,7 @@ def test_permissions_are_no_scopes_and_scopes_no_permissions() -> None:
         )
 
 
-def test_a_user_needs_the_permission_also_for_a_read_that_declares_one() -> None:
+def test_user_needs_the_permission_of_a_read_route() -> None:
     with pytest.raises(Forbidden):
         authorize(USER, **READ_WAVE)
     authorize(replace(USER, permissions=frozenset({"exits.manage"})), **READ_WAVE)
@@ -106,7 +104,7 @@ def test_a_user_needs_the_permission_also_for_a_read_that_declares_one() -> None
 
 @pytest.mark.parametrize("missing", ["scope", "permission"])
 @pytest.mark.parametrize("caller", [CLIENT, USER, MOBILE])
-def test_a_write_that_declares_nothing_admits_nobody(caller: Caller, missing: str) -> None:
+def test_write_route_without_scope_or_permission_raises(caller: Caller, missing: str) -> None:
     with pytest.raises(ValueError, match="must declare"):
         authorize(caller, **{**CREATE_ENTRY, missing: None})
 
@@ -123,7 +121,7 @@ def tenant(*revoked: str) -> Tenant:
 
 
 @pytest.mark.parametrize(
-    ("caller", "mark"),
+    ("caller", "key"),
     [
         (CLIENT, "token:j1"),
         (CLIENT, "client:stw_1"),
@@ -136,28 +134,28 @@ def tenant(*revoked: str) -> Tenant:
         (USER, "role:12"),
     ],
 )
-def test_a_revoked_credential_is_refused(caller: Caller, mark: str) -> None:
+def test_token_with_a_revoked_key_is_refused(caller: Caller, key: str) -> None:
     ensure_not_revoked(tenant(), caller)
     with pytest.raises(Unauthenticated):
-        ensure_not_revoked(tenant("token:other", mark), caller)
+        ensure_not_revoked(tenant("token:other", key), caller)
 
 
 @pytest.mark.parametrize(
-    "mark", ["user:stw_1", "client:7", "token:j", "stw_1", "client:", "role:1", "session:None"]
+    "key", ["user:stw_1", "client:7", "token:j", "stw_1", "client:", "role:1", "session:None"]
 )
-def test_other_marks_leave_a_caller_alone(mark: str) -> None:
-    ensure_not_revoked(tenant(mark), CLIENT)
-    ensure_not_revoked(tenant(mark), USER)
+def test_entries_of_other_keys_do_not_affect_a_caller(key: str) -> None:
+    ensure_not_revoked(tenant(key), CLIENT)
+    ensure_not_revoked(tenant(key), USER)
 
 
-def test_a_token_issued_after_the_mark_is_good() -> None:
+def test_token_issued_after_the_entry_is_accepted() -> None:
     later = replace(USER, expires_at=2_000_000_001)
     ensure_not_revoked(tenant(*revocation_keys(USER)), later)
     with pytest.raises(Unauthenticated):
         ensure_not_revoked(tenant("user:7"), replace(USER, expires_at=1_999_999_999))
 
 
-def test_a_token_that_expired_since_the_verdict_is_refused() -> None:
+def test_token_that_expired_after_the_authorizer_is_refused() -> None:
     ensure_not_revoked(tenant(), CLIENT, now=1_999_999_999.9)
     with pytest.raises(Unauthenticated):
         ensure_not_revoked(tenant(), CLIENT, now=2_000_000_000)
@@ -165,14 +163,14 @@ def test_a_token_that_expired_since_the_verdict_is_refused() -> None:
         ensure_not_revoked(tenant(), replace(CLIENT, expires_at=int(time.time())))
 
 
-@pytest.mark.parametrize("caller", [CLIENT, USER, MOBILE, HALF_PROVEN])
-def test_the_flat_context_says_it_all(caller: Caller) -> None:
+@pytest.mark.parametrize("caller", [CLIENT, USER, MOBILE, WITHOUT_SECOND_FACTOR])
+def test_context_round_trips_the_caller(caller: Caller) -> None:
     flat = caller.to_context()
     assert all(isinstance(value, str) for value in flat.values())
     assert Caller.from_context(flat) == caller
 
 
-def test_what_is_empty_may_be_absent() -> None:
+def test_empty_context_entries_may_be_missing() -> None:
     flat = {name: value for name, value in USER.to_context().items() if value}
     assert "client" not in flat
     assert "scopes" not in flat
@@ -180,7 +178,7 @@ def test_what_is_empty_may_be_absent() -> None:
 
 
 @pytest.mark.parametrize("missing", ["tenant", "subject", "kind", "second_factor", "jti", "exp"])
-def test_a_context_with_a_gap_is_not_taken(missing: str) -> None:
+def test_context_without_a_required_entry_raises(missing: str) -> None:
     flat = CLIENT.to_context()
     del flat[missing]
     with pytest.raises(KeyError):

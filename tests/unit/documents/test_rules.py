@@ -11,7 +11,7 @@ from shared.kernel.errors import Conflict
 from shared.warehouse.catalog.lines import Findings
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents import rules
-from shared.warehouse.documents.models import Document, EntryDraft, ExitDraft, Progress
+from shared.warehouse.documents.models import Document, DocumentProgress, EntryDraft, ExitDraft
 from shared.warehouse.documents.vocabulary import PRIORITIES, TYPES
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 
@@ -25,7 +25,7 @@ PRODUCTS = {
         4, "HAULAGE", "Haulage", by_batch=False, by_serial=False, in_stock=False
     ),
 }
-KNOWN = rules.MasterData(
+KNOWN = rules.DocumentMasterData(
     products=PRODUCTS,
     warehouse=KnownWarehouse(1, "YARD", "Yard"),
     positions={
@@ -90,7 +90,7 @@ def test_what_is_not_kept_in_stock_is_blocked_not_invalid() -> None:
 
 
 def test_an_unknown_warehouse_has_no_positions_to_complain_of() -> None:
-    nowhere = rules.MasterData(products=PRODUCTS, warehouse=None, positions={})
+    nowhere = rules.DocumentMasterData(products=PRODUCTS, warehouse=None, positions={})
     draft = entry({"item_code": "BRICK", "qty": Decimal(1), "destination_bin": "A-01"})
     found = [problem.field for problem in rules.examine(draft, nowhere).invalid]
     assert found == ["warehouse_code"]
@@ -161,11 +161,13 @@ def test_closing_gives_up_the_rest_and_keeps_what_is_complete() -> None:
 
 def test_work_taken_back_after_the_end_opens_nothing_again() -> None:
     received = rules.advanced(
-        document(), Progress(done={1: Decimal(10), 2: Decimal(2)}, finishes=3), NOW
+        document(), DocumentProgress(done={1: Decimal(10), 2: Decimal(2)}, finishes=3), NOW
     )
     closed = rules.closed(received, "later")
 
-    after = rules.advanced(closed, Progress(done={1: Decimal(-10), 2: Decimal(-2)}, ends=3), "last")
+    after = rules.advanced(
+        closed, DocumentProgress(done={1: Decimal(-10), 2: Decimal(-2)}, ends=3), "last"
+    )
 
     assert (after.status, after.finished) == ("closed", [])
     assert [(line.done_qty, line.open_qty, line.status) for line in after.lines] == [

@@ -1,4 +1,4 @@
-"""What cells hold becomes what a body has, whoever typed it and in whichever spreadsheet."""
+"""Cells are converted to JSON values, whatever the program or language of the spreadsheet."""
 
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.integration.imports.cells import converters, text
-from shared.integration.imports.columns import Form
-from shared.kernel.spreadsheets.table import BadCell, Cell
+from shared.integration.imports.files.cells import cell_text, converters
+from shared.integration.imports.files.columns import CellType
+from shared.kernel.spreadsheets.table import Cell, InvalidCell
 
-BY_POINT = converters(decimal_comma=False, timezone="Europe/Madrid")
-BY_COMMA = converters(decimal_comma=True, timezone="Europe/Madrid")
+POINT = converters(decimal_comma=False, timezone="Europe/Madrid")
+COMMA = converters(decimal_comma=True, timezone="Europe/Madrid")
 UNKNOWN = converters(decimal_comma=None, timezone="Europe/Madrid")
 
 
 @pytest.mark.parametrize(
-    ("cell", "written"),
+    ("cell", "text"),
     [
         (None, ""),
         ("007", "007"),
@@ -30,23 +30,25 @@ UNKNOWN = converters(decimal_comma=None, timezone="Europe/Madrid")
         (True, "TRUE"),
         (False, "FALSE"),
         (date(2026, 3, 1), "2026-03-01"),
-        (datetime(2026, 3, 1), "2026-03-01"),  # noqa: DTZ001 - as spreadsheets have them
+        (datetime(2026, 3, 1), "2026-03-01"),  # noqa: DTZ001 - as in spreadsheets
         (datetime(2026, 3, 1, 9, 30), "2026-03-01 09:30:00"),  # noqa: DTZ001
         (time(9, 30), "09:30:00"),
     ],
 )
-def test_texts_are_what_a_person_would_type(cell: Cell, written: str) -> None:
-    assert UNKNOWN["text"](cell) == written
-
-
-@pytest.mark.parametrize("form", ["text", "texts", "number", "whole", "day", "moment", "flag"])
-def test_an_error_is_no_value(form: Form) -> None:
-    with pytest.raises(ValueError, match="is the error #N/A"):
-        UNKNOWN[form](BadCell("#N/A"))
+def test_a_text_is_what_a_user_would_type(cell: Cell, text: str) -> None:
+    assert UNKNOWN["text"](cell) == text
 
 
 @pytest.mark.parametrize(
-    ("written", "by_point", "by_comma", "unknown"),
+    "cell_type", ["text", "list", "decimal", "integer", "date", "datetime", "boolean"]
+)
+def test_an_invalid_cell_is_refused(cell_type: CellType) -> None:
+    with pytest.raises(ValueError, match="is not a valid value: #N/A"):
+        UNKNOWN[cell_type](InvalidCell("#N/A"))
+
+
+@pytest.mark.parametrize(
+    ("text", "with_point", "with_comma", "unknown"),
     [
         ("12", "12", "12", "12"),
         ("-3", "-3", "-3", "-3"),
@@ -73,47 +75,55 @@ def test_an_error_is_no_value(form: Form) -> None:
         ("", None, None, None),
     ],
 )
-def test_numbers_are_read_as_the_file_writes_them(
-    written: str, by_point: str | None, by_comma: str | None, unknown: str | None
+def test_numbers_are_read_with_the_decimal_separator_of_the_file(
+    text: str, with_point: str | None, with_comma: str | None, unknown: str | None
 ) -> None:
-    for convert, expected in ((BY_POINT, by_point), (BY_COMMA, by_comma), (UNKNOWN, unknown)):
+    for convert, expected in ((POINT, with_point), (COMMA, with_comma), (UNKNOWN, unknown)):
         if expected is None:
-            with pytest.raises(ValueError, match=r"must be a number|two ways"):
-                convert["number"](written)
+            with pytest.raises(ValueError, match=r"must be a number|is ambiguous"):
+                convert["decimal"](text)
         else:
-            assert convert["number"](written) == Decimal(expected)
+            assert convert["decimal"](text) == Decimal(expected)
 
 
-def test_numbers_of_spreadsheets_are_numbers() -> None:
-    assert UNKNOWN["number"](12) == 12
-    assert UNKNOWN["number"](Decimal("1.234")) == Decimal("1.234")
+def test_the_message_of_an_ambiguous_number_says_how_to_write_it() -> None:
+    with pytest.raises(ValueError, match="write 1,2340 or 1234") as raised:
+        UNKNOWN["decimal"]("1,234")
+    assert str(raised.value).startswith("is ambiguous: 1,234 may have decimals or thousands")
+    assert UNKNOWN["decimal"]("1,2340") == Decimal("1.234")
+    assert UNKNOWN["decimal"]("1234") == 1234
+
+
+def test_numeric_cells_are_unchanged() -> None:
+    assert UNKNOWN["decimal"](12) == 12
+    assert UNKNOWN["decimal"](Decimal("1.234")) == Decimal("1.234")
     with pytest.raises(ValueError, match="must be a number"):
-        UNKNOWN["number"](True)
+        UNKNOWN["decimal"](True)
     with pytest.raises(ValueError, match="must be a number"):
-        UNKNOWN["number"](date(2026, 3, 1))
+        UNKNOWN["decimal"](date(2026, 3, 1))
 
 
 @given(
     st.decimals(min_value=-999_999, max_value=999_999, places=3),
     st.sampled_from(("grouped", "plain")),
 )
-def test_every_number_is_read_back(number: Decimal, way: str) -> None:
-    plain = f"{number:,.3f}".replace(",", "," if way == "grouped" else "")
-    assert BY_POINT["number"](plain) == number
+def test_every_formatted_number_is_read_back(number: Decimal, style: str) -> None:
+    plain = f"{number:,.3f}".replace(",", "," if style == "grouped" else "")
+    assert POINT["decimal"](plain) == number
     swapped = plain.replace(",", "G").replace(".", ",").replace("G", ".")
-    assert BY_COMMA["number"](swapped) == number
+    assert COMMA["decimal"](swapped) == number
 
 
-def test_whole_numbers() -> None:
-    assert UNKNOWN["whole"]("3") == 3
-    assert UNKNOWN["whole"](Decimal("3.0")) == 3
-    assert BY_COMMA["whole"]("1.000") == 1000
+def test_integers() -> None:
+    assert UNKNOWN["integer"]("3") == 3
+    assert UNKNOWN["integer"](Decimal("3.0")) == 3
+    assert COMMA["integer"]("1.000") == 1000
     with pytest.raises(ValueError, match="must be a whole number"):
-        UNKNOWN["whole"]("3,5")
+        UNKNOWN["integer"]("3,5")
 
 
 @pytest.mark.parametrize(
-    ("cell", "day"),
+    ("cell", "expected"),
     [
         (date(2026, 3, 1), "2026-03-01"),
         (datetime(2026, 3, 1), "2026-03-01"),  # noqa: DTZ001
@@ -122,16 +132,16 @@ def test_whole_numbers() -> None:
         ("2026-03-01T00:00", "2026-03-01"),
         ("1/3/2026", "2026-03-01"),
         (" 01/03/2026 ", "2026-03-01"),
-        ("soon", "soon"),  # what is no day is told by the rules of the body
+        ("soon", "soon"),  # the request model refuses it later
         ("2026-03-01 09:30", "2026-03-01 09:30"),
     ],
 )
-def test_days(cell: Cell, day: str) -> None:
-    assert UNKNOWN["day"](cell) == day
+def test_dates(cell: Cell, expected: str) -> None:
+    assert UNKNOWN["date"](cell) == expected
 
 
 @pytest.mark.parametrize(
-    ("cell", "moment"),
+    ("cell", "expected"),
     [
         (datetime(2026, 3, 1, 9, 30), "2026-03-01T09:30:00+01:00"),  # noqa: DTZ001
         (datetime(2026, 7, 1, 9, 30), "2026-07-01T09:30:00+02:00"),  # noqa: DTZ001
@@ -142,12 +152,14 @@ def test_days(cell: Cell, day: str) -> None:
         ("soon", "soon"),
     ],
 )
-def test_moments_are_in_the_companys_time_zone(cell: Cell, moment: str) -> None:
-    assert UNKNOWN["moment"](cell) == moment
+def test_datetimes_without_offset_are_in_the_time_zone_of_the_company(
+    cell: Cell, expected: str
+) -> None:
+    assert UNKNOWN["datetime"](cell) == expected
 
 
 @pytest.mark.parametrize(
-    ("cell", "flag"),
+    ("cell", "expected"),
     [
         (True, True),
         (False, False),
@@ -162,22 +174,22 @@ def test_moments_are_in_the_companys_time_zone(cell: Cell, moment: str) -> None:
         ("Falso", False),
     ],
 )
-def test_flags(cell: Cell, flag: object) -> None:
-    assert UNKNOWN["flag"](cell) is flag
+def test_booleans(cell: Cell, expected: object) -> None:
+    assert UNKNOWN["boolean"](cell) is expected
 
 
 @pytest.mark.parametrize("cell", ["maybe", 2, "", "oui"])
-def test_what_is_no_flag(cell: Cell) -> None:
+def test_other_values_are_not_booleans(cell: Cell) -> None:
     with pytest.raises(ValueError, match="must be yes or no"):
-        UNKNOWN["flag"](cell)
+        UNKNOWN["boolean"](cell)
 
 
-def test_lists_in_one_cell() -> None:
-    assert UNKNOWN["texts"]("S-1, S-2;S-3|S-4\nS-5,,") == ["S-1", "S-2", "S-3", "S-4", "S-5"]
-    assert UNKNOWN["texts"](12) == ["12"]
-    assert UNKNOWN["texts"](" ") == []
+def test_a_cell_can_contain_a_list() -> None:
+    assert UNKNOWN["list"]("S-1, S-2;S-3|S-4\nS-5,,") == ["S-1", "S-2", "S-3", "S-4", "S-5"]
+    assert UNKNOWN["list"](12) == ["12"]
+    assert UNKNOWN["list"](" ") == []
 
 
 @given(st.text())
-def test_a_text_stays_as_it_is(written: str) -> None:
-    assert text(written) == written
+def test_the_text_of_a_text_cell_is_unchanged(text: str) -> None:
+    assert cell_text(text) == text

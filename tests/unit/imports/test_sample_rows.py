@@ -1,80 +1,75 @@
-"""The sample row of a template is ignored, however a spreadsheet shows it; no other row is."""
+"""The sample row of a template is recognized in every format, and no other row is."""
 
 from datetime import date, datetime
 from decimal import Decimal
 
 import pytest
 
-from shared.integration.imports.columns import LANGUAGES, Column, Language, Layout
-from shared.integration.imports.layouts import LAYOUTS
-from shared.integration.imports.sample_rows import is_sample, sample_cell
-from shared.kernel.spreadsheets.table import BadCell, Cell
+from shared.integration.imports.files.columns import Column
+from shared.integration.imports.files.sample_rows import is_sample_row, sample_cell
+from shared.integration.imports.languages import Language
+from shared.integration.imports.models import ImportKind
+from shared.kernel.spreadsheets.table import Cell, InvalidCell
+from tests.unit.imports.layouts import EACH_KIND_AND_LANGUAGE, LAYOUTS
 
-EACH = pytest.mark.parametrize(
-    ("layout", "language"),
-    [(layout, language) for layout in LAYOUTS.values() for language in LANGUAGES],
-    ids=lambda value: value if isinstance(value, str) else value.kind,
-)
-ORDERS = LAYOUTS["exit_documents"]
+ORDERS: ImportKind = "exit_documents"
 
 
-def sample(layout: Layout, language: Language, **other: Cell) -> dict[str, Cell]:
+def sample(kind: ImportKind, language: Language, **other: Cell) -> dict[str, Cell]:
     cells: dict[str, Cell] = {}
-    for column in layout.columns:
+    for column in LAYOUTS[kind].columns:
         cells[column.field] = sample_cell(column, language)
     return cells | other
 
 
 def as_csv(column: Column, cell: Cell) -> Cell:
-    """The text that a person sees, as a spreadsheet of another country may write it."""
+    """Return the text that a spreadsheet program of another country may write."""
     match cell:
         case date():
             return f"{cell:%d/%m/%Y}"
         case Decimal():
             return f"{cell},00"
-        case str() if not column.of_line:
+        case str() if not column.is_line_field:
             return f" {cell.upper()} "
         case _:
             return str(cell)
 
 
-@EACH
-def test_the_sample_row_is_recognised_as_it_is(layout: Layout, language: Language) -> None:
-    assert is_sample(layout, sample(layout, language))
+@EACH_KIND_AND_LANGUAGE
+def test_the_sample_row_is_recognized(kind: ImportKind, language: Language) -> None:
+    assert is_sample_row(LAYOUTS[kind], sample(kind, language))
 
 
-@EACH
-def test_the_sample_row_is_recognised_as_text(layout: Layout, language: Language) -> None:
-    cells = sample(layout, language)
-    written = {name: as_csv(layout.by_field[name], cell) for name, cell in cells.items()}
-    assert is_sample(layout, written)
+@EACH_KIND_AND_LANGUAGE
+def test_the_sample_row_is_recognized_as_text(kind: ImportKind, language: Language) -> None:
+    cells = sample(kind, language)
+    written = {name: as_csv(LAYOUTS[kind].by_field[name], cell) for name, cell in cells.items()}
+    assert is_sample_row(LAYOUTS[kind], written)
 
 
-@EACH
-def test_the_sample_row_is_recognised_without_what_is_not_required(
-    layout: Layout, language: Language
+@EACH_KIND_AND_LANGUAGE
+def test_the_sample_row_is_recognized_without_optional_columns(
+    kind: ImportKind, language: Language
 ) -> None:
-    required = {column.field for column in layout.columns if column.required}
-    cells = {name: cell for name, cell in sample(layout, language).items() if name in required}
-    assert is_sample(layout, cells)
-    optional = {column.field: None for column in layout.columns if not column.required}
-    assert is_sample(layout, {**cells, **optional})
+    required = {column.field for column in LAYOUTS[kind].columns if column.required}
+    cells = {name: cell for name, cell in sample(kind, language).items() if name in required}
+    assert is_sample_row(LAYOUTS[kind], cells)
+    optional = {column.field: None for column in LAYOUTS[kind].columns if not column.required}
+    assert is_sample_row(LAYOUTS[kind], {**cells, **optional})
 
 
-@EACH
-def test_a_row_of_which_anything_was_changed_is_not_the_sample(
-    layout: Layout, language: Language
-) -> None:
-    for column in layout.columns:
-        changed = sample(layout, language, **{column.field: "something else"})
-        assert not is_sample(layout, changed), column.field
+@EACH_KIND_AND_LANGUAGE
+def test_a_changed_row_is_not_the_sample_row(kind: ImportKind, language: Language) -> None:
+    for column in LAYOUTS[kind].columns:
+        changed = sample(kind, language, **{column.field: "something else"})
+        assert not is_sample_row(LAYOUTS[kind], changed), column.field
         if column.required:
-            assert not is_sample(layout, sample(layout, language, **{column.field: None}))
-            assert not is_sample(layout, sample(layout, language, **{column.field: " "}))
+            assert not is_sample_row(LAYOUTS[kind], sample(kind, language, **{column.field: None}))
+            assert not is_sample_row(LAYOUTS[kind], sample(kind, language, **{column.field: " "}))
 
 
 @pytest.mark.parametrize(
-    ("field", "cell", "same"),
+    ("field", "cell", "is_sample"),
     [
         ("qty", 2, True),
         ("qty", Decimal("2.000"), True),
@@ -82,7 +77,7 @@ def test_a_row_of_which_anything_was_changed_is_not_the_sample(
         ("qty", "2,00", True),
         ("qty", Decimal("2.1"), False),
         ("qty", "02 UN", False),
-        ("qty", BadCell("#REF!"), False),
+        ("qty", InvalidCell("#REF!"), False),
         ("doc_date", datetime.fromisoformat("2026-01-31T00:00:00"), True),
         ("doc_date", "31/1/2026", True),
         ("doc_date", "2026-01-31", True),
@@ -92,9 +87,9 @@ def test_a_row_of_which_anything_was_changed_is_not_the_sample(
         ("item_code", True, False),
     ],
 )
-def test_the_sample_row_however_a_reader_shows_it(
+def test_the_sample_row_is_recognized_in_the_formats_of_spreadsheet_programs(
     field: str,
     cell: Cell,
-    same: bool,  # noqa: FBT001 - a column of the table
+    is_sample: bool,  # noqa: FBT001 - a column of the table
 ) -> None:
-    assert is_sample(ORDERS, sample(ORDERS, "en", **{field: cell})) is same
+    assert is_sample_row(LAYOUTS[ORDERS], sample(ORDERS, "en", **{field: cell})) is is_sample

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from shared.kernel.db.collection import Record
-from shared.kernel.validation import check
+from shared.kernel.validation import check, ensure_valid
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.pick_faces import rules
 from shared.warehouse.pick_faces.models import PickFace, PickFaceDraft
@@ -29,9 +29,7 @@ def face(minimum: int | None, maximum: int | None) -> Record[PickFace]:
 
 def draft(**quantities: int | None) -> PickFaceDraft:
     body = {"item_code": "BOLT", "warehouse_code": "CEN", "bin_code": "A-01", **quantities}
-    made, wrong = check(PickFaceDraft, body)
-    assert made, wrong
-    return made
+    return ensure_valid(check(PickFaceDraft, body))
 
 
 def named(existing: Record[PickFace] | None = None, *, products: int = 0) -> Named:

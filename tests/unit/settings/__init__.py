@@ -1,1 +1,1 @@
-"""Decisions about settings."""
+"""Unit tests of the settings."""

@@ -1,4 +1,4 @@
-"""What the settings shall be, from what they are and what was sent."""
+"""Decisions about changes of settings."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.identity.tenancy.tenant import MODULES, Tenant
-from shared.kernel.validation import check
+from shared.kernel.validation import check, ensure_valid
 from shared.warehouse.settings import rules
 from shared.warehouse.settings.models import SettingsChange
 
@@ -19,19 +19,19 @@ def tenant(*modules: str) -> Tenant:
 
 
 def change(**sent: Any) -> SettingsChange:
-    body, problems = check(SettingsChange, sent)
-    assert body, problems
-    return body
+    return ensure_valid(check(SettingsChange, sent))
 
 
-def test_nothing_sent_is_nothing_wanted() -> None:
-    assert rules.wanted_of(tenant("waves"), change()) == {}
-    assert rules.wanted_of(tenant("waves"), change(modules={})) == {"modules": {"waves"}}
+def test_empty_change_requests_nothing() -> None:
+    assert rules.requested_settings(tenant("waves"), change()) == {}
+    assert rules.requested_settings(tenant("waves"), change(modules={})) == {"modules": {"waves"}}
 
 
 @given(st.frozensets(st.sampled_from(sorted(MODULES))), _SWITCHES)
-def test_modules_are_switched_one_by_one(before: frozenset[str], switches: dict[str, bool]) -> None:
-    after = rules.wanted_of(tenant(*before), change(modules=switches))["modules"]
+def test_modules_are_switched_independently(
+    before: frozenset[str], switches: dict[str, bool]
+) -> None:
+    after = rules.requested_settings(tenant(*before), change(modules=switches))["modules"]
     for module in MODULES:
         assert (module in after) == switches.get(module, module in before)
 
@@ -40,16 +40,16 @@ def test_modules_are_switched_one_by_one(before: frozenset[str], switches: dict[
     ("before", "after", "is_switched_on"),
     [(False, True, True), (True, True, False), (True, False, False), (False, False, False)],
 )
-def test_only_switching_on_is_switching_on(
+def test_only_a_disabled_module_can_be_enabled(
     *, before: bool, after: bool, is_switched_on: bool
 ) -> None:
-    known = tenant("waves", "transfer_orders") if before else tenant("waves")
-    wanted = rules.wanted_of(known, change(modules={"transfer_orders": after}))
-    assert rules.switches_on(known, wanted, "transfer_orders") is is_switched_on
-    assert not rules.switches_on(known, {"timezone": "UTC"}, "transfer_orders")
+    current = tenant("waves", "transfer_orders") if before else tenant("waves")
+    requested = rules.requested_settings(current, change(modules={"transfer_orders": after}))
+    assert rules.enables_module(current, requested, "transfer_orders") is is_switched_on
+    assert not rules.enables_module(current, {"timezone": "UTC"}, "transfer_orders")
 
 
 @pytest.mark.parametrize(("warehouses", "problems"), [(0, 1), (1, 1), (2, 0), (3, 0)])
-def test_transfer_orders_need_two_warehouses(warehouses: int, problems: int) -> None:
+def test_transfer_orders_require_two_warehouses(warehouses: int, problems: int) -> None:
     found = list(rules.transfer_order_problems(warehouses))
     assert [problem.field for problem in found] == ["modules.transfer_orders"] * problems

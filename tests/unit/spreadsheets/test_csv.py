@@ -1,4 +1,4 @@
-"""What is read out of .csv files, however they are written."""
+""".csv files are read: encodings, separators, quotes, and refusals of damaged files."""
 
 import codecs
 import csv
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from shared.kernel.spreadsheets.opening import inspect, open_table
-from shared.kernel.spreadsheets.table import Row, Unreadable
-from tests.unit.spreadsheets.packages import cells, opened, read
+from shared.kernel.spreadsheets.open_table import check_file, open_table
+from shared.kernel.spreadsheets.table import Row, UnreadableFile
+from tests.unit.spreadsheets.xlsx_packages import cells, open_content, read
 
 _NAME = "list.csv"
 
@@ -19,12 +19,12 @@ def _read(text: str, encoding: str = "utf-8") -> list[Row]:
 
 
 def _refused(content: bytes) -> str:
-    with pytest.raises(Unreadable) as refusal:
+    with pytest.raises(UnreadableFile) as refusal:
         read(content, _NAME)
     return refusal.value.message
 
 
-def test_cells_are_text_as_it_stands() -> None:
+def test_cells_are_unchanged_text() -> None:
     text = "code,qty,when,note\n007,1E5,01/02/2026, two \n=1+1,-3,true,\n"
 
     assert _read(text) == [
@@ -35,7 +35,7 @@ def test_cells_are_text_as_it_stands() -> None:
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_rows_are_numbered_as_a_spreadsheet_program_does(end: str) -> None:
+def test_rows_are_numbered_as_in_a_spreadsheet_program(end: str) -> None:
     lines = ["a,b", "", ",", '"x', 'y",z', ",,last", ""]
 
     assert _read(end.join(lines)) == [
@@ -45,7 +45,7 @@ def test_rows_are_numbered_as_a_spreadsheet_program_does(end: str) -> None:
     ]
 
 
-def test_the_last_line_needs_no_end() -> None:
+def test_the_last_line_needs_no_line_end() -> None:
     assert _read("a,b\n1,2")[-1] == Row(2, ["1", "2"])
     assert _read('a,b\n1,"2"')[-1] == Row(2, ["1", "2"])
 
@@ -64,16 +64,16 @@ _MARKED = {"utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
         *(_SPANISH.encode(name) for name in _MARKED),
     ],
 )
-def test_the_encoding_is_found(content: bytes) -> None:
-    inspect(content, _NAME)
+def test_the_encoding_is_detected(content: bytes) -> None:
+    check_file(content, _NAME)
 
     assert cells(content, _NAME) == [["Artículo", "Descripción"], ["Ñ-1", "Cañón º “x” €"]]
 
 
-def test_the_encoding_is_found_where_the_first_letter_comes_late() -> None:
+def test_the_encoding_is_detected_by_a_late_character() -> None:
     text = "code,name\n" + "A,plain\n" * 100_000 + "B,año\n"
     for encoding in ("utf-8", "cp1252"):
-        table = opened(text.encode(encoding), _NAME, most_rows=200_000)
+        table = open_content(text.encode(encoding), _NAME, max_rows=200_000)
         assert list(table.rows())[-1] == Row(100_002, ["B", "año"])
 
 
@@ -88,29 +88,29 @@ def test_the_encoding_is_found_where_the_first_letter_comes_late() -> None:
         (codecs.BOM_UTF16_LE + "a,b\n1,2\n".encode("utf-16-le") + b"x", 3),
     ],
 )
-def test_bytes_that_mean_nothing_are_refused_with_their_row(content: bytes, row: int) -> None:
-    assert f"Row {row} holds bytes that are not" in _refused(content)
+def test_invalid_bytes_are_refused_with_their_row(content: bytes, row: int) -> None:
+    assert f"Row {row} contains bytes that are not" in _refused(content)
 
 
 def test_zero_bytes_are_refused_with_their_row() -> None:
     text = "a,b\n" + "1,2345678\n" * 900
 
-    assert "Row 902 holds zero bytes" in _refused(text.encode() + b"x,\0\n")
+    assert "Row 902 contains zero bytes" in _refused(text.encode() + b"x,\0\n")
     assert "zero bytes" in _refused(b"a,\0\n")
-    assert "Row 1 holds zero bytes" in _refused("a,b\n".encode("utf-32"))
+    assert "Row 1 contains zero bytes" in _refused("a,b\n".encode("utf-32"))
 
 
-def test_rows_before_the_damage_are_still_given() -> None:
-    rows = opened("a,b\nñ,1\n".encode() + b"\xff,3\n", _NAME).rows()
+def test_rows_before_the_damage_are_read() -> None:
+    rows = open_content("a,b\nñ,1\n".encode() + b"\xff,3\n", _NAME).rows()
 
     assert [next(rows).number, next(rows).number] == [1, 2]
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableFile):
         next(rows)
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.parametrize(
-    "form",
+    "template",
     [
         "code|name|qty\nA|x|1\n",
         "code|name|qty\n",
@@ -122,8 +122,8 @@ def test_rows_before_the_damage_are_still_given() -> None:
         "code|name|qty\nA|x|1|2|3\nC|y|1\n",
     ],
 )
-def test_the_separator_is_found(form: str, separator: str) -> None:
-    text = form.replace("|", separator)
+def test_the_separator_is_detected(template: str, separator: str) -> None:
+    text = template.replace("|", separator)
 
     expected = csv.reader(StringIO(text), delimiter=separator)
     assert cells(text.encode(), _NAME) == [record for record in expected if record]
@@ -139,12 +139,12 @@ def test_the_separator_is_found(form: str, separator: str) -> None:
         ("code;price\nA;1,5", ["A", "1,5"]),
     ],
 )
-def test_the_header_decides_on_the_separator(text: str, second: list[str]) -> None:
+def test_the_header_determines_the_separator(text: str, second: list[str]) -> None:
     assert _read(text)[1].cells == second
 
 
 @pytest.mark.parametrize("first", ["sep=|", '"sep=|"', "SEP=|"])
-def test_a_line_may_tell_the_separator_and_is_no_row(first: str) -> None:
+def test_a_separator_line_is_respected_and_not_a_row(first: str) -> None:
     assert _read(f"{first}\r\na|b\r\n1|2\r\n", "utf-8-sig") == [
         Row(1, ["a", "b"]),
         Row(2, ["1", "2"]),
@@ -157,18 +157,21 @@ def test_a_line_may_tell_the_separator_and_is_no_row(first: str) -> None:
         ('a,b\n1,"open\n2,3\n4,5\n', "Row 2 opens a quote that is never closed"),
         ('a,b\n1,2\n"x', "Row 3 opens a quote that is never closed"),
         ('a,b\n\n"x"y,1\n', "Row 3 has text behind a closing quote"),
-        ('a,b\n1,"' + "x" * 32_768 + '"\n', "Row 2 opens a quote that is never closed, or holds"),
+        (
+            'a,b\n1,"' + "x" * 32_768 + '"\n',
+            "Row 2 opens a quote that is never closed, or has a text",
+        ),
         ("a,b\n" + "x" * 32_768 + "\n", "Row 2 opens a quote"),
-        ("a,b\n" + "1," * 300 + "1\n", "Row 2 has more than 256 cells"),
+        ("a,b\n" + "1," * 300 + "1\n", "Row 2 has 301 cells, at most 256 allowed"),
         ("a,b\n" + '"x\n",' * 500_000, "Row 2 is too long"),
         ("a,b\n" + "," * 3_000_000, "Row 2 is too long"),
     ],
 )
-def test_what_cannot_be_taken_apart_is_refused_with_its_row(text: str, words: str) -> None:
+def test_malformed_rows_are_refused_with_their_number(text: str, words: str) -> None:
     assert words in _refused(text.encode())
 
 
-def test_a_cell_may_be_as_long_as_in_a_workbook() -> None:
+def test_a_cell_may_have_the_length_of_a_workbook_cell() -> None:
     long = "x" * 32_767
 
     assert _read(f'a,b\n{long},"{long}"\n')[1].cells == [long, long]
@@ -178,14 +181,14 @@ def test_a_quote_within_a_cell_is_text() -> None:
     assert _read('name,size\nPipe,5" wide\n')[1].cells == ["Pipe", '5" wide']
 
 
-def test_cells_to_the_right_without_value_do_not_count() -> None:
+def test_trailing_empty_cells_are_ignored() -> None:
     assert _read("a,b\n1,2" + "," * 300 + "\n")[1] == Row(2, ["1", "2"])
 
 
-def test_reading_ends_one_row_after_the_last_that_is_wanted() -> None:
+def test_reading_ends_one_row_after_the_limit() -> None:
     content = b"a,b\n\n1,2\n3,4\n" + b"\xff" * 1000
 
-    assert [row.number for row in read(content, _NAME, most_rows=1)] == [1, 3]
+    assert [row.number for row in read(content, _NAME, max_rows=1)] == [1, 3]
 
 
 def test_an_empty_table_has_no_rows() -> None:
@@ -193,13 +196,13 @@ def test_an_empty_table_has_no_rows() -> None:
         assert _read(text) == []
 
 
-def test_a_file_may_lie_on_disk(tmp_path: Path) -> None:
+def test_a_file_can_be_read_from_disk(tmp_path: Path) -> None:
     path = tmp_path / "upload"
     path.write_bytes(b"a;b\n1;2,5\n")
-    inspect(path, "LIST.CSV")
-    table = open_table(path, "LIST.CSV", most_rows=10)
+    check_file(path, "LIST.CSV")
+    table = open_table(path, "LIST.CSV", max_rows=10)
 
     expected = [Row(1, ["a", "b"]), Row(2, ["1", "2,5"])]
     assert list(table.rows()) == expected
-    assert list(table.rows()) == expected, "rows can be gone through again"
-    assert (table.flaws, table.merged) == ((), ())
+    assert list(table.rows()) == expected, "rows can be read again"
+    assert (table.structure_errors, table.merged_at_top) == ((), ())

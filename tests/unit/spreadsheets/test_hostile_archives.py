@@ -1,4 +1,4 @@
-"""Files that are no workbooks, or archives made to harm: each is refused in words."""
+"""Files of other types and malicious archives are refused with a clear message."""
 
 import struct
 from collections.abc import Callable
@@ -7,35 +7,35 @@ from zipfile import ZIP_LZMA, ZIP_STORED, ZipFile, ZipInfo
 
 import pytest
 
-from shared.kernel.spreadsheets import container
-from shared.kernel.spreadsheets.opening import inspect
-from shared.kernel.spreadsheets.table import Unreadable
-from tests.unit.spreadsheets.packages import (
+from shared.kernel.spreadsheets import zip_archive
+from shared.kernel.spreadsheets.open_table import check_file
+from shared.kernel.spreadsheets.table import UnreadableFile
+from tests.unit.spreadsheets.xlsx_packages import (
     Parts,
-    blank,
-    opened,
-    parts,
+    new_workbook,
+    open_content,
     read,
-    relations,
+    relationships_xml,
     rows_xml,
-    saved,
     workbook,
-    zipped,
+    workbook_bytes,
+    workbook_parts,
+    zip_parts,
 )
 
 _ROW = '<row r="1"><c r="A1"><v>1</v></c></row>'
 
 
 def _refused(content: bytes, name: str = "list.xlsx") -> str:
-    with pytest.raises(Unreadable) as refusal:
-        list(opened(content, name).rows())
+    with pytest.raises(UnreadableFile) as refusal:
+        list(open_content(content, name).rows())
     return refusal.value.message
 
 
 def _with(path: str, content: bytes | str) -> Parts:
-    made = parts(_ROW)
-    made[path] = content.encode() if isinstance(content, str) else content
-    return made
+    package = workbook_parts(_ROW)
+    package[path] = content.encode() if isinstance(content, str) else content
+    return package
 
 
 @pytest.mark.parametrize(
@@ -61,15 +61,15 @@ def _with(path: str, content: bytes | str) -> Parts:
         ("a.xlsx", b"\x1f\x8b\x08", "archive"),
         ("a.xlsx", b"PK\x05\x06" + b"\0" * 18, "damaged or empty zip"),
         ("a.xlsx", b"item_code;name\nA;B\n", "plain text"),
-        ("a.xlsx", b"\x00\x01\x02", "no workbook"),
+        ("a.xlsx", b"\x00\x01\x02", "not a workbook"),
         ("a.csv", b"PK\x03\x04", "workbook or another zip"),
         ("a.csv", b"a,b\n1,\x00\n", "zero bytes"),
     ],
 )
-def test_what_is_no_spreadsheet_is_named(name: str, content: bytes, words: str) -> None:
+def test_other_types_of_files_are_refused_by_name(name: str, content: bytes, words: str) -> None:
     assert words in _refused(content, name)
-    with pytest.raises(Unreadable, match=words):
-        inspect(content, name)
+    with pytest.raises(UnreadableFile, match=words):
+        check_file(content, name)
 
 
 def _types(main: str) -> str:
@@ -78,7 +78,7 @@ def _types(main: str) -> str:
 
 _OFFICE = "application/vnd.openxmlformats-officedocument"
 _PACKAGES: dict[str, tuple[Parts, str]] = {
-    "a zip of texts": ({"a.txt": b"x"}, "no Excel workbook"),
+    "a zip of texts": ({"a.txt": b"x"}, "not an Excel workbook"),
     "an OpenDocument": ({"mimetype": b"application/vnd.oasis.opendocument.spreadsheet"}, ".ods"),
     "a Word document": (
         _with("[Content_Types].xml", _types(f"{_OFFICE}.wordprocessingml.document.main+xml")),
@@ -104,7 +104,9 @@ _PACKAGES: dict[str, tuple[Parts, str]] = {
     "a macro sheet": (
         _with(
             "xl/_rels/workbook.xml.rels",
-            relations(("worksheet", "worksheets/sheet1.xml"), ("xlMacrosheet", "macro.xml")),
+            relationships_xml(
+                ("worksheet", "worksheets/sheet1.xml"), ("xlMacrosheet", "macro.xml")
+            ),
         ),
         "macros",
     ),
@@ -112,9 +114,12 @@ _PACKAGES: dict[str, tuple[Parts, str]] = {
         _with("xl/externalLinks/externalLink1.xml", "<externalLink/>"),
         "links to other workbooks",
     ),
-    "no workbook part": (_with("_rels/.rels", relations(("other", "xl/workbook.xml"))), "no Excel"),
+    "no workbook part": (
+        _with("_rels/.rels", relationships_xml(("other", "xl/workbook.xml"))),
+        "not an Excel",
+    ),
     "no relationships": (_with("_rels/.rels", "no xml"), "not well-formed"),
-    "endless nesting": (_with("xl/workbook.xml", "<a>" * 500), "without end"),
+    "endless nesting": (_with("xl/workbook.xml", "<a>" * 500), "nested more than 100 levels"),
     "an absolute path": (_with("/etc/passwd", b"x"), "unsafe name"),
     "a path upwards": (_with("xl/../../evil", b"x"), "unsafe name"),
     "a path of Windows": (_with("xl\\evil.xml", b"x"), "unsafe name"),
@@ -125,9 +130,9 @@ _PACKAGES: dict[str, tuple[Parts, str]] = {
 }
 
 
-@pytest.mark.parametrize(("made", "words"), _PACKAGES.values(), ids=_PACKAGES)
-def test_archives_that_are_no_plain_workbook_are_named(made: Parts, words: str) -> None:
-    assert words in _refused(zipped(made))
+@pytest.mark.parametrize(("package", "words"), _PACKAGES.values(), ids=_PACKAGES)
+def test_archives_that_are_not_plain_workbooks_are_refused(package: Parts, words: str) -> None:
+    assert words in _refused(zip_parts(package))
 
 
 _DOCTYPE = '<!DOCTYPE a [<!ENTITY b "ha"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;">]>'
@@ -148,62 +153,65 @@ _DOCTYPE = '<!DOCTYPE a [<!ENTITY b "ha"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;&b;
     ],
 )
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
-def test_no_part_declares_entities(path: str, encoding: str) -> None:
-    made = parts(_ROW, strings=["<t>x</t>"])
-    content = made.get(path, b"<a/>").decode()
-    made[path] = f"<?xml version='1.0'?>{_DOCTYPE}{content}".encode(encoding)
+def test_entities_are_refused_in_every_part(path: str, encoding: str) -> None:
+    package = workbook_parts(_ROW, strings=["<t>x</t>"])
+    content = package.get(path, b"<a/>").decode()
+    package[path] = f"<?xml version='1.0'?>{_DOCTYPE}{content}".encode(encoding)
 
-    assert "entities" in (words := _refused(zipped(made))) or "UTF-8" in words
+    assert "entities" in (words := _refused(zip_parts(package))) or "UTF-8" in words
 
 
-def test_xml_is_known_by_its_content_too() -> None:
-    assert "entities" in _refused(zipped(_with("xl/thing.bin", f"\n{_DOCTYPE}<a/>")))
+def test_xml_is_recognized_by_its_content() -> None:
+    assert "entities" in _refused(zip_parts(_with("xl/thing.bin", f"\n{_DOCTYPE}<a/>")))
 
 
 def test_a_declaration_is_found_across_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    content = zipped(_with("docProps/core.xml", f"<a>{' ' * 990}{_DOCTYPE}</a>"))
+    content = zip_parts(_with("docProps/core.xml", f"<a>{' ' * 990}{_DOCTYPE}</a>"))
     for size in range(990, 1010):
-        monkeypatch.setattr(container, "BLOCK", size)
+        monkeypatch.setattr(zip_archive, "BLOCK_BYTES", size)
         assert "entities" in _refused(content)
 
 
-def test_parts_are_in_utf_8() -> None:
+def test_other_encodings_than_utf_8_are_refused() -> None:
     declared = '<?xml version="1.0" encoding="ISO-8859-1"?>'
 
     assert "UTF-8" in _refused(workbook(sheet=declared + rows_xml(_ROW)))
 
 
-def test_a_bomb_is_not_unpacked() -> None:
+def test_a_zip_bomb_is_refused() -> None:
     assert "too large" in _refused(workbook(sheet=rows_xml(" " * (8 << 20))))
-    assert "too large" in _refused(zipped(_with("xl/media/image1.png", b"\0" * (2 << 20))))
+    assert "too large" in _refused(zip_parts(_with("xl/media/image1.png", b"\0" * (2 << 20))))
 
 
-def test_the_size_of_all_parts_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(container, "MOST_INFLATED", 1_000_000)
+def test_the_total_size_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zip_archive, "MAX_TOTAL_BYTES", 1_000_000)
     for number, words in ((8, ""), (10, "too large")):
-        made = {**parts(_ROW), **{f"xl/media/{n}.png": b"x" * 100_000 for n in range(number)}}
+        package = {
+            **workbook_parts(_ROW),
+            **{f"xl/media/{n}.png": b"x" * 100_000 for n in range(number)},
+        }
         if words:
-            assert words in _refused(zipped(made))
+            assert words in _refused(zip_parts(package))
         else:
-            assert read(zipped(made))
+            assert read(zip_parts(package))
 
 
-def test_the_size_of_a_part_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(container, "MOST_OF_MEMBER", 50_000)
+def test_the_size_of_a_part_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zip_archive, "MAX_MEMBER_BYTES", 50_000)
     rows = "".join(f'<row r="{n}"><c r="A{n}"><v>{n}</v></c></row>' for n in range(1, 2000))
 
     assert "too large" in _refused(workbook(rows))
 
 
-def test_the_number_of_parts_is_bounded() -> None:
-    made = {**parts(_ROW), **{f"xl/{n}.xml": b"<a/>" for n in range(1000)}}
+def test_the_number_of_parts_is_limited() -> None:
+    package = {**workbook_parts(_ROW), **{f"xl/{n}.xml": b"<a/>" for n in range(1000)}}
 
-    assert "parts" in _refused(zipped(made))
+    assert "parts" in _refused(zip_parts(package))
 
 
 def test_overlapping_members_are_refused() -> None:
-    """One piece of deflated data that many members point at: a bomb without nesting."""
-    content = zipped(_with("xl/media/a.png", b"\0" * 100_000))
+    """Many members refer to the same compressed data: a zip bomb without nesting."""
+    content = zip_parts(_with("xl/media/a.png", b"\0" * 100_000))
     directory = content.index(b"PK\x01\x02")
     at = content.index(b"PK\x01\x02", content.rindex(b"PK\x01\x02"))
     entry = content[at : content.rindex(b"PK\x05\x06")]
@@ -219,85 +227,87 @@ def test_overlapping_members_are_refused() -> None:
     assert "damaged" in _refused(whole + end)
 
 
-def _lie(offset: int, form: str, value: int) -> Callable[[bytes], bytes]:
+def _set_header(offset: int, field_format: str, value: int) -> Callable[[bytes], bytes]:
     """Change a field of the sheet's entry in the central directory."""
 
     def change(content: bytes) -> bytes:
-        made = bytearray(content)
-        at = content.rindex(b"PK\x01\x02", 0, content.rindex(b"xl/worksheets/sheet1.xml")) + offset
-        struct.pack_into(form, made, at, value)
-        return bytes(made)
+        changed = bytearray(content)
+        position = offset + content.rindex(
+            b"PK\x01\x02", 0, content.rindex(b"xl/worksheets/sheet1.xml")
+        )
+        struct.pack_into(field_format, changed, position, value)
+        return bytes(changed)
 
     return change
 
 
-def _cut(share: float) -> Callable[[bytes], bytes]:
+def _truncate(share: float) -> Callable[[bytes], bytes]:
     return lambda content: content[: int(len(content) * share)]
 
 
 _DAMAGES: dict[str, Callable[[bytes], bytes]] = {
-    "another checksum": _lie(16, "<L", 12345),
-    "less compressed": _lie(20, "<L", 20),
-    "more compressed": _lie(20, "<L", 10_000_000),
-    "less inflated": _lie(24, "<L", 20),
-    "64-bit sizes without an extra field": _lie(20, "<Q", 0xFFFFFFFFFFFFFFFF),
-    "another method": _lie(10, "<H", 99),
-    "an offset beyond the end": _lie(42, "<L", 0xFFFFFFF0),
-    "an offset into nothing": _lie(42, "<L", 3),
-    "a newer format": _lie(6, "<H", 999),
-    "cut off at half": _cut(0.5),
-    "cut off near the end": _cut(0.98),
+    "another checksum": _set_header(16, "<L", 12345),
+    "less compressed": _set_header(20, "<L", 20),
+    "more compressed": _set_header(20, "<L", 10_000_000),
+    "less decompressed": _set_header(24, "<L", 20),
+    "64-bit sizes without an extra field": _set_header(20, "<Q", 0xFFFFFFFFFFFFFFFF),
+    "another method": _set_header(10, "<H", 99),
+    "an offset beyond the end": _set_header(42, "<L", 0xFFFFFFF0),
+    "an offset into nothing": _set_header(42, "<L", 3),
+    "a newer format": _set_header(6, "<H", 999),
+    "cut off at half": _truncate(0.5),
+    "cut off near the end": _truncate(0.98),
     "cut off after the start": lambda content: content[:30],
     "no data": lambda content: content[:40] + b"\xff" * 40 + content[80:],
 }
 
 
 @pytest.mark.parametrize("damage", _DAMAGES.values(), ids=_DAMAGES)
-def test_headers_that_lie_and_files_cut_off_are_refused(damage: Callable[[bytes], bytes]) -> None:
+def test_wrong_headers_and_truncated_files_are_refused(damage: Callable[[bytes], bytes]) -> None:
     rows = "".join(f'<row r="{n}"><c r="A{n}"><v>{n}</v></c></row>' for n in range(1, 100))
 
     assert _refused(damage(workbook(rows)))
 
 
-def test_a_size_that_is_too_large_in_the_header_does_no_harm() -> None:
-    content = _lie(24, "<L", 0xFFFFFFF0)(workbook(_ROW))
+def test_a_size_in_the_header_that_is_too_large_is_ignored() -> None:
+    content = _set_header(24, "<L", 0xFFFFFFF0)(workbook(_ROW))
 
     assert len(read(content)) == 1
 
 
 def test_members_with_a_password_are_refused() -> None:
-    assert "password" in _refused(_lie(8, "<H", 1)(workbook(_ROW)))
+    assert "password" in _refused(_set_header(8, "<H", 1)(workbook(_ROW)))
 
 
 def test_unusual_compression_is_refused() -> None:
     file = BytesIO()
     with ZipFile(file, "w", ZIP_LZMA) as archive:
-        for path, content in parts(_ROW).items():
+        for path, content in workbook_parts(_ROW).items():
             archive.writestr(path, content)
 
-    assert "packed in a way" in _refused(file.getvalue())
+    assert "compressed in a way" in _refused(file.getvalue())
 
 
-def test_a_zero_byte_in_a_name_hides_nothing() -> None:
-    content = zipped(_with("xl/media/abcd.xml", b"x"))
+def test_a_zero_byte_in_a_name_is_refused() -> None:
+    content = zip_parts(_with("xl/media/abcd.xml", b"x"))
 
     assert "unsafe name" in _refused(content.replace(b"abcd", b"a\0cd"))
 
 
-def test_sizes_in_64_bits_are_fine_where_they_are_true() -> None:
+def test_correct_sizes_in_64_bits_are_accepted() -> None:
     file = BytesIO()
     with ZipFile(file, "w", ZIP_STORED) as archive:
-        for path, content in parts(_ROW).items():
+        for path, content in workbook_parts(_ROW).items():
             with archive.open(ZipInfo(path), "w", force_zip64=True) as part:
                 part.write(content)
 
     assert len(read(file.getvalue())) == 1
 
 
-def test_an_encrypted_workbook_is_named() -> None:
-    """An encrypted .xlsx is no zip archive but an OLE2 file."""
-    book, sheet = blank()
+def test_an_encrypted_workbook_is_refused() -> None:
+    """An encrypted .xlsx is an OLE2 file, not a zip archive."""
+    book, sheet = new_workbook()
     sheet.append([1])
 
-    assert read(saved(book))
-    assert "password" in _refused(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + saved(book))
+    assert read(workbook_bytes(book))
+    assert "password" in _refused(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + workbook_bytes(book))

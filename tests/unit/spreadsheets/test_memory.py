@@ -1,4 +1,4 @@
-"""Files that are made to use up memory: read in a process of its own, which has little of it."""
+"""Malicious files do not exhaust memory."""
 
 import json
 import subprocess
@@ -9,12 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from shared.kernel.spreadsheets.sheet_copy import column_name
-from tests.unit.spreadsheets.packages import MAIN, parts, rows_xml, workbook, zipped
+from shared.kernel.spreadsheets.sheet_normalizer import column_name
+from tests.unit.spreadsheets.xlsx_packages import (
+    MAIN,
+    rows_xml,
+    workbook,
+    workbook_parts,
+    zip_parts,
+)
 
 _ROOT = Path(__file__).parents[3]
-_MOST_MB = 130
-"""Of the process, with Python itself. A third is one small sheet whose cells name long texts."""
+_MAX_MB = 130
+"""Memory of the process, including Python. A third is for one small sheet of long texts."""
 
 
 def _far_apart() -> bytes:
@@ -52,24 +58,24 @@ def _empty_cells() -> bytes:
     )
 
 
-def _one_text_named_often() -> bytes:
+def _one_text_referenced_often() -> bytes:
     row = "".join(f'<c r="{column_name(n)}{{0}}" t="s"><v>0</v></c>' for n in range(1, 201))
     rows = "".join(f'<row r="{n}">{row.replace("{0}", str(n))}</row>' for n in range(1, 61))
     return workbook(rows, strings=[f"<t>{'x' * 32_767}</t>"])
 
 
 def _many_strings() -> bytes:
-    made = parts()
-    made["xl/sharedStrings.xml"] = b"<sst>" + b"<si><t>a</t></si>" * 4_000_000 + b"</sst>"
-    return zipped(made)
+    package = workbook_parts()
+    package["xl/sharedStrings.xml"] = b"<sst>" + b"<si><t>a</t></si>" * 4_000_000 + b"</sst>"
+    return zip_parts(package)
 
 
 def _entities() -> bytes:
     levels = "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in pairwise("abcdefghij"))
-    made = parts('<row r="1"><c r="A1" t="str"><v>&j;</v></c></row>')
+    package = workbook_parts('<row r="1"><c r="A1" t="str"><v>&j;</v></c></row>')
     path = "xl/worksheets/sheet1.xml"
-    made[path] = f'<!DOCTYPE x [<!ENTITY a "ha">{levels}]>'.encode() + made[path]
-    return zipped(made)
+    package[path] = f'<!DOCTYPE x [<!ENTITY a "ha">{levels}]>'.encode() + package[path]
+    return zip_parts(package)
 
 
 def _spaces() -> bytes:
@@ -77,17 +83,17 @@ def _spaces() -> bytes:
 
 
 def _nested() -> bytes:
-    content = zipped({"0.bin": b"\0" * (16 << 20)})
+    content = zip_parts({"0.bin": b"\0" * (16 << 20)})
     for _ in range(5):
-        content = zipped({f"{n}.zip": content for n in range(16)})
-    return zipped({**parts(), "xl/media/lib.zip": content})
+        content = zip_parts({f"{n}.zip": content for n in range(16)})
+    return zip_parts({**workbook_parts(), "xl/media/lib.zip": content})
 
 
 def _one_tag() -> bytes:
     tag = f'<row r="1" x="{"abcdefgh" * (4 << 20)}">'
-    made = parts()
-    made["xl/worksheets/sheet1.xml"] = rows_xml(tag + "</row>").encode()
-    return zipped(made)
+    package = workbook_parts()
+    package["xl/worksheets/sheet1.xml"] = rows_xml(tag + "</row>").encode()
+    return zip_parts(package)
 
 
 def _deep() -> bytes:
@@ -96,11 +102,11 @@ def _deep() -> bytes:
 
 _FILES: dict[str, tuple[Callable[[], bytes], object]] = {
     "far-apart.xlsx": (_far_apart, 2),
-    "far-away.xlsx": (_far_away, "XFD1048576 holds a value"),
+    "far-away.xlsx": (_far_away, "XFD1048576 has a value"),
     "every-thousandth.xlsx": (_every_thousandth, 1049),
     "empty-rows.xlsx": (_empty_rows, 0),
     "empty-cells.xlsx": (_empty_cells, 0),
-    "one-text-named-often.xlsx": (_one_text_named_often, 60),
+    "one-text-referenced-often.xlsx": (_one_text_referenced_often, 60),
     "many-strings.xlsx": (_many_strings, "too large"),
     "entities.xlsx": (_entities, "XML entities"),
     "spaces.xlsx": (_spaces, "too large"),
@@ -117,19 +123,19 @@ _FILES: dict[str, tuple[Callable[[], bytes], object]] = {
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("files")
-    for name, (make, _) in _FILES.items():
-        (folder / name).write_bytes(make())
+    for name, (create, _) in _FILES.items():
+        (folder / name).write_bytes(create())
     return [folder / name for name in _FILES]
 
 
-def test_no_file_uses_up_memory(files: list[Path]) -> None:
-    command = [sys.executable, "-m", "tests.unit.spreadsheets.memory_child", *map(str, files)]
+def test_no_file_exhausts_memory(files: list[Path]) -> None:
+    command = [sys.executable, "-m", "tests.unit.spreadsheets.memory_probe", *map(str, files)]
     output = subprocess.run(command, check=True, capture_output=True, cwd=_ROOT).stdout  # noqa: S603
 
     peaks: dict[str, int] = {}
     for line in output.decode().splitlines():
-        name, found, peaks[name] = json.loads(line)
+        name, result, peaks[name] = json.loads(line)
         expected = _FILES[name][1]
-        assert found == expected or (isinstance(found, str) and str(expected) in found), name
+        assert result == expected or (isinstance(result, str) and str(expected) in result), name
     assert peaks.keys() == _FILES.keys()
-    assert max(peaks.values()) < _MOST_MB, f"the largest so far, file by file: {peaks}"
+    assert max(peaks.values()) < _MAX_MB, f"peak after each file: {peaks}"

@@ -19,7 +19,7 @@ def allocated_parts(
     rows: list[StockRow], faces: dict[int, bool], qty: int
 ) -> list[tuple[int, int]]:
     """Return position and quantity of each allocated part."""
-    parts = service.choose(rows, faces, Decimal(qty))
+    parts = service.choose_rows(rows, faces, Decimal(qty))
     return [(one.position_id or 0, int(part)) for one, part in parts]
 
 

@@ -5,10 +5,17 @@ from decimal import Decimal
 import pytest
 
 from shared.kernel.db.transaction import StaleRead
-from shared.warehouse.stock.ledger import place_of
+from shared.warehouse.stock.ledger import row_at
 from shared.warehouse.stock.models import Level, StockRefused, StockRow
 from shared.warehouse.stock.repository import row_key
-from shared.warehouse.stock.rules import BelowZero, Book, Difference, differences, holds, raised
+from shared.warehouse.stock.rules import (
+    LevelChange,
+    NegativeLevel,
+    StockChanges,
+    apply_level_change,
+    level_changes,
+    stock_count_changes,
+)
 
 BEFORE = "2026-03-01T08:00:00.000Z"
 NOW = "2026-03-02T09:00:00.000Z"
@@ -16,7 +23,7 @@ NOW = "2026-03-02T09:00:00.000Z"
 
 def row(bin_code: str = "A-01", **more: object) -> StockRow:
     """Return a row with five pieces, two of them allocated."""
-    place = place_of(
+    place = row_at(
         product_id=1, warehouse_id=1, position_id=ord(bin_code[0]), bin_code=bin_code,
         status="available",
     )  # fmt: skip
@@ -38,9 +45,9 @@ def facts(entity: object, names: str) -> list[object]:
     return [getattr(entity, name) for name in names.split()]
 
 
-def book(*rows: StockRow) -> Book:
-    made = Book(row_key, NOW)
-    made.know(rows)
+def book(*rows: StockRow) -> StockChanges:
+    made = StockChanges(row_key, NOW)
+    made.add_rows(rows)
     return made
 
 
@@ -56,7 +63,7 @@ def test_move_reduces_one_row_and_increases_the_other() -> None:
     assert facts(came, "created_at updated_at") == [NOW, NOW]
     left = change.rows[row_key(row())]
     assert facts(left, "qty allocated status updated_at") == [2, 2, "in", NOW]
-    [moved] = change.moved
+    [moved] = change.movements
     assert facts(moved, "type qty") == ["transfer", 3]
     assert facts(moved.origin, "bin_code inventory_status") == ["A-01", "available"]
     assert facts(moved.target, "bin_code inventory_status") == ["B-01", "available"]
@@ -88,7 +95,7 @@ def test_staged_stock_stays_allocated() -> None:
 
     staged = change.move(
         "pick", Decimal(2), source=row(), target=blank("A-01", inventory_status="staged"),
-        promised=True,
+        allocated=True,
     )  # fmt: skip
 
     assert facts(staged, "qty allocated") == [2, 2]
@@ -105,7 +112,7 @@ def test_allocation_and_release_change_the_row() -> None:
 
     left = change.rows[row_key(row())]
     assert facts(left, "qty allocated updated_at") == [5, 1, NOW]
-    assert change.moved == []
+    assert change.movements == []
 
 
 def test_more_than_the_available_quantity_is_refused() -> None:
@@ -122,7 +129,7 @@ def test_released_allocation_is_a_stale_read() -> None:
     with pytest.raises(StaleRead, match="row 7"):
         book(row()).release(row(), Decimal(3))
     with pytest.raises(StaleRead, match="row 7"):
-        book(row()).move("dispatch", Decimal(3), source=row(), promised=True)
+        book(row()).move("dispatch", Decimal(3), source=row(), allocated=True)
 
 
 def test_serial_in_stock_is_refused() -> None:
@@ -143,21 +150,21 @@ def test_level_follows_its_rows_and_never_is_negative() -> None:
     )  # fmt: skip
     change = book(row())
     change.move("adjustment", Decimal(3), source=row())
-    [difference] = differences(change.before, change.changed())
+    [difference] = level_changes(change.stored, change.changed())
 
-    after = raised(level, difference, NOW)
+    after = apply_level_change(level, difference, NOW)
 
     assert facts(after, "on_hand allocated available") == [2, 2, 0]
     assert facts(after, "item_code created_at updated_at") == ["BRICK", BEFORE, NOW]
     for by in ({"on_hand": Decimal(-4)}, {"allocated": Decimal(-3)}, {"damaged": Decimal(4)}):
-        with pytest.raises(BelowZero):
-            raised(level, Difference(row(), by), NOW)
+        with pytest.raises(NegativeLevel):
+            apply_level_change(level, LevelChange(row(), by), NOW)
 
 
 def test_holds_count_the_rows_with_stock() -> None:
     change = book(row(allocated=Decimal(0)))
     change.move("transfer", Decimal(5), source=row(), target=blank())
 
-    assert holds(change.before, change.changed()) == {
+    assert stock_count_changes(change.stored, change.changed()) == {
         ("position", ord("A")): -1, ("position", ord("B")): 1,
     }  # fmt: skip

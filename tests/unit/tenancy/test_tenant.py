@@ -1,4 +1,4 @@
-"""Plans, states and what a tenant may be called."""
+"""Plans, states, settings and names of tenants."""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from shared.identity.tenancy.settings import (
+from shared.identity.tenancy.rules import (
     RESERVED_SLUGS,
-    TenantSettings,
-    check_configuration,
+    NewTenant,
     check_moved_to,
+    check_settings,
 )
 from shared.identity.tenancy.tenant import (
     MODULES,
@@ -19,8 +19,8 @@ from shared.identity.tenancy.tenant import (
     WEBHOOKS,
     Settings,
     Tenant,
+    ensure_active,
     ensure_feature,
-    ensure_open,
     has_module,
     limit_reached,
 )
@@ -45,48 +45,50 @@ def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
     config.cache_clear()
 
 
-def test_an_active_tenant_is_served() -> None:
-    ensure_open(ACME)
+def test_active_tenant_is_served() -> None:
+    ensure_active(ACME)
 
 
 @pytest.mark.parametrize(
     ("state", "refusal"),
     [("suspended", TenantSuspended), ("cancelled", TenantCancelled), ("moved", TenantMoved)],
 )
-def test_other_states_are_refused(state: Any, refusal: type[ServiceError]) -> None:
+def test_suspended_cancelled_or_moved_tenant_is_refused(
+    state: Any, refusal: type[ServiceError]
+) -> None:
     with pytest.raises(refusal):
-        ensure_open(replace(ACME, state=state))
+        ensure_active(replace(ACME, state=state))
 
 
-def test_a_move_tells_the_new_address() -> None:
+def test_error_of_a_moved_tenant_contains_the_new_address() -> None:
     with pytest.raises(TenantMoved, match=r"https://wms\.acme\.test"):
-        ensure_open(replace(ACME, state="moved", moved_to="https://wms.acme.test"))
+        ensure_active(replace(ACME, state="moved", moved_to="https://wms.acme.test"))
 
 
-def test_a_plan_without_the_public_api_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tenant_whose_plan_lacks_the_public_api_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     closed = {**PLANS, "professional": replace(PLANS["professional"], features=frozenset())}
     monkeypatch.setattr("shared.identity.tenancy.tenant.PLANS", closed)
     with pytest.raises(FeatureNotInPlan) as refusal:
-        ensure_open(ACME)
+        ensure_active(ACME)
     assert refusal.value.extra == {
         "feature": PUBLIC_API,
         "upgrade_url": "https://stowage.test/plans",
     }
 
 
-def test_webhooks_start_with_professional() -> None:
+def test_webhooks_need_the_professional_plan() -> None:
     ensure_feature(ACME, WEBHOOKS)
     ensure_feature(replace(ACME, plan="enterprise"), WEBHOOKS)
     with pytest.raises(FeatureNotInPlan):
         ensure_feature(replace(ACME, plan="essentials"), WEBHOOKS)
 
 
-def test_modules_are_switched_per_tenant() -> None:
+def test_module_is_on_only_for_tenants_that_have_it() -> None:
     assert has_module(ACME, "waves")
     assert not has_module(ACME, "bulk_import")
 
 
-def test_a_reached_limit_offers_the_next_plan() -> None:
+def test_error_of_a_reached_limit_offers_the_next_plan() -> None:
     refusal = limit_reached(ACME, "integration_clients", 10)
     assert (refusal.status, refusal.code) == (402, "limit_reached")
     assert refusal.extra["offer"] == {
@@ -98,11 +100,11 @@ def test_a_reached_limit_offers_the_next_plan() -> None:
     }
 
 
-GOOD = TenantSettings("acme", base_url="https://api.stowage.test/api/v1")
+GOOD = NewTenant("acme", base_url="https://api.stowage.test/api/v1")
 
 
 @pytest.mark.parametrize("slug", ["acme", "a1b", "my-company", "a" + "b" * 31])
-def test_slugs(slug: str) -> None:
+def test_valid_slug_is_accepted(slug: str) -> None:
     replace(GOOD, slug=slug).check()
 
 
@@ -113,15 +115,15 @@ def test_slugs(slug: str) -> None:
         *("ácme", "ac me", "xn--acme-k1a", *sorted(RESERVED_SLUGS)),
     ],
 )
-def test_refused_slugs(slug: str) -> None:
+def test_invalid_slug_is_refused(slug: str) -> None:
     with pytest.raises(ValidationFailed) as refusal:
         replace(GOOD, slug=slug).check()
     assert [problem.field for problem in refusal.value.problems] == ["slug"]
 
 
-def test_every_problem_is_told_at_once() -> None:
+def test_all_problems_of_the_settings_are_reported_together() -> None:
     free: Any = "free"
-    wrong = TenantSettings("-", free, modules=frozenset({"x"}), timezone="Mars/Base")
+    wrong = NewTenant("-", free, modules=frozenset({"x"}), timezone="Mars/Base")
     with pytest.raises(ValidationFailed) as refusal:
         wrong.check()
     assert [problem.field for problem in refusal.value.problems] == [
@@ -142,7 +144,7 @@ def test_every_problem_is_told_at_once() -> None:
         "http://localhost:4566/api/v1",
     ],
 )
-def test_addresses(base_url: str) -> None:
+def test_valid_address_is_accepted(base_url: str) -> None:
     replace(GOOD, base_url=base_url).check()
 
 
@@ -163,7 +165,7 @@ def test_addresses(base_url: str) -> None:
         "",
     ],
 )
-def test_refused_addresses(base_url: str) -> None:
+def test_invalid_address_is_refused(base_url: str) -> None:
     with pytest.raises(ValidationFailed):
         replace(GOOD, base_url=base_url).check()
 
@@ -171,18 +173,18 @@ def test_refused_addresses(base_url: str) -> None:
 @pytest.mark.parametrize(
     "host", ["localhost", "127.0.0.1", "a.b:80", "A.test", "a..test", "é.test"]
 )
-def test_refused_hosts(host: str) -> None:
+def test_invalid_host_is_refused(host: str) -> None:
     with pytest.raises(ValidationFailed):
-        TenantSettings("acme", host=host).check()
+        NewTenant("acme", host=host).check()
 
 
-def test_a_host_gives_the_address() -> None:
-    settings = TenantSettings("acme", host="wms.acme.test")
+def test_address_follows_from_the_host() -> None:
+    settings = NewTenant("acme", host="wms.acme.test")
     settings.check()
-    assert settings.address == "https://wms.acme.test/api/v1"
+    assert settings.full_base_url == "https://wms.acme.test/api/v1"
 
 
-def test_exactly_a_move_names_an_address() -> None:
+def test_new_address_is_required_for_a_move_and_refused_otherwise() -> None:
     check_moved_to("moved", "https://wms.acme.test")
     check_moved_to("suspended", None)
     for state, address in (
@@ -196,7 +198,7 @@ def test_exactly_a_move_names_an_address() -> None:
 
 
 def changed(name: str, value: str) -> Settings:
-    """Change one number of the settings."""
+    """Return the default settings with one number changed."""
     change: dict[str, Any] = {name: Decimal(value)}
     return replace(Settings(), **change)
 
@@ -208,23 +210,23 @@ def changed(name: str, value: str) -> Settings:
         ("minutes_per_unit", "0.000001"), ("minutes_per_trip", "1440"),
     ],
 )  # fmt: skip
-def test_settings(change: str, value: str) -> None:
-    check_configuration("UTC", (), changed(change, value))
+def test_valid_setting_is_accepted(change: str, value: str) -> None:
+    check_settings("UTC", (), changed(change, value))
 
 
 @pytest.mark.parametrize("change", ["receipt_tolerance", "minutes_per_unit", "minutes_per_trip"])
 @pytest.mark.parametrize("value", ["-0.1", "1441", "0.0000001", "NaN", "Infinity", "1E+30"])
-def test_refused_settings(change: str, value: str) -> None:
+def test_invalid_setting_is_refused(change: str, value: str) -> None:
     with pytest.raises(ValidationFailed) as refusal:
-        check_configuration("UTC", (), changed(change, value))
+        check_settings("UTC", (), changed(change, value))
     assert [problem.field for problem in refusal.value.problems] == [change]
 
 
-def test_every_refused_setting_is_told_at_once() -> None:
+def test_all_invalid_settings_are_reported_together() -> None:
     other: Any = "other"
     settings = Settings(receipt_tolerance=Decimal("100.1"), pick_substitution=other)
     with pytest.raises(ValidationFailed) as refusal:
-        check_configuration("Europe/Atlantis", {"waves", "tides"}, settings)
+        check_settings("Europe/Atlantis", {"waves", "tides"}, settings)
     assert [problem.field for problem in refusal.value.problems] == [
         "timezone",
         "modules",
@@ -233,7 +235,7 @@ def test_every_refused_setting_is_told_at_once() -> None:
     ]
 
 
-def test_a_bigger_plan_is_never_smaller_in_anything() -> None:
+def test_next_plan_includes_features_and_limits_of_the_previous_one() -> None:
     for plan in PLANS.values():
         if plan.next_plan:
             bigger = PLANS[plan.next_plan]

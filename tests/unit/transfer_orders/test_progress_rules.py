@@ -1,4 +1,4 @@
-"""What becomes of a transfer order on its way, state by state."""
+"""Rules of the progress of transfer orders."""
 
 from decimal import Decimal
 from typing import Any
@@ -14,14 +14,14 @@ from shared.warehouse.transfer_orders.models import (
     Arrival,
     ArrivalLine,
     Departure,
+    OrderStatus,
     Parcel,
-    Status,
     StoredTransferLine,
     StoredTransferOrder,
     TransferPlace,
 )
 
-WAY: tuple[Status, ...] = (
+WAY: tuple[OrderStatus, ...] = (
     "draft", "released", "picking", "picked", "in_transit", "receiving", "received", "closed",
 )  # fmt: skip
 
@@ -35,7 +35,7 @@ def line(
     )
 
 
-def order(status: Status, *lines: StoredTransferLine) -> StoredTransferOrder:
+def order(status: OrderStatus, *lines: StoredTransferLine) -> StoredTransferOrder:
     return StoredTransferOrder(
         id=3,
         status=status,
@@ -61,17 +61,17 @@ def arrival(*goods: tuple[str, Decimal | int], final: bool = False) -> Arrival:
 
 
 @pytest.mark.parametrize("state", WAY)
-def test_who_comes_late_is_stale_and_who_comes_early_in_conflict(state: Status) -> None:
+def test_late_action_is_stale_state_and_early_action_is_conflict(state: OrderStatus) -> None:
     for place, allowed in enumerate(WAY):
         at = WAY.index(state)
         if at == place:
-            rules.ensure_state(order(state), allowed)
+            rules.ensure_status(order(state), allowed)
             continue
         with pytest.raises(StaleState if at > place else Conflict) as refused:
-            rules.ensure_state(order(state), allowed)
-        assert str(refused.value) == f"TO-3 is {state}; this needs it to be {allowed}."
+            rules.ensure_status(order(state), allowed)
+        assert str(refused.value) == f"TO-3 is {state}; it must be {allowed} for this action."
     with pytest.raises(StaleState):
-        rules.ensure_state(order("cancelled"), state)
+        rules.ensure_status(order("cancelled"), state)
 
 
 @pytest.mark.parametrize(
@@ -98,20 +98,20 @@ def test_who_comes_late_is_stale_and_who_comes_early_in_conflict(state: Status) 
         ("cancelled", 0, 0, 0, "cancelled"),
     ],
 )
-def test_a_line_shows_how_far_it_is(
-    status: Status, picked: int, dispatched: int, received: int, shown: str
+def test_status_of_a_line_follows_order_and_quantities(
+    status: OrderStatus, picked: int, dispatched: int, received: int, shown: str
 ) -> None:
     one = line(picked_qty=picked, dispatched_qty=dispatched, received_qty=received)
-    assert rules.state_of(order(status, one), one) == shown
+    assert rules.line_status(order(status, one), one) == shown
 
 
-def test_goods_of_one_batch_are_one_parcel_and_each_serial_its_own() -> None:
+def test_goods_of_one_batch_are_one_parcel_and_each_serial_is_its_own() -> None:
     goods = [
         (1, pick(2, "L1")), (1, pick(3, "L2")), (1, pick(4, "L1")), (2, pick(1, serial="S1")),
         (2, pick(1, serial="S2")),
     ]  # fmt: skip
 
-    loaded = rules.loaded(order("picked", line(1), line(2, "DRILL")), goods, "now")
+    loaded = rules.with_transit(order("picked", line(1), line(2, "DRILL")), goods, "now")
 
     assert [one.dispatched_qty for one in loaded.lines] == [9, 2]
     assert [[(parcel.batch_num, parcel.serial, parcel.qty) for parcel in one.transit]
@@ -119,25 +119,25 @@ def test_goods_of_one_batch_are_one_parcel_and_each_serial_its_own() -> None:
         [("L2", None, 3), ("L1", None, 6)],
         [(None, "S1", 1), (None, "S2", 1)],
     ]  # fmt: skip
-    left = rules.departed(loaded, Departure(seal_number="S", carrier_id=4), "later")
+    left = rules.dispatched(loaded, Departure(seal_number="S", carrier_id=4), "later")
     assert (left.status, left.dispatched_at, left.seal_number, left.carrier_id) == (
         "in_transit", "later", "S", 4,
     )  # fmt: skip
 
 
-def test_final_ends_receiving_short_and_the_last_arrival_ends_it_by_itself() -> None:
-    sent = rules.loaded(order("picked"), [(1, pick(4))], "now")
+def test_receiving_ends_with_the_last_goods_or_with_final() -> None:
+    sent = rules.with_transit(order("picked"), [(1, pick(4))], "now")
 
-    some, _ = rules.unloaded(sent, arrival(("BRICK", 1)), "t1")
-    short, _ = rules.unloaded(some, arrival(final=True), "t2")
-    full, _ = rules.unloaded(some, arrival(("BRICK", 3)), "t3")
+    some, _ = rules.with_arrival(sent, arrival(("BRICK", 1)), "t1")
+    short, _ = rules.with_arrival(some, arrival(final=True), "t2")
+    full, _ = rules.with_arrival(some, arrival(("BRICK", 3)), "t3")
 
     assert [(one.status, one.received_at) for one in (some, short, full)] == [
         ("receiving", None), ("received", "t2"), ("received", "t3"),
     ]  # fmt: skip
-    assert [rules.differs(one) for one in (some, short, full)] == [False, True, False]
+    assert [rules.has_discrepancy(one) for one in (some, short, full)] == [False, True, False]
     [lost] = short.lines[0].transit
-    assert rules.without(short, [(1, lost)], "t4").lines[0].transit == []
+    assert rules.without_parcels(short, [(1, lost)], "t4").lines[0].transit == []
     assert short.lines[0].transit == [Parcel(qty=Decimal(3))]
 
 
@@ -149,18 +149,18 @@ _QTY = st.decimals("0.5", 6, places=1)
     sent=st.lists(st.tuples(_ITEMS, _QTY), min_size=1, max_size=5),
     came=st.lists(st.tuples(_ITEMS, _QTY), max_size=8),
 )
-def test_what_is_in_transit_is_what_was_sent_and_did_not_come(
+def test_in_transit_is_dispatched_minus_received(
     sent: list[tuple[str, Decimal]], came: list[tuple[str, Decimal]]
 ) -> None:
     lines = [line(number, item) for number, (item, _) in enumerate(sent, start=1)]
     goods = [(number, pick(qty)) for number, (_, qty) in enumerate(sent, start=1)]
-    after = rules.loaded(order("picked", *lines), goods, "now")
+    after = rules.with_transit(order("picked", *lines), goods, "now")
     for item, qty in came:
         left = sum(
             (parcel.qty for one in after.lines if one.item_code == item for parcel in one.transit),
             Decimal(0),
         )
-        then, excess = rules.unloaded(after, arrival((item, qty)), "now")
+        then, excess = rules.with_arrival(after, arrival((item, qty)), "now")
         assert bool(excess) == (qty > left)
         if not excess:
             after = then

@@ -1,17 +1,17 @@
-"""What a transfer order may say, and what it becomes."""
+"""Rules of new transfer orders."""
 
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from shared.kernel.validation import check, what_is_valid
+from shared.kernel.validation import check, ensure_valid
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.transfer_orders import rules
 from shared.warehouse.transfer_orders.models import TransferOrderDraft
 from shared.warehouse.warehouses.models import KnownWarehouse
 
-KNOWN = rules.MasterData(
+KNOWN = rules.OrderMasterData(
     products={
         code: KnownProduct(
             number,
@@ -36,12 +36,10 @@ BODY = {
 
 
 def draft(**more: Any) -> TransferOrderDraft:
-    found, problems = check(TransferOrderDraft, {**BODY, **more})
-    assert found, problems
-    return found
+    return ensure_valid(check(TransferOrderDraft, {**BODY, **more}))
 
 
-def told(*, by_client: bool = True, **more: Any) -> dict[str, str]:
+def problems_of(*, by_client: bool = True, **more: Any) -> dict[str, str]:
     found = rules.examine(draft(**more), KNOWN, by_client=by_client)
     return {problem.field: problem.message for problem in [*found.invalid, *found.blocked]}
 
@@ -56,13 +54,13 @@ def told(*, by_client: bool = True, **more: Any) -> dict[str, str]:
         (None, None, True, []),
     ],
 )
-def test_only_a_client_that_releases_must_name_the_picker(
+def test_picker_is_required_only_when_a_client_releases(
     release: bool | None,  # noqa: FBT001 - a field of the body
     picker: int | None,
     by_client: bool,  # noqa: FBT001 - a case of the table
     fields: list[str],
 ) -> None:
-    assert list(told(release=release, picker_id=picker, by_client=by_client)) == fields
+    assert list(problems_of(release=release, picker_id=picker, by_client=by_client)) == fields
 
 
 @pytest.mark.parametrize(
@@ -100,31 +98,33 @@ def test_only_a_client_that_releases_must_name_the_picker(
         ),
     ],
 )
-def test_batches_and_serials_are_for_products_managed_so(
+def test_batches_and_serials_need_products_managed_that_way(
     line: dict[str, Any], problems: dict[str, str]
 ) -> None:
-    assert told(lines=[{"qty": 3, **line}]) == problems
+    assert problems_of(lines=[{"qty": 3, **line}]) == problems
 
 
-def test_the_warehouses_are_known_and_two() -> None:
-    assert told(to_warehouse="YARD") == {
-        "to_warehouse": "must be another warehouse than from_warehouse"
+def test_warehouses_must_exist_and_be_different() -> None:
+    assert problems_of(to_warehouse="YARD") == {
+        "to_warehouse": "must be another warehouse than from_warehouse, YARD"
     }
-    assert told(from_warehouse="MOON") == {"from_warehouse": "no warehouse has the code MOON"}
-    assert not rules.two_warehouses(draft(to_warehouse="YARD"), KNOWN)
-    assert not rules.two_warehouses(draft(to_warehouse="MOON"), KNOWN)
-    assert rules.two_warehouses(draft(), KNOWN)
+    assert problems_of(from_warehouse="MOON") == {
+        "from_warehouse": "no warehouse has the code MOON"
+    }
+    assert not rules.names_two_warehouses(draft(to_warehouse="YARD"), KNOWN)
+    assert not rules.names_two_warehouses(draft(to_warehouse="MOON"), KNOWN)
+    assert rules.names_two_warehouses(draft(), KNOWN)
 
 
-def test_what_is_invalid_by_itself_is_not_told_again() -> None:
+def test_invalid_field_is_not_reported_again() -> None:
     raw = {"from_warehouse": 5, "lines": [{"item_code": 5, "qty": "x"}, 7], "release": "yes"}
 
-    found = rules.examine(what_is_valid(TransferOrderDraft, raw), KNOWN, by_client=True)
+    found = rules.examine(check(TransferOrderDraft, raw), KNOWN, by_client=True)
 
     assert (found.invalid, found.blocked) == ([], [])
 
 
-def test_a_new_order_is_a_draft() -> None:
+def test_new_order_is_a_draft() -> None:
     drafted = rules.new_order(5, draft(picker_id=7), KNOWN, "now", "api")
     urgent = rules.new_order(5, draft(priority=0), KNOWN, "now", "import")
 

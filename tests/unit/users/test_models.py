@@ -1,4 +1,4 @@
-"""Bodies of users and roles: what is one, what is none, all problems at once."""
+"""Validation of the bodies of users and roles."""
 
 from typing import Any, get_args
 
@@ -6,11 +6,11 @@ import pytest
 
 from shared.identity.auth.scopes import PERMISSIONS, Permission
 from shared.identity.users.models import RoleCreate, TotpConfirmation, UserCreate
-from shared.kernel.validation import check
+from shared.kernel.validation import check, ensure_valid, problems_of
 
 
 def _problems(body: dict[str, Any]) -> list[tuple[str, str]]:
-    _, problems = check(UserCreate, {"username": "ana", "name": "Ana", **body})
+    problems = problems_of(check(UserCreate, {"username": "ana", "name": "Ana", **body}))
     return [(problem.field, problem.message) for problem in problems]
 
 
@@ -24,10 +24,8 @@ def _problems(body: dict[str, Any]) -> list[tuple[str, str]]:
         ("a_b-c.d", "a_b-c.d"),
     ],
 )
-def test_user_names_are_kept_in_lower_case(given: str, kept: str) -> None:
-    user, problems = check(UserCreate, {"username": given, "name": "Ana"})
-    assert problems == []
-    assert user is not None
+def test_user_names_are_stored_in_lower_case(given: str, kept: str) -> None:
+    user = ensure_valid(check(UserCreate, {"username": given, "name": "Ana"}))
     assert user.username == kept
 
 
@@ -36,11 +34,11 @@ def test_user_names_are_kept_in_lower_case(given: str, kept: str) -> None:
     ["", " ", ".ana", "-ana", "_ana", "ana ruiz", "ana@acme", "añá", "an\x00a", "a" * 65,
      "a" * 300, "ana/1", "K\u212a", "\ud800"],
 )  # fmt: skip
-def test_what_is_no_user_name(username: str) -> None:
+def test_invalid_user_names_are_refused(username: str) -> None:
     assert [field for field, _ in _problems({"username": username})] == ["username"]
 
 
-def test_all_problems_come_at_once() -> None:
+def test_all_problems_are_returned() -> None:
     found = _problems(
         {
             "username": 5, "name": "n" * 101, "email": "nobody", "roles": [3, 3, 0, "x", 2.5],
@@ -53,22 +51,22 @@ def test_all_problems_come_at_once() -> None:
 
 
 @pytest.mark.parametrize("body", [{"name": ""}, {"name": "A\tB"}, {"name": None}])
-def test_what_is_no_name(body: dict[str, Any]) -> None:
+def test_invalid_names_are_refused(body: dict[str, Any]) -> None:
     assert [field for field, _ in _problems(body)] == ["name"]
 
 
-def test_a_user_has_twenty_roles_at_most() -> None:
+def test_user_has_at_most_twenty_roles() -> None:
     assert _problems({"roles": list(range(1, 21))}) == []
     assert _problems({"roles": list(range(1, 22))}) == [("roles", "must have at most 20 entries")]
 
 
-def test_the_permissions_are_those_that_there_are() -> None:
+def test_permission_type_matches_the_descriptions() -> None:
     assert get_args(Permission) == tuple(PERMISSIONS)
 
 
-def test_unknown_and_repeated_permissions_are_told_with_their_places() -> None:
+def test_unknown_and_repeated_permissions_are_reported_with_their_index() -> None:
     given = ["exits.manage", "exits.manage", "everything", 5, None]
-    _, problems = check(RoleCreate, {"name": "Packers", "permissions": given})
+    problems = problems_of(check(RoleCreate, {"name": "Packers", "permissions": given}))
 
     assert [problem.field for problem in problems] == [
         "permissions.1", "permissions.2", "permissions.3", "permissions.4",
@@ -79,14 +77,13 @@ def test_unknown_and_repeated_permissions_are_told_with_their_places() -> None:
 
 @pytest.mark.parametrize("code", ["492039", "492 039", " 492039 "])
 def test_a_code_may_come_as_apps_show_it(code: str) -> None:
-    given, _ = check(TotpConfirmation, {"code": code})
-    assert given is not None
-    assert given.code == "492039"
+    confirmation = ensure_valid(check(TotpConfirmation, {"code": code}))
+    assert confirmation.code == "492039"
 
 
 @pytest.mark.parametrize(
     "code", ["", "49203", "4920399", "49203a", "\u0664\u0669\u0662\u0660\u0663\u0669", 492039]
 )
 def test_what_is_no_code(code: object) -> None:
-    _, problems = check(TotpConfirmation, {"code": code})
+    problems = problems_of(check(TotpConfirmation, {"code": code}))
     assert [problem.field for problem in problems] == ["code"]

@@ -1,4 +1,4 @@
-"""Passwords: which may be chosen, how they are kept, how they are compared."""
+"""Requirements for passwords, and their hashes."""
 
 import re
 import statistics
@@ -13,7 +13,9 @@ _GOOD = "eleven green bottles"
 
 
 def _problem(password: str) -> str | None:
-    return passwords.problem(password, username="maria.lopez-diaz", tenant="talleres-norte")
+    return passwords.password_problem(
+        password, username="maria.lopez-diaz", tenant="talleres-norte"
+    )
 
 
 @pytest.mark.parametrize(
@@ -27,7 +29,7 @@ def _problem(password: str) -> str | None:
         " leading and trailing ",
     ],
 )
-def test_a_password_may_be_anything_of_some_length(password: str) -> None:
+def test_long_enough_passwords_are_allowed(password: str) -> None:
     assert _problem(password) is None
 
 
@@ -46,23 +48,24 @@ def test_a_password_may_be_anything_of_some_length(password: str) -> None:
         ("Talleres-Norte", "name"),
         ("maria.lopez-diaz@talleres-norte", "name"),
         ("\uff4daria.lopez-diaz", "name"),
-        ("password1234", "first"),
-        ("QwertyUIOP12", "first"),
-        ("aaaaaaaaaaaaaaaa", "first"),
-        ("AaAaAaAaAaAaAa", "first"),
+        ("password1234", "common"),
+        ("QwertyUIOP12", "common"),
+        ("aaaaaaaaaaaaaaaa", "common"),
+        ("AaAaAaAaAaAaAa", "common"),
     ],
 )
-def test_what_anybody_would_try_is_refused(password: str, why: str) -> None:
+def test_bad_passwords_are_refused(password: str, why: str) -> None:
     assert why in str(_problem(password))
 
 
-def test_every_common_password_could_otherwise_be_chosen() -> None:
+def test_common_passwords_pass_the_other_requirements() -> None:
     assert all(
-        len(one) >= passwords.SHORTEST and one == one.casefold() for one in passwords._COMMONEST
+        len(one) >= passwords.MIN_LENGTH and one == one.casefold()
+        for one in passwords._COMMON_PASSWORDS
     )
 
 
-def test_a_password_is_kept_as_argon2id_with_a_salt_of_its_own() -> None:
+def test_password_is_stored_as_argon2id_with_a_random_salt() -> None:
     first, second = passwords.hash_password(_GOOD), passwords.hash_password(_GOOD)
 
     assert first != second
@@ -77,11 +80,11 @@ def test_a_password_is_kept_as_argon2id_with_a_salt_of_its_own() -> None:
 @pytest.mark.parametrize(
     "password", ["", _GOOD + " ", _GOOD.upper(), _GOOD[:-1], _GOOD + "x" * 5_000_000, "\ud800"]
 )
-def test_another_password_is_not_it(password: str) -> None:
+def test_wrong_password_does_not_match(password: str) -> None:
     assert not passwords.verify(password, passwords.hash_password(_GOOD))
 
 
-def test_it_is_the_same_password_on_another_keyboard() -> None:
+def test_passwords_are_normalized() -> None:
     composed, decomposed, wide = (
         "contraseña larga",
         "contrasen\u0303a larga",
@@ -94,12 +97,12 @@ def test_it_is_the_same_password_on_another_keyboard() -> None:
     assert not passwords.verify("contrasena larga", kept)
 
 
-def test_nobody_has_no_password() -> None:
+def test_no_password_matches_a_missing_user() -> None:
     for password in ("", _GOOD, "A" * 22):
         assert not passwords.verify(password, None)
 
 
-def test_nobody_takes_as_long_as_somebody() -> None:
+def test_check_of_a_missing_user_takes_as_long() -> None:
     kept = passwords.hash_password(_GOOD)
 
     def seconds(stored: str | None) -> float:
@@ -112,15 +115,15 @@ def test_nobody_takes_as_long_as_somebody() -> None:
     assert known / 2 < unknown < known * 2
 
 
-def test_a_hash_of_other_costs_is_compared_by_its_own() -> None:
+def test_hash_with_other_costs_can_be_verified() -> None:
     cheap = Argon2id(salt=b"s" * 16, length=32, iterations=1, lanes=1, memory_cost=8_192)
     other = cheap.derive_phc_encoded(_GOOD.encode())
     assert passwords.verify(_GOOD, other)
     assert not passwords.verify("another", other)
 
 
-def test_a_made_password_can_be_chosen_typed_and_is_never_the_same() -> None:
-    made = [passwords.new_password() for _ in range(200)]
+def test_generated_passwords_are_valid_and_unique() -> None:
+    made = [passwords.generate_password() for _ in range(200)]
 
     assert len(set(made)) == 200
     for one in made:

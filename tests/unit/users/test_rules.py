@@ -15,18 +15,18 @@ _ANA = User(
 )  # fmt: skip
 
 
-def test_roles_that_there_are_not_are_told_with_their_places() -> None:
-    assert rules.unknown_roles([4, 1, 9], {1, 2}) == [
+def test_unknown_roles_are_reported_with_their_index() -> None:
+    assert rules.unknown_role_problems([4, 1, 9], {1, 2}) == [
         Problem("roles.0", "there is no role 4"),
         Problem("roles.2", "there is no role 9"),
     ]
-    assert rules.unknown_roles([2, 1], {1, 2}) == []
-    assert rules.unknown_roles(None, {1}) == []
+    assert rules.unknown_role_problems([2, 1], {1, 2}) == []
+    assert rules.unknown_role_problems(None, {1}) == []
 
 
 @given(st.sets(st.integers(1, 9)), st.sets(st.integers(1, 9)))
-def test_the_differences_lead_from_one_to_the_other(before: set[int], after: set[int]) -> None:
-    moved = rules.differences(before, after)
+def test_role_count_changes_lead_from_before_to_after(before: set[int], after: set[int]) -> None:
+    moved = rules.role_count_changes(before, after)
     gained = {role for role, by in moved.items() if by == 1}
     lost = {role for role, by in moved.items() if by == -1}
     assert (before | gained) - lost == after
@@ -34,29 +34,31 @@ def test_the_differences_lead_from_one_to_the_other(before: set[int], after: set
     assert lost <= before
 
 
-def test_changes_tell_what_was_and_what_is() -> None:
+def test_field_changes_contain_before_and_after() -> None:
     after = _ANA.model_copy(update={"name": "Ana Ruiz", "roles": [2], "updated_at": "later"})
-    assert rules.changes(_ANA, after) == {"name": ("Ana", "Ana Ruiz"), "roles": ([1, 2], [2])}
+    assert rules.field_changes(_ANA, after) == {"name": ("Ana", "Ana Ruiz"), "roles": ([1, 2], [2])}
     role = StoredRole(id=1, name="A", permissions=[], created_at=_NOW, updated_at=_NOW)
-    assert rules.changes(role, role.model_copy(update={"tokens_from": 5})) == {}
+    assert rules.field_changes(role, role.model_copy(update={"tokens_from": 5})) == {}
 
 
-def test_an_act_has_the_name_of_what_matters_most() -> None:
+def test_audit_action_names_the_change_of_state() -> None:
     disabled = _ANA.model_copy(update={"name": "Ana Ruiz", "is_active": False})
-    assert rules.act(_ANA, disabled) == "user.disabled"
-    assert rules.act(disabled, _ANA) == "user.enabled"
-    assert rules.act(_ANA, _ANA.model_copy(update={"name": "Ana Ruiz"})) == "user.changed"
+    assert rules.audit_action(_ANA, disabled) == "user.disabled"
+    assert rules.audit_action(disabled, _ANA) == "user.enabled"
+    assert rules.audit_action(_ANA, _ANA.model_copy(update={"name": "Ana Ruiz"})) == "user.changed"
 
 
-def test_sessions_of_an_earlier_epoch_are_over_but_for_one() -> None:
+def test_ended_sessions_are_refused_except_the_kept_one() -> None:
     login = Login(7, "hash", epoch=3)
-    assert login.admits("s1", 3)
+    assert login.allows_session("s1", 3)
 
-    changed = login.without_sessions(but="s1")
-    assert changed.admits("s1", 3)
-    assert not changed.admits("s2", 3)
-    assert changed.admits("s3", 4)
+    changed = login.end_sessions(keep="s1")
+    assert changed.allows_session("s1", 3)
+    assert not changed.allows_session("s2", 3)
+    assert changed.allows_session("s3", 4)
 
-    ended = changed.without_sessions()
-    assert not any(ended.admits(session, epoch) for session in ("s1", "s3") for epoch in (3, 4))
-    assert ended.admits("s4", 5)
+    ended = changed.end_sessions()
+    assert not any(
+        ended.allows_session(session, epoch) for session in ("s1", "s3") for epoch in (3, 4)
+    )
+    assert ended.allows_session("s4", 5)

@@ -1,4 +1,4 @@
-"""Codes of authenticator apps, held against the test vectors of RFC 6238 and RFC 4226."""
+"""TOTP codes, compared with the test vectors of RFC 6238 and RFC 4226."""
 
 import base64
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -25,12 +25,12 @@ _STEP = _NOW // 30
         (20_000_000_000, "65353130"),
     ],
 )
-def test_codes_are_those_of_rfc_6238(seconds: int, code: str) -> None:
-    # the vectors have eight digits, of which apps show the last six
+def test_codes_match_rfc_6238(seconds: int, code: str) -> None:
+    # the vectors have eight digits; a code is the last six
     assert totp.code_at(_RFC_SECRET, seconds // 30) == code[-6:]
 
 
-def test_codes_are_those_of_rfc_4226() -> None:
+def test_codes_match_rfc_4226() -> None:
     codes = [totp.code_at(_RFC_SECRET, counter) for counter in range(10)]
     assert codes == [
         "755224", "287082", "359152", "969429", "338314",
@@ -39,18 +39,18 @@ def test_codes_are_those_of_rfc_4226() -> None:
 
 
 @pytest.mark.parametrize("off", [-1, 0, 1])
-def test_a_clock_may_be_one_period_off(off: int) -> None:
+def test_code_of_an_adjacent_period_is_accepted(off: int) -> None:
     code = totp.code_at(_RFC_SECRET, _STEP + off)
     assert totp.accepted_step(_RFC_SECRET, code, _NOW, 0) == _STEP + off
 
 
 @pytest.mark.parametrize("off", [-100, -2, 2, 100])
-def test_a_clock_may_not_be_more_off(off: int) -> None:
+def test_code_of_a_distant_period_is_refused(off: int) -> None:
     code = totp.code_at(_RFC_SECRET, _STEP + off)
     assert totp.accepted_step(_RFC_SECRET, code, _NOW, 0) is None
 
 
-def test_a_code_is_not_taken_again_nor_one_before_it() -> None:
+def test_used_and_earlier_codes_are_refused() -> None:
     current, before = totp.code_at(_RFC_SECRET, _STEP), totp.code_at(_RFC_SECRET, _STEP - 1)
     following = totp.code_at(_RFC_SECRET, _STEP + 1)
 
@@ -71,26 +71,26 @@ def test_a_code_is_not_taken_again_nor_one_before_it() -> None:
         "x" * 100_000,
     ],
 )
-def test_what_is_no_code_is_refused(code: str) -> None:
+def test_malformed_code_is_refused(code: str) -> None:
     assert totp.accepted_step(_RFC_SECRET, code, _NOW, 0) is None
 
 
 @given(st.binary(min_size=20, max_size=20), st.integers(0, 2**40))
-def test_a_code_has_six_digits(secret: bytes, step: int) -> None:
+def test_code_has_six_digits(secret: bytes, step: int) -> None:
     code = totp.code_at(secret, step)
     assert len(code) == 6
     assert code.isascii()
     assert code.isdigit()
 
 
-def test_a_secret_is_new_each_time_and_long_enough() -> None:
+def test_secrets_are_unique_and_long_enough() -> None:
     assert len({totp.new_secret() for _ in range(100)}) == 100
     assert len(totp.new_secret()) * 8 == 160
-    assert base64.b32decode(totp.as_text(_RFC_SECRET)) == _RFC_SECRET
-    assert "=" not in totp.as_text(_RFC_SECRET)
+    assert base64.b32decode(totp.base32_text(_RFC_SECRET)) == _RFC_SECRET
+    assert "=" not in totp.base32_text(_RFC_SECRET)
 
 
-def test_the_address_tells_an_app_everything() -> None:
+def test_otpauth_uri_contains_all_parameters() -> None:
     address = urlsplit(totp.otpauth_uri(_RFC_SECRET, "maria.lopez@acme"))
 
     assert (address.scheme, address.netloc) == ("otpauth", "totp")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shared.kernel.json_text import loads
-from shared.kernel.validation import check, what_is_valid
+from shared.kernel.validation import check, problems_of
 from shared.warehouse.warehouses.layout_models import LayoutDraft
 from shared.warehouse.warehouses.layout_rules import layout_problems
 
@@ -33,9 +33,9 @@ def bay(number: int, x: float, y: float, **more: object) -> dict[str, Any]:
 def problems(**fields: object) -> dict[str, str]:
     """Field → message of everything wrong with the hall when these fields are as given."""
     raw = loads(json.dumps({"width_m": 40, "depth_m": 20, **HALL, **fields}))
-    draft, found = check(LayoutDraft, raw)
-    ruled = layout_problems(draft or what_is_valid(LayoutDraft, raw), found)
-    return {problem.field: problem.message for problem in [*found, *ruled]}
+    draft = check(LayoutDraft, raw)
+    found = [*problems_of(draft), *layout_problems(draft)]
+    return {problem.field: problem.message for problem in found}
 
 
 def test_a_hall_with_bays_back_to_back_is_fine() -> None:
@@ -48,6 +48,10 @@ def test_a_hall_with_bays_back_to_back_is_fine() -> None:
 def test_a_map_needs_no_more_than_a_floor() -> None:
     assert problems(zones=[], aisles=[], bays=[], points=[]) == {}
     assert problems(width_m=None) == {"width_m": "must be a number"}
+
+
+def test_a_list_in_place_of_the_depot_is_refused() -> None:
+    assert problems(depot=[{"x": 1, "y": 1}]) == {"depot": "must be an object"}
 
 
 def test_every_problem_is_told_at_once_wherever_it_is() -> None:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.kernel.errors import Problem
+from shared.kernel.validation import check
 from shared.warehouse.warehouses import rules
 from shared.warehouse.warehouses.models import (
     KnownWarehouse,
@@ -20,9 +21,9 @@ CEN = KnownWarehouse(1, "CEN", "Central")
 DUB = KnownWarehouse(2, "DUB", "Dublin")
 
 
-def names(problems: tuple[Problem, ...] = (), **fields: Any) -> tuple[list[str], list[Problem]]:
-    draft = PositionBulk.model_validate({"whs_code": "CEN", **fields})
-    positions, found = rules.named_positions(draft, problems)
+def names(**fields: Any) -> tuple[list[str], list[Problem]]:
+    draft = check(PositionBulk, {"whs_code": "CEN", **fields})
+    positions, found = rules.named_positions(draft)
     return [position.bin_code for position in positions], found
 
 
@@ -56,9 +57,9 @@ def test_mask_and_labels_must_fit_together(mask: str, labels: dict[str, Any], fi
 
 
 def test_labels_that_are_not_valid_are_not_called_missing() -> None:
-    wrong = (Problem("racks.from", "must be a whole number"),)
+    wrong = {"from": "1", "to": 5}
 
-    assert names(wrong, naming_mask="{rack}-{slot}", slots=["1"]) == ([], [])
+    assert names(naming_mask="{rack}-{slot}", racks=wrong, slots=["1"]) == ([], [])
 
 
 _labels = st.lists(st.text(ascii_uppercase, min_size=1, max_size=3), min_size=1, max_size=5)
@@ -73,7 +74,7 @@ def test_every_combination_is_named_once_in_order(
         naming_mask="{aisle}-{rack}", aisles=aisles, racks=racks, pick_sequence_start=start
     )
 
-    made, found = rules.named_positions(draft, ())
+    made, found = rules.named_positions(draft)
 
     assert found == []
     assert [(position.labels["aisle"], position.labels["rack"]) for position in made] == [
@@ -110,6 +111,6 @@ def test_a_warehouse_is_named_by_id_or_code(
 ) -> None:
     draft = PositionCreate(bin_code="A", warehouse_id=number, whs_code=code)
 
-    named, found = rules.warehouse_of(draft, [CEN, DUB], ())
+    named, found = rules.warehouse_of(draft, [CEN, DUB])
 
     assert (named, [problem.field for problem in found]) == (warehouse, fields)

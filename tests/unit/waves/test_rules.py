@@ -1,4 +1,4 @@
-"""Which pickings a rule takes, how much work a wave is, and how it follows its pickings."""
+"""Rules of waves: matching pickings, metrics and progress."""
 
 from decimal import Decimal
 from typing import Any
@@ -7,9 +7,9 @@ import pytest
 
 from shared.identity.tenancy.tenant import Settings
 from shared.kernel.errors import Conflict
-from shared.kernel.validation import check
+from shared.kernel.validation import check, ensure_valid
 from shared.warehouse.picking.models import StoredPicking
-from shared.warehouse.picking.wave_pickings import Waiting
+from shared.warehouse.picking.wave_pickings import PendingPicking
 from shared.warehouse.waves import rules
 from shared.warehouse.waves.models import StoredWave, Strategy, WaveDraft, WaveRule, WaveStatus
 from shared.warehouse.work_records import WorkStatus
@@ -18,9 +18,9 @@ AT = "2026-03-01T09:30:00.000Z"
 LATER = "2026-03-01T10:00:00.000Z"
 
 
-def waiting(number: int = 1, **facts: Any) -> Waiting:
+def pending(number: int = 1, **facts: Any) -> PendingPicking:
     known = {"priority": None, "due_date": None, "carrier_code": None, "wave_id": None}
-    return Waiting(id=number, **{**known, **facts})
+    return PendingPicking(id=number, **{**known, **facts})
 
 
 def picking(number: int, qty: str = "2", **facts: Any) -> StoredPicking:
@@ -69,25 +69,24 @@ def wave(**facts: Any) -> StoredWave:
         ({"priority": 2, "carrier": "DHL"}, {"priority": 1, "carrier_code": "UPS"}, False),
     ],
 )
-def test_a_rule_takes_what_all_of_it_is_true_of(
+def test_rule_matches_pickings_that_match_all_of_its_fields(
     rule: dict[str, object], facts: dict[str, Any], *, taken: bool
 ) -> None:
-    parsed, problems = check(WaveRule, rule)
-    assert parsed is not None, problems
-    assert rules.matches(parsed, waiting(**facts), "Europe/Madrid") is taken
+    parsed = ensure_valid(check(WaveRule, rule))
+    assert rules.matches(parsed, pending(**facts), "Europe/Madrid") is taken
 
 
-def test_the_most_urgent_goes_first_and_then_the_oldest() -> None:
+def test_pickings_are_sorted_by_priority_and_age() -> None:
     found = [
-        waiting(1, priority=3),
-        waiting(2),
-        waiting(3, priority=1),
-        waiting(4, priority=2),
-        waiting(5, priority=1),
+        pending(1, priority=3),
+        pending(2),
+        pending(3, priority=1),
+        pending(4, priority=2),
+        pending(5, priority=1),
     ]
-    assert [one.id for one in rules.in_turn(found)] == [3, 5, 2, 4, 1]
+    assert [one.id for one in rules.by_priority(found)] == [3, 5, 2, 4, 1]
     pickings = [picking(1, priority=3), picking(2), picking(3, priority=1)]
-    assert rules.by_urgency(pickings) == [3, 2, 1]
+    assert rules.ids_by_priority(pickings) == [3, 2, 1]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +102,9 @@ def test_the_most_urgent_goes_first_and_then_the_oldest() -> None:
         ("by_customer", 21, 1),
     ],
 )
-def test_trips_follow_from_the_strategy(strategy: Strategy, pickings: int, trips: int) -> None:
+def test_number_of_trips_depends_on_the_strategy(
+    strategy: Strategy, pickings: int, trips: int
+) -> None:
     found = [picking(number, "0.5") for number in range(1, pickings + 1)]
     settings = Settings(minutes_per_unit=Decimal(3), minutes_per_trip=Decimal(7))
 
@@ -116,7 +117,7 @@ def test_trips_follow_from_the_strategy(strategy: Strategy, pickings: int, trips
     assert metrics.standard_minutes == 3 * units + 7 * trips
 
 
-def test_every_customer_is_a_trip_and_so_is_a_picking_for_several() -> None:
+def test_picking_for_several_customers_is_a_trip_of_its_own() -> None:
     def of(card_code: str, number: int) -> dict[str, Any]:
         return {
             "id": number, "type": "sale_order", "doc_num": "EX", "card_code": card_code,
@@ -133,10 +134,10 @@ def test_every_customer_is_a_trip_and_so_is_a_picking_for_several() -> None:
     assert rules.metrics_of("by_customer", found, Settings()).trips == 4
 
 
-def test_what_has_stock_and_what_has_none() -> None:
-    promised = {"stock_id": 1, "position_id": 1, "bin_code": "A", "qty": 3}
+def test_metrics_count_units_with_and_without_stock() -> None:
+    allocation = {"stock_id": 1, "position_id": 1, "bin_code": "A", "qty": 3}
     line = picking(1, "5").lines[0].model_dump()
-    half = picking(1, lines=[{**line, "allocations": [promised]}])
+    half = picking(1, lines=[{**line, "allocations": [allocation]}])
     picked = picking(2, lines=[{**line, "picked_qty": 4}], status="finalized")
 
     metrics = rules.with_allocation(wave().metrics, [half, picked, picking(3, "6")])
@@ -146,7 +147,7 @@ def test_what_has_stock_and_what_has_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "number", "status", "after"),
+    ("before", "number", "status", "expected"),
     [
         ("released", 7, "started", ("in_progress", [7, 8], True, 0)),
         ("released", 7, "cancelled", ("released", [8], False, 1)),
@@ -158,56 +159,61 @@ def test_what_has_stock_and_what_has_none() -> None:
         ("released", 9, "cancelled", None),
     ],
 )
-def test_a_wave_follows_its_pickings(
+def test_status_of_a_wave_follows_its_pickings(
     before: WaveStatus,
     number: int,
     status: WorkStatus,
-    after: tuple[WaveStatus, list[int], bool, int] | None,
+    expected: tuple[WaveStatus, list[int], bool, int] | None,
 ) -> None:
     found = wave(status=before, begun=before == "in_progress")
 
-    told = rules.told(found, number, status, LATER)
+    after = rules.with_picking_status(found, number, status, LATER)
 
-    if after is None:
-        assert told == found
+    if expected is None:
+        assert after == found
     else:
-        ended = int(told.metrics.ended_orders)
-        assert (told.status, told.open_ids, told.begun, ended) == after
-        assert told.updated_at == LATER
+        ended = int(after.metrics.ended_orders)
+        assert (after.status, after.open_ids, after.begun, ended) == expected
+        assert after.updated_at == LATER
 
 
 @pytest.mark.parametrize("begun", [False, True])
-def test_the_last_picking_that_ends_makes_it_picked(*, begun: bool) -> None:
+def test_wave_is_picked_when_its_last_picking_ends(*, begun: bool) -> None:
     found = wave(open_ids=[8], begun=begun, status="in_progress" if begun else "released")
-    assert rules.told(found, 8, "cancelled", LATER).status == "picked"
+    assert rules.with_picking_status(found, 8, "cancelled", LATER).status == "picked"
     early = wave(open_ids=[8], status="planned")
-    assert rules.told(early, 8, "cancelled", LATER).status == "planned"
-    assert rules.progress_of(rules.told(early, 8, "cancelled", LATER)) == "picked"
+    assert rules.with_picking_status(early, 8, "cancelled", LATER).status == "planned"
+    assert (
+        rules.status_from_pickings(rules.with_picking_status(early, 8, "cancelled", LATER))
+        == "picked"
+    )
 
 
-def test_the_second_that_starts_changes_nothing() -> None:
+def test_second_started_picking_changes_nothing() -> None:
     found = wave(status="in_progress", begun=True)
-    assert rules.told(found, 8, "started", LATER) is found
+    assert rules.with_picking_status(found, 8, "started", LATER) is found
 
 
-def test_a_wave_and_its_pickings_agree_only_as_they_were_at_one_time() -> None:
+def test_wave_and_pickings_read_at_different_times_are_inconsistent() -> None:
     started = picking(7, status="started", started_at=AT)
     ended = picking(8, status="finalized", started_at=AT)
-    assert rules.agree(wave(), [picking(7), picking(8)])
-    assert not rules.agree(wave(), [started, picking(8)])
+    assert rules.is_consistent(wave(), [picking(7), picking(8)])
+    assert not rules.is_consistent(wave(), [started, picking(8)])
     one_ended = wave(status="in_progress", begun=True, metrics={"ended_orders": 1})
-    assert rules.agree(one_ended, [started, ended])
-    assert not rules.agree(one_ended, [ended, ended])
-    assert rules.agree(wave(status="cancelled"), [ended, ended])
+    assert rules.is_consistent(one_ended, [started, ended])
+    assert not rules.is_consistent(one_ended, [ended, ended])
+    assert rules.is_consistent(wave(status="cancelled"), [ended, ended])
 
 
-def test_an_act_that_the_state_does_not_allow_names_it() -> None:
+def test_wrong_status_is_named_in_the_message() -> None:
     rules.ensure_status(wave(), "planned", "released")
-    with pytest.raises(Conflict, match=r"is released; this needs it to be draft or planned"):
+    with pytest.raises(
+        Conflict, match=r"WV-\d+ is released; it must be draft or planned for this action"
+    ):
         rules.ensure_status(wave(), "draft", "planned")
 
 
-def test_a_draft_names_pickings_or_has_a_rule() -> None:
+def test_body_has_either_picking_ids_or_a_rule() -> None:
     head = {"warehouse_code": "CEN", "strategy": "batch"}
     for body, wrong in (
         (head, True),
@@ -215,6 +221,5 @@ def test_a_draft_names_pickings_or_has_a_rule() -> None:
         ({**head, "picking_ids": [1]}, False),
         ({**head, "rule": {}}, False),
     ):
-        draft, problems = check(WaveDraft, body)
-        assert draft is not None, problems
-        assert bool(list(rules.draft_problems(draft, []))) is wrong
+        draft = ensure_valid(check(WaveDraft, body))
+        assert bool(list(rules.draft_problems(draft))) is wrong

@@ -1,4 +1,4 @@
-"""Certificates as endpoints have them: good ones and the ways in which they are not."""
+"""Valid and invalid certificates for test servers."""
 
 import ssl
 from datetime import UTC, datetime, timedelta
@@ -15,8 +15,8 @@ type _Key = ec.EllipticCurvePrivateKey
 _DAY = timedelta(days=1)
 
 
-class Authority:
-    """One that signs certificates; tests have it trusted like those of the system."""
+class CertificateAuthority:
+    """A certificate authority; tests can add it to the trusted authorities."""
 
     def __init__(self, name: str, folder: Path) -> None:
         self._folder = folder
@@ -27,14 +27,17 @@ class Authority:
         self.file.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
 
     def server(self, host: str, *, days: tuple[int, int] = (-1, 1)) -> ssl.SSLContext:
-        """TLS of an endpoint named `host`, whose certificate is valid between two days from now."""
+        """Return the TLS context of a server with a certificate for `host`.
+
+        `days`: start and end of its validity, relative to now.
+        """
         return _tls(self._certified(host, days, self_signed=False))
 
     def self_signed_server(self, host: str) -> ssl.SSLContext:
-        """TLS of an endpoint that vouches for itself."""
+        """Return the TLS context of a server with a self-signed certificate."""
         return _tls(self._certified(host, (-1, 1), self_signed=True))
 
-    @cache  # noqa: B019 - an authority lives as long as the tests
+    @cache  # noqa: B019 - an authority exists during the whole test run
     def _certified(self, host: str, days: tuple[int, int], *, self_signed: bool) -> Path:
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
@@ -67,7 +70,7 @@ def _certificate(
     host: str | None = None,
     days: tuple[int, int] = (-1, 1),
 ) -> x509.Certificate:
-    """Certify a key: that of an endpoint, or of an authority when there is no host."""
+    """Return a certificate for a key: of a server, or of an authority if `host` is None."""
     now = datetime.now(UTC)
     builder = (
         x509.CertificateBuilder()
@@ -86,9 +89,9 @@ def _certificate(
     if host is None:
         builder = builder.add_extension(_signs_certificates(), critical=True)
     else:
-        names = x509.SubjectAlternativeName([x509.DNSName(host)])
+        resolver = x509.SubjectAlternativeName([x509.DNSName(host)])
         use = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH])
-        builder = builder.add_extension(names, critical=False).add_extension(use, critical=False)
+        builder = builder.add_extension(resolver, critical=False).add_extension(use, critical=False)
     return builder.sign(signer, hashes.SHA256())
 
 

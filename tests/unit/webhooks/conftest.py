@@ -1,29 +1,31 @@
-"""Where deliveries of tests go."""
+"""Fixtures that replace DNS, the internet and certificate authorities."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from shared.integration.webhooks import sending
-from tests.unit.webhooks.certificates import Authority
-from tests.unit.webhooks.internet import Internet
-from tests.unit.webhooks.names import Names
+from shared.integration.webhooks import http_client
+from tests.unit.webhooks.certificates import CertificateAuthority
+from tests.unit.webhooks.fake_internet import FakeInternet
+from tests.unit.webhooks.fake_resolver import FakeResolver
 
 
 @pytest.fixture(scope="session")
-def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    """The authority that the system trusts."""
-    return Authority("trusted", tmp_path_factory.mktemp("authority"))
+def authority(tmp_path_factory: pytest.TempPathFactory) -> CertificateAuthority:
+    """The only trusted certificate authority."""
+    return CertificateAuthority("trusted", tmp_path_factory.mktemp("authority"))
 
 
 @pytest.fixture
-def names(monkeypatch: pytest.MonkeyPatch) -> Names:
-    """Names that lead where the test says."""
-    return Names.install(monkeypatch)
+def resolver(monkeypatch: pytest.MonkeyPatch) -> FakeResolver:
+    """A resolver whose addresses the test sets."""
+    return FakeResolver.install(monkeypatch)
 
 
 @pytest.fixture
-def internet(monkeypatch: pytest.MonkeyPatch, authority: Authority) -> Iterator[Internet]:
-    """A public internet on loopback."""
-    yield Internet.install(monkeypatch, authority)
-    sending._trust.cache_clear()
+def internet(
+    monkeypatch: pytest.MonkeyPatch, authority: CertificateAuthority
+) -> Iterator[FakeInternet]:
+    """Public addresses that are served on loopback."""
+    yield FakeInternet.install(monkeypatch, authority)
+    http_client._tls_context.cache_clear()

@@ -1,0 +1,88 @@
+"""`stowage tenant export` and `stowage tenant delete`: the end of a contract."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from cli.operator import Operator, command
+from operations.deletion import DeletionPreview, delete_tenant, preview_deletion
+from operations.export import export_tenant
+
+
+@click.command()
+@click.argument("slug")
+@click.option(
+    "--to", required=True, type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+    help="Directory to write: new, empty, or with an earlier export of SLUG, which is replaced.",
+)  # fmt: skip
+@command
+def export(operator: Operator, *, slug: str, to: Path) -> None:
+    """Export all data of the tenant SLUG into DIR.
+
+    DIR contains tenant.json, one file of JSON lines per kind of data (products.jsonl,
+    stock-movements.jsonl, audit-log.jsonl …), the files of its imports, and manifest.json, which is
+    completed last: "complete": false means that the export was interrupted. Passwords, secrets and
+    sessions are not exported. For data of one moment, suspend SLUG first.
+
+    \b
+    Example:
+      stowage tenant export acme --to acme-2026-03-01
+    """  # noqa: D301  click reads the backspace
+    try:
+        with operator.output.progress() as progress:
+            manifest = export_tenant(slug, to, progress=progress)
+    except OSError as error:
+        raise click.ClickException(f"{to} cannot be written: {error}") from error
+    operator.output.one(
+        {
+            "tenant": slug,
+            "directory": str(to),
+            "lines": sum(manifest["counts"].values()),
+            "counts": manifest["counts"],
+            "finished_at": manifest["finished_at"],
+        }
+    )
+
+
+@click.command()
+@click.argument("slug")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation, for scripts.")
+@command
+def delete(operator: Operator, *, slug: str, yes: bool) -> None:
+    """Delete the tenant SLUG and all its data permanently.
+
+    Only a cancelled or moved tenant can be deleted. The command asks for the name as confirmation,
+    and takes a few minutes, because it waits for running requests to end. The name can never be
+    used again. DynamoDB keeps a backup of the table for 35 days.
+
+    \b
+    Examples:
+      stowage tenant cancel acme
+      stowage tenant export acme --to acme-data
+      stowage tenant delete acme
+    """  # noqa: D301  click reads the backspace
+    preview = preview_deletion(slug)
+    if preview.state != "deleted":
+        operator.output.say(_describe_deletion(preview))
+        if not yes:
+            _confirm(slug)
+    with operator.output.progress() as progress:
+        delete_tenant(slug, progress=progress)
+    operator.output.one({"tenant": slug, "state": "deleted"})
+
+
+def _describe_deletion(preview: DeletionPreview) -> str:
+    hosts = f", the hosts {', '.join(preview.hosts)}" if preview.hosts else ""
+    return (
+        f"This deletes the tenant {preview.slug} ({preview.state}) permanently: its table "
+        f"{preview.table} (about {preview.items} items), {preview.clients} API clients{hosts}, its "
+        "events and its files."
+    )
+
+
+def _confirm(slug: str) -> None:
+    if not sys.stdin.isatty():
+        raise click.UsageError("Confirmation needs a terminal; use --yes in scripts.")
+    if (typed := click.prompt("Type the name of the tenant to continue", err=True)) != slug:
+        raise click.ClickException(f"{typed} is not {slug}; nothing was deleted.")

@@ -1,0 +1,270 @@
+"""Create the sample receipts, adjustments, transfers, pickings and waves through the API.
+
+Each operation of `sample/acme/operations.json` is done once; one that exists is left unchanged.
+"""
+
+import csv
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+from rich.progress import Progress
+
+from local.sample import (
+    ACME,
+    Body,
+    LoadResult,
+    SampleLoadError,
+    describe_error,
+    list_rows,
+    open_client,
+    progress_bar,
+    read_one,
+    write,
+)
+
+_CONCURRENCY = 4
+_SERIALS_PER_CALL = 25
+_DEFAULT_BINS = {"CEN": "A-01-1-03", "DUB": "A-01-1-02"}
+"""Warehouse → position of goods whose document names none."""
+_EXPIRY = "2028-12-31"
+_RECEIPT_ACTIONS: Mapping[str, Sequence[str]] = {
+    "pending": (),
+    "started": ("start", "lines"),
+    "finalized": ("start", "lines", "finalize"),
+    "synchronized": ("start", "lines", "finalize", "synchronize"),
+    "reverted": ("start", "lines", "finalize", "revert"),
+    "cancelled": ("start", "lines", "cancel"),
+}
+_PICKING_ACTIONS: Mapping[str, Sequence[str]] = {
+    "pending": (),
+    "started": ("start",),
+    "finalized": ("start", "picks", "finalize"),
+    "dispatched": ("start", "picks", "finalize", "synchronize", "dispatch"),
+    "synchronized": ("start", "picks", "finalize", "synchronize"),
+    "reverted": ("start", "picks", "finalize", "revert"),
+    "cancelled": ("start", "picks", "cancel"),
+}
+_ORDER_ACTIONS: Mapping[str, Sequence[str]] = {
+    "draft": (),
+    "in_transit": ("release", "picks", "dispatch"),
+    "closed": ("release", "picks", "dispatch", "receive", "close"),
+}
+
+
+def run(base_url: str, token: str) -> list[LoadResult]:
+    """Do the sample operations in a tenant that has the sample data.
+
+    Raises:
+        SampleLoadError: An operation was refused.
+    """
+    with open_client(base_url, token) as client, progress_bar() as bar:
+        return SampleOperations(client).run(bar)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleOperations:
+    """The sample operations of one tenant."""
+
+    client: httpx.Client
+    folder: Path = ACME
+
+    def run(self, progress: Progress) -> list[LoadResult]:
+        """Do all operations, in the order of their dependencies."""
+        plan = json.loads((self.folder / "operations.json").read_text(encoding="utf-8"))
+        steps: list[tuple[str, str, Callable[[Body], bool], int]] = [
+            ("receipts", "receipts", self._receive, _CONCURRENCY),
+            ("stock corrections", "adjustments", self._adjust, 1),
+            ("transfers", "transfers", self._transfer, 1),
+            ("transfer orders", "transfer_orders", self._transfer_order, 1),
+            ("pickings", "pickings", self._pick, _CONCURRENCY),
+            ("waves", "waves", self._wave, 1),
+        ]
+        loaded: list[LoadResult] = []
+        for title, name, run_task, at_once in steps:
+            tasks = plan[name]
+            with ThreadPoolExecutor(at_once) as pool:
+                done = list(
+                    progress.track(pool.map(run_task, tasks), total=len(tasks), description=title)
+                )
+            loaded.append(LoadResult(title, sum(done), len(done) - sum(done)))
+        return loaded
+
+    # Receipts
+
+    def _receive(self, task: Body) -> bool:
+        reference = task["external_ref"]
+        if self._exists("/receipts", external_ref=reference):
+            return False
+        document = self._document("entry", reference)
+        receipt = self._post("/receipts", {"document_id": self._document_id("entry", reference)})
+        for action in _RECEIPT_ACTIONS[task["state"]]:
+            if action == "lines":
+                for line in self._receipt_lines(document):
+                    self._post(f"/receipts/{receipt['id']}/lines", line)
+            else:
+                self._post(f"/receipts/{receipt['id']}/{action}")
+        return True
+
+    def _receipt_lines(self, document: Body) -> Iterator[Body]:
+        """Yield the receipt lines for all goods of a document, with a limited number of serials."""
+        products = self._products()
+        for number, line in enumerate(document["lines"]):
+            product = products[line["item_code"]]
+            goods = {
+                "item_code": line["item_code"],
+                "bin_code": line.get("destination_bin")
+                or _DEFAULT_BINS[document["warehouse_code"]],
+            }
+            if product["man_btch_num"] == "true":
+                goods["batch"] = line.get("batch") or f"L-{document['external_ref'][-5:]}"
+                goods["expiry_date"] = line.get("expiry_date") or _EXPIRY
+            if product["man_ser_num"] == "true":
+                created = [
+                    f"{document['external_ref'][-5:]}-{number}-{n}" for n in range(line["qty"])
+                ]
+                serials = line.get("serials") or created
+                for at in range(0, len(serials), _SERIALS_PER_CALL):
+                    some = serials[at : at + _SERIALS_PER_CALL]
+                    yield goods | {"qty": len(some), "serials": some}
+            else:
+                yield goods | {"qty": line["qty"]}
+
+    # Stock
+
+    def _adjust(self, body: Body) -> bool:
+        if self._exists("/stock-movements", type=_movement_type(body), item_code=body["item_code"]):
+            return False
+        self._post("/stock-adjustments", body)
+        return True
+
+    def _transfer(self, body: Body) -> bool:
+        status = "pending" if body.get("execute") is False else "transferred"
+        if self._exists("/transfers", status=status):
+            return False
+        self._post("/transfers", body)
+        return True
+
+    # Transfer orders
+
+    def _transfer_order(self, task: Body) -> bool:
+        order = task["order"]
+        if self._exists("/transfer-orders", external_ref=order["external_ref"]):
+            return False
+        created = self._post("/transfer-orders", order)
+        path = f"/transfer-orders/{created['id']}"
+        for action in _ORDER_ACTIONS[task["state"]]:
+            match action:
+                case "picks":
+                    data = self._get(f"/pickings/{self._get(path)['picking_id']}")
+                    self._confirm_picks(path, data)
+                case "release":
+                    self._post(f"{path}/release", {"picker_id": 7})
+                case "receive":
+                    for line in order["lines"]:
+                        goods = {
+                            "item_code": line["item_code"],
+                            "qty": line["qty"] - task["short"],
+                            "bin_code": _DEFAULT_BINS[order["to_warehouse"]],
+                        }
+                        self._post(f"{path}/receive", {"lines": [goods], "final": True})
+                case "close":
+                    self._post(f"{path}/close", {"reason": "Lost on the way"})
+                case _:
+                    self._post(f"{path}/{action}", {"seal_number": "S-10442"})
+        return True
+
+    # Pickings
+
+    def _pick(self, task: Body) -> bool:
+        reference = task["external_ref"]
+        if self._exists("/pickings", external_ref=reference):
+            return False
+        number = self._document_id("exit", reference)
+        picking = self._post("/pickings", {"document_id": number})
+        path = f"/pickings/{picking['id']}"
+        for action in _PICKING_ACTIONS[task["state"]]:
+            match action:
+                case "picks":
+                    self._confirm_picks(path, picking)
+                case "finalize":
+                    data = self._get(path)
+                    short = any(line["picked_qty"] < line["qty"] for line in data["lines"])
+                    self._post(
+                        f"{path}/finalize", {"shortage_reason": "could_not_locate"} if short else {}
+                    )
+                case "dispatch":
+                    self._post(f"/exit-documents/{number}/dispatch")
+                case _:
+                    self._post(f"{path}/{action}")
+        return True
+
+    def _confirm_picks(self, path: str, picking: Body) -> None:
+        for line in picking["lines"]:
+            if line["bin_code"]:
+                pick = {
+                    "item_code": line["item_code"],
+                    "qty": line["qty"],
+                    "bin_code": line["bin_code"],
+                    "batch": line["batch_num"],
+                    "serials": line["serials"] or None,
+                }
+                self._post(f"{path}/picks", pick)
+
+    # Waves
+
+    def _wave(self, task: Body) -> bool:
+        if self._exists("/waves"):
+            return False
+        pickings = [
+            found["id"]
+            for reference in task["external_refs"]
+            for found in self._list("/pickings", external_ref=reference)
+        ]
+        wave = self._post("/waves", task["wave"] | {"picking_ids": pickings})
+        for action in ("plan", "release"):
+            self._post(f"/waves/{wave['id']}/{action}")
+        return True
+
+    # API
+
+    def _post(self, path: str, body: Body | None = None) -> Body:
+        answer = write(self.client, "POST", path, body or {})
+        if not answer.is_success:
+            raise SampleLoadError(f"{path} {body}: {describe_error(answer)}")
+        data: Body = answer.json()["data"]
+        return data
+
+    def _get(self, path: str) -> Body:
+        answer = read_one(self.client, path)
+        if not answer.is_success:
+            raise SampleLoadError(f"{path}: {describe_error(answer)}")
+        data: Body = answer.json()["data"]
+        return data
+
+    def _list(self, path: str, **query: Any) -> list[Body]:
+        return list(list_rows(self.client, path, **query))
+
+    def _exists(self, path: str, **query: Any) -> bool:
+        return bool(self._list(path, **query))
+
+    def _document_id(self, kind: str, reference: str) -> int:
+        number: int = self._list(f"/{kind}-documents", external_ref=reference)[0]["id"]
+        return number
+
+    def _document(self, kind: str, reference: str) -> Body:
+        text = (self.folder / f"{kind}_documents.json").read_text(encoding="utf-8")
+        documents: list[Body] = json.loads(text)
+        return next(one for one in documents if one["external_ref"] == reference)
+
+    def _products(self) -> dict[str, dict[str, str]]:
+        text = (self.folder / "products.csv").read_text(encoding="utf-8")
+        return {row["item_code"]: row for row in csv.DictReader(text.splitlines())}
+
+
+def _movement_type(body: Body) -> str:
+    return "status_change" if "to_status" in body else "adjustment"

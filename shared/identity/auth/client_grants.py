@@ -1,0 +1,300 @@
+"""Client authentication, the client credentials grant and token revocation by clients.
+
+See RFC 6749, sections 2.3 and 4.4, and RFC 7009.
+"""
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from shared.identity.auth import client_secrets, tokens
+from shared.identity.auth.attempt_limits import AttemptCounters
+from shared.identity.auth.clients import (
+    OAuthClient,
+    client_from_item,
+    client_key,
+    slug_of_client_id,
+)
+from shared.identity.auth.key_ring import KEYS, key_ring
+from shared.identity.auth.scopes import SCOPES
+from shared.identity.tenancy import revocations
+from shared.identity.tenancy.directory import (
+    directory,
+    existing_tenant,
+    read_item,
+    read_items,
+    tenant_key,
+)
+from shared.identity.tenancy.tenant import Tenant, ensure_active, is_slug
+
+type OAuthCode = Literal[
+    "invalid_request",
+    "invalid_client",
+    "invalid_grant",
+    "unauthorized_client",
+    "unsupported_grant_type",
+    "invalid_scope",
+]
+type ControlItems = Mapping[str, Mapping[str, Any]]
+"""Key → item of the control table, in DynamoDB's JSON."""
+
+_CLIENT_ID = re.compile(r"[a-z0-9_-]{1,64}", re.ASCII)
+_NO_SUCH_ID = "-"
+"""Id that is looked up instead of an invalid one, so that every attempt makes the same calls."""
+_NO_HASH = bytes(32)
+
+
+class OAuthError(Exception):
+    """An error response of RFC 6749, section 5.2: code, description and HTTP status."""
+
+    def __init__(self, code: OAuthCode, description: str, status: int = 400) -> None:
+        super().__init__(description)
+        self.code = code
+        self.description = description
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class ClientAuthentication:
+    """The client id and secret that a caller presents; not validated."""
+
+    client_id: str
+    secret: str = field(repr=False)
+    """Empty if none was sent: public clients have no secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestOrigin:
+    """The host that a request was sent to and the IP address that it came from."""
+
+    host: str
+    """Host name in lower case, without port."""
+    address: str
+    """IP address of the caller."""
+
+    def serves_tenant(self, tenant: str) -> bool:
+        """Return whether requests for this tenant may be sent to the host.
+
+        That holds for the tenant's own host and for hosts that belong to no tenant.
+        """
+        return directory.tenant_for_host(self.host) in {None, tenant}
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedTokens:
+    """The tokens that a grant issued."""
+
+    access_token: str = field(repr=False)
+    scopes: frozenset[str] = frozenset()
+    """Empty for a user, whose rights are permissions of roles."""
+    refresh_token: str | None = field(default=None, repr=False)
+
+
+def read_tenant_and_application(
+    client_auth: ClientAuthentication | None,
+    slug: str | None,
+    origin: RequestOrigin,
+    now: float,
+    user_attempts: AttemptCounters,
+) -> tuple[Tenant | None, OAuthClient | None]:
+    """Read the tenant and the mobile application of a user's request, in one round trip.
+
+    Args:
+        client_auth: The mobile application, if the request names one.
+        slug: The presented slug, valid or not; None if the request names no tenant.
+        origin: Host and IP address of the request.
+        now: Seconds since the epoch.
+        user_attempts: The counters of the user's attempt.
+
+    Returns:
+        The tenant with its current revocation entries, None if it does not exist or the host
+        belongs to another tenant; and the application, None without one.
+
+    Raises:
+        OAuthError: invalid_client, there is no such application.
+        ServiceError: rate_limited, after too many failures.
+    """
+    if client_auth is None:
+        items = _read_control_items(slug, [], now, user_attempts)
+        return _pick_tenant(items, slug, origin), None
+    by_client = AttemptCounters.for_client(client_auth.client_id, origin.address, now)
+    items = _read_control_items(
+        slug, [_lookup_key(client_auth.client_id)], now, user_attempts, by_client
+    )
+    tenant = _pick_tenant(items, slug, origin)
+    application = _pick_client(items, client_auth)
+    if application and tenant and application.tenant == tenant.slug:
+        application = _recheck_client(application, tenant, now)
+    if application and application.kind == "mobile" and slug in {None, application.tenant}:
+        return tenant, application
+    by_client.record_failure()
+    raise OAuthError("invalid_client", "There is no such mobile application.", 401)
+
+
+def _read_control_items(
+    slug: str | None, keys: Sequence[str], now: float, *attempts: AttemptCounters
+) -> ControlItems:
+    """Read the tenant, the signing keys, the counters and further items in one round trip.
+
+    Args:
+        slug: The presented slug, valid or not.
+        keys: Keys of further items.
+        now: Seconds since the epoch.
+        attempts: The counters of the attempt.
+
+    Raises:
+        ServiceError: rate_limited, after too many failures.
+    """
+    tenant = tenant_key(slug if slug and is_slug(slug) else _NO_SUCH_ID)
+    counter_keys = [key for counters in attempts for key in counters.keys]
+    items = read_items(list(dict.fromkeys([KEYS, tenant, *keys, *counter_keys])))
+    key_ring.load(items)
+    for counters in attempts:
+        counters.ensure_allowed(items, now)
+    return items
+
+
+def _lookup_key(client_id: str) -> str:
+    """Return the key to look up for a presented client id, valid or not."""
+    return client_key(client_id if _CLIENT_ID.fullmatch(client_id) else _NO_SUCH_ID)
+
+
+def _pick_tenant(items: ControlItems, slug: str | None, origin: RequestOrigin) -> Tenant | None:
+    """Return the tenant with this slug; None also if the host belongs to another tenant."""
+    is_served_here = origin.serves_tenant(slug or _NO_SUCH_ID)
+    item = items.get(tenant_key(slug or _NO_SUCH_ID))
+    return existing_tenant(item) if is_served_here and item else None
+
+
+def _pick_client(items: ControlItems, client_auth: ClientAuthentication) -> OAuthClient | None:
+    """Return the client with the presented id; None also if it is revoked."""
+    return _active_client(items.get(_lookup_key(client_auth.client_id)))
+
+
+def _active_client(item: Mapping[str, Any] | None) -> OAuthClient | None:
+    client = client_from_item(item) if item else None
+    return client if client and client.active else None
+
+
+def _recheck_client(client: OAuthClient, tenant: Tenant, now: float) -> OAuthClient | None:
+    """Read the client again if a revocation entry may be newer than it; return None if revoked.
+
+    Items of one BatchGetItem are not read at the same moment. If the client was read before a
+    change and the tenant after it, a token with the old rights would get an `iat` that the
+    revocation entry of the change does not cover.
+    """
+    keys = (revocations.ALL_TOKENS, f"client:{client.client_id}")
+    if revocations.earliest_valid_iat(tenant.revoked, keys) <= max(now, client.tokens_from):
+        return client
+    return _active_client(read_item(client_key(client.client_id)))
+
+
+def authenticate_client(
+    client_auth: ClientAuthentication, origin: RequestOrigin
+) -> tuple[OAuthClient, Tenant]:
+    """Authenticate a client by its secret; return the client and its current tenant.
+
+    An unknown client, a revoked client, a wrong secret and the host of another tenant lead to the
+    same error after the same AWS calls, so that nobody can find out which clients exist.
+
+    Args:
+        client_auth: Client id and secret.
+        origin: Host and IP address of the request.
+
+    Raises:
+        OAuthError: invalid_client.
+        ServiceError: rate_limited, after too many failures.
+    """
+    now = time.time()
+    attempts = AttemptCounters.for_client(client_auth.client_id, origin.address, now)
+    slug = slug_of_client_id(client_auth.client_id)
+    items = _read_control_items(slug, [_lookup_key(client_auth.client_id)], now, attempts)
+    client = _pick_client(items, client_auth)
+    presented_hash = client_secrets.secret_hash(client_auth.client_id, client_auth.secret)
+    tenant = _pick_tenant(items, slug, origin)
+    matches = _secret_matches(presented_hash, client)
+    if matches and client and tenant:
+        current = _recheck_client(client, tenant, now)
+        if current is client or (current and _secret_matches(presented_hash, current)):
+            return current, tenant
+    attempts.record_failure()
+    raise OAuthError("invalid_client", "The client is unknown or its secret is wrong.", 401)
+
+
+def _secret_matches(presented_hash: bytes, client: OAuthClient | None) -> bool:
+    stored = client.secret_hashes if client else ()
+    return client_secrets.matches_any(presented_hash, stored or (_NO_HASH,))
+
+
+def ensure_public_client(client_auth: ClientAuthentication | None, origin: RequestOrigin) -> None:
+    """Raise an error if the request for a user's tokens presents a client secret.
+
+    Raises:
+        OAuthError: unauthorized_client, or invalid_client if the secret is wrong.
+        ServiceError: rate_limited, after too many failures.
+    """
+    if client_auth and client_auth.secret:
+        authenticate_client(client_auth, origin)
+        raise OAuthError(
+            "unauthorized_client", "A client with a secret must use the client_credentials grant."
+        )
+
+
+def client_credentials_grant(
+    client_auth: ClientAuthentication, scope: str, origin: RequestOrigin
+) -> IssuedTokens:
+    """Issue an access token to an integration client.
+
+    Args:
+        client_auth: Client id and secret.
+        scope: The requested scopes separated by spaces; empty for all scopes of the client.
+        origin: Host and IP address of the request.
+
+    Raises:
+        OAuthError: invalid_client or invalid_scope.
+        ServiceError: The tenant is suspended, cancelled or moved; or rate_limited.
+    """
+    now = time.time()
+    client, tenant = authenticate_client(client_auth, origin)
+    ensure_active(tenant)
+    scopes = frozenset(scope.split(" ")) - {""} or client.scopes
+    if not scopes <= client.scopes & SCOPES.keys():
+        allowed = ", ".join(sorted(client.scopes))
+        raise OAuthError("invalid_scope", f"The scopes of this client are: {allowed}.")
+    issued_at = max(now, client.tokens_from)
+    return IssuedTokens(
+        tokens.issue_to_client(tenant, client.client_id, scopes, now=issued_at), scopes
+    )
+
+
+def revoke_client_token(
+    client_auth: ClientAuthentication, token: str, origin: RequestOrigin
+) -> None:
+    """Revoke an access token of an integration client; the API rejects it within 10 s.
+
+    An invalid token is ignored (RFC 7009, section 2.2).
+
+    Args:
+        client_auth: Client id and secret.
+        token: The token to revoke.
+        origin: Host and IP address of the request.
+
+    Raises:
+        OAuthError: invalid_client, or unauthorized_client if it is another client's token.
+        ServiceError: rate_limited, or service_unavailable because of concurrent revocations.
+    """
+    client, tenant = authenticate_client(client_auth, origin)
+    try:
+        holder, _ = tokens.verify(token)
+    except tokens.InvalidToken:
+        return
+    if (holder.tenant, holder.client_id) != (tenant.slug, client.client_id):
+        raise OAuthError("unauthorized_client", "The token was issued to another client.")
+    revocations.revoke(
+        tenant.slug,
+        f"token:{holder.token_id}",
+        fallback=f"client:{client.client_id}",
+        until=holder.expires_at,
+    )

@@ -1,0 +1,309 @@
+"""Use cases of API clients: each is one transaction together with its audit entry.
+
+The clients are in the control table and the audit log is in the tenant's table; one transaction
+spans both. A change that must revoke tokens adds a revocation entry to it.
+"""
+
+import operator
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+
+from shared.identity.audit import service as audit
+from shared.identity.auth.client_models import ApiClientChange, ApiClientDraft, ApiClientParameters
+from shared.identity.auth.client_secrets import new_secret, secret_hash
+from shared.identity.auth.clients import (
+    ID_PREFIXES,
+    ClientSecret,
+    OAuthClient,
+    client_from_item,
+    client_key,
+    client_to_item,
+    slug_of_client_id,
+)
+from shared.identity.tenancy import directory, revocations
+from shared.identity.tenancy.directory import existing_tenant, tenant_key
+from shared.identity.tenancy.tenant import LimitName, limit_reached
+from shared.kernel.config import config
+from shared.kernel.db.collection import Record
+from shared.kernel.db.facets import fold
+from shared.kernel.db.listing import Page
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import ErrorFactory, StaleRead, Transaction
+from shared.kernel.errors import Conflict, Gone, NotFound, Problem
+from shared.kernel.validation import Checked, ensure_valid, invalid_fields
+
+_COUNTERS: dict[str, tuple[str, LimitName]] = {
+    "integration": ("clients", "integration_clients"),
+    "mobile": ("mobile_clients", "mobile_clients"),
+}
+"""Kind → counter of active clients in the tenant's item, and the limit of the plan."""
+
+
+def get_client(store: Store, client_id: str) -> OAuthClient:
+    """Read a client; raise NotFound if the tenant never had it, Gone if it is revoked."""
+    client = _find_client(store, client_id)
+    if not client.active:
+        raise Gone(f"The client {client_id}", "revoked")
+    return client
+
+
+def _find_client(store: Store, client_id: str) -> OAuthClient:
+    item = None
+    if slug_of_client_id(client_id) == store.slug:
+        key = client_key(client_id)
+        # the store's client can read only the clients of this tenant
+        item = store.get_cached(
+            (config().control_table, key), lambda: directory.read_item(key, store.client)
+        )
+    if item is None:
+        raise NotFound(f"The client {client_id}")
+    return client_from_item(item)
+
+
+def _active_clients(store: Store) -> list[OAuthClient]:
+    """Read the active clients from the index, which lags by milliseconds."""
+    items = directory.query_by_holder(store.slug, client_key(""), store.client)
+    return [client_from_item(item) for item in items]
+
+
+def list_clients(store: Store, parameters: ApiClientParameters) -> Page[OAuthClient]:
+    """Read a page of the active clients. A tenant has few, so each page reads all of them."""
+    since = parameters.updated_since or ""
+    by_name = parameters.sort.removeprefix("-") == "name"
+    descending = parameters.sort.startswith("-")
+
+    def sort_key(client: OAuthClient) -> tuple[str, str]:
+        return (fold(client.name) if by_name else client.created_at, client.client_id)
+
+    clients = sorted(_active_clients(store), key=sort_key, reverse=descending)
+    matching = [
+        client
+        for client in clients
+        if parameters.kind in {None, client.kind} and client.updated_at >= since
+    ]
+    first = (parameters.page - 1) * parameters.per_page
+    last = _last_shown(store, parameters.cursor, clients)
+    if last:  # continue after this client, even if others were created or revoked since
+        is_after = operator.lt if descending else operator.gt
+        first = sum(not is_after(sort_key(client), sort_key(last)) for client in matching)
+    shown = matching[first : first + parameters.per_page]
+    has_more = first + len(shown) < len(matching)
+    return Page(
+        records=[Record(0, client.version, client) for client in shown],
+        total=len(matching),
+        page=parameters.page,
+        per_page=parameters.per_page,
+        next_cursor=shown[-1].client_id if has_more and shown else None,
+    )
+
+
+def _last_shown(
+    store: Store, cursor: str | None, clients: Sequence[OAuthClient]
+) -> OAuthClient | None:
+    """Return the last client of the previous page, even if it has been revoked since."""
+    for client in clients:
+        if client.client_id == cursor:
+            return client
+    try:
+        return _find_client(store, cursor or "")
+    except NotFound:
+        return None
+
+
+def create_client(
+    tx: Transaction, draft: Checked[ApiClientDraft]
+) -> tuple[OAuthClient, str | None]:
+    """Create a client, within the limits of the tenant's plan.
+
+    Returns:
+        The client and its secret, which is not stored; None for a mobile application.
+
+    Raises:
+        NotFound: The tenant does not exist.
+        ValidationFailed: The draft is invalid, or its scopes do not fit its kind.
+        ServiceError: limit_reached, the plan allows no more clients.
+    """
+    draft = ensure_valid(draft, _scope_problems(draft))
+    _increment_client_count(tx, draft.kind)
+    client_id = f"{ID_PREFIXES[draft.kind]}_{tx.store.slug}_{secrets.token_hex(12)}"
+    secret = new_secret() if draft.kind == "integration" else None
+    client = OAuthClient(
+        client_id=client_id,
+        tenant=tx.store.slug,
+        kind=draft.kind,
+        name=draft.name,
+        scopes=frozenset(draft.scopes),
+        active=True,
+        secrets=(ClientSecret(secret_hash(client_id, secret), tx.now),) if secret else (),
+        created_at=tx.now,
+        updated_at=tx.now,
+    )
+    body = {
+        "TableName": config().control_table,
+        "Item": client_to_item(client),
+        "ConditionExpression": "attribute_not_exists(pk)",
+    }
+    tx.add_action("Put", body)
+    details = {"name": client.name, "kind": client.kind, "scopes": sorted(client.scopes)}
+    audit.record(tx, "client.created", "client", client_id, details=details)
+    return client, secret
+
+
+def _scope_problems(draft: Checked[ApiClientDraft]) -> list[Problem]:
+    if invalid_fields(draft) & {"kind", "scopes"}:
+        return []
+    if draft.kind == "mobile":
+        return [_NO_SCOPES] if draft.scopes else []
+    return (
+        []
+        if draft.scopes
+        else [Problem("scopes", "an integration client needs at least one scope")]
+    )
+
+
+_NO_SCOPES = Problem(
+    "scopes", "must be empty for a mobile application, whose users have permissions"
+)
+
+
+def _increment_client_count(tx: Transaction, kind: str) -> None:
+    """Add the increment of the client counter, on the condition that the limit is not reached."""
+    item = directory.read_item(tenant_key(tx.store.slug))
+    tenant = existing_tenant(item) if item else None
+    if item is None or tenant is None:
+        raise NotFound(f"The tenant {tx.store.slug}")
+    attribute, limit = _COUNTERS[kind]
+    used = int(item.get(attribute, {"N": "0"})["N"])
+    if used >= tenant.limits[limit]:
+        raise limit_reached(tenant, limit, used)
+    tx.add_action(
+        "Update",
+        {
+            "TableName": config().control_table,
+            "Key": {"pk": {"S": tenant_key(tx.store.slug)}},
+            "UpdateExpression": "ADD #count :one",
+            "ConditionExpression": "attribute_exists(pk) AND"
+            " (attribute_not_exists(#count) OR #count < :limit)",
+            "ExpressionAttributeNames": {"#count": attribute},
+            "ExpressionAttributeValues": {
+                ":one": {"N": "1"},
+                ":limit": {"N": str(tenant.limits[limit])},
+            },
+        },
+    )
+
+
+def change_client(tx: Transaction, client_id: str, change: Checked[ApiClientChange]) -> OAuthClient:
+    """Change the fields that were sent; removing a scope revokes the tokens of the client.
+
+    Raises:
+        NotFound, Gone: There is no such client, or it is revoked.
+        ValidationFailed: The change is invalid, or gives scopes to a mobile application.
+    """
+    client = get_client(tx.store, client_id)
+    sent = change.model_fields_set
+    gives_scopes = client.kind == "mobile" and "scopes" in sent and change.scopes
+    change = ensure_valid(change, [_NO_SCOPES] if gives_scopes else [])
+    name = change.name if "name" in sent else client.name
+    scopes = frozenset(change.scopes) if "scopes" in sent else client.scopes
+    changes: dict[str, tuple[object, object]] = {}
+    if name != client.name:
+        changes["name"] = (client.name, name)
+    if scopes != client.scopes:
+        changes["scopes"] = (sorted(client.scopes), sorted(scopes))
+    if not changes:
+        return client
+    changed = replace(client, name=name, scopes=scopes)
+    if client.scopes - scopes:
+        changed = _revoke_tokens(tx, changed)
+    audit.record(tx, "client.changed", "client", client_id, changes=changes)
+    return _put_next_version(tx, client, changed)
+
+
+def rotate_secret(
+    tx: Transaction, client_id: str, *, keep_previous: bool = True
+) -> tuple[OAuthClient, str]:
+    """Give an integration client a new secret.
+
+    Args:
+        tx: The transaction.
+        client_id: The client.
+        keep_previous: Keep the newest previous secret active beside the new one, until the next
+            rotation or until it is deleted. Older secrets are deleted. If False, all previous
+            secrets are deleted and the tokens of the client are revoked.
+
+    Returns:
+        The client and its new secret, which is not stored.
+
+    Raises:
+        NotFound: There is no such client.
+        Gone: The client is revoked.
+        Conflict: The client is a mobile application, or it was changed concurrently. The rotation
+            is not retried then, because that would delete the secret in use.
+    """
+    client = get_client(tx.store, client_id)
+    if client.kind == "mobile":
+        raise Conflict(f"The client {client_id} is a mobile application and has no secret.")
+    secret = new_secret()
+    kept = client.secrets[:1] if keep_previous else ()
+    changed = replace(client, secrets=(ClientSecret(secret_hash(client_id, secret), tx.now), *kept))
+    if not keep_previous:
+        changed = _revoke_tokens(tx, changed)
+    details = {"name": client.name, "keep_previous": keep_previous}
+    audit.record(tx, "client.rotated", "client", client_id, details=details)
+    return _put_next_version(tx, client, changed, _concurrent_change), secret
+
+
+def _concurrent_change() -> Conflict:
+    return Conflict(
+        "The client was changed by another request at the same time; read it, then try again."
+    )
+
+
+def delete_previous_secret(tx: Transaction, client_id: str) -> OAuthClient:
+    """Delete the previous secret; raise NotFound if there is no client or secret, or Gone."""
+    client = get_client(tx.store, client_id)
+    previous = client.secrets[1:]
+    if not previous:
+        raise NotFound(f"A previous secret of the client {client_id}")
+    changes = {"secrets": (len(client.secrets), 1)}
+    audit.record(tx, "client.changed", "client", client_id, changes=changes)
+    return _put_next_version(tx, client, replace(client, secrets=client.secrets[:1]))
+
+
+def revoke_client(tx: Transaction, client_id: str) -> OAuthClient:
+    """Revoke a client permanently: its secrets at once, its tokens within 10 s.
+
+    Return the client as it was before. Raise NotFound, or Gone if it is already revoked.
+    """
+    client = get_client(tx.store, client_id)
+    attribute, _ = _COUNTERS[client.kind]
+    revocations.revoke_in(tx, f"client:{client_id}", counter_changes={attribute: -1})
+    audit.record(tx, "client.revoked", "client", client_id, details={"name": client.name})
+    _put_next_version(tx, client, replace(client, active=False, secrets=()))
+    return client
+
+
+def _revoke_tokens(tx: Transaction, client: OAuthClient) -> OAuthClient:
+    """Add the revocation of the client's present tokens; tokens issued later are valid."""
+    revocations.revoke_in(tx, f"client:{client.client_id}")
+    return replace(client, tokens_from=revocations.next_valid_iat(tx))
+
+
+def _put_next_version(
+    tx: Transaction,
+    before: OAuthClient,
+    after: OAuthClient,
+    on_condition_failed: ErrorFactory = StaleRead,
+) -> OAuthClient:
+    """Add the next version of a client, on the condition that it is unchanged since it was read."""
+    after = replace(after, version=before.version + 1, updated_at=tx.now)
+    body = {
+        "TableName": config().control_table,
+        "Item": client_to_item(after),
+        "ConditionExpression": "version = :seen",
+        "ExpressionAttributeValues": {":seen": {"N": str(before.version)}},
+    }
+    tx.add_action("Put", body, on_condition_failed)
+    return after

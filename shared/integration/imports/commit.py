@@ -1,0 +1,307 @@
+"""Applies the valid row groups of an import, many in a transaction, each exactly once.
+
+The transaction that applies row groups also increases the count of applied groups in the import
+record, on the condition that the record is unchanged. A worker that repeats or resumes a commit
+therefore continues with the first group that is not applied.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from shared.integration.imports.context import LEASE_MS, ImportContext, caller_of
+from shared.integration.imports.files.columns import normalize_header
+from shared.integration.imports.files.row_groups import RowGroup, add_problem, count_characters
+from shared.integration.imports.kinds.importer import ApplyOptions, Importer
+from shared.integration.imports.kinds.registry import importer_of
+from shared.integration.imports.models import DocumentCounts, RowCounts, StoredImport
+from shared.integration.imports.part_files import (
+    ValidGroup,
+    read_groups,
+    rejected_rows,
+    write_rejected,
+)
+from shared.integration.imports.report.error_report import write_error_report
+from shared.integration.imports.repository import IMPORTS
+from shared.integration.imports.validation import FILE_GONE, MAX_GROUP_CHARACTERS
+from shared.kernel.clock import Instant, now_ms
+from shared.kernel.db.collection import Record
+from shared.kernel.db.items import Item, Key
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import MAX_ACTIONS, Transaction, allocate_ids
+from shared.kernel.db.unit_of_work import Prefetched, run_transaction
+from shared.kernel.errors import Problem, ServiceError
+from shared.kernel.fields import Input
+from shared.kernel.tenant_files import FileMissing
+from shared.kernel.validation import Checked, InvalidBody, check
+
+_IMPORT_ACTIONS = 2
+"""Actions of each transaction for the import record and for the counters of imports."""
+_MAX_STEP_ROWS = 500
+_MAX_STEP_CHARACTERS = MAX_GROUP_CHARACTERS
+_TIME_FOR_STEP = 3.0
+"""Seconds that must remain for another step."""
+_SERVER_ERROR = 500
+
+
+def commit(context: ImportContext, import_id: int) -> Record[StoredImport]:
+    """Apply the row groups of an import until the end or until the deadline."""
+    record = IMPORTS.get(context.store, import_id)
+    first_version = record.version
+    try:
+        for index, part in enumerate(record.entity.parts):
+            preceding = sum(other.units for other in record.entity.parts[:index])
+            if record.entity.applied >= preceding + part.units:
+                continue
+            groups = read_groups(context.work_files, import_id, part.name)
+            record = _apply_part(context, record, groups, preceding, first_version)
+            if record.entity.applied < preceding + part.units:
+                return record
+        if record.entity.auto_allocate and not _allocate(context, import_id):
+            return IMPORTS.get(context.store, import_id)
+        if _must_stop(context, record, first_version):
+            return record
+        return _finish(context, IMPORTS.get(context.store, import_id))
+    except FileMissing:
+        return fail(context, import_id, FILE_GONE)
+
+
+def _allocate(context: ImportContext, import_id: int) -> bool:
+    # Imported here because few imports need the picking modules.
+    from shared.integration.imports.allocation import allocate_documents  # noqa: PLC0415
+
+    return allocate_documents(context, import_id)
+
+
+def fail(context: ImportContext, import_id: int, message: str) -> Record[StoredImport]:
+    """Set an import to `failed`, unless it has ended. A failed commit can be repeated."""
+
+    def set_failed(stored: StoredImport, _now: Instant) -> StoredImport | None:
+        if stored.status not in {"uploaded", "validating", "committing"}:
+            return None
+        update = {"status": "failed", "structure_errors": [message], "busy_until": 0}
+        return stored.model_copy(update=update)
+
+    return context.update(import_id, set_failed)
+
+
+def _apply_part(
+    context: ImportContext,
+    record: Record[StoredImport],
+    groups: Sequence[ValidGroup],
+    preceding: int,
+    first_version: int,
+) -> Record[StoredImport]:
+    """Apply the row groups of one part file.
+
+    Args:
+        context: The resources of the tenant.
+        record: The import.
+        groups: The row groups of the part file.
+        preceding: The number of row groups in the part files before it.
+        first_version: The version of the import at the start of the invocation.
+
+    Returns:
+        The import after the last step.
+    """
+    importer = importer_of(record.entity.kind)
+    prefetch: _Prefetch | None = None
+    while (start := record.entity.applied - preceding) < len(groups):
+        if _must_stop(context, record, first_version) or record.entity.status != "committing":
+            return record
+        if importer.prefetch_groups and (prefetch is None or start >= prefetch.end):
+            prefetch = _Prefetch.read(context.store, importer, groups, start)
+        step = _CommitStep(context, importer, record, groups[start:], prefetch)
+        after = run_transaction(
+            context.store,
+            step,
+            caller=caller_of(record.entity, context.tenant.slug),
+            prefetched=prefetch.prefetched if prefetch else None,
+        )
+        if prefetch:
+            prefetch.ids[importer.id_sequence] = prefetch.ids[importer.id_sequence][step.used_ids :]
+        record = after
+    return record
+
+
+def _must_stop(context: ImportContext, record: Record[StoredImport], first_version: int) -> bool:
+    """Return whether the time is up. The first step runs in any case, so that there is progress."""
+    return record.version != first_version and context.deadline.remaining < _TIME_FOR_STEP
+
+
+@dataclass(slots=True)
+class _Prefetch:
+    """Items and ids that several steps need, read together: for all groups before `end`."""
+
+    end: int
+    found: Mapping[Key, Item | None]
+    ids: dict[str, list[int]]
+
+    @property
+    def prefetched(self) -> Prefetched:
+        """The items and ids in the form that a transaction takes."""
+        return Prefetched(self.found, {name: list(ids) for name, ids in self.ids.items()})
+
+    @classmethod
+    def read(
+        cls, store: Store, importer: Importer, groups: Sequence[ValidGroup], start: int
+    ) -> "_Prefetch":
+        """Read the items and allocate the ids for the groups from `start`."""
+        end = min(len(groups), start + importer.prefetch_groups)
+        drafts = _valid(check(importer.model, group.body) for group in groups[start:end])
+        options = ApplyOptions(0, None)
+        keys = [key for draft in drafts for key in importer.keys(draft, options, applying=True)]
+        found: dict[Key, Item | None] = {**dict.fromkeys(keys), **store.get_many(keys)}
+        existing = {key: item for key, item in found.items() if item}
+        dependent = [key for draft in drafts for key in importer.dependent_keys(draft, existing)]
+        found |= {**dict.fromkeys(dependent), **store.get_many(dependent)}
+        missing = len(keys) - len(existing)
+        first = allocate_ids(store, importer.id_sequence, missing) if missing else 0
+        return cls(end, found, {importer.id_sequence: list(range(first, first + missing))})
+
+
+def _valid(drafts: Iterable[Checked[Input]]) -> list[Input]:
+    return [draft for draft in drafts if not isinstance(draft, InvalidBody)]
+
+
+@dataclass(slots=True)
+class _CommitStep:
+    """One transaction with as many of the next row groups as it has room for."""
+
+    context: ImportContext
+    importer: Importer
+    record: Record[StoredImport]
+    groups: Sequence[ValidGroup]
+    prefetch: _Prefetch | None
+    """Used in the first attempt only: a retry reads current items."""
+    used_ids: int = 0
+    is_retry: bool = False
+
+    def __call__(self, tx: Transaction) -> Record[StoredImport]:
+        record = IMPORTS.get(tx.store, self.record.id) if self.is_retry else self.record
+        reads = self.prefetch is None or self.is_retry
+        self.is_retry = True  # if it is called again
+        self.used_ids = 0
+        stored = record.entity
+        if stored.status != "committing" or stored.applied != self.record.entity.applied:
+            return record
+        options = ApplyOptions(stored.id, stored.on_duplicate)
+        drafts = self._candidates()
+        self.importer.add_fence(tx)
+        if reads:
+            self._read(tx, _valid(drafts), options)
+        done = changed = 0
+        rejected: list[RowGroup] = []
+        for group, draft in zip(self.groups, drafts, strict=False):
+            if tx.free_actions < self.importer.max_actions + _IMPORT_ACTIONS:
+                break
+            done += 1
+            result = self._apply(tx, draft, options)
+            if isinstance(result, bool):
+                changed += result
+            else:
+                rejected.append(_rejected_group(stored, group, result))
+        self.used_ids = tx.ids_taken(self.importer.id_sequence)
+        return IMPORTS.replace(tx, record, self._after(stored, done, changed, rejected))
+
+    def _candidates(self) -> list[Checked[Input]]:
+        """Return the drafts of the next row groups, at most as many as a transaction can hold."""
+        most = (MAX_ACTIONS - _IMPORT_ACTIONS) // self.importer.max_actions
+        drafts: list[Checked[Input]] = []
+        rows = characters = 0
+        for group in self.groups[:most]:
+            rows += len(group.rows)
+            characters += count_characters(group.rows)
+            if drafts and (rows > _MAX_STEP_ROWS or characters > _MAX_STEP_CHARACTERS):
+                break
+            drafts.append(check(self.importer.model, group.body))
+        return drafts
+
+    def _read(self, tx: Transaction, drafts: Sequence[Input], options: ApplyOptions) -> None:
+        """Read the items for all drafts together, into the cache of the transaction."""
+        found = tx.store.get_many(
+            chain.from_iterable(
+                self.importer.keys(draft, options, applying=True) for draft in drafts
+            )
+        )
+        tx.store.get_many(
+            chain.from_iterable(self.importer.dependent_keys(draft, found) for draft in drafts)
+        )
+        tx.reserve_ids(self.importer.id_sequence, len(drafts))
+
+    def _apply(
+        self, tx: Transaction, draft: Checked[Input], options: ApplyOptions
+    ) -> bool | Sequence[Problem]:
+        """Stage a row group; return whether it changes anything, or why it is refused."""
+        if isinstance(draft, InvalidBody):
+            return draft.problems
+        try:
+            return self.importer.apply(tx, draft, options)
+        except ServiceError as error:
+            if error.status >= _SERVER_ERROR:
+                raise
+            return error.problems or [Problem("", error.message)]
+
+    def _after(
+        self, stored: StoredImport, done: int, changed: int, rejected: Sequence[RowGroup]
+    ) -> StoredImport:
+        """Return the import after `done` row groups."""
+        rejected_count = sum(len(group.rows) for group in rejected)
+        groups = stored.documents
+        names = list(stored.rejected)
+        if rejected:
+            rows = (row for group in rejected for row in rejected_rows(group))
+            names.append(write_rejected(self.context.work_files, stored.id, rows))
+        return stored.model_copy(
+            update={
+                "applied": stored.applied + done,
+                "rows": RowCounts(
+                    total=stored.rows.total,
+                    valid=(stored.rows.valid or 0) - rejected_count,
+                    error=(stored.rows.error or 0) + rejected_count,
+                ),
+                "documents": DocumentCounts(
+                    total=groups.total,
+                    valid=(groups.valid or 0) - len(rejected),
+                    committed=(groups.committed or 0) + changed,
+                ),
+                "rejected": names,
+                "busy_until": now_ms() + LEASE_MS,
+                "stalled": 0,
+            }
+        )
+
+
+def _rejected_group(
+    stored: StoredImport, group: ValidGroup, problems: Sequence[Problem]
+) -> RowGroup:
+    """Return a row group that was valid before the commit, with its new problems."""
+    rejected = RowGroup(group.rows, group.body)
+    by_header = importer_of(stored.kind).layout.by_header
+    indexes = {
+        by_header[name].field: index
+        for index, header in enumerate(stored.header)
+        if (name := normalize_header(header)) in by_header
+    }
+    for problem in problems:
+        add_problem(rejected, problem, indexes)
+    return rejected
+
+
+def _finish(context: ImportContext, record: Record[StoredImport]) -> Record[StoredImport]:
+    before = record.entity
+    if before.status != "committing":
+        return record
+    try:
+        report = write_error_report(context, before)
+    except FileMissing:
+        # All valid rows are applied; missing files of rejected rows are no reason to fail.
+        report = before.report
+
+    def finish(stored: StoredImport, now: Instant) -> StoredImport | None:
+        if stored.status != "committing":
+            return None
+        update = {"status": "committed", "committed_at": now, "report": report, "busy_until": 0}
+        return stored.model_copy(update=update)
+
+    return context.update(before.id, finish)

@@ -1,0 +1,124 @@
+"""The resources of one tenant that processing its imports needs: table, files, queue, deadline."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from shared.identity.tenancy.access import s3_for
+from shared.identity.tenancy.tenant import Tenant
+from shared.integration.imports.models import FileLocation, Requester, StoredImport
+from shared.integration.imports.repository import IMPORTS
+from shared.kernel.caller import Caller
+from shared.kernel.clock import Deadline, Instant
+from shared.kernel.config import config
+from shared.kernel.db.collection import Record
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.db.unit_of_work import run_transaction
+from shared.kernel.queue import Message, Queue
+from shared.kernel.tenant_files import TenantFiles
+
+IN_PROGRESS = frozenset({"validating", "committing"})
+"""The states in which the worker has something to do."""
+LEASE_MS = 30_000
+"""How long a worker or request has an import for itself after each step."""
+REQUEST_SECONDS = 30
+"""Seconds after which a request has certainly ended: the timeout of the gateway."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportContext:
+    """The resources of one tenant.
+
+    Attributes:
+        tenant: The tenant.
+        store: Its table.
+        import_files: Its files in the import bucket: uploads and drops, and the results of drops.
+        work_files: Its files in the work bucket: files from requests, part files, reports.
+        queue: The queue of the import worker.
+    """
+
+    tenant: Tenant
+    store: Store
+    import_files: TenantFiles
+    work_files: TenantFiles
+    queue: Queue
+
+    @property
+    def deadline(self) -> Deadline:
+        """The time at which processing must stop."""
+        return self.store.deadline
+
+    def files_of(self, location: FileLocation) -> TenantFiles:
+        """Return the files among which an uploaded file is stored."""
+        return self.import_files if location.bucket == "arrivals" else self.work_files
+
+    def enqueue(self, import_id: int, *, delay: int = 0) -> None:
+        """Send the worker a message to process an import, visible after `delay` seconds."""
+        message = {"tenant": self.tenant.slug, "import": import_id}
+        self.queue.send(Message(message, group=self.tenant.slug, delay=delay))
+
+    def update(
+        self, import_id: int, change: Callable[[StoredImport, Instant], StoredImport | None]
+    ) -> Record[StoredImport]:
+        """Change an import in a transaction of its own, and return its record.
+
+        Args:
+            import_id: The import.
+            change: Takes the import and the current time, and returns the changed import, or
+                None to leave it unchanged. It is called again if the import was changed since.
+
+        Raises:
+            NotFound: The import does not exist.
+        """
+
+        def use_case(tx: Transaction) -> Record[StoredImport]:
+            record = IMPORTS.get(tx.store, import_id)
+            after = change(record.entity, tx.now)
+            if after is None:
+                return record
+            if after.status != record.entity.status:
+                after = after.model_copy(update={"updated_at": tx.now})
+            return IMPORTS.replace(tx, record, after)
+
+        return run_transaction(self.store, use_case)
+
+
+def import_context(tenant: Tenant, store: Store) -> ImportContext:
+    """Return the context of a tenant."""
+    settings, s3 = config(), s3_for(tenant.slug)
+    return ImportContext(
+        tenant=tenant,
+        store=store.uncached(),
+        import_files=TenantFiles(s3, settings.import_bucket, tenant.slug),
+        work_files=TenantFiles(s3, settings.import_work_bucket, tenant.slug),
+        queue=Queue(settings.import_queue),
+    )
+
+
+def requester_of(caller: Caller | None) -> Requester | None:
+    """Return the part of a caller that is stored with an import."""
+    if caller is None:
+        return None
+    return Requester(subject=caller.subject, kind=caller.kind, client_id=caller.client_id)
+
+
+def caller_of(stored: StoredImport, slug: str) -> Caller | None:
+    """Return the author of everything that the import creates: a caller without any rights."""
+    requester = stored.requested_by
+    if requester is None:
+        return None
+    return Caller(
+        tenant=slug,
+        subject=requester.subject,
+        kind=requester.kind,
+        client_id=requester.client_id,
+        scopes=frozenset(),
+        permissions=frozenset(),
+        second_factor=True,
+        token_id="",
+    )
+
+
+def release_lease(stored: StoredImport, _now: Instant) -> StoredImport | None:
+    """Return the import without a lease, so that the next worker can process it immediately."""
+    return stored.model_copy(update={"busy_until": 0}) if stored.status in IN_PROGRESS else None

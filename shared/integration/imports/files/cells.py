@@ -1,0 +1,141 @@
+"""Converts a cell of a file to a JSON value of a request body.
+
+A converter raises ValueError with a message for the user if the cell has the wrong type. Whether
+the value is allowed is checked later, by the request model.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, time
+from decimal import Decimal
+from functools import partial
+from zoneinfo import ZoneInfo
+
+from shared.integration.imports.files.columns import CellType
+from shared.kernel.calendar_days import time_zone
+from shared.kernel.db.facets import fold
+from shared.kernel.spreadsheets.table import Cell, InvalidCell
+
+type Converter = Callable[[Cell], object]
+
+_BOOLEANS: Mapping[str, bool] = {
+    **dict.fromkeys(("yes", "y", "true", "1", "x", "si", "s", "verdadero", "cierto"), True),
+    **dict.fromkeys(("no", "n", "false", "0", "falso"), False),
+}
+_LIST_SEPARATORS = re.compile(r"[,;|\n]")
+_PLAIN_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
+_NUMBER_WITH_POINT = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?", re.ASCII)
+_NUMBER_WITH_COMMA = re.compile(r"[+-]?([1-9]\d{0,2}(\.\d{3})+|\d+)(,\d+)?", re.ASCII)
+_AMBIGUOUS_NUMBER = re.compile(r"([+-]?[1-9]\d{0,2})[.,](\d{3})", re.ASCII)
+_SPACES = re.compile(r"[\s\u00a0\u202f]+")
+_DAY_MONTH_YEAR = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})", re.ASCII)
+_MIDNIGHT = re.compile(r"[T ]00:00(:00(\.0+)?)?$")
+_WITHOUT_OFFSET = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?", re.ASCII)
+
+
+def converters(*, decimal_comma: bool | None, timezone: str) -> Mapping[CellType, Converter]:
+    """Return the converter of each cell type for one file.
+
+    Args:
+        decimal_comma: Whether numbers in text use a decimal comma; None if unknown.
+        timezone: The time zone of date-times without offset.
+    """
+    return {
+        "text": _stripped_text,
+        "list": _list,
+        "decimal": partial(_decimal, decimal_comma=decimal_comma),
+        "integer": partial(_integer, decimal_comma=decimal_comma),
+        "date": _date,
+        "datetime": partial(_datetime, zone=time_zone(timezone)),
+        "boolean": _boolean,
+    }
+
+
+def cell_text(cell: Cell) -> str:
+    """Return the text that a user would type into the cell."""
+    match cell:
+        case None:
+            text = ""
+        case str():
+            text = cell
+        case InvalidCell():
+            message = f"is not a valid value: {cell.text}"
+            raise ValueError(message)
+        case bool():
+            text = "TRUE" if cell else "FALSE"
+        case Decimal():
+            text = f"{cell:f}"
+        case datetime() if cell.time() != time():
+            text = cell.isoformat(sep=" ")
+        case datetime():
+            text = cell.date().isoformat()
+        case date() | time():
+            text = cell.isoformat()
+        case int():
+            text = str(cell)
+    return text
+
+
+def _stripped_text(cell: Cell) -> str:
+    # Request models strip codes and names too, so that "A " and "A" are the same code.
+    return cell_text(cell).strip()
+
+
+def _list(cell: Cell) -> list[str]:
+    return [text for entry in _LIST_SEPARATORS.split(cell_text(cell)) if (text := entry.strip())]
+
+
+def _decimal(cell: Cell, *, decimal_comma: bool | None) -> Decimal | int:
+    if isinstance(cell, int | Decimal) and not isinstance(cell, bool):
+        return cell
+    text = _SPACES.sub("", cell_text(cell))
+    if decimal_comma is None and (match := _AMBIGUOUS_NUMBER.fullmatch(text)):
+        message = (
+            f"is ambiguous: {text} may have decimals or thousands;"
+            f" write {text}0 or {match[1]}{match[2]}"
+        )
+        raise ValueError(message)
+    if decimal_comma is not True and _PLAIN_NUMBER.fullmatch(text):
+        return Decimal(text)
+    if decimal_comma is not True and _NUMBER_WITH_POINT.fullmatch(text):
+        return Decimal(text.replace(",", ""))
+    if decimal_comma is not False and _NUMBER_WITH_COMMA.fullmatch(text):
+        return Decimal(text.replace(".", "").replace(",", "."))
+    message = "must be a number"
+    raise ValueError(message)
+
+
+def _integer(cell: Cell, *, decimal_comma: bool | None) -> int:
+    number = _decimal(cell, decimal_comma=decimal_comma)
+    if number != int(number):
+        message = "must be a whole number"
+        raise ValueError(message)
+    return int(number)
+
+
+def _date(cell: Cell) -> str:
+    text = _MIDNIGHT.sub("", cell_text(cell).strip())
+    match = _DAY_MONTH_YEAR.fullmatch(text)
+    return f"{match[3]}-{match[2]:0>2}-{match[1]:0>2}" if match else text
+
+
+def _datetime(cell: Cell, *, zone: ZoneInfo) -> str:
+    if isinstance(cell, datetime):
+        return cell.replace(tzinfo=zone).isoformat()
+    text = cell_text(cell).strip()
+    if not _WITHOUT_OFFSET.fullmatch(text):
+        return text
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=zone).isoformat()
+    except ValueError:
+        return text
+
+
+def _boolean(cell: Cell) -> bool:
+    if isinstance(cell, bool):
+        return cell
+    flag = _BOOLEANS.get(fold(cell_text(cell).strip()))
+    if flag is None:
+        message = "must be yes or no"
+        raise ValueError(message)
+    return flag

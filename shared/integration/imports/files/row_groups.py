@@ -1,0 +1,260 @@
+"""Groups the rows of a file: the rows of one document, or a single row of any other kind.
+
+A row group is applied as a whole. Its cells are converted to the raw body of a single request,
+which is validated afterwards.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from shared.integration.imports.files.cells import Converter, cell_text, converters
+from shared.integration.imports.files.reader import ParsedFile
+from shared.integration.imports.kinds.registry import importer_of
+from shared.integration.imports.models import ImportKind
+from shared.integration.imports.report.rejected_rows import RowProblem
+from shared.kernel.db.facets import fold
+from shared.kernel.errors import Problem
+from shared.kernel.spreadsheets.table import Cell, InvalidCell, Row
+from shared.warehouse.documents.vocabulary import type_of
+
+type _GroupKey = tuple[str, ...]
+"""The values of the fields `group_by`, and for a row without reference also its row number.
+A type that does not exist begins with "?"."""
+type _FieldReader = tuple[int, str, Converter, bool]
+"""Index in the row, field of the body, converter, whether the field belongs to a line."""
+
+_LINE_PATH = re.compile(r"\blines\.(\d+)\.[\w.]+")
+"""The path of a field of a line in a message. The report shows the row instead."""
+_MAX_PROBLEMS = 50
+"""Problems of one row. A cell of 100 serials may have as many, and the report has one cell for
+all of them."""
+
+
+@dataclass(slots=True)
+class RowGroup:
+    """Rows that are applied together: the rows, the raw body, and the problems by row number."""
+
+    rows: Sequence[Row]
+    body: dict[str, object]
+    problems: dict[int, list[RowProblem]] = field(default_factory=dict)
+
+
+class RowGrouper:
+    """Groups the rows of one file.
+
+    Args:
+        file: The file, without structure errors.
+        kind: The import kind.
+        timezone: The time zone of date-times without offset.
+    """
+
+    def __init__(self, file: ParsedFile, kind: ImportKind, timezone: str) -> None:
+        self._layout = importer_of(kind).layout
+        convert = converters(decimal_comma=file.decimal_comma, timezone=timezone)
+        self._readers: list[_FieldReader] = [
+            (index, column.field, convert[column.cell_type], column.is_line_field)
+            for index, column in file.columns
+        ]
+        self._indexes = {column.field: index for index, column in file.columns}
+        self._file = file
+
+    def groups(self) -> Iterator[RowGroup]:
+        """Yield the groups in the order of their first rows."""
+        if self._layout.group_by:
+            yield from self._documents()
+        else:
+            yield from self._single_rows()
+
+    def count(self) -> int:
+        """Return the number of groups."""
+        return len(self._rows_by_key) if self._layout.group_by else len(self._file.rows)
+
+    def _single_rows(self) -> Iterator[RowGroup]:
+        first_rows: dict[object, int] = {}
+        unique_fields = self._layout.unique_fields
+        for row in self._file.rows:
+            body, problems = self._read_row(row)
+            group = RowGroup([row], body, {row.number: problems} if problems else {})
+            values = tuple(body.get(name) for name in unique_fields)
+            if None not in values:
+                first = first_rows.setdefault(values, row.number)
+                if first != row.number:
+                    self.reject(group, [Problem(unique_fields[0], f"already used in row {first}")])
+            yield group
+
+    def _documents(self) -> Iterator[RowGroup]:
+        incomplete = self._incomplete_documents()
+        for key, rows in self._rows_by_key.items():
+            group = self._document(rows)
+            for problem in incomplete.get(key, [])[:_MAX_PROBLEMS]:
+                group.problems.setdefault(rows[0].number, []).append(problem)
+            yield group
+
+    @cached_property
+    def _rows_by_key(self) -> Mapping[_GroupKey, list[Row]]:
+        groups: dict[_GroupKey, list[Row]] = {}
+        for row in self._file.rows:
+            key = self._key(row)
+            # A row without reference is a group of its own.
+            groups.setdefault(key if key[0] else (*key, str(row.number)), []).append(row)
+        return groups
+
+    def _key(self, row: Row) -> _GroupKey:
+        values = []
+        for name in self._layout.group_by:
+            cell = _cell(row, self._indexes[name])
+            # Stripped as in the body: otherwise two documents could have the same reference.
+            value = "" if isinstance(cell, InvalidCell) else cell_text(cell).strip()
+            if name == "type" and self._layout.document_kind:
+                value = type_of(self._layout.document_kind, value) or f"?{fold(value)}"
+            values.append(value)
+        return tuple(values)
+
+    def _incomplete_documents(self) -> Mapping[_GroupKey, list[RowProblem]]:
+        """Return the problems of documents to which rows without reference or type may belong.
+
+        Without these rows, the document might be created with only some of its lines.
+        """
+        by_reference: dict[str, list[_GroupKey]] = {}
+        for key in self._rows_by_key:
+            if not _has_unknown_type(key):
+                by_reference.setdefault(key[0], []).append(key)
+        problems: dict[_GroupKey, list[RowProblem]] = {}
+        previous: _GroupKey | None = None
+        for row in self._file.rows:
+            key = self._key(row)
+            fault, candidates = "", []
+            if not key[0]:
+                fault = f"no {self._layout.group_by[0]}"
+                candidates = [previous] if previous and self._may_belong_to(row, previous) else []
+            elif _has_unknown_type(key):
+                fault = "no valid type"
+                candidates = by_reference.get(key[0], [])
+            else:
+                previous = key
+            for candidate in candidates:
+                message = (
+                    f"row {row.number} has {fault} and may belong to this document;"
+                    " add it or remove the row"
+                )
+                problem = RowProblem(None, self._layout.group_by[0], message)
+                problems.setdefault(candidate, []).append(problem)
+        return problems
+
+    def _may_belong_to(self, row: Row, key: _GroupKey) -> bool:
+        """Return whether the head fields of `row` agree with those of the document."""
+        head, document = (self._read_row(one)[0] for one in (row, self._rows_by_key[key][0]))
+        return all(
+            _is_same_value(head[name], document.get(name))
+            for _, name, _, is_line_field in self._readers
+            if name in head and not is_line_field
+        )
+
+    def _document(self, rows: Sequence[Row]) -> RowGroup:
+        lines: list[object] = []
+        group = RowGroup(rows, {})
+        first_rows: dict[str, int] = {}
+        for row in rows:
+            body, problems = self._read_row(row)
+            if problems:
+                group.problems[row.number] = problems
+            line = {}
+            for _, name, _, is_line_field in self._readers:
+                if name not in body:
+                    continue
+                if is_line_field:
+                    line[name] = body[name]
+                elif name not in group.body:
+                    group.body[name] = body[name]
+                    first_rows[name] = row.number
+                elif name not in self._layout.group_by and not _is_same_value(
+                    body[name], group.body[name]
+                ):
+                    message = f"differs from row {first_rows[name]} of the same document"
+                    problem = RowProblem(self._indexes[name], name, message)
+                    group.problems.setdefault(row.number, []).append(problem)
+            lines.append(line)
+        group.body["lines"] = lines
+        return group
+
+    def _read_row(self, row: Row) -> tuple[dict[str, object], list[RowProblem]]:
+        cells = row.cells
+        width = len(cells)
+        body: dict[str, object] = {}
+        problems: list[RowProblem] = []
+        for index, name, convert, _ in self._readers:
+            cell = cells[index] if index < width else None
+            if cell is None or cell == "":
+                continue
+            try:
+                value = convert(cell)
+            except ValueError as error:
+                problems.append(RowProblem(index, name, str(error)))
+                continue
+            if not (isinstance(value, str) and (not value or value.isspace())):
+                body[name] = value
+        if width > self._file.width:
+            extra = next((index for index in range(self._file.width, width) if cells[index]), None)
+            if extra is not None:
+                message = f"is in column {extra + 1}, but the header has {self._file.width} columns"
+                problems.append(RowProblem(extra, "", message))
+        return body, problems
+
+    def reject(self, group: RowGroup, problems: Iterable[Problem]) -> None:
+        """Add the problems of the body of `group`."""
+        for problem in problems:
+            add_problem(group, problem, self._indexes)
+
+
+def add_problem(group: RowGroup, problem: Problem, indexes: Mapping[str, int]) -> None:
+    """Add a problem of the body of `group` to the row and the column of its field.
+
+    A cell that cannot be converted has a problem already, and its field is missing from the
+    body; the problem that the field is required is then left out.
+
+    Args:
+        group: The row group.
+        problem: The problem.
+        indexes: The column indexes of the fields.
+    """
+    row, name = _origin(group, problem.field)
+    known = group.problems.setdefault(row.number, [])
+    if len(known) >= _MAX_PROBLEMS:
+        known[_MAX_PROBLEMS:] = [
+            RowProblem(None, "", f"has more problems; only the first {_MAX_PROBLEMS} are listed")
+        ]
+    elif problem.message != "is required" or all(one.field != name for one in known):
+        message = _LINE_PATH.sub(
+            lambda path: f"row {group.rows[int(path[1])].number}", problem.message
+        )
+        known.append(RowProblem(indexes.get(name), name, message))
+
+
+def _has_unknown_type(key: _GroupKey) -> bool:
+    return any(value.startswith("?") for value in key[1:])
+
+
+def count_characters(rows: Iterable[Row]) -> int:
+    """Return the number of characters in all texts of `rows`."""
+    return sum(len(cell) for row in rows for cell in row.cells if isinstance(cell, str))
+
+
+def _is_same_value(value: object, other: object) -> bool:
+    """Return whether two cells are equal, without regard to case and accents."""
+    if isinstance(value, str) and isinstance(other, str):
+        return fold(value.strip()) == fold(other.strip())
+    return value == other
+
+
+def _cell(row: Row, index: int) -> Cell:
+    return row.cells[index] if index < len(row.cells) else None
+
+
+def _origin(group: RowGroup, path: str) -> tuple[Row, str]:
+    """Return the row and the field that a path of the body comes from."""
+    parts = path.split(".")
+    if parts[0] == "lines" and len(parts) > 2 and parts[1].isdigit():  # noqa: PLR2004 - lines.N.field
+        return group.rows[int(parts[1])], parts[2]
+    return group.rows[0], parts[0]

@@ -1,0 +1,152 @@
+"""What the imports of entry documents and of exit documents have in common."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from shared.integration.imports.files.columns import Column, FileLayout
+from shared.integration.imports.kinds.importer import (
+    ApplyOptions,
+    Importer,
+    duplicate_problems,
+    ensure_allowed,
+)
+from shared.integration.imports.kinds.standard_columns import (
+    DATE_DESCRIPTION,
+    LINE_ITEM_CODE,
+    LINE_QUANTITY,
+    WAREHOUSE,
+    line_batch,
+    line_serials,
+    same_text,
+)
+from shared.integration.imports.languages import BilingualText
+from shared.kernel.db.items import Key
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Problem
+from shared.warehouse.documents import service as documents
+from shared.warehouse.documents.vocabulary import TYPES, Kind
+
+
+class DocumentImporter(Importer):
+    """Creates documents; never changes existing ones."""
+
+    max_actions = 4
+    kind: ClassVar[Kind]
+
+    def add_fence(self, tx: Transaction) -> None:
+        """See Importer."""
+        tx.fence(self.kind)
+
+    def keys(self, draft: Any, options: ApplyOptions, *, applying: bool) -> list[Key]:
+        """See Importer."""
+        del options, applying
+        return documents.document_keys(self.kind, draft)
+
+    def validate(self, tx: Transaction, draft: Any, options: ApplyOptions) -> Sequence[Problem]:
+        """See Importer."""
+        existing, found = documents.examine_document(tx, self.kind, draft)
+        return duplicate_problems(existing, options, found)
+
+    def apply(self, tx: Transaction, draft: Any, options: ApplyOptions) -> bool:
+        """See Importer."""
+        created = documents.create_document(tx, self.kind, draft, import_id=options.import_id)
+        return ensure_allowed(created.record.id, options, new=created.new)
+
+
+def document_layout(
+    kind: Kind,
+    title: BilingualText,
+    partner: BilingualText,
+    *,
+    partner_aliases: Sequence[str],
+    more: Sequence[Column],
+) -> FileLayout:
+    """Return the layout of a kind of document.
+
+    Args:
+        kind: The kind, which determines the types.
+        title: Name of the kind.
+        partner: Whether the document names a provider or a client.
+        partner_aliases: Further headers of the partner's code.
+        more: The columns that only this kind has.
+    """
+    types = [BilingualText(english, spanish) for english, spanish in TYPES[kind].values()]
+    columns = (
+        Column(
+            "external_ref",
+            BilingualText("Reference", "Referencia"),
+            BilingualText(
+                "Number of the document in your system. Rows with the same reference and type"
+                " form one document.",
+                "Número del documento en su sistema. Las filas con la misma referencia y tipo"
+                " forman un solo documento.",
+            ),
+            BilingualText("EXAMPLE-100", "EJEMPLO-100"),
+            required=True,
+            aliases=("external ref", "document", "documento"),
+        ),
+        Column(
+            "type",
+            BilingualText("Type", "Tipo"),
+            BilingualText("Type of document.", "Tipo de documento."),
+            types[0],
+            required=True,
+            choices=types,
+        ),
+        Column(
+            "doc_date",
+            BilingualText("Document date", "Fecha de documento"),
+            DATE_DESCRIPTION,
+            same_text("2026-01-31"),
+            "date",
+            required=True,
+            aliases=("date", "fecha"),
+        ),
+        Column(
+            "due_date",
+            BilingualText("Due date", "Fecha de entrega"),
+            DATE_DESCRIPTION,
+            same_text("2026-02-15"),
+            "date",
+            aliases=("fecha de vencimiento",),
+        ),
+        Column(
+            "partner_code",
+            BilingualText(f"{partner.en} code", f"Código de {partner.es}"),
+            BilingualText(
+                f"Code of the {partner.en.lower()} in your system.",
+                f"Código del {partner.es} en su sistema.",
+            ),
+            same_text("P-100"),
+            required=True,
+            aliases=("partner code", "card code", *partner_aliases),
+        ),
+        Column(
+            "partner_name",
+            BilingualText(f"{partner.en} name", f"Nombre de {partner.es}"),
+            BilingualText(f"Name of the {partner.en.lower()}.", f"Nombre del {partner.es}."),
+            BilingualText("Example company", "Empresa de ejemplo"),
+            aliases=("partner name", "card name"),
+        ),
+        WAREHOUSE,
+        *more,
+        Column(
+            "comments",
+            BilingualText("Comments", "Comentarios"),
+            BilingualText("Free text.", "Texto libre."),
+            BilingualText("Sample row, ignored", "Fila de ejemplo, se ignora"),
+        ),
+        LINE_ITEM_CODE,
+        LINE_QUANTITY,
+        line_batch("batch"),
+        Column(
+            "expiry_date",
+            BilingualText("Expiry date", "Fecha de caducidad"),
+            DATE_DESCRIPTION,
+            same_text("2027-01-31"),
+            "date",
+            is_line_field=True,
+        ),
+        line_serials("serials"),
+    )
+    return FileLayout(title, columns, group_by=("external_ref", "type"), document_kind=kind)

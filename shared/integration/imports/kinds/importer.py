@@ -1,0 +1,97 @@
+"""What each import kind defines: the columns of its files, and how its row groups are applied.
+
+An importer calls the same use cases as a single request, so that both follow the same rules.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from shared.integration.imports.files.columns import FileLayout
+from shared.integration.imports.models import OnDuplicate
+from shared.kernel.db.items import Item, Key
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Problem, ValidationFailed
+from shared.kernel.fields import Input
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyOptions:
+    """The import that applies a row group, and its choice for what exists already."""
+
+    import_id: int
+    on_duplicate: OnDuplicate | None
+
+
+class Importer(ABC):
+    """One import kind.
+
+    Attributes:
+        layout: The columns of its files.
+        model: The request body that a row group is converted to.
+        id_sequence: The item kind whose ids new entities take.
+        max_actions: The largest number of actions that one row group adds to a transaction.
+        prefetch_groups: For how many row groups the items of `keys` are read ahead of the
+            transactions. Greater than 0 only if the transaction is conditioned on all of them.
+    """
+
+    layout: ClassVar[FileLayout]
+    model: ClassVar[type[Input]]
+    id_sequence: ClassVar[str]
+    max_actions: ClassVar[int]
+    prefetch_groups: ClassVar[int] = 0
+
+    def add_fence(self, tx: Transaction) -> None:
+        """Add the fence of the master data that the row groups refer to, before it is read."""
+        del tx
+
+    @abstractmethod
+    def keys(self, draft: Any, options: ApplyOptions, *, applying: bool) -> list[Key]:
+        """Return the keys that `validate` or, if `applying`, `apply` reads first."""
+
+    def dependent_keys(self, draft: Any, found: Mapping[Key, Item]) -> list[Key]:
+        """Return the keys that are read next, given the items `found` under `keys`."""
+        del draft, found
+        return []
+
+    @abstractmethod
+    def validate(self, tx: Transaction, draft: Any, options: ApplyOptions) -> Sequence[Problem]:
+        """Return the problems of a row group besides those of its fields.
+
+        `draft` is the model, or an `InvalidBody`.
+        """
+
+    @abstractmethod
+    def apply(self, tx: Transaction, draft: Any, options: ApplyOptions) -> bool:
+        """Stage the changes of one row group, and return whether there were any.
+
+        Raises:
+            ServiceError: The row group is refused. Nothing has been staged.
+        """
+
+
+def already_exists(entity_id: int | None, field: str = "external_ref") -> list[Problem]:
+    """Return the problem that an entity already exists."""
+    return [
+        Problem(field, f"already exists with the id {entity_id}" if entity_id else "already exists")
+    ]
+
+
+def duplicate_problems(
+    existing: int | None, options: ApplyOptions, problems: Sequence[Problem]
+) -> Sequence[Problem]:
+    """Return the problems of a document whose reference the document `existing` may already have.
+
+    An existing document that is skipped has no problems.
+    """
+    if existing is None:
+        return problems
+    return [*already_exists(existing), *problems] if options.on_duplicate == "fail" else []
+
+
+def ensure_allowed(entity_id: int | None, options: ApplyOptions, *, new: bool) -> bool:
+    """Return `new`; raise ValidationFailed for an existing entity if the import must fail on it."""
+    if not new and options.on_duplicate == "fail":
+        raise ValidationFailed(already_exists(entity_id))
+    return new

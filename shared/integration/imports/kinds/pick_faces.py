@@ -1,0 +1,108 @@
+"""Import of pick faces."""
+
+from collections.abc import Mapping, Sequence
+
+from shared.integration.imports.files.columns import Column, FileLayout
+from shared.integration.imports.kinds.importer import (
+    ApplyOptions,
+    Importer,
+    already_exists,
+    ensure_allowed,
+)
+from shared.integration.imports.kinds.standard_columns import WAREHOUSE, same_text
+from shared.integration.imports.languages import BilingualText
+from shared.kernel.db.items import Item, Key
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Problem
+from shared.kernel.validation import Checked
+from shared.warehouse.pick_faces import service as pick_faces
+from shared.warehouse.pick_faces.models import PickFaceDraft
+
+_COLUMNS = (
+    Column(
+        "item_code",
+        BilingualText("Item code", "Código de artículo"),
+        BilingualText(
+            "Product that is picked from the position.", "Artículo que se recoge en la ubicación."
+        ),
+        BilingualText("EXAMPLE-1", "EJEMPLO-1"),
+        required=True,
+        aliases=("sku", "product", "artículo"),
+    ),
+    WAREHOUSE,
+    Column(
+        "bin_code",
+        BilingualText("Position", "Ubicación"),
+        BilingualText("Code of the position.", "Código de la ubicación."),
+        same_text("A-01-01"),
+        required=True,
+        aliases=("bin",),
+    ),
+    Column(
+        "minimum",
+        BilingualText("Minimum", "Mínimo"),
+        BilingualText(
+            "Replenish when the quantity falls below this.",
+            "Reponer cuando la cantidad baje de este valor.",
+        ),
+        same_text("10"),
+        "decimal",
+        aliases=("min",),
+    ),
+    Column(
+        "maximum",
+        BilingualText("Maximum", "Máximo"),
+        BilingualText("Replenish up to this quantity.", "Reponer hasta esta cantidad."),
+        same_text("100"),
+        "decimal",
+        aliases=("max",),
+    ),
+)
+
+
+class PickFaceImporter(Importer):
+    """Assigns products to positions, or changes the quantities of existing pick faces."""
+
+    layout = FileLayout(
+        BilingualText("Pick faces", "Ubicaciones de picking"),
+        _COLUMNS,
+        unique_fields=("item_code", "warehouse_code", "bin_code"),
+    )
+    model = PickFaceDraft
+    id_sequence = "pick_face"
+    max_actions = 4
+
+    def add_fence(self, tx: Transaction) -> None:
+        """See Importer."""
+        pick_faces.bind(tx)
+
+    def keys(
+        self, draft: Checked[PickFaceDraft], options: ApplyOptions, *, applying: bool
+    ) -> list[Key]:
+        """See Importer."""
+        del options, applying
+        return pick_faces.pick_face_keys(draft)
+
+    def dependent_keys(self, draft: Checked[PickFaceDraft], found: Mapping[Key, Item]) -> list[Key]:
+        """See Importer."""
+        return pick_faces.existing_pick_face_keys(draft, found)
+
+    def validate(
+        self, tx: Transaction, draft: Checked[PickFaceDraft], options: ApplyOptions
+    ) -> Sequence[Problem]:
+        """See Importer."""
+        problems = pick_faces.examine_pick_face(tx, draft)
+        if options.on_duplicate == "fail" and self._exists(tx, draft):
+            return [*problems, *already_exists(None, "item_code")]
+        return problems
+
+    def apply(self, tx: Transaction, draft: PickFaceDraft, options: ApplyOptions) -> bool:
+        """See Importer."""
+        if options.on_duplicate and self._exists(tx, draft):
+            return ensure_allowed(None, options, new=False)
+        pick_faces.assign_pick_face(tx, draft)
+        return True
+
+    def _exists(self, tx: Transaction, draft: Checked[PickFaceDraft]) -> bool:
+        found = tx.store.get_many(pick_faces.pick_face_keys(draft))
+        return bool(pick_faces.existing_pick_face_keys(draft, found))

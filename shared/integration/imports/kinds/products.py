@@ -1,0 +1,132 @@
+"""Import of products."""
+
+from collections.abc import Mapping, Sequence
+
+from shared.integration.imports.files.columns import Column, FileLayout
+from shared.integration.imports.kinds.importer import ApplyOptions, Importer
+from shared.integration.imports.kinds.standard_columns import boolean_column, same_text
+from shared.integration.imports.languages import BilingualText
+from shared.kernel.db.items import Item, Key
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Problem
+from shared.kernel.validation import Checked
+from shared.warehouse.catalog import service as catalog
+from shared.warehouse.catalog.models import ProductCreate
+
+_COLUMNS = (
+    Column(
+        "item_code",
+        BilingualText("Item code", "Código de artículo"),
+        BilingualText("Unique code of the product.", "Código único del artículo."),
+        BilingualText("EXAMPLE-1", "EJEMPLO-1"),
+        required=True,
+        aliases=("sku", "code", "código", "referencia"),
+    ),
+    Column(
+        "name",
+        BilingualText("Name", "Nombre"),
+        BilingualText("Name of the product.", "Nombre del artículo."),
+        BilingualText("Example product", "Artículo de ejemplo"),
+        required=True,
+        aliases=("description", "descripción"),
+    ),
+    Column(
+        "barcode",
+        BilingualText("Barcode", "Código de barras"),
+        BilingualText(
+            "As the scanner reads it, up to 64 characters.",
+            "Tal como lo lee el escáner, hasta 64 caracteres.",
+        ),
+        same_text("8400000000017"),
+        aliases=("ean",),
+    ),
+    Column(
+        "type",
+        BilingualText("Type", "Tipo"),
+        BilingualText("Free text, up to 32 characters.", "Texto libre, hasta 32 caracteres."),
+        BilingualText("goods", "mercancía"),
+    ),
+    Column(
+        "image_url",
+        BilingualText("Image address", "Dirección de imagen"),
+        BilingualText("An http or https address.", "Una dirección http o https."),
+        same_text("https://example.com/image.png"),
+    ),
+    boolean_column(
+        "man_btch_num",
+        BilingualText("Managed by batch", "Gestionado por lote"),
+        BilingualText(
+            "Whether every unit belongs to a batch.", "Si cada unidad pertenece a un lote."
+        ),
+        BilingualText("no", "no"),
+        aliases=("batch managed",),
+    ),
+    boolean_column(
+        "man_ser_num",
+        BilingualText("Managed by serial", "Gestionado por serie"),
+        BilingualText("Whether every unit has a serial.", "Si cada unidad tiene número de serie."),
+        BilingualText("no", "no"),
+        aliases=("serial managed",),
+    ),
+    Column(
+        "sales_unit",
+        BilingualText("Sales unit", "Unidad de venta"),
+        BilingualText("For example UN or BOX.", "Por ejemplo UN o CAJA."),
+        same_text("UN"),
+    ),
+    Column(
+        "purchase_unit",
+        BilingualText("Purchase unit", "Unidad de compra"),
+        BilingualText("For example UN or BOX.", "Por ejemplo UN o CAJA."),
+        BilingualText("BOX", "CAJA"),
+    ),
+    boolean_column(
+        "inventory_item",
+        BilingualText("Kept in stock", "Artículo de inventario"),
+        BilingualText("yes for goods, no for services.", "sí para mercancías, no para servicios."),
+        BilingualText("yes", "sí"),
+        aliases=("inventory item",),
+    ),
+)
+
+
+class ProductImporter(Importer):
+    """Creates products, or changes the products whose codes exist."""
+
+    layout = FileLayout(
+        BilingualText("Products", "Artículos"), _COLUMNS, unique_fields=("item_code",)
+    )
+    model = ProductCreate
+    id_sequence = "product"
+    max_actions = 3
+    prefetch_groups = 1000
+
+    def keys(
+        self, draft: Checked[ProductCreate], options: ApplyOptions, *, applying: bool
+    ) -> list[Key]:
+        """See Importer."""
+        code = draft.item_code
+        wanted = code is not None and (applying or options.on_duplicate == "fail")
+        return [catalog.product_key(code)] if wanted and code is not None else []
+
+    def dependent_keys(self, draft: Checked[ProductCreate], found: Mapping[Key, Item]) -> list[Key]:
+        """See Importer."""
+        return catalog.product_heads(found, [draft.item_code or ""])
+
+    def validate(
+        self, tx: Transaction, draft: Checked[ProductCreate], options: ApplyOptions
+    ) -> Sequence[Problem]:
+        """See Importer."""
+        return catalog.examine_product(tx.store, draft, new=options.on_duplicate == "fail")
+
+    def apply(self, tx: Transaction, draft: ProductCreate, options: ApplyOptions) -> bool:
+        """See Importer."""
+        # A product that was prefetched may be deleted since; it is skipped nevertheless.
+        exists = tx.store.get(catalog.product_key(draft.item_code or "")) is not None
+        if exists and options.on_duplicate == "skip":
+            return False
+        if options.on_duplicate == "fail":
+            catalog.create_product(tx, draft)
+        else:
+            catalog.put_product(tx, draft)
+        return True

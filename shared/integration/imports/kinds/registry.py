@@ -1,0 +1,34 @@
+"""The registry of import kinds.
+
+To add a kind, write its module in this package, add it to `ImportKind` (the enumeration of the
+interface) and to `_IMPORTERS`.
+"""
+
+import importlib
+from collections.abc import Mapping
+from functools import cache
+
+from shared.integration.imports.kinds.importer import Importer
+from shared.integration.imports.models import ImportKind
+
+_IMPORTERS: Mapping[ImportKind, str] = {
+    "entry_documents": "entry_documents:EntryDocumentImporter",
+    "exit_documents": "exit_documents:ExitDocumentImporter",
+    "transfer_orders": "transfer_orders:TransferOrderImporter",
+    "pick_faces": "pick_faces:PickFaceImporter",
+    "products": "products:ProductImporter",
+}
+"""Module of this package and importer class of each kind."""
+
+
+@cache
+def importer_of(kind: ImportKind) -> Importer:
+    """Return the importer of `kind`.
+
+    Its module is imported on the first call: importing all of them would slow every cold start.
+    """
+    module, _, name = _IMPORTERS[kind].partition(":")
+    importer: type[Importer] = getattr(
+        importlib.import_module(f"shared.integration.imports.kinds.{module}"), name
+    )
+    return importer()

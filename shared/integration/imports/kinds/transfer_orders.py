@@ -1,0 +1,136 @@
+"""Import of transfer orders."""
+
+from collections.abc import Sequence
+
+from shared.integration.imports.files.columns import Column, FileLayout
+from shared.integration.imports.kinds.importer import (
+    ApplyOptions,
+    Importer,
+    duplicate_problems,
+    ensure_allowed,
+)
+from shared.integration.imports.kinds.standard_columns import (
+    LINE_ITEM_CODE,
+    LINE_QUANTITY,
+    line_batch,
+    line_serials,
+    same_text,
+)
+from shared.integration.imports.languages import BilingualText
+from shared.kernel.db.items import Key
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Problem
+from shared.kernel.validation import Checked
+from shared.warehouse.transfer_orders import service as transfer_orders
+from shared.warehouse.transfer_orders.models import TransferOrderDraft
+
+_COLUMNS = (
+    Column(
+        "external_ref",
+        BilingualText("Reference", "Referencia"),
+        BilingualText(
+            "Number of the order in your system. Rows with the same reference form one order.",
+            "Número de la orden en su sistema. Las filas con la misma referencia forman una sola"
+            " orden.",
+        ),
+        BilingualText("EXAMPLE-100", "EJEMPLO-100"),
+        required=True,
+        aliases=("external ref", "order", "orden"),
+    ),
+    Column(
+        "from_warehouse",
+        BilingualText("From warehouse", "Almacén de origen"),
+        BilingualText("Code of the warehouse that sends.", "Código del almacén que envía."),
+        same_text("WH1"),
+        required=True,
+        aliases=("origin", "origen"),
+    ),
+    Column(
+        "to_warehouse",
+        BilingualText("To warehouse", "Almacén de destino"),
+        BilingualText("Code of the warehouse that receives.", "Código del almacén que recibe."),
+        same_text("WH2"),
+        required=True,
+        aliases=("destination", "destino"),
+    ),
+    Column(
+        "priority",
+        BilingualText("Priority", "Prioridad"),
+        BilingualText(
+            "Whole number; the lowest is handled first.",
+            "Número entero; el menor se atiende primero.",
+        ),
+        same_text("2"),
+        "integer",
+    ),
+    Column(
+        "reason",
+        BilingualText("Reason", "Motivo"),
+        BilingualText("Free text.", "Texto libre."),
+        BilingualText("Sample row, ignored", "Fila de ejemplo, se ignora"),
+    ),
+    Column(
+        "due_at",
+        BilingualText("Due at", "Fecha límite"),
+        BilingualText(
+            "Date and time with offset, such as 2026-03-01T09:30:00Z. Without an offset, the time"
+            " zone of the company applies.",
+            "Fecha y hora con desfase horario, como 2026-03-01T09:30:00Z. Sin desfase se aplica la"
+            " zona horaria de la empresa.",
+        ),
+        same_text("2026-03-01T09:30:00Z"),
+        "datetime",
+        aliases=("due", "fecha de entrega"),
+    ),
+    LINE_ITEM_CODE,
+    LINE_QUANTITY,
+    line_batch("batch_num"),
+    line_serials("expected_series"),
+    Column(
+        "expected_batches",
+        BilingualText("Expected batches", "Lotes esperados"),
+        BilingualText(
+            "Batches that the origin warehouse is expected to send, separated by commas.",
+            "Lotes que se espera que envíe el almacén de origen, separados por comas.",
+        ),
+        same_text("L-2026-01, L-2026-02"),
+        "list",
+        is_line_field=True,
+    ),
+)
+
+
+class TransferOrderImporter(Importer):
+    """Creates transfer orders as drafts; never changes existing ones."""
+
+    layout = FileLayout(
+        BilingualText("Transfer orders", "Órdenes de traslado"),
+        _COLUMNS,
+        group_by=("external_ref",),
+    )
+    model = TransferOrderDraft
+    id_sequence = "transfer_order"
+    max_actions = 5
+
+    def add_fence(self, tx: Transaction) -> None:
+        """See Importer."""
+        tx.fence(self.id_sequence)
+
+    def keys(
+        self, draft: Checked[TransferOrderDraft], options: ApplyOptions, *, applying: bool
+    ) -> list[Key]:
+        """See Importer."""
+        del options, applying
+        return transfer_orders.transfer_order_keys(draft)
+
+    def validate(
+        self, tx: Transaction, draft: Checked[TransferOrderDraft], options: ApplyOptions
+    ) -> Sequence[Problem]:
+        """See Importer."""
+        existing, found = transfer_orders.examine_transfer_order(tx, draft)
+        return duplicate_problems(existing, options, found)
+
+    def apply(self, tx: Transaction, draft: TransferOrderDraft, options: ApplyOptions) -> bool:
+        """See Importer."""
+        created = transfer_orders.create_transfer_order(tx, draft, by_client=False, source="import")
+        return ensure_allowed(created.record.id, options, new=created.new)

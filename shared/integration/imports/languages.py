@@ -1,0 +1,20 @@
+"""The languages of templates, instructions and error reports."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+type Language = Literal["en", "es"]
+
+LANGUAGES: tuple[Language, ...] = ("en", "es")
+
+
+@dataclass(frozen=True, slots=True)
+class BilingualText:
+    """A text in English and in Spanish."""
+
+    en: str
+    es: str
+
+    def in_(self, language: Language) -> str:
+        """Return the text in `language`."""
+        return self.es if language == "es" else self.en

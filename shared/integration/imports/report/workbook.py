@@ -1,0 +1,245 @@
+"""Writes the error report as a workbook.
+
+openpyxl creates the workbook with its styles, header and widths. The rows are streamed into it as
+XML, which takes a quarter of the time and no temporary file.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from io import BytesIO
+from pathlib import Path
+from typing import BinaryIO, Literal
+from xml.sax.saxutils import escape
+from zipfile import ZIP_DEFLATED, ZipFile
+
+from openpyxl import Workbook
+from openpyxl.cell import Cell as SheetCell
+from openpyxl.styles import Alignment, Border, Font, PatternFill, Side
+from openpyxl.utils import get_column_letter
+
+from shared.integration.imports.languages import BilingualText, Language
+from shared.integration.imports.report.rejected_rows import (
+    REPORT_HEADERS,
+    RejectedRow,
+    RowProblem,
+    is_report_header,
+)
+from shared.kernel.spreadsheets.table import Cell, InvalidCell
+
+type _CellStyle = Literal[
+    "text", "formula-like text", "number", "date", "datetime", "problem", "header"
+]
+
+_TITLE = BilingualText("Errors", "Errores")
+_SHEET = "xl/worksheets/sheet1.xml"
+_DIMENSION = re.compile(rb"<dimension [^>]*>")
+_EMPTY_SHEET_DATA = b"<sheetData></sheetData>"
+_LAST_ROW = 1_048_576
+_MAX_COLUMNS = 16_384
+_MAX_CHARACTERS = 32_767
+_EPOCH = datetime(1899, 12, 30)  # noqa: DTZ001  spreadsheets have no time zones
+_FIRST_DAY = date(1900, 3, 1)
+"""Spreadsheet programs disagree about the serial numbers of earlier days."""
+
+_NUMBER_FORMATS: Mapping[_CellStyle, str] = {
+    "text": "@",  # corrections such as 007 and 1E5 remain text
+    "formula-like text": "@",
+    "number": "General",
+    "date": "yyyy-mm-dd",
+    "datetime": "yyyy-mm-dd hh:mm:ss",
+    "problem": "@",
+    "header": "@",
+}
+_REPORT_WIDTHS = (11, 22, 70)
+_FILE_COLUMN_WIDTH = 18
+_RED, _PINK = "9C0006", "FFC7CE"
+
+_FORMULA_LIKE = re.compile(r"[\t\r]|\s*[=+@\-\uff1d\uff0b\uff0d\uff20\ufe62\ufe63\ufe66\ufe6b]")
+_NEEDS_ESCAPING = re.compile(r"[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff&<>_]")
+_NOT_ALLOWED_IN_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_LOOKS_ESCAPED = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
+
+
+type _StyleIds = Mapping[_CellStyle, int]
+"""Style id in the workbook of each cell style."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Styles:
+    """Style ids of the report's own header, of other cells, and of cells with a problem."""
+
+    report_header: _StyleIds
+    normal: _StyleIds
+    problem: _StyleIds
+
+
+def write_report(
+    rows: Iterable[RejectedRow],
+    header: Sequence[str],
+    language: Language,
+    target: Path | BinaryIO,
+) -> None:
+    """Write the report as .xlsx, row by row.
+
+    No cell is a formula. When the report is uploaded, its rows are read as they were sent. Columns
+    that an earlier report added are left out. Memory use does not depend on the number of rows.
+
+    Args:
+        rows: The rejected rows.
+        header: The header of the uploaded file.
+        language: The language of the headers that the report adds.
+        target: The file to write.
+    """
+    report_columns = {number for number, name in enumerate(header) if is_report_header(name)}
+    file_headers = [name for number, name in enumerate(header) if number not in report_columns]
+    empty, styles = _empty_workbook(len(REPORT_HEADERS) + len(file_headers), language)
+    with ZipFile(BytesIO(empty)) as parts, ZipFile(target, "w", ZIP_DEFLATED) as book:
+        for name in parts.namelist():
+            if name != _SHEET:
+                book.writestr(name, parts.read(name))
+                continue
+            head, _, tail = parts.read(name).partition(_EMPTY_SHEET_DATA)
+            with book.open(name, "w") as sheet:
+                sheet.write(_DIMENSION.sub(b"", head) + b"<sheetData>")
+                sheet.write(_row(1, _header(file_headers, language, styles)))
+                for number, row in enumerate(rows, 2):
+                    sheet.write(_row(number, _cells(row, header, report_columns, styles)))
+                sheet.write(b"</sheetData>" + tail)
+
+
+def _empty_workbook(columns: int, language: Language) -> tuple[bytes, _Styles]:
+    """Return the report without rows, and the styles for its rows."""
+    book = Workbook()
+    sheet = book.worksheets[0]
+    sheet.title = _TITLE.in_(language)
+    last = get_column_letter(min(columns, _MAX_COLUMNS))
+    sheet.auto_filter.ref = f"A1:{last}{_LAST_ROW}"
+    sheet.freeze_panes = f"{get_column_letter(len(REPORT_HEADERS) + 1)}2"
+    widths = [*_REPORT_WIDTHS, *[_FILE_COLUMN_WIDTH] * (columns - len(_REPORT_WIDTHS))]
+    for number, width in enumerate(widths[:_MAX_COLUMNS], 1):
+        sheet.column_dimensions[get_column_letter(number)].width = width
+    line = Side("thin", color=_RED)
+    frame = Border(left=line, right=line, top=line, bottom=line)
+    styles = _Styles(
+        report_header=_create_styles(book, PatternFill("solid", fgColor=_PINK), Border()),
+        normal=_create_styles(book, PatternFill(), Border()),
+        problem=_create_styles(book, PatternFill("solid", fgColor=_PINK), frame),
+    )
+    saved = BytesIO()
+    book.save(saved)
+    return saved.getvalue(), styles
+
+
+def _create_styles(book: Workbook, fill: PatternFill, border: Border) -> _StyleIds:
+    ids: dict[_CellStyle, int] = {}
+    for style, number_format in _NUMBER_FORMATS.items():
+        cell = SheetCell(book.worksheets[0], 1, 1)
+        cell.number_format = number_format
+        cell.fill, cell.border = fill, border
+        cell.quotePrefix = style == "formula-like text"
+        cell.alignment = Alignment(vertical="top", wrap_text=style in {"problem", "header"})
+        cell.font = Font("Calibri", 11, bold=style == "header")
+        ids[style] = cell.style_id
+    return ids
+
+
+type _XmlCell = tuple[str, str, int]
+"""A cell as XML: type attribute, content, style id."""
+
+
+def _row(number: int, cells: Iterable[_XmlCell | None]) -> bytes:
+    inner = "".join(
+        f'<c r="{get_column_letter(column)}{number}" s="{cell[2]}"{cell[0]}>{cell[1]}</c>'
+        for column, cell in enumerate(cells, 1)
+        if cell
+    )
+    return f'<row r="{number}">{inner}</row>'.encode()
+
+
+def _header(file_headers: Sequence[str], language: Language, styles: _Styles) -> Iterator[_XmlCell]:
+    for words in REPORT_HEADERS:
+        yield _text(words.in_(language), styles.report_header, "header")
+    for name in file_headers[: _MAX_COLUMNS - len(REPORT_HEADERS)]:
+        yield _text(name, styles.normal, "header")
+
+
+def _cells(
+    row: RejectedRow, header: Sequence[str], report_columns: set[int], styles: _Styles
+) -> Iterator[_XmlCell | None]:
+    fields = "\n".join(_field_name(problem, header) for problem in row.problems)
+    reasons = "\n".join(problem.message for problem in row.problems)
+    yield _number(row.number, styles.normal)
+    yield _text(fields, styles.normal, "problem")
+    yield _text(reasons, styles.normal, "problem")
+    problem_columns = {problem.column for problem in row.problems if problem.column is not None}
+    width = max(len(row.cells), *(column + 1 for column in problem_columns), 0)
+    shown = [column for column in range(width) if column not in report_columns]
+    for column in shown[: _MAX_COLUMNS - len(REPORT_HEADERS)]:
+        value = row.cells[column] if column < len(row.cells) else None
+        style_ids = styles.problem if column in problem_columns else styles.normal
+        yield _cell(value, style_ids) if value is not None or column in problem_columns else None
+
+
+def _field_name(problem: RowProblem, header: Sequence[str]) -> str:
+    known = problem.column is not None and problem.column < len(header)
+    return (header[problem.column or 0] if known else "") or problem.field
+
+
+def _cell(value: Cell, style_ids: _StyleIds) -> _XmlCell:
+    match value:
+        case None:
+            return "", "", style_ids["number"]
+        case bool():
+            return ' t="b"', f"<v>{value:d}</v>", style_ids["number"]
+        case int() | Decimal():
+            return _number(value, style_ids)
+        case date():
+            return _date(value, style_ids)
+        case str() | time() | InvalidCell():
+            return _text(str(value), style_ids)
+
+
+def _number(value: int | Decimal, style_ids: _StyleIds) -> _XmlCell:
+    # Spreadsheets store numbers as binary floats. Other numbers are preserved only as text.
+    if Decimal(repr(float(value))) == value:
+        return "", f"<v>{value}</v>", style_ids["number"]
+    return _text(str(value), style_ids)
+
+
+def _date(value: date, style_ids: _StyleIds) -> _XmlCell:
+    style: _CellStyle = "datetime" if isinstance(value, datetime) else "date"
+    timestamp = value if isinstance(value, datetime) else datetime.combine(value, time())
+    if timestamp.tzinfo or timestamp.date() < _FIRST_DAY:
+        return _text(value.isoformat(), style_ids)
+    return "", f"<v>{(timestamp - _EPOCH) / timedelta(days=1)}</v>", style_ids[style]
+
+
+def _text(value: str, style_ids: _StyleIds, style: _CellStyle = "text") -> _XmlCell:
+    if _FORMULA_LIKE.match(value):
+        style = "formula-like text"
+    space = ' xml:space="preserve"' if value != value.strip() else ""
+    return ' t="inlineStr"', f"<is><t{space}>{_escaped(value)}</t></is>", style_ids[style]
+
+
+def _escaped(value: str) -> str:
+    """Return text as XML that every reader of .xlsx reads back unchanged.
+
+    Characters that XML does not allow are replaced by a visible symbol. In .xlsx, `_x0041_` denotes
+    a character by its code, so the underscore of a text that looks like this is escaped.
+    """
+    if len(value) > _MAX_CHARACTERS // 2:
+        # The limit counts UTF-16 units.
+        units = value.encode("utf-16-le", "surrogatepass")[: 2 * _MAX_CHARACTERS]
+        value = units.decode("utf-16-le", "ignore")
+    if not _NEEDS_ESCAPING.search(value):
+        return value
+    allowed = _NOT_ALLOWED_IN_XML.sub(_symbol, value)
+    return escape(_LOOKS_ESCAPED.sub("_x005F_", allowed)).replace("\r", "_x000D_")
+
+
+def _symbol(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return chr(0x2400 + code) if code < ord(" ") else "\ufffd"

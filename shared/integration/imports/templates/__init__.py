@@ -1,0 +1,1 @@
+"""Templates: workbooks that users fill in and upload."""

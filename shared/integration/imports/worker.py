@@ -1,0 +1,96 @@
+"""Processes an import from its current state until it ends, waits for a user, or time is up."""
+
+from contextlib import suppress
+
+from shared.integration.imports.commit import commit, fail
+from shared.integration.imports.context import (
+    IN_PROGRESS,
+    LEASE_MS,
+    ImportContext,
+    release_lease,
+)
+from shared.integration.imports.drop_results import write_drop_results
+from shared.integration.imports.models import StoredImport
+from shared.integration.imports.repository import IMPORTS
+from shared.integration.imports.service import begin_commit
+from shared.integration.imports.validation import validate
+from shared.kernel.clock import Instant, now_ms
+from shared.kernel.db.collection import Record
+from shared.kernel.errors import ImportRefused, NotFound
+
+MAX_ATTEMPTS = 5
+"""How often an import is taken up without progress before it is set to `failed`. The queue delivers
+a message as often."""
+_INVOCATION_SECONDS = 120
+"""Timeout of the worker function."""
+_LEASE_SECONDS = LEASE_MS // 1000 + 1
+
+
+def process_import(context: ImportContext, import_id: int, *, last_delivery: bool = False) -> None:
+    """Process an import, if it exists.
+
+    Another message is sent to the worker if the time is up, if another worker holds the lease, and
+    on the last delivery of a message. The results of a dropped file are written when the import
+    has ended or waits for a commit.
+
+    Args:
+        context: The resources of the tenant.
+        import_id: The import.
+        last_delivery: Whether the queue delivers the message for the last time.
+    """
+    has_lease = False
+
+    def take_lease(stored: StoredImport, _now: Instant) -> StoredImport | None:
+        nonlocal has_lease
+        has_lease = stored.busy_until <= now_ms()
+        if stored.status not in IN_PROGRESS or not has_lease:
+            return None
+        update = {"busy_until": now_ms() + LEASE_MS, "stalled": stored.stalled + 1}
+        return stored.model_copy(update=update)
+
+    try:
+        record = context.update(import_id, take_lease)
+    except NotFound:
+        return  # the request that sent the message failed before it created the import
+    if record.entity.status in IN_PROGRESS and not has_lease:
+        delay = 1 + max(0, record.entity.busy_until - now_ms()) // 1000
+        context.enqueue(import_id, delay=delay)
+        return
+    if record.entity.status in IN_PROGRESS:
+        if record.entity.stalled >= MAX_ATTEMPTS:
+            record = _give_up(context, record)
+        elif last_delivery:
+            # If this invocation dies too, another message must exist.
+            context.enqueue(import_id, delay=_INVOCATION_SECONDS)
+    try:
+        record = _process(context, record)
+    except Exception:
+        # The queue would deliver the message again much later.
+        context.enqueue(import_id, delay=_LEASE_SECONDS)
+        raise
+    if record.entity.status in IN_PROGRESS:
+        context.update(import_id, release_lease)
+        context.enqueue(import_id)
+    write_drop_results(context, record)
+
+
+def _process(context: ImportContext, record: Record[StoredImport]) -> Record[StoredImport]:
+    if record.entity.status == "validating":
+        record = validate(context, record.id)
+    if record.entity.status == "validated" and _is_committed_automatically(context, record.entity):
+        with suppress(ImportRefused):  # it was committed or cancelled meanwhile
+            begin_commit(context, record.id)
+        record = IMPORTS.get(context.store, record.id)
+    if record.entity.status == "committing":
+        record = commit(context, record.id)
+    return record
+
+
+def _is_committed_automatically(context: ImportContext, stored: StoredImport) -> bool:
+    return stored.way == "drop" and context.tenant.settings.commit_drops
+
+
+def _give_up(context: ImportContext, record: Record[StoredImport]) -> Record[StoredImport]:
+    attempts = f"Processing failed {MAX_ATTEMPTS} times at the same point."
+    action = "Commit the import again." if record.entity.readable else "Upload the file again."
+    return fail(context, record.id, f"{attempts} {action}")

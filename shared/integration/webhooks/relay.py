@@ -1,0 +1,119 @@
+"""The relay from the outbox to the delivery queue: one task for each subscription to an event."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.directory import directory
+from shared.identity.tenancy.tenant import receives_webhooks
+from shared.integration.webhooks.repository import SubscriptionRegister, read_register
+from shared.integration.webhooks.tasks import DeliveryTask
+from shared.kernel.aws import client
+from shared.kernel.clock import now_ms
+from shared.kernel.config import config
+from shared.kernel.db.parallel import map_concurrently
+from shared.kernel.events.outbox import (
+    OutboxEntry,
+    RedeliveryRequest,
+    mark_relayed,
+    unrelayed_entries,
+)
+from shared.kernel.observability import logger
+from shared.kernel.queue import MOST_AT_ONCE, Queue
+
+
+@dataclass(frozen=True, slots=True)
+class Relay:
+    """Sends the delivery tasks of outbox entries; reads each tenant's subscriptions once.
+
+    An entry may be relayed again: the worker drops a task whose attempt is in the log.
+    """
+
+    _registers: dict[str, SubscriptionRegister] = field(default_factory=dict)
+
+    def relay(self, entries: Sequence[tuple[str, OutboxEntry]]) -> set[str]:
+        """Send the tasks of entries, then mark the entries as relayed.
+
+        Args:
+            entries: Pairs of tenant slug and entry.
+
+        Returns:
+            Ids of the entries that failed. They are not marked and must be relayed again.
+        """
+        failed: set[str] = set()
+        tasks: list[tuple[str, DeliveryTask]] = []
+        for tenant, entry in entries:
+            try:
+                tasks += [(entry.id, task) for task in self._tasks_of(tenant, entry)]
+            except Exception:  # noqa: BLE001 - the entry is reported as failed
+                logger.exception("An outbox entry was not relayed", tenant=tenant)
+                failed.add(entry.id)
+        batches = [tasks[at : at + MOST_AT_ONCE] for at in range(0, len(tasks), MOST_AT_ONCE)]
+        for unsent in map_concurrently(_send, batches):
+            failed |= unsent
+        relayed = [(tenant, entry) for tenant, entry in entries if entry.id not in failed]
+        marked = map_concurrently(_mark_relayed, relayed)
+        return failed | {
+            entry.id for (_, entry), done in zip(relayed, marked, strict=True) if not done
+        }
+
+    def _tasks_of(self, tenant: str, entry: OutboxEntry) -> list[DeliveryTask]:
+        if isinstance(entry, RedeliveryRequest):
+            return [DeliveryTask(tenant, entry.webhook, entry.event, entry.round, due=now_ms())]
+        only = entry.only_subscription
+        numbers = (
+            [only] if only is not None else self._register_of(tenant).subscribers_of(entry.type)
+        )
+        return [DeliveryTask(tenant, number, entry.id, due=now_ms()) for number in numbers]
+
+    def _register_of(self, tenant: str) -> SubscriptionRegister:
+        """Return the subscriptions of a tenant; empty if its plan or state allows no webhooks.
+
+        One read serves all entries, because they were committed before it.
+        """
+        if tenant not in self._registers:
+            allowed = directory.tenant_matching(tenant, receives_webhooks) is not None
+            register = read_register(store_for(tenant)) if allowed else SubscriptionRegister()
+            self._registers[tenant] = register
+        return self._registers[tenant]
+
+
+def relay_missed_entries(tenant: str, *, older_than: int) -> Iterator[tuple[int, int]]:
+    """Relay the entries of a tenant that the stream has not relayed.
+
+    Args:
+        tenant: Slug.
+        older_than: Minimum age in seconds; the stream may still relay younger entries.
+
+    Yields:
+        The numbers of relayed and of failed entries, page by page.
+    """
+    before = now_ms() - older_than * 1000
+    for entries in unrelayed_entries(client("dynamodb"), config().outbox_table, tenant, before):
+        failed = Relay().relay([(tenant, entry) for entry in entries])
+        yield len(entries) - len(failed), len(failed)
+
+
+def _send(batch: list[tuple[str, DeliveryTask]]) -> set[str]:
+    """Send a batch of pairs of entry id and task; return the ids of entries with unsent tasks."""
+    messages = [task.message() for _, task in batch]
+    try:
+        unsent = Queue(config().webhook_queue).send_many(messages)
+    except Exception:  # noqa: BLE001 - the entries are reported as failed
+        logger.exception("Delivery tasks were not sent")
+        return {entry for entry, _ in batch}
+    return {
+        entry
+        for (entry, _), message in zip(batch, messages, strict=True)
+        if any(message is other for other in unsent)
+    }
+
+
+def _mark_relayed(pair: tuple[str, OutboxEntry]) -> bool:
+    tenant, entry = pair
+    try:
+        mark_relayed(client("dynamodb"), config().outbox_table, tenant, entry)
+    except Exception:  # noqa: BLE001 - the entry is reported as failed
+        logger.exception("An outbox entry was not marked as relayed", tenant=tenant)
+        return False
+    return True

@@ -1,0 +1,20 @@
+"""Encryption of signing secrets; each ciphertext is bound to its tenant and subscription."""
+
+from base64 import b64decode, b64encode
+
+from shared.kernel.sealing import seal, unseal
+
+
+def seal_secret(tenant: str, webhook: int, secret: str) -> str:
+    """Encrypt a secret; return the base64 text that is stored with the subscription."""
+    sealed = seal(secret.encode(), "signing", tenant, _owner(webhook))
+    return b64encode(sealed).decode()
+
+
+def unseal_secret(tenant: str, webhook: int, sealed: str) -> str:
+    """Decrypt the result of `seal_secret`; fails for another tenant or subscription."""
+    return unseal(b64decode(sealed), "signing", tenant, _owner(webhook)).decode()
+
+
+def _owner(webhook: int) -> str:
+    return f"webhook {webhook}"

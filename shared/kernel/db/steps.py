@@ -1,0 +1,101 @@
+"""Work that is larger than one transaction: done in steps, each a transaction of its own.
+
+A step takes as many items as its transaction has room for. Whatever ends a request between two
+steps leaves finished steps behind; a repeated request goes on with what they left.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from shared.kernel.db.transaction import StaleRead, Transaction
+
+STEP_ACTIONS = 80
+"""Actions that the items of one step may take, of the 100 of a transaction.
+
+The other 20 are for what a step stages besides its items: the record that the work belongs to, its
+event, its document and its wave, the counters of the collections that change (up to 8), and the
+response that is stored under an Idempotency-Key.
+"""
+
+
+def has_room(tx: Transaction, actions: int) -> bool:
+    """Return whether a step has room for `actions` more than are staged in its transaction."""
+    return tx.staged_actions + actions <= STEP_ACTIONS
+
+
+def fitting_items[I](tx: Transaction, items: Iterable[I], actions: Callable[[I], int]) -> list[I]:
+    """Return the items at the front that a step has room for; the first item always.
+
+    `actions(item)` is the number of actions that the item will take.
+    """
+    planned, fitting = 0, list[I]()
+    for item in items:
+        planned += actions(item)
+        if fitting and not has_room(tx, planned):
+            break
+        fitting.append(item)
+    return fitting
+
+
+def run_steps[R](tx: Transaction, step: Callable[[], R | None]) -> R:
+    """Run `step` until it returns a result; commit every step before that one.
+
+    `step` reads what is left to do and stages as much of it as the transaction `tx` has room
+    for. With the last of it, it returns a result; that step stays staged in `tx`, so that it is
+    committed together with what the caller stages afterwards. Small work is thus one transaction.
+
+    A step whose read is stale is run again. Before the first commit, StaleRead goes to the caller
+    instead, so that the checks it made before are repeated too.
+
+    Raises AssertionError when something is staged before the first step.
+    """
+    _ensure_empty(tx)
+    attempt, committed = 0, False
+    while True:
+        try:
+            result = step()
+            if result is not None:
+                return result
+            tx.commit_step()
+        except StaleRead:
+            if not committed:
+                raise
+            attempt = _retry(tx, attempt)
+        else:
+            attempt, committed = 0, True
+
+
+def commit_in_steps[I](
+    tx: Transaction, items: Sequence[I], step: Callable[[Sequence[I]], int]
+) -> None:
+    """Commit all of `items` in as many steps as they need.
+
+    `step` gets the items that are left, stages the first of them and returns how many of them are
+    then done: none when it staged a part of the first one. A step whose read is stale is run
+    again. Afterwards nothing is staged in `tx`.
+
+    Raises AssertionError when something is staged before the first step.
+    """
+    _ensure_empty(tx)
+    left, attempt = items, 0
+    while left:
+        try:
+            done = step(left)
+            if not done and tx.is_empty:
+                message = f"a step staged nothing with {len(left)} items left"
+                raise AssertionError(message)
+            tx.commit_step()
+        except StaleRead:
+            attempt = _retry(tx, attempt)
+        else:
+            left, attempt = left[done:], 0
+
+
+def _ensure_empty(tx: Transaction) -> None:
+    if not tx.is_empty:
+        message = "steps begin in a transaction that has staged nothing"
+        raise AssertionError(message)
+
+
+def _retry(tx: Transaction, attempt: int) -> int:
+    tx.discard()
+    return tx.store.back_off(attempt)

@@ -1,0 +1,129 @@
+"""Writes the normalized copy of a workbook: its sheet, strings and number formats."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import IO
+from zipfile import ZipFile
+
+from shared.kernel.spreadsheets.namespace_prefixes import strip_namespace_prefix
+from shared.kernel.spreadsheets.number_formats import MAX_STYLES_BYTES, normalized_styles
+from shared.kernel.spreadsheets.shared_strings_normalizer import SharedStringsNormalizer
+from shared.kernel.spreadsheets.sheet_normalizer import SheetNormalizer
+from shared.kernel.spreadsheets.table import MergedRange
+from shared.kernel.spreadsheets.xlsx_package import XlsxPackage
+from shared.kernel.spreadsheets.zip_archive import ZipArchive
+
+_SMALL_SHEET_BYTES = 1 << 18
+"""Size of the small sheets into which the rows are split, as XML."""
+_SMALL_SHEET_TEXT_BYTES = 32 << 20
+"""Size of the texts to which the cells of a small sheet refer. Every reference to a shared string
+becomes a separate text when the sheet is read."""
+_MIN_CELL_BYTES = len('<c r="A1" t="s"><v>0</v></c>')
+
+_SHEET_START = b"<worksheet><mergeCells/><sheetData>"
+"""python-calamine reads a sheet a second time to find its merged cells, and stops at their element.
+The empty element at the start ends this second reading at once."""
+_SHEET_END = b"</sheetData></worksheet>"
+_RELATIONSHIP_TYPES = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/"
+
+
+@dataclass(frozen=True, slots=True)
+class NormalizedWorkbook:
+    """The result of the normalization.
+
+    `sheets` is the number of small sheets, which contain the rows one after the other, each under
+    its original number. The other attributes are those of `SheetNormalizer`.
+    """
+
+    sheets: int
+    has_invalid_cells: bool
+    formulas: Sequence[str]
+    merged_at_top: Sequence[MergedRange]
+    merged_below: Sequence[MergedRange]
+
+
+def write_normalized_workbook(
+    archive: ZipArchive, package: XlsxPackage, file: IO[bytes]
+) -> NormalizedWorkbook:
+    """Write the normalized copy of a workbook.
+
+    Args:
+        archive: The uploaded workbook. All its members are decompressed, so that all are
+            checked.
+        package: The parts that are copied.
+        file: The file to write. It is not compressed, because it is read only once.
+
+    Raises:
+        UnreadableFile: The workbook is damaged or exceeds a limit.
+    """
+    needed = {path.lower() for path in (package.sheet, package.strings, package.styles) if path}
+    for path in archive.paths:
+        if path not in needed:
+            for _ in archive.blocks(path):
+                pass
+    with ZipFile(file, "w") as parts:
+        if package.styles:
+            content = archive.read(package.styles, MAX_STYLES_BYTES)
+            parts.writestr("xl/styles.xml", normalized_styles(content))
+        strings = _write_strings(archive, package, parts)
+        max_bytes = _SMALL_SHEET_BYTES
+        if strings:
+            # The sheet may have this many bytes if every cell refers to the longest string.
+            worst_case = _SMALL_SHEET_TEXT_BYTES * _MIN_CELL_BYTES // strings.max_string_bytes
+            max_bytes = min(max_bytes, worst_case)
+        count = 0
+
+        def write(rows: bytes) -> None:
+            nonlocal count
+            count += 1
+            parts.writestr(f"xl/{count}.xml", _SHEET_START + rows + _SHEET_END)
+
+        sheet = SheetNormalizer(write, max_bytes)
+        for block in strip_namespace_prefix(archive.blocks(package.sheet)):
+            sheet.feed(block)
+        sheet.close()
+        _write_workbook_parts(parts, count, is_1904_based=package.is_1904_based)
+    has_invalid_cells = sheet.has_invalid_cells or (
+        strings is not None and strings.has_invalid_cells
+    )
+    return NormalizedWorkbook(
+        count, has_invalid_cells, sheet.formulas, sheet.merged_at_top, sheet.merged_below
+    )
+
+
+def _write_strings(
+    archive: ZipArchive, package: XlsxPackage, parts: ZipFile
+) -> SharedStringsNormalizer | None:
+    if package.strings is None:
+        return None
+    with parts.open("xl/sharedStrings.xml", "w") as part:
+        strings = SharedStringsNormalizer(part.write)
+        for block in strip_namespace_prefix(archive.blocks(package.strings)):
+            strings.feed(block)
+        strings.close()
+    return strings
+
+
+def _write_workbook_parts(parts: ZipFile, sheets: int, *, is_1904_based: bool) -> None:
+    """Write the parts that combine the sheets into a workbook."""
+    numbers = range(1, sheets + 1)
+    elements = "".join(f'<sheet name="{number}" r:id="r{number}"/>' for number in numbers)
+    parts.writestr(
+        "xl/workbook.xml",
+        f'<workbook><workbookPr date1904="{is_1904_based:d}"/>'
+        f"<sheets>{elements}</sheets></workbook>",
+    )
+    relationships = [
+        _relationship(f"r{number}", "worksheet", f"{number}.xml") for number in numbers
+    ]
+    parts.writestr("xl/_rels/workbook.xml.rels", _relationships(relationships))
+    root = _relationship("r0", "officeDocument", "xl/workbook.xml")
+    parts.writestr("_rels/.rels", _relationships([root]))
+
+
+def _relationships(relationships: Sequence[str]) -> str:
+    return f"<Relationships>{''.join(relationships)}</Relationships>"
+
+
+def _relationship(key: str, kind: str, target: str) -> str:
+    return f'<Relationship Id="{key}" Type="{_RELATIONSHIP_TYPES}{kind}" Target="{target}"/>'

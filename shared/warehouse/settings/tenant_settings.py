@@ -1,0 +1,137 @@
+"""The settings of a company, stored in its item of the control table.
+
+Requests and operators change settings in the same way: in one transaction with the audit entry, on
+the condition that the version of the settings is unchanged since it was read.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields, replace
+from decimal import Decimal
+from typing import Any
+
+from shared.identity.audit import service as audit
+from shared.identity.tenancy.directory import existing_tenant, read_item, tenant_key
+from shared.identity.tenancy.rules import check_settings
+from shared.identity.tenancy.tenant import MODULES, Settings, Tenant
+from shared.kernel.clock import Instant
+from shared.kernel.config import config
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import NotFound
+
+_SETTING_NAMES = frozenset(each.name for each in fields(Settings))
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsSnapshot:
+    """A tenant with its settings, as read, and the version of the settings."""
+
+    tenant: Tenant
+    version: int
+    """Incremented with every change of the settings; 0 before the first."""
+    updated_at: Instant | None
+    """Time of the last change; None before the first."""
+
+
+def read_settings(store: Store) -> SettingsSnapshot:
+    """Read the tenant and its settings without the cache of tenants. Raises NotFound."""
+    key = tenant_key(store.slug)
+    item = store.get_cached((config().control_table, key), lambda: read_item(key))
+    tenant = existing_tenant(item) if item else None
+    if item is None or tenant is None:
+        raise NotFound(f"The tenant {store.slug}")
+    version = int(item.get("settings_version", {"N": "0"})["N"])
+    updated_at = item.get("settings_updated_at", {"S": None})["S"]
+    return SettingsSnapshot(tenant, version, updated_at)
+
+
+def update_settings(tx: Transaction, requested: Mapping[str, Any]) -> SettingsSnapshot:
+    """Change settings of the tenant. Handlers apply them within 10 s.
+
+    If all values are as before, nothing is written.
+
+    Args:
+        tx: The transaction.
+        requested: `timezone`, `modules` (the complete set of enabled modules) or the name of a
+            field of `Settings` → value, numbers as Decimals.
+
+    Raises:
+        ValidationFailed: Lists every invalid value.
+        NotFound: The tenant does not exist.
+    """
+    values = {name: requested[name] for name in _SETTING_NAMES & requested.keys()}
+    check_settings(requested.get("timezone"), requested.get("modules", ()), Settings(**values))
+    seen = read_settings(tx.store)
+    before = seen.tenant
+    after = replace(
+        before,
+        timezone=requested.get("timezone", before.timezone),
+        modules=frozenset(requested.get("modules", before.modules)),
+        settings=replace(before.settings, **values),
+    )
+    changes = _changes(before, after)
+    if not changes:
+        return seen
+    changed = SettingsSnapshot(after, seen.version + 1, tx.now)
+    _stage(tx, seen, changed, {name.partition(".")[0] for name in changes})
+    audit.record(tx, "settings.changed", "settings", None, changes=changes)
+    return changed
+
+
+def _changes(before: Tenant, after: Tenant) -> dict[str, tuple[Any, Any]]:
+    old, new = _audited_values(before), _audited_values(after)
+    return {name: (old[name], new[name]) for name in old if old[name] != new[name]}
+
+
+def _audited_values(tenant: Tenant) -> dict[str, Any]:
+    return {
+        "timezone": tenant.timezone,
+        **{f"modules.{name}": name in tenant.modules for name in sorted(MODULES)},
+        **{name: getattr(tenant.settings, name) for name in sorted(_SETTING_NAMES)},
+    }
+
+
+def _stage(
+    tx: Transaction, seen: SettingsSnapshot, changed: SettingsSnapshot, names: Collection[str]
+) -> None:
+    """Add the update of the settings `names`, on the condition that the version is unchanged."""
+    tenant = changed.tenant
+    attributes = {
+        "settings_version": {"N": str(changed.version)},
+        "settings_updated_at": {"S": tx.now},
+        **{
+            name: _to_attribute(getattr(tenant.settings, name))
+            for name in _SETTING_NAMES & {*names}
+        },
+    }
+    removed = ""
+    if "timezone" in names:
+        attributes["timezone"] = {"S": tenant.timezone}
+    if "modules" in names and tenant.modules:
+        attributes["modules"] = {"SS": sorted(tenant.modules)}
+    elif "modules" in names:
+        removed = " REMOVE #modules"  # DynamoDB has no empty sets
+    values = {f":{name}": value for name, value in attributes.items()}
+    condition = "attribute_exists(pk) AND attribute_not_exists(settings_version)"
+    if seen.version:
+        condition = "settings_version = :seen"
+        values[":seen"] = {"N": str(seen.version)}
+    assignments = ", ".join(f"#{name} = :{name}" for name in sorted(attributes))
+    written = [*attributes, *(["modules"] if removed else [])]
+    tx.add_action(
+        "Update",
+        {
+            "TableName": config().control_table,
+            "Key": {"pk": {"S": tenant_key(tenant.slug)}},
+            "UpdateExpression": f"SET {assignments}{removed}",
+            "ConditionExpression": condition,
+            "ExpressionAttributeNames": {f"#{name}": name for name in written},
+            "ExpressionAttributeValues": values,
+        },
+    )
+
+
+def _to_attribute(value: Decimal | str | bool) -> dict[str, Any]:  # noqa: FBT001  a value, not an option
+    if isinstance(value, bool):
+        return {"BOOL": value}
+    return {"S": value} if isinstance(value, str) else {"N": f"{value:f}"}

@@ -1,0 +1,51 @@
+"""Running the command line in tests, against a stack with the outputs of template.yaml."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from click.testing import CliRunner, Result
+
+from cli.main import main
+from shared.kernel.aws import client
+from shared.kernel.config import config
+from tests.integration.control_plane import ADDRESS
+
+type Run = Callable[..., Result]
+
+
+def deploy_stack(address: str = ADDRESS, **changes: str | None) -> None:
+    """Create a CloudFormation stack with the outputs of template.yaml."""
+    settings = config()
+    outputs = {
+        "ApiUrl": address,
+        "ApiId": "api",
+        "ControlTable": settings.control_table,
+        "OutboxTable": settings.outbox_table,
+        "SigningKeyId": ",".join(settings.signing_keys),
+        "SecretHashKeyId": settings.secret_hash_key,
+        "WebhookQueueUrl": settings.webhook_queue or "https://sqs.example/deliveries",
+        "ImportBucket": settings.import_bucket or "stowage-imports",
+        "ImportWorkBucket": settings.import_work_bucket or "stowage-work",
+        **changes,
+    }
+    client("cloudformation").create_stack(
+        StackName="stowage",
+        TemplateBody=json.dumps(
+            {
+                "Resources": {"Queue": {"Type": "AWS::SQS::Queue"}},
+                "Outputs": {name: {"Value": value} for name, value in outputs.items() if value},
+            }
+        ),
+    )
+
+
+def run(*arguments: str, typed: str = "") -> Result:
+    """Run `stowage` with these arguments, and `typed` as its standard input."""
+    return CliRunner(mix_stderr=False).invoke(main, arguments, input=typed)
+
+
+def as_json(result: Result) -> Any:
+    """Return the JSON output of a successful command."""
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)

@@ -1,0 +1,221 @@
+"""The command line for export and deletion of tenants, and for domains."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from cli import offboarding
+from cli.main import main
+from operations import provisioning
+from tests.integration.cli.command_line import as_json, run
+from tests.integration.offboarding.company import CERTIFICATE, HOST, Company
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Standard input is a terminal, so that the command can ask for confirmation."""
+    stdin = SimpleNamespace(isatty=lambda: True)
+    monkeypatch.setattr(offboarding, "sys", SimpleNamespace(stdin=stdin))
+
+
+def test_export_prints_the_number_of_lines(company: Company, tmp_path: Path) -> None:
+    assert company
+    to = tmp_path / "new" / "acme"
+    for _ in range(2):
+        shown = as_json(run("--json", "tenant", "export", "acme", "--to", str(to)))
+    assert shown["counts"]["products.jsonl"] == 1
+    assert shown["lines"] == sum(shown["counts"].values())
+    people = run("tenant", "export", "acme", "--to", str(to))
+    assert people.exit_code == 0
+    assert "items" in people.stderr
+
+
+def test_export_into_a_directory_with_other_files_is_refused(
+    company: Company, tmp_path: Path
+) -> None:
+    assert company
+    (tmp_path / "letter.txt").write_text("Dear …")
+    refused = run("tenant", "export", "acme", "--to", str(tmp_path))
+    assert refused.exit_code == 1
+    assert "contains no export of acme" in refused.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
+
+
+def test_export_into_a_directory_that_cannot_be_written_is_refused(
+    company: Company, tmp_path: Path
+) -> None:
+    assert company
+    (tmp_path / "file").write_text("")
+    refused = run("tenant", "export", "acme", "--to", str(tmp_path / "file" / "below"))
+    assert refused.exit_code == 1
+    assert "cannot be written" in refused.stderr
+
+
+@pytest.mark.usefixtures("terminal")
+def test_deletion_asks_for_the_name_of_the_tenant(company: Company) -> None:
+    company.cancel()
+    other = run("tenant", "delete", "acme", typed="beta\n")
+    assert other.exit_code == 1
+    assert "nothing was deleted" in other.stderr
+    assert HOST in other.stderr
+    assert company.remains()["table"]
+    assert run("tenant", "show", "acme").exit_code == 0
+
+    done = run("tenant", "delete", "acme", typed="acme\n")
+    assert done.exit_code == 0
+    assert "waiting for running requests of acme to end" in done.stderr
+    assert company.remains() == {}
+
+
+def test_deletion_without_a_terminal_needs_the_option_yes(company: Company) -> None:
+    company.cancel()
+    refused = run("tenant", "delete", "acme")
+    assert refused.exit_code == 2
+    assert "--yes" in refused.stderr
+    for _ in range(2):
+        done = as_json(run("--json", "tenant", "delete", "acme", "--yes"))
+        assert done == {"tenant": "acme", "state": "deleted"}
+    assert company.remains() == {}
+
+
+def test_deletion_of_an_active_tenant_is_refused(company: Company) -> None:
+    refused = run("tenant", "delete", "acme", "--yes")
+    assert refused.exit_code == 1
+    assert "only a cancelled or moved tenant can be deleted" in refused.stderr
+    assert company.remains()["table"]
+
+
+def test_deletion_that_times_out_can_be_repeated(
+    company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    company.cancel()
+    with monkeypatch.context() as patch:
+        patch.setattr("operations.tenant_tables._start_deletion", lambda _: False)
+        busy = run("tenant", "delete", "acme", "--yes")
+    assert busy.exit_code == 3
+    assert "Run the command again" in busy.stderr
+    assert as_json(run("--json", "tenant", "show", "acme"))["state"] == "deleting"
+    assert run("tenant", "delete", "acme", "--yes").exit_code == 0
+    assert company.remains() == {}
+
+
+def test_deleted_tenant_is_shown_as_deleted(company: Company) -> None:
+    company.cancel()
+    run("tenant", "delete", "acme", "--yes")
+    shown = as_json(run("--json", "tenant", "show", "acme"))
+    assert shown["state"] == "deleted"
+    assert set(shown) == {"tenant", "state", "deleted_at"}
+    assert [each["tenant"] for each in as_json(run("--json", "tenant", "list"))] == ["beta"]
+    listed = as_json(run("--json", "tenant", "list", "--deleted"))
+    assert [(each["tenant"], each["state"]) for each in listed] == [
+        ("acme", "deleted"),
+        ("beta", "active"),
+    ]
+    assert "deleted" in run("tenant", "list", "--deleted").stdout
+    again = run("tenant", "create", "acme")
+    assert again.exit_code == 1
+    assert "belonged to a tenant that was deleted" in again.stderr
+    assert run("tenant", "resume", "acme").exit_code == 1
+
+
+# Domains
+
+
+def test_add_list_and_remove_a_domain(company: Company) -> None:
+    assert run("domain", "remove", HOST).exit_code == 0
+    arguments = ("domain", "add", "acme", HOST, "--certificate-arn", CERTIFICATE)
+    added = run(*arguments)
+    assert added.exit_code == 0
+    assert f"{HOST} CNAME d-" in added.stderr
+    shown = as_json(run("--json", *arguments))
+    assert shown["is_address"] is True
+    assert provisioning.show_tenant("acme").base_url == f"https://{HOST}/api/v1"
+    assert company.stack.tenant().base_url == f"https://{HOST}/api/v1"
+
+    assert as_json(run("--json", "domain", "list")) == [shown]
+    assert as_json(run("--json", "domain", "list", "acme")) == [shown]
+    assert as_json(run("--json", "domain", "list", "beta")) == []
+    assert HOST in run("domain", "list").stdout
+
+    refused = run("domain", "remove", HOST)
+    assert refused.exit_code == 1
+    assert "is the address of the tenant acme" in refused.stderr
+    run("tenant", "address", "acme", "--base-url", "https://api.stowage.test/api/v1")
+    for message in ("is removed", "belongs to no tenant"):
+        removed = run("domain", "remove", HOST)
+        assert removed.exit_code == 0
+        assert message in removed.stderr
+    shown = as_json(run("--json", "domain", "remove", HOST))
+    assert shown == {"host": HOST, "state": "removed"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["add", "nobody", HOST], "The tenant nobody does not exist"),
+        (["add", "beta", HOST], f"The host {HOST} belongs to another tenant"),
+        (["add", "acme", "10.0.0.1"], "host: must be a lower-case host name"),
+        (["list", "nobody"], "The tenant nobody does not exist"),
+        (["remove", "*"], "host: must be a lower-case host name"),
+    ],
+)
+def test_refused_domain_command_prints_the_reason(
+    company: Company, arguments: list[str], message: str
+) -> None:
+    assert company
+    certificate = ["--certificate-arn", CERTIFICATE] if arguments[0] == "add" else []
+    refused = run("domain", *arguments, *certificate)
+    assert refused.exit_code == 1
+    assert message in refused.stderr
+
+
+# Names of tenants
+
+
+@pytest.mark.parametrize(
+    "slug",
+    [
+        "", "ab", "acme.shop", "Acme", "ACME", "a" * 33, "a" * 64, "acme-", "1acme", "acme_shop",
+        "acme shop", "acme\n", "\u0430cme", "acm\u00e9", "\uff41cme", "acme/..", "xn--acme-9ua",
+        "admin", "www", "a\u200bcme", "acme\u0000", "{slug}", "acme#1",
+    ],
+)  # fmt: skip
+def test_invalid_slug_is_refused_with_the_field(company: Company, slug: str) -> None:
+    assert company
+    refused = run("tenant", "create", slug)
+    assert refused.exit_code == 1
+    assert "slug: " in refused.stderr
+
+
+@pytest.mark.parametrize("slug", ["-acme", "--acme"])
+def test_slug_that_looks_like_an_option_is_wrong_usage(company: Company, slug: str) -> None:
+    assert company
+    assert run("tenant", "create", slug).exit_code == 2
+    refused = run("tenant", "create", "--", slug)
+    assert refused.exit_code == 1
+    assert "slug: " in refused.stderr
+
+
+@pytest.mark.parametrize("slug", ["abc", "a" * 32, "acme-2", "a-b-c", "a1"])
+def test_valid_slug_is_accepted_from_three_characters_on(company: Company, slug: str) -> None:
+    assert company
+    created = run("tenant", "create", slug)
+    assert created.exit_code == (0 if len(slug) > 2 else 1)
+
+
+def test_help_of_every_command_shows_an_example() -> None:
+    def commands(group: Any, path: list[str]) -> list[list[str]]:
+        found: list[list[str]] = []
+        for name, each in group.commands.items():
+            inner = [*path, name]
+            found += commands(each, inner) if hasattr(each, "commands") else [inner]
+        return found
+
+    every = commands(main, [])
+    assert ["tenant", "delete"] in every
+    for path in every:
+        text = run(*path, "--help").stdout
+        example = " ".join(path)
+        assert f"stowage {example}" in text or f"stowage --json {example}" in text, path

@@ -1,0 +1,51 @@
+"""Every command for tenants can be repeated: the second run changes nothing."""
+
+from typing import Any
+
+import pytest
+
+from shared.identity.tenancy.directory import scan_items
+from tests.integration.cli.command_line import as_json, run
+from tests.integration.offboarding.company import CERTIFICATE, Company
+from tests.stack import Stack
+
+MOVED_TO = "https://wms.acme.example/api/v1"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "tenant create gamma --plan professional --module waves --base-url https://a.test/api/v1",
+        "tenant list",
+        "tenant show acme",
+        "tenant suspend acme",
+        "tenant resume acme",
+        "tenant cancel acme",
+        f"tenant move acme --to {MOVED_TO}",
+        "tenant plan acme professional",
+        "tenant limit acme --requests-per-minute 500",
+        "tenant limit acme --plan",
+        "tenant modules acme --off waves",
+        "tenant settings acme --receipt-tolerance 5 --commit-drops",
+        "tenant address acme --host wms2.acme.test",
+        "tenant address acme --base-url https://a.test/api/v1",
+        f"domain add acme wms2.acme.test --certificate-arn {CERTIFICATE}",
+        "domain list",
+        "domain remove wms2.acme.test",
+    ],
+)
+def test_second_run_of_a_command_changes_nothing(
+    stack: Stack, company: Company, command: str
+) -> None:
+    words = command.split()
+    first = as_json(run("--json", *words))
+    stored = _stored(stack)
+    assert as_json(run("--json", *words)) == first
+    assert _stored(stack) == stored
+    assert company.remains()
+
+
+def _stored(stack: Stack) -> tuple[Any, Any]:
+    """Return all items of the tenant's table and of the control table."""
+    control = sorted(scan_items(""), key=lambda item: str(item["pk"]["S"]))
+    return stack.items(), control

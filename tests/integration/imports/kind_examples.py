@@ -1,0 +1,123 @@
+"""An example of each import kind: bodies of single requests, and the same data as rows."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shared.integration.imports.models import ImportKind
+from tests.integration.imports.import_files import RowValues, cell_value, document_rows
+
+
+@dataclass(frozen=True, slots=True)
+class KindExample:
+    """Entities of one kind: the path and the bodies of the requests that create them."""
+
+    kind: ImportKind
+    path: str
+    bodies: Sequence[Mapping[str, Any]]
+
+    def rows(self) -> list[RowValues]:
+        """Return the entities as rows of an import file."""
+        return list(self._rows())
+
+    def _rows(self) -> Iterator[RowValues]:
+        for body in self.bodies:
+            if "lines" in body:
+                yield from document_rows(body)
+            else:
+                yield {name: cell_value(value) for name, value in body.items()}
+
+
+PRODUCTS = KindExample(
+    "products",
+    "/products",
+    [
+        {
+            "item_code": "0042", "name": "Trowel, small", "barcode": "4006381333931",
+            "type": "tool", "image_url": "https://example.com/t.png", "sales_unit": "UN",
+            "purchase_unit": "BOX", "man_btch_num": True, "inventory_item": True,
+        },
+        {"item_code": "1E5", "name": 'Caña 2½"', "man_ser_num": True},
+        {"item_code": "CALL-OUT", "name": "=2+3", "inventory_item": False},
+    ],
+)  # fmt: skip
+
+ENTRIES = KindExample(
+    "entry_documents",
+    "/entry-documents",
+    [
+        {
+            "external_ref": "PO-1", "type": "purchase_order", "doc_date": "2026-03-01",
+            "due_date": "2026-03-09", "partner_code": "007", "partner_name": "Müller & Söhne",
+            "warehouse_code": "YARD", "comments": "Ring twice",
+            "lines": [
+                {"item_code": "BRICK", "qty": 12.5, "destination_bin": "A-01"},
+                {"item_code": "CEMENT", "qty": 3, "batch": "L-1", "expiry_date": "2027-01-31"},
+                {"item_code": "DRILL", "qty": 2, "serials": ["S-1", "S-2"]},
+            ],
+        },
+        {
+            "external_ref": "PO-1", "type": "Goods receipt", "doc_date": "01/03/2026",
+            "partner_code": "V-2", "warehouse_code": "SHOP",
+            "lines": [{"item_code": "BRICK", "qty": 1}],
+        },
+    ],
+)  # fmt: skip
+
+EXITS = KindExample(
+    "exit_documents",
+    "/exit-documents",
+    [
+        {
+            "external_ref": "SO-1", "type": "Orden de venta", "doc_date": "2026-03-01",
+            "partner_code": "C-1", "partner_name": "Client", "warehouse_code": "YARD",
+            "priority": "Alta", "ship_to": "1 High Street", "comments": "Fragile",
+            "lines": [
+                {"item_code": "BRICK", "qty": 4},
+                {"item_code": "CEMENT", "qty": 2, "batch": "L-1"},
+                {"item_code": "DRILL", "qty": 1, "serials": ["S-1"]},
+            ],
+        },
+        {
+            "external_ref": "SO-2", "type": "delivery_note", "doc_date": "2026-03-02",
+            "partner_code": "C-2", "warehouse_code": "YARD",
+            "lines": [{"item_code": "BRICK", "qty": 5}, {"item_code": "BRICK", "qty": 0.25}],
+        },
+    ],
+)  # fmt: skip
+
+TRANSFERS = KindExample(
+    "transfer_orders",
+    "/transfer-orders",
+    [
+        {
+            "external_ref": "TR-1", "from_warehouse": "YARD", "to_warehouse": "SHOP",
+            "priority": 3, "reason": "Refill", "due_at": "2026-03-01T09:30:00+01:00",
+            "lines": [
+                {"item_code": "BRICK", "qty": 7},
+                {"item_code": "CEMENT", "qty": 1, "batch_num": "L-1"},
+                {"item_code": "CEMENT", "qty": 2, "expected_batches": ["L-2", "L-3"]},
+                {"item_code": "DRILL", "qty": 2, "expected_series": ["S-1", "S-2"]},
+            ],
+        },
+        {
+            "external_ref": "TR-2", "from_warehouse": "SHOP", "to_warehouse": "YARD",
+            "lines": [{"item_code": "BRICK", "qty": 1}],
+        },
+    ],
+)  # fmt: skip
+
+PICK_FACES = KindExample(
+    "pick_faces",
+    "/pick-faces",
+    [
+        {
+            "item_code": "BRICK", "warehouse_code": "YARD", "bin_code": "F-01",
+            "minimum": 10, "maximum": 100.5,
+        },
+        {"item_code": "BRICK", "warehouse_code": "YARD", "bin_code": "B-01", "minimum": 0},
+        {"item_code": "CEMENT", "warehouse_code": "YARD", "bin_code": "F-01"},
+    ],
+)  # fmt: skip
+
+KIND_EXAMPLES = (PRODUCTS, ENTRIES, EXITS, TRANSFERS, PICK_FACES)

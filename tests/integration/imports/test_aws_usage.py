@@ -1,0 +1,124 @@
+"""AWS calls and write units of imports: no call per row."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+
+from shared.integration.imports.models import ImportKind
+from tests.bench.meter import metered
+from tests.faults import AwsFaults, Recording
+from tests.import_scenario import ImportScenario
+from tests.integration.imports.import_files import as_csv
+from tests.warehouse_scenario import WarehouseScenario
+
+ROWS = 1000
+_CONSTANT = 30
+"""Calls that do not depend on the rows: for tokens, the import record and the file."""
+
+
+def record_import(
+    scenario: ImportScenario,
+    aws_faults: AwsFaults,
+    kind: ImportKind,
+    rows: Sequence[Sequence[object]],
+) -> tuple[Recording, Recording, float]:
+    """Import rows; return the calls of validation and commit, and the write units of the commit."""
+    with aws_faults.recorded() as validation:
+        one = scenario.import_file(kind, "rows.csv", as_csv(rows))
+    assert one["rows"]["valid"] == len(rows) - 1, one
+    with aws_faults.recorded() as commit, metered(aws_faults) as units:
+        done = scenario.commit(one["id"])
+    assert done["status"] == "committed", done
+    return validation, commit, units.writes
+
+
+def products(note: str) -> list[list[object]]:
+    header: list[object] = ["item_code", "name", "barcode", "type"]
+    rows: list[list[object]] = [
+        [f"P-{n:04d}", f"Product {n}", f"84000{n:06d}", note] for n in range(ROWS)
+    ]
+    return [header, *rows]
+
+
+def test_products_need_no_call_per_row(scenario: ImportScenario, aws_faults: AwsFaults) -> None:
+    single = {"item_code": "S", "name": "Product 0", "barcode": "84000000000", "type": "goods"}
+    scenario.erp.post("/products", single | {"item_code": "FIRST"})
+    with metered(aws_faults) as single_request:
+        scenario.erp.post("/products", single)
+
+    header: list[object] = ["sku", "name"]
+    _, least, _ = record_import(scenario, aws_faults, "products", [header, ["ONE", "Of one row"]])
+    allowed = ROWS / 20 + len(least.calls)
+
+    validation, commit, writes = record_import(scenario, aws_faults, "products", products("goods"))
+    assert len(validation.calls) <= _CONSTANT
+    assert len(commit.calls) <= allowed, Counter(commit.operations)
+    assert writes / ROWS <= 1.2 * single_request.writes
+
+    # An import that changes all products needs no call per row either.
+    validation, commit, writes = record_import(scenario, aws_faults, "products", products("tools"))
+    assert len(validation.calls) <= _CONSTANT
+    assert len(commit.calls) <= allowed + ROWS / 100, Counter(commit.operations)
+
+    # An import that changes nothing writes almost nothing.
+    _, _, writes = record_import(scenario, aws_faults, "products", products("tools")[:201])
+    assert writes <= 200 / 2
+
+
+@pytest.fixture
+def goods(yard: WarehouseScenario) -> WarehouseScenario:
+    """Add 20 products and 40 positions."""
+    for number in range(20):
+        body = {"item_code": f"G-{number}", "name": f"Good {number}"}
+        assert yard.erp.post("/products", body).status == 201
+    for number in range(40):
+        body = {"whs_code": "YARD", "bin_code": f"P-{number}"}
+        assert yard.erp.post("/warehouse-positions", body).status == 201
+    return yard
+
+
+def test_documents_need_no_call_per_row(
+    scenario: ImportScenario, goods: WarehouseScenario, aws_faults: AwsFaults
+) -> None:
+    del goods
+    header = [
+        "external_ref", "type", "doc_date", "partner_code", "warehouse_code", "item_code", "qty",
+    ]  # fmt: skip
+    rows = [
+        [f"SO-{n // 5}", "sale_order", "2026-03-01", "C-1", "YARD", f"G-{n % 20}", n + 1]
+        for n in range(ROWS)
+    ]
+    validation, commit, _ = record_import(scenario, aws_faults, "exit_documents", [header, *rows])
+    # Each chunk reads the items of its rows, 100 in a call.
+    assert len(validation.calls) <= _CONSTANT
+    assert Counter(validation.operations)["BatchGetItem"] <= ROWS / 5 / 100 + 2
+    transactions = Counter(commit.operations)["TransactWriteItems"]
+    assert transactions <= ROWS / 5 / 24 + 3
+    assert len(commit.calls) <= 4 * transactions + _CONSTANT
+
+
+def test_transfer_orders_need_no_call_per_row(
+    scenario: ImportScenario, goods: WarehouseScenario, aws_faults: AwsFaults
+) -> None:
+    del goods
+    header = ["external_ref", "from_warehouse", "to_warehouse", "item_code", "qty"]
+    rows = [[f"TR-{n // 2}", "YARD", "SHOP", f"G-{n % 20}", 1] for n in range(200)]
+    validation, commit, _ = record_import(scenario, aws_faults, "transfer_orders", [header, *rows])
+    assert len(validation.calls) <= _CONSTANT
+    transactions = Counter(commit.operations)["TransactWriteItems"]
+    assert transactions <= 100 / 19 + 4
+    assert len(commit.calls) <= 4 * transactions + _CONSTANT
+
+
+def test_pick_faces_need_no_call_per_row(
+    scenario: ImportScenario, goods: WarehouseScenario, aws_faults: AwsFaults
+) -> None:
+    del goods
+    header = ["item_code", "warehouse_code", "bin_code", "minimum"]
+    rows = [[f"G-{n % 20}", "YARD", f"P-{n // 5}", n] for n in range(200)]
+    validation, commit, _ = record_import(scenario, aws_faults, "pick_faces", [header, *rows])
+    assert len(validation.calls) <= _CONSTANT
+    transactions = Counter(commit.operations)["TransactWriteItems"]
+    assert transactions <= 200 / 24 + 4
+    assert len(commit.calls) <= 4 * transactions + _CONSTANT

@@ -1,0 +1,239 @@
+"""Files that are dropped into the bucket are imported or rejected, and results are written."""
+
+import json
+from typing import Any
+from urllib.parse import quote_plus
+
+import pytest
+
+from operations import provisioning
+from shared.identity.tenancy.directory import directory
+from shared.identity.tenancy.tenant import MODULES
+from shared.integration.imports.models import MAX_FILE_BYTES
+from tests.import_scenario import ImportScenario
+from tests.integration.imports.import_files import as_csv, as_xlsx, reported_problems, table
+from tests.integration.imports.kind_examples import KIND_EXAMPLES
+from tests.integration.imports.outcome import all_imports, report_problems
+from tests.warehouse_scenario import WarehouseScenario
+
+GOODS = as_csv([["item_code", "name"], ["A", "Good"], ["B", ""]])
+PROBLEMS = {(3, "name", "is required")}
+
+
+def drop(scenario: ImportScenario, name: str, content: bytes = GOODS) -> dict[str, bytes]:
+    """Drop a file, run the worker, and return the files in the bucket."""
+    scenario.put_file(f"drop/{name}", content)
+    scenario.drain_queue()
+    return scenario.files()
+
+
+def result(files: dict[str, bytes], name: str) -> dict[str, Any]:
+    """Return the result of a dropped file."""
+    data: dict[str, Any] = json.loads(files[f"drop/{name}.result.json"])
+    return data
+
+
+def test_a_file_of_every_kind_is_imported(
+    scenario: ImportScenario, yard: WarehouseScenario
+) -> None:
+    for example in KIND_EXAMPLES:
+        name = f"{example.kind}/file.xlsx"
+        files = drop(scenario, name, as_xlsx(table(example.kind, example.rows())))
+        one = all_imports(scenario)[-1]
+        assert (one["kind"], one["status"], one["file"]) == (example.kind, "validated", "file.xlsx")
+        assert result(files, name) == one
+        before = yard.erp.get(example.path).json()["meta"]["total"]
+        done = scenario.commit(one["id"])
+        assert done["status"] == "committed"
+        assert result(scenario.files(), name) == done
+        after = yard.erp.get(example.path).json()["meta"]["total"]
+        assert after == before + len(example.bodies)
+
+
+def test_the_error_report_is_written_next_to_the_file(scenario: ImportScenario) -> None:
+    files = drop(scenario, "products/goods.csv")
+    assert set(files) == {
+        "drop/products/goods.csv",
+        "drop/products/goods.csv.result.json",
+        "drop/products/goods.csv.errors.xlsx",
+    }
+    assert files["drop/products/goods.csv"] == GOODS
+    assert reported_problems(files["drop/products/goods.csv.errors.xlsx"]) == PROBLEMS
+    [one] = all_imports(scenario)
+    assert report_problems(scenario, one) == PROBLEMS
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "two words.csv",
+        "1+1=2.csv",
+        "año ñandú 部品.csv",
+        "100%.csv",
+        "a&b;c,d.csv",
+        "%2B.csv",
+        "UPPER.CSV",
+        f"{'long' * 50}.csv",
+    ],
+)
+def test_file_names_may_have_any_characters(name: str, scenario: ImportScenario) -> None:
+    files = drop(scenario, f"products/{name}")
+    [one] = all_imports(scenario)
+    assert (one["status"], one["rows"]["valid"]) == ("validated", 1)
+    assert result(files, f"products/{name}") == one
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("product/a.csv", GOODS, "'drop/product/a.csv' is not a valid name. Use drop/KIND/FILE"),
+        ("Products/a.csv", GOODS, "'drop/Products/a.csv' is not a valid name."),
+        ("a.csv", GOODS, "'drop/a.csv' is not a valid name."),
+        ("products/today/a.csv", GOODS, "is not a valid name"),
+        (
+            "products/a.txt",
+            GOODS,
+            "The name of the file must end in .xlsx (workbook) or .csv (text file).",
+        ),
+        ("products/a.csv.exe", GOODS, "The name of the file must end in .xlsx"),
+        ("products/a", GOODS, "The name of the file must end in .xlsx"),
+        ("products/a.csv", b"", "The file is empty."),
+    ],
+)
+def test_a_refused_file_is_moved_with_the_reason(
+    name: str, content: bytes, reason: str, scenario: ImportScenario
+) -> None:
+    files = drop(scenario, name, content)
+    written_reason = files.pop(f"rejected/{name}.reason.txt").decode()
+    assert files == {f"rejected/{name}": content}
+    assert reason in written_reason
+    assert written_reason.endswith("\n")
+    assert all_imports(scenario) == []
+
+
+def test_a_file_that_is_too_large_is_refused(scenario: ImportScenario) -> None:
+    scenario.put_file("drop/products/a.csv", GOODS)
+    [body] = scenario.take_messages()
+    larger = body.replace(f'"size": {len(GOODS)}', f'"size": {MAX_FILE_BYTES + 1}')
+    assert larger != body
+    assert not scenario.deliver(larger)
+    written_reason = scenario.files()["rejected/products/a.csv.reason.txt"].decode()
+    assert (
+        written_reason
+        == f"The file has {MAX_FILE_BYTES + 1} bytes; at most {MAX_FILE_BYTES} are allowed.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("state", "reason"), [("suspended", "suspended"), ("cancelled", "cancelled"), ("moved", "own")]
+)
+def test_files_of_an_inactive_tenant_are_refused(
+    state: Any, reason: str, scenario: ImportScenario
+) -> None:
+    moved_to = "https://wms.acme.example/api/v1" if state == "moved" else None
+    provisioning.set_state(scenario.slug, state, moved_to=moved_to)
+    directory.clear()
+    files = drop(scenario, "products/goods.csv")
+    written_reason = files.pop("rejected/products/goods.csv.reason.txt").decode()
+    assert files == {"rejected/products/goods.csv": GOODS}
+    assert reason in written_reason
+
+
+def test_files_are_refused_while_the_module_is_off(scenario: ImportScenario) -> None:
+    provisioning.set_modules(scenario.slug, MODULES - {"bulk_import"})
+    directory.clear()
+    files = drop(scenario, "products/goods.csv")
+    written_reason = files.pop("rejected/products/goods.csv.reason.txt").decode()
+    assert files == {"rejected/products/goods.csv": GOODS}
+    assert written_reason == "Bulk import is inactive. Enable it in the settings.\n"
+
+
+def test_an_upload_of_an_inactive_tenant_fails(scenario: ImportScenario) -> None:
+    answer = scenario.erp.post("/imports/uploads", {"kind": "products", "filename": "goods.csv"})
+    provisioning.set_state(scenario.slug, "suspended")
+    directory.clear()
+    scenario.put_file(answer.data["upload"]["fields"]["key"].partition("/")[2], GOODS)
+    scenario.drain_queue()
+    provisioning.set_state(scenario.slug, "active")
+    directory.clear()
+    [one] = all_imports(scenario)
+    assert one["status"] == "failed"
+    assert "suspended" in one["structure_errors"][0]
+
+
+def test_drops_are_committed_automatically_if_enabled(scenario: ImportScenario) -> None:
+    WarehouseScenario(scenario.erp).settle(commit_drops=True)
+    files = drop(scenario, "products/goods.csv")
+    [one] = all_imports(scenario)
+    assert (one["status"], one["documents"]["committed"]) == ("committed", 1)
+    assert result(files, "products/goods.csv") == one
+    assert reported_problems(files["drop/products/goods.csv.errors.xlsx"]) == PROBLEMS
+    assert [product["item_code"] for product in scenario.erp.walk("/products")] == ["A"]
+
+
+def test_other_uploads_are_not_committed_automatically(scenario: ImportScenario) -> None:
+    WarehouseScenario(scenario.erp).settle(commit_drops=True)
+    assert scenario.import_file("products", "goods.csv", GOODS)["status"] == "validated"
+
+
+def test_an_invalid_drop_has_a_result(scenario: ImportScenario) -> None:
+    WarehouseScenario(scenario.erp).settle(commit_drops=True)
+    files = drop(scenario, "products/goods.csv", b"nothing,here\n1,2\n")
+    [one] = all_imports(scenario)
+    assert one["status"] == "invalid"
+    assert result(files, "products/goods.csv") == one
+
+
+def test_a_cancelled_drop_has_a_result(scenario: ImportScenario) -> None:
+    drop(scenario, "products/goods.csv")
+    assert scenario.erp.post("/imports/1/cancel").status == 200
+    scenario.drain_queue()
+    one = scenario.get_import(1)
+    assert one["status"] == "cancelled"
+    assert result(scenario.files(), "products/goods.csv") == one
+
+
+def test_results_are_not_imported(scenario: ImportScenario) -> None:
+    files = drop(scenario, "products/goods.csv")
+    for name in files:
+        if name != "drop/products/goods.csv":
+            scenario.put_file(name, files[name])
+    scenario.put_file("rejected/products/x.csv", GOODS)
+    scenario.put_file("rejected/products/x.csv.reason.txt", b"no")
+    scenario.put_file("drop/products/", b"")
+    scenario.drain_queue()
+    assert len(all_imports(scenario)) == 1
+    assert set(scenario.files()) == {
+        *files, "rejected/products/x.csv", "rejected/products/x.csv.reason.txt", "drop/products/",
+    }  # fmt: skip
+
+
+def test_each_created_file_is_imported_once(scenario: ImportScenario) -> None:
+    scenario.put_file("drop/products/goods.csv", GOODS)
+    [notification] = scenario.take_messages()
+    for _ in range(3):
+        assert not scenario.deliver(notification, notification)
+    scenario.drain_queue()
+    assert len(all_imports(scenario)) == 1
+
+    new = as_csv([["item_code", "name"], ["C", "New"]])
+    drop(scenario, "products/goods.csv", new)
+    assert not scenario.deliver(notification)
+    scenario.drain_queue()
+    first, second = all_imports(scenario)
+    assert (first["rows"]["total"], second["rows"]["total"]) == (2, 1)
+    # The same content with another sequencer is a new file.
+    scenario.put_file("drop/products/goods.csv", new)
+    [repeated] = scenario.take_messages()
+    assert not scenario.deliver(repeated.replace('"sequencer": "', '"sequencer": "1'))
+    assert len(all_imports(scenario)) == 3
+
+
+def test_keys_in_notifications_are_url_decoded(scenario: ImportScenario) -> None:
+    scenario.put_file("drop/products/a b+c.csv", GOODS)
+    [notification] = scenario.take_messages()
+    [record] = json.loads(notification)["Records"]
+    assert record["s3"]["object"]["key"] == f"acme/drop/products/{quote_plus('a b+c.csv')}"
+    assert not scenario.deliver(notification)
+    [one] = all_imports(scenario)
+    assert one["file"] == "a b+c.csv"

@@ -1,0 +1,330 @@
+"""Concurrent workers and requests on the same import.
+
+Each seed determines one interleaving of their AWS calls.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tests.clock import Clock
+from tests.faults import Answer, AwsFaults, Call, Forward, Killed, kill_before
+from tests.import_scenario import ImportScenario
+from tests.integration.imports.import_files import as_csv
+from tests.integration.imports.outcome import all_imports, ensure_settled, report_problems, snapshot
+from tests.interleaving import Scheduler, replayable, seeds
+from tests.stack import Stack
+from tests.warehouse_scenario import WarehouseScenario
+
+_MAX_ROUNDS = 30
+_INTERLEAVINGS = 3
+
+GOOD = [f"P-{n}" for n in range(1, 6)]
+GOODS = as_csv([["item_code", "name"], *([code, f"Good {code}"] for code in GOOD), ["P-6", ""]])
+
+type Action = Callable[[], Any]
+
+
+@pytest.fixture
+def scheduler(aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> Scheduler:
+    """Use several chunks and transactions for a few rows, and no leases."""
+    monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
+    monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 2)
+    monkeypatch.setattr("shared.integration.imports.validation._CHUNK_ROWS", 2)
+    monkeypatch.setattr("shared.integration.imports.commit.MAX_ACTIONS", 5)
+    for module in ("validation", "commit", "allocation", "worker", "service"):
+        monkeypatch.setattr(f"shared.integration.imports.{module}.LEASE_MS", 0)
+    return Scheduler(aws_faults, monkeypatch)
+
+
+@dataclass(frozen=True, slots=True)
+class ConcurrentImports:
+    """Imports of acme, whose actions run concurrently."""
+
+    imports: ImportScenario
+    scheduler: Scheduler
+
+    def run_concurrently(self, *actions: Action, seed: int) -> list[Any]:
+        """Run actions concurrently, then deliver the remaining messages to the worker."""
+        results = self.scheduler.run(actions, seed)
+        for _ in range(_MAX_ROUNDS):
+            bodies = self.imports.take_messages()
+            if not bodies:
+                break
+            self.scheduler._clock.advance(31)
+            assert not self.imports.deliver(*bodies)
+        ensure_settled(self.imports)
+        return results
+
+    def delivery(self, import_id: int) -> Action:
+        """Return the action of delivering a message for an import."""
+        body = json.dumps({"tenant": self.imports.slug, "import": import_id})
+
+        def deliver() -> None:
+            assert not self.imports.deliver(body)
+
+        return deliver
+
+    def post(self, path: str, key: str | None = None) -> Action:
+        """Return the action of making a request."""
+        erp = self.imports.erp
+        return lambda: erp.post(path, key=key)
+
+
+def each_interleaving(stack: Stack, scheduler: Scheduler, *, large: bool = False) -> Iterator[Any]:
+    """Yield the run, an uploaded import and the seed, each time from the same start."""
+    run = ConcurrentImports(ImportScenario(stack), scheduler)
+    if large:
+        number = run.imports.upload("products", "goods.csv", GOODS).data["id"]
+        run.imports.take_messages()
+    else:
+        number = run.imports.import_file("products", "goods.csv", GOODS)["id"]
+    as_prepared = stack.keep()
+    for seed in seeds(_INTERLEAVINGS):
+        with replayable(seed):
+            yield run, number, seed
+        as_prepared()
+        run.imports.take_messages()
+
+
+def assert_validated(scenario: ImportScenario) -> None:
+    [one] = all_imports(scenario)
+    assert one["status"] == "validated"
+    assert one["rows"] == {"total": 6, "valid": 5, "error": 1}
+    assert one["documents"] == {"total": 6, "valid": 5, "committed": 0}
+    assert report_problems(scenario, one) == {(7, "name", "is required")}
+
+
+def assert_committed(scenario: ImportScenario) -> None:
+    [one] = all_imports(scenario)
+    assert one["status"] == "committed"
+    assert one["documents"] == {"total": 6, "valid": 5, "committed": 5}
+    assert report_problems(scenario, one) == {(7, "name", "is required")}
+    expected = Counter[tuple[object, ...]](("product", (name,)) for name in GOOD)
+    expected.update(("event", "product.created", (name,)) for name in GOOD)
+    found = snapshot(scenario)
+    assert {name: count for name, count in found.items() if name[0] != "import"} == expected
+
+
+def test_two_workers_validate_one_import(
+    stack: Stack, scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shared.integration.imports.service._SYNC_FILE_BYTES", 0)
+    for run, number, seed in each_interleaving(stack, scheduler, large=True):
+        run.run_concurrently(run.delivery(number), run.delivery(number), seed=seed)
+        assert_validated(run.imports)
+
+
+def test_two_workers_commit_one_import(
+    stack: Stack, scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shared.integration.imports.service._SYNC_GROUPS", 0)
+    for run, number, seed in each_interleaving(stack, scheduler):
+        assert run.post(f"/imports/{number}/commit")().status == 202
+        run.run_concurrently(run.delivery(number), run.delivery(number), seed=seed)
+        assert_committed(run.imports)
+
+
+def test_one_of_two_commits_is_refused(stack: Stack, scheduler: Scheduler) -> None:
+    for run, number, seed in each_interleaving(stack, scheduler):
+        commit = f"/imports/{number}/commit"
+        answers = run.run_concurrently(run.post(commit, "a"), run.post(commit, "b"), seed=seed)
+        assert sorted(answer.status for answer in answers) == [202, 409]
+        assert {answer.code for answer in answers if answer.status == 409} == {"import_refused"}
+        assert_committed(run.imports)
+
+
+def test_a_repeated_commit_applies_the_rows_once(stack: Stack, scheduler: Scheduler) -> None:
+    for run, number, seed in each_interleaving(stack, scheduler):
+        commit = f"/imports/{number}/commit"
+        answers = run.run_concurrently(run.post(commit, "a"), run.post(commit, "a"), seed=seed)
+        assert {answer.status for answer in answers} <= {202, 409}
+        refused = {answer.code for answer in answers if answer.status == 409}
+        assert refused <= {"duplicate_in_flight"}
+        assert_committed(run.imports)
+
+
+def test_a_commit_concurrent_with_workers_applies_the_rows_once(
+    stack: Stack, scheduler: Scheduler
+) -> None:
+    for run, number, seed in each_interleaving(stack, scheduler):
+        commit = run.post(f"/imports/{number}/commit")
+        answer, *_ = run.run_concurrently(
+            commit, run.delivery(number), run.delivery(number), seed=seed
+        )
+        assert answer.status == 202
+        assert_committed(run.imports)
+
+
+def test_a_cancellation_during_the_validation_succeeds(
+    stack: Stack, scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shared.integration.imports.service._SYNC_FILE_BYTES", 0)
+    for run, number, seed in each_interleaving(stack, scheduler, large=True):
+        cancel = run.post(f"/imports/{number}/cancel")
+        answer, _ = run.run_concurrently(cancel, run.delivery(number), seed=seed)
+        assert answer.status == 200
+        [one] = all_imports(run.imports)
+        assert one["status"] == "cancelled"
+        assert set(snapshot(run.imports)) == {("import", ("products", "cancelled"))}
+
+
+def test_either_a_cancellation_or_a_commit_succeeds(stack: Stack, scheduler: Scheduler) -> None:
+    for run, number, seed in each_interleaving(stack, scheduler):
+        actions = (run.post(f"/imports/{number}/cancel"), run.post(f"/imports/{number}/commit"))
+        cancel, commit = run.run_concurrently(*actions, seed=seed)
+        assert sorted((cancel.status, commit.status)) in ([200, 409], [202, 409])
+        assert {cancel.status, commit.status} & {409}
+        if commit.status == 202:
+            assert cancel.code == "import_refused"
+            assert_committed(run.imports)
+        else:
+            assert commit.code == "import_refused"
+            assert set(snapshot(run.imports)) == {("import", ("products", "cancelled"))}
+
+
+def test_an_automatic_and_a_requested_commit_apply_the_rows_once(
+    stack: Stack, scheduler: Scheduler
+) -> None:
+    scenario = ImportScenario(stack)
+    scenario.put_file("drop/products/goods.csv", GOODS)
+    scenario.drain_queue()
+    WarehouseScenario(scenario.erp).settle(commit_drops=True)
+    as_dropped = stack.keep()
+    for seed in seeds(_INTERLEAVINGS):
+        with replayable(seed):
+            run = ConcurrentImports(scenario, scheduler)
+            [one] = all_imports(scenario)
+            assert one["status"] == "validated"
+            answer, _ = run.run_concurrently(
+                run.post(f"/imports/{one['id']}/commit"), run.delivery(one["id"]), seed=seed
+            )
+            assert answer.status in {202, 409}
+            assert_committed(scenario)
+        as_dropped()
+        scenario.take_messages()
+
+
+def run_before_call(
+    aws_faults: AwsFaults, index: int, action: Action, results: list[Any]
+) -> AbstractContextManager[None]:
+    """Run an action before the call `index`, counted from 0, and append its result to `results`."""
+    calls = iter(range(1_000))
+
+    def fault(_call: Call, forward: Forward) -> Answer:
+        if not results and next(calls) == index:
+            results.append(None)  # the calls of the action are not counted
+            results[0] = action()
+        return forward()
+
+    return aws_faults.faulty(fault)
+
+
+@pytest.fixture
+def scenario_with_small_steps(
+    scenario: ImportScenario, monkeypatch: pytest.MonkeyPatch
+) -> ImportScenario:
+    monkeypatch.setattr("shared.integration.imports.validation._CHUNK_ROWS", 3)
+    monkeypatch.setattr("shared.integration.imports.commit.MAX_ACTIONS", 8)
+    monkeypatch.setattr("shared.integration.imports.service._SYNC_FILE_BYTES", 0)
+    monkeypatch.setattr("shared.integration.imports.service._SYNC_GROUPS", 0)
+    return scenario
+
+
+def test_an_import_can_be_cancelled_between_any_two_calls_of_its_validation(
+    scenario_with_small_steps: ImportScenario, aws_faults: AwsFaults
+) -> None:
+    scenario = scenario_with_small_steps
+    number = scenario.upload("products", "goods.csv", GOODS).data["id"]
+    body = scenario.take_messages()[-1]
+    as_uploaded = scenario.stack.keep()
+    erp = scenario.erp
+    with aws_faults.recorded() as seen:
+        assert not scenario.deliver(body)
+    assert len(seen.calls) > 10
+    for index in range(len(seen.calls)):
+        as_uploaded()
+        scenario.take_messages()
+        results: list[Any] = []
+        with run_before_call(
+            aws_faults, index, lambda: erp.post(f"/imports/{number}/cancel"), results
+        ):
+            assert not scenario.deliver(body)
+        assert results[0].status == 200, index
+        scenario.drain_queue()
+        [one] = all_imports(scenario)
+        assert one["status"] == "cancelled", (index, seen.operations)
+
+
+def test_a_second_commit_is_refused_between_any_two_calls_of_the_first(
+    scenario_with_small_steps: ImportScenario, aws_faults: AwsFaults
+) -> None:
+    scenario = scenario_with_small_steps
+    number = scenario.import_file("products", "goods.csv", GOODS)["id"]
+    as_validated = scenario.stack.keep()
+    erp = scenario.erp
+    commit = f"/imports/{number}/commit"
+    with aws_faults.recorded() as seen:
+        assert erp.post(commit, key="a").status == 202
+    for index in range(1, len(seen.calls)):
+        as_validated()
+        scenario.take_messages()
+        results: list[Any] = []
+        with run_before_call(aws_faults, index, lambda: erp.post(commit, key="b"), results):
+            answer = erp.post(commit, key="a")
+        assert sorted((answer.status, results[0].status)) == [202, 409], index
+        scenario.drain_queue()
+        assert_committed(scenario)
+
+
+def test_a_message_is_postponed_while_another_worker_has_the_lease(
+    scenario: ImportScenario, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    erp = scenario.erp
+    fields = {"kind": "products"}
+    erp.upload("/imports", fields, ("goods.csv", GOODS))  # fills the caches of the environment
+    with aws_faults.recorded() as seen:
+        erp.upload("/imports", fields, ("goods.csv", GOODS))
+    scenario.stack.empty()
+    scenario.take_messages()
+    with pytest.raises(Killed), aws_faults.faulty(kill_before(len(seen.calls) - 1)):
+        erp.upload("/imports", fields, ("goods.csv", GOODS))
+    [message] = scenario.take_messages()
+
+    assert not scenario.deliver(message)  # the lease of the dead request has not expired
+    [one] = all_imports(scenario)
+    assert one["status"] == "validating"
+    assert len(scenario.messages()) == 1
+
+    clock.advance(31)
+    scenario.drain_queue()
+    assert_validated(scenario)
+
+
+def test_two_workers_validate_a_dropped_file_once_between_any_two_calls(
+    scenario: ImportScenario, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("validation", "commit", "worker", "service"):
+        monkeypatch.setattr(f"shared.integration.imports.{module}.LEASE_MS", 0)
+    scenario.put_file("drop/products/goods.csv", GOODS)
+    [notification] = scenario.take_messages()
+    assert not scenario.deliver(notification)
+    [body] = scenario.take_messages()
+    as_received = scenario.stack.keep()
+    with aws_faults.recorded() as seen:
+        assert not scenario.deliver(body)
+    assert len(seen.calls) > 10
+    for index in range(len(seen.calls)):
+        as_received()
+        results: list[Any] = []
+        with run_before_call(aws_faults, index, lambda: scenario.deliver(body), results):
+            assert not scenario.deliver(body)
+        assert results == [[]]
+        scenario.drain_queue()
+        assert_validated(scenario)
+        assert "warning" not in scenario.erp.get("/imports/1").json(), index

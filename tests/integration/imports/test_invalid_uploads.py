@@ -1,0 +1,182 @@
+"""Invalid uploads are refused, and nothing is stored."""
+
+import pytest
+
+from shared.integration.imports.models import MAX_REQUEST_FILE_BYTES
+from shared.integration.imports.upload_checks import ensure_acceptable
+from shared.kernel.errors import ImportRefused
+from tests.gateway import Form, Response
+from tests.import_scenario import ImportScenario
+from tests.integration.imports.import_files import as_csv
+from tests.integration.imports.outcome import all_imports
+
+GOODS = as_csv([["item_code", "name"], ["A", "Good"]])
+GOOD = Form({"kind": "products"}, ("goods.csv", GOODS))
+CASES = {
+    "another content type": ("text/csv", GOODS),
+    "no boundary": ("multipart/form-data", GOOD.encoded()),
+    "another boundary": ("multipart/form-data; boundary=other", GOOD.encoded()),
+    "an empty body": (GOOD.media, b""),
+    "cut off in the file": (GOOD.media, GOOD.encoded()[:-45]),
+    "cut off in the head": (GOOD.media, GOOD.encoded()[:60]),
+    "a part without a name": (
+        GOOD.media,
+        GOOD.encoded().replace(b'form-data; name="kind"', b"form-data"),
+    ),
+    "a field that is no UTF-8": (
+        GOOD.media,
+        GOOD.encoded().replace(b"\r\nproducts\r\n", b"\r\n\xff\xfe\r\n"),
+    ),
+    "a field of many bytes": (GOOD.media, Form({"kind": "x" * 20_000}, GOOD.file).encoded()),
+    "a hundred fields": (
+        GOOD.media,
+        Form({f"f{n}": "x" for n in range(100)} | {"kind": "products"}, GOOD.file).encoded(),
+    ),
+}
+REPEATED = {
+    "a field twice": (
+        GOOD.media,
+        Form({"kind": "products", "kind2": "products"}, GOOD.file)
+        .encoded()
+        .replace(b"kind2", b"kind"),
+    ),
+    "two files": (
+        GOOD.media,
+        Form({"kind": "products"}, GOOD.file)
+        .encoded()
+        .replace(b'name="kind"', b'name="file"; filename="a.csv"'),
+    ),
+    "options as a text and as an object": (
+        GOOD.media,
+        Form({"kind": "products", "options": "x", "options[on_duplicate]": "skip"}).encoded(),
+    ),
+}
+
+
+def post(scenario: ImportScenario, media: str, body: bytes) -> Response:
+    return scenario.erp.send("POST", "/imports", raw=body, headers={"Content-Type": media})
+
+
+def test_an_invalid_form_is_a_bad_request(scenario: ImportScenario) -> None:
+    before = len(scenario.stack.items())
+    for name, (media, body) in CASES.items():
+        answer = post(scenario, media, body)
+        assert (answer.status, answer.code) == (400, "bad_request"), (name, answer.text)
+    assert len(scenario.stack.items()) == before
+    assert scenario.take_messages() == []
+
+
+def test_a_repeated_field_is_refused(scenario: ImportScenario) -> None:
+    for (name, (media, body)), field in zip(
+        REPEATED.items(), ("kind", "file", "options"), strict=True
+    ):
+        answer = post(scenario, media, body)
+        assert (answer.status, answer.code) == (422, "validation_failed"), (name, answer.text)
+        assert field in [error["field"] for error in answer.json()["errors"]]
+    assert all_imports(scenario) == []
+
+
+def test_json_is_refused_where_a_form_is_required(scenario: ImportScenario) -> None:
+    answer = scenario.erp.post("/imports", {"kind": "products"})
+    assert (answer.status, answer.code) == (400, "bad_request")
+    assert "multipart/form-data" in answer.json()["message"]
+
+
+def test_a_form_is_refused_where_json_is_required(scenario: ImportScenario) -> None:
+    answer = scenario.erp.post("/imports/uploads", GOOD)
+    assert (answer.status, answer.code) == (400, "bad_request")
+
+
+@pytest.mark.parametrize(
+    ("form", "fields"),
+    [
+        (Form({}), ["kind", "file"]),
+        (Form({"kind": "products"}), ["file"]),
+        (Form({"kind": "products", "file": "item_code,name"}), ["file"]),
+        (Form({"kind": ""}, GOOD.file), ["kind"]),
+        (Form({"kind": "stock"}, GOOD.file), ["kind"]),
+        (Form({"kind": "Products"}, GOOD.file), ["kind"]),
+        (
+            Form(
+                {
+                    "kind": "stock",
+                    "options[on_duplicate]": "overwrite",
+                    "options[auto_allocate]": "perhaps",
+                }
+            ),
+            ["kind", "file", "options.on_duplicate", "options.auto_allocate"],
+        ),
+        (Form({"kind": "products", "options": "skip"}, GOOD.file), ["options"]),
+    ],
+    ids=str,
+)
+def test_all_invalid_fields_are_reported_together(
+    form: Form, fields: list[str], scenario: ImportScenario
+) -> None:
+    answer = scenario.erp.post("/imports", form)
+    assert (answer.status, answer.code) == (422, "validation_failed"), answer.text
+    assert [error["field"] for error in answer.json()["errors"]] == fields
+    assert all_imports(scenario) == []
+
+
+def test_booleans_in_forms_are_texts(scenario: ImportScenario) -> None:
+    for text in ("true", "TRUE", "1", "false", "0", "", " true "):
+        fields = {"kind": "products", "options[auto_allocate]": text, "unknown": "x"}
+        assert scenario.erp.post("/imports", Form(fields, GOOD.file)).status == 202, text
+
+
+def test_other_types_of_files_are_refused(scenario: ImportScenario) -> None:
+    for name in ("goods.exe", "goods.csv.exe", "goods", "goods.xlsm", ".", "csv", "a.csv/b"):
+        body = {"kind": "products", "filename": name}
+        for answer in (
+            scenario.upload("products", name, GOODS),
+            scenario.erp.post("/imports/uploads", body),
+        ):
+            assert (answer.status, answer.code) == (422, "import_refused"), answer.text
+    assert scenario.upload("products", "", GOODS).status == 422
+    assert all_imports(scenario) == []
+
+
+def test_file_names_are_stored_without_folders(scenario: ImportScenario) -> None:
+    for sent, kept in {
+        "../../etc/goods.csv": "goods.csv",
+        "C:\\files\\goods.csv": "goods.csv",
+        "año.csv": "año.csv",
+        " goods.csv ": "goods.csv",
+        f"{'x' * 180}.csv": f"{'x' * 100}.csv",
+        "a;b=c.CSV": "a;b=c.CSV",
+        "a|b.csv": "a_b.csv",
+    }.items():
+        answer = scenario.upload("products", sent, GOODS)
+        assert (answer.status, answer.data["file"]) == (202, kept)
+        body = {"kind": "products", "filename": sent}
+        requested = scenario.erp.post("/imports/uploads", body)
+        assert (requested.status, requested.data["file"]) == (201, kept)
+        number = requested.data["id"]
+        assert requested.data["upload"]["fields"]["key"] == f"acme/uploads/{number}/{kept}"
+
+
+def test_a_file_that_the_gateway_refuses_is_answered_with_the_other_channels(
+    scenario: ImportScenario,
+) -> None:
+    filler = b"item_code,name\n" + b"A,Good\n" * 900_000
+    for size in (MAX_REQUEST_FILE_BYTES + 1, 4_900_000):
+        answer = scenario.upload("products", "goods.csv", filler[:size])
+        # The gateway answers; the function is not called.
+        assert (answer.status, answer.code) == (413, "payload_too_large"), size
+        assert_names_other_channels(answer.json()["message"])
+    assert all_imports(scenario) == []
+
+
+def test_a_file_above_the_limit_of_requests_is_refused() -> None:
+    content = b"item_code,name\n" + b"A,Good\n" * 900_000
+    ensure_acceptable(content[:MAX_REQUEST_FILE_BYTES], "goods.csv")
+    with pytest.raises(ImportRefused) as refused:
+        ensure_acceptable(content[: MAX_REQUEST_FILE_BYTES + 1], "goods.csv")
+    assert (refused.value.status, refused.value.code) == (413, "import_refused")
+    assert_names_other_channels(refused.value.message)
+
+
+def assert_names_other_channels(message: str) -> None:
+    assert "POST /imports/uploads" in message
+    assert "import bucket" in message

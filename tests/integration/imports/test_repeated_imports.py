@@ -1,0 +1,226 @@
+"""Existing entities, repeated files and repeated requests."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from tests.clock import Clock
+from tests.faults import AwsFaults, Killed, kill_before
+from tests.gateway import Form
+from tests.import_scenario import ImportScenario
+from tests.integration.imports.import_files import as_csv, table
+from tests.integration.imports.kind_examples import KIND_EXAMPLES, KindExample
+from tests.integration.imports.outcome import all_imports, report_problems, snapshot
+from tests.warehouse_scenario import WarehouseScenario
+
+CREATED = [example for example in KIND_EXAMPLES if example.kind not in {"products", "pick_faces"}]
+CHANGED = [example for example in KIND_EXAMPLES if example not in CREATED]
+FILE = Form({"kind": "products"}, ("goods.csv", as_csv([["item_code", "name"], ["A", "Good"]])))
+OTHER = Form({"kind": "products"}, ("goods.csv", as_csv([["item_code", "name"], ["B", "Good"]])))
+
+
+def import_twice(scenario: ImportScenario, example: KindExample, **options: str) -> dict[str, Any]:
+    """Import the same file a second time."""
+    content = as_csv(table(example.kind, example.rows()))
+    one = scenario.import_file(example.kind, "first.csv", content)
+    assert scenario.commit(one["id"])["documents"]["committed"] == len(example.bodies)
+    return scenario.import_file(example.kind, "second.csv", content, **options)
+
+
+def each_example(
+    scenario: ImportScenario, examples: Sequence[KindExample]
+) -> Iterator[KindExample]:
+    """Yield one example after the other, each with the original master data."""
+    reset = scenario.stack.keep()
+    for example in examples:
+        yield example
+        reset()
+        scenario.take_messages()
+
+
+@pytest.mark.parametrize("options", [{}, {"on_duplicate": "skip"}], ids=str)
+def test_existing_documents_are_skipped(
+    options: dict[str, str], scenario: ImportScenario, yard: WarehouseScenario
+) -> None:
+    del yard
+    for example in each_example(scenario, CREATED):
+        one = import_twice(scenario, example, **options)
+        before = snapshot(scenario)
+        done = scenario.commit(one["id"])
+        count = len(example.bodies)
+        assert done["documents"] == {"total": count, "valid": count, "committed": 0}
+        assert set(snapshot(scenario) - before) == {("import", (example.kind, "committed"))}
+
+
+def test_existing_entities_are_errors_if_requested(
+    scenario: ImportScenario, yard: WarehouseScenario
+) -> None:
+    del yard
+    for example in each_example(scenario, KIND_EXAMPLES):
+        one = import_twice(scenario, example, on_duplicate="fail")
+        assert one["status"] == "invalid"
+        rows = len(example.rows())
+        assert one["rows"] == {"total": rows, "valid": 0, "error": rows}
+        all_reasons = {reason for _, _, reason in report_problems(scenario, one)}
+        reasons = {reason for reason in all_reasons if "rejected because" not in reason}
+        assert reasons
+        assert all("already exists" in reason or "is already taken" in reason for reason in reasons)
+
+
+def test_existing_products_and_pick_faces_are_skipped_if_requested(
+    scenario: ImportScenario, yard: WarehouseScenario
+) -> None:
+    del yard
+    for example in each_example(scenario, CHANGED):
+        content = as_csv(table(example.kind, example.rows()))
+        scenario.commit(scenario.import_file(example.kind, "first.csv", content)["id"])
+        before, shown = snapshot(scenario), scenario.erp.walk(example.path)
+        changed = {**example.rows()[0], "name": "Other", "minimum": 77, "maximum": 78}
+        content = as_csv(table(example.kind, [changed]))
+
+        one = scenario.import_file(example.kind, "other.csv", content, on_duplicate="skip")
+        done = scenario.commit(one["id"])
+
+        assert done["documents"] == {"total": 1, "valid": 1, "committed": 0}
+        assert scenario.erp.walk(example.path) == shown
+        assert set(snapshot(scenario) - before) == {("import", (example.kind, "committed"))}
+
+
+def test_importing_the_same_file_again_changes_nothing(
+    scenario: ImportScenario, yard: WarehouseScenario
+) -> None:
+    del yard
+    for example in each_example(scenario, CHANGED):
+        one = import_twice(scenario, example)
+        before, shown = snapshot(scenario), scenario.erp.walk(example.path)
+        done = scenario.commit(one["id"])
+        assert done["documents"]["committed"] == len(example.bodies)
+        assert scenario.erp.walk(example.path) == shown
+        assert set(snapshot(scenario) - before) == {("import", (example.kind, "committed"))}
+
+
+@pytest.mark.parametrize("options", [{}, {"on_duplicate": "fail"}], ids=str)
+def test_an_entity_created_between_validation_and_commit_is_respected(
+    options: dict[str, str], scenario: ImportScenario, yard: WarehouseScenario
+) -> None:
+    for example in each_example(scenario, KIND_EXAMPLES):
+        first, *others = example.bodies
+        content = as_csv(table(example.kind, example.rows()))
+        one = scenario.import_file(example.kind, "new.csv", content, **options)
+        assert yard.erp.post(example.path, first, key="k").status == 201
+
+        done = scenario.commit(one["id"])
+
+        count, failed = len(example.bodies), len(options)
+        assert done["documents"] == {
+            "total": count,
+            "valid": count - failed,
+            "committed": count if example in CHANGED and not failed else len(others),
+        }
+        assert bool(done["error_report_url"]) == bool(failed)
+
+
+def test_a_product_deleted_between_validation_and_commit_rejects_its_rows(
+    scenario: ImportScenario, yard: WarehouseScenario
+) -> None:
+    header = [
+        "external_ref", "type", "doc_date", "partner_code", "warehouse_code", "item_code", "qty",
+    ]  # fmt: skip
+    common = ["purchase_order", "2026-03-01", "V-1", "YARD"]
+    rows = [
+        header,
+        ["A", *common, "BRICK", "1"],
+        ["B", *common, "CEMENT", "1"],
+        ["A", *common, "BRICK", "2"],
+        ["C", *common, "BRICK", "3"],
+    ]
+    one = scenario.import_file("entry_documents", "in.csv", as_csv(rows))
+    assert one["rows"]["valid"] == 4
+    [brick] = [p for p in yard.erp.walk("/products") if p["item_code"] == "BRICK"]
+    assert yard.erp.delete(f"/products/{brick['id']}").status == 200
+
+    done = scenario.commit(one["id"])
+
+    assert done["status"] == "committed"
+    assert done["rows"] == {"total": 4, "valid": 1, "error": 3}
+    assert done["documents"] == {"total": 3, "valid": 1, "committed": 1}
+    assert report_problems(scenario, done) == {
+        (row, "item_code", "no product has the code BRICK") for row in (2, 4, 5)
+    }
+
+
+def test_an_existing_document_is_skipped_although_its_product_is_deleted(
+    scenario: ImportScenario, yard: WarehouseScenario
+) -> None:
+    header = [
+        "external_ref", "type", "doc_date", "partner_code", "warehouse_code", "item_code", "qty",
+    ]  # fmt: skip
+    rows = [header, ["A", "purchase_order", "2026-03-01", "V-1", "YARD", "BRICK", "1"]]
+    first = scenario.import_file("entry_documents", "in.csv", as_csv(rows))
+    scenario.commit(first["id"])
+    [document] = yard.erp.walk("/entry-documents")
+    assert yard.erp.post(f"/entry-documents/{document['id']}/close").status == 200
+    [brick] = [p for p in yard.erp.walk("/products") if p["item_code"] == "BRICK"]
+    assert yard.erp.delete(f"/products/{brick['id']}").status == 200
+
+    one = scenario.import_file("entry_documents", "in.csv", as_csv(rows))
+
+    assert (one["status"], one["rows"]["error"]) == ("validated", 0)
+    assert scenario.commit(one["id"])["documents"]["committed"] == 0
+
+
+def test_the_same_content_results_in_a_warning(scenario: ImportScenario) -> None:
+    first = scenario.erp.post("/imports", FILE)
+    assert "warning" not in first.json()
+    second = scenario.erp.post("/imports", FILE)
+    warning = f"The same file was uploaded before, as import {first.data['id']}."
+    assert second.json()["warning"] == warning
+    assert scenario.erp.get(f"/imports/{second.data['id']}").json()["warning"] == warning
+    assert "warning" not in scenario.erp.post("/imports", OTHER).json()
+    other_tenant = ImportScenario(scenario.stack, "beta").erp.post("/imports", FILE)
+    assert "warning" not in other_tenant.json()
+
+
+def test_the_same_content_in_another_channel_results_in_a_warning(scenario: ImportScenario) -> None:
+    assert FILE.file
+    content = FILE.file[1]
+    scenario.put_file("drop/products/goods.csv", content)
+    scenario.drain_queue()
+    requested = scenario.erp.post("/imports/uploads", {"kind": "products", "filename": "goods.csv"})
+    scenario.put_file(requested.data["upload"]["fields"]["key"].partition("/")[2], content)
+    scenario.drain_queue()
+    shown = scenario.erp.get(f"/imports/{requested.data['id']}").json()
+    assert shown["warning"] == "The same file was uploaded before, as import 1."
+
+
+def test_a_repeated_request_creates_one_import(scenario: ImportScenario) -> None:
+    first = scenario.erp.post("/imports", FILE, key="k")
+    again = scenario.erp.post("/imports", FILE, key="k")
+    assert (again.status, again.text) == (first.status, first.text)
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert again.headers["Location"] == first.headers["Location"]
+    assert len(all_imports(scenario)) == 1
+    for other in (OTHER, Form({**FILE.fields, "options[on_duplicate]": "fail"}, FILE.file)):
+        refused = scenario.erp.post("/imports", other, key="k")
+        assert (refused.status, refused.code) == (422, "idempotency_key_reused")
+    assert len(all_imports(scenario)) == 1
+
+
+def test_a_key_cannot_be_reused_by_another_request_after_a_crash(
+    scenario: ImportScenario, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    erp = scenario.erp
+    erp.post("/imports", FILE, key="1")
+    with aws_faults.recorded() as seen:
+        erp.post("/imports", FILE, key="2")
+    scenario.take_messages()
+    with pytest.raises(Killed), aws_faults.faulty(kill_before(len(seen.calls) - 1)):
+        erp.post("/imports", OTHER, key="k")
+    clock.advance(61)
+    refused = scenario.erp.post("/imports", FILE, key="k")
+    assert (refused.status, refused.code) == (422, "idempotency_key_reused")
+    answer = scenario.erp.post("/imports", OTHER, key="k")
+    assert (answer.status, answer.data["id"]) == (202, 3)
+    scenario.drain_queue()
+    assert [one["status"] for one in all_imports(scenario)] == ["validated"] * 3

@@ -1,0 +1,167 @@
+"""Structure errors make an import invalid, and nothing of it can be committed."""
+
+import random
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from operations import provisioning
+from shared.identity.tenancy.directory import directory
+from shared.identity.tenancy.tenant import PLANS, Plan
+from shared.integration.imports.models import ImportKind
+from tests.import_scenario import ImportScenario
+from tests.integration.imports.import_files import as_csv, as_xlsx
+from tests.warehouse_scenario import WarehouseScenario
+
+type Rows = Sequence[Sequence[object]]
+
+ENTRY = [
+    "external_ref", "type", "doc_date", "partner_code", "warehouse_code", "item_code", "qty",
+]  # fmt: skip
+GOOD = ["A", "purchase_order", "2026-03-01", "V-1", "YARD", "BRICK", "1"]
+EXIT = ["Referencia", "Tipo", "Fecha", "Código de cliente", "Almacén", "Artículo", "Cantidad"]
+TRANSFER = ["Reference", "From warehouse", "To warehouse", "Item code", "Quantity"]
+_NO_HEADER = "No header with the required columns Item code, Name was found in the first 10 rows."
+
+CASES: Mapping[str, tuple[ImportKind, Rows, list[str]]] = {
+    "an empty file": ("products", [[]], ["The file is empty."]),
+    "only a header": (
+        "products",
+        [["item_code", "name"]],
+        ["The file has no data rows below the header."],
+    ),
+    "rows without a header": (
+        "products",
+        [["A", "Good"], ["B", "Better"]],
+        [_NO_HEADER],
+    ),
+    "a header in row 11": (
+        "products",
+        [*[["Title"]] * 10, ["item_code", "name"], ["A", "Good"]],
+        [_NO_HEADER],
+    ),
+    "columns that are missing": (
+        "entry_documents",
+        [ENTRY[:-2], GOOD[:-2]],
+        [
+            "The required column Item code (item_code) is missing.",
+            "The required column Quantity (qty) is missing.",
+        ],
+    ),
+    "a column twice": (
+        "products",
+        [["item_code", "name", "SKU", "Nombre"], ["A", "Good", "B", "Better"]],
+        [
+            "The column Item code (item_code) appears 2 times; keep one of them.",
+            "The column Name (name) appears 2 times; keep one of them.",
+        ],
+    ),
+    "columns of another kind": (
+        "transfer_orders",
+        [ENTRY, GOOD],
+        [
+            (
+                "The file has the columns of entry_documents, not of transfer_orders."
+                " Upload it with the kind entry_documents."
+            )
+        ],
+    ),
+    "columns of another kind in Spanish": (
+        "entry_documents",
+        [EXIT, ["A", "Orden de venta", "2026-03-01", "C-1", "YARD", "BRICK", "1"]],
+        [
+            (
+                "The file has the columns of exit_documents, not of entry_documents."
+                " Upload it with the kind exit_documents."
+            )
+        ],
+    ),
+    "two kinds in one file": (
+        "entry_documents",
+        [
+            ENTRY,
+            GOOD,
+            ["B", "Orden de venta", *GOOD[2:]],
+            ["C", "orden de venta", *GOOD[2:]],
+            ["D", "delivery_note", *GOOD[2:]],
+        ],
+        [
+            (
+                "The type Orden de venta belongs to exit_documents (2 rows, the first is row 3)."
+                " Upload these rows as exit_documents."
+            ),
+            (
+                "The type delivery_note belongs to exit_documents (row 5)."
+                " Upload these rows as exit_documents."
+            ),
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_structure_errors_make_an_import_invalid(name: str, scenario: ImportScenario) -> None:
+    kind, rows, errors = CASES[name]
+    contents = {"file.csv": as_csv(rows), "file.xlsx": as_xlsx(rows)}
+    for file, content in contents.items():
+        answer = scenario.upload(kind, file, content)
+        if answer.status == 422:  # found before the import is created
+            assert answer.code == "import_refused"
+            assert name == "an empty file"
+            continue
+        one = answer.data
+        assert (one["status"], one["structure_errors"]) == ("invalid", errors)
+        assert one["rows"] == one["documents"] | {"error": None} or one["rows"]["total"] is None
+        assert one["error_report_url"] is None
+        refused = scenario.erp.post(f"/imports/{one['id']}/commit")
+        assert (refused.status, refused.code) == (409, "import_refused")
+
+
+def test_an_empty_upload_is_refused(scenario: ImportScenario) -> None:
+    for name in ("empty.csv", "empty.xlsx"):
+        answer = scenario.upload("products", name, b"")
+        assert (answer.status, answer.code) == (422, "import_refused"), answer.text
+
+
+def test_the_plan_limits_the_number_of_rows(
+    scenario: ImportScenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = {**PLANS["essentials"].limits, "rows_per_import": 3}
+    monkeypatch.setitem(
+        PLANS,
+        "essentials",
+        Plan(frozenset({"api.public.enabled"}), limits, "professional"),
+    )
+    provisioning.set_plan(scenario.slug, "essentials")
+    directory.clear()
+    header, *rows = [["item_code", "name"], *([f"P-{n}", "Good"] for n in range(4))]
+    blank: list[str] = []
+    for write, name in ((as_csv, "rows.csv"), (as_xlsx, "rows.xlsx")):
+        three = write([["Title"], header, *rows[:2], blank, [" "], rows[2]])
+        assert scenario.import_file("products", name, three)["rows"]["valid"] == 3
+        one = scenario.import_file("products", name, write([header, *rows]))
+        assert one["status"] == "invalid"
+        assert one["structure_errors"] == [
+            (
+                "The file has more than 3 data rows, the limit of the plan."
+                " Split it into several files."
+            )
+        ]
+
+
+def test_long_headers_are_truncated(scenario: ImportScenario) -> None:
+    rng = random.Random(1)  # noqa: S311 - not a secret
+    header = ["item_code", "name", *(rng.randbytes(5_000).hex() for _ in range(200))]
+    one = scenario.import_file("products", "long.xlsx", as_xlsx([header, ["A", "Good"], ["B", ""]]))
+    assert one["rows"] == {"total": 2, "valid": 1, "error": 1}, one
+    assert scenario.commit(one["id"])["status"] == "committed"
+
+
+def test_exit_documents_are_refused_as_entry_documents(
+    scenario: ImportScenario, yard: WarehouseScenario
+) -> None:
+    del yard
+    rows = [ENTRY, ["A", "sale_order", *GOOD[2:]]]
+    assert scenario.import_file("entry_documents", "out.csv", as_csv(rows))["status"] == "invalid"
+    rows[0][3] = "card_code"
+    assert scenario.import_file("exit_documents", "out.csv", as_csv(rows))["status"] == "validated"

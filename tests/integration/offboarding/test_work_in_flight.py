@@ -1,0 +1,93 @@
+"""Imports, events, deliveries and token requests that are in progress during a deletion."""
+
+import json
+from collections.abc import Iterator
+from urllib.parse import urlencode
+
+import pytest
+
+from operations.api_clients import create_client
+from operations.deletion import delete_tenant
+from shared.identity.tenancy.directory import directory
+from tests import gateway
+from tests.clock import Clock
+from tests.gateway import LambdaContext
+from tests.import_scenario import ImportScenario
+from tests.integration.offboarding.company import Company
+from tests.webhook_scenario import RELAY, WebhookScenario, failed_items, open_webhook_scenario
+
+
+@pytest.fixture(autouse=True)
+def _waits_take_no_time(clock: Clock) -> None:
+    assert clock
+
+
+@pytest.fixture
+def webhooks(company: Company, monkeypatch: pytest.MonkeyPatch) -> Iterator[WebhookScenario]:
+    """The webhooks of acme."""
+    with open_webhook_scenario(company.stack, monkeypatch) as scenario:
+        yield scenario
+
+
+def _delete_keeping_the_cache(company: Company) -> None:
+    """Delete acme, while this execution environment has the active tenant in its cache."""
+    cached = directory._cache["TENANT#acme"]
+    company.cancel()
+    delete_tenant("acme")
+    directory._cache["TENANT#acme"] = cached
+
+
+def test_import_message_is_retried_then_dropped(company: Company) -> None:
+    imports = ImportScenario(company.stack)
+    imports.put_file("drop/products/a.csv", b"item_code;name\nA;B\n")
+    bodies = imports.take_messages()
+    assert company.stack.erp().get("/products").status == 200
+    _delete_keeping_the_cache(company)
+    assert imports.deliver(*bodies) == bodies
+    directory.clear()
+    assert imports.deliver(*bodies) == []
+    assert imports.deliver(json.dumps({"tenant": "acme", "import": 1})) == []
+    assert company.remains() == {}
+
+
+def test_event_is_retried_then_dropped(company: Company, webhooks: WebhookScenario) -> None:
+    webhooks.subscribe("product.created")
+    webhooks.create_product(7)
+    batch = webhooks.new_stream_batch()
+    assert batch["Records"]
+    _delete_keeping_the_cache(company)
+    relay = gateway._function(RELAY)
+    numbers = [record["dynamodb"]["SequenceNumber"] for record in batch["Records"]]
+    assert failed_items(relay(batch, LambdaContext())) == numbers
+    directory.clear()
+    assert failed_items(relay(batch, LambdaContext())) == []
+    assert webhooks.messages() == []
+    assert company.remains() == {}
+
+
+def test_delivery_is_retried_then_dropped(company: Company, webhooks: WebhookScenario) -> None:
+    webhooks.subscribe("product.created")
+    webhooks.create_product(7)
+    webhooks.run_relay()
+    messages = webhooks.take_messages()
+    assert messages
+    _delete_keeping_the_cache(company)
+    assert len(webhooks.run_worker(*messages)) == len(messages)
+    directory.clear()
+    assert webhooks.run_worker(*messages) == []
+    assert webhooks.requests == []
+    assert company.remains() == {}
+
+
+def test_client_of_a_deleted_tenant_gets_no_token(company: Company) -> None:
+    credentials = create_client("acme", "shop")
+    _delete_keeping_the_cache(company)
+    form = {"grant_type": "client_credentials", **credentials._asdict()}
+    answer = company.stack.gateway.request(
+        "POST",
+        "/v1/oauth/token",
+        headers={"Content-Type": "application/x-www-form-urlencoded"},
+        body=urlencode(form),
+    )
+    assert (answer.status, answer.json()["error"]) == (401, "invalid_client")
+    assert company.remains() == {}

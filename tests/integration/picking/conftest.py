@@ -1,0 +1,10 @@
+import pytest
+
+from tests.gateway import Erp
+from tests.warehouse_scenario import WarehouseScenario
+
+
+@pytest.fixture
+def yard(erp: Erp) -> WarehouseScenario:
+    """The warehouse YARD, furnished and empty."""
+    return WarehouseScenario.furnished(erp, "YARD")

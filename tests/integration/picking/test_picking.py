@@ -1,0 +1,357 @@
+"""Pickings from allocation to dispatch, and back."""
+
+from typing import Any
+
+import pytest
+
+from tests.stack import Stack
+from tests.stock_invariants import prove
+from tests.warehouse_scenario import WarehouseScenario
+
+
+def test_sales_order_is_picked_and_dispatched(yard: WarehouseScenario, stack: Stack) -> None:
+    yard.stock("BRICK", 10)
+    order = yard.order(("BRICK", 4))
+
+    picking = yard.picking(order)
+
+    assert picking["status"] == "pending"
+    assert picking["code"] == f"PKG-{picking['id']}"
+    assert picking["document"]["external_ref"] == "SO-1"
+    assert picking["lines"] == [
+        {
+            "product_id": 1,
+            "item_code": "BRICK",
+            "qty": 4,
+            "picked_qty": 0,
+            "bin_code": "A-01",
+            "batch_num": None,
+            "serials": [],
+            "status": "open",
+        }
+    ]
+    assert yard.level("BRICK") == (10, 4, 6)
+    assert yard.document(order)["status"] == "assigned"
+    number = picking["id"]
+    yard.act(number, "start")
+    yard.pick(number, "BRICK", 1)
+    assert yard.document(order)["status"] == "partial-complete"
+    assert yard.document(order)["lines"][0]["open_qty"] == 3
+    shown = yard.pick(number, "BRICK", 3).data
+    assert (shown["lines"][0]["picked_qty"], shown["lines"][0]["status"]) == (4, "picked")
+    assert yard.level("BRICK") == (10, 4, 6)
+    ended = yard.act(number, "finalize", comments="Done").data
+    assert (ended["status"], ended["has_shortage"], ended["comments"]) == (
+        "finalized", False, "Done",
+    )  # fmt: skip
+    assert None not in {ended["started_at"], ended["finalized_at"]}
+    assert yard.document(order)["status"] == "completed"
+    assert yard.act(number, "synchronize").data["status"] == "synchronized"
+    prove(stack.store())
+
+    left = yard.erp.post(f"/exit-documents/{order}/dispatch")
+
+    assert (left.status, left.data["status"]) == (200, "closed")
+    assert left.data["lines"][0]["picked_qty"] == 4
+    assert yard.level("BRICK") == (6, 0, 6)
+    kinds = [event["type"]["S"] for event in stack.events()]
+    raised = [kind for kind in kinds if kind not in {"product.created", "stock.updated"}]
+    assert raised == ["picking.created", "picking.completed", "shipment.dispatched"]
+    prove(stack.store())
+    again = yard.erp.post(f"/exit-documents/{order}/dispatch")
+    assert (again.status, again.code) == (409, "conflict")
+    moved = yard.erp.walk("/stock-movements", sort="created_at")
+    assert [one["type"] for one in moved] == ["adjustment", "pick", "pick", "dispatch"]
+
+
+def test_allocation_order_is_expiry_then_pick_face_then_age(yard: WarehouseScenario) -> None:
+    yard.stock("CEMENT", 5, "A-01", batch="LATE", expiry_date="2031-01-01")
+    yard.stock("CEMENT", 5, "B-01", batch="SOON", expiry_date="2030-01-01")
+    yard.stock("CEMENT", 5, "X-01", batch="FIRST", expiry_date="2029-01-01")
+    yard.stock("BRICK", 5, "A-01")
+    yard.stock("BRICK", 5, "B-01")
+    yard.stock("BRICK", 5, "F-01")
+
+    cement = yard.picking(yard.order(("CEMENT", 7)))
+    brick = yard.picking(yard.order(("BRICK", 12)))
+
+    def places(shown: dict[str, Any]) -> list[tuple[str, float]]:
+        return [(line["bin_code"], line["qty"]) for line in shown["lines"]]
+
+    assert places(cement) == [("B-01", 5), ("A-01", 2)]
+    assert places(brick) == [("F-01", 5), ("A-01", 5), ("B-01", 2)]
+
+
+def test_missing_stock_is_allocated_when_it_arrives(yard: WarehouseScenario, stack: Stack) -> None:
+    yard.stock("BRICK", 3)
+    number = yard.started(yard.order(("BRICK", 5)))
+    lines = yard.erp.get(f"/pickings/{number}").data["lines"]
+    assert [(line["bin_code"], line["qty"]) for line in lines] == [("A-01", 3), (None, 2)]
+
+    yard.stock("BRICK", 9, "B-01")
+    lines = yard.act(number, "allocate").data["lines"]
+
+    assert [(line["bin_code"], line["qty"]) for line in lines] == [("A-01", 3), ("B-01", 2)]
+    assert yard.level("BRICK") == (12, 5, 7)
+    prove(stack.store())
+
+
+def test_shortage_needs_a_reason_and_releases_allocations(
+    yard: WarehouseScenario, stack: Stack
+) -> None:
+    yard.stock("BRICK", 5)
+    order = yard.order(("BRICK", 5))
+    number = yard.started(order)
+    yard.pick(number, "BRICK", 2)
+
+    silent = yard.act(number, "finalize", comments="Short")
+    wrong = yard.act(number, "finalize", shortage_reason="eaten")
+    ended = yard.act(number, "finalize", shortage_reason="damaged")
+
+    assert (silent.status, silent.json()["error"]["field"]) == (422, "shortage_reason")
+    assert (wrong.status, wrong.json()["error"]["field"]) == (422, "shortage_reason")
+    assert (ended.data["has_shortage"], ended.data["status"]) == (True, "finalized")
+    assert [line["status"] for line in ended.data["lines"]] == ["picked", "short"]
+    assert yard.level("BRICK") == (5, 2, 3)
+    assert yard.document(order)["status"] == "partial-complete"
+    rest = yard.picking(order)
+    assert [line["qty"] for line in rest["lines"]] == [3]
+    still = yard.erp.post(f"/exit-documents/{order}/dispatch")
+    assert (still.status, still.code) == (409, "conflict")
+    yard.act(rest["id"], "cancel")
+    left = yard.erp.post(f"/exit-documents/{order}/dispatch").data
+    assert [(line["picked_qty"], line["open_qty"], line["status"]) for line in left["lines"]] == [
+        (2, 0, "closed")
+    ]
+    prove(stack.store())
+
+
+def test_cancelled_picking_restores_the_stock(yard: WarehouseScenario, stack: Stack) -> None:
+    yard.stock("BRICK", 5)
+    yard.stock("DRILL", 1, serial="S-1")
+    order = yard.order(("BRICK", 5), ("DRILL", 1))
+    number = yard.started(order)
+    yard.pick(number, "BRICK", 2)
+    yard.pick(number, "DRILL", 1, serials=["S-1"])
+
+    cancelled = yard.act(number, "cancel")
+
+    assert cancelled.data["status"] == "cancelled"
+    assert yard.level("BRICK") == (5, 0, 5)
+    assert yard.document(order)["status"] == "open"
+    rows = yard.erp.get("/stocks", query={"status": "in"}).data
+    assert {(row["item_code"], row["qty"], row["inventory_status"]) for row in rows} == {
+        ("BRICK", 5, "available"), ("DRILL", 1, "available"),
+    }  # fmt: skip
+    prove(stack.store())
+    assert yard.picking(order)["status"] == "pending"
+
+
+def test_finalized_picking_can_be_reverted_until_dispatch(
+    yard: WarehouseScenario, stack: Stack
+) -> None:
+    yard.stock("BRICK", 5)
+    order = yard.order(("BRICK", 2))
+    number = yard.started(order)
+    yard.pick(number, "BRICK", 2)
+    yard.act(number, "finalize")
+
+    assert yard.act(number, "revert").data["status"] == "reverted"
+    assert yard.level("BRICK") == (5, 0, 5)
+    assert yard.document(order)["status"] == "open"
+    again = yard.started(order)
+    yard.pick(again, "BRICK", 2)
+    yard.act(again, "finalize")
+    yard.erp.post(f"/exit-documents/{order}/dispatch")
+    late = yard.act(again, "revert")
+    assert (late.status, late.code) == (409, "conflict")
+    assert "dispatched" in late.json()["message"]
+    prove(stack.store())
+
+
+def test_any_serial_at_the_position_may_be_picked(yard: WarehouseScenario, stack: Stack) -> None:
+    for serial in ("S-1", "S-2", "S-3"):
+        yard.stock("DRILL", 1, serial=serial)
+    number = yard.started(yard.order(("DRILL", 2)))
+
+    shown = yard.pick(number, "DRILL", 2, serials=["S-3", "S-1"]).data
+
+    assert [(line["picked_qty"], sorted(line["serials"])) for line in shown["lines"]] == [
+        (2, ["S-1", "S-3"])
+    ]
+    [free] = yard.erp.get("/stocks", query={"serial": "S-2"}).data
+    assert free["inventory_status"] == "available"
+    assert yard.level("DRILL") == (3, 2, 1)
+    prove(stack.store())
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"qty": 6}, "qty"),
+        ({"qty": 0}, "qty"),
+        ({"qty": -1}, "qty"),
+        ({"qty": 1e30}, "qty"),
+        ({"qty": 0.0000001}, "qty"),
+        ({"qty": "1"}, "qty"),
+        ({"bin_code": "B-01"}, "bin_code"),
+        ({"bin_code": "NONE"}, "bin_code"),
+        ({"batch": "L1"}, "batch"),
+        ({"serials": ["S-1"]}, "serials"),
+        ({"item_code": "CEMENT"}, "item_code"),
+        ({"item_code": "NONE"}, "item_code"),
+        ({"item_code": "DRILL"}, "serials"),
+        ({"item_code": "DRILL", "serials": ["S-1", "S-1"]}, "serials"),
+        ({"item_code": "DRILL", "serials": ["S-9"]}, "serials"),
+    ],
+)
+def test_invalid_pick_is_refused_and_changes_nothing(
+    yard: WarehouseScenario, stack: Stack, body: dict[str, object], field: str
+) -> None:
+    yard.stock("BRICK", 9)
+    yard.stock("DRILL", 1, serial="S-1")
+    number = yard.started(yard.order(("BRICK", 5), ("DRILL", 1)))
+    before = [item for item in stack.items() if not item["PK"]["S"].startswith("sequence")]
+
+    wanted = {"item_code": "BRICK", "qty": 1, "bin_code": "A-01"} | body
+    answer = yard.act(number, "picks", **wanted)
+
+    assert (answer.status, answer.json()["error"]["field"]) == (422, field), answer.text
+    after = [item for item in stack.items() if not item["PK"]["S"].startswith("sequence")]
+    assert after == before
+
+
+@pytest.mark.parametrize(
+    ("substitution", "place", "status"),
+    [
+        ("none", ("B-01", "L1"), 422),
+        ("none", ("A-01", "L2"), 422),
+        ("position", ("B-01", "L1"), 200),
+        ("position", ("A-01", "L2"), 422),
+        ("batch", ("A-01", "L2"), 200),
+        ("batch", ("B-01", "L1"), 422),
+        ("any", ("B-01", "L2"), 200),
+        ("any", ("X-01", "L1"), 422),
+    ],
+)
+def test_substitution_follows_the_setting(
+    yard: WarehouseScenario, stack: Stack, substitution: str, place: tuple[str, str], status: int
+) -> None:
+    bin_code, batch = place
+    yard.settle(pick_substitution=substitution)
+    yard.stock("CEMENT", 5, "A-01", batch="L1", expiry_date="2030-01-01")
+    for shelf in ("A-01", "B-01", "X-01"):
+        for one in ("L1", "L2"):
+            if (shelf, one) != ("A-01", "L1"):
+                yard.stock("CEMENT", 5, shelf, batch=one, expiry_date="2031-01-01")
+    number = yard.started(yard.order(("CEMENT", 3)))
+
+    answer = yard.pick(number, "CEMENT", 2, bin_code, batch=batch)
+
+    assert answer.status == status, answer.text
+    if status == 200:
+        assert [(line["bin_code"], line["picked_qty"]) for line in answer.data["lines"]] == [
+            (bin_code, 2), ("A-01", 0),
+        ]  # fmt: skip
+        assert yard.level("CEMENT") == (30, 3, 27)
+    prove(stack.store())
+
+
+def test_action_not_allowed_by_the_status_is_refused(yard: WarehouseScenario, stack: Stack) -> None:
+    yard.stock("BRICK", 9)
+    order = yard.order(("BRICK", 1))
+    number: int = yard.picking(order)["id"]
+
+    for what in ("finalize", "revert", "synchronize"):
+        early = yard.act(number, what)
+        assert (early.status, early.code) == (409, "conflict")
+        assert "pending" in early.json()["message"]
+    assert yard.pick(number, "BRICK", 1).code == "conflict"
+    twice = yard.erp.post("/pickings", {"document_id": order})
+    assert (twice.status, twice.code) == (409, "conflict")
+    assert f"PKG-{number}" in twice.json()["message"]
+    closing = yard.erp.post(f"/exit-documents/{order}/close")
+    assert (closing.status, closing.code) == (409, "conflict")
+    yard.act(number, "cancel")
+    for what in ("start", "cancel", "allocate", "revert", "finalize"):
+        assert yard.act(number, what).code == "conflict"
+    prove(stack.store())
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "document_id"),
+        ({"document_id": 1, "document_ids": [1]}, "document_id"),
+        ({"document_id": 99}, "document_id"),
+        ({"document_ids": [1, 99]}, "document_ids.1"),
+        ({"document_ids": []}, "document_ids"),
+        ({"document_id": "1"}, "document_id"),
+        ({"document_id": 1, "priority": -1}, "priority"),
+        ({"document_id": 1, "allocate": "yes"}, "allocate"),
+        ({"document_id": 1, "operator_id": 0}, "operator_id"),
+    ],
+)
+def test_invalid_field_of_a_new_picking_is_named(
+    yard: WarehouseScenario, body: dict[str, object], field: str
+) -> None:
+    yard.order(("BRICK", 1))
+    answer = yard.erp.post("/pickings", body)
+    assert (answer.status, answer.json()["error"]["field"]) == (422, field)
+
+
+def test_line_of_many_serials_is_allocated_completely(
+    yard: WarehouseScenario, stack: Stack
+) -> None:
+    for number in range(34):
+        yard.stock("DRILL", 1, serial=f"S-{number:02d}")
+
+    picking = yard.picking(yard.order(("DRILL", 33)))
+
+    assert [(line["qty"], len(line["serials"])) for line in picking["lines"]] == [(33, 33)]
+    assert yard.level("DRILL") == (34, 33, 1)
+    prove(stack.store())
+
+
+def test_large_picking_is_allocated_in_steps(yard: WarehouseScenario, stack: Stack) -> None:
+    codes = [f"P-{number:02d}" for number in range(23)]
+    for code in codes:
+        assert yard.erp.post("/products", {"item_code": code, "name": code}).status == 201
+        yard.stock(code, 3)
+    order = yard.order(*((code, 2) for code in codes))
+
+    picking = yard.picking(order)
+
+    assert [line["bin_code"] for line in picking["lines"]] == ["A-01"] * 23
+    number = picking["id"]
+    yard.act(number, "start")
+    for code in codes:
+        assert yard.pick(number, code, 2).status == 200
+    assert yard.act(number, "finalize").status == 200
+    assert yard.erp.post(f"/exit-documents/{order}/dispatch").status == 200
+    prove(stack.store())
+    levels = yard.erp.walk("/stock-levels")
+    assert [(level["on_hand"], level["allocated"]) for level in levels] == [(1, 0)] * 23
+
+
+@pytest.mark.parametrize("how", ["cancel", "revert"])
+def test_picking_of_many_orders_and_products_is_undone(
+    yard: WarehouseScenario, stack: Stack, how: str
+) -> None:
+    codes = [f"P-{number:02d}" for number in range(20)]
+    for code in codes:
+        assert yard.erp.post("/products", {"item_code": code, "name": code}).status == 201
+        yard.stock(code, 3)
+    orders = [yard.order((code, 2)) for code in codes]
+    number = yard.started(*orders)
+    for code in codes:
+        assert yard.pick(number, code, 2).status == 200
+    if how == "revert":
+        assert yard.act(number, "finalize").status == 200
+
+    assert yard.act(number, how).status == 200
+
+    levels = yard.erp.walk("/stock-levels")
+    assert [(level["on_hand"], level["allocated"]) for level in levels] == [(3, 0)] * 20
+    assert {yard.document(order)["status"] for order in orders} == {"open"}
+    prove(stack.store())

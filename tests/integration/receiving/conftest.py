@@ -1,0 +1,10 @@
+import pytest
+
+from tests.gateway import Erp
+from tests.receiving_scenario import ReceivingScenario
+
+
+@pytest.fixture
+def receiving_scenario(erp: Erp) -> ReceivingScenario:
+    """The warehouses YARD and SHOP, furnished and empty, to receive goods in YARD."""
+    return ReceivingScenario(erp)

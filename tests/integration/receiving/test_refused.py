@@ -1,0 +1,296 @@
+"""Refused receipts and lines: the messages are precise, and nothing changes."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from tests.clock import Clock
+from tests.gateway import Erp, Response
+from tests.integration.entity_factories import ORDER, receipt
+from tests.receiving_scenario import ReceivingScenario
+from tests.stack import Stack
+from tests.stock_invariants import prove
+
+ACTIONS = ("start", "lines", "finalize", "cancel", "revert", "synchronize")
+BRICKS = {"item_code": "BRICK", "qty": 1}
+
+
+@contextmanager
+def nothing_changes(stack: Stack) -> Iterator[None]:
+    """Assert that the block changes no stored item; the sequences of ids may advance."""
+    before = _stored_items(stack)
+    yield
+    assert _stored_items(stack) == before
+    prove(stack.store())
+
+
+def _stored_items(stack: Stack) -> list[Any]:
+    items = [item for item in stack.items() if item["PK"]["S"] != "sequence"]
+    return [*sorted(items, key=repr), *stack.events()]
+
+
+def _assert_refused_field(answer: Response, fields: str) -> None:
+    assert answer.status == 422, answer.text
+    assert [problem["field"] for problem in answer.json()["errors"]] == fields.split(), answer.text
+    assert answer.json()["error"]["field"] == fields.split(maxsplit=1)[0]
+
+
+CEMENT = {"item_code": "CEMENT", "batch": "L1"}
+DRILLS = {"item_code": "DRILL", "qty": 2, "serials": ["S-1", "S-2"]}
+WRONG: Mapping[str, tuple[Mapping[str, object], str]] = {
+    "nothing": ({"qty": 0}, "qty"),
+    "less than nothing": ({"qty": -1}, "qty"),
+    "far too much": ({"qty": 1e30}, "qty"),
+    "far too little": ({"qty": 0.0000001}, "qty"),
+    "a text for a number": ({"qty": "1"}, "qty"),
+    "no item": ({"item_code": None}, "item_code"),
+    "an item that nobody knows": ({"item_code": "NONE"}, "item_code"),
+    "an item that was not ordered": ({"item_code": "TILE"}, "item_code"),
+    "no batch": ({"item_code": "CEMENT"}, "batch"),
+    "an empty batch": ({**CEMENT, "batch": " "}, "batch"),
+    "a batch of what has none": ({"batch": "L1"}, "batch"),
+    "no serials": ({"item_code": "DRILL"}, "serials"),
+    "serials of what has none": ({"serials": ["S-1"]}, "serials"),
+    "too few serials": ({**DRILLS, "qty": 3}, "serials"),
+    "too many serials": ({**DRILLS, "qty": 1}, "serials"),
+    "half a serial": ({**DRILLS, "qty": 1.5, "serials": None}, "qty serials"),
+    "a serial twice": ({**DRILLS, "serials": ["S-1", " S-1"]}, "serials.1"),
+    "a serial in stock": ({**DRILLS, "serials": ["S-1", "S-0"]}, "serials.1"),
+    "a serial in stock elsewhere": ({**DRILLS, "serials": ["S-9", "S-1"]}, "serials.0"),
+    "a position that is not there": ({"bin_code": "NONE"}, "bin_code"),
+    "a position of another warehouse": ({"bin_code": "S-01"}, "bin_code"),
+    "a disabled position": ({"bin_code": "D-01"}, "bin_code"),
+    "a blocked position": ({"bin_code": "X-01"}, "bin_code"),
+    "an expiry that has passed": ({**CEMENT, "expiry_date": "2020-12-31"}, "expiry_date"),
+    "no date": ({**CEMENT, "expiry_date": "2030-02-30"}, "expiry_date"),
+    "another expiry of the batch": (
+        {"item_code": "CEMENT", "batch": "L0", "expiry_date": "2040-01-02"},
+        "expiry_date",
+    ),
+    "a status that work gives": ({"inventory_status": "staged"}, "inventory_status"),
+    "an approval that is none": ({"approve": "yes"}, "approve"),
+}
+
+
+def test_refused_line_changes_nothing(receiving_scenario: ReceivingScenario, stack: Stack) -> None:
+    receiving_scenario.erp.post("/products", {"item_code": "TILE", "name": "Tile"})
+    receiving_scenario.erp.post("/warehouse-positions", {"whs_code": "SHOP", "bin_code": "S-01"})
+    receiving_scenario.yard.stock("DRILL", 1, serial="S-0", bin_code="B-01")
+    elsewhere = {"item_code": "DRILL", "warehouse": "SHOP", "bin_code": "A-01", "serial": "S-9"}
+    receiving_scenario.erp.post(
+        "/stock-adjustments", {**elsewhere, "increase": 1, "reason": "Found"}
+    )
+    receiving_scenario.yard.stock("CEMENT", 1, batch="L0", expiry_date="2040-01-01")
+    items = ("BRICK", "CEMENT", "DRILL")
+    number = receiving_scenario.started(
+        receiving_scenario.order(*({"item_code": item, "qty": 100} for item in items))
+    )
+
+    with nothing_changes(stack):
+        for case, (body, fields) in WRONG.items():
+            answer = receiving_scenario.erp.post(f"/receipts/{number}/lines", {**BRICKS, **body})
+            assert answer.status == 422, case
+            _assert_refused_field(answer, fields)
+
+
+def test_too_many_serials_are_refused_with_advice(
+    receiving_scenario: ReceivingScenario, stack: Stack
+) -> None:
+    number = receiving_scenario.started(receiving_scenario.order({"item_code": "DRILL", "qty": 26}))
+
+    with nothing_changes(stack):
+        answer = receiving_scenario.receive(
+            number, 26, item_code="DRILL", serials=[f"S-{each}" for each in range(26)]
+        )
+
+    _assert_refused_field(answer, "serials")
+    assert "at most 25" in answer.json()["message"]
+    assert "further requests" in answer.json()["message"]
+
+
+def test_all_problems_are_reported_together(
+    receiving_scenario: ReceivingScenario, stack: Stack
+) -> None:
+    receiving_scenario.yard.stock("DRILL", 1, serial="S-0")
+    number = receiving_scenario.started(receiving_scenario.order({"item_code": "DRILL", "qty": 5}))
+
+    with nothing_changes(stack):
+        answer = receiving_scenario.receive(
+            number, 3, item_code="DRILL", serials=["S-0", "S-1", "S-1"], batch="L1",
+            bin_code="NONE", expiry_date="2020-01-01", inventory_status="lost",
+        )  # fmt: skip
+
+    named = sorted(problem["field"] for problem in answer.json()["errors"])
+    assert named == [
+        "batch", "bin_code", "expiry_date", "inventory_status", "serials.0", "serials.2",
+    ]  # fmt: skip
+
+
+def test_invalid_field_is_not_reported_as_missing_too(
+    receiving_scenario: ReceivingScenario,
+) -> None:
+    number = receiving_scenario.started(receiving_scenario.order({"item_code": "DRILL", "qty": 5}))
+
+    answer = receiving_scenario.receive(number, 1, item_code="DRILL", serials=[5], bin_code="")
+
+    named = [problem["field"] for problem in answer.json()["errors"]]
+    assert sorted(named) == ["bin_code", "serials.0"]
+
+
+def test_expiry_is_checked_in_the_time_zone_of_the_company(
+    receiving_scenario: ReceivingScenario, stack: Stack, clock: Clock
+) -> None:
+    now = datetime.fromtimestamp(clock.time(), UTC)
+    midnight = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
+    clock.advance((midnight - now).total_seconds() + 3600)
+    today, yesterday = midnight.date(), midnight.date() - timedelta(days=1)
+    token = Erp(stack.gateway, stack.token())
+    number = receiving_scenario.started(receiving_scenario.order({"item_code": "CEMENT", "qty": 5}))
+
+    def receive(day: object) -> Response:
+        return receiving_scenario.receive(
+            number, 1, by=token, item_code="CEMENT", batch=f"L{day}", expiry_date=str(day)
+        )
+
+    assert receive(today).status == 200
+    refused = receive(yesterday)
+    assert (refused.status, refused.json()["error"]["field"]) == (422, "expiry_date")
+    assert f"today is {today}" in refused.json()["message"]
+
+
+# Statuses
+
+
+IN_STATE: Mapping[str, tuple[str, ...]] = {
+    "pending": (),
+    "started": ("start",),
+    "finalized": ("start", "finalize"),
+    "synchronized": ("start", "finalize", "synchronize"),
+    "cancelled": ("cancel",),
+    "reverted": ("start", "finalize", "revert"),
+}
+ALLOWED: Mapping[str, set[str]] = {
+    "pending": {"start", "cancel"},
+    "started": {"lines", "finalize", "cancel"},
+    "finalized": {"revert", "synchronize"},
+    "synchronized": {"revert"},
+    "cancelled": set(),
+    "reverted": set(),
+}
+
+
+def test_each_status_allows_only_its_actions(
+    receiving_scenario: ReceivingScenario, stack: Stack
+) -> None:
+    order = receiving_scenario.order({"qty": 50})
+
+    def do(number: int, action: str) -> Response:
+        return receiving_scenario.act(number, action, body=BRICKS if action == "lines" else None)
+
+    def brought_to(state: str) -> int:
+        number = receiving_scenario.receipt(order)
+        for action in IN_STATE[state]:
+            assert do(number, action).status == 200
+        return number
+
+    for state, allowed in ALLOWED.items():
+        number = brought_to(state)
+        with nothing_changes(stack):
+            for action in sorted(set(ACTIONS) - allowed):
+                refused = do(number, action)
+                assert (refused.status, refused.code) == (409, "conflict")
+                assert f"Receipt {number} is {state}" in refused.json()["message"]
+        for action in sorted(allowed):
+            answer = do(brought_to(state), action)
+            assert answer.status == 200, answer.text
+
+
+def test_nothing_is_received_for_a_closed_document(
+    receiving_scenario: ReceivingScenario, stack: Stack
+) -> None:
+    closed, done = receiving_scenario.order({"qty": 5}), receiving_scenario.order({"qty": 5})
+    receiving_scenario.erp.post(f"/entry-documents/{closed}/close")
+    receiving_scenario.receive(receiving_scenario.started(done), 5)
+
+    for order in (closed, done):
+        with nothing_changes(stack):
+            refused = receiving_scenario.erp.post("/receipts", {"document_id": order})
+        assert (refused.status, refused.code) == (409, "conflict")
+        assert f"PO-{order} is " in refused.json()["message"]
+
+
+def test_receipt_of_a_transfer_order_is_refused_here(
+    receiving_scenario: ReceivingScenario, stack: Stack
+) -> None:
+    document = {**ORDER, "type": "transfer_order", "doc_num": "TO-5"}
+    number = receipt(stack.store(), document=document, status="started", lines=[])
+
+    for action in ACTIONS:
+        with nothing_changes(stack):
+            refused = receiving_scenario.act(
+                number, action, body=BRICKS if action == "lines" else None
+            )
+        assert (refused.status, refused.code) == (409, "conflict")
+        assert "TO-5" in refused.json()["message"]
+
+
+def test_receipt_of_unknown_or_closed_document_is_refused(
+    receiving_scenario: ReceivingScenario, stack: Stack
+) -> None:
+    number = receiving_scenario.order({"qty": 1})
+    wrong: Mapping[str, Mapping[str, object]] = {
+        "document_id": {"document_id": str(number)},
+        "operator_id": {"operator_id": -1},
+        "concept": {"concept": "a\nb"},
+        "comments": {"comments": "x" * 2001},
+    }
+    with nothing_changes(stack):
+        _assert_refused_field(receiving_scenario.erp.post("/receipts", {}), "document_id")
+        for field, body in wrong.items():
+            _assert_refused_field(
+                receiving_scenario.erp.post("/receipts", {"document_id": number, **body}), field
+            )
+
+
+# Permissions
+
+
+def test_receipts_of_other_companies_are_not_found(
+    receiving_scenario: ReceivingScenario, beta: Erp, stack: Stack
+) -> None:
+    order = receiving_scenario.order({"qty": 5})
+    number = receiving_scenario.started(order)
+
+    with nothing_changes(stack):
+        for asking, receipt_id, document_id in (
+            (beta, number, order),
+            (receiving_scenario.erp, number + 1, order + 1),
+        ):
+            _assert_refused_field(
+                asking.post("/receipts", {"document_id": document_id}), "document_id"
+            )
+            answers = []
+            for action in ACTIONS:
+                body = BRICKS if action == "lines" else None
+                answers.append(asking.post(f"/receipts/{receipt_id}/{action}", body))
+            assert {(one.status, one.code) for one in answers} == {(404, "not_found")}
+
+
+def test_receiving_needs_scope_or_permission(
+    receiving_scenario: ReceivingScenario, stack: Stack
+) -> None:
+    order = receiving_scenario.order({"qty": 5})
+    number = receiving_scenario.started(order)
+    reader = stack.erp(scopes=["receipts:read", "pickings:write", "stocks:write"])
+    picker = Erp(stack.gateway, stack.user_token(permissions="exits.manage approvals.grant"))
+
+    with nothing_changes(stack):
+        for asking, code in ((reader, "missing_scope"), (picker, "forbidden")):
+            answers = [asking.post("/receipts", {"document_id": order})]
+            for action in ACTIONS:
+                body = BRICKS if action == "lines" else None
+                answers.append(asking.post(f"/receipts/{number}/{action}", body))
+            assert {(one.status, one.code) for one in answers} == {(403, code)}
+    keeper = Erp(stack.gateway, stack.user_token(permissions="entries.manage"))
+    assert keeper.post(f"/receipts/{number}/lines", BRICKS).status == 200

@@ -1,0 +1,259 @@
+"""Cancelled and reverted receipts: their goods leave the stock again."""
+
+from itertools import count
+from typing import Any
+
+import pytest
+
+from tests.clock import Clock
+from tests.faults import Answer, AwsFaults, Call, Fault, Forward, Killed
+from tests.gateway import Erp
+from tests.receiving_scenario import ReceivingScenario
+from tests.stack import Stack
+from tests.stock_invariants import prove
+
+TEN = {"qty": 10}
+
+
+@pytest.mark.parametrize("way", [("cancel",), ("finalize", "revert")])
+def test_cancelled_or_reverted_goods_leave_the_stock(
+    receiving_scenario: ReceivingScenario, stack: Stack, way: tuple[str, ...]
+) -> None:
+    order = receiving_scenario.order(
+        TEN, {"item_code": "CEMENT", "qty": 5}, {"item_code": "DRILL", "qty": 2}
+    )
+    other = receiving_scenario.started(order)
+    receiving_scenario.receive(other, 3)
+    number = receiving_scenario.started(order)
+    receiving_scenario.receive(number, 2)
+    receiving_scenario.receive(number, 5)
+    receiving_scenario.receive(
+        number, 5, item_code="CEMENT", batch="L1", inventory_status="damaged"
+    )
+    receiving_scenario.receive(number, 2, item_code="DRILL", serials=["S-1", "S-2"])
+    lines = receiving_scenario.shown(number)["lines"]
+
+    for action in way:
+        answer = receiving_scenario.act(number, action)
+        assert answer.status == 200, answer.text
+
+    assert answer.data["status"] == {"cancel": "cancelled", "revert": "reverted"}[way[-1]]
+    assert answer.data["lines"] == lines, "the ERP sees what it has to take back"
+    assert receiving_scenario.stock() == [("BRICK", "A-01", 3)]
+    assert receiving_scenario.progress(order) == [(3, 7, "partial"), (0, 5, "open"), (0, 2, "open")]
+    assert receiving_scenario.document(order)["status"] == "partial-complete"
+    undone = receiving_scenario.erp.walk(
+        "/stock-movements", type="receipt_undone", sort="created_at"
+    )
+    assert [(one["item_code"], one["qty"], one["to"]) for one in undone] == [
+        ("BRICK", 2, None), ("BRICK", 5, None), ("CEMENT", 5, None),
+        ("DRILL", 1, None), ("DRILL", 1, None),
+    ]  # fmt: skip
+    assert {one["document"]["id"] for one in undone} == {number}
+    prove(stack.store())
+
+    again = receiving_scenario.started(order)
+    assert (
+        receiving_scenario.receive(again, 2, item_code="DRILL", serials=["S-1", "S-2"]).status
+        == 200
+    )
+    prove(stack.store())
+
+
+def test_document_is_open_again_after_receipts_without_goods(
+    receiving_scenario: ReceivingScenario,
+) -> None:
+    order = receiving_scenario.order(TEN)
+    first, second = receiving_scenario.receipt(order), receiving_scenario.started(order)
+
+    receiving_scenario.act(first, "cancel")
+    assert receiving_scenario.document(order)["status"] == "assigned"
+    receiving_scenario.act(second, "finalize")
+    assert receiving_scenario.document(order)["status"] == "open"
+    assert receiving_scenario.erp.post(f"/entry-documents/{order}/close").status == 200
+
+
+def test_receipt_reverted_after_closing_does_not_reopen_the_document(
+    receiving_scenario: ReceivingScenario, stack: Stack
+) -> None:
+    order = receiving_scenario.order(TEN, {"qty": 1})
+    number = receiving_scenario.started(order)
+    receiving_scenario.receive(number, 10)
+    receiving_scenario.act(number, "finalize")
+    assert receiving_scenario.erp.post(f"/entry-documents/{order}/close").status == 200
+
+    assert receiving_scenario.act(number, "revert").status == 200
+
+    assert receiving_scenario.document(order)["status"] == "closed"
+    assert receiving_scenario.progress(order) == [(0, 0, "closed"), (0, 0, "closed")]
+    prove(stack.store())
+
+
+def test_reopened_document_protects_its_master_data_again(
+    receiving_scenario: ReceivingScenario,
+) -> None:
+    order = receiving_scenario.order(TEN)
+    number = receiving_scenario.started(order)
+    receiving_scenario.receive(number, 10)
+    receiving_scenario.act(number, "finalize")
+    [brick] = receiving_scenario.erp.get("/products", query={"item_code": "BRICK"}).data
+
+    assert receiving_scenario.act(number, "revert").status == 200
+
+    assert receiving_scenario.document(order)["status"] == "open"
+    refused = receiving_scenario.erp.delete(f"/products/{brick['id']}")
+    assert (refused.status, refused.code) == (409, "conflict")
+    assert "open documents" in refused.json()["message"]
+
+
+def _sold(receiving_scenario: ReceivingScenario) -> None:
+    body = {"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01", "decrease": 1}
+    assert (
+        receiving_scenario.erp.post("/stock-adjustments", {**body, "reason": "Broken"}).status
+        == 201
+    )
+
+
+def _allocated(receiving_scenario: ReceivingScenario) -> None:
+    receiving_scenario.yard.picking(receiving_scenario.yard.order(("BRICK", 1)))
+
+
+def _quarantined(receiving_scenario: ReceivingScenario) -> None:
+    body = {"item_code": "DRILL", "warehouse": "YARD", "bin_code": "A-01", "serial": "S-1"}
+    body |= {"to_status": "quarantine", "reason": "Looks used"}
+    assert receiving_scenario.erp.post("/stock-adjustments", body).status == 201
+
+
+def _moved(receiving_scenario: ReceivingScenario) -> None:
+    body: dict[str, object] = {"item_code": "DRILL", "warehouse": "YARD", "serial": "S-1"}
+    for bin_code, way in (("A-01", "decrease"), ("B-01", "increase")):
+        body |= {"bin_code": bin_code, "reason": "Moved"}
+        assert receiving_scenario.erp.post("/stock-adjustments", {**body, way: 1}).status == 201
+
+
+def test_undo_is_refused_when_goods_are_gone_or_allocated(
+    receiving_scenario: ReceivingScenario, stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = receiving_scenario.order(
+        {"item_code": "CEMENT", "qty": 1}, TEN, {"item_code": "DRILL", "qty": 1}
+    )
+    number = receiving_scenario.started(order)
+    receiving_scenario.receive(number, 1, item_code="CEMENT", batch="L1")
+    receiving_scenario.receive(number, 10)
+    receiving_scenario.receive(number, 1, item_code="DRILL", serials=["S-1"])
+    as_it_was = stack.keep()
+    for happens, item in (
+        (_sold, "BRICK"), (_allocated, "BRICK"), (_quarantined, "DRILL"), (_moved, "DRILL"),
+    ):  # fmt: skip
+        happens(receiving_scenario)
+        stock, lines = receiving_scenario.erp.walk("/stocks"), receiving_scenario.progress(order)
+        for action in ("cancel", "revert"):
+            for step in (80, 8):
+                monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", step)
+                answer = receiving_scenario.act(number, action)
+                assert (answer.status, answer.code) == (409, "conflict"), happens
+                assert item in answer.json()["message"]
+            if action == "cancel":
+                assert receiving_scenario.act(number, "finalize").status == 200
+        assert receiving_scenario.shown(number)["status"] == "finalized"
+        assert len(receiving_scenario.shown(number)["lines"]) == 3
+        assert receiving_scenario.erp.walk("/stocks") == stock
+        assert receiving_scenario.progress(order) == lines
+        prove(stack.store())
+        as_it_was()
+
+
+@pytest.fixture
+def long_receipt(
+    receiving_scenario: ReceivingScenario, monkeypatch: pytest.MonkeyPatch
+) -> tuple[int, int]:
+    """A purchase order of five lines and its receipt, which is undone in four steps."""
+    monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 8)
+    items = ("BRICK", "CEMENT", "BRICK", "DRILL", "BRICK")
+    order = receiving_scenario.order(*({"item_code": item, "qty": 2} for item in items))
+    number = receiving_scenario.started(order)
+    goods: dict[str, dict[str, Any]] = {
+        "BRICK": {}, "CEMENT": {"batch": "L1"}, "DRILL": {"serials": ["S-1", "S-2"]},
+    }  # fmt: skip
+    for item in items:
+        answer = receiving_scenario.receive(number, 2, item_code=item, **goods[item])
+        assert answer.status == 200, answer.text
+    return order, number
+
+
+def test_long_receipt_is_undone_in_steps(
+    receiving_scenario: ReceivingScenario,
+    stack: Stack,
+    aws_faults: AwsFaults,
+    long_receipt: tuple[int, int],
+) -> None:
+    order, number = long_receipt
+    before = len(stack.events())
+
+    with aws_faults.recorded() as seen:
+        answer = receiving_scenario.act(number, "cancel", key="c-1")
+
+    assert (answer.status, answer.data["status"]) == (200, "cancelled")
+    assert len(answer.data["lines"]) == 5
+    assert seen.operations.count("TransactWriteItems") == 4
+    assert receiving_scenario.stock() == []
+    assert receiving_scenario.document(order)["status"] == "open"
+    changed = [event["id"]["N"] for event in stack.events()[before:]]
+    assert len(changed) == len(set(changed)) + 1, "bricks go in two steps"
+    prove(stack.store())
+
+
+def _dies_after_step(last: int) -> Fault:
+    steps = count(1)
+
+    def fault(call: Call, forward: Forward) -> Answer:
+        answer = forward()
+        if call.operation == "TransactWriteItems" and next(steps) == last:
+            raise Killed(f"after step {last}")
+        return answer
+
+    return fault
+
+
+def test_interrupted_undo_of_a_long_receipt_continues_when_repeated(
+    receiving_scenario: ReceivingScenario,
+    stack: Stack,
+    aws_faults: AwsFaults,
+    clock: Clock,
+    long_receipt: tuple[int, int],
+) -> None:
+    order, number = long_receipt
+    receiving_scenario.act(number, "finalize")
+    as_it_was = stack.keep()
+    for step in (1, 2, 3):
+        with pytest.raises(Killed), aws_faults.faulty(_dies_after_step(step)):
+            receiving_scenario.act(number, "revert", key="r-1")
+
+        prove(stack.store())
+        halfway = receiving_scenario.shown(number)
+        assert halfway["status"] == "finalized"
+        received = sum(line[0] for line in receiving_scenario.progress(order))
+        assert received == sum(row[2] for row in receiving_scenario.stock())
+        assert received == sum(line["qty"] for line in halfway["lines"])
+        clock.advance(61)
+        again = receiving_scenario.act(number, "revert", key="r-1")
+        assert (again.status, again.data["status"]) == (200, "reverted")
+        assert len(again.data["lines"]) == 5
+        assert receiving_scenario.stock() == []
+        assert receiving_scenario.document(order)["status"] == "open"
+        prove(stack.store())
+        as_it_was()
+
+
+def test_if_match_holds_for_a_long_receipt_undone_in_steps(
+    receiving_scenario: ReceivingScenario, erp: Erp, long_receipt: tuple[int, int]
+) -> None:
+    path = f"/receipts/{long_receipt[1]}"
+    tag = erp.get(path).headers["ETag"]
+
+    answer = erp.post(f"{path}/cancel", headers={"If-Match": tag})
+
+    assert answer.status == 200, answer.text
+    assert receiving_scenario.stock() == []
+    again = erp.post(f"{path}/cancel", headers={"If-Match": tag})
+    assert (again.status, again.code) == (409, "stale_state")

@@ -1,0 +1,83 @@
+"""The entities in a tenant's table, read from all its items, to compare with lists and counters."""
+
+import importlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from shared.kernel.db.collection import HEAD, Collection
+from shared.kernel.db.counters import read_totals
+from shared.kernel.db.items import Item, from_attributes, unpack
+from shared.kernel.db.store import QueryPage, Store
+from tests.stack import Stack
+
+_SHARED = Path(__file__).parents[2] / "shared"
+
+
+def collections() -> Iterator[Collection[Any]]:
+    """Yield every collection that a repository declares."""
+    seen: set[str] = set()
+    for path in sorted(_SHARED.rglob("repository.py")):
+        name = path.relative_to(_SHARED.parent).with_suffix("").as_posix().replace("/", ".")
+        module = importlib.import_module(name)
+        for value in vars(module).values():
+            if isinstance(value, Collection) and value.kind not in seen:
+                seen.add(value.kind)
+                yield value
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEntities:
+    """Kind → its entities, without deleted ones (tombstones)."""
+
+    entities: Mapping[str, list[Any]]
+
+    def growth_since(self, before: "StoredEntities") -> dict[str, int]:
+        """Return the change of the number of entities since `before`, for kinds that changed."""
+        changes = {
+            kind: len(found) - len(before.entities[kind]) for kind, found in self.entities.items()
+        }
+        return {kind: change for kind, change in changes.items() if change}
+
+
+def read_stored_entities(stack: Stack) -> StoredEntities:
+    """Read all entities of acme."""
+    known = {collection.kind: collection for collection in collections()}
+    entities: dict[str, list[Any]] = {kind: [] for kind in known}
+    for attributes in stack.items():
+        item = from_attributes(attributes)
+        kind = item["PK"].partition("#")[0]
+        if kind in known and item["SK"] == HEAD and not item.get("deleted"):
+            assert item["parts"] == 1
+            entity = known[kind].model.model_validate_json(unpack([item["data"]]))
+            assert getattr(entity, "id", item["id"]) == item["id"]
+            entities[kind].append(entity)
+    return StoredEntities(entities)
+
+
+class _Shards:
+    """Substitute for a store that returns the shards of counters only."""
+
+    def __init__(self, stack: Stack) -> None:
+        self._shards: dict[str, list[Item]] = {}
+        for item in stack.items():
+            if item["PK"]["S"].startswith("count#"):
+                self._shards.setdefault(item["PK"]["S"], []).append(from_attributes(item))
+
+    def query(self, *, values: Mapping[str, str], **_: object) -> QueryPage:
+        return QueryPage(self._shards.get(values[":kind"], []), last_key=None)
+
+
+def assert_counters_match(stack: Stack, stored: StoredEntities) -> None:
+    """Assert that every counter equals the number of entities."""
+    shards = _Shards(stack)
+    for collection in collections():
+        wanted: Counter[str] = Counter()
+        for entity in stored.entities[collection.kind]:
+            facets = collection.facets(entity)
+            wanted["n"] += 1
+            wanted.update(f"{facet}={facets[facet] or ''}" for facet in collection.partitions)
+        counts = read_totals(cast("Store", shards), collection.kind).counts
+        assert {name: n for name, n in counts.items() if n} == dict(wanted), collection.kind

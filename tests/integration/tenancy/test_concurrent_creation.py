@@ -1,0 +1,106 @@
+"""Concurrent creation of one tenant, with equal or with different settings."""
+
+import threading
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from operations.provisioning import create_tenant, show_tenant
+from shared.identity.tenancy.directory import directory
+from shared.identity.tenancy.rules import NewTenant
+from shared.identity.tenancy.tenant import Tenant
+from shared.kernel.aws import client
+from shared.kernel.errors import Conflict
+from tests.integration.control_plane import AwsCallHooks
+from tests.integration.tenancy.test_provisioning import ACME, STEPS, assert_complete
+
+
+def test_concurrent_runs_create_one_tenant(aws_hooks: AwsCallHooks) -> None:
+    """A second run executes completely before each call of the first."""
+    calls = 0
+    inside = False
+
+    def interleave(moment: str, _operation: str) -> None:
+        nonlocal calls, inside
+        if moment == "before" and not inside:
+            inside = True
+            create_tenant(ACME)
+            inside = False
+            calls += 1
+
+    with aws_hooks.with_hook(interleave):
+        create_tenant(ACME)
+    assert calls > 5
+    assert_complete()
+
+
+@pytest.mark.parametrize("at", range(STEPS))
+def test_one_of_two_concurrent_runs_with_different_settings_is_refused(
+    at: int, aws_hooks: AwsCallHooks
+) -> None:
+    """The second run executes completely before call `at` of the first."""
+    other = replace(ACME, plan="enterprise", host="other.acme.test")
+    outcomes: list[Any] = []
+    calls = 0
+
+    def attempt(settings: NewTenant) -> None:
+        try:
+            outcomes.append(create_tenant(settings))
+        except Conflict as refusal:
+            outcomes.append(refusal)
+
+    def interleave(moment: str, _operation: str) -> None:
+        nonlocal calls
+        if moment == "before":
+            calls += 1
+            if calls == at + 1:
+                attempt(other)
+
+    with aws_hooks.with_hook(interleave):
+        attempt(ACME)
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Conflict", "Tenant"]
+    (made,) = (outcome for outcome in outcomes if isinstance(outcome, Tenant))
+    assert show_tenant("acme") == made
+    hosts = [directory.tenant_for_host(host, 0) for host in ("wms.acme.test", "other.acme.test")]
+    assert sorted(hosts, key=str) == [None, "acme"]
+
+
+def test_concurrent_threads_create_one_tenant(aws_hooks: AwsCallHooks) -> None:
+    assert aws_hooks
+    results: list[Any] = []
+
+    def run() -> None:
+        try:
+            results.append(create_tenant(ACME))
+        except Exception as error:  # noqa: BLE001  shown by the assertion
+            results.append(error)
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [show_tenant("acme")] * 4
+    assert_complete()
+
+
+def test_conflicting_transaction_is_retried(aws_hooks: AwsCallHooks) -> None:
+    """DynamoDB refuses one of two concurrent transactions on an item; moto never does."""
+    refused: list[str] = []
+
+    def conflict(moment: str, operation: str) -> None:
+        if (moment, operation) == ("before", "TransactWriteItems") and not refused:
+            refused.append(operation)
+            reasons = [{"Code": "TransactionConflict"}]
+            raise client("dynamodb").exceptions.TransactionCanceledException(
+                {
+                    "Error": {"Code": "TransactionCanceledException"},
+                    "CancellationReasons": reasons,
+                },
+                operation,
+            )
+
+    with aws_hooks.with_hook(conflict):
+        assert create_tenant(ACME).slug == "acme"
+    assert refused == ["TransactWriteItems"]

@@ -1,0 +1,256 @@
+"""Patched and unpatched moto answer the same calls alike and store the same items."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import botocore.session
+import pytest
+from botocore.exceptions import ClientError, NoCredentialsError
+from moto import mock_aws
+
+from shared.kernel.db.table import table_definition
+from tests import fast_moto
+from tests.snapshot import Snapshot, stored_items
+from tests.stack import ACCOUNT, REGION
+
+_KEY = {"PK": {"S": "product#1"}, "SK": {"S": "#"}}
+_OTHER = {"PK": {"S": "product#1"}, "SK": {"S": "line#2"}}
+_ABSENT = {"PK": {"S": "product#9"}, "SK": {"S": "#"}}
+_ITEM = {
+    **_KEY,
+    "name": {"S": "Mürbe"},
+    "version": {"N": "1"},
+    "secret": {"B": b"\x00\xffB"},
+    "tags": {"SS": ["a", "b"]},
+    "sizes": {"L": [{"N": "1.50"}, {"S": "L"}]},
+    "slim": {"M": {"active": {"BOOL": True}, "B": {"S": "text"}, "deep": {"M": {"n": {"N": "3"}}}}},
+    "GSI1PK": {"S": "products"},
+    "GSI1SK": {"S": "0001"},
+}
+_VALUES = {
+    ":one": {"N": "1"},
+    ":text": {"S": "a"},
+    ":map": {"M": {"x": {"B": b"\x01"}}},
+    ":list": {"L": [{"S": "z"}]},
+    ":set": {"SS": ["a"]},
+    ":secret": {"B": b"\x00\xffB"},
+}
+_LARGE = {"S": "x" * 400_001}
+
+type _Call = tuple[str, dict[str, Any]]
+
+
+def _update(expression: str, key: Any = _KEY, condition: str | None = None) -> dict[str, Any]:
+    text = f"{expression} {condition or ''}"
+    names = {"#name": "name", "#deep": "deep", "#size": "size"}
+    body = {
+        "Key": key,
+        "UpdateExpression": expression,
+        "ConditionExpression": condition,
+        "ExpressionAttributeNames": {name: to for name, to in names.items() if name in text},
+        "ExpressionAttributeValues": {name: to for name, to in _VALUES.items() if name in text},
+    }
+    return {"TableName": "goods", **{name: value for name, value in body.items() if value}}
+
+
+def _put(key: Any, **rest: Any) -> dict[str, Any]:
+    return {"TableName": "goods", "Item": {**_ITEM, **key}, **rest}
+
+
+_IS_NEW = {"ConditionExpression": "attribute_not_exists(PK)"}
+_COUNT = {"Update": _update("ADD version :one")}
+_CHECK_FAILS = {
+    "ConditionCheck": {
+        "TableName": "goods",
+        "Key": _ABSENT,
+        "ConditionExpression": "attribute_exists(PK)",
+    }
+}
+_EXPRESSIONS = (
+    "SET #name = :text",
+    "SET version = version + :one, sizes = list_append(sizes, :list) REMOVE secret",
+    "SET counted = if_not_exists(counted, :one) - :one",
+    "SET sizes[1] = :text, slim.#deep.n = :one",
+    "SET slim.more = :map ADD version :one, counted :one",
+    "REMOVE sizes[0], slim.active DELETE tags :set",
+    "SET slim.nowhere.n = :one",
+    "SET counted = nowhere",
+    "SET PK = :text",
+    "SET size = :one",
+    "SET #name = :text, #name = :one",
+    "SET #unknown = :text",
+    "SET version + :one",
+    "ADD #name :one",
+)
+_CONDITIONS = (
+    "attribute_exists(slim.#deep.n) AND begins_with(#name, :text)",
+    "version = :one AND NOT contains(tags, :text)",
+    "version BETWEEN :one AND :one OR #name IN (:text)",
+    "version + :one",
+    "secret = :secret",
+)
+_PARTITION = {
+    "TableName": "goods",
+    "KeyConditionExpression": "PK = :pk",
+    "ExpressionAttributeValues": {":pk": {"S": "product#1"}},
+}
+_INDEX = {
+    "TableName": "goods",
+    "IndexName": "GSI1",
+    "KeyConditionExpression": "GSI1PK = :pk AND GSI1SK >= :from",
+    "ExpressionAttributeValues": {":pk": {"S": "products"}, ":from": {"S": "0001"}},
+}
+_READS: tuple[_Call, ...] = (
+    ("get_item", {"TableName": "goods", "Key": _KEY}),
+    ("get_item", {"TableName": "goods", "Key": _KEY, "ProjectionExpression": "slim.deep, secret"}),
+    ("get_item", {"TableName": "goods", "Key": _ABSENT}),
+    ("get_item", {"TableName": "goods", "Key": {"PK": {"S": "product#1"}}}),
+    ("get_item", {"TableName": "nowhere", "Key": _KEY}),
+    ("batch_get_item", {"RequestItems": {"goods": {"Keys": [_KEY, _ABSENT, _OTHER]}}}),
+    ("query", _PARTITION),
+    ("query", {**_PARTITION, "ScanIndexForward": False, "Limit": 1}),
+    ("query", {**_PARTITION, "Limit": 1, "ExclusiveStartKey": _KEY}),
+    ("query", {**_PARTITION, "ExpressionAttributeValues": {":pk": {"S": "nothing"}}}),
+    ("query", _INDEX),
+    ("query", {**_INDEX, "ScanIndexForward": False, "Limit": 1}),
+    ("query", {**_INDEX, "IndexName": "none"}),
+    ("query", {**_INDEX, "KeyConditionExpression": "GSI1SK = :pk"}),
+    ("scan", {"TableName": "goods"}),
+)
+_CALLS: tuple[_Call, ...] = (
+    ("put_item", _put(_KEY, **_IS_NEW)),
+    ("put_item", _put(_KEY, **_IS_NEW)),
+    ("put_item", _put(_KEY, **_IS_NEW, ReturnValuesOnConditionCheckFailure="ALL_OLD")),
+    ("put_item", _put({**_OTHER, "GSI1SK": {"S": "0002"}}, ReturnValues="ALL_OLD")),
+    ("put_item", _put(_ABSENT, Item={**_ABSENT, "text": _LARGE, "more": _LARGE})),
+    ("put_item", _put({"PK": {"N": "1"}})),
+    *_READS,
+    *(("update_item", _update(expression)) for expression in _EXPRESSIONS),
+    *(("update_item", _update(_EXPRESSIONS[0], condition=each)) for each in _CONDITIONS),
+    ("update_item", {**_update("SET more = :one"), "ReturnValues": "ALL_NEW"}),
+    ("update_item", {**_update("SET more = :one"), "ReturnValues": "UPDATED_OLD"}),
+    ("update_item", _update("SET #name = :text", _ABSENT, "attribute_exists(PK)")),
+    ("update_item", _update("SET #name = :text", _ABSENT, "attribute_not_exists(PK)")),
+    *_READS,
+    ("delete_item", {"TableName": "goods", "Key": _ABSENT, "ReturnValues": "ALL_OLD"}),
+    ("delete_item", {"TableName": "goods", "Key": _KEY, **_IS_NEW}),
+    ("transact_write_items", {"TransactItems": [_COUNT, {"Put": _put(_ABSENT, **_IS_NEW)}]}),
+    ("transact_write_items", {"TransactItems": [_COUNT, {"Put": _put(_ABSENT, **_IS_NEW)}]}),
+    ("transact_write_items", {"TransactItems": [_COUNT, _COUNT]}),
+    (
+        "transact_write_items",
+        {"TransactItems": [_COUNT, {"Delete": {"TableName": "goods", "Key": _ABSENT}}]},
+    ),
+    (
+        "transact_write_items",
+        {"TransactItems": [_COUNT, {"Put": _put(_ABSENT)}, _CHECK_FAILS]},
+    ),
+    (
+        "transact_write_items",
+        {"TransactItems": [{"Update": _update("SET version = :text + :one")}]},
+    ),
+    (
+        "transact_write_items",
+        {
+            "TransactItems": [
+                {"Update": _update("SET more = :one", _OTHER, "secret = :secret")},
+                _CHECK_FAILS,
+            ]
+        },
+    ),
+    *_READS,
+)
+
+
+@contextmanager
+def _moto(*, fast: bool) -> Iterator[Any]:
+    """Give a client of moto with an empty table."""
+    with pytest.MonkeyPatch.context() as patch, mock_aws():
+        if fast:
+            fast_moto.install(patch)
+        client: Any = _session().create_client("dynamodb", region_name=REGION)
+        client.create_table(TableName="goods", **table_definition())
+        yield client
+
+
+@cache
+def _session() -> botocore.session.Session:
+    return botocore.session.get_session()
+
+
+def _result(client: Any, call: _Call) -> Any:
+    operation, arguments = call
+    try:
+        response = getattr(client, operation)(**arguments)
+    except ClientError as error:
+        response = error.response
+    except (KeyError, ValueError, AssertionError) as fault:  # a defect of moto
+        return operation, type(fault), str(fault)
+    metadata = response.pop("ResponseMetadata")
+    return operation, metadata["HTTPStatusCode"], _with_sorted_sets(response)
+
+
+def _scanned(client: Any) -> Any:
+    return _with_sorted_sets(client.scan(TableName="goods")["Items"])
+
+
+def _stored() -> Any:
+    return [_with_sorted_sets(item) for item in stored_items(ACCOUNT, REGION, "goods")]
+
+
+def _with_sorted_sets(value: Any) -> Any:
+    match value:
+        case {"SS": [*members]}:
+            return {"SS": sorted(members)}
+        case dict():
+            return {name: _with_sorted_sets(each) for name, each in value.items()}
+        case list():
+            return [_with_sorted_sets(each) for each in value]
+    return value
+
+
+def _results(*, fast: bool) -> list[Any]:
+    with _moto(fast=fast) as client:
+        return [(_result(client, call), _scanned(client)) for call in _CALLS]
+
+
+def test_results_and_stored_items_are_those_of_unpatched_moto() -> None:
+    fast, plain = _results(fast=True), _results(fast=False)
+    for call, one, other in zip(_CALLS, fast, plain, strict=True):
+        assert one == other, call
+    statuses = {(operation, status) for (operation, status, _), _ in fast}
+    names = {operation for operation, _ in _CALLS}
+    assert statuses >= {(name, 200) for name in names}
+    assert statuses >= {(name, 400) for name in names - {"batch_get_item", "scan"}}
+
+
+def test_a_call_needs_credentials() -> None:
+    with _moto(fast=True) as client:
+        client._request_signer._credentials = None
+        with pytest.raises(NoCredentialsError):
+            client.scan(TableName="goods")
+
+
+def test_a_snapshot_keeps_its_items_and_restores_them() -> None:
+    with _moto(fast=True) as client:
+        for call in _CALLS[:10]:
+            _result(client, call)
+        before, snapshot = _stored(), Snapshot.take(ACCOUNT, REGION)
+        assert snapshot.is_current()
+        for _ in range(2):
+            for call in _CALLS:
+                _result(client, call)
+            assert not snapshot.is_current()
+            snapshot.restore()
+            assert _stored() == before
+            assert snapshot.is_current()
+
+
+def test_stored_items_are_those_of_a_scan() -> None:
+    with _moto(fast=True) as client:
+        for call in _CALLS:
+            _result(client, call)
+        assert len(_stored()) >= 2
+        assert sorted(_stored(), key=repr) == sorted(_scanned(client), key=repr)

@@ -1,0 +1,19 @@
+import pytest
+
+from tests.gateway import Erp
+from tests.stack import once
+from tests.warehouse_scenario import WarehouseScenario
+
+
+@pytest.fixture
+def yards(erp: Erp) -> WarehouseScenario:
+    """The warehouses YARD and SHOP, furnished, with bricks, cement and drills at A-01 of YARD."""
+    once(erp, "yards with stock", lambda: _stock(WarehouseScenario.furnished(erp, "YARD", "SHOP")))
+    return WarehouseScenario(erp)
+
+
+def _stock(yard: WarehouseScenario) -> None:
+    yard.stock("BRICK", 10)
+    yard.stock("CEMENT", 5, batch="L1", expiry_date="2030-01-31")
+    for serial in ("S1", "S2", "S3"):
+        yard.stock("DRILL", 1, serial=serial)

@@ -1,0 +1,96 @@
+"""Refused transfers: all problems are reported, and nothing moves."""
+
+from tests.gateway import Erp
+from tests.integration.transfers.bodies import PATH, body, problems, stored_items
+from tests.stack import Stack
+from tests.warehouse_scenario import WarehouseScenario
+
+WRONG_ANSWERS: list[tuple[dict[str, object], str]] = [
+    ({}, "sap_status"),
+    ({"sap_status": "sent", "doc_entry": 1.5}, "doc_entry"),
+    ({"sap_status": "sent", "doc_entry": True}, "doc_entry"),
+    ({"sap_status": "sent", "doc_entry": -1}, "doc_entry"),
+    ({"sap_status": "sent", "doc_entry": "\x00"}, "doc_entry"),
+    ({"sap_status": "sent", "doc_entry": "9" * 101}, "doc_entry"),
+    ({"sap_status": "sent", "message": 5}, "message"),
+]
+
+
+def test_invalid_field_of_an_acknowledgement_is_named(yards: WarehouseScenario) -> None:
+    number = yards.erp.post(PATH, body()).data["id"]
+
+    for answer, field in WRONG_ANSWERS:
+        found = problems(yards.erp.post(f"{PATH}/{number}/acknowledge", answer))
+        assert list(found) == [field], answer
+
+
+WRONG_LINES: list[tuple[dict[str, object], str]] = [
+    ({"item_code": "NONE"}, "item_code"),
+    ({"item_code": "HAULAGE"}, "item_code"),
+    ({"item_code": 7}, "item_code"),
+    ({"qty": 0}, "qty"),
+    ({"qty": -1}, "qty"),
+    ({"qty": 1e30}, "qty"),
+    ({"qty": 0.0000001}, "qty"),
+    ({"qty": "4"}, "qty"),
+    ({"from_bin": "Z-99"}, "from_bin"),
+    ({"to_bin": "Z-99"}, "to_bin"),
+    ({"to_bin": "X-01"}, "to_bin"),
+    ({"to_bin": "D-01"}, "to_bin"),
+    ({"to_bin": "A-01"}, "to_bin"),
+    ({"batch": "L1"}, "batch"),
+    ({"serials": ["S1"]}, "serials"),
+    ({"item_code": "CEMENT"}, "batch"),
+    ({"item_code": "DRILL", "qty": 1}, "serials"),
+    ({"item_code": "DRILL", "qty": 2, "serials": ["S1"]}, "serials"),
+    ({"item_code": "DRILL", "qty": 2, "serials": ["S1", "S1"]}, "serials.1"),
+    ({"item_code": "DRILL", "qty": 41, "serials": [f"S{n}" for n in range(41)]}, "serials"),
+    ({"inventory_status": "staged"}, "inventory_status"),
+]
+
+
+def test_invalid_line_is_refused_and_moves_nothing(yards: WarehouseScenario, stack: Stack) -> None:
+    before = stored_items(stack)
+
+    for line, field in WRONG_LINES:
+        found = problems(yards.erp.post(PATH, body({}, line)))
+        assert f"lines.1.{field}" in found, line
+        assert all(name.startswith("lines.1.") for name in found), line
+    assert stored_items(stack) == before
+
+
+def test_all_problems_are_reported_together(yards: WarehouseScenario) -> None:
+    found = problems(
+        yards.erp.post(
+            PATH,
+            body(
+                {"item_code": "NONE", "qty": 0},
+                {"item_code": "DRILL", "qty": 1, "serials": ["S1"]},
+                {"item_code": "DRILL", "qty": 1, "serials": ["S1"], "to_bin": "X-01"},
+                to_warehouse="MOON",
+                operator_id=0,
+                execute="now",
+                reason="",
+            ),
+        )
+    )
+
+    assert set(found) == {
+        "to_warehouse", "operator_id", "execute", "reason", "lines.0.item_code", "lines.0.qty",
+        "lines.2.serials.0",
+    }  # fmt: skip
+    assert set(problems(yards.erp.post(PATH, {}))) == {"from_warehouse", "to_warehouse", "lines"}
+    assert set(problems(yards.erp.post(PATH, body() | {"lines": []}))) == {"lines"}
+
+
+def test_transfers_of_other_companies_are_not_found(
+    yards: WarehouseScenario, beta: Erp, stack: Stack
+) -> None:
+    number = yards.erp.post(PATH, body(execute=False)).data["id"]
+    before = stored_items(stack)
+
+    for action in ("execute", "acknowledge"):
+        for caller, wanted in ((beta, number), (yards.erp, number + 1)):
+            answer = caller.post(f"{PATH}/{wanted}/{action}", {"sap_status": "sent"})
+            assert (answer.status, answer.code) == (404, "not_found")
+    assert stored_items(stack) == before

@@ -1,0 +1,307 @@
+"""Transfers of stock between positions and between warehouses."""
+
+from tests.faults import AwsFaults
+from tests.integration.transfers.bodies import PATH, body, problems, stored_items
+from tests.stack import Stack
+from tests.stock_invariants import prove
+from tests.warehouse_scenario import WarehouseScenario
+
+KINDS = ("transfer.created", "transfer.completed")
+
+
+def positions_of(yards: WarehouseScenario, item_code: str) -> dict[tuple[str, str, str], float]:
+    """Return the quantities of an item by warehouse, position and inventory status."""
+    rows = yards.erp.walk("/stocks", item_code=item_code, status="in")
+    found: dict[tuple[str, str, str], float] = {}
+    for row in rows:
+        place = (row["position"]["whs_code"], row["position"]["bin_code"], row["inventory_status"])
+        found[place] = found.get(place, 0) + row["qty"]
+    return found
+
+
+def events(stack: Stack) -> list[str]:
+    return [event["type"]["S"] for event in stack.events() if event["type"]["S"] in KINDS]
+
+
+def test_transfer_within_a_warehouse_is_executed_at_once(
+    yards: WarehouseScenario, stack: Stack
+) -> None:
+    answer = yards.erp.post(PATH, body(reason="Tidy up", comments="Aisle A", operator_id=7))
+
+    assert answer.status == 201, answer.text
+    shown = answer.data
+    number = shown["id"]
+    assert answer.headers["Location"].endswith(f"{PATH}/{number}")
+    assert shown == {
+        "id": number,
+        "status": "transferred",
+        "wms_status": "transferred",
+        "sap_status": None,
+        "from_whs_code": "YARD",
+        "to_whs_code": "YARD",
+        "doc_entry": None,
+        "message": None,
+        "user_id": None,
+        "operator": {"id": 7, "name": None},
+        "created_at": shown["created_at"],
+        "updated_at": shown["created_at"],
+        "lines": [
+            {
+                "product_id": 1,
+                "item_code": "BRICK",
+                "qty": 4,
+                "batch_num": None,
+                "serials": [],
+                "from_bin": "A-01",
+                "to_bin": "B-01",
+                "inventory_status": "available",
+            }
+        ],
+    }
+    assert yards.erp.get(f"{PATH}/{number}").data == shown
+    assert positions_of(yards, "BRICK") == {
+        ("YARD", "A-01", "available"): 6, ("YARD", "B-01", "available"): 4,
+    }  # fmt: skip
+    [moved] = yards.erp.get("/stock-movements", query={"type": "transfer"}).data
+    assert (moved["qty"], moved["from"]["bin_code"], moved["to"]["bin_code"], moved["reason"]) == (
+        4, "A-01", "B-01", "Tidy up",
+    )  # fmt: skip
+    assert moved["document"] == {"type": "transfer", "id": number}
+    assert sorted(events(stack)) == sorted(KINDS)
+    raised = [event for event in stack.events() if event["type"]["S"] in KINDS]
+    assert {event["object"]["S"] for event in raised} == {"transfer"}
+    prove(stack.store())
+
+
+def test_batches_and_serials_move_to_another_warehouse(
+    yards: WarehouseScenario, stack: Stack
+) -> None:
+    answer = yards.erp.post(
+        PATH,
+        body(
+            {},
+            {"item_code": "CEMENT", "qty": 5, "batch": "L1", "to_bin": "A-01"},
+            {"item_code": "DRILL", "qty": 2, "serials": ["S1", "S3"], "to_bin": "F-01"},
+            to_warehouse="SHOP",
+        ),
+    )
+
+    assert answer.status == 201, answer.text
+    assert positions_of(yards, "BRICK")["SHOP", "B-01", "available"] == 4
+    assert positions_of(yards, "CEMENT") == {("SHOP", "A-01", "available"): 5}
+    assert positions_of(yards, "DRILL") == {
+        ("YARD", "A-01", "available"): 1, ("SHOP", "F-01", "available"): 2,
+    }  # fmt: skip
+    [cement] = yards.erp.get("/stocks", query={"item_code": "CEMENT", "status": "in"}).data
+    assert (cement["batch_num"], cement["expiry_date"]) == ("L1", "2030-01-31")
+    levels = {
+        (level["item_code"], level["whs_code"]): level["available"]
+        for level in yards.erp.walk("/stock-levels")
+    }
+    assert (levels["BRICK", "YARD"], levels["BRICK", "SHOP"]) == (6, 4)
+    prove(stack.store())
+
+
+def test_goods_keep_their_inventory_status(yards: WarehouseScenario, stack: Stack) -> None:
+    yards.erp.post(
+        "/stock-adjustments",
+        {
+            "item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01", "to_status": "damaged",
+            "qty": 3, "reason": "Broken",
+        },
+    )  # fmt: skip
+
+    moved = yards.erp.post(PATH, body({"qty": 3, "inventory_status": "damaged"}))
+    more = yards.erp.post(PATH, body({"qty": 8}))
+
+    assert moved.status == 201
+    assert positions_of(yards, "BRICK") == {
+        ("YARD", "A-01", "available"): 7, ("YARD", "B-01", "damaged"): 3,
+    }  # fmt: skip
+    assert (more.status, more.code) == (409, "conflict")
+    prove(stack.store())
+
+
+def test_pending_transfer_moves_when_executed(yards: WarehouseScenario, stack: Stack) -> None:
+    made = yards.erp.post(PATH, body(execute=False))
+    number = made.data["id"]
+
+    assert (made.status, made.data["status"]) == (201, "pending")
+    assert positions_of(yards, "BRICK") == {("YARD", "A-01", "available"): 10}
+    early = yards.erp.post(f"{PATH}/{number}/acknowledge", {"sap_status": "sent"})
+    assert (early.status, early.code) == (409, "conflict")
+    assert "pending" in early.json()["message"]
+    done = yards.erp.post(f"{PATH}/{number}/execute")
+    assert (done.status, done.data["status"], done.data["message"]) == (200, "transferred", None)
+    again = yards.erp.post(f"{PATH}/{number}/execute")
+    assert (again.status, again.code) == (409, "conflict")
+    assert "transferred" in again.json()["message"]
+    assert positions_of(yards, "BRICK")["YARD", "B-01", "available"] == 4
+    assert events(stack) == list(KINDS)
+    prove(stack.store())
+
+
+def test_events_of_an_immediate_transfer_are_ordered(
+    yards: WarehouseScenario, stack: Stack
+) -> None:
+    assert yards.erp.post(PATH, body()).status == 201
+
+    raised = [event for event in stack.events() if event["type"]["S"] in KINDS]
+    facts = sorted(
+        (int(one["version"]["N"]), one["type"]["S"], one["status"]["S"]) for one in raised
+    )
+    assert facts == [
+        (1, "transfer.created", "pending"),
+        (2, "transfer.completed", "transferred"),
+    ]
+
+
+def test_missing_goods_are_an_error_that_can_be_executed_again(
+    yards: WarehouseScenario, stack: Stack
+) -> None:
+    number = yards.erp.post(PATH, body({"qty": 12}, execute=False)).data["id"]
+
+    failed = yards.erp.post(f"{PATH}/{number}/execute")
+
+    assert (failed.status, failed.data["status"]) == (200, "error")
+    assert failed.data["message"] == "Line 1: 12 requested, 10 free of BRICK at YARD A-01."
+    assert [row["id"] for row in yards.erp.get(PATH, query={"status": "error"}).data] == [number]
+    assert events(stack) == ["transfer.created"]
+    yards.stock("BRICK", 2)
+    done = yards.erp.post(f"{PATH}/{number}/execute").data
+    assert (done["status"], done["message"]) == ("transferred", None)
+    assert positions_of(yards, "BRICK") == {("YARD", "B-01", "available"): 12}
+    prove(stack.store())
+
+
+def test_target_blocked_meanwhile_is_an_error(yards: WarehouseScenario, stack: Stack) -> None:
+    number = yards.erp.post(PATH, body(execute=False)).data["id"]
+    [shelf] = yards.erp.get(
+        "/warehouse-positions", query={"warehouse": "YARD", "bin_code": "B-01"}
+    ).data
+    yards.erp.patch(f"/warehouse-positions/{shelf['id']}", {"is_blocked": True})
+
+    failed = yards.erp.post(f"{PATH}/{number}/execute").data
+
+    assert (failed["status"], failed["message"]) == ("error", "Line 1: position B-01 is blocked.")
+    yards.erp.patch(f"/warehouse-positions/{shelf['id']}", {"is_blocked": False})
+    assert yards.erp.post(f"{PATH}/{number}/execute").data["status"] == "transferred"
+    prove(stack.store())
+
+
+def test_all_lines_move_or_none(yards: WarehouseScenario, stack: Stack) -> None:
+    yards.erp.post("/pickings", {"document_id": yards.order(("BRICK", 3))})
+    before = stored_items(stack)
+
+    answer = yards.erp.post(
+        PATH,
+        body(
+            {"qty": 5},
+            {"qty": 3},
+            {"item_code": "CEMENT", "qty": 1, "batch": "L2"},
+            {"item_code": "DRILL", "qty": 2, "serials": ["S1", "S9"]},
+        ),
+    )
+
+    assert (answer.status, answer.code) == (409, "conflict")
+    assert answer.json()["message"] == (
+        "Line 2: 3 requested, 2 free of BRICK at YARD A-01; "
+        "line 3: 1 requested, 0 free of CEMENT, batch L2 at YARD A-01; "
+        "line 4: serial S9 of DRILL is not free at YARD A-01."
+    )
+    assert stored_items(stack) == before
+    prove(stack.store())
+
+
+def test_erp_may_acknowledge_repeatedly(yards: WarehouseScenario) -> None:
+    number = yards.erp.post(PATH, body()).data["id"]
+
+    refused = yards.erp.post(
+        f"{PATH}/{number}/acknowledge", {"sap_status": "rejected", "message": "Period closed"}
+    ).data
+    taken = yards.erp.post(
+        f"{PATH}/{number}/acknowledge", {"sap_status": "sent", "doc_entry": "0815"}
+    ).data
+
+    facts = ("status", "sap_status", "doc_entry", "message")
+    assert [refused[fact] for fact in facts] == ["transferred", "rejected", None, "Period closed"]
+    assert [taken[fact] for fact in facts] == ["transferred", "sent", "0815", None]
+    whole = yards.erp.post(f"{PATH}/{number}/acknowledge", {"sap_status": "sent", "doc_entry": 7})
+    assert whole.data["doc_entry"] == 7
+
+
+def test_transfer_larger_than_one_transaction_is_refused(
+    yards: WarehouseScenario, stack: Stack
+) -> None:
+    shelves = ("A-01", "B-01", "F-01")
+    codes = [f"P-{number}" for number in range(13)]
+    for code in codes:
+        assert yards.erp.post("/products", {"item_code": code, "name": code}).status == 201
+        yards.stock(code, 2)
+    moves = [
+        {"item_code": code, "qty": 1, "to_bin": shelves[1 + at % 2]}
+        for at, code in enumerate(codes)
+    ]
+
+    inside = yards.erp.post(PATH, body(*moves[:12]))
+    across = yards.erp.post(PATH, body(*moves[:8], to_warehouse="SHOP"), key="across")
+    too_many = [
+        yards.erp.post(PATH, body(*moves)),
+        yards.erp.post(PATH, body(*moves[:9], to_warehouse="SHOP")),
+    ]
+
+    assert (inside.status, across.status) == (201, 201)
+    assert [list(problems(answer)) for answer in too_many] == [["lines"], ["lines"]]
+    prove(stack.store())
+
+
+def test_forty_serials_move_in_one_transfer(yards: WarehouseScenario, stack: Stack) -> None:
+    serials = [f"N{number}" for number in range(40)]
+    for serial in serials:
+        yards.stock("DRILL", 1, serial=serial)
+
+    line = {"item_code": "DRILL", "qty": 40, "serials": serials}
+    answer = yards.erp.post(PATH, body(line, to_warehouse="SHOP"), key="forty")
+
+    assert answer.status == 201, answer.text
+    assert positions_of(yards, "DRILL")["SHOP", "B-01", "available"] == 40
+    prove(stack.store())
+
+
+def test_master_data_of_a_pending_transfer_cannot_be_deleted(
+    yards: WarehouseScenario, stack: Stack
+) -> None:
+    yards.erp.post("/products", {"item_code": "SAND", "name": "Sand"})
+    move = {"item_code": "SAND", "qty": 1, "to_bin": "F-01"}
+    number = yards.erp.post(PATH, body(move, to_warehouse="SHOP", execute=False)).data["id"]
+    product = yards.erp.get("/products", query={"item_code": "SAND"}).data[0]["id"]
+    [shelf] = yards.erp.get(
+        "/warehouse-positions", query={"warehouse": "SHOP", "bin_code": "F-01"}
+    ).data
+
+    for path in (f"/products/{product}", f"/warehouse-positions/{shelf['id']}"):
+        refused = yards.erp.delete(path)
+        assert (refused.status, refused.code) == (409, "conflict")
+    renamed = yards.erp.patch(f"/products/{product}", {"item_code": "GRIT"})
+    assert (renamed.status, renamed.code) == (409, "conflict")
+
+    yards.stock("SAND", 1)
+    assert yards.erp.post(f"{PATH}/{number}/execute").data["status"] == "transferred"
+    yards.erp.post(
+        "/stock-adjustments",
+        {
+            "item_code": "SAND", "warehouse": "SHOP", "bin_code": "F-01", "counted_qty": 0,
+            "reason": "Sold",
+        },
+    )  # fmt: skip
+    assert yards.erp.delete(f"/products/{product}").status == 200
+    assert yards.erp.delete(f"/warehouse-positions/{shelf['id']}").status == 200
+    prove(stack.store())
+
+
+def test_transfer_takes_six_round_trips(yards: WarehouseScenario, aws_faults: AwsFaults) -> None:
+    for key in ("k1", "k2"):
+        with aws_faults.recorded() as seen:
+            assert yards.erp.post(PATH, body({"qty": 1}), key=key).status == 201
+
+    assert seen.round_trips <= 6

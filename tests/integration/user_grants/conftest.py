@@ -1,0 +1,22 @@
+import pytest
+
+from tests.integration.user_grants.oauth_requests import (
+    ExampleUser,
+    create_example_user,
+    enable_two_step,
+)
+from tests.stack import Stack
+
+
+@pytest.fixture
+def user(stack: Stack) -> ExampleUser:
+    """A user of acme with a role."""
+    assert stack
+    return create_example_user()
+
+
+@pytest.fixture
+def two_step_user(user: ExampleUser) -> ExampleUser:
+    """A user of acme with a role and two-step verification."""
+    enable_two_step(user)
+    return user

@@ -1,0 +1,219 @@
+"""Limits on failed sign-ins, sequential and concurrent."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from shared.identity.auth import attempt_limits
+from shared.identity.auth.attempt_limits import (
+    LONG_WINDOW,
+    PER_ADDRESS,
+    PER_USER,
+    PER_USER_ALL_ADDRESSES,
+    PER_USER_LONG_WINDOW,
+    WINDOW,
+    AttemptCounters,
+)
+from shared.identity.users import passwords, user_grants
+from shared.kernel.clock import now_ms
+from tests.clock import Clock
+from tests.faults import AwsFaults
+from tests.integration.user_grants.oauth_requests import (
+    SOURCE_IP,
+    ExampleUser,
+    create_example_user,
+    refresh,
+    request_token,
+)
+from tests.integration.user_grants.test_refresh_grant import INVALID_TOKENS
+from tests.stack import Stack
+
+RATE_LIMITED = (429, "rate_limited")
+INVALID_GRANT = (400, "invalid_grant")
+
+
+@pytest.fixture(autouse=True)
+def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compare passwords without hashing, because hundreds are checked here."""
+    monkeypatch.setattr(passwords, "hash_password", lambda password: password)
+    monkeypatch.setattr(passwords, "verify", lambda password, stored: password == stored)
+
+
+def guess(user: ExampleUser, address: str = "203.0.113.7", **more: str) -> tuple[int, str]:
+    return request_token(user.form(**{"password": "wrong", **more}), address=address).outcome
+
+
+def test_user_name_at_an_address_has_ten_failures_per_minute(
+    user: ExampleUser, clock: Clock
+) -> None:
+    clock.freeze()
+    outcomes = [guess(user) for _ in range(PER_USER + 2)]
+    assert outcomes == [INVALID_GRANT] * PER_USER + [RATE_LIMITED] * 2
+    refused = user.sign_in()
+    assert refused.outcome == RATE_LIMITED
+    assert 1 <= int(refused.headers["Retry-After"]) <= 60
+    assert refused.body["error"]["request_id"] == "req-1"
+    # other users at this address and this user at other addresses are not limited
+    assert create_example_user("berta").sign_in().status == 200
+    assert request_token(user.form(), address="203.0.113.8").status == 200
+    clock.advance(int(refused.headers["Retry-After"]))
+    assert user.sign_in().status == 200
+
+
+def test_unknown_user_names_are_limited_too(user: ExampleUser, clock: Clock) -> None:
+    clock.freeze()
+    for name in ("nobody@acme", "anna@nowhere", "\0@" + "x" * 10_000):
+        outcomes = [guess(user, username=name) for _ in range(PER_USER + 1)]
+        assert outcomes == [INVALID_GRANT] * PER_USER + [RATE_LIMITED]
+
+
+def test_spellings_of_a_user_name_share_one_limit(user: ExampleUser, clock: Clock) -> None:
+    clock.freeze()
+    names = ["anna@acme", "ANNA@acme", " anna@ACME ", "Anna @acme", "anna@acme"]
+    outcomes = {guess(user, username=name) for name in names * 2}
+    assert outcomes == {INVALID_GRANT}
+    assert {guess(user, username=name) for name in names} == {RATE_LIMITED}
+
+
+def test_user_name_has_fifty_failures_per_quarter_hour_over_all_addresses(
+    user: ExampleUser, clock: Clock
+) -> None:
+    clock.freeze()
+    outcomes = [guess(user, f"198.51.100.{n}") for n in range(PER_USER_ALL_ADDRESSES + 1)]
+    assert outcomes == [INVALID_GRANT] * PER_USER_ALL_ADDRESSES + [RATE_LIMITED]
+    refused = request_token(user.form(), address="198.51.100.99")
+    assert refused.outcome == RATE_LIMITED
+    wait = int(refused.headers["Retry-After"])
+    assert 1 <= wait <= LONG_WINDOW
+    clock.advance(wait)
+    assert user.sign_in().status == 200
+
+
+def test_one_address_cannot_lock_a_user_out_of_other_addresses(
+    user: ExampleUser, clock: Clock
+) -> None:
+    clock.freeze()
+    clock.advance(LONG_WINDOW + 1 - now_ms() / 1000 % LONG_WINDOW)
+    judged = 0
+    for _ in range(LONG_WINDOW // WINDOW):
+        judged += [guess(user) for _ in range(PER_USER + 2)].count(INVALID_GRANT)
+        refused = user.sign_in()
+        clock.advance(WINDOW - 1)
+    assert judged == PER_USER_LONG_WINDOW
+    assert refused.outcome == RATE_LIMITED
+    assert int(refused.headers["Retry-After"]) > WINDOW // 2
+    assert request_token(user.form(), address="203.0.113.8").status == 200
+
+
+def test_refused_attempts_are_not_counted(user: ExampleUser, clock: Clock) -> None:
+    """Attempts refused at one address must not lock the user out elsewhere."""
+    clock.freeze()
+    for _ in range(PER_USER_ALL_ADDRESSES + 20):
+        guess(user)
+    assert request_token(user.form(), address="198.51.100.1").status == 200
+
+
+def test_address_has_a_hundred_failures_per_minute(
+    user: ExampleUser, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock.freeze()
+    assert PER_ADDRESS == 100
+    monkeypatch.setattr(attempt_limits, "PER_ADDRESS", 8)
+    names = [f"user{number}@acme" for number in range(9)]
+    outcomes = [guess(user, f"2001:db8:1:2::{n}", username=name) for n, name in enumerate(names)]
+    assert outcomes == [INVALID_GRANT] * 8 + [RATE_LIMITED]
+    assert request_token(user.form(), address="2001:db8:1:2:ffff::1").outcome == RATE_LIMITED
+    assert request_token(user.form(), address="2001:db8:1:3::1").status == 200
+
+
+def test_invalid_refresh_tokens_are_limited_per_address(
+    stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert stack
+    clock.freeze()
+    monkeypatch.setattr(attempt_limits, "PER_ADDRESS", 3)
+    token = INVALID_TOKENS["no session"]
+    assert [refresh(token).outcome for _ in range(4)] == [INVALID_GRANT] * 3 + [RATE_LIMITED]
+
+
+def test_successful_sign_ins_are_not_limited(user: ExampleUser, clock: Clock) -> None:
+    clock.freeze()
+    assert {user.sign_in().status for _ in range(PER_USER + 5)} == {200}
+
+
+def test_wrong_codes_count_as_failures(two_step_user: ExampleUser, clock: Clock) -> None:
+    clock.freeze()
+    codes = [f"{number:06d}" for number in range(PER_USER)]
+    assert {two_step_user.sign_in(otp=code).outcome for code in codes} == {INVALID_GRANT}
+    assert two_step_user.sign_in(otp=two_step_user.code()).outcome == RATE_LIMITED
+
+
+def test_concurrent_attempts_check_no_more_passwords_than_the_limit(
+    user: ExampleUser, clock: Clock, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock.freeze()
+    judged = list[str]()
+
+    def verify(password: str, stored: str | None) -> bool:
+        judged.append(password)
+        return password == stored
+
+    monkeypatch.setattr(passwords, "verify", verify)
+    aws_faults.latency = 0.01
+    with ThreadPoolExecutor(20) as crowd:
+        outcomes = list(crowd.map(lambda _: guess(user), range(20)))
+    assert set(outcomes) <= {INVALID_GRANT, RATE_LIMITED}
+    assert len(judged) == outcomes.count(INVALID_GRANT) <= PER_USER
+    aws_faults.latency = 0.0
+    # refused attempts are not counted, so the rest of the limit is available
+    left = PER_USER - len(judged)
+    assert [guess(user) for _ in range(left + 1)] == [INVALID_GRANT] * left + [RATE_LIMITED]
+
+
+def _fill_with_attempts_in_flight(
+    user: ExampleUser, monkeypatch: pytest.MonkeyPatch
+) -> AttemptCounters:
+    """Start as many attempts as the limit allows; other attempts do not wait for them."""
+    monkeypatch.setattr(attempt_limits, "_RETRY_DELAYS", (0, 0))
+    attempts = AttemptCounters.for_user("acme", user.username, SOURCE_IP, now_ms() / 1000)
+    for _ in range(PER_USER):
+        attempts.begin(now_ms() / 1000)
+    return attempts
+
+
+def test_attempt_refused_because_of_attempts_in_flight_can_be_retried(
+    user: ExampleUser, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock.freeze()
+    attempts = _fill_with_attempts_in_flight(user, monkeypatch)
+    refused = user.sign_in()
+    assert (refused.outcome, refused.headers["Retry-After"]) == (RATE_LIMITED, "1")
+    attempts.cancel()
+    assert user.sign_in().status == 200
+
+
+def test_attempts_in_flight_that_failed_count_as_failures(
+    user: ExampleUser, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock.freeze()
+    clock.advance(WINDOW + 1 - now_ms() / 1000 % WINDOW)
+    attempts = _fill_with_attempts_in_flight(user, monkeypatch)
+    for _ in range(PER_USER):
+        attempts.fail()
+    refused = user.sign_in()
+    assert (refused.outcome, refused.headers["Retry-After"]) == (RATE_LIMITED, str(WINDOW - 1))
+
+
+def test_attempt_that_raises_an_error_is_not_a_failure(
+    user: ExampleUser, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock.freeze()
+    with monkeypatch.context() as patch:
+        patch.setattr(user_grants, "_verify_credentials", _fails)
+        answers = {guess(user) for _ in range(PER_USER + 2)}
+    assert answers == {(500, "internal_error")}
+    assert user.sign_in().status == 200
+
+
+def _fails(*_: object) -> None:
+    raise RuntimeError

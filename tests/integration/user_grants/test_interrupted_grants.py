@@ -1,0 +1,198 @@
+"""Grants that are interrupted, retried or concurrent."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from shared.identity.users import passwords
+from tests import faults
+from tests.clock import Clock
+from tests.faults import Answer, AwsFaults, Call, Fault, Forward, Killed
+from tests.integration.user_grants.oauth_requests import (
+    ExampleUser,
+    caller_of,
+    is_accepted,
+    refresh,
+    revoke,
+)
+from tests.integration.user_grants.test_refresh_grant import (
+    INVALID_GRANT,
+    reused_sessions,
+    revocation_keys,
+)
+
+CALL_NUMBERS = range(14)
+"""More numbers than a grant has calls; the last ones interrupt nothing."""
+INTERRUPTIONS: dict[str, Callable[[int], Fault]] = {
+    "before": faults.kill_before,
+    "after": faults.kill_after,
+}
+
+
+@pytest.fixture(autouse=True)
+def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compare passwords without hashing, because only AWS calls are tested here."""
+    monkeypatch.setattr(passwords, "hash_password", lambda password: password)
+    monkeypatch.setattr(passwords, "verify", lambda password, stored: password == stored)
+
+
+def interrupt(aws_faults: AwsFaults, fault: Fault, deed: Callable[[], Any]) -> bool:
+    """Run an action with a fault; return whether it was interrupted."""
+    try:
+        with aws_faults.faulty(fault):
+            deed()
+    except Killed:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("cut", INTERRUPTIONS)
+@pytest.mark.parametrize("at", CALL_NUMBERS)
+def test_interrupted_sign_in_can_be_repeated(
+    at: int, cut: str, two_step_user: ExampleUser, aws_faults: AwsFaults
+) -> None:
+    user = two_step_user
+    was_cut = interrupt(aws_faults, INTERRUPTIONS[cut](at), lambda: user.sign_in(otp=user.code()))
+    # the code may be used up, the next one is valid
+    again = user.sign_in(otp=user.code(periods=1))
+    assert again.status == 200
+    assert caller_of(again.access_token).second_factor
+    assert is_accepted(refresh(again.refresh_token).access_token)
+    assert was_cut or at > 9
+
+
+@pytest.mark.parametrize("cut", INTERRUPTIONS)
+@pytest.mark.parametrize("at", range(6))
+def test_interrupted_refresh_leaves_one_usable_token(
+    at: int, cut: str, user: ExampleUser, aws_faults: AwsFaults
+) -> None:
+    first = user.sign_in()
+    was_cut = interrupt(aws_faults, INTERRUPTIONS[cut](at), lambda: refresh(first.refresh_token))
+    again = refresh(first.refresh_token)
+    if again.status == 200:
+        assert is_accepted(first.access_token)
+        assert reused_sessions() == []
+    else:
+        # the token was rotated, so its next use is a reuse
+        assert again.outcome == INVALID_GRANT
+        assert not is_accepted(first.access_token)
+        assert len(reused_sessions()) == 1
+        assert (at, cut) in {(4, "after"), (5, "before"), (5, "after")}
+    assert was_cut == (at < 5)
+    assert user.sign_in().status == 200
+
+
+@pytest.mark.parametrize("cut", INTERRUPTIONS)
+@pytest.mark.parametrize("at", range(9))
+def test_interrupted_reuse_detection_is_completed_by_the_next_reuse(
+    at: int, cut: str, user: ExampleUser, aws_faults: AwsFaults
+) -> None:
+    first = user.sign_in()
+    second = refresh(first.refresh_token)
+    interrupt(aws_faults, INTERRUPTIONS[cut](at), lambda: refresh(first.refresh_token))
+    assert refresh(first.refresh_token).outcome == INVALID_GRANT
+    assert refresh(second.refresh_token).outcome == INVALID_GRANT
+    assert not is_accepted(second.access_token)
+    assert len(reused_sessions()) == len(revocation_keys()) == 1
+
+
+@pytest.mark.parametrize("cut", INTERRUPTIONS)
+@pytest.mark.parametrize("at", range(7))
+def test_interrupted_revocation_can_be_repeated(
+    at: int, cut: str, user: ExampleUser, aws_faults: AwsFaults
+) -> None:
+    first = user.sign_in()
+    interrupt(aws_faults, INTERRUPTIONS[cut](at), lambda: revoke(first.refresh_token))
+    assert revoke(first.refresh_token).status == 200
+    assert refresh(first.refresh_token).outcome == INVALID_GRANT
+    assert not is_accepted(first.access_token)
+    assert len(revocation_keys()) == 1
+
+
+@pytest.mark.parametrize("at", CALL_NUMBERS)
+def test_retry_after_a_lost_aws_response_is_not_treated_as_a_reuse(
+    at: int, user: ExampleUser, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    """botocore retries the call; the own first attempt is not treated as a concurrent change."""
+    assert clock
+    with aws_faults.faulty(faults.lose_answer(at)):
+        first = user.sign_in()
+    assert first.status == 200
+    with aws_faults.faulty(faults.lose_answer(at)):
+        second = refresh(first.refresh_token)
+    assert second.status == 200
+    assert refresh(second.refresh_token).status == 200
+    assert reused_sessions() == []
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_conflicts_and_throttling_are_retried(
+    times: int, user: ExampleUser, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    assert clock
+    with aws_faults.faulty(faults.conflict(times)):
+        first = user.sign_in()
+    with aws_faults.faulty(faults.conflict(times)):
+        second = refresh(first.refresh_token)
+    with aws_faults.faulty(faults.throttle(4)):
+        third = refresh(second.refresh_token)
+    assert third.status == 200
+
+
+def _only(operation: str, code: str) -> Fault:
+    """Return a fault that refuses every call of one operation."""
+
+    def fault(call: Call, forward: Forward) -> Answer:
+        return faults.refusal(code) if call.operation == operation else forward()
+
+    return fault
+
+
+def test_kms_failure_keeps_the_refresh_token_valid(
+    user: ExampleUser, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    assert clock
+    token = user.sign_in().refresh_token
+    with aws_faults.faulty(_only("Sign", "KMSInternalException")):
+        assert user.sign_in().outcome == (503, "service_unavailable")
+        assert refresh(token).outcome == (503, "service_unavailable")
+    assert refresh(token).status == 200
+
+
+def test_concurrent_uses_of_one_refresh_token_end_the_session(
+    user: ExampleUser, aws_faults: AwsFaults
+) -> None:
+    first = user.sign_in()
+    aws_faults.latency = 0.01
+    with ThreadPoolExecutor(20) as crowd:
+        answers = list(crowd.map(lambda _: refresh(first.refresh_token), range(20)))
+    aws_faults.latency = 0.0
+    won = [answer for answer in answers if answer.status == 200]
+    assert len(won) == 1
+    assert {answer.outcome for answer in answers if answer.status != 200} == {INVALID_GRANT}
+    assert not is_accepted(won[0].access_token)
+    assert refresh(won[0].refresh_token).outcome == INVALID_GRANT
+    assert len(reused_sessions()) == len(revocation_keys()) == 1
+
+
+def test_one_of_concurrent_sign_ins_with_the_same_code_succeeds(
+    two_step_user: ExampleUser, aws_faults: AwsFaults
+) -> None:
+    user, code = two_step_user, two_step_user.code()
+    aws_faults.latency = 0.01
+    with ThreadPoolExecutor(20) as crowd:
+        answers = list(crowd.map(lambda _: user.sign_in(otp=code), range(20)))
+    assert [answer.status for answer in answers].count(200) == 1
+    assert {answer.status for answer in answers} <= {200, 400, 429}
+
+
+def test_concurrent_sign_ins_without_a_code_all_succeed(
+    user: ExampleUser, aws_faults: AwsFaults
+) -> None:
+    aws_faults.latency = 0.005
+    with ThreadPoolExecutor(20) as crowd:
+        answers = list(crowd.map(lambda _: user.sign_in(), range(20)))
+    assert {answer.status for answer in answers} == {200}
+    assert len({answer.refresh_token for answer in answers}) == 20

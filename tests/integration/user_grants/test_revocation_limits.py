@@ -1,0 +1,211 @@
+"""Many revocation entries: broader entries replace them without affecting other users."""
+
+import time
+from typing import Any
+
+import pytest
+
+from operations.api_clients import create_client, create_mobile_client, revoke_client
+from operations.provisioning import Credentials
+from shared.identity.auth.clients import client_key
+from shared.identity.tenancy import revocations
+from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.directory import read_item, tenant_key
+from shared.identity.users.models import UserChange
+from shared.identity.users.service import change_user
+from shared.kernel import aws
+from shared.kernel.db.unit_of_work import run_transaction
+from tests.faults import Answer as AwsAnswer
+from tests.faults import AwsFaults, Call, Forward
+from tests.integration.user_grants.oauth_requests import (
+    ExampleUser,
+    OAuthResponse,
+    create_example_user,
+    is_accepted,
+    refresh,
+    request_token,
+    revoke,
+)
+from tests.stack import Stack
+
+SOFT_LIMIT = 4
+HARD_LIMIT = 8
+WRITES = {"UpdateItem", "TransactWriteItems"}
+
+
+@pytest.fixture(autouse=True)
+def _small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(revocations, "SOFT_LIMIT", SOFT_LIMIT)
+    monkeypatch.setattr(revocations, "HARD_LIMIT", HARD_LIMIT)
+
+
+def revocation_entries() -> dict[str, int]:
+    item = read_item(tenant_key("acme"))
+    assert item
+    return {key: int(expiry["N"]) for key, expiry in item["revoked"]["M"].items()}
+
+
+def add_entries(number: int, last: int) -> None:
+    """Add revocation entries that expire at `last`."""
+    for n in range(number):
+        revocations.revoke("acme", f"role:9{n}", fallback=f"role:9{n}", until=last)
+
+
+def in_an_hour() -> int:
+    return int(time.time()) + 3600
+
+
+def token_for(client: Credentials) -> OAuthResponse:
+    return request_token({"grant_type": "client_credentials", **client._asdict()})
+
+
+def revoke_key(key: str) -> None:
+    run_transaction(store_for("acme"), lambda tx: revocations.revoke_in(tx, key))
+
+
+def disable(number: int) -> None:
+    change = UserChange(is_active=False)
+    run_transaction(store_for("acme"), lambda tx: change_user(tx, number, change))
+
+
+def test_many_revocations_of_one_user_do_not_affect_other_users(user: ExampleUser) -> None:
+    """Successful sign-ins are not limited, and each session can be revoked."""
+    mallory = create_example_user("mallory", permissions=())
+    others = user.sign_in().access_token
+    for token in [mallory.sign_in().refresh_token for _ in range(HARD_LIMIT + 2)]:
+        assert revoke(token).status == 200
+    assert len(revocation_entries()) == SOFT_LIMIT + 1
+    assert f"user:{mallory.id}" in revocation_entries()
+    assert is_accepted(others)
+    assert is_accepted(user.sign_in().access_token)
+
+
+@pytest.mark.parametrize("token", ["access_token", "refresh_token"])
+@pytest.mark.parametrize("seen", range(SOFT_LIMIT + 1))
+def test_concurrently_added_entries_count_toward_the_soft_limit(
+    user: ExampleUser, aws_faults: AwsFaults, seen: int, token: str
+) -> None:
+    """Other requests reach the soft limit between the read and the write of the entries."""
+    last, done = in_an_hour(), list[str]()
+    add_entries(seen, last)
+    given = getattr(user.sign_in(), token)
+
+    def meanwhile(call: Call, forward: Forward) -> AwsAnswer:
+        if not done and "revoked" in str(call.request) and call.operation in WRITES:
+            done.append(call.operation)
+            add_entries(SOFT_LIMIT, last)
+        return forward()
+
+    with aws_faults.faulty(meanwhile):
+        assert revoke(given).status == 200
+    assert done
+    assert set(revocation_entries()) == {f"user:{user.id}"} | {
+        f"role:9{n}" for n in range(SOFT_LIMIT)
+    }
+
+
+def test_user_can_sign_in_again_after_revoking_at_the_soft_limit(user: ExampleUser) -> None:
+    add_entries(SOFT_LIMIT, in_an_hour())
+    other = user.sign_in()
+    for token in ("access_token", "refresh_token"):
+        first = user.sign_in()
+        assert revoke(getattr(first, token)).status == 200
+        assert not is_accepted(first.access_token)
+        assert is_accepted(user.sign_in().access_token)
+    assert set(revocation_entries()) == {f"user:{user.id}"} | {
+        f"role:9{n}" for n in range(SOFT_LIMIT)
+    }
+    assert not is_accepted(other.access_token)
+    assert is_accepted(refresh(other.refresh_token).access_token)
+
+
+def test_client_can_get_new_tokens_after_revoking_many(stack: Stack) -> None:
+    assert stack
+    erp, shop = create_client("acme", "ERP"), create_client("acme", "Shop")
+    others = token_for(shop).access_token
+    for _ in range(SOFT_LIMIT + 3):
+        token = token_for(erp).access_token
+        assert is_accepted(token)
+        assert revoke(token, **erp._asdict()).status == 200
+        assert not is_accepted(token)
+    assert f"client:{erp.client_id}" in revocation_entries()
+    assert is_accepted(others)
+
+
+def test_new_tokens_are_valid_after_all_entries_become_one(user: ExampleUser) -> None:
+    bob, erp = create_example_user("bob"), create_client("acme", "ERP")
+    before = [token_for(erp).access_token, user.sign_in().access_token]
+    session = user.sign_in().refresh_token
+    add_entries(HARD_LIMIT, in_an_hour())
+    disable(bob.id)
+    assert set(revocation_entries()) == {revocations.ALL_TOKENS}
+    assert [is_accepted(token) for token in before] == [False, False]
+    after = [token_for(erp), user.sign_in(), refresh(session)]
+    assert [is_accepted(answer.access_token) for answer in after] == [True] * 3
+
+
+def test_entry_for_all_tokens_covers_the_replaced_entries(user: ExampleUser) -> None:
+    """The last entry expires earlier than the entries that it replaces."""
+    bob = create_example_user("bob")
+    token = bob.sign_in().access_token
+    disable(bob.id)
+    add_entries(HARD_LIMIT - 1, in_an_hour())
+    soon = int(time.time()) + 60
+    revocations.revoke("acme", "token:1", fallback=f"user:{user.id}", until=soon)
+    assert set(revocation_entries()) == {revocations.ALL_TOKENS}
+    assert not is_accepted(token)
+
+
+def test_token_issued_right_after_an_entry_can_be_revoked_by_the_next(user: ExampleUser) -> None:
+    """This also holds within one second, although the token has an `iat` in the future."""
+    for _ in range(3):
+        revoke_key(f"user:{user.id}")
+        token = user.sign_in().access_token
+        assert is_accepted(token)
+        revoke_key(f"role:{user.roles[0]}")
+        assert not is_accepted(token)
+
+
+def test_client_read_before_its_revocation_is_read_again(
+    user: ExampleUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The items of one BatchGetItem are not read at the same moment."""
+    erp, app = create_client("acme", "ERP"), create_mobile_client("acme", "Scanner")
+    before = {}
+    for client in (erp, app):
+        key = client_key(client.client_id)
+        before[key] = read_item(key)
+        revoke_client(client.client_id)
+    dynamodb = aws.client("dynamodb")
+    real = dynamodb.batch_get_item
+
+    def torn(**request: Any) -> Any:
+        answer = real(**request)
+        for items in answer["Responses"].values():
+            items[:] = [before.get(item.get("pk", {}).get("S"), item) for item in items]
+        return answer
+
+    monkeypatch.setattr(dynamodb, "batch_get_item", torn)
+    assert token_for(erp).outcome == (401, "invalid_client")
+    assert user.sign_in(client_id=app.client_id).outcome == (401, "invalid_client")
+
+
+def test_revocation_retries_on_a_transaction_conflict(
+    user: ExampleUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DynamoDB refuses a write to an item that is part of a transaction in progress."""
+    token = user.sign_in().access_token
+    dynamodb = aws.client("dynamodb")
+    real, refused = dynamodb.update_item, list[str]()
+
+    def update_item(**request: Any) -> Any:
+        if request["Key"]["pk"]["S"] == tenant_key("acme") and len(refused) < 3:
+            refused.append("TransactionConflictException")
+            raise dynamodb.exceptions.TransactionConflictException(
+                {"Error": {"Code": refused[-1], "Message": ""}}, "UpdateItem"
+            )
+        return real(**request)
+
+    monkeypatch.setattr(dynamodb, "update_item", update_item)
+    assert revoke(token).status == 200
+    assert not is_accepted(token)

@@ -1,0 +1,121 @@
+"""Requests to the API with tokens of users."""
+
+import io
+from collections.abc import Callable
+
+import pytest
+
+from operations.api_clients import create_mobile_client
+from shared.identity.tenancy.directory import directory
+from tests import faults
+from tests.faults import AwsFaults
+from tests.gateway import Erp
+from tests.integration.user_grants.oauth_requests import ExampleUser, refresh, revoke
+from tests.stack import Stack
+
+OTHER_PATHS = ["/products/1", "/warehouses", "/stocks", "/users/me", "/settings", "/nowhere"]
+
+
+def get_with(stack: Stack, path: str, token: str) -> tuple[int, str]:
+    """Return the status and the error code of a GET with a token."""
+    answer = Erp(stack.gateway, token).get(path)
+    code: str = answer.json().get("error", {}).get("code", "")
+    return answer.status, code
+
+
+def test_user_can_read_everything_and_change_what_the_roles_permit(
+    stack: Stack, user: ExampleUser
+) -> None:
+    token = user.sign_in().access_token
+    assert get_with(stack, "/warehouses", token) == (200, "")
+    assert get_with(stack, "/users/me", token) == (200, "")
+    assert get_with(stack, "/users", token) == (403, "forbidden")
+    caller = Erp(stack.gateway, token)
+    assert caller.post("/products", {}).json()["error"]["code"] == "forbidden"
+    assert caller.post("/providers", {}).status == 422
+
+
+def by_application(user: ExampleUser) -> str:
+    app = create_mobile_client("acme", "Scanner")
+    return user.sign_in(client_id=app.client_id).access_token
+
+
+def without_a_code(user: ExampleUser) -> str:
+    return user.sign_in().access_token
+
+
+@pytest.mark.parametrize("sign_in", [by_application, without_a_code])
+def test_restricted_token_can_only_list_products(
+    sign_in: Callable[[ExampleUser], str], stack: Stack, two_step_user: ExampleUser
+) -> None:
+    token = sign_in(two_step_user)
+    assert get_with(stack, "/products", token) == (200, "")
+    for path in OTHER_PATHS:
+        outcome = (404, "not_found") if path == "/nowhere" else (403, "client_not_allowed")
+        assert get_with(stack, path, token) == outcome
+    caller = Erp(stack.gateway, token)
+    assert caller.post("/products", {}).json()["error"]["code"] == "client_not_allowed"
+
+
+def test_two_step_user_with_a_code_has_full_access(
+    stack: Stack, two_step_user: ExampleUser
+) -> None:
+    token = two_step_user.sign_in(otp=two_step_user.code()).access_token
+    assert get_with(stack, "/warehouses", token) == (200, "")
+
+
+def test_revoking_a_refresh_token_revokes_the_access_tokens(
+    stack: Stack, user: ExampleUser
+) -> None:
+    first = user.sign_in()
+    second = refresh(first.refresh_token)
+    assert get_with(stack, "/products", first.access_token) == (200, "")
+    revoke(second.refresh_token)
+    directory.clear()
+    for token in (first.access_token, second.access_token):
+        assert get_with(stack, "/products", token) == (401, "unauthenticated")
+
+
+def test_log_contains_no_secret(two_step_user: ExampleUser, stack: Stack, log: io.StringIO) -> None:
+    user, code = two_step_user, two_step_user.code()
+    first = user.sign_in(otp=code)
+    refresh(first.refresh_token)
+    refresh(first.refresh_token)
+    user.sign_in(password="a password that is wrong", otp=user.recovery_codes[0])
+    revoke(first.access_token)
+    get_with(stack, "/products", first.access_token)
+    logged = log.getvalue()
+    assert "invalid_grant" in logged
+    for secret in (
+        user.password,
+        "a password that is wrong",
+        user.recovery_codes[0],
+        first.refresh_token.rpartition(".")[2],
+        first.access_token.rpartition(".")[2],
+        first.access_token.split(".")[1],
+    ):
+        assert secret not in logged
+
+
+@pytest.mark.usefixtures("clock")
+@pytest.mark.parametrize("kind", ["AUTHORIZER_FAILURE", "AUTHORIZER_CONFIGURATION_ERROR"])
+def test_failing_authorizer_leads_to_503_with_retry_after(
+    kind: str,
+    stack: Stack,
+    user: ExampleUser,
+    aws_faults: AwsFaults,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The gateway reports the first for a failing function, the second for a missing one."""
+    caller = Erp(stack.gateway, user.sign_in().access_token)
+    directory.clear()
+    own_answer = stack.gateway._own_answer
+    monkeypatch.setattr(stack.gateway, "_own_answer", lambda _, *more: own_answer(kind, *more))
+    with aws_faults.faulty(
+        lambda _call, _forward: faults.refusal("InternalServerError", status=500)
+    ):
+        answer = caller.get("/products")
+    assert (answer.status, answer.headers["Retry-After"]) == (503, "1")
+    error = answer.json()["error"]
+    assert error["code"] == "service_unavailable"
+    assert error["request_id"] == answer.headers["X-Request-Id"]

@@ -1,0 +1,69 @@
+"""Requests of administrators for users and roles, and helpers for concurrent requests."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from threading import Barrier
+from typing import Any
+
+from tests.faults import Answer, AwsFaults, Call, Forward
+from tests.gateway import Erp
+from tests.integration.write_users import MARIA, PASSWORD
+from tests.stack import Stack
+
+CONCURRENCY = 20
+
+
+def run_concurrently[R](act: Callable[[int], R]) -> list[R]:
+    """Run an action CONCURRENCY times at the same moment; return the results."""
+    barrier = Barrier(CONCURRENCY)
+
+    def worker(number: int) -> R:
+        barrier.wait()
+        return act(number)
+
+    with ThreadPoolExecutor(CONCURRENCY) as workers:
+        return list(workers.map(worker, range(CONCURRENCY)))
+
+
+def before_next_commit(
+    aws_faults: AwsFaults, act: Callable[[], object]
+) -> AbstractContextManager[None]:
+    """Run an action just before the next transaction is committed."""
+    left = [act]
+
+    def meanwhile(call: Call, forward: Forward) -> Answer:
+        if call.operation == "TransactWriteItems" and left:
+            left.pop()()
+        return forward()
+
+    return aws_faults.faulty(meanwhile)
+
+
+def create_role(erp: Erp, name: str = "Packers", *permissions: str) -> int:
+    """Create a role; return its id."""
+    answer = erp.post("/roles", {"name": name, "permissions": list(permissions)})
+    assert answer.status == 201, answer.text
+    return int(answer.data["id"])
+
+
+def create_user(erp: Erp, username: str = "maria.lopez", **body: Any) -> int:
+    """Create a user whose password is PASSWORD; return the id."""
+    plain = {**MARIA, "roles": [], "username": username, "password": PASSWORD}
+    answer = erp.post("/users", {**plain, **body})
+    assert answer.status == 201, answer.text
+    return int(answer.data["id"])
+
+
+def as_user(stack: Stack, number: int, *permissions: str, **claims: Any) -> Erp:
+    """Return a caller with a token of the user."""
+    token = stack.user_token(sub=str(number), permissions=" ".join(permissions), **claims)
+    return Erp(stack.gateway, token)
+
+
+def audit_entries(erp: Erp, **query: object) -> list[dict[str, Any]]:
+    """Return the audit entries, oldest first, without ids, request ids and times."""
+    rows = erp.walk("/audit-log", sort="created_at", **query)
+    for row in rows:
+        del row["id"], row["request_id"], row["created_at"]
+    return rows

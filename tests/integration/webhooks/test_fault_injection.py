@@ -1,0 +1,219 @@
+"""Fault injection: each event is delivered and logged once, whatever fails on its way.
+
+Each case runs with faults at its AWS calls. Then the stream and the queues repeat what was not
+finished, and the client repeats its request with the same Idempotency-Key.
+"""
+
+import hashlib
+import os
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import pytest
+
+from shared.kernel.config import config
+from tests.clock import Clock
+from tests.faults import (
+    Answer,
+    AwsFaults,
+    Call,
+    Fault,
+    Forward,
+    Killed,
+    conflict,
+    kill_after,
+    kill_before,
+    lose_answer,
+    lost,
+    refusal,
+    success,
+    throttle,
+)
+from tests.gateway import Response
+from tests.integration.webhooks.event_pipeline import EventPipeline, open_pipeline
+from tests.integration.webhooks.fault_cases import FAULT_CASES, Action, FaultCase, fail_then_succeed
+from tests.webhook_scenario import WebhookScenario
+
+_CLAIM_EXPIRY = 61
+"""Seconds after which the claim of a crashed process has expired."""
+_SAMPLED_CALLS = 2
+"""Calls per case at which the process crashes."""
+_MAX_REPEATS = 5
+
+
+@pytest.fixture
+def pipeline(
+    webhooks: WebhookScenario, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[EventPipeline]:
+    # Sequential calls: a call number always means the same call.
+    monkeypatch.setattr("shared.kernel.db.parallel._inside", lambda: True)
+    monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
+    monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 2)
+    # Cheaper hashing of requests with secrets.
+    scrypt = hashlib.scrypt
+    monkeypatch.setattr(hashlib, "scrypt", lambda *a, **k: scrypt(*a, **{**k, "n": 2}))
+    with open_pipeline(webhooks, clock) as pipeline:
+        yield pipeline
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRun:
+    """A prepared case that can be repeated from the same initial state."""
+
+    pipeline: EventPipeline
+    action: Action
+    reset: Callable[[], None]
+
+    def finish(self, *, is_request: bool) -> list[object]:
+        """Repeat a request until it succeeds, then run the pipeline; return the final state."""
+        if is_request:
+            self._repeat_request()
+        self.pipeline.run()
+        self.pipeline.assert_all_delivered()
+        self.pipeline.assert_no_secret_leaked()
+        return self.pipeline.summary()
+
+    def _repeat_request(self) -> None:
+        for _ in range(_MAX_REPEATS):
+            self.pipeline.clock.advance(_CLAIM_EXPIRY)
+            answer, again = self.action(), self.action()
+            assert isinstance(answer, Response)
+            assert isinstance(again, Response)
+            if answer.status < 300:
+                assert (again.status, again.text) == (answer.status, answer.text)
+                return
+            assert answer.status in {409, 503}, answer.text
+        pytest.fail(f"no success after {_MAX_REPEATS} repetitions")
+
+
+def _prepare(pipeline: EventPipeline, case: FaultCase, monkeypatch: pytest.MonkeyPatch) -> CaseRun:
+    monkeypatch.setenv("WEBHOOK_RETRY_DELAYS", case.delays)
+    config.cache_clear()
+    action = case.prepare(pipeline)
+    pipeline.assert_invariants()
+    return CaseRun(pipeline, action, pipeline.snapshot())
+
+
+# Faults
+
+
+def _reject_batch_entries() -> Fault:
+    """SQS rejects all messages of a batch in a successful response."""
+    left = 1
+
+    def fault(call: Call, forward: Forward) -> Answer:
+        nonlocal left
+        if call.operation != "SendMessageBatch" or not left:
+            return forward()
+        left -= 1
+        (answer, parsed), _ = success()
+        entries = call.request["Entries"]
+        return (answer, {**parsed, "Failed": [{"Id": one["Id"]} for one in entries]}), None
+
+    return fault
+
+
+def _conflict_with_transactions(times: int) -> Fault:
+    """Single writes conflict with transactions on the same items."""
+    left = times
+
+    def fault(call: Call, forward: Forward) -> Answer:
+        nonlocal left
+        item = call.request.get("Item") or call.request.get("Key") or {}
+        shared = item.get("PK", {}).get("S", "").startswith(("webhooks", "delivery#"))
+        if call.operation in {"PutItem", "UpdateItem"} and shared and left:
+            left -= 1
+            return refusal("TransactionConflictException")
+        return forward()
+
+    return fault
+
+
+def _faults(
+    case: str, operations: Sequence[str], *, is_request: bool
+) -> Iterator[tuple[str, Fault]]:
+    """Yield faults with their descriptions.
+
+    SWEEP=all (`make sweep`) injects every fault at every call; otherwise SWEEP_SEED (default 1)
+    selects some calls, and the last call is always included.
+    """
+    calls = len(operations)
+    chosen: Sequence[int] = range(calls)
+    if os.environ.get("SWEEP") != "all":
+        draw = random.Random(f"{os.environ.get('SWEEP_SEED', '1')} {case}")  # noqa: S311
+        chosen = draw.sample(chosen, min(calls, _SAMPLED_CALLS))
+    for number, at in enumerate(chosen):
+        yield f"killed before call {at}", kill_before(at)
+        if len(chosen) == calls or number == 0:
+            yield f"killed after call {at}", kill_after(at)
+            yield f"answer {at} lost", lose_answer(at)
+            yield f"call {at} throttled", throttle(at)
+            if not is_request:  # a request would return an error
+                yield f"calls from {at} on throttled", throttle(at, times=6)
+    yield "killed after the last call", kill_after(calls - 1)
+    if "TransactWriteItems" in operations:
+        yield "transactions in conflict", conflict(times=4)
+    if "PutItem" in operations:
+        yield "writes in conflict with transactions", _conflict_with_transactions(times=3)
+    if "SendMessageBatch" in operations:
+        yield "messages rejected", _reject_batch_entries()
+
+
+@pytest.mark.parametrize("case", FAULT_CASES, ids=lambda case: case.name)
+def test_an_event_is_delivered_and_logged_once_despite_a_fault(
+    case: FaultCase, pipeline: EventPipeline, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case_run = _prepare(pipeline, case, monkeypatch)
+    case_run.reset()
+    with aws_faults.recorded() as seen:
+        answer = case_run.action()
+    is_request = isinstance(answer, Response)
+    expected = case_run.finish(is_request=is_request)
+    if case.expected:
+        assert _final_state(pipeline) == case.expected
+    for name, fault in _faults(case.name, seen.operations, is_request=is_request):
+        case_run.reset()
+        try:
+            with aws_faults.faulty(fault), suppress(Killed):
+                case_run.action()
+            assert case_run.finish(is_request=is_request) == expected
+        except BaseException as error:
+            error.add_note(f"{case.name}: {name} of {len(seen.calls)}: {seen.operations}")
+            raise
+
+
+def _final_state(pipeline: EventPipeline) -> tuple[str, int, int, bool]:
+    """Return the final state of the newest delivery and of its subscription."""
+    state = pipeline.state()
+    number, event = max(state.deliveries, key=lambda key: key[1])
+    delivery, webhook = state.deliveries[number, event], state.webhooks[number]
+    return delivery.status, delivery.tries, state.health[number].failure_count, webhook.is_active
+
+
+@pytest.mark.parametrize("crashes", [False, True])
+def test_a_logged_attempt_is_not_repeated_and_the_next_attempt_follows(
+    *, crashes: bool, pipeline: EventPipeline, aws_faults: AwsFaults
+) -> None:
+    """The worker does not receive the response of the write to the log."""
+    action = fail_then_succeed(1)(pipeline)
+    with aws_faults.faulty(_fault_after_the_log(crashes=crashes)), suppress(Killed):
+        action()
+    pipeline.run()
+    assert _final_state(pipeline) == ("succeeded", 2, 0, True)
+    assert pipeline.requests_per_event().total() == 2
+
+
+def _fault_after_the_log(*, crashes: bool) -> Fault:
+    strikes = iter([True])
+
+    def fault(call: Call, forward: Forward) -> Answer:
+        answer = forward()
+        if call.operation != "PutItem" or not next(strikes, False):
+            return answer
+        if crashes:
+            raise Killed(call.operation)
+        return lost()
+
+    return fault

@@ -1,0 +1,273 @@
+"""Details of receipts, pickings and transfers with every field of the interface."""
+
+import pytest
+
+from shared.kernel.db.unit_of_work import run_transaction
+from shared.warehouse.receiving.repository import RECEIPTS
+from tests.gateway import Erp
+from tests.integration.entity_factories import ORDER, PLANTED, SALE, picking, receipt, transfer
+from tests.stack import Stack
+
+BEGUN = "2026-03-01T09:30:00.000Z"
+STARTED = "2026-03-01T09:35:00.120Z"
+DONE = "2026-03-01T10:05:00.000Z"
+UUID = "7f6cb3a2-58f4-4d2c-9a0b-2c1f6f3f9e11"
+ANA = {"id": 7, "name": "Ana Ruiz"}
+HEAD = {
+    "uuid": UUID,
+    "concept": "Container 17",
+    "status": "finalized",
+    "comments": "One box opened.\nCounted twice.",
+    "user_id": 7,
+    "operator": ANA,
+    "started_at": STARTED,
+    "finalized_at": DONE,
+    "created_at": BEGUN,
+    "updated_at": DONE,
+}
+UNSET = dict.fromkeys(
+    ("concept", "comments", "user_id", "operator", "document", "started_at", "finalized_at")
+)
+SALE_2 = {**SALE, "id": 4, "external_ref": "SO-10"}
+
+
+def test_receipt_with_all_fields_is_shown(stack: Stack, erp: Erp) -> None:
+    drills = {"product_id": 2, "item_code": "DRILL", "qty": 2, "serials": ["S1", "S2"]}
+    cement = {"product_id": 3, "item_code": "CEMENT", "qty": 12.5, "batch_num": "B7"}
+    internal_fields = {
+        "document_line": 1,
+        "position_id": 5,
+        "bin_code": "A-01-1",
+        "inventory_status": "quarantine",
+        "expiry_date": "2027-01-31",
+        "stock_ids": [11, 12],
+    }
+    number = receipt(
+        stack.store(),
+        **HEAD,
+        document=ORDER,
+        lines=[drills, {**cement, **internal_fields}],
+    )
+
+    shown = erp.get(f"/receipts/{number}").data
+    assert shown == {
+        "id": number,
+        **HEAD,
+        "document": ORDER,
+        "lines": [{**drills, "batch_num": None}, {**cement, "serials": []}],
+    }
+    del shown["lines"]
+    assert erp.get("/receipts").data == [shown]
+
+
+def test_receipt_with_few_fields_is_shown(stack: Stack, erp: Erp) -> None:
+    number = receipt(stack.store(), document=None, lines=[], created_at=BEGUN, updated_at=DONE)
+
+    shown = erp.get(f"/receipts/{number}").data
+    known = {"id": number, "uuid": shown["uuid"], "status": "pending"}
+    times = {"created_at": BEGUN, "updated_at": DONE}
+    assert shown == {**known, **UNSET, **times, "lines": []}
+
+
+@pytest.mark.parametrize("doc_num", ["EN-12", 4711, None])
+def test_document_number_may_be_text_or_number(stack: Stack, erp: Erp, doc_num: object) -> None:
+    bare = {"id": 12, "type": "transfer_order", "doc_num": doc_num}
+    document = {**bare, "card_code": None, "external_ref": None}
+    number = receipt(stack.store(), document=document, operator={"id": 7, "name": None})
+
+    shown = erp.get(f"/receipts/{number}").data
+    assert shown["document"] == document
+    assert shown["operator"] == {"id": 7, "name": None}
+
+
+def test_picking_with_all_fields_is_shown(stack: Stack, erp: Erp) -> None:
+    drills = {
+        "product_id": 2,
+        "item_code": "DRILL",
+        "qty": 2,
+        "picked_qty": 1,
+        "bin_code": "A-01-1",
+        "batch_num": None,
+        "serials": ["S2", "S1"],
+        "status": "partial",
+    }
+    cement = {
+        **drills,
+        "item_code": "CEMENT",
+        "qty": 7.25,
+        "picked_qty": 0,
+        "bin_code": None,
+        "batch_num": "B7",
+        "serials": [],
+        "status": "open",
+    }
+    place = {"position_id": 5, "bin_code": "A-01-1", "qty": 1}
+    allocated = {**place, "stock_id": 11, "serial": "S1"}
+    taken = {**place, "staged_id": 21, "serial": "S2", "dispatched": True}
+    internal_fields = {
+        "document_id": 3,
+        "document_line": 1,
+        "allocations": [allocated],
+        "picks": [taken],
+    }
+    number = picking(
+        stack.store(),
+        **HEAD,
+        priority=1,
+        has_shortage=True,
+        shortage_reason="damaged",
+        documents=[SALE, SALE_2],
+        whs_code="CEN",
+        wave_id=2,
+        carrier_code="DHL",
+        lines=[{**drills, **internal_fields}, {**cement, "document_id": 4, "document_line": 1}],
+    )
+
+    shown = erp.get(f"/pickings/{number}").data
+    assert shown == {
+        "id": number,
+        **HEAD,
+        "document": SALE,
+        "code": f"PKG-{number}",
+        "priority": 1,
+        "has_shortage": True,
+        "carrier_code": "DHL",
+        "lines": [drills, cement],
+    }
+    del shown["lines"], shown["carrier_code"]
+    assert erp.get("/pickings").data == [shown]
+
+
+def test_picking_with_few_fields_is_shown(stack: Stack, erp: Erp) -> None:
+    number = picking(stack.store(), documents=[], lines=[], created_at=BEGUN, updated_at=DONE)
+
+    shown = erp.get(f"/pickings/{number}").data
+    assert shown == {
+        "id": number,
+        "uuid": shown["uuid"],
+        "status": "pending",
+        **UNSET,
+        "created_at": BEGUN,
+        "updated_at": DONE,
+        "code": f"PKG-{number}",
+        "priority": None,
+        "has_shortage": False,
+        "carrier_code": None,
+        "lines": [],
+    }
+
+
+@pytest.mark.parametrize("doc_entry", [80123, "80123", None])
+def test_transfer_with_the_answer_of_the_erp_is_shown(
+    stack: Stack, erp: Erp, doc_entry: object
+) -> None:
+    facts = {
+        "status": "error",
+        "sap_status": "rejected",
+        "from_whs_code": "CEN",
+        "to_whs_code": "DUB",
+        "doc_entry": doc_entry,
+        "message": "Period 03 is closed",
+        "user_id": 7,
+        "operator": ANA,
+        "created_at": BEGUN,
+        "updated_at": DONE,
+    }
+    line = {
+        "product_id": 3,
+        "item_code": "CEMENT",
+        "qty": 0.000001,
+        "batch_num": "B7",
+        "serials": [],
+        "from_bin": "A-01-1",
+        "to_bin": "REC-01",
+        "inventory_status": "damaged",
+    }
+    number = transfer(stack.store(), **facts, reason="Replenish", lines=[line])
+
+    shown = erp.get(f"/transfers/{number}").data
+    assert shown == {"id": number, **facts, "wms_status": "error", "lines": [line]}
+    del shown["lines"]
+    assert erp.get("/transfers").data == [shown]
+
+
+def test_transfer_with_few_fields_is_shown(stack: Stack, erp: Erp) -> None:
+    number = transfer(
+        stack.store(),
+        from_whs_code=None,
+        to_whs_code=None,
+        created_at=BEGUN,
+        updated_at=BEGUN,
+        lines=[{"product_id": 2, "item_code": "DRILL", "qty": 1, "serials": ["S1"]}],
+    )
+
+    unknown = (
+        "sap_status", "from_whs_code", "to_whs_code", "doc_entry", "message", "user_id", "operator",
+    )  # fmt: skip
+    line = {
+        "product_id": 2,
+        "item_code": "DRILL",
+        "qty": 1,
+        "batch_num": None,
+        "serials": ["S1"],
+        "from_bin": None,
+        "to_bin": None,
+        "inventory_status": "available",
+    }
+    assert erp.get(f"/transfers/{number}").data == {
+        "id": number,
+        "status": "pending",
+        "wms_status": "pending",
+        **dict.fromkeys(unknown),
+        "created_at": BEGUN,
+        "updated_at": BEGUN,
+        "lines": [line],
+    }
+
+
+@pytest.mark.parametrize("path", ["/receipts", "/pickings", "/transfers"])
+def test_missing_and_foreign_records_are_not_found(
+    stack: Stack, erp: Erp, beta: Erp, path: str
+) -> None:
+    number = PLANTED[path](stack.store())
+
+    assert erp.get(f"{path}/{number}").status == 200
+    assert beta.get(path).data == []
+    for answer in (
+        beta.get(f"{path}/{number}"),
+        erp.get(f"{path}/{number + 1}"),
+        erp.get(f"{path}/0"),
+        erp.get(f"{path}/x"),
+        erp.get(f"{path}/{10**12}"),
+    ):
+        assert (answer.status, answer.code) == (404, "not_found")
+
+
+@pytest.mark.parametrize("path", ["/receipts", "/pickings", "/transfers"])
+def test_users_read_without_special_permission(stack: Stack, path: str) -> None:
+    number = PLANTED[path](stack.store())
+    anyone = Erp(stack.gateway, stack.user_token())
+
+    assert anyone.get(path).status == anyone.get(f"{path}/{number}").status == 200
+    scope = f"{path.removeprefix('/')}:read"
+    other = stack.erp(scopes=["products:read"])
+    assert stack.erp(scopes=[scope]).get(path).status == 200
+    for answer in (other.get(path), other.get(f"{path}/{number}")):
+        assert (answer.status, answer.code) == (403, "missing_scope")
+        assert answer.json()["error"]["scope"] == scope
+
+
+def test_unchanged_record_answers_not_modified(stack: Stack, erp: Erp) -> None:
+    store = stack.store()
+    number = receipt(store)
+
+    for path in (f"/receipts/{number}", "/receipts", "/receipts?status=pending"):
+        tag = erp.get(path).headers["ETag"]
+        again = erp.get(path, headers={"If-None-Match": tag})
+        assert (again.status, again.text) == (304, "")
+
+    record = RECEIPTS.get(store, number)
+    started = record.entity.model_copy(update={"status": "started"})
+    run_transaction(store, lambda tx: RECEIPTS.replace(tx, record, started))
+    changed = erp.get("/receipts?status=pending", headers={"If-None-Match": tag})
+    assert (changed.status, changed.data) == (200, [])

@@ -1,0 +1,227 @@
+"""Lists of receipts, pickings and transfers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from shared.kernel.db.facets import id_text
+from shared.kernel.db.listing import read_page
+from shared.kernel.db.plan import ListQuery
+from shared.kernel.db.store import Store
+from shared.warehouse.picking.repository import PICKINGS
+from shared.warehouse.receiving.repository import RECEIPTS
+from tests.faults import AwsFaults
+from tests.gateway import Erp
+from tests.integration.entity_factories import ORDER, PLANTED, SALE, picking, receipt
+from tests.stack import Stack
+
+type Found = tuple[Mapping[str, str], list[int]]
+"""A query, and the ids that it returns."""
+type Wrong = tuple[Mapping[str, str], list[str]]
+"""A query, and its invalid parameters."""
+
+STATUSES = ("pending", "started", "finalized", "synchronized", "cancelled", "reverted")
+TRANSFER_STATUSES = ("pending", "transferred", "error")
+DOCUMENTED = ("/receipts", "/pickings")
+ALL = (*DOCUMENTED, "/transfers")
+SORTS: Mapping[str, Sequence[str]] = {
+    "/receipts": ["created_at", "updated_at", "finalized_at"],
+    "/pickings": ["created_at", "updated_at", "finalized_at", "priority"],
+    "/transfers": ["created_at", "updated_at"],
+}
+
+
+def _times(number: int) -> dict[str, str]:
+    return {
+        "created_at": f"2026-03-{number:02d}T12:00:00.000Z",
+        "updated_at": f"2026-04-{number * 5 % 12 + 1:02d}T08:00:00.000Z",
+    }
+
+
+def _head(number: int) -> dict[str, Any]:
+    day = number * 7 % 12 + 1
+    return {
+        **_times(number),
+        "status": STATUSES[number % 6],
+        "finalized_at": f"2026-05-{day:02d}T08:00:00.000Z" if number % 3 else None,
+    }
+
+
+def _row(path: str, number: int) -> dict[str, Any]:
+    if path == "/transfers":
+        return {
+            **_times(number),
+            "status": TRANSFER_STATUSES[number % 3],
+            "from_whs_code": ("CEN", "DUB")[number % 2] if number % 4 else None,
+            "to_whs_code": ("DUB", "CEN", "CORK")[number % 3],
+        }
+    half = (number + 1) // 2
+    document = {**ORDER, "external_ref": f"REF-{half}", "id": half} if number < 12 else None
+    if path == "/receipts":
+        return {**_head(number), "document": document}
+    priority = number % 3 + 1 if number % 4 else None
+    documents = [document, SALE] if document else []
+    return {**_head(number), "documents": documents, "priority": priority}
+
+
+def _insert_twelve(store: Store, path: str) -> None:
+    """Insert twelve records: pairs share a document, the last has none, some values are missing."""
+    for number in range(1, 13):
+        PLANTED[path](store, **_row(path, number))
+
+
+@pytest.fixture(params=ALL)
+def path(request: pytest.FixtureRequest, stack: Stack) -> str:
+    """Path of a list of twelve records."""
+    asked: str = request.param
+    _insert_twelve(stack.store(), asked)
+    return asked
+
+
+FOUND_IN_ALL: Sequence[Found] = [
+    ({}, list(range(1, 13))),
+    ({"from": "2026-03-10"}, [10, 11, 12]),
+    ({"to": "02/03/2026"}, [1, 2]),
+    ({"from": "2026-03-04", "to": "2026-03-06"}, [4, 5, 6]),
+    ({"from": "2026-03-04", "to": "2026-03-06", "status": "pending"}, [6]),
+    ({"updated_since": "2026-04-10T08:00:00Z"}, [2, 7, 9]),
+    ({"updated_since": "2026-04-10T10:00:00.001+02:00"}, [2, 7]),
+    ({"updated_since": "2026-04-10T08:00:00Z", "to": "2026-03-07"}, [2, 7]),
+]
+FOUND_BY_DOCUMENT: Sequence[Found] = [
+    ({"status": "pending"}, [6, 12]),
+    ({"status": "started"}, [1, 7]),
+    ({"status": "finalized"}, [2, 8]),
+    ({"status": "synchronized"}, [3, 9]),
+    ({"status": "cancelled"}, [4, 10]),
+    ({"status": "reverted"}, [5, 11]),
+    ({"external_ref": "REF-2"}, [3, 4]),
+    ({"external_ref": "REF-6"}, [11]),
+    ({"external_ref": "ref-2"}, []),
+    ({"external_ref": "REF"}, []),
+    ({"external_ref": "REF-2", "status": "cancelled"}, [4]),
+    ({"external_ref": "REF-2", "to": "2026-03-03"}, [3]),
+]
+FOUND: Mapping[str, Sequence[Found]] = {
+    "/receipts": FOUND_BY_DOCUMENT,
+    "/pickings": FOUND_BY_DOCUMENT,
+    "/transfers": [
+        ({"status": "pending"}, [3, 6, 9, 12]),
+        ({"status": "transferred"}, [1, 4, 7, 10]),
+        ({"status": "error"}, [2, 5, 8, 11]),
+        ({"from_warehouse": "CEN"}, [2, 6, 10]),
+        ({"to_warehouse": "CORK"}, [2, 5, 8, 11]),
+        ({"from_warehouse": "DUB", "to_warehouse": "CEN"}, [1, 7]),
+        ({"from_warehouse": "CEN", "status": "error"}, [2]),
+        ({"to_warehouse": "cork"}, []),
+    ],
+}
+
+
+def test_every_filter_returns_matching_records(erp: Erp, path: str) -> None:
+    for query, found in (*FOUND_IN_ALL, *FOUND[path]):
+        rows = erp.walk(path, **query, sort="created_at", per_page=2)
+        assert [row["id"] for row in rows] == found, query
+        page = erp.get(path, query={**query, "per_page": 1}).json()
+        assert page["meta"]["total"] == len(found), query
+        assert [row["id"] for row in page["data"]] == found[-1:], "the newest comes first"
+
+
+@pytest.mark.parametrize("query", [{}, {"status": "pending"}, {"from": "2026-03-03"}])
+def test_every_sort_works_in_both_directions_with_missing_values_first(
+    erp: Erp, path: str, query: Mapping[str, str]
+) -> None:
+    rows = erp.walk(path, **query)
+    assert len(rows) >= 2
+    for sort in SORTS[path]:
+        expected = sorted(rows, key=lambda row: (row[sort] is not None, row[sort] or 0, row["id"]))
+        assert erp.walk(path, **query, sort=sort, per_page=3) == expected, sort
+        assert erp.walk(path, **query, sort=f"-{sort}", per_page=3) == expected[::-1], sort
+        second = erp.get(path, query={**query, "sort": sort, "per_page": 1, "page": 2})
+        assert second.data == [expected[1]], sort
+
+
+def test_priorities_sort_as_numbers(stack: Stack, erp: Erp) -> None:
+    for priority in (10, 2, None, 1, 100):
+        picking(stack.store(), priority=priority)
+
+    shown = [row["priority"] for row in erp.walk("/pickings", sort="priority")]
+    assert shown == [None, 1, 2, 10, 100]
+
+
+WRONG_IN_ALL: Sequence[Wrong] = [
+    ({"status": "open"}, ["status"]),
+    ({"status": ""}, ["status"]),
+    ({"sort": "id"}, ["sort"]),
+    ({"sort": "+created_at"}, ["sort"]),
+    ({"from": "yesterday"}, ["from"]),
+    ({"to": "2026-02-30"}, ["to"]),
+    ({"from": "2026-03-02", "to": "2026-03-01"}, ["to"]),
+    ({"updated_since": "2026-03-01T09:30:00"}, ["updated_since"]),
+    ({"page": "0", "per_page": "x"}, ["page", "per_page"]),
+]
+WRONG_REFERENCES: Sequence[Wrong] = [
+    ({"external_ref": ""}, ["external_ref"]),
+    ({"external_ref": "x" * 256}, ["external_ref"]),
+]
+WRONG: Mapping[str, Sequence[Wrong]] = {
+    "/receipts": [*WRONG_REFERENCES, ({"sort": "priority"}, ["sort"])],
+    "/pickings": WRONG_REFERENCES,
+    "/transfers": [
+        ({"sort": "finalized_at"}, ["sort"]),
+        ({"status": "finalized"}, ["status"]),
+        ({"from_warehouse": "", "to_warehouse": "a\tb"}, ["from_warehouse", "to_warehouse"]),
+    ],
+}
+
+
+@pytest.mark.parametrize("asked", ALL)
+def test_invalid_parameter_is_named(erp: Erp, asked: str) -> None:
+    for query, wrong in (*WRONG_IN_ALL, *WRONG[asked]):
+        answer = erp.get(asked, query=query)
+        assert (answer.status, answer.code) == (422, "validation_failed"), query
+        assert sorted(problem["field"] for problem in answer.json()["errors"]) == wrong
+
+
+def test_parameters_of_other_lists_are_refused(erp: Erp, path: str) -> None:
+    unknown = {"external_ref": "REF-2"} if path == "/transfers" else {"from_warehouse": "CEN"}
+
+    assert len(erp.get(path, query={**unknown, "colour": "red"}).data) == 12
+
+
+NARROW: Mapping[str, Sequence[Mapping[str, str]]] = {
+    "/receipts": [
+        {"external_ref": "REF-2"},
+        {"status": "started", "sort": "-finalized_at"},
+        {"from": "2026-03-11"},
+    ],
+    "/pickings": [{"external_ref": "REF-2"}, {"status": "started", "sort": "priority"}],
+    "/transfers": [{"updated_since": "2026-04-11T08:00:00Z"}, {"to": "2026-03-02"}],
+}
+
+
+def test_page_examines_only_the_entries_it_shows(
+    erp: Erp, aws_faults: AwsFaults, path: str
+) -> None:
+    for query in NARROW[path]:
+        with aws_faults.recorded() as seen:
+            found = erp.get(path, query=query).data
+
+        assert (len(found), seen.entries_examined) == (2, 2), query
+
+
+def test_work_is_found_by_document_id_and_type(stack: Stack) -> None:
+    store = stack.store()
+    for path in DOCUMENTED:
+        _insert_twelve(store, path)
+    other = receipt(store, document={**ORDER, "type": "transfer_order", "id": 2})
+
+    def work_on(**document: str) -> list[int]:
+        query = ListQuery("created_at", descending=False, equal=document)
+        return [record.id for record in read_page(store, RECEIPTS, query).records]
+
+    assert work_on(document_id=id_text(2), document_type="purchase_order") == [3, 4]
+    assert work_on(document_id=id_text(2), document_type="transfer_order") == [other]
+    query = ListQuery("created_at", descending=False, equal={"document_id": id_text(2)})
+    assert [record.id for record in read_page(store, PICKINGS, query).records] == [3, 4]

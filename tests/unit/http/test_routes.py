@@ -1,0 +1,27 @@
+"""Route declarations: their options agree with the handlers that they decorate."""
+
+import inspect
+from types import NoneType
+from typing import Any, get_args, get_origin
+
+import pytest
+
+from shared.http.request import Request
+from shared.http.routes import Operation
+from shared.kernel.validation import Checked
+from tools.openapi.declared import operations
+
+
+@pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.name)
+def test_a_handler_takes_the_body_and_the_query_that_its_route_declares(
+    operation: Operation,
+) -> None:
+    annotation: Any = list(inspect.signature(operation.handler).parameters.values())[1].annotation
+    arguments = [None if one is NoneType else one for one in get_args(annotation)]
+    body, parameters = (*arguments, None, None)[:2]
+    declared: Any = operation.body
+
+    assert annotation is Request or get_origin(annotation) is Request
+    assert parameters == operation.parameters
+    if body is not Any:  # PUT and PATCH of master data share one handler for bodies of any model
+        assert body == (Checked[declared] if operation.collects_problems else declared)

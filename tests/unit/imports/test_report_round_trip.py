@@ -1,0 +1,73 @@
+"""An error report can be corrected and uploaded."""
+
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from shared.integration.imports.files.reader import ParsedFile, read_file
+from shared.integration.imports.languages import LANGUAGES, Language
+from shared.integration.imports.models import ImportKind
+from shared.integration.imports.report.rejected_rows import RejectedRow, RowProblem
+from shared.integration.imports.report.workbook import write_report
+from tools.sample_imports.__main__ import FOLDER
+
+ORDERS: ImportKind = "exit_documents"
+
+
+def read(path: Path) -> ParsedFile:
+    file = read_file(path, path.name, ORDERS, max_rows=2000)
+    assert list(file.structure_errors) == []
+    return file
+
+
+def reported(file: ParsedFile, language: Language, path: Path) -> ParsedFile:
+    """Return the rows of a file as read from a report that rejects all of them."""
+    rejected = [
+        RejectedRow(row.number, row.cells, [RowProblem(11, "qty", "must be more than 0")])
+        for row in file.rows
+    ]
+    write_report(rejected, file.header, language, path)
+    return read(path)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", ["orders.xlsx", "orders.csv", "orders-with-errors.csv"])
+def test_an_uploaded_report_has_the_rows_of_the_file(
+    name: str, language: Language, tmp_path: Path
+) -> None:
+    sent = read(FOLDER / name)
+    report = reported(sent, language, tmp_path / "report.xlsx")
+    added = len(report.header) - len(sent.header)
+    assert report.header[added:] == sent.header
+    assert [(index - added, column) for index, column in report.columns] == list(sent.columns)
+    shown = [[*row.cells[added:]] for row in report.rows]
+    # The report replaces characters that a workbook cannot contain by symbols.
+    assert shown == [
+        [
+            cell.replace("\x07", "\u2407").replace("\x1b", "\u241b")
+            if isinstance(cell, str)
+            else cell
+            for cell in row.cells
+        ]
+        for row in sent.rows
+    ]
+
+
+def test_a_report_of_a_report_has_the_report_columns_once(tmp_path: Path) -> None:
+    first = reported(read(FOLDER / "orders.csv"), "en", tmp_path / "first.xlsx")
+    second = reported(first, "es", tmp_path / "second.xlsx")
+    assert second.header[:3] == ["Error: fila", "Error: campo", "Error: motivo"]
+    assert second.header[3:] == first.header[3:]
+
+
+def test_a_corrected_cell_is_read_as_typed(tmp_path: Path) -> None:
+    path = tmp_path / "report.xlsx"
+    reported(read(FOLDER / "orders.csv"), "en", path)
+    book = openpyxl.load_workbook(path)
+    book.worksheets[0]["O2"] = 12
+    book.worksheets[0]["N2"] = "0012"
+    book.save(path)
+    indexes = {column.field: index for index, column in read(path).columns}
+    cells = read(path).rows[0].cells
+    assert (cells[indexes["item_code"]], cells[indexes["qty"]]) == ("0012", 12)

@@ -1,0 +1,248 @@
+"""Rules of receipts: examples and properties."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.kernel.errors import Conflict, Problem, ServiceError
+from shared.kernel.validation import check
+from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.documents.models import Document, DocumentLine
+from shared.warehouse.receiving.models import ReceiptLineDraft, StoredReceipt, StoredReceiptLine
+from shared.warehouse.receiving.rules import (
+    MAX_LINES,
+    ReceivedGoods,
+    default_bin,
+    ensure_line_limit,
+    ensure_within_tolerance,
+    examine,
+    expiry_date,
+    lines_in_stock,
+    of_valid_fields,
+    quantities_by_line,
+    undone_quantities,
+    with_undone,
+)
+from shared.warehouse.warehouses.models import KnownPosition
+from shared.warehouse.work_records import ensure_status
+
+AT = "2026-03-01T09:30:00.000Z"
+CEMENT = KnownProduct(2, "CEMENT", "Cement", by_batch=True, by_serial=False, in_stock=True)
+SHELF = KnownPosition(5, "A-01", "storage", pickable=True, disabled=False, blocked=False)
+
+
+def line(number: int, qty: str, done: str = "0", **more: Any) -> DocumentLine:
+    ordered, received = Decimal(qty), Decimal(done)
+    return DocumentLine(
+        line_num=number,
+        product_id=2,
+        item_code=more.pop("item_code", "CEMENT"),
+        qty=ordered,
+        open_qty=max(Decimal(0), ordered - received),
+        done_qty=received,
+        status="open",
+        **more,
+    )
+
+
+def order(*lines: DocumentLine) -> Document:
+    return Document(
+        id=1, type="purchase_order", external_ref="PO-1", source="api", status="open",
+        card_code="P-1", doc_date="2026-03-01", whs_code="YARD", created_at=AT, updated_at=AT,
+        lines=list(lines),
+    )  # fmt: skip
+
+
+def draft(qty: str = "1", **more: Any) -> ReceiptLineDraft:
+    body: dict[str, Any] = {"item_code": "CEMENT", "qty": Decimal(qty), "batch": "L1", **more}
+    return ReceiptLineDraft.model_validate(body)
+
+
+def parts_of(document: Document, draft: ReceiptLineDraft) -> dict[int, Decimal]:
+    return quantities_by_line(document, draft.item_code, draft.batch, draft.qty)
+
+
+def test_line_of_the_same_batch_is_filled_first_and_another_batch_last() -> None:
+    document = order(line(1, "5", batch="L2"), line(2, "5"), line(3, "5", batch="L1"))
+
+    assert parts_of(document, draft("5")) == {3: 5}
+    assert parts_of(document, draft("8")) == {3: 5, 2: 3}
+    assert parts_of(document, draft("12")) == {3: 5, 2: 5, 1: 2}
+    assert parts_of(document, draft("16")) == {3: 6, 2: 5, 1: 5}
+    assert parts_of(document, draft("6", batch="L9")) == {2: 5, 1: 1}
+
+
+amounts = st.decimals(min_value=0, max_value=10**6, places=6)
+
+
+@given(
+    lines=st.lists(st.tuples(amounts, amounts, st.sampled_from([None, "L1", "L2"])), min_size=1),
+    qty=amounts.filter(bool),
+)
+def test_received_quantity_is_counted_once_and_fills_open_lines_first(
+    lines: Sequence[tuple[Decimal, Decimal, str | None]], qty: Decimal
+) -> None:
+    document = order(
+        *(
+            line(number, str(ordered), str(done), batch=batch)
+            for number, (ordered, done, batch) in enumerate(lines)
+        )
+    )
+
+    parts = parts_of(document, draft(str(qty)))
+
+    assert sum(parts.values()) == qty
+    assert all(part > 0 for part in parts.values())
+    still_open = {one.line_num: one.open_qty - parts.get(one.line_num, 0) for one in document.lines}
+    if any(left > 0 for left in still_open.values()):
+        assert all(left >= 0 for left in still_open.values()), (
+            "no line has too much while one waits"
+        )
+
+
+def test_default_position_is_the_destination_of_the_filled_lines() -> None:
+    document = order(
+        line(1, "5", bin_code="A-01"), line(2, "5", bin_code="A-01"), line(3, "5", bin_code="B-01")
+    )
+
+    assert default_bin(document, draft("10")) == "A-01"
+    assert default_bin(document, draft("11")) is None
+    assert default_bin(order(line(1, "5")), draft()) is None
+    assert default_bin(document, draft(item_code="BRICK")) is None
+
+
+def test_default_expiry_date_comes_from_the_document_line_of_the_same_batch() -> None:
+    expected = {"batch": "L1", "expiry_date": "2031-01-31"}
+    document = order(line(1, "5", expiry_date="2030-01-31"), line(2, "5", **expected))
+
+    assert expiry_date(draft(), document) == "2031-01-31"
+    assert expiry_date(draft(batch="L2"), document) is None
+    assert expiry_date(draft(batch=None), document) == "2030-01-31"
+    assert expiry_date(draft(expiry_date="01/02/2032"), document) == "2032-02-01"
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "qty", "fits"),
+    [
+        ("0", "4", True), ("0", "4.000001", False), ("10", "5", True), ("10", "5.000001", False),
+        ("0.1", "4.01", True), ("100", "14", True),
+    ],
+)  # fmt: skip
+def test_tolerance_is_a_percentage_of_the_whole_ordered_quantity(
+    tolerance: str,
+    qty: str,
+    fits: bool,  # noqa: FBT001
+) -> None:
+    document = order(line(1, "7", "6"), line(2, "3"), line(3, "90", item_code="BRICK"))
+
+    def check(*, approved: bool) -> None:
+        ensure_within_tolerance(document, draft(qty), Decimal(tolerance), approved=approved)
+
+    check(approved=True)
+    if fits:
+        check(approved=False)
+        return
+    with pytest.raises(ServiceError) as refusal:
+        check(approved=False)
+    assert refusal.value.code == "approval_required"
+    assert refusal.value.status == 409
+
+
+@pytest.mark.parametrize(
+    ("facts", "field", "words"),
+    [
+        ({"product": None}, "item_code", "no product has the code CEMENT"),
+        ({"document": order(line(1, "5", item_code="BRICK"))}, "item_code", "not on the document"),
+        ({"position": None}, "bin_code", "YARD has no position A-01"),
+        ({"bin_code": None}, "bin_code", "is required"),
+        ({"today": "2030-01-02", "draft": draft(expiry_date="2030-01-01")}, "expiry_date", "today"),
+    ],
+)  # fmt: skip
+def test_every_problem_has_its_field_and_message(
+    facts: dict[str, Any], field: str, words: str
+) -> None:
+    good: dict[str, Any] = {
+        "draft": draft(), "document": order(line(1, "5")), "bin_code": "A-01",
+        "product": CEMENT, "position": SHELF, "today": "2026-03-01",
+    }  # fmt: skip
+    assert list(examine(ReceivedGoods(**good))) == []
+
+    [found] = examine(ReceivedGoods(**{**good, **facts}))
+
+    assert found.field == field
+    assert words in found.message
+
+
+def test_product_no_longer_kept_in_stock_is_refused() -> None:
+    gone = KnownProduct(2, "CEMENT", "Cement", by_batch=True, by_serial=False, in_stock=False)
+    arrival = ReceivedGoods(draft(), order(line(1, "5")), "A-01", gone, SHELF, "2026-03-01")
+
+    assert [problem.message for problem in examine(arrival)] == [
+        "product CEMENT is not kept in stock"
+    ]
+
+
+def test_problems_of_an_invalid_field_are_reported_once() -> None:
+    invalid = check(ReceiptLineDraft, {"item_code": "DRILL", "qty": 2, "serials": ["S1", 5]})
+    found = [Problem("serials", "is required"), Problem("serials.0", "no"), Problem("qty", "no")]
+
+    assert [problem.field for problem in of_valid_fields(invalid, found)] == ["qty"]
+
+
+# Undoing
+
+
+def receipt(*lines: tuple[int, int]) -> StoredReceipt:
+    """Return a receipt with a line for each pair of product and number of stock rows."""
+    return StoredReceipt(
+        id=1, uuid="u", status="started", created_at=AT, updated_at=AT,
+        lines=[
+            StoredReceiptLine(
+                product_id=product, item_code=str(product), qty=Decimal(rows),
+                document_lines={product: Decimal(rows)}, stock_ids=list(range(rows)),
+            )
+            for product, rows in lines
+        ],
+    )  # fmt: skip
+
+
+def test_receipt_with_a_thousand_lines_takes_no_more() -> None:
+    ensure_line_limit(receipt(*[(1, 1)] * (MAX_LINES - 1)))
+    with pytest.raises(Conflict, match="Receipt 1 has 1000 lines, the maximum"):
+        ensure_line_limit(receipt(*[(1, 1)] * MAX_LINES))
+
+
+@given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 25)), max_size=60), st.data())
+def test_steps_undo_every_line_once(lines: list[tuple[int, int]], data: st.DataObject) -> None:
+    whole = rest = receipt(*lines)
+    steps = []
+    while left := lines_in_stock(rest):
+        step = left[: data.draw(st.integers(1, len(left)))]
+        rest = with_undone(rest, step)
+        steps.append(step)
+
+    assert sorted(at for step in steps for at in step) == list(range(len(lines)))
+    undone: dict[int, Decimal] = {}
+    for step in steps:
+        for number, qty in undone_quantities(whole, step).items():
+            undone[number] = undone.get(number, Decimal(0)) + qty
+    received: dict[int, Decimal] = {}
+    for product, rows in lines:
+        received[product] = received.get(product, Decimal(0)) + rows
+    assert undone == {product: -qty for product, qty in received.items()}
+
+
+def test_lines_are_undone_product_by_product() -> None:
+    mixed = receipt((1, 1), (2, 1), (1, 1), (2, 1))
+
+    assert lines_in_stock(mixed) == [0, 2, 1, 3]
+
+
+def test_wrong_status_is_named_in_the_message() -> None:
+    ensure_status("Receipt", receipt(), "pending", "started")
+    with pytest.raises(Conflict, match="Receipt 1 is started; it must be finalized for this"):
+        ensure_status("Receipt", receipt(), "finalized")
