@@ -26,12 +26,12 @@ _KINDS = (
 """Kinds of entities that the stock code writes."""
 
 _STAGING = (
-    "tx.put", "tx.insert", "tx.delete", "tx.update", "tx.add_to_set", "tx.count", "tx.fence",
+    "tx.put", "tx.insert", "tx.delete", "tx.update", "tx.add_to_set", "tx.fence",
     "marking.update", "marking.invalidate_fences", "marking.commit", "raise_record_event",
     "self._post_row", "self._post_level", "self._post_total", "self._post_movements",
     "references.change_stock_count", "STOCK.insert", "STOCK.replace", "LEVELS.insert",
     "LEVELS.replace", "TOTALS.insert", "TOTALS.replace", "MOVEMENTS.insert", "self._write",
-    "self.movements.append", "ensure_not_retired", "ledger.post", "ledger.changes.move",
+    "self.movements.append", "ledger.post", "ledger.changes.move",
     "ledger.changes.allocate", "ledger.changes.release", "self.movement_ids.append",
 )  # fmt: skip
 """Calls that are removed one by one."""
