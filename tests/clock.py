@@ -31,11 +31,9 @@ class Clock:
     sleep = advance
 
     def monotonic(self) -> float:
-        """Return what `time.monotonic` returns."""
         return (time.monotonic() if self._frozen is None else self._frozen) + self._ahead
 
     def time(self) -> float:
-        """Return what `time.time` returns."""
         return self._began + self.monotonic()
 
 

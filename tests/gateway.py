@@ -54,7 +54,6 @@ class Response:
     """The body of a binary response."""
 
     def json(self) -> Any:
-        """Return the parsed body."""
         return json.loads(self.text)
 
     @property
@@ -264,11 +263,9 @@ class Form:
 
     @property
     def media(self) -> str:
-        """The Content-Type of the request."""
         return f"multipart/form-data; boundary={self.boundary}"
 
     def encoded(self) -> bytes:
-        """Return the encoded body."""
         parts = [(f'name="{name}"', value.encode()) for name, value in self.fields.items()]
         if self.file:
             parts.append((f'name="file"; filename="{self.file[0]}"', self.file[1]))
@@ -317,23 +314,18 @@ class Erp:
         )
 
     def get(self, path: str, **more: Any) -> Response:
-        """Send a GET request."""
         return self.send("GET", path, **more)
 
     def post(self, path: str, body: object = None, **more: Any) -> Response:
-        """Send a POST request."""
         return self.send("POST", path, body, **more)
 
     def put(self, path: str, body: object = None, **more: Any) -> Response:
-        """Send a PUT request."""
         return self.send("PUT", path, body, **more)
 
     def patch(self, path: str, body: object = None, **more: Any) -> Response:
-        """Send a PATCH request."""
         return self.send("PATCH", path, body, **more)
 
     def delete(self, path: str, **more: Any) -> Response:
-        """Send a DELETE request."""
         return self.send("DELETE", path, **more)
 
     def upload(

@@ -58,12 +58,10 @@ class ReceivingScenario:
         return (by or self.erp).post(f"/receipts/{number}/lines", body)
 
     def shown(self, number: int) -> dict[str, Any]:
-        """Return a receipt."""
         found: dict[str, Any] = self.erp.get(f"/receipts/{number}").data
         return found
 
     def document(self, order: int) -> dict[str, Any]:
-        """Return an entry document."""
         found: dict[str, Any] = self.erp.get(f"/entry-documents/{order}").data
         return found
 

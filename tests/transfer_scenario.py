@@ -64,7 +64,6 @@ class TransferScenario:
         return number
 
     def shown(self, number: int) -> dict[str, Any]:
-        """Return a transfer order."""
         found: dict[str, Any] = self.erp.get(f"{PATH}/{number}").data
         return found
 

@@ -55,7 +55,6 @@ class Order:
         return not self.closed and any(self.open_qty(item) > 0 for item in self.wanted)
 
     def open_qty(self, item: str) -> Decimal:
-        """Return the open quantity of an item."""
         return max(ZERO, self.wanted[item] - self.done.get(item, ZERO))
 
     def record_progress(self, item: str, qty: Decimal) -> None:

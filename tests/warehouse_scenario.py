@@ -35,7 +35,7 @@ class WarehouseScenario:
     @classmethod
     def furnished(cls, erp: Erp, *warehouses: str) -> "WarehouseScenario":
         """Create the products, and the warehouses with their positions."""
-        once(erp, ("floor", *warehouses), lambda: cls._create_master_data(erp, warehouses))
+        once(erp, ("warehouses", *warehouses), lambda: cls._create_master_data(erp, warehouses))
         return cls(erp)
 
     @staticmethod
@@ -87,8 +87,8 @@ class WarehouseScenario:
         assert self.act(number, "start").status == 200
         return number
 
-    def act(self, number: int, what: str, **body: object) -> Response:
-        return self.erp.post(f"/pickings/{number}/{what}", body or None)
+    def act(self, number: int, action: str, **body: object) -> Response:
+        return self.erp.post(f"/pickings/{number}/{action}", body or None)
 
     def pick(
         self, number: int, item_code: str, qty: float, bin_code: str = "A-01", **more: object

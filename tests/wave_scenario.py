@@ -49,16 +49,15 @@ class WaveScenario:
         return shown
 
     def status(self, number: int) -> str:
-        """Return the status of a wave."""
         status: str = self.shown(number)["status"]
         return status
 
     def work(self, picking: int) -> None:
         """Start a picking of one brick, pick it and finalize it."""
-        for what, body in (
+        for action, body in (
             ("start", {}),
             ("picks", {"item_code": "BRICK", "qty": 1, "bin_code": "A-01"}),
             ("finalize", {}),
         ):
-            answer = self.yard.act(picking, what, **body)
+            answer = self.yard.act(picking, action, **body)
             assert answer.status == 200, answer.text

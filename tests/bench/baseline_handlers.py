@@ -51,7 +51,6 @@ class BaselineHandlers:
         self._base_url = base_url
 
     def get_product(self, event: Event) -> Result:
-        """GET /products/{id}."""
         _allow(event, "products:read")
         number = int(event["path"].rsplit("/", 1)[1])
         found = self._client.get_item(
@@ -64,7 +63,6 @@ class BaselineHandlers:
         return _shown(event, json_text({"data": stored(found)}))
 
     def list_entries(self, event: Event) -> Result:
-        """GET /entry-documents, the first page."""
         _allow(event, "receipts:read")
         counters = self._client.query(
             TableName=self._table,
@@ -94,7 +92,6 @@ class BaselineHandlers:
         return _shown(event, json_text({"data": rows, **around}))
 
     def create_entry(self, event: Event) -> Result:
-        """POST /entry-documents."""
         caller = _allow(event, "receipts:write")
         body = json.loads(base64.b64decode(event["body"]))
         _check(body)

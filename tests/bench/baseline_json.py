@@ -1,4 +1,4 @@
-"""What the hand-written handlers store and show."""
+"""The stored items and responses of the baseline handlers."""
 
 import base64
 import hashlib

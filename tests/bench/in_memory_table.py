@@ -63,7 +63,6 @@ class InMemoryTable:
         return sum(len(items) for items in self._items.values())
 
     def items(self) -> Iterator[Attributes]:
-        """Yield every item."""
         for items in self._items.values():
             yield from map(marshal.loads, items.values())
 
@@ -164,11 +163,7 @@ class InMemoryTable:
         return [(sort, value, sort) for sort in sorted(self._items.get(value, {}))]
 
     def _read(
-        self,
-        request: Mapping[str, Any],
-        entries: Sequence[_Entry],
-        order: range,
-        index: int | None,
+        self, request: Mapping[str, Any], entries: Sequence[_Entry], order: range, index: int | None
     ) -> dict[str, Any]:
         """Examine entries up to the limit or the page size; return those that pass the filter."""
         limit = request.get("Limit", len(order))

@@ -29,8 +29,8 @@ from tests.bench.report import Row, Table
 from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
 from tests.lists import LISTS
-from tests.lists.description import HOURLY, Listed
 from tests.lists.filling import fill
+from tests.lists.spec import HOURLY, Listed
 from tests.lists.warehouses import WAREHOUSE_CODES
 from tests.stack import Stack, deployed
 

@@ -16,11 +16,7 @@ BOUNDS: Mapping[str, Mapping[str, Bound]] = {
         "change of status": (1, 6, 105),
         "1 serial": (1, 6, 75),
     },
-    "POST /receipts": {
-        "1 line": (1, 3, 40),
-        "10 lines": (1, 3, 40),
-        "50 lines": (1, 3, 40),
-    },
+    "POST /receipts": {"1 line": (1, 3, 40), "10 lines": (1, 3, 40), "50 lines": (1, 3, 40)},
     "POST /receipts/{id}/start": {
         "1 line": (1, 3, 25),
         "10 lines": (1, 3, 25),
@@ -110,11 +106,7 @@ BOUNDS: Mapping[str, Mapping[str, Bound]] = {
         "1 line between warehouses": (1, 7, 120),
         "8 lines between warehouses": (1, 7, 710),
     },
-    "POST /transfer-orders": {
-        "1 line": (1, 4, 25),
-        "10 lines": (1, 4, 25),
-        "50 lines": (1, 4, 30),
-    },
+    "POST /transfer-orders": {"1 line": (1, 4, 25), "10 lines": (1, 4, 25), "50 lines": (1, 4, 30)},
     "POST /transfer-orders/{id}/release": {
         "1 line": (2, 7, 95),
         "10 lines": (2, 7, 470),

@@ -21,7 +21,6 @@ _QTY = 4
 
 
 def lines_of(count: int) -> str:
-    """Return a number of lines as text."""
     return "1 line" if count == 1 else f"{count} lines"
 
 
@@ -58,7 +57,6 @@ def receipts(meter: Gauge, lines: int) -> Iterator[Measurement]:
 
 
 def arrival(line: int, qty: int) -> dict[str, object]:
-    """Return the body of a received line."""
     return {"item_code": code(line), "qty": qty, "bin_code": bin_of(line)}
 
 
@@ -108,7 +106,6 @@ def pickings(meter: Gauge, lines: int) -> Iterator[Measurement]:
 
 
 def taken(line: int, qty: int) -> dict[str, object]:
-    """Return the body of a pick."""
     return {"item_code": code(line), "qty": qty, "bin_code": bin_of(line)}
 
 

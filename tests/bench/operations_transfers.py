@@ -39,12 +39,7 @@ def transfers(meter: Gauge) -> Iterator[Measurement]:
 
 def _transfer(away: str, lines: int) -> dict[str, object]:
     moves = [
-        {
-            "item_code": code(line),
-            "qty": _QTY,
-            "from_bin": bin_of(line),
-            "to_bin": bin_of(line + 1),
-        }
+        {"item_code": code(line), "qty": _QTY, "from_bin": bin_of(line), "to_bin": bin_of(line + 1)}
         for line in range(1, lines + 1)
     ]
     return {"from_warehouse": HOME, "to_warehouse": away, "reason": "Refill", "lines": moves}
@@ -71,7 +66,7 @@ def transfer_orders(meter: Gauge, lines: int) -> Iterator[Measurement]:
         read = meter.read(f"{path}/receive", {"lines": come})
         yield f"{name}/receive", f"{len(come)} of {size}", read
     meter.post(f"{path}/receive", {"lines": come[:1], "final": True})
-    lost = {"reason": "Lost on the road"}
+    lost = {"reason": "Lost in transit"}
     yield f"{name}/close", f"loss on {size}", meter.read(f"{path}/close", lost)
 
 

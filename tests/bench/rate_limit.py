@@ -32,13 +32,13 @@ _CALLER = Caller(
 def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
     """Measure the limit of each plan with one environment and with twenty."""
     windows = _QUICK_WINDOWS if quick else _WINDOWS
-    alone = Table(
+    single = Table(
         "Cost of the rate limit",
         ["plan", "requests per minute", "AWS calls per 1,000 requests"],
         "One environment answers as many requests per minute as the plan allows. A call is a"
         " conditional write of an item of less than 1 KB; most requests need no call.",
     )
-    crowd = Table(
+    shared = Table(
         "Accuracy of the rate limit",
         [
             "requests per minute, distribution",
@@ -57,12 +57,12 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
             for plan in PLANS:
                 limit, minutes = bench.serve(plan, lambda limit, _: [0] * limit)
                 cells = [plan, f"{limit}", f"{_calls(limit, minutes):.0f}"]
-                alone.rows.append(Row(cells, *at_most(_calls(limit, minutes), _ALONE[plan])))
+                single.rows.append(Row(cells, *at_most(_calls(limit, minutes), _ALONE[plan])))
             for plan in PLANS:
                 for name, pattern in PATTERNS.items():
                     limit, minutes = bench.serve(plan, pattern)
-                    crowd.rows.append(_row(f"{limit}, {name}", limit, minutes))
-    return [alone, crowd]
+                    shared.rows.append(_row(f"{limit}, {name}", limit, minutes))
+    return [single, shared]
 
 
 @dataclass(slots=True)

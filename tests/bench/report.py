@@ -43,7 +43,6 @@ class Table:
         console.print(table)
 
     def markdown(self) -> str:
-        """Return the table as Markdown."""
         header = [*self.columns, "bound", "verdict"]
         lines = [
             f"## {self.title}",

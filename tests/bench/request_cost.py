@@ -13,6 +13,8 @@ from tests.stack import Stack
 
 _REQUEST_TIMEOUT_MS = 600_000
 """Time limit of a request; metered calls to moto are slower than DynamoDB."""
+LATENCY = 0.03
+"""Duration of a call in seconds, so that parallel calls overlap on a busy machine too."""
 
 
 @dataclass(slots=True)
@@ -45,6 +47,24 @@ class Reading:
         self.units.reads += units.reads
         self.units.writes += units.writes
 
+    @property
+    def cells(self) -> list[str]:
+        """Round trips, calls, read units and write units, as text."""
+        units = self.units
+        return [f"{self.round_trips}", f"{self.calls}", f"{units.reads:g}", f"{units.writes:g}"]
+
+
+@contextmanager
+def measured(
+    aws_faults: AwsFaults, *, latency: float = 0.0, into: Reading | None = None
+) -> Iterator[Reading]:
+    """Measure the block as one request, or add it to `into`; calls take `latency` seconds."""
+    cost, aws_faults.latency = into or Reading(), latency
+    with aws_faults.recorded() as seen, metered(aws_faults) as units:
+        yield cost
+    aws_faults.latency = 0.0
+    cost.add(seen, units)
+
 
 def _commits(call: Call) -> bool:
     return call.operation == "TransactWriteItems"
@@ -65,14 +85,12 @@ class Gauge:
 
         `into` is the cost of earlier requests, to which this one is added.
         """
-        cost = into or Reading()
         self._keys += 1
         directory.clear()
         assert self.erp.get("/products/999999").status == 404
-        with self._aws_faults.recorded() as seen, metered(self._aws_faults) as units:
+        with measured(self._aws_faults, into=into) as cost:
             answer = self.erp.post(path, body, key=f"measured-{self._keys}")
         assert answer.status in {200, 201}, answer.text
-        cost.add(seen, units)
         return cost
 
     def post(self, path: str, body: object = None) -> Any:
@@ -88,7 +106,6 @@ class Gauge:
         return number
 
     def only_resource(self, path: str) -> str:
-        """Return the path of the only resource of a list."""
         [row] = self.erp.get(path).data
         return f"{path}/{row['id']}"
 

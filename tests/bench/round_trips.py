@@ -2,7 +2,6 @@
 
 import base64
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,10 +14,10 @@ from shared.http.routes import Operation
 from shared.identity.tenancy.directory import directory
 from tests import faults
 from tests.bench import seed
-from tests.bench.capacity import USD_PER_MILLION_READS, USD_PER_MILLION_WRITES, Units
-from tests.bench.meter import metered
+from tests.bench.capacity import USD_PER_MILLION_READS, USD_PER_MILLION_WRITES
 from tests.bench.report import Row, Table, at_most
-from tests.faults import AwsFaults, Recording
+from tests.bench.request_cost import LATENCY, Reading, measured
+from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
 from tests.integration.routes import operations
 from tests.integration.write_routes import EXAMPLES
@@ -27,9 +26,6 @@ from tests.stack import Stack, deployed
 
 GET, LIST, CREATE_DOCUMENT, CHECKS, LEASE = 1, 2, 4, 0, 1
 """Upper bounds of round trips."""
-
-_LATENCY = 0.03
-"""Duration of a call in seconds, so that parallel calls overlap on a busy machine too."""
 
 _DOCUMENTS: Mapping[str, Callable[[str], dict[str, Any]]] = {
     "POST /entry-documents": seed.entry,
@@ -53,23 +49,9 @@ _EVERYDAY: Mapping[str, Mapping[str, Any] | None] = {
 """Changes without a new code; the examples of PUT change the code."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Cost:
-    calls: int
-    trips: int
-    units: Units
-
-    def row(self, title: str, bound: int | None) -> Row:
-        units = self.units
-        cells = [
-            title,
-            f"{self.trips}",
-            f"{self.calls}",
-            f"{units.reads:g}",
-            f"{units.writes:g}",
-            f"{units.usd_per_million:.2f}",
-        ]
-        return Row(cells) if bound is None else Row(cells, *at_most(self.trips, bound))
+def _row(title: str, cost: Reading, bound: int | None) -> Row:
+    cells = [title, *cost.cells, f"{cost.units.usd_per_million:.2f}"]
+    return Row(cells) if bound is None else Row(cells, *at_most(cost.round_trips, bound))
 
 
 def measure(_quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
@@ -111,9 +93,8 @@ class _Bench:
 
         warm = self._cost(erp, wrong_way, 405)
         limiter.forget()
-        with self._recorded() as recording, metered(self.aws_faults) as units:
+        with measured(self.aws_faults, latency=LATENCY) as first:
             assert wrong_way().status == 405
-        first = _Cost(len(recording.calls), recording.round_trips, units)
         basic = base64.b64encode(":".join(create_client("acme", "ERP")).encode()).decode()
         headers = {
             "Authorization": f"Basic {basic}",
@@ -127,9 +108,9 @@ class _Bench:
         assert fetch().status == 200
         token = self._cost(erp, fetch, 200)
         return [
-            warm.row("common checks (405 response)", CHECKS),
-            first.row("common checks, first request of a client in a minute", LEASE),
-            token.row("POST /oauth/token", None),
+            _row("common checks (405 response)", warm, CHECKS),
+            _row("common checks, first request of a client in a minute", first, LEASE),
+            _row("POST /oauth/token", token, None),
         ]
 
     def reads(self, routes: Mapping[str, Operation]) -> Iterator[Row]:
@@ -144,15 +125,15 @@ class _Bench:
             path = operation.path.format(id=number, kind="products", delivery=delivery)
             if not operation.is_list:
                 bound = None if name in _FROM_STORAGE else LIST if name in _WITH_A_LIST else GET
-                yield self._cost(erp, partial(erp.get, path), 200).row(name, bound)
+                yield _row(name, self._cost(erp, partial(erp.get, path), 200), bound)
                 continue
-            yield self._cost(erp, partial(erp.get, path), 200).row(name, LIST)
+            yield _row(name, self._cost(erp, partial(erp.get, path), 200), LIST)
             if operation.path in _ONE_PAGE:
                 continue
             following = erp.get(path).json()["links"]["next"]
             assert following, f"{name} has only one page; add rows in tests/bench/seed.py"
             cost = self._cost(erp, partial(erp.follow, following), 200)
-            yield cost.row(f"{name}, links.next", LIST)
+            yield _row(f"{name}, links.next", cost, LIST)
 
     def writes(self, routes: Mapping[str, Operation]) -> Iterator[Row]:
         """Measure every write, each in a tenant with only the data that it needs."""
@@ -165,7 +146,7 @@ class _Bench:
             if name in _DOCUMENTS:
                 seed.fill(erp)
                 send = partial(erp.post, operation.path, _DOCUMENTS[name]("NEW-1"), key="measured")
-                yield self._cost(erp, send, 201).row(name, CREATE_DOCUMENT)
+                yield _row(name, self._cost(erp, send, 201), CREATE_DOCUMENT)
                 continue
             assert name in EXAMPLES, f"{name}: add an example in tests/integration/write_routes.py"
             example = EXAMPLES[name]
@@ -174,24 +155,17 @@ class _Bench:
             body = _EVERYDAY.get(name, example.filled(values))
             sender = example.sender(erp, values)
             send = partial(sender.send, operation.method, path, body, key="measured")
-            yield self._cost(sender, send, example.status).row(name, None)
+            yield _row(name, self._cost(sender, send, example.status), None)
 
-    def _cost(self, erp: Erp, send: Callable[[], Response], status: int) -> _Cost:
+    def _cost(self, erp: Erp, send: Callable[[], Response], status: int) -> Reading:
         self._warm(erp)
-        with self._recorded() as recording, metered(self.aws_faults) as units:
+        with measured(self.aws_faults, latency=LATENCY) as cost:
             answer = send()
         assert answer.status == status, answer.text
-        return _Cost(len(recording.calls), recording.round_trips, units)
+        return cost
 
     @staticmethod
     def _warm(erp: Erp) -> None:
         """Refresh the caches of a warm execution environment."""
         directory.clear()
         assert erp.get("/products/999").status == 404
-
-    @contextmanager
-    def _recorded(self) -> Iterator[Recording]:
-        self.aws_faults.latency = _LATENCY
-        with self.aws_faults.recorded() as recording:
-            yield recording
-        self.aws_faults.latency = 0

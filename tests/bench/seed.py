@@ -32,13 +32,11 @@ def fill(erp: Erp) -> None:
 
 
 def hook(number: int) -> dict[str, Any]:
-    """Return the body of a subscription."""
     events = ["product.created", "picking.completed", "shipment.dispatched", "stock.updated"]
     return {"url": f"https://{HOOKS}/stowage/{number}", "events": events}
 
 
 def product(number: int) -> dict[str, Any]:
-    """Return the body of a product."""
     return {
         "item_code": f"ITEM-{number:04d}",
         "name": f"Hexagon bolt M{number}",
@@ -49,7 +47,6 @@ def product(number: int) -> dict[str, Any]:
 
 
 def entry(reference: str) -> dict[str, Any]:
-    """Return the body of an entry document of ten lines."""
     return {
         "external_ref": reference,
         "type": "purchase_order",
@@ -71,7 +68,6 @@ def entry(reference: str) -> dict[str, Any]:
 
 
 def exit_(reference: str) -> dict[str, Any]:
-    """Return the body of an exit document of ten lines."""
     return {
         "external_ref": reference,
         "type": "sale_order",

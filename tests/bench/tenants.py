@@ -62,32 +62,32 @@ def _lookups(aws_faults: AwsFaults, tries: int) -> Table:
     )  # fmt: skip
     for count in (FEW, MANY):
         _fill(_name(count), count)
-    asked: dict[str, Callable[[], object]] = {
+    lookup_calls: dict[str, Callable[[], object]] = {
         "tenant by slug": lambda: read_item(tenant_key("tenant-00005")),
         "tenant by host": lambda: read_item(host_key("tenant-00005.stowage.test")),
         "client and its failed attempts, at the token route": lambda: read_items(
             ["CLIENT#stw_tenant-00005_0", "FAILURES#1#client#a", "FAILURES#1#address#b"]
         ),
     }
-    for title, ask in asked.items():
-        table.rows.append(_compared(aws_faults, title, ask, tries))
+    for title, call in lookup_calls.items():
+        table.rows.append(_compared(aws_faults, title, call, tries))
     return table
 
 
-def _compared(aws_faults: AwsFaults, title: str, ask: Callable[[], object], tries: int) -> Row:
+def _compared(aws_faults: AwsFaults, title: str, call: Callable[[], object], tries: int) -> Row:
     times: dict[int, list[float]] = {FEW: [], MANY: []}
     costs: dict[int, tuple[int, float]] = {}
     with pytest.MonkeyPatch.context() as patch:
         for count in (FEW, MANY):
             _use(patch, _name(count))
             with aws_faults.recorded() as seen, metered(aws_faults) as units:
-                assert ask()
+                assert call()
             costs[count] = (len(seen.calls), units.reads)
         for _ in range(tries):
             for count, taken in times.items():
                 _use(patch, _name(count))
                 began = time.perf_counter()
-                ask()
+                call()
                 taken.append(time.perf_counter() - began)
     (few_calls, few_reads), (many_calls, many_reads) = costs[FEW], costs[MANY]
     ratio = median(times[MANY]) / median(times[FEW])
@@ -189,18 +189,18 @@ def _first_requests(stack: Stack, aws_faults: AwsFaults) -> Table:
     with pytest.MonkeyPatch.context() as patch:
         authorizer.install(patch)
         clear_caches_except_clients()
-        seen, units = _ask(aws_faults, erp)
+        seen, units = _request(aws_faults, erp)
         own = Recording(seen.calls[len(authorizer.seen.calls) :])
         own.round_trips = seen.round_trips - authorizer.seen.round_trips
         table.rows += [
             _first("authorizer, first request of a token", authorizer.seen, authorizer.units, 4),
             _first("function, first request", own, units, 4),
-            _first("function, later requests", *_ask(aws_faults, erp), 1),
+            _first("function, later requests", *_request(aws_faults, erp), 1),
         ]
     return table
 
 
-def _ask(aws_faults: AwsFaults, erp: Erp) -> tuple[Recording, Units]:
+def _request(aws_faults: AwsFaults, erp: Erp) -> tuple[Recording, Units]:
     with aws_faults.recorded() as seen, metered(aws_faults) as units:
         assert erp.get("/products/1").status == 200
     return seen, units

@@ -11,8 +11,8 @@ import pytest
 from operations.api_clients import create_client
 from shared.identity.auth import attempt_limits
 from tests import faults
-from tests.bench.meter import metered
 from tests.bench.report import Row, Table, at_most
+from tests.bench.request_cost import LATENCY, measured
 from tests.faults import AwsFaults
 from tests.integration.user_grants.oauth_requests import (
     OAuthResponse,
@@ -26,8 +26,6 @@ from tests.stack import deployed
 
 _TRIES, _QUICK_TRIES = 200, 40
 _WARM_UP = 5
-_LATENCY = 0.03
-"""Duration of a call in seconds, so that parallel calls overlap on a busy machine too."""
 _DISTINGUISHABLE_BOUND = 0.6
 """Share of distinguishable pairs; 200 tries of equal duration exceed it with probability 0.001."""
 _UNSENT = "0" * 24
@@ -83,18 +81,9 @@ def _costs(aws_faults: AwsFaults) -> Table:
         ("revocation of a session", 5, lambda: revoke(ended)),
     )
     for title, bound, send in requests:
-        aws_faults.latency = _LATENCY
-        with aws_faults.recorded() as seen, metered(aws_faults) as units:
+        with measured(aws_faults, latency=LATENCY) as cost:
             send()
-        aws_faults.latency = 0.0
-        cells = [
-            title,
-            f"{seen.round_trips}",
-            f"{len(seen.calls)}",
-            f"{units.reads:g}",
-            f"{units.writes:g}",
-        ]
-        table.rows.append(Row(cells, *at_most(seen.round_trips, bound)))
+        table.rows.append(Row([title, *cost.cells], *at_most(cost.round_trips, bound)))
     return table
 
 

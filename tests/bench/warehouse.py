@@ -23,7 +23,6 @@ def bin_of(line: int) -> str:
 
 
 def serial(number: int) -> str:
-    """Return a serial number."""
     return f"SN-{number:04d}"
 
 
@@ -61,7 +60,6 @@ class BenchWarehouse:
 
     @staticmethod
     def found(line: int, qty: int) -> dict[str, object]:
-        """Return the body of an adjustment."""
         return {
             "item_code": code(line),
             "warehouse": HOME,
@@ -76,12 +74,10 @@ class BenchWarehouse:
         return self.sale_of(wanted)
 
     def sale_of(self, lines: list[dict[str, object]]) -> int:
-        """Create a sales order."""
         body = {"type": "sale_order", "partner_code": "C-1", **self._order(lines)}
         return self.meter.create("/exit-documents", body)
 
     def purchase(self, lines: list[dict[str, object]]) -> int:
-        """Create a purchase order."""
         body = {"type": "purchase_order", "partner_code": "P-1", **self._order(lines)}
         return self.meter.create("/entry-documents", body)
 

@@ -27,7 +27,6 @@ def stack(lists: FilledLists) -> Stack:
 
 @pytest.fixture(params=LISTS)
 def list_name(request: pytest.FixtureRequest) -> str:
-    """The name of each list."""
     found: str = request.param
     return found
 

@@ -13,8 +13,8 @@ from shared.kernel.config import config
 from shared.kernel.db import bookmarks
 from tests.bench.in_memory_table import InMemoryTable
 from tests.gateway import Erp, Response
-from tests.lists.description import HOURLY, Filter, Listed, Row, Times
 from tests.lists.filling import fill
+from tests.lists.spec import HOURLY, Filter, Listed, Row, Times
 from tests.stack import Stack
 
 MAX_PER_PAGE = 100

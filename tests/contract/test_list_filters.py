@@ -53,9 +53,7 @@ def test_filtered_rows_are_sorted_by_every_sort_value(
         assert listing.mismatches(queries) == []
 
 
-def test_tested_filter_values_match_some_rows_but_not_all(
-    lists: FilledLists, list_name: str
-) -> None:
+def test_filter_values_match_some_rows_but_not_all(lists: FilledLists, list_name: str) -> None:
     """Guard against the tests above comparing empty results only."""
     with lists.filled(LISTS[list_name], 250) as listing:
         found = {

@@ -13,7 +13,7 @@ ROWS = 26
 _BATCH = 25
 
 
-def questions(listing: FilledList) -> Iterator[Query]:
+def queries_of(listing: FilledList) -> Iterator[Query]:
     """Yield queries: each filter, each sort value, a middle page, and two filters."""
     filters = {name: one.values(ROWS)[0] for name, one in listing.filters.items()}
     yield from ({name: value, "per_page": 5} for name, value in filters.items())
@@ -44,11 +44,11 @@ def test_in_memory_table_answers_as_dynamodb(lists: FilledLists, on_dynamodb: Fi
             texts.append(on_dynamodb.erp.follow(following).text)
         return texts
 
-    asked = list(questions(on_dynamodb))
-    ours = [walked(query) for query in asked]
+    queries = list(queries_of(on_dynamodb))
+    in_memory = [walked(query) for query in queries]
     with lists.moto_answers():
-        theirs = [walked(query) for query in asked]
+        from_moto = [walked(query) for query in queries]
 
-    assert all('"data":[' in text for texts in theirs for text in texts)
-    for query, mine, right in zip(asked, ours, theirs, strict=True):
+    assert all('"data":[' in text for texts in from_moto for text in texts)
+    for query, mine, right in zip(queries, in_memory, from_moto, strict=True):
         assert mine == right, query

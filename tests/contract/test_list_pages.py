@@ -148,7 +148,7 @@ def ids(listing: FilledList, answers: Iterator[Response], *, fresh: bool) -> lis
 
 
 @pytest.mark.parametrize("fresh", [False, True], ids=["one environment", "new environments"])
-def test_reading_all_pages_returns_each_row_once(listing: FilledList, fresh: bool) -> None:  # noqa: FBT001
+def test_all_pages_return_each_row_once(listing: FilledList, fresh: bool) -> None:  # noqa: FBT001
     size = 9 if listing.count < 100 else 60
     expected = listing.expected({})
     pages = [expected[at : at + size] for at in range(0, len(expected), size)] or [[]]
@@ -158,9 +158,7 @@ def test_reading_all_pages_returns_each_row_once(listing: FilledList, fresh: boo
     assert ids(listing, by_links_backwards(listing, size, {}), fresh=fresh) == pages[::-1]
 
 
-def test_reading_all_filtered_pages_returns_each_row_once(
-    lists: FilledLists, list_name: str
-) -> None:
+def test_all_filtered_pages_return_each_row_once(lists: FilledLists, list_name: str) -> None:
     with lists.filled(LISTS[list_name], 26) as listing:
         for parameter, one in listing.filters.items():
             query = {parameter: one.values(listing.count)[0]}

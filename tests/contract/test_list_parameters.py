@@ -4,7 +4,7 @@ import pytest
 
 from tests.contract.filled_lists import FilledList, FilledLists
 from tests.lists import LISTS
-from tests.lists.description import NO_MOMENT
+from tests.lists.spec import NO_MOMENT
 
 INVALID_PAGES = ("0", "-1", "abc", "1.5", "", "1e3", "٣")
 
@@ -19,7 +19,7 @@ def invalid_values_of(listing: FilledList) -> dict[str, tuple[str, ...]]:
     """Return the invalid values of each parameter."""
     sorts = list(listing.spec.sorts)
     return {
-        **{name: tuple(one.invalid_values) for name, one in listing.filters.items()},
+        **{name: tuple(one.invalid) for name, one in listing.filters.items()},
         "page": INVALID_PAGES,
         "per_page": INVALID_PAGES,
         "sort": ("colour", "", "-", f"--{sorts[0]}", f"+{sorts[0]}", sorts[0].upper(), "phone"),

@@ -9,7 +9,7 @@ from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import MODULES
 from tests.contract.filled_lists import FilledLists
 from tests.lists import LISTS
-from tests.lists.description import Times
+from tests.lists.spec import Times
 from tests.stack import ADDRESS
 
 PERIODS = [name for name, spec in LISTS.items() if spec.period]
@@ -90,9 +90,7 @@ def test_from_and_to_are_days_in_the_tenants_time_zone(
         assert found(**{"from": "0001-01-01", "to": "9999-12-31"}) == {at for at, _ in instants}
 
 
-def test_from_and_to_combine_with_other_filters(
-    lists: FilledLists, tenants: Mapping[str, str]
-) -> None:
+def test_from_and_to_combine_with_filters(lists: FilledLists, tenants: Mapping[str, str]) -> None:
     zone = "Pacific/Auckland"
     for path in PERIODS:
         spec, instants = LISTS[path], BORDERS[zone]
@@ -134,9 +132,7 @@ def test_updated_since_includes_the_given_instant(lists: FilledLists, list_name:
         "2013-01-01t05:00:00,000z",
     ],
 )
-def test_updated_since_accepts_any_time_zone_offset(
-    lists: FilledLists, list_name: str, written: str
-) -> None:
+def test_updated_since_accepts_any_offset(lists: FilledLists, list_name: str, written: str) -> None:
     with lists.filled(LISTS[list_name], 26) as listing:
         expected = listing.expected({"updated_since": "2013-01-01T05:00:00.000Z"})
         found = [listing.spec.row_id(row) for row in listing.walk({"updated_since": written})]

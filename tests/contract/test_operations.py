@@ -190,9 +190,7 @@ def erps_by_plan(stack: Stack) -> Mapping[str, Erp]:
 
 
 @EACH_OPERATION
-def test_feature_outside_the_plan_is_refused(
-    erps_by_plan: Mapping[str, Erp], operation: str
-) -> None:
+def test_feature_outside_plan_is_refused(erps_by_plan: Mapping[str, Erp], operation: str) -> None:
     feature = FEATURES.get("/" + operation.split("/")[1])
     if feature:
         error = refused(call(erps_by_plan["essentials"], operation), 402, "feature_not_in_plan")

@@ -124,21 +124,18 @@ def stack() -> Deployed:
 
 @pytest.fixture(scope="session")
 def acme(stack: Deployed) -> Iterator[httpx.Client]:
-    """acme's ERP: Enterprise, every module, sample data."""
     with stack.tenants["acme"].client() as client:
         yield client
 
 
 @pytest.fixture(scope="session")
 def beta(stack: Deployed) -> Iterator[httpx.Client]:
-    """beta's ERP: Enterprise, every module, empty."""
     with stack.tenants["beta"].client() as client:
         yield client
 
 
 @pytest.fixture(scope="session")
 def mini(stack: Deployed) -> Iterator[httpx.Client]:
-    """mini's ERP: Essentials, no modules."""
     with stack.tenants["mini"].client() as client:
         yield client
 
@@ -164,7 +161,6 @@ def operator_access(stack: Deployed) -> Iterator[None]:
 
 @pytest.fixture
 def operator(stack: Deployed, no_real_credentials: None) -> Iterator[None]:
-    """Operator access to the stack."""
     assert no_real_credentials is None
     with operator_access(stack):
         yield

@@ -44,7 +44,6 @@ class Person:
 
 @pytest.fixture
 def picker(stack: Deployed, administrator: httpx.Client, run: str) -> Iterator[Person]:
-    """A picker for this test."""
     permissions = {"name": f"Picker {run}", "permissions": ["exits.manage"]}
     role = data(administrator.post("/roles", json=permissions), 201)
     wanted = {"username": f"ana-{run.lower()}", "name": "Ana", "roles": [role["id"]]}
@@ -179,9 +178,7 @@ def test_reused_refresh_token_ends_the_session(picker: Person) -> None:
         _wait_until(lambda: client.get("/pickings").status_code == 401)
 
 
-def test_life_cycle_of_an_api_client(
-    stack: Deployed, administrator: httpx.Client, run: str
-) -> None:
+def test_api_client_life_cycle(stack: Deployed, administrator: httpx.Client, run: str) -> None:
     acme = stack.tenants["acme"]
     wanted = {"name": f"Shop {run}", "scopes": ["products:read"]}
     made = data(administrator.post("/api-clients", json=wanted), 201)
@@ -198,13 +195,13 @@ def test_life_cycle_of_an_api_client(
 
     rotated = data(administrator.post(f"{path}/rotate-secret"))["client_secret"]
     assert [ask(one).status_code for one in (made["client_secret"], rotated)] == [200, 200]
-    with acme.client(_token(ask(rotated))) as shop:
-        assert shop.get("/products").status_code == 200
-        refused(shop.get("/api-clients"), 403, "missing_scope")
+    with acme.client(_token(ask(rotated))) as client:
+        assert client.get("/products").status_code == 200
+        refused(client.get("/api-clients"), 403, "missing_scope")
         data(administrator.delete(path))
         refused(administrator.get(path), 410, "gone")
         assert ask(rotated).status_code == 401
-        _wait_until(lambda: shop.get("/products").status_code == 401)
+        _wait_until(lambda: client.get("/products").status_code == 401)
 
 
 def test_plan_limits_the_number_of_clients(stack: Deployed, run: str) -> None:

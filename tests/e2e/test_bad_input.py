@@ -31,9 +31,7 @@ def test_unknown_path_or_id_is_404(acme: httpx.Client, path: str) -> None:
         ("OPTIONS", "/warehouses", "GET, POST"),
     ],
 )
-def test_unsupported_method_is_405(
-    acme: httpx.Client, method: str, path: str, allowed: str
-) -> None:
+def test_other_method_is_405(acme: httpx.Client, method: str, path: str, allowed: str) -> None:
     answer = acme.request(method, path)
     refused(answer, 405, "method_not_allowed")
     assert answer.headers["Allow"] == allowed
@@ -122,9 +120,7 @@ def order(run: str) -> dict[str, Any]:
     }
 
 
-def test_all_problems_of_a_document_are_reported_together(
-    acme: httpx.Client, order: dict[str, Any]
-) -> None:
+def test_all_problems_of_a_document_are_reported(acme: httpx.Client, order: dict[str, Any]) -> None:
     line = order["lines"][0]
     wrong = order | {
         "doc_date": "2026-02-30",

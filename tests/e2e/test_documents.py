@@ -46,9 +46,7 @@ def exit_(run: str) -> dict[str, Any]:
     }
 
 
-def test_warehouse_positions_and_product_are_created_and_changed(
-    acme: httpx.Client, run: str
-) -> None:
+def test_master_data_is_created_and_changed(acme: httpx.Client, run: str) -> None:
     made = acme.post("/warehouses", json={"whs_code": f"W{run}", "name": "Annex"}, headers=key())
     warehouse = data(made, 201)
     bin_ = {"whs_code": f"W{run}", "bin_code": "A-01", "type": "pick_face", "pick_sequence": 10}
@@ -108,9 +106,7 @@ def test_entry_document_is_created_once(acme: httpx.Client, entry: dict[str, Any
     assert walk(acme, "/entry-documents", external_ref=entry["external_ref"]) == [document]
 
 
-def test_exit_document_is_open_until_it_is_closed(
-    acme: httpx.Client, exit_: dict[str, Any]
-) -> None:
+def test_exit_document_is_open_until_closed(acme: httpx.Client, exit_: dict[str, Any]) -> None:
     document = data(acme.post("/exit-documents", json=exit_, headers=key()), 201)
     assert (document["priority"], document["ship_to"]) == (1, "Dock 4")
     assert document["lines"][0]["picked_qty"] == 0

@@ -138,9 +138,7 @@ def test_own_idempotency_key_works_across_runs(stowage: Stowage, stack: Deployed
     assert len(list(stowage.each("/providers", search=run))) == 1
 
 
-def test_list_is_read_page_by_page(
-    stowage: Stowage, transport: RecordingTransport, run: str
-) -> None:
+def test_list_is_read_by_page(stowage: Stowage, transport: RecordingTransport, run: str) -> None:
     made = [stowage.post("/providers", {"name": f"{run} {n}"})["id"] for n in range(5)]
     transport.exchanged.clear()
     walked = [row["id"] for row in stowage.each("/providers", search=run, per_page=2, sort="id")]

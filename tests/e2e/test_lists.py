@@ -20,13 +20,13 @@ def _sample(file: str) -> list[dict[str, str]]:
 @pytest.fixture
 def warehouse(acme: httpx.Client, run: str) -> dict[str, Any]:
     """A new warehouse with 23 positions, A-11 to A-33."""
-    hall: dict[str, Any] = data(
+    created: dict[str, Any] = data(
         acme.post("/warehouses", json={"whs_code": f"W{run}", "name": "Annex"}), 201
     )
     made = acme.post(
         "/warehouse-positions/bulk",
         json={
-            "whs_code": hall["whs_code"],
+            "whs_code": created["whs_code"],
             "naming_mask": "{aisle}-{slot}",
             "aisles": ["A"],
             "slots": {"from": 11, "to": 33},
@@ -34,7 +34,7 @@ def warehouse(acme: httpx.Client, run: str) -> dict[str, Any]:
         headers=key(),
     )
     assert len(data(made, 201)) == 23
-    return hall
+    return created
 
 
 def test_sample_data_is_complete(acme: httpx.Client) -> None:
@@ -170,9 +170,7 @@ def transfer_orders(acme: httpx.Client, run: str) -> list[int]:
     return [data(answer, 201)["id"] for answer in made]
 
 
-def test_transfer_orders_are_filtered(
-    acme: httpx.Client, run: str, transfer_orders: list[int]
-) -> None:
+def test_transfer_order_filters(acme: httpx.Client, run: str, transfer_orders: list[int]) -> None:
     def found(**query: str) -> list[int]:
         there = {"to_warehouse": f"T{run}", **query}
         rows = walk(acme, "/transfer-orders", sort="created_at", per_page=2, **there)

@@ -50,9 +50,7 @@ def test_inactive_tenant_is_refused(stack: Deployed, slug: str) -> None:
         refused(caller.post("/products", content=b"not JSON"), *_STATES[slug])
 
 
-def test_lists_do_not_show_rows_of_another_tenant(
-    acme: httpx.Client, beta: httpx.Client, run: str
-) -> None:
+def test_lists_hide_rows_of_other_tenants(acme: httpx.Client, beta: httpx.Client, run: str) -> None:
     mine = data(acme.post("/products", json={"item_code": f"E2E-{run}", "name": "Private"}), 201)
     hers = {row["item_code"] for row in walk(beta, "/products", per_page=100)}
     assert mine["item_code"] not in hers
@@ -68,9 +66,7 @@ def test_lists_do_not_show_rows_of_another_tenant(
     assert data(acme.get(f"/products/{number}")) == mine
 
 
-def test_codes_and_keys_are_scoped_to_the_tenant(
-    acme: httpx.Client, beta: httpx.Client, run: str
-) -> None:
+def test_codes_and_keys_are_per_tenant(acme: httpx.Client, beta: httpx.Client, run: str) -> None:
     product = {"item_code": f"E2E-{run}", "name": "Cable drum"}
     first = data(acme.post("/products", json=product, headers=key(run)), 201)
     other = beta.post("/products", json={**product, "name": "Reel"}, headers=key(run))

@@ -117,9 +117,7 @@ def test_revoked_client_is_refused_within_ten_seconds(
     stack: Deployed, acme_client: Credentials
 ) -> None:
     token = _request_token(
-        stack,
-        data=_GRANT,
-        auth=(acme_client.client_id, acme_client.client_secret),
+        stack, data=_GRANT, auth=(acme_client.client_id, acme_client.client_secret)
     ).json()["access_token"]
     with stack.tenants["acme"].client(token) as caller:
         data(caller.get("/products/1"))
@@ -128,9 +126,7 @@ def test_revoked_client_is_refused_within_ten_seconds(
 
         assert (
             _request_token(
-                stack,
-                data=_GRANT,
-                auth=(acme_client.client_id, acme_client.client_secret),
+                stack, data=_GRANT, auth=(acme_client.client_id, acme_client.client_secret)
             ).status_code
             == 401
         )
@@ -141,9 +137,7 @@ def test_revoked_token_is_refused_within_ten_seconds(
     stack: Deployed, acme_client: Credentials
 ) -> None:
     token = _request_token(
-        stack,
-        data=_GRANT,
-        auth=(acme_client.client_id, acme_client.client_secret),
+        stack, data=_GRANT, auth=(acme_client.client_id, acme_client.client_secret)
     ).json()["access_token"]
     with stack.tenants["acme"].client(token) as caller:
         data(caller.get("/products/1"))

@@ -42,7 +42,6 @@ def _cheap_fingerprints() -> Iterator[None]:
 
 @pytest.fixture
 def roles(stack: Stack) -> Roles:
-    """The IAM roles of the stack."""
     return Roles(stack)
 
 

@@ -11,7 +11,7 @@ type Values = Mapping[str, object]
 type Prepare = Callable[[Erp], Values]
 
 
-def _nothing(_erp: Erp) -> Values:
+def _no_values(_erp: Erp) -> Values:
     return {}
 
 
@@ -21,7 +21,7 @@ class Example:
 
     Attributes:
         prepare: Creates what the request needs; returns the values of the path.
-        count_changes: Kind of entity → change of the number of live entities.
+        growth: Kind of entity → change of the number of live entities.
         events: The events that are raised, in any order; `redelivery` for a redelivered event.
         status_afterwards: Status of GET on the resource after the request.
         as_owner: Whether the user whose id is in the path must send the request.
@@ -30,7 +30,7 @@ class Example:
 
     status: int
     body: Mapping[str, Any] | Form | None = None
-    prepare: Prepare = _nothing
+    prepare: Prepare = _no_values
     grows: Mapping[str, int] = field(default_factory=dict)
     events: Sequence[str] = ()
     status_afterwards: int = 200

@@ -70,7 +70,7 @@ def test_every_write_route_has_an_example() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _RepeatedRequest:
+class _Request:
     """One request that the ERP repeats until it succeeds."""
 
     route: str
@@ -99,7 +99,7 @@ class _RepeatedRequest:
         pytest.fail(f"still refused: {answer.text}")
 
 
-def _repeated_requests(route: str, stack: Stack) -> Iterator[_RepeatedRequest]:
+def _repeated_requests(route: str, stack: Stack) -> Iterator[_Request]:
     """Yield the request again and again, each time with the tenant in the initial state."""
     example = EXAMPLES[route]
     values = example.prepared(stack.erp())
@@ -108,12 +108,12 @@ def _repeated_requests(route: str, stack: Stack) -> Iterator[_RepeatedRequest]:
     as_prepared = stack.keep()
     for _ in range(_MOST_REQUESTS):
         erp = example.sender(stack.erp(), values)
-        yield _RepeatedRequest(route, erp, path, body, before, events_before)
+        yield _Request(route, erp, path, body, before, events_before)
         as_prepared()
     pytest.fail(f"{route} makes more than {_MOST_REQUESTS} calls")
 
 
-def _assert_done_once(request: _RepeatedRequest, stack: Stack, answer: Response) -> None:
+def _assert_done_once(request: _Request, stack: Stack, answer: Response) -> None:
     example = request.example
     assert answer.status == example.status, answer.text
     again = request.send()
@@ -136,16 +136,14 @@ def _assert_done_once(request: _RepeatedRequest, stack: Stack, answer: Response)
         assert {name: resource.data[name] for name in shown} == shown
 
 
-type _FaultTest = Callable[[_RepeatedRequest, Stack, AwsFaults, Clock], None]
+type _FaultTest = Callable[[_Request, Stack, AwsFaults, Clock], None]
 """Sends a request with a fault, and asserts its effects."""
 
 
 def _kill(kill: Callable[[int], Fault], at: int) -> _FaultTest:
     """Kill the process at call number `at`, then repeat the request."""
 
-    def fault_test(
-        request: _RepeatedRequest, stack: Stack, aws_faults: AwsFaults, clock: Clock
-    ) -> None:
+    def fault_test(request: _Request, stack: Stack, aws_faults: AwsFaults, clock: Clock) -> None:
         with pytest.raises(Killed), aws_faults.faulty(kill(at)):
             request.send()
         _assert_done_once(request, stack, request.send_until_done(clock))
@@ -156,9 +154,7 @@ def _kill(kill: Callable[[int], Fault], at: int) -> _FaultTest:
 def _disturb(fault: Callable[[int], Fault], at: int) -> _FaultTest:
     """Throttle call number `at` or lose its response; the request must succeed."""
 
-    def fault_test(
-        request: _RepeatedRequest, stack: Stack, aws_faults: AwsFaults, _clock: Clock
-    ) -> None:
+    def fault_test(request: _Request, stack: Stack, aws_faults: AwsFaults, _clock: Clock) -> None:
         with aws_faults.recorded() as seen, aws_faults.faulty(fault(at)):
             answer = request.send()
         assert len(seen.calls) > at
@@ -167,18 +163,14 @@ def _disturb(fault: Callable[[int], Fault], at: int) -> _FaultTest:
     return fault_test
 
 
-def _conflicts(
-    request: _RepeatedRequest, stack: Stack, aws_faults: AwsFaults, _clock: Clock
-) -> None:
+def _conflicts(request: _Request, stack: Stack, aws_faults: AwsFaults, _clock: Clock) -> None:
     """Cancel transactions with conflicts; the request must succeed."""
     with aws_faults.faulty(conflict(times=4)):
         answer = request.send()
     _assert_done_once(request, stack, answer)
 
 
-def _permanent_conflicts(
-    request: _RepeatedRequest, stack: Stack, aws_faults: AwsFaults, clock: Clock
-) -> None:
+def _all_conflicts(request: _Request, stack: Stack, aws_faults: AwsFaults, clock: Clock) -> None:
     """Cancel all transactions; the request is refused and a repeated request succeeds."""
     request.erp.gateway.remaining_ms = _SHORT_TIME_MS
     with aws_faults.faulty(conflict(times=1_000)):
@@ -195,10 +187,7 @@ def _fault_tests(route: str, calls: int) -> Iterator[tuple[str, _FaultTest]]:
     """
     faults = {
         kind.__name__: (act, kind)
-        for act, kinds in (
-            (_kill, (kill_before, kill_after)),
-            (_disturb, (throttle, lose_answer)),
-        )
+        for act, kinds in ((_kill, (kill_before, kill_after)), (_disturb, (throttle, lose_answer)))
         for kind in kinds
     }
     everything = [(name, at) for name in faults for at in range(calls)]
@@ -211,7 +200,7 @@ def _fault_tests(route: str, calls: int) -> Iterator[tuple[str, _FaultTest]]:
         act, kind = faults[name]
         yield f"{name} at call {at} of {calls}", act(kind, at)
     yield "in conflict", _conflicts
-    yield "busy", _permanent_conflicts
+    yield "busy", _all_conflicts
 
 
 @pytest.mark.parametrize("route", ROUTES)

@@ -27,9 +27,7 @@ def marked(erp: Erp, aws_faults: AwsFaults, clock: Clock) -> Erp:
     return erp
 
 
-def test_document_with_the_marked_product_gets_retry_after(
-    stack: Stack, marked: Erp, clock: Clock
-) -> None:
+def test_document_of_the_product_gets_retry_after(stack: Stack, marked: Erp, clock: Clock) -> None:
     began = clock.monotonic()
     refused = marked.post("/entry-documents", PURCHASE, key="po")
 
@@ -43,9 +41,7 @@ def test_document_with_the_marked_product_gets_retry_after(
     assert_counters_match(stack, read_stored_entities(stack))
 
 
-def test_marked_product_exists_and_can_be_deleted_later(
-    stack: Stack, marked: Erp, clock: Clock
-) -> None:
+def test_marked_product_can_be_deleted_later(stack: Stack, marked: Erp, clock: Clock) -> None:
     assert marked.get("/products/1").status == 200
     clock.advance(31)
 

@@ -6,10 +6,7 @@ from tests.dns import HOOKS
 from tests.gateway import Erp
 from tests.integration.route_example import Example, Values
 
-_HOOK = {
-    "url": f"https://{HOOKS}/stowage",
-    "events": ["picking.completed", "shipment.dispatched"],
-}
+_HOOK = {"url": f"https://{HOOKS}/stowage", "events": ["picking.completed", "shipment.dispatched"]}
 _MOVED = {"url": f"https://{HOOKS}:8443/v2", "events": ["stock.updated"], "is_active": True}
 
 

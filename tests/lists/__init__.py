@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 
 from tests.lists.audit import AUDIT_LIST
-from tests.lists.description import Listed
 from tests.lists.documents import ENTRY_LIST, EXIT_LIST
 from tests.lists.imports import IMPORT_LIST
 from tests.lists.partners import CLIENT_LIST, PROVIDER_LIST
 from tests.lists.pick_faces import PICK_FACE_LIST
 from tests.lists.products import CATEGORY_LIST, PRODUCT_LIST
+from tests.lists.spec import Listed
 from tests.lists.stock import LEVEL_LIST, MOVEMENT_LIST, STOCK_LIST, TOTAL_LIST
 from tests.lists.transfer_orders import TRANSFER_ORDER_LIST
 from tests.lists.users import ROLE_LIST, USER_LIST

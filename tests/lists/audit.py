@@ -2,17 +2,7 @@
 
 from shared.identity.audit.models import StoredEntry
 from shared.identity.audit.repository import AUDIT
-from tests.lists.description import (
-    INVALID_TEXTS,
-    Filter,
-    Listed,
-    Row,
-    Times,
-    among,
-    by,
-    fields,
-    unless,
-)
+from tests.lists import spec
 
 _ACTIONS = (
     "client.created", "client.changed", "client.rotated", "client.revoked",
@@ -39,39 +29,42 @@ def _target_id(number: int) -> str:
     return str(number // 5)
 
 
-def _entry(number: int, times: Times) -> StoredEntry:
+def _entry(number: int, times: spec.Times) -> StoredEntry:
     return StoredEntry.model_validate(
         {
             "action": _ACTIONS[number % len(_ACTIONS)],
             "actor": {
                 "type": _ACTORS[number % 3],
                 "id": _actor_id(number),
-                "name": unless(number, 2, "marta"),
+                "name": spec.unless(number, 2, "marta"),
             },
-            "target": {"type": _TARGETS[number % 7], "id": unless(number, 4, _target_id(number))},
+            "target": {
+                "type": _TARGETS[number % 7],
+                "id": spec.unless(number, 4, _target_id(number)),
+            },
             "changes_json": '{"qty":{"from":2,"to":2.000001}}',
             "details_json": '{"item_code":"BOLT-M8"}',
-            "reason": unless(number, 2, "Cycle count"),
-            "request_id": unless(number, 3, f"6ad12d2b-0000-4000-8000-{number:012d}"),
+            "reason": spec.unless(number, 2, "Cycle count"),
+            "request_id": spec.unless(number, 3, f"6ad12d2b-0000-4000-8000-{number:012d}"),
             "created_at": times.created(number),
         }
     )
 
 
-def _type(part: str, types: tuple[str, ...]) -> Filter:
-    def holds(row: Row, value: str) -> bool:
+def _type(part: str, types: tuple[str, ...]) -> spec.Filter:
+    def holds(row: spec.Row, value: str) -> bool:
         return bool(row[part]["type"] == value)
 
-    return Filter(lambda _: types, holds, _WRONG)
+    return spec.Filter(lambda _: types, holds, _WRONG)
 
 
-AUDIT_LIST = Listed(
+AUDIT_LIST = spec.Listed(
     path="/audit-log",
     collection=AUDIT,
     make=_entry,
     period=True,
     immutable=True,
-    fields=fields("""
+    fields=spec.fields("""
         id integer
         action string
         actor object
@@ -92,22 +85,22 @@ AUDIT_LIST = Listed(
         created_at date-time
     """),
     filters={
-        "action": among("action", _ACTIONS, wrong=("", "client", "client.*"), narrow=True),
+        "action": spec.among("action", _ACTIONS, wrong=("", "client", "client.*"), narrow=True),
         "actor_type": _type("actor", _ACTORS),
-        "actor": Filter(
+        "actor": spec.Filter(
             lambda count: (_actor_id(count // 2 // 3 * 3 or 3) or "", "nobody"),
             lambda row, asked: row["actor"]["id"] == asked,
-            INVALID_TEXTS,
+            spec.INVALID_TEXTS,
             selective=True,
         ),
         "target_type": _type("target", _TARGETS),
-        "target": Filter(
+        "target": spec.Filter(
             lambda count: (_target_id(count // 2 | 1), "nothing"),
             lambda row, asked: row["target"]["id"] == asked,
-            INVALID_TEXTS,
+            spec.INVALID_TEXTS,
             selective=True,
         ),
     },
-    sorts={"created_at": by("created_at")},
+    sorts={"created_at": spec.by("created_at")},
     default_sort="-created_at",
 )

@@ -5,17 +5,7 @@ from typing import Any
 
 from shared.warehouse.documents.models import Document
 from shared.warehouse.documents.repository import ENTRIES, EXITS
-from tests.lists.description import (
-    Filter,
-    Listed,
-    Times,
-    among,
-    by,
-    equal,
-    fields,
-    name_set,
-    unless,
-)
+from tests.lists import spec
 
 _PER_PARTNER = 20
 _STATUSES = ("open", "open", "assigned", "partial-complete", "completed", "closed")
@@ -55,7 +45,7 @@ def _line(line_num: int, number: int) -> dict[str, Any]:
     }
 
 
-def _document(number: int, times: Times, types: Sequence[str], **more: Any) -> Document:
+def _document(number: int, times: spec.Times, types: Sequence[str], **more: Any) -> Document:
     return Document.model_validate(
         {
             "id": number,
@@ -64,10 +54,10 @@ def _document(number: int, times: Times, types: Sequence[str], **more: Any) -> D
             "source": _SOURCES[number % 5],
             "status": _STATUSES[number % 6],
             "card_code": _partner(number),
-            "card_name": unless(number, 3, "Ferretería Central S.A."),
+            "card_name": spec.unless(number, 3, "Ferretería Central S.A."),
             "doc_date": f"2026-03-{number * 11 % 28 + 1:02d}",
-            "due_date": unless(number, 2, "2026-04-15"),
-            "comments": unless(number, 4, "Ring the bell\nat gate 4."),
+            "due_date": spec.unless(number, 2, "2026-04-15"),
+            "comments": spec.unless(number, 4, "Ring the bell\nat gate 4."),
             "whs_code": f"W{number % 3 + 1}",
             "created_at": times.created(number),
             "updated_at": times.updated(number),
@@ -77,22 +67,22 @@ def _document(number: int, times: Times, types: Sequence[str], **more: Any) -> D
     )
 
 
-def _entry(number: int, times: Times) -> Document:
+def _entry(number: int, times: spec.Times) -> Document:
     return _document(number, times, _ENTRY_TYPES)
 
 
-def _exit(number: int, times: Times) -> Document:
+def _exit(number: int, times: spec.Times) -> Document:
     return _document(
         number,
         times,
         _EXIT_TYPES,
-        priority=unless(number, 4, number % 3 + 1),
-        ship_to=unless(number, 3, "Muelle 3, Talcahuano"),
+        priority=spec.unless(number, 4, number % 3 + 1),
+        ship_to=spec.unless(number, 3, "Muelle 3, Talcahuano"),
     )
 
 
-def _type(values: Sequence[str], wrong: Sequence[str]) -> Filter:
-    return Filter(
+def _type(values: Sequence[str], wrong: Sequence[str]) -> spec.Filter:
+    return spec.Filter(
         lambda _: values,
         lambda row, value: row["type"] == _DISPLAYED.get(value, value),
         ("", "order", *wrong),
@@ -100,22 +90,22 @@ def _type(values: Sequence[str], wrong: Sequence[str]) -> Filter:
 
 
 _FILTERS = {
-    "external_ref": equal("external_ref", _reference),
-    "card_code": equal("card_code", _partner),
-    "status": among(
+    "external_ref": spec.equal("external_ref", _reference),
+    "card_code": spec.equal("card_code", _partner),
+    "status": spec.among(
         "status",
         ("open", "assigned", "partial-complete", "completed", "closed"),
         wrong=("", "Open", "pending"),
         narrow=True,
     ),
-    "source": among(
+    "source": spec.among(
         "source", ("import", "api", "web", "sap"), wrong=("", "API", "fax"), narrow=False
     ),
 }
 _SORTS = {
-    "created_at": by("created_at"),
-    "updated_at": by("updated_at"),
-    "doc_date": by("doc_date"),
+    "created_at": spec.by("created_at"),
+    "updated_at": spec.by("updated_at"),
+    "doc_date": spec.by("doc_date"),
 }
 _FIELDS = """
     id integer
@@ -139,16 +129,16 @@ _FIELDS = """
     lines.whs_code string?
     lines.status string?
 """
-_FILLED = name_set(
+_FILLED = spec.name_set(
     "doc_num external_ref source status card_code doc_date created_at updated_at"
     " lines.line_num lines.item_code lines.whs_code lines.status"
 )
 
-ENTRY_LIST = Listed(
+ENTRY_LIST = spec.Listed(
     path="/entry-documents",
     collection=ENTRIES,
     make=_entry,
-    fields=fields(f"{_FIELDS.rstrip()}\nlines.received_qty number"),
+    fields=spec.fields(f"{_FIELDS.rstrip()}\nlines.received_qty number"),
     always_filled=_FILLED,
     filters={
         **_FILTERS,
@@ -161,11 +151,11 @@ ENTRY_LIST = Listed(
     default_sort="-created_at",
 )
 
-EXIT_LIST = Listed(
+EXIT_LIST = spec.Listed(
     path="/exit-documents",
     collection=EXITS,
     make=_exit,
-    fields=fields(
+    fields=spec.fields(
         f"{_FIELDS.rstrip()}\nlines.picked_qty number\npriority integer?\nship_to string?"
     ),
     always_filled=_FILLED,
@@ -175,12 +165,12 @@ EXIT_LIST = Listed(
             (*_EXIT_TYPES, "Nota de entrega", "sales order", "Devolución a proveedor"),
             ("purchase_order",),
         ),
-        "priority": Filter(
+        "priority": spec.Filter(
             lambda _: tuple(_PRIORITIES),
             lambda row, value: row["priority"] == _PRIORITIES[value],
             ("", "0", "4", "urgent"),
         ),
     },
-    sorts={**_SORTS, "priority": by("priority")},
+    sorts={**_SORTS, "priority": spec.by("priority")},
     default_sort="-created_at",
 )

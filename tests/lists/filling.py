@@ -6,7 +6,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from tests.bench.in_memory_table import InMemoryTable
-from tests.lists.description import Listed, Times
+from tests.lists.spec import Listed, Times
 
 _SETTLED_MS = 3_600_000
 """Age of the rows in milliseconds, above the lag of the indexes, so that bookmarks are kept."""

@@ -2,7 +2,7 @@
 
 from shared.integration.imports.models import StoredImport
 from shared.integration.imports.repository import IMPORTS
-from tests.lists.description import Listed, Times, among, by, fields, unless
+from tests.lists.spec import Listed, Times, among, by, fields, unless
 
 _STATUSES = (
     "uploaded", "validating", "validated", "invalid", "committing", "committed", "failed",

@@ -2,17 +2,7 @@
 
 from shared.warehouse.partners.models import Client, Provider
 from shared.warehouse.partners.repository import CLIENTS, PROVIDERS
-from tests.lists.description import (
-    INVALID_IDS,
-    Filter,
-    Listed,
-    Times,
-    by,
-    by_folded_text,
-    contains_text,
-    fields,
-    unless,
-)
+from tests.lists import spec
 
 _NAMES = ("Talleres Ñuble", "ÁREA Norte", "area sur", "Zebra Fittings", "brindley")
 _PER_ADDRESS = 3
@@ -30,51 +20,51 @@ def _name(number: int) -> str:
     return f"{_NAMES[number % 5]} {number % 31}"
 
 
-def _client(number: int, times: Times) -> Client:
+def _client(number: int, times: spec.Times) -> Client:
     return Client(
         id=number,
         name=_name(number),
-        document_type=unless(number, 4, "VEJG"[number % 4]),
+        document_type=spec.unless(number, 4, "VEJG"[number % 4]),
         document_id=_document_id(number),
-        email=unless(number, 5, _email(number)),
-        phone=unless(number, 2, "+58 212 555 0111"),
+        email=spec.unless(number, 5, _email(number)),
+        phone=spec.unless(number, 2, "+58 212 555 0111"),
         created_at=times.created(number),
         updated_at=times.updated(number),
     )
 
 
-def _provider(number: int, times: Times) -> Provider:
+def _provider(number: int, times: spec.Times) -> Provider:
     return Provider(
         id=number,
         name=_name(number),
-        email=unless(number, 5, _email(number)),
-        phone=unless(number, 2, "555-0111"),
-        description=unless(number, 3, "Cables\nand conduits"),
-        paymentinfo=unless(number, 4, "30 days net"),
+        email=spec.unless(number, 5, _email(number)),
+        phone=spec.unless(number, 2, "555-0111"),
+        description=spec.unless(number, 3, "Cables\nand conduits"),
+        paymentinfo=spec.unless(number, 4, "30 days net"),
         created_at=times.created(number),
         updated_at=times.updated(number),
     )
 
 
-_EMAIL = Filter(
+_EMAIL = spec.Filter(
     lambda count: (_email(count // 2).lower(), _email(count).upper(), "nobody@partner.example"),
     lambda row, value: (row["email"] or "").lower() == value.lower(),
     ("nobody", "a@b", ""),
     selective=True,
 )
 _SORTS = {
-    "id": by("id"),
-    "name": by_folded_text("name"),
-    "created_at": by("created_at"),
-    "updated_at": by("updated_at"),
+    "id": spec.by("id"),
+    "name": spec.by_folded_text("name"),
+    "created_at": spec.by("created_at"),
+    "updated_at": spec.by("updated_at"),
 }
 _FILLED = frozenset({"created_at", "updated_at"})
 
-CLIENT_LIST = Listed(
+CLIENT_LIST = spec.Listed(
     path="/clients",
     collection=CLIENTS,
     make=_client,
-    fields=fields("""
+    fields=spec.fields("""
         id integer
         name string
         document_type string?
@@ -86,11 +76,11 @@ CLIENT_LIST = Listed(
     """),
     always_filled=_FILLED | {"document_id"},
     filters={
-        "search": contains_text("document_id", "name", values=["area", "ÑUBLE", "8999", "?"]),
-        "document_id": Filter(
+        "search": spec.contains_text("document_id", "name", values=["area", "ÑUBLE", "8999", "?"]),
+        "document_id": spec.Filter(
             lambda count: (str(_document_id(max(1, count // 2))), str(_document_id(1)), "7"),
             lambda row, value: row["document_id"] == int(value),
-            INVALID_IDS,
+            spec.INVALID_IDS,
             selective=True,
         ),
         "email": _EMAIL,
@@ -99,11 +89,11 @@ CLIENT_LIST = Listed(
     default_sort="id",
 )
 
-PROVIDER_LIST = Listed(
+PROVIDER_LIST = spec.Listed(
     path="/providers",
     collection=PROVIDERS,
     make=_provider,
-    fields=fields("""
+    fields=spec.fields("""
         id integer
         name string
         email string?
@@ -115,7 +105,7 @@ PROVIDER_LIST = Listed(
     """),
     always_filled=_FILLED,
     filters={
-        "search": contains_text("name", values=["area", "ÑUBLE", "zebra fittings 3", "?"]),
+        "search": spec.contains_text("name", values=["area", "ÑUBLE", "zebra fittings 3", "?"]),
         "email": _EMAIL,
     },
     sorts=_SORTS,

@@ -4,17 +4,7 @@ from decimal import Decimal
 
 from shared.warehouse.pick_faces.models import PickFace
 from shared.warehouse.pick_faces.repository import PICK_FACES
-from tests.lists.description import (
-    INVALID_IDS,
-    INVALID_TEXTS,
-    Filter,
-    Listed,
-    Times,
-    by,
-    equal,
-    fields,
-    unless,
-)
+from tests.lists import spec
 from tests.lists.warehouses import WAREHOUSE_CODES, bin_code, warehouse_of
 
 _PER_PRODUCT = 4
@@ -28,7 +18,7 @@ def _item_code(number: int) -> str:
     return f"ITEM-{_product(number):06d}"
 
 
-def _pick_face(number: int, times: Times) -> PickFace:
+def _pick_face(number: int, times: spec.Times) -> PickFace:
     return PickFace(
         id=number,
         product_id=_product(number),
@@ -37,18 +27,18 @@ def _pick_face(number: int, times: Times) -> PickFace:
         whs_code=WAREHOUSE_CODES[warehouse_of(number)],
         position_id=number,
         bin_code=bin_code(number),
-        minimum=unless(number, 3, Decimal(number % 50) / 4),
-        maximum=unless(number, 4, Decimal(number % 50 + 200)),
+        minimum=spec.unless(number, 3, Decimal(number % 50) / 4),
+        maximum=spec.unless(number, 4, Decimal(number % 50 + 200)),
         created_at=times.created(number),
         updated_at=times.updated(number),
     )
 
 
-PICK_FACE_LIST = Listed(
+PICK_FACE_LIST = spec.Listed(
     path="/pick-faces",
     collection=PICK_FACES,
     make=_pick_face,
-    fields=fields("""
+    fields=spec.fields("""
         id integer
         product_id integer
         item_code string
@@ -63,21 +53,21 @@ PICK_FACE_LIST = Listed(
     """),
     always_filled=frozenset({"created_at", "updated_at"}),
     filters={
-        "product_id": Filter(
+        "product_id": spec.Filter(
             lambda count: (str(_product(max(1, count // 2))), "1", "999999"),
             lambda row, value: row["product_id"] == int(value),
-            INVALID_IDS,
+            spec.INVALID_IDS,
             selective=True,
         ),
-        "item_code": equal("item_code", _item_code),
-        "warehouse": Filter(
+        "item_code": spec.equal("item_code", _item_code),
+        "warehouse": spec.Filter(
             lambda _: ("W2", "W3", "W4", "w2"),
             lambda row, value: row["whs_code"] == value,
-            INVALID_TEXTS,
+            spec.INVALID_TEXTS,
             selective=True,
         ),
-        "bin_code": equal("bin_code", bin_code),
+        "bin_code": spec.equal("bin_code", bin_code),
     },
-    sorts={"id": by("id"), "updated_at": by("updated_at")},
+    sorts={"id": spec.by("id"), "updated_at": spec.by("updated_at")},
     default_sort="id",
 )

@@ -2,18 +2,7 @@
 
 from shared.warehouse.catalog.models import Category, Product
 from shared.warehouse.catalog.repository import CATEGORIES, PRODUCTS
-from tests.lists.description import (
-    Filter,
-    Listed,
-    Times,
-    among,
-    by,
-    by_folded_text,
-    contains_text,
-    equal,
-    fields,
-    unless,
-)
+from tests.lists import spec
 
 _NAMES = ("Hexagon bolt", "Árbol de levas", "arandela", "Ñandú gasket", "ZINC plate")
 
@@ -23,19 +12,19 @@ def _code(number: int) -> str:
     return f"ITEM-{number * 7919 % 10**7:07d}"
 
 
-def _product(number: int, times: Times) -> Product:
+def _product(number: int, times: spec.Times) -> Product:
     return Product(
         id=number,
         item_code=_code(number),
         sku=_code(number),
         name=f"{_NAMES[number % 5]} M{number % 47}",
-        barcode=unless(number, 5, _barcode(number)),
-        type=unless(number, 4, "fastener" if number % 2 else "tool"),
-        image_url=unless(number, 2, f"https://img.example/{number}.png"),
+        barcode=spec.unless(number, 5, _barcode(number)),
+        type=spec.unless(number, 4, "fastener" if number % 2 else "tool"),
+        image_url=spec.unless(number, 2, f"https://img.example/{number}.png"),
         man_btch_num=number % 7 == 0,
         man_ser_num=number % 11 == 0,
-        sales_unit=unless(number, 3, "piece"),
-        purchase_unit=unless(number, 6, "box"),
+        sales_unit=spec.unless(number, 3, "piece"),
+        purchase_unit=spec.unless(number, 6, "box"),
         inventory_item=number % 13 != 0,
         created_at=times.created(number),
         updated_at=times.updated(number),
@@ -46,11 +35,11 @@ def _barcode(number: int) -> str:
     return f"40063{number // 2:08d}"
 
 
-PRODUCT_LIST = Listed(
+PRODUCT_LIST = spec.Listed(
     path="/products",
     collection=PRODUCTS,
     make=_product,
-    fields=fields("""
+    fields=spec.fields("""
         id integer
         item_code string
         sku string
@@ -68,45 +57,47 @@ PRODUCT_LIST = Listed(
     """),
     always_filled=frozenset({"created_at", "updated_at"}),
     filters={
-        "item_code": equal("item_code", _code),
-        "sku": equal("sku", _code),
-        "barcode": Filter(
+        "item_code": spec.equal("item_code", _code),
+        "sku": spec.equal("sku", _code),
+        "barcode": spec.Filter(
             lambda count: (_barcode(count // 2 | 1), _barcode(count), "no such value"),
             lambda row, value: row["barcode"] == value,
             ("", "x" * 256),
             selective=True,
         ),
-        "type": among("type", ["tool", "fastener", "glue"], wrong=["", "x" * 256], narrow=False),
-        "search": contains_text(
+        "type": spec.among(
+            "type", ["tool", "fastener", "glue"], wrong=["", "x" * 256], narrow=False
+        ),
+        "search": spec.contains_text(
             "item_code", "name", values=["m4", "ARBOL", "nandu", "item-00", "?"]
         ),
     },
     sorts={
-        "id": by("id"),
-        "item_code": by("item_code"),
-        "name": by_folded_text("name"),
-        "created_at": by("created_at"),
-        "updated_at": by("updated_at"),
+        "id": spec.by("id"),
+        "item_code": spec.by("item_code"),
+        "name": spec.by_folded_text("name"),
+        "created_at": spec.by("created_at"),
+        "updated_at": spec.by("updated_at"),
     },
     default_sort="id",
 )
 
 
-def _category(number: int, times: Times) -> Category:
+def _category(number: int, times: spec.Times) -> Category:
     return Category(
         id=number,
         name=f"{_NAMES[number % 5]} {number * 7 % 23}",
-        description=unless(number, 2, "Öl und Fett"),
+        description=spec.unless(number, 2, "Öl und Fett"),
         created_at=times.created(number),
         updated_at=times.updated(number),
     )
 
 
-CATEGORY_LIST = Listed(
+CATEGORY_LIST = spec.Listed(
     path="/product-categories",
     collection=CATEGORIES,
     make=_category,
-    fields=fields("""
+    fields=spec.fields("""
         id integer
         name string
         description string?
@@ -114,7 +105,7 @@ CATEGORY_LIST = Listed(
         updated_at date-time?
     """),
     always_filled=frozenset({"created_at", "updated_at"}),
-    filters={"search": contains_text("name", values=["BOLT", "árbol", "ndú g", "?"])},
-    sorts={"name": by_folded_text("name")},
+    filters={"search": spec.contains_text("name", values=["BOLT", "árbol", "ndú g", "?"])},
+    sorts={"name": spec.by_folded_text("name")},
     default_sort="name",
 )

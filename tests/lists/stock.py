@@ -7,20 +7,7 @@ from typing import Any
 
 from shared.warehouse.stock.models import Level, Movement, StockRow
 from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS, level_id
-from tests.lists.description import (
-    INVALID_IDS,
-    INVALID_TEXTS,
-    Filter,
-    Listed,
-    Row,
-    Times,
-    among,
-    by,
-    equal,
-    fields,
-    name_set,
-    unless,
-)
+from tests.lists import spec
 from tests.lists.warehouses import WAREHOUSE_CODES, bin_code, put_warehouses, warehouse_of
 
 _PER_PRODUCT = 8
@@ -44,21 +31,21 @@ def _serial(number: int) -> str:
     return f"SN-{number:07d}"
 
 
-def _id_filter(value: Callable[[int], int], holds: Callable[[Row, int], bool]) -> Filter:
-    return Filter(
+def _id_filter(value: Callable[[int], int], holds: Callable[[spec.Row, int], bool]) -> spec.Filter:
+    return spec.Filter(
         lambda count: (str(value(max(1, count // 2))), str(value(max(1, count))), "999999999"),
-        lambda row, asked: holds(row, int(asked)),
-        INVALID_IDS,
+        lambda row, value_given: holds(row, int(value_given)),
+        spec.INVALID_IDS,
         selective=True,
     )
 
 
-def _optional_text(name: str, value: Callable[[int], str]) -> Filter:
+def _optional_text(name: str, value: Callable[[int], str]) -> spec.Filter:
     """Return a filter by a field that only odd rows have."""
-    return Filter(
+    return spec.Filter(
         lambda count: (value(count // 2 | 1), value(count), "no such value"),
-        lambda row, asked: row[name] == asked,
-        INVALID_TEXTS,
+        lambda row, value_given: row[name] == value_given,
+        spec.INVALID_TEXTS,
         selective=True,
     )
 
@@ -71,22 +58,22 @@ def _is_in_transit(number: int) -> bool:
     return number % 7 == 0
 
 
-def _row(number: int, times: Times) -> StockRow:
+def _row(number: int, times: spec.Times) -> StockRow:
     return StockRow.model_validate(
         {
             "id": number,
             "product_id": _product(number),
-            "product_name": unless(number, 6, f"Brick {_product(number)}"),
+            "product_name": spec.unless(number, 6, f"Brick {_product(number)}"),
             "item_code": _item_code(_product(number)),
             "qty": Decimal(number % 23) / 4,
             "status": "out" if number % 4 == 0 else "in",
-            "serial_number": unless(number, 2, _serial(number)),
-            "batch_num": unless(number, 4, _batch(number)),
+            "serial_number": spec.unless(number, 2, _serial(number)),
+            "batch_num": spec.unless(number, 4, _batch(number)),
             "warehouse_id": warehouse_of(number),
             "whs_code": WAREHOUSE_CODES[warehouse_of(number)],
             "position_id": None if _is_in_transit(number) else number,
             "bin_code": None if _is_in_transit(number) else bin_code(number),
-            "expiry_date": unless(number, 3, f"2027-01-{number % 28 + 1:02d}"),
+            "expiry_date": spec.unless(number, 3, f"2027-01-{number % 28 + 1:02d}"),
             "inventory_status": _INVENTORY_STATUSES[5 if _is_in_transit(number) else number % 5],
             "received_at": times.created(number),
             "created_at": times.created(number),
@@ -95,7 +82,7 @@ def _row(number: int, times: Times) -> StockRow:
     )
 
 
-STOCK_LIST = Listed(
+STOCK_LIST = spec.Listed(
     path="/stocks",
     collection=STOCK,
     make=_row,
@@ -104,7 +91,7 @@ STOCK_LIST = Listed(
         "warehouse_id": warehouse_of(number),
         "whs_code": WAREHOUSE_CODES[warehouse_of(number)],
     },
-    fields=fields("""
+    fields=spec.fields("""
         id integer
         product_id integer
         product_name string?
@@ -124,40 +111,40 @@ STOCK_LIST = Listed(
         created_at date-time?
         updated_at date-time?
     """),
-    always_filled=name_set(
+    always_filled=spec.name_set(
         "item_code inventory_status created_at updated_at"
         " position.bin_code position.whs_code position.warehouse_id position.warehouse_name"
     ),
     filters={
         "product_id": _id_filter(_product, lambda row, value: row["product_id"] == value),
-        "item_code": equal("item_code", lambda number: _item_code(_product(number))),
-        "warehouse_id": Filter(
+        "item_code": spec.equal("item_code", lambda number: _item_code(_product(number))),
+        "warehouse_id": spec.Filter(
             lambda _: ("2", "1", "4"),
             lambda row, value: row["warehouse_id"] == int(value),
-            INVALID_IDS,
+            spec.INVALID_IDS,
             selective=True,
         ),
-        "warehouse": Filter(
+        "warehouse": spec.Filter(
             lambda _: ("W2", "W1", "W4"),
             lambda row, value: row["whs_code"] == value,
-            INVALID_TEXTS,
+            spec.INVALID_TEXTS,
             selective=True,
         ),
-        "bin_code": Filter(
+        "bin_code": spec.Filter(
             lambda count: (bin_code(max(1, count // 2)), bin_code(count), "no such value"),
             lambda row, value: (row["position"] or {}).get("bin_code") == value,
-            INVALID_TEXTS,
+            spec.INVALID_TEXTS,
             selective=True,
         ),
         "batch": _optional_text("batch_num", _batch),
         "serial": _optional_text("serial_number", _serial),
-        "status": among("status", ("in", "out"), wrong=("", "IN", "away"), narrow=True),
+        "status": spec.among("status", ("in", "out"), wrong=("", "IN", "away"), narrow=True),
     },
     sorts={
-        "id": by("id"),
-        "qty": by("qty"),
-        "created_at": by("created_at"),
-        "updated_at": by("updated_at"),
+        "id": spec.by("id"),
+        "qty": spec.by("qty"),
+        "created_at": spec.by("created_at"),
+        "updated_at": spec.by("updated_at"),
     },
     default_sort="id",
 )
@@ -179,7 +166,7 @@ def _quantities(number: int) -> dict[str, Any]:
     }
 
 
-def _level(number: int, times: Times, product: int, whs_code: str | None) -> Level:
+def _level(number: int, times: spec.Times, product: int, whs_code: str | None) -> Level:
     return Level.model_validate(
         {
             "product_id": product,
@@ -192,7 +179,7 @@ def _level(number: int, times: Times, product: int, whs_code: str | None) -> Lev
     )
 
 
-def _warehouse_level(number: int, times: Times) -> Level:
+def _warehouse_level(number: int, times: spec.Times) -> Level:
     return _level(
         number,
         times,
@@ -201,11 +188,11 @@ def _warehouse_level(number: int, times: Times) -> Level:
     )
 
 
-def _total(number: int, times: Times) -> Level:
+def _total(number: int, times: spec.Times) -> Level:
     return _level(number, times, number, None)
 
 
-_LEVEL_FIELDS = fields("""
+_LEVEL_FIELDS = spec.fields("""
     product_id integer
     item_code string?
     whs_code string?
@@ -216,32 +203,32 @@ _LEVEL_FIELDS = fields("""
     quarantine number
     updated_at date-time?
 """)
-_LEVEL_SORTS = {"item_code": by("item_code"), "updated_at": by("updated_at")}
+_LEVEL_SORTS = {"item_code": spec.by("item_code"), "updated_at": spec.by("updated_at")}
 
 
-def _flag(value: str) -> Filter:
-    return Filter(lambda _: (value,), lambda _row, _value: True, ("perhaps", ""))
+def _flag(value: str) -> spec.Filter:
+    return spec.Filter(lambda _: (value,), lambda _row, _value: True, ("perhaps", ""))
 
 
-def _level_filters(product: Callable[[int], int], *, by_warehouse: bool) -> dict[str, Filter]:
+def _level_filters(product: Callable[[int], int], *, by_warehouse: bool) -> dict[str, spec.Filter]:
     return {
         "product_id": _id_filter(product, lambda row, value: row["product_id"] == value),
-        "item_code": equal("item_code", lambda number: _item_code(product(number))),
-        "warehouse": Filter(
+        "item_code": spec.equal("item_code", lambda number: _item_code(product(number))),
+        "warehouse": spec.Filter(
             lambda _: ("W2", "W1", "W4"),
             lambda row, value: row["whs_code"] == value,
-            INVALID_TEXTS,
+            spec.INVALID_TEXTS,
             selective=by_warehouse,
         ),
     }
 
 
-def _id_of_level(row: Row) -> int:
-    halls = {code: number for number, code in WAREHOUSE_CODES.items()}
-    return level_id(row["product_id"], halls[row["whs_code"]])
+def _id_of_level(row: spec.Row) -> int:
+    warehouses = {code: number for number, code in WAREHOUSE_CODES.items()}
+    return level_id(row["product_id"], warehouses[row["whs_code"]])
 
 
-LEVEL_LIST = Listed(
+LEVEL_LIST = spec.Listed(
     path="/stock-levels",
     collection=LEVELS,
     make=_warehouse_level,
@@ -259,7 +246,7 @@ LEVEL_LIST = Listed(
     default_sort="item_code",
 )
 
-TOTAL_LIST = Listed(
+TOTAL_LIST = spec.Listed(
     path="/stock-levels",
     fixed_query={"totals": "true"},
     collection=TOTALS,
@@ -290,7 +277,7 @@ _CAUSES = ("receipt", "picking", "transfer")
 def _end(number: int) -> dict[str, Any]:
     return {
         "whs_code": WAREHOUSE_CODES[warehouse_of(number)],
-        "bin_code": unless(number, 5, bin_code(number)),
+        "bin_code": spec.unless(number, 5, bin_code(number)),
         "inventory_status": _INVENTORY_STATUSES[number % 6],
     }
 
@@ -299,7 +286,7 @@ def _cause(number: int) -> int:
     return number // 6 + 1
 
 
-def _movement(number: int, times: Times) -> Movement:
+def _movement(number: int, times: spec.Times) -> Movement:
     return Movement.model_validate(
         {
             "id": number,
@@ -307,46 +294,46 @@ def _movement(number: int, times: Times) -> Movement:
             "product_id": _product(number),
             "item_code": _item_code(_product(number)),
             "qty": Decimal(number % 9) + Decimal("0.25"),
-            "from": unless(number, 3, _end(number)),
-            "to": unless(number, 4, _end(number + 4)),
-            "batch_num": unless(number, 4, _batch(number)),
-            "serial_number": unless(number, 2, _serial(number)),
-            "document": unless(number, 5, {"type": _CAUSES[number % 3], "id": _cause(number)}),
-            "user_id": unless(number, 2, 7),
+            "from": spec.unless(number, 3, _end(number)),
+            "to": spec.unless(number, 4, _end(number + 4)),
+            "batch_num": spec.unless(number, 4, _batch(number)),
+            "serial_number": spec.unless(number, 2, _serial(number)),
+            "document": spec.unless(number, 5, {"type": _CAUSES[number % 3], "id": _cause(number)}),
+            "user_id": spec.unless(number, 2, 7),
             "client_id": None if number % 2 else "erp",
-            "reason": unless(number, 3, "Count"),
+            "reason": spec.unless(number, 3, "Count"),
             "created_at": times.created(number),
         }
     )
 
 
-def _has_end(name: str, row: Row, value: str) -> bool:
+def _has_end(name: str, row: spec.Row, value: str) -> bool:
     return any(end is not None and end[name] == value for end in (row["from"], row["to"]))
 
 
-def _has_cause(name: str, row: Row, value: str) -> bool:
+def _has_cause(name: str, row: spec.Row, value: str) -> bool:
     return row["document"] is not None and str(row["document"][name]) == value
 
 
-def _bin_filter(end: str) -> Filter:
-    def fits(row: Row, value: str) -> bool:
+def _bin_filter(end: str) -> spec.Filter:
+    def fits(row: spec.Row, value: str) -> bool:
         return row[end] is not None and row[end]["bin_code"] == value
 
-    return Filter(
+    return spec.Filter(
         lambda count: (bin_code(count // 2 | 1), "no such value"),
         fits,
-        INVALID_TEXTS,
+        spec.INVALID_TEXTS,
         selective=True,
     )
 
 
-MOVEMENT_LIST = Listed(
+MOVEMENT_LIST = spec.Listed(
     path="/stock-movements",
     collection=MOVEMENTS,
     make=_movement,
     period=True,
     immutable=True,
-    fields=fields("""
+    fields=spec.fields("""
         id integer
         type string
         product_id integer
@@ -371,23 +358,25 @@ MOVEMENT_LIST = Listed(
         created_at date-time
     """),
     filters={
-        "type": among("type", _TYPES, wrong=("", "theft"), narrow=False),
+        "type": spec.among("type", _TYPES, wrong=("", "theft"), narrow=False),
         "product_id": _id_filter(_product, lambda row, value: row["product_id"] == value),
-        "item_code": equal("item_code", lambda number: _item_code(_product(number))),
-        "warehouse": Filter(lambda _: ("W2", "W4"), partial(_has_end, "whs_code"), INVALID_TEXTS),
+        "item_code": spec.equal("item_code", lambda number: _item_code(_product(number))),
+        "warehouse": spec.Filter(
+            lambda _: ("W2", "W4"), partial(_has_end, "whs_code"), spec.INVALID_TEXTS
+        ),
         "from_bin": _bin_filter("from"),
         "to_bin": _bin_filter("to"),
         "batch": _optional_text("batch_num", _batch),
         "serial": _optional_text("serial_number", _serial),
-        "document_type": Filter(
-            lambda _: (*_CAUSES, "nothing"), partial(_has_cause, "type"), INVALID_TEXTS
+        "document_type": spec.Filter(
+            lambda _: (*_CAUSES, "nothing"), partial(_has_cause, "type"), spec.INVALID_TEXTS
         ),
-        "document_id": Filter(
+        "document_id": spec.Filter(
             lambda count: (str(_cause(max(1, count // 2))), "999999"),
             partial(_has_cause, "id"),
-            INVALID_IDS,
+            spec.INVALID_IDS,
         ),
     },
-    sorts={"created_at": by("created_at")},
+    sorts={"created_at": spec.by("created_at")},
     default_sort="-created_at",
 )

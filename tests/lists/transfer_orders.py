@@ -2,18 +2,7 @@
 
 from shared.warehouse.transfer_orders.models import StoredTransferOrder
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
-from tests.lists.description import (
-    INVALID_TEXTS,
-    Filter,
-    Listed,
-    Times,
-    among,
-    by,
-    equal,
-    fields,
-    name_set,
-    unless,
-)
+from tests.lists import spec
 from tests.lists.warehouses import WAREHOUSE_CODES, WAREHOUSE_NAMES, warehouse_of
 
 _STATUSES = (
@@ -32,7 +21,7 @@ def _place(number: int) -> dict[str, object]:
     return {"id": number, "code": code, "name": WAREHOUSE_NAMES[code]}
 
 
-def _order(number: int, times: Times) -> StoredTransferOrder:
+def _order(number: int, times: spec.Times) -> StoredTransferOrder:
     return StoredTransferOrder.model_validate(
         {
             "id": number,
@@ -40,17 +29,17 @@ def _order(number: int, times: Times) -> StoredTransferOrder:
             "origin": _place(warehouse_of(number)),
             "destination": _place(warehouse_of(number + 1 + number % 2)),
             "priority": number % 5,
-            "reason": unless(number, 2, "Replenish the shop"),
-            "due_at": unless(number, 3, "2026-03-02T07:00:00.000Z"),
-            "external_ref": unless(number, 4, _reference(number)),
+            "reason": spec.unless(number, 2, "Replenish the shop"),
+            "due_at": spec.unless(number, 3, "2026-03-02T07:00:00.000Z"),
+            "external_ref": spec.unless(number, 4, _reference(number)),
             "source": _SOURCES[number % 4],
-            "picking_id": unless(number, 2, number),
-            "dispatched_at": unless(number, 3, times.created(number)),
-            "received_at": unless(number, 4, times.updated(number)),
-            "closed_at": unless(number, 5, times.updated(number)),
-            "seal_number": unless(number, 2, "SEAL-9"),
-            "vehicle_plate": unless(number, 3, "241-D-1"),
-            "carrier_id": unless(number, 4, 5),
+            "picking_id": spec.unless(number, 2, number),
+            "dispatched_at": spec.unless(number, 3, times.created(number)),
+            "received_at": spec.unless(number, 4, times.updated(number)),
+            "closed_at": spec.unless(number, 5, times.updated(number)),
+            "seal_number": spec.unless(number, 2, "SEAL-9"),
+            "vehicle_plate": spec.unless(number, 3, "241-D-1"),
+            "carrier_id": spec.unless(number, 4, 5),
             "created_at": times.created(number),
             "updated_at": times.updated(number),
             "lines": [
@@ -68,21 +57,21 @@ def _order(number: int, times: Times) -> StoredTransferOrder:
     )
 
 
-def _warehouse(name: str) -> Filter:
-    return Filter(
+def _warehouse(name: str) -> spec.Filter:
+    return spec.Filter(
         lambda _: ("W2", "W1", "W4"),
         lambda row, value: row[name]["code"] == value,
-        INVALID_TEXTS,
+        spec.INVALID_TEXTS,
         selective=True,
     )
 
 
-TRANSFER_ORDER_LIST = Listed(
+TRANSFER_ORDER_LIST = spec.Listed(
     path="/transfer-orders",
     collection=TRANSFER_ORDERS,
     make=_order,
     period=True,
-    fields=fields("""
+    fields=spec.fields("""
         object string
         id integer
         code string
@@ -120,14 +109,14 @@ TRANSFER_ORDER_LIST = Listed(
         sap object?
         lines array?
     """),
-    always_filled=name_set("headline from.id from.code from.name to.id to.code to.name"),
-    always_null=name_set("receipt_id sap lines"),
+    always_filled=spec.name_set("headline from.id from.code from.name to.id to.code to.name"),
+    always_null=spec.name_set("receipt_id sap lines"),
     filters={
-        "status": among("status", _STATUSES, wrong=("", "Draft", "open"), narrow=True),
+        "status": spec.among("status", _STATUSES, wrong=("", "Draft", "open"), narrow=True),
         "from_warehouse": _warehouse("from"),
         "to_warehouse": _warehouse("to"),
-        "external_ref": equal("external_ref", _reference),
+        "external_ref": spec.equal("external_ref", _reference),
     },
-    sorts={"created_at": by("created_at"), "updated_at": by("updated_at")},
+    sorts={"created_at": spec.by("created_at"), "updated_at": spec.by("updated_at")},
     default_sort="-created_at",
 )

@@ -5,17 +5,7 @@ from typing import get_args
 from shared.identity.auth.scopes import Permission
 from shared.identity.users.models import StoredRole, User
 from shared.identity.users.repository import ROLES, USERS
-from tests.lists.description import (
-    INVALID_IDS,
-    Filter,
-    Listed,
-    Times,
-    by,
-    by_folded_text,
-    contains_text,
-    fields,
-    unless,
-)
+from tests.lists import spec
 
 _NAMES = ("Ana Ruiz", "ÁNGEL Peña", "angela Brindley", "Zoë Ñuñez", "Björn Berg")
 _ROLES = ("Packers", "ÁREA manager", "area clerk", "Receiving", "Zealous readers")
@@ -31,12 +21,12 @@ def _email(number: int) -> str:
     return f"Team.{number // _PER_ADDRESS}@Acme.example"
 
 
-def _user(number: int, times: Times) -> User:
+def _user(number: int, times: spec.Times) -> User:
     return User(
         id=number,
         username=_username(number),
         name=f"{_NAMES[number % 5]} {number % 31}",
-        email=unless(number, 5, _email(number)),
+        email=spec.unless(number, 5, _email(number)),
         roles=[] if number % 7 == 0 else [number % 4 + 1, number % 11 + 5],
         is_active=number % 6 != 0,
         two_step=number % 4 == 0,
@@ -45,11 +35,11 @@ def _user(number: int, times: Times) -> User:
     )
 
 
-def _role(number: int, times: Times) -> StoredRole:
+def _role(number: int, times: spec.Times) -> StoredRole:
     return StoredRole(
         id=number,
         name=f"{_ROLES[number % 5]} {number % 31}",
-        description=unless(number, 3, "Pick\nand pack."),
+        description=spec.unless(number, 3, "Pick\nand pack."),
         permissions=[_ALL[number % 7], _ALL[(number + 3) % 7]],
         created_at=times.created(number),
         updated_at=times.updated(number),
@@ -58,16 +48,16 @@ def _role(number: int, times: Times) -> StoredRole:
 
 _FLAGS = ("", "perhaps", "2")
 _SORTS = {
-    "id": by("id"),
-    "name": by_folded_text("name"),
-    "created_at": by("created_at"),
-    "updated_at": by("updated_at"),
+    "id": spec.by("id"),
+    "name": spec.by_folded_text("name"),
+    "created_at": spec.by("created_at"),
+    "updated_at": spec.by("updated_at"),
 }
-USER_LIST = Listed(
+USER_LIST = spec.Listed(
     path="/users",
     collection=USERS,
     make=_user,
-    fields=fields("""
+    fields=spec.fields("""
         id integer
         username string
         name string
@@ -79,44 +69,46 @@ USER_LIST = Listed(
         updated_at date-time
     """),
     filters={
-        "search": contains_text(
+        "search": spec.contains_text(
             "username", "name", values=("ang", "pena", "RUIZ 3", "zoe.0", "nobody")
         ),
-        "username": Filter(
+        "username": spec.Filter(
             lambda count: (_username(count // 2), _username(count).upper(), "nobody"),
             lambda row, value: row["username"] == value.lower(),
             ("", "ana ruiz", "x" * 65),
             selective=True,
         ),
-        "email": Filter(
+        "email": spec.Filter(
             lambda count: (_email(count // 2).lower(), _email(count).upper(), "no@acme.example"),
             lambda row, value: (row["email"] or "").lower() == value.lower(),
             ("nobody", "a@b", ""),
             selective=True,
         ),
-        "is_active": Filter(
+        "is_active": spec.Filter(
             lambda _: ("true", "false"),
             lambda row, value: row["is_active"] is (value == "true"),
             _FLAGS,
         ),
-        "two_step": Filter(
+        "two_step": spec.Filter(
             lambda _: ("true", "false"),
             lambda row, value: row["two_step"] is (value == "true"),
             _FLAGS,
         ),
-        "role": Filter(
-            lambda _: ("1", "15", "77"), lambda row, value: int(value) in row["roles"], INVALID_IDS
+        "role": spec.Filter(
+            lambda _: ("1", "15", "77"),
+            lambda row, value: int(value) in row["roles"],
+            spec.INVALID_IDS,
         ),
     },
-    sorts={**_SORTS, "username": by("username")},
+    sorts={**_SORTS, "username": spec.by("username")},
     default_sort="id",
 )
 
-ROLE_LIST = Listed(
+ROLE_LIST = spec.Listed(
     path="/roles",
     collection=ROLES,
     make=_role,
-    fields=fields("""
+    fields=spec.fields("""
         id integer
         name string
         description string?
@@ -124,7 +116,9 @@ ROLE_LIST = Listed(
         created_at date-time
         updated_at date-time
     """),
-    filters={"search": contains_text("name", values=("area", "PACK", "receiving 1", "nothing"))},
+    filters={
+        "search": spec.contains_text("name", values=("area", "PACK", "receiving 1", "nothing"))
+    },
     sorts=_SORTS,
     default_sort="id",
 )

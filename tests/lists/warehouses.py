@@ -6,19 +6,7 @@ from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.warehouses.models import StoredPosition, StoredWarehouse
 from shared.warehouse.warehouses.repository import POSITIONS, WAREHOUSES, warehouse_key
-from tests.lists.description import (
-    INVALID_IDS,
-    INVALID_TEXTS,
-    Filter,
-    Listed,
-    Times,
-    by,
-    by_folded_text,
-    contains_text,
-    equal,
-    fields,
-    unless,
-)
+from tests.lists import spec
 
 WAREHOUSE_CODES = {1: "W1", 2: "W2", 3: "W3"}
 """Id → code of the warehouses of rows of other lists."""
@@ -42,30 +30,30 @@ def _code(number: int) -> str:
     return f"W{number * 7919 % 10**6:06d}"
 
 
-def _warehouse(number: int, times: Times) -> StoredWarehouse:
+def _warehouse(number: int, times: spec.Times) -> StoredWarehouse:
     return StoredWarehouse(
         id=number,
         whs_code=_code(number),
         name=f"{('Halle', 'ÉTÉ', 'été', 'Yard')[number % 4]} {number % 19}",
-        site_code=unless(number, 2, f"S{number % 3}"),
+        site_code=spec.unless(number, 2, f"S{number % 3}"),
         is_virtual=number % 3 == 0,
-        timezone=unless(number, 3, "America/Caracas"),
-        street=unless(number, 4, "Calle 7"),
-        block=unless(number, 5, "B"),
-        city=unless(number, 3, "Valparaíso"),
-        state=unless(number, 2, "V"),
-        zip_code=unless(number, 4, "2340000"),
-        country=unless(number, 5, "CL"),
+        timezone=spec.unless(number, 3, "America/Caracas"),
+        street=spec.unless(number, 4, "Calle 7"),
+        block=spec.unless(number, 5, "B"),
+        city=spec.unless(number, 3, "Valparaíso"),
+        state=spec.unless(number, 2, "V"),
+        zip_code=spec.unless(number, 4, "2340000"),
+        country=spec.unless(number, 5, "CL"),
         created_at=times.created(number),
         updated_at=times.updated(number),
     )
 
 
-WAREHOUSE_LIST = Listed(
+WAREHOUSE_LIST = spec.Listed(
     path="/warehouses",
     collection=WAREHOUSES,
     make=_warehouse,
-    fields=fields("""
+    fields=spec.fields("""
         id integer
         whs_code string
         name string
@@ -84,18 +72,18 @@ WAREHOUSE_LIST = Listed(
     """),
     always_filled=frozenset({"created_at", "updated_at"}),
     filters={
-        "whs_code": equal("whs_code", _code),
-        "search": contains_text("whs_code", "name", values=["été", "w0", "YARD 1", "?"]),
-        "is_virtual": Filter(
+        "whs_code": spec.equal("whs_code", _code),
+        "search": spec.contains_text("whs_code", "name", values=["été", "w0", "YARD 1", "?"]),
+        "is_virtual": spec.Filter(
             lambda _: ("true", "false"),
             lambda row, value: row["is_virtual"] is (value == "true"),
             ("perhaps", ""),
         ),
     },
     sorts={
-        "whs_code": by("whs_code"),
-        "name": by_folded_text("name"),
-        "updated_at": by("updated_at"),
+        "whs_code": spec.by("whs_code"),
+        "name": spec.by_folded_text("name"),
+        "updated_at": spec.by("updated_at"),
     },
     default_sort="whs_code",
 )
@@ -107,38 +95,38 @@ def bin_code(number: int) -> str:
     return f"{'CABÑ'[place % 4]}-{place:06d}"
 
 
-def _position(number: int, times: Times) -> StoredPosition:
+def _position(number: int, times: spec.Times) -> StoredPosition:
     return StoredPosition(
         id=number,
         warehouse_id=warehouse_of(number),
         whs_code=WAREHOUSE_CODES[warehouse_of(number)],
         bin_code=bin_code(number),
-        description=unless(number, 2, "by the gate"),
-        type=unless(number, 5, "pick_face" if number % 2 else "reserve"),
-        zone_id=unless(number, 3, number % 7 + 1),
-        aisle=unless(number, 4, "A"),
-        rack=unless(number, 5, "01"),
-        level=unless(number, 2, "2"),
-        slot=unless(number, 3, "3"),
-        pick_sequence=unless(number, 4, number * 13 % 50),
+        description=spec.unless(number, 2, "by the gate"),
+        type=spec.unless(number, 5, "pick_face" if number % 2 else "reserve"),
+        zone_id=spec.unless(number, 3, number % 7 + 1),
+        aisle=spec.unless(number, 4, "A"),
+        rack=spec.unless(number, 5, "01"),
+        level=spec.unless(number, 2, "2"),
+        slot=spec.unless(number, 3, "3"),
+        pick_sequence=spec.unless(number, 4, number * 13 % 50),
         is_pickable=number % 2 == 0,
         is_blocked=number % 5 == 0,
         is_crossdock=number % 7 == 0,
         disabled=number % 11 == 0,
-        capacity_units=unless(number, 2, Decimal(40)),
-        capacity_weight_kg=unless(number, 3, Decimal("812.5")),
-        capacity_volume_m3=unless(number, 4, Decimal("1.25")),
+        capacity_units=spec.unless(number, 2, Decimal(40)),
+        capacity_weight_kg=spec.unless(number, 3, Decimal("812.5")),
+        capacity_volume_m3=spec.unless(number, 4, Decimal("1.25")),
         created_at=times.created(number),
         updated_at=times.updated(number),
     )
 
 
-POSITION_LIST = Listed(
+POSITION_LIST = spec.Listed(
     path="/warehouse-positions",
     collection=POSITIONS,
     make=_position,
     beside=put_warehouses,
-    fields=fields("""
+    fields=spec.fields("""
         id integer
         warehouse_id integer
         whs_code string?
@@ -167,25 +155,25 @@ POSITION_LIST = Listed(
     """),
     always_filled=frozenset({"whs_code", "warehouse", "created_at", "updated_at"}),
     filters={
-        "warehouse_id": Filter(
+        "warehouse_id": spec.Filter(
             lambda _: ("2", "1", "4"),
             lambda row, value: row["warehouse_id"] == int(value),
-            INVALID_IDS,
+            spec.INVALID_IDS,
             selective=True,
         ),
-        "warehouse": Filter(
+        "warehouse": spec.Filter(
             lambda _: ("W2", "W3", "W4", "w2"),
             lambda row, value: row["warehouse"]["whs_code"] == value,
-            INVALID_TEXTS,
+            spec.INVALID_TEXTS,
             selective=True,
         ),
-        "bin_code": equal("bin_code", bin_code),
-        "search": contains_text("bin_code", values=["ñ-", "b-0000", "00001", "?"]),
+        "bin_code": spec.equal("bin_code", bin_code),
+        "search": spec.contains_text("bin_code", values=["ñ-", "b-0000", "00001", "?"]),
     },
     sorts={
-        "bin_code": by("bin_code"),
-        "pick_sequence": by("pick_sequence"),
-        "updated_at": by("updated_at"),
+        "bin_code": spec.by("bin_code"),
+        "pick_sequence": spec.by("pick_sequence"),
+        "updated_at": spec.by("updated_at"),
     },
     default_sort="bin_code",
 )

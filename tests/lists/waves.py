@@ -2,7 +2,7 @@
 
 from shared.warehouse.waves.models import StoredWave
 from shared.warehouse.waves.repository import WAVES
-from tests.lists.description import INVALID_TEXTS, Filter, Listed, Times, among, by, fields, unless
+from tests.lists.spec import INVALID_TEXTS, Filter, Listed, Times, among, by, fields, unless
 from tests.lists.warehouses import WAREHOUSE_CODES, warehouse_of
 
 _STATUSES = (

@@ -4,7 +4,7 @@ from shared.integration.webhooks.models import StoredWebhook
 from shared.integration.webhooks.repository import WEBHOOKS, health_key
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
-from tests.lists.description import HOURLY, Filter, Listed, Times, by, fields
+from tests.lists.spec import HOURLY, Filter, Listed, Times, by, fields
 
 _KINDS = (
     "receipt.created", "receipt.completed", "picking.completed", "transfer.created",

@@ -8,17 +8,7 @@ from shared.warehouse.receiving.models import StoredReceipt
 from shared.warehouse.receiving.repository import RECEIPTS
 from shared.warehouse.transfers.models import StoredTransfer
 from shared.warehouse.transfers.repository import TRANSFERS
-from tests.lists.description import (
-    INVALID_TEXTS,
-    Filter,
-    Listed,
-    Row,
-    Times,
-    among,
-    by,
-    fields,
-    unless,
-)
+from tests.lists import spec
 from tests.lists.warehouses import WAREHOUSE_CODES, warehouse_of
 
 _STATUSES = ("pending", "started", "finalized", "synchronized", "cancelled", "reverted")
@@ -35,43 +25,45 @@ def _order(number: int, kind: str) -> dict[str, Any]:
         "id": number // 2,
         "type": kind,
         "doc_num": (None, f"EN-{number}", number)[number % 3],
-        "card_code": unless(number, 4, "P-100"),
-        "external_ref": unless(number, 5, _reference(number)),
+        "card_code": spec.unless(number, 4, "P-100"),
+        "external_ref": spec.unless(number, 5, _reference(number)),
     }
 
 
-def _work(number: int, times: Times) -> dict[str, Any]:
+def _work(number: int, times: spec.Times) -> dict[str, Any]:
     return {
         "id": number,
         "uuid": f"0b9d5c52-7d1e-4a7b-9b0f-{number:012d}",
-        "concept": unless(number, 3, "Reposición"),
+        "concept": spec.unless(number, 3, "Reposición"),
         "status": _STATUSES[number % 6],
-        "comments": unless(number, 2, "Gate 4"),
-        "user_id": unless(number, 4, 7),
-        "operator": unless(number, 3, {"id": 9, "name": unless(number, 2, "Ana Núñez")}),
-        "started_at": unless(number, 4, times.created(number)),
-        "finalized_at": unless(number, 3, (times.updated if number % 5 else times.created)(number)),
+        "comments": spec.unless(number, 2, "Gate 4"),
+        "user_id": spec.unless(number, 4, 7),
+        "operator": spec.unless(number, 3, {"id": 9, "name": spec.unless(number, 2, "Ana Núñez")}),
+        "started_at": spec.unless(number, 4, times.created(number)),
+        "finalized_at": spec.unless(
+            number, 3, (times.updated if number % 5 else times.created)(number)
+        ),
         "created_at": times.created(number),
         "updated_at": times.updated(number),
     }
 
 
-def _receipt(number: int, times: Times) -> StoredReceipt:
+def _receipt(number: int, times: spec.Times) -> StoredReceipt:
     return StoredReceipt.model_validate(
         {
             **_work(number, times),
-            "document": unless(number, 7, _order(number, "purchase_order")),
+            "document": spec.unless(number, 7, _order(number, "purchase_order")),
             "lines": [{"product_id": 1, "item_code": "BRICK", "qty": 2.5}],
         }
     )
 
 
-def _picking(number: int, times: Times) -> StoredPicking:
-    document = unless(number, 7, _order(number, "sale_order"))
+def _picking(number: int, times: spec.Times) -> StoredPicking:
+    document = spec.unless(number, 7, _order(number, "sale_order"))
     return StoredPicking.model_validate(
         {
             **_work(number, times),
-            "priority": unless(number, 4, number % 3 + 1),
+            "priority": spec.unless(number, 4, number % 3 + 1),
             "has_shortage": number % 5 == 0,
             "documents": [document] if document else [],
             "warehouse_id": warehouse_of(number),
@@ -80,23 +72,23 @@ def _picking(number: int, times: Times) -> StoredPicking:
     )
 
 
-def _external_ref(row: Row, value: str) -> bool:
+def _external_ref(row: spec.Row, value: str) -> bool:
     return row["document"] is not None and row["document"]["external_ref"] == value
 
 
 _FILTERS = {
-    "status": among("status", _STATUSES, wrong=("", "Pending", "open"), narrow=True),
-    "external_ref": Filter(
+    "status": spec.among("status", _STATUSES, wrong=("", "Pending", "open"), narrow=True),
+    "external_ref": spec.Filter(
         lambda count: (_reference(count // 2 | 1), _reference(count), "no such value"),
         _external_ref,
-        INVALID_TEXTS,
+        spec.INVALID_TEXTS,
         selective=True,
     ),
 }
 _SORTS = {
-    "created_at": by("created_at"),
-    "updated_at": by("updated_at"),
-    "finalized_at": by("finalized_at"),
+    "created_at": spec.by("created_at"),
+    "updated_at": spec.by("updated_at"),
+    "finalized_at": spec.by("finalized_at"),
 }
 _OPERATOR = """
     operator object?
@@ -124,64 +116,66 @@ _FIELDS = f"""
 """
 _FILLED = frozenset({"uuid", "created_at", "updated_at"})
 
-RECEIPT_LIST = Listed(
+RECEIPT_LIST = spec.Listed(
     path="/receipts",
     collection=RECEIPTS,
     make=_receipt,
     period=True,
-    fields=fields(_FIELDS),
+    fields=spec.fields(_FIELDS),
     always_filled=_FILLED,
     filters=_FILTERS,
     sorts=_SORTS,
     default_sort="-created_at",
 )
 
-PICKING_LIST = Listed(
+PICKING_LIST = spec.Listed(
     path="/pickings",
     collection=PICKINGS,
     make=_picking,
     period=True,
-    fields=fields(f"{_FIELDS.rstrip()}\ncode string\npriority integer?\nhas_shortage boolean"),
+    fields=spec.fields(f"{_FIELDS.rstrip()}\ncode string\npriority integer?\nhas_shortage boolean"),
     always_filled=_FILLED,
     filters=_FILTERS,
-    sorts={**_SORTS, "priority": by("priority")},
+    sorts={**_SORTS, "priority": spec.by("priority")},
     default_sort="-created_at",
 )
 
 
-def _transfer(number: int, times: Times) -> StoredTransfer:
+def _transfer(number: int, times: spec.Times) -> StoredTransfer:
     return StoredTransfer.model_validate(
         {
             "id": number,
             "status": _TRANSFER_STATUSES[number % 3],
-            "sap_status": unless(number, 2, "sent"),
-            "from_whs_code": unless(number, 5, WAREHOUSE_CODES[warehouse_of(number)]),
-            "to_whs_code": unless(number, 4, WAREHOUSE_CODES[warehouse_of(number // 2)]),
+            "sap_status": spec.unless(number, 2, "sent"),
+            "from_whs_code": spec.unless(number, 5, WAREHOUSE_CODES[warehouse_of(number)]),
+            "to_whs_code": spec.unless(number, 4, WAREHOUSE_CODES[warehouse_of(number // 2)]),
             "doc_entry": (None, 4711, "4711-A")[number % 3],
-            "message": unless(number, 3, "Period is closed"),
-            "user_id": unless(number, 4, 7),
-            "operator": unless(number, 3, {"id": 9, "name": unless(number, 2, "Ana Núñez")}),
+            "message": spec.unless(number, 3, "Period is closed"),
+            "user_id": spec.unless(number, 4, 7),
+            "operator": spec.unless(
+                number, 3, {"id": 9, "name": spec.unless(number, 2, "Ana Núñez")}
+            ),
             "created_at": times.created(number),
             "updated_at": times.updated(number),
         }
     )
 
 
-def _warehouse(name: str) -> Filter:
-    return Filter(
+def _warehouse(name: str) -> spec.Filter:
+    return spec.Filter(
         lambda _: ("W2", "W1", "W4"),
         lambda row, value: row[name] == value,
-        INVALID_TEXTS,
+        spec.INVALID_TEXTS,
         selective=True,
     )
 
 
-TRANSFER_LIST = Listed(
+TRANSFER_LIST = spec.Listed(
     path="/transfers",
     collection=TRANSFERS,
     make=_transfer,
     period=True,
-    fields=fields(f"""
+    fields=spec.fields(f"""
         id integer
         status string
         wms_status string
@@ -197,10 +191,10 @@ TRANSFER_LIST = Listed(
     """),
     always_filled=frozenset({"created_at", "updated_at"}),
     filters={
-        "status": among("status", _TRANSFER_STATUSES, wrong=("", "started"), narrow=True),
+        "status": spec.among("status", _TRANSFER_STATUSES, wrong=("", "started"), narrow=True),
         "from_warehouse": _warehouse("from_whs_code"),
         "to_warehouse": _warehouse("to_whs_code"),
     },
-    sorts={"created_at": by("created_at"), "updated_at": by("updated_at")},
+    sorts={"created_at": spec.by("created_at"), "updated_at": spec.by("updated_at")},
     default_sort="-created_at",
 )

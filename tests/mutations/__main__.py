@@ -103,7 +103,7 @@ def _run_unchanged(files: list[str]) -> Verdict:
     return _run("the unchanged code", files)
 
 
-def _run(what: str, files: list[str]) -> Verdict:
+def _run(name: str, files: list[str]) -> Verdict:
     began = time.monotonic()
     failure = _FirstFailure()
     signal.signal(signal.SIGALRM, _raise_time_up)
@@ -117,11 +117,11 @@ def _run(what: str, files: list[str]) -> Verdict:
         code = 1
     seconds = time.monotonic() - began
     if seconds >= _TIMEOUT_SECONDS:
-        return Verdict(what, None, seconds)
+        return Verdict(name, None, seconds)
     if code not in {0, 1, 2}:
-        message = f"pytest exited with {code}; the tests of {what} did not run"
+        message = f"pytest exited with {code}; the tests of {name} did not run"
         raise RuntimeError(message)
-    return Verdict(what, failure.name, seconds)
+    return Verdict(name, failure.name, seconds)
 
 
 class _TimeUpError(BaseException):
@@ -156,10 +156,10 @@ def main(wanted: list[str]) -> int:
     assert "shared" not in sys.modules, "each mutant is imported by its own process"
     gc.freeze()
     os.chdir(Path(__file__).parents[2])
-    asked = sorted({name for names in (*_FIRST_TESTS.values(), _ALL_TESTS) for name in names})
+    test_files = sorted({name for names in (*_FIRST_TESTS.values(), _ALL_TESTS) for name in names})
     survivors = 0
     with get_context("fork").Pool(os.cpu_count(), maxtasksperchild=1) as pool:
-        for verdict in pool.imap(_run_unchanged, [asked[::2], asked[1::2]]):
+        for verdict in pool.imap(_run_unchanged, [test_files[::2], test_files[1::2]]):
             if verdict.killer:
                 print(f"{verdict.killer} fails on the unchanged code")
                 return 1

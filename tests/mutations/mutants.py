@@ -26,12 +26,12 @@ _KINDS = (
 """Kinds of entities that the stock code writes."""
 
 _STAGING = (
-    "tx.put", "tx.insert", "tx.delete", "tx.update", "tx.add_to_set", "tx.count", "tx.fence",
+    "tx.put", "tx.insert", "tx.delete", "tx.update", "tx.add_to_set", "tx.fence",
     "marking.update", "marking.invalidate_fences", "marking.commit", "raise_record_event",
     "self._post_row", "self._post_level", "self._post_total", "self._post_movements",
     "references.change_stock_count", "STOCK.insert", "STOCK.replace", "LEVELS.insert",
     "LEVELS.replace", "TOTALS.insert", "TOTALS.replace", "MOVEMENTS.insert", "self._write",
-    "self.movements.append", "ensure_not_retired", "ledger.post", "ledger.changes.move",
+    "self.movements.append", "ledger.post", "ledger.changes.move",
     "ledger.changes.allocate", "ledger.changes.release", "self.movement_ids.append",
 )  # fmt: skip
 """Calls that are removed one by one."""
@@ -64,7 +64,7 @@ class Mutant:
 
     path: str
     line: int
-    what: str
+    description: str
     source: str
 
     @property
@@ -73,7 +73,7 @@ class Mutant:
         return self.path.removesuffix(".py").replace("/", ".")
 
     def __str__(self) -> str:
-        return f"{self.path.removeprefix('shared/')}:{self.line} {self.what}"
+        return f"{self.path.removeprefix('shared/')}:{self.line} {self.description}"
 
 
 def mutants() -> Iterator[Mutant]:
@@ -95,10 +95,10 @@ def _parse(path: str) -> ast.Module:
     return ast.parse((_ROOT / path).read_text())
 
 
-def _mutant(path: str, tree: ast.Module, node: ast.AST, what: str) -> Mutant:
+def _mutant(path: str, tree: ast.Module, node: ast.AST, description: str) -> Mutant:
     ast.fix_missing_locations(tree)
     line = getattr(node, "lineno", 0)
-    return Mutant(path, line, what, ast.unparse(tree))
+    return Mutant(path, line, description, ast.unparse(tree))
 
 
 # Conditions
@@ -108,7 +108,7 @@ def _conditions_of_entities() -> Iterator[Mutant]:
     """Yield mutants in which a collection writes entities of one kind unconditionally."""
     path = "shared/kernel/db/collection.py"
     source = (_ROOT / path).read_text()
-    for old, new, what in (
+    for old, new, description in (
         ("tx.insert(head)", "(tx.put if self.kind == {kind!r} else tx.insert)(head)", "an id"),
         (
             "tx.put(head, condition=_UNCHANGED",
@@ -129,7 +129,7 @@ def _conditions_of_entities() -> Iterator[Mutant]:
                     f'values=None if self.kind == {kind!r} else {{":seen": record.version}})\n'
                     "        for tail in tails",
                 )
-            yield Mutant(path, line, f"{kind}: without the condition on {what}", changed)
+            yield Mutant(path, line, f"{kind}: without the condition on {description}", changed)
 
 
 def _conditions(path: str) -> Iterator[Mutant]:
@@ -259,10 +259,7 @@ class _Finder(MetaPathFinder, Loader):
         self._mutant = mutant
 
     def find_spec(
-        self,
-        fullname: str,
-        path: Sequence[str] | None,
-        target: ModuleType | None = None,
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         del path, target
         return spec_from_loader(fullname, self) if fullname == self._mutant.module else None

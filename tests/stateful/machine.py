@@ -89,9 +89,9 @@ class BaseMachine(RuleBasedStateMachine):
     @invariant()
     def check_state(self) -> None:
         """Check the invariants of the stored state, and compare it with the model."""
-        books = read_books(self.stack.stored())
-        check(books)
-        self.model.assert_matches(books)
+        state = read_books(self.stack.stored())
+        check(state)
+        self.model.assert_matches(state)
 
     def _stored(self) -> dict[tuple[str, str], object]:
         stored: dict[tuple[str, str], object] = {
@@ -138,11 +138,9 @@ class BaseMachine(RuleBasedStateMachine):
         ),
     )  # fmt: skip
     def send_invalid_request(self, path: str, body: dict[str, object]) -> None:
-        """Send an invalid request."""
         self.post(path, body, 422)
 
     def create_document(self, path: str, kind: str, whs: str, wanted: Mapping[str, Decimal]) -> int:
-        """Create a document; return its id."""
         self._number += 1
         body = {
             "external_ref": f"O-{self._number}",

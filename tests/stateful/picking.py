@@ -27,7 +27,6 @@ class PickingRules(BaseMachine):
 
     @rule(whs=WHS, wanted=WANTED)
     def create_exit_document(self, whs: str, wanted: dict[str, Decimal]) -> None:
-        """Create an exit document."""
         number = self.create_document("/exit-documents", "sale_order", whs, wanted)
         self.model.exits.append(Order(number, whs, wanted))
 
@@ -161,7 +160,6 @@ class PickingRules(BaseMachine):
     @precondition(lambda self: self.model.exits)
     @rule(index=INDEX)
     def dispatch(self, index: int) -> None:
-        """Dispatch an exit document."""
         order = recent_one(self.model.exits, index)
         possible = bool(not order.closed and not order.open_work and order.finished)
         self.post(f"/exit-documents/{order.id}/dispatch", None, 200 if possible else 409)

@@ -27,14 +27,12 @@ class ReceivingRules(BaseMachine):
 
     @rule(whs=WHS, wanted=WANTED)
     def create_entry_document(self, whs: str, wanted: dict[str, Decimal]) -> None:
-        """Create an entry document."""
         number = self.create_document("/entry-documents", "purchase_order", whs, wanted)
         self.model.entries.append(Order(number, whs, wanted))
 
     @precondition(lambda self: self.model.entries)
     @rule(index=INDEX)
     def create_receipt(self, index: int) -> None:
-        """Create a receipt of an entry document."""
         order = recent_one(self.model.entries, index)
         expected = 201 if order.has_open_lines else 409
         answer = self.post("/receipts", {"document_id": order.id}, expected)
@@ -50,7 +48,6 @@ class ReceivingRules(BaseMachine):
     def receive_goods(
         self, *, index: int, item: str, bin_code: str, lot: int, qty: Decimal, status: str
     ) -> None:
-        """Receive goods at a position."""
         receipt = recent_one(self.model.receipts, index)
         order = receipt.order
         place = place_at(item, order.whs, bin_code, lot, status)

@@ -63,7 +63,6 @@ class TransferRules(PickingRules):
     @precondition(lambda self: self.model.transfers)
     @rule(index=INDEX)
     def execute_transfer(self, index: int) -> None:
-        """Execute a pending transfer."""
         transfer = recent_one(self.model.transfers, index)
         path = f"/transfers/{transfer.id}/execute"
         answer = self.post(path, None, 409 if transfer.done else 200)
@@ -78,7 +77,6 @@ class TransferRules(PickingRules):
 
     @rule(whs=WHS, to=WHS, wanted=WANTED)
     def create_transfer_order(self, whs: str, to: str, wanted: dict[str, Decimal]) -> None:
-        """Create and release a transfer order."""
         body = {
             "from_warehouse": whs, "to_warehouse": to, "release": True, "picker_id": 7,
             "lines": [{"item_code": item, "qty": qty} for item, qty in wanted.items()],

@@ -28,7 +28,6 @@ class WaveRules(PickingRules):
     @precondition(lambda self: self.model.pickings)
     @rule(index=INDEX, count=st.integers(1, 3))
     def create_wave(self, index: int, count: int) -> None:
-        """Create a wave of pickings of one warehouse."""
         first = recent_one(self.model.pickings, index)
         others = [
             one

@@ -24,9 +24,7 @@ from shared.kernel.calendar_days import day_of, first_instant, last_instant, tim
         ("9999-12-31", "America/Bogota", "9999-12-31T05:00:00.000Z", "9999-12-31T23:59:59.999Z"),
     ],
 )
-def test_bounds_of_a_day_are_those_of_the_time_zone(
-    day: str, timezone: str, first: str, last: str
-) -> None:
+def test_bounds_of_a_day_in_a_time_zone(day: str, timezone: str, first: str, last: str) -> None:
     assert first_instant(day, timezone) == first
     assert last_instant(day, timezone) == last
 

@@ -93,9 +93,7 @@ def test_metrics_are_written_once_with_their_route(capsys: pytest.CaptureFixture
     assert capsys.readouterr().out == ""
 
 
-def test_unflushed_metrics_are_dropped_at_the_next_invocation(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_next_invocation_drops_unflushed_metrics(capsys: pytest.CaptureFixture[str]) -> None:
     bind(request_id="r1", route="a")
     count("lost")
     bind(request_id="r2", route="b")

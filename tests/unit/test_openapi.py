@@ -65,9 +65,7 @@ def test_operation_ids_are_unique(document: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS.keys())
-def test_operation_documents_its_whole_declaration(
-    document: dict[str, Any], operation: Operation
-) -> None:
+def test_operation_shows_its_declaration(document: dict[str, Any], operation: Operation) -> None:
     shown = of(document, operation)
     parameters = [resolve(document, node) for node in shown["parameters"]]
     named = {(node["in"], node["name"]): node for node in parameters}
@@ -90,7 +88,7 @@ def test_operation_documents_its_whole_declaration(
 
 
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS.keys())
-def test_every_error_code_has_its_status_and_an_example(
+def test_error_codes_have_status_and_example(
     document: dict[str, Any], operation: Operation
 ) -> None:
     responses = of(document, operation)["responses"]

@@ -161,10 +161,7 @@ def build(version: str) -> Schema:
 
 
 def _security_schemes() -> Schema:
-    grant = {
-        "tokenUrl": f"{BASE}/oauth/token",
-        "scopes": dict(SCOPES),
-    }
+    grant = {"tokenUrl": f"{BASE}/oauth/token", "scopes": dict(SCOPES)}
     return {
         "client": {
             "type": "oauth2",
@@ -221,10 +218,7 @@ def _body(model: type[BaseModel], *, is_form: bool) -> Schema:
     encoding = {"file": {"contentType": "application/octet-stream"}}
     options = {"options": {"style": "deepObject", "explode": True}}
     return {
-        "multipart/form-data": {
-            "schema": ref(model.__name__),
-            "encoding": {**encoding, **options},
-        }
+        "multipart/form-data": {"schema": ref(model.__name__), "encoding": {**encoding, **options}}
     }
 
 

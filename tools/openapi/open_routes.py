@@ -39,7 +39,7 @@ _MOBILE_CLIENT = {
     "client_id": {
         **_TEXT,
         "description": "Client id of the mobile application, if used; it has no secret.",
-    },
+    }
 }
 
 
@@ -54,11 +54,7 @@ def _grant(name: str, properties: Mapping[str, Schema], *required: str) -> Schem
 
 SCHEMAS: Mapping[str, Schema] = {
     "TokenRequest": {
-        "oneOf": [
-            ref("ClientCredentialsGrant"),
-            ref("PasswordGrant"),
-            ref("RefreshTokenGrant"),
-        ]
+        "oneOf": [ref("ClientCredentialsGrant"), ref("PasswordGrant"), ref("RefreshTokenGrant")]
     },
     "ClientCredentialsGrant": _grant(
         "client_credentials",

@@ -18,12 +18,7 @@ DOCS = "https://docs.stowage.example"
 
 def strict(properties: Mapping[str, Schema], **more: Any) -> Schema:
     """Return the schema of an object with only required properties."""
-    return {
-        "type": "object",
-        **more,
-        "properties": dict(properties),
-        "required": list(properties),
-    }
+    return {"type": "object", **more, "properties": dict(properties), "required": list(properties)}
 
 
 ENVELOPES: Mapping[str, Schema] = {
@@ -218,7 +213,9 @@ _EXTRAS: Mapping[str, Mapping[str, Any]] = {
 }
 _PROBLEMS: Mapping[str, Sequence[Mapping[str, str]]] = {
     "validation_failed": [{"field": "name", "message": "is required"}],
-    "rule_blocked": [{"field": "lines.0.item_code", "message": "PALLET is not kept in stock"}],
+    "rule_blocked": [
+        {"field": "lines.0.item_code", "message": "product PALLET is not kept in stock"}
+    ],
 }
 
 

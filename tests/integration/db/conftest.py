@@ -36,5 +36,4 @@ def new_crate_table(monkeypatch: pytest.MonkeyPatch) -> Iterator[NewCrateTable]:
 
 @pytest.fixture
 def crates(new_crate_table: NewCrateTable) -> CrateTable:
-    """An empty crate table."""
     return new_crate_table()

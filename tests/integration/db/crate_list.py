@@ -55,7 +55,6 @@ class CrateTable:
     crates: dict[int, Crate] = field(default_factory=dict)
 
     def add(self, drafts: Iterable[Draft]) -> None:
-        """Create crates in one transaction."""
         wanted = list(drafts)
         first = allocate_ids(self.store, "crate", len(wanted))
         tx = Transaction(self.store)
@@ -66,7 +65,6 @@ class CrateTable:
         tx.commit()
 
     def change(self, number: int, draft: Draft) -> None:
-        """Change a crate."""
         tx = Transaction(self.store)
         record = CRATES.get(self.store, number)
         crate = record.entity.model_copy(update={**draft, "updated_at": tx.now})
@@ -75,7 +73,6 @@ class CrateTable:
         self.crates[number] = crate
 
     def remove(self, number: int) -> None:
-        """Delete a crate."""
         tx = Transaction(self.store)
         CRATES.remove(tx, CRATES.get(self.store, number))
         tx.commit()

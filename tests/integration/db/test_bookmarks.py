@@ -84,9 +84,7 @@ def test_bookmarks_of_a_filtered_list_are_stored_in_chunks(
     assert seen.entries_examined == 0
 
 
-def test_cursors_work_across_chunks(
-    ten_crates: CrateTable, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cursors_cross_chunks(ten_crates: CrateTable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bookmarks, "_CHUNK", 4)
     ids, cursor = list[int](), None
     for number in range(1, 5):

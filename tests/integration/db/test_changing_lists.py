@@ -16,7 +16,6 @@ _OPEN = replace(_BY_NAME, equal={"status": "open"})
 
 @pytest.fixture
 def twelve_crates(crates: CrateTable, clock: Clock) -> CrateTable:
-    """Twelve open crates."""
     crates.add(_draft(f"crate {n:02d}") for n in range(12))
     clock.advance(LAG_MS / 1000 + 1)
     return crates

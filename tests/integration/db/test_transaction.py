@@ -29,7 +29,7 @@ def _item(name: str, **attributes: object) -> Item:
 
 
 @pytest.fixture
-def crates_with_pallet(crates: CrateTable) -> CrateTable:
+def pallet_table(crates: CrateTable) -> CrateTable:
     """A table that holds a pallet in version 1."""
     tx = Transaction(crates.store)
     tx.insert(_item("pallet", version=1))
@@ -38,10 +38,8 @@ def crates_with_pallet(crates: CrateTable) -> CrateTable:
 
 
 @pytest.mark.parametrize("failing", [0, 1, 2, 3])
-def test_failed_condition_raises_the_error_of_its_action(
-    crates_with_pallet: CrateTable, failing: int
-) -> None:
-    store = crates_with_pallet.store
+def test_failed_condition_raises_its_error(pallet_table: CrateTable, failing: int) -> None:
+    store = pallet_table.store
     wrong = [number == failing for number in range(4)]
     tx = Transaction(store)
     tx.insert(
@@ -54,31 +52,29 @@ def test_failed_condition_raises_the_error_of_its_action(
         on_condition_failed=lambda: Conflict("the box is gone"),
     )
     tx.update(
-        ("shelf", "HEAD"),
+        ("position", "HEAD"),
         "SET #n = :n",
         names={"#n": "n"},
         values={":n": 1},
         condition="attribute_exists(PK)" if wrong[2] else None,
-        on_condition_failed=lambda: Conflict("the shelf is gone"),
+        on_condition_failed=lambda: Conflict("the position is gone"),
     )
     tx.delete(
         ("dock", "HEAD"),
         condition="attribute_exists(PK)" if wrong[3] else None,
         on_condition_failed=lambda: Conflict("the dock is gone"),
     )
-    meanings = ["the code is taken", "the box is gone", "the shelf is gone", "the dock is gone"]
+    meanings = ["the code is taken", "the box is gone", "the position is gone", "the dock is gone"]
 
     with pytest.raises(Conflict, match=meanings[failing]):
         tx.commit()
 
-    for name in ("crate", "box", "shelf"):
+    for name in ("crate", "box", "position"):
         assert store.get((name, "HEAD")) is None
 
 
-def test_first_of_several_failed_conditions_determines_the_error(
-    crates_with_pallet: CrateTable,
-) -> None:
-    tx = Transaction(crates_with_pallet.store)
+def test_first_of_several_failed_conditions_determines_the_error(pallet_table: CrateTable) -> None:
+    tx = Transaction(pallet_table.store)
     tx.insert(_item("pallet"), on_condition_failed=lambda: Conflict("first"))
     tx.delete(
         ("x", "HEAD"),
@@ -117,9 +113,7 @@ def test_transient_errors_are_retried(crates: CrateTable, aws_faults: AwsFaults,
 
 
 @pytest.mark.usefixtures("clock")
-def test_counter_is_incremented_once_despite_lost_responses(
-    crates: CrateTable, aws_faults: AwsFaults
-) -> None:
+def test_lost_responses_increment_a_counter_once(crates: CrateTable, aws_faults: AwsFaults) -> None:
     turns = count()
     tx = Transaction(crates.store)
     tx.update(("n", "HEAD"), "ADD #n :one", names={"#n": "n"}, values={":one": 1})
@@ -170,9 +164,7 @@ def test_retried_transaction_has_the_time_of_its_commit(
 
 
 @pytest.mark.usefixtures("clock")
-def test_permanent_error_is_raised_without_a_retry(
-    crates: CrateTable, aws_faults: AwsFaults
-) -> None:
+def test_permanent_error_is_not_retried(crates: CrateTable, aws_faults: AwsFaults) -> None:
     tx = Transaction(crates.store)
     tx.insert(_item("crate"))
     with (
@@ -185,9 +177,7 @@ def test_permanent_error_is_raised_without_a_retry(
     assert len(seen.calls) == 1
 
 
-def test_more_than_100_actions_are_refused_without_a_call(
-    crates: CrateTable, aws_faults: AwsFaults
-) -> None:
+def test_more_than_100_actions_are_refused(crates: CrateTable, aws_faults: AwsFaults) -> None:
     tx = Transaction(crates.store)
     for number in range(MAX_ACTIONS):
         tx.insert(_item(f"crate {number}"))
@@ -224,9 +214,7 @@ def test_use_case_is_retried_after_a_stale_read_with_the_same_id(crates: CrateTa
     assert crates.store.get(("place 2", "HEAD"))
 
 
-def test_use_case_with_permanent_stale_reads_ends_at_the_deadline(
-    crates: CrateTable, clock: Clock
-) -> None:
+def test_permanent_stale_reads_end_at_the_deadline(crates: CrateTable, clock: Clock) -> None:
     crates.store.deadline = Deadline(5_000)
     began = clock.monotonic()
 

@@ -80,9 +80,7 @@ def test_permission_is_checked_before_key_and_body(stack: Stack) -> None:
 
 
 @pytest.mark.parametrize("claims", [{"kind": "mobile"}, {"second_factor": False}])
-def test_token_without_second_factor_may_only_list_products(
-    stack: Stack, claims: dict[str, Any]
-) -> None:
+def test_token_without_second_factor_is_limited(stack: Stack, claims: dict[str, Any]) -> None:
     user = Erp(stack.gateway, stack.user_token(**claims, permissions="inventory.manage"))
 
     assert user.get("/products").status == 200

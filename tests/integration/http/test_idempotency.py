@@ -146,9 +146,7 @@ def test_failure_of_aws_releases_the_key(erp: Erp, aws_faults: AwsFaults, clock:
 @pytest.mark.parametrize(
     "key", ["", " ", "a b", "é", "a\n", "\x00", "\x7f", "x" * 256, "\ud800", "\u200b"]
 )
-def test_key_must_be_printable_ascii_of_at_most_255_characters(
-    stack: Stack, erp: Erp, key: str
-) -> None:
+def test_key_has_at_most_255_printable_ascii_characters(stack: Stack, erp: Erp, key: str) -> None:
     answer = erp.post("/products", BOLT, key=key)
 
     assert (answer.status, answer.code) == (400, "bad_request")

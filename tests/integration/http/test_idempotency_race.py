@@ -7,9 +7,7 @@ from tests.gateway import Erp
 from tests.integration.write_routes import BOLT
 
 
-def test_repeated_request_during_the_commit_gets_duplicate_in_flight(
-    erp: Erp, aws_faults: AwsFaults
-) -> None:
+def test_repeat_during_the_commit_is_duplicate_in_flight(erp: Erp, aws_faults: AwsFaults) -> None:
     first = erp.post("/products", BOLT, key="k1")
 
     def meets_transaction(call: Call, forward: Any) -> Any:

@@ -163,9 +163,7 @@ def test_request_without_the_scope_is_counted(stack: Stack, mini: Erp) -> None:
 
 
 @pytest.mark.parametrize("state", ["suspended", "cancelled", "moved"])
-def test_request_of_an_inactive_tenant_has_the_headers_and_is_not_counted(
-    mini: Erp, state: str
-) -> None:
+def test_request_of_inactive_tenant_has_headers_and_is_not_counted(mini: Erp, state: str) -> None:
     mini.get("/products")
     moved_to = "https://wms.mini.test" if state == "moved" else None
     provisioning.set_state("mini", state, moved_to=moved_to)  # type: ignore[arg-type]
@@ -177,9 +175,7 @@ def test_request_of_an_inactive_tenant_has_the_headers_and_is_not_counted(
         assert read_rate_limit(answer) == (LIMIT, LIMIT - 1, 60)
 
 
-def test_request_of_a_revoked_client_has_the_headers_and_is_not_counted(
-    stack: Stack, mini: Erp
-) -> None:
+def test_request_of_revoked_client_has_headers_and_is_not_counted(stack: Stack, mini: Erp) -> None:
     assert mini
     credentials = provisioning.create_client("mini", "ERP")
     revoked = stack.erp("mini", client=credentials.client_id)
@@ -231,9 +227,7 @@ def test_failure_has_the_limit_headers(mini: Erp, aws_faults: AwsFaults) -> None
     assert (answer.status, read_rate_limit(answer)[:2]) == (503, (LIMIT, LIMIT - 2))
 
 
-def test_refused_request_does_not_use_the_idempotency_key(
-    mini: Erp, minute_clock: Clock, stack: Stack
-) -> None:
+def test_refused_request_does_not_use_the_key(mini: Erp, minute_clock: Clock, stack: Stack) -> None:
     use_up(mini)
     assert_refused(mini.post("/products", BOLT, key="k1"), seconds=60)
     assert stack.items("mini") == []

@@ -72,9 +72,7 @@ def test_lease_applied_twice_loses_tokens_but_exceeds_no_limit(
     assert passed == LIMIT - 4
 
 
-def test_lease_of_a_killed_environment_is_lost(
-    stack: Stack, mini: Erp, aws_faults: AwsFaults
-) -> None:
+def test_killed_environment_loses_its_lease(stack: Stack, mini: Erp, aws_faults: AwsFaults) -> None:
     assert stack.erp("mini", client="shop").get("/products").status == 200
     with pytest.raises(Killed), aws_faults.faulty(kill_after(0)):
         mini.get("/products")
@@ -96,9 +94,7 @@ def _caller(stack: Stack) -> Caller:
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_table_grants_the_same_leases_as_the_simulation(
-    stack: Stack, mini: Erp, pattern: str
-) -> None:
+def test_table_grants_the_leases_of_the_simulation(stack: Stack, mini: Erp, pattern: str) -> None:
     """So the results of tests/unit/http/test_leases.py hold for the table as well."""
     assert mini
     store, item = stack.store("mini"), WindowItem()

@@ -28,10 +28,7 @@ def two_receipts_of_one_line(stack: Stack) -> Acts:
     receiving = _receiving(stack)
     order = receiving.order({"qty": 10})
     first, second = receiving.started(order), receiving.started(order)
-    return [
-        lambda: receiving.receive(first, 6),
-        lambda: receiving.receive(second, 6),
-    ]
+    return [lambda: receiving.receive(first, 6), lambda: receiving.receive(second, 6)]
 
 
 def one_serial_on_two_receipts(stack: Stack) -> Acts:
@@ -300,10 +297,7 @@ def two_releases_of_one_transfer_order(stack: Stack) -> Acts:
 def receipts_of_two_transfer_orders(stack: Stack) -> Acts:
     transfers = TransferScenario(stack.erp())
     transfers.yard.stock("BRICK", 9)
-    first, second = (
-        transfers.underway(("BRICK", 4)),
-        transfers.underway(("BRICK", 5)),
-    )
+    first, second = (transfers.underway(("BRICK", 4)), transfers.underway(("BRICK", 5)))
     return [
         lambda: transfers.receive(first, {"item_code": "BRICK", "qty": 4}),
         lambda: transfers.receive(second, {"item_code": "BRICK", "qty": 5}),
@@ -335,10 +329,7 @@ def two_closes_of_one_transfer_order(stack: Stack) -> Acts:
 def two_waves_with_one_picking(stack: Stack) -> Acts:
     waves = WaveScenario(_warehouse(stack))
     first, both, third = waves.pickings(3)
-    return [
-        lambda: waves.create([first, both]),
-        lambda: waves.create([both, third]),
-    ]
+    return [lambda: waves.create([first, both]), lambda: waves.create([both, third])]
 
 
 def release_of_a_wave_during_the_cancellation_of_a_picking(stack: Stack) -> Acts:
@@ -346,10 +337,7 @@ def release_of_a_wave_during_the_cancellation_of_a_picking(stack: Stack) -> Acts
     waves.yard.stock("BRICK", 1)
     first, second = waves.pickings(2)
     number = waves.wave([first, second], "plan")
-    return [
-        lambda: waves.act(number, "release"),
-        lambda: waves.yard.act(first, "cancel"),
-    ]
+    return [lambda: waves.act(number, "release"), lambda: waves.yard.act(first, "cancel")]
 
 
 def cancellation_of_a_wave_during_the_end_of_its_last_picking(stack: Stack) -> Acts:

@@ -11,13 +11,13 @@ from tests.warehouse_scenario import PRODUCTS
 
 
 @pytest.fixture
-def warehouse_erp(erp: Erp) -> Erp:
+def yard_erp(erp: Erp) -> Erp:
     """An ERP whose tenant has the warehouses YARD and SHOP with three positions each."""
-    once(erp, "shelves", lambda: _furnish(erp))
+    once(erp, "stock fixtures", lambda: _create_master_data(erp))
     return erp
 
 
-def _furnish(erp: Erp) -> None:
+def _create_master_data(erp: Erp) -> None:
     for code in ("YARD", "SHOP"):
         assert erp.post("/warehouses", {"whs_code": code, "name": code.title()}).status == 201
         for bin_code in ("A-01", "A-02", "B-01"):
@@ -28,13 +28,13 @@ def _furnish(erp: Erp) -> None:
 
 
 @pytest.fixture
-def adjust(warehouse_erp: Erp) -> Callable[..., Any]:
+def adjust(yard_erp: Erp) -> Callable[..., Any]:
     """Return a function that adjusts stock, by default of BRICK at A-01 in YARD."""
 
     def adjusted(**changes: object) -> Any:
         body = {
             "item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01", "reason": "Counted",
         }  # fmt: skip
-        return warehouse_erp.post("/stock-adjustments", body | changes)
+        return yard_erp.post("/stock-adjustments", body | changes)
 
     return adjusted

@@ -12,14 +12,14 @@ from tests.stock_invariants import prove
 type Adjust = Callable[..., Any]
 
 
-def test_count_creates_stock(warehouse_erp: Erp, adjust: Adjust, stack: Stack) -> None:
+def test_count_creates_stock(yard_erp: Erp, adjust: Adjust, stack: Stack) -> None:
     answer = adjust(counted_qty=12.5)
 
     assert answer.status == 201
     made = answer.data
     assert (made["qty_before"], made["qty_after"], made["reason"]) == (0, 12.5, "Counted")
-    [row] = warehouse_erp.get("/stocks").data
-    product = warehouse_erp.get("/products", query={"item_code": "BRICK"}).data[0]
+    [row] = yard_erp.get("/stocks").data
+    product = yard_erp.get("/products", query={"item_code": "BRICK"}).data[0]
     assert row == {
         "id": 1,
         "product_id": product["id"],
@@ -41,7 +41,7 @@ def test_count_creates_stock(warehouse_erp: Erp, adjust: Adjust, stack: Stack) -
         "created_at": made["created_at"],
         "updated_at": made["created_at"],
     }
-    [level] = warehouse_erp.get("/stock-levels").data
+    [level] = yard_erp.get("/stock-levels").data
     assert level == {
         "product_id": product["id"],
         "item_code": "BRICK",
@@ -53,9 +53,9 @@ def test_count_creates_stock(warehouse_erp: Erp, adjust: Adjust, stack: Stack) -
         "quarantine": 0,
         "updated_at": made["created_at"],
     }
-    [total] = warehouse_erp.get("/stock-levels", query={"totals": "true"}).data
+    [total] = yard_erp.get("/stock-levels", query={"totals": "true"}).data
     assert total == level | {"whs_code": None}
-    movement = warehouse_erp.get(answer.headers["Location"].partition("/api/v1")[2]).data
+    movement = yard_erp.get(answer.headers["Location"].partition("/api/v1")[2]).data
     assert movement == {
         "id": made["movement_id"],
         "type": "adjustment",
@@ -76,7 +76,7 @@ def test_count_creates_stock(warehouse_erp: Erp, adjust: Adjust, stack: Stack) -
     prove(stack.store())
 
 
-def test_adjustments_add_up_in_the_ledger(warehouse_erp: Erp, adjust: Adjust, stack: Stack) -> None:
+def test_adjustments_add_up_in_the_ledger(yard_erp: Erp, adjust: Adjust, stack: Stack) -> None:
     adjust(increase=10)
     adjust(decrease=4)
     adjust(counted_qty=7)
@@ -85,21 +85,21 @@ def test_adjustments_add_up_in_the_ledger(warehouse_erp: Erp, adjust: Adjust, st
     adjust(increase=2, item_code="CEMENT", batch="L1", expiry_date="2030-01-31")
     adjust(increase=1, warehouse="SHOP")
 
-    rows = warehouse_erp.get("/stocks").data
+    rows = yard_erp.get("/stocks").data
     assert [(row["item_code"], row["qty"], row["status"]) for row in rows] == [
         ("BRICK", 0, "out"), ("CEMENT", 2, "in"), ("BRICK", 1, "in"),
     ]  # fmt: skip
-    moved = warehouse_erp.walk(
+    moved = yard_erp.walk(
         "/stock-movements", sort="created_at", item_code="BRICK", warehouse="YARD"
     )
     signed = [(one["qty"], one["to"] is not None) for one in moved]
     assert signed == [(10, True), (4, False), (1, True), (7, False)]
-    assert [row["on_hand"] for row in warehouse_erp.get("/stock-levels").data] == [0, 1, 2]
+    assert [row["on_hand"] for row in yard_erp.get("/stock-levels").data] == [0, 1, 2]
     prove(stack.store())
 
 
-def test_change_of_status_reduces_the_available_quantity(
-    warehouse_erp: Erp, adjust: Adjust, stack: Stack
+def test_change_of_status_reduces_available_stock(
+    yard_erp: Erp, adjust: Adjust, stack: Stack
 ) -> None:
     adjust(increase=10)
     adjust(to_status="quarantine", qty=3)
@@ -107,14 +107,12 @@ def test_change_of_status_reduces_the_available_quantity(
 
     assert (answer.data["qty_before"], answer.data["qty_after"]) == (3, 0)
     adjust(to_status="quarantine", qty=2)
-    [level] = warehouse_erp.get("/stock-levels").data
+    [level] = yard_erp.get("/stock-levels").data
     assert (level["on_hand"], level["available"], level["quarantine"]) == (10, 5, 2)
     prove(stack.store())
 
 
-def test_serial_in_stock_is_refused_elsewhere(
-    warehouse_erp: Erp, adjust: Adjust, stack: Stack
-) -> None:
+def test_serial_in_stock_is_refused_elsewhere(yard_erp: Erp, adjust: Adjust, stack: Stack) -> None:
     assert adjust(item_code="DRILL", serial="S-1", increase=1).status == 201
 
     elsewhere = adjust(item_code="DRILL", serial="S-1", increase=1, bin_code="B-01")
@@ -123,7 +121,7 @@ def test_serial_in_stock_is_refused_elsewhere(
     assert "S-1 is in stock already" in elsewhere.json()["message"]
     assert adjust(item_code="DRILL", serial="S-1", decrease=1).status == 201
     assert adjust(item_code="DRILL", serial="S-1", increase=1, bin_code="B-01").status == 201
-    [row] = warehouse_erp.get("/stocks", query={"serial": "S-1"}).data
+    [row] = yard_erp.get("/stocks", query={"serial": "S-1"}).data
     assert (row["qty"], row["position"]["bin_code"]) == (1, "B-01")
     prove(stack.store())
 
@@ -184,18 +182,16 @@ def test_decrease_below_zero_is_refused(adjust: Adjust, stack: Stack) -> None:
     prove(stack.store())
 
 
-def test_product_and_position_with_stock_cannot_be_deleted(
-    warehouse_erp: Erp, adjust: Adjust
-) -> None:
+def test_product_and_position_with_stock_cannot_be_deleted(yard_erp: Erp, adjust: Adjust) -> None:
     adjust(increase=5)
-    product = warehouse_erp.get("/products", query={"item_code": "BRICK"}).data[0]["id"]
-    position = warehouse_erp.get("/warehouse-positions", query={"bin_code": "A-01"}).data[0]["id"]
+    product = yard_erp.get("/products", query={"item_code": "BRICK"}).data[0]["id"]
+    position = yard_erp.get("/warehouse-positions", query={"bin_code": "A-01"}).data[0]["id"]
 
     for path in (f"/products/{product}", f"/warehouse-positions/{position}"):
-        refused = warehouse_erp.delete(path)
+        refused = yard_erp.delete(path)
         assert (refused.status, refused.code) == (409, "conflict")
         assert "stock" in refused.json()["message"]
-    assert warehouse_erp.patch(f"/products/{product}", {"item_code": "STONE"}).status == 409
+    assert yard_erp.patch(f"/products/{product}", {"item_code": "STONE"}).status == 409
     adjust(counted_qty=0)
-    assert warehouse_erp.delete(f"/products/{product}").status == 200
-    assert warehouse_erp.delete(f"/warehouse-positions/{position}").status == 200
+    assert yard_erp.delete(f"/products/{product}").status == 200
+    assert yard_erp.delete(f"/warehouse-positions/{position}").status == 200

@@ -17,7 +17,7 @@ from shared.kernel.clock import instant, now_ms
 from shared.kernel.events.kinds import AnyEventKind
 from tests.clock import Clock
 from tests.gateway import Response
-from tests.lists.description import NO_MOMENT
+from tests.lists.spec import NO_MOMENT
 from tests.stack import ADDRESS
 from tests.webhook_scenario import WebhookScenario, respond_500
 

@@ -14,15 +14,15 @@ def _no_totals() -> Totals:
     pytest.fail("totals may be read only to choose between partitions")
 
 
-def _planned(**asked: Any) -> tuple[int, str, bool, str | None]:
+def _planned(**query: Any) -> tuple[int, str, bool, str | None]:
     access, ordered = choose_access_path(
-        CRATES, ListQuery(sort="name", descending=False, **asked), _no_totals
+        CRATES, ListQuery(sort="name", descending=False, **query), _no_totals
     )
     return access.index, access.partition, ordered, access.total_name
 
 
 @pytest.mark.parametrize(
-    ("asked", "plan"),
+    ("query", "plan"),
     [
         # sort order of all rows or of one status: read in index order
         ({}, (2, "crate", True, None)),
@@ -41,23 +41,21 @@ def _planned(**asked: Any) -> tuple[int, str, bool, str | None]:
     ],
 )
 def test_plan_reads_the_most_selective_partition(
-    asked: Mapping[str, Any], plan: tuple[int, str, bool, str | None]
+    query: Mapping[str, Any], plan: tuple[int, str, bool, str | None]
 ) -> None:
-    assert _planned(**asked) == plan
+    assert _planned(**query) == plan
 
 
 @pytest.mark.parametrize(
-    ("asked", "index"),
+    ("query", "index"),
     [
         ({"equal": {"colour": "red"}}, 2),
         ({"contains": {"name": "a"}}, 2),
         ({"contains": {"name": "a"}, "equal": {"status": "open"}}, 5),
     ],
 )
-def test_other_filters_gather_from_the_most_selective_index(
-    asked: Mapping[str, Any], index: int
-) -> None:
-    planned = _planned(**asked)
+def test_other_filters_use_the_most_selective_index(query: Mapping[str, Any], index: int) -> None:
+    planned = _planned(**query)
 
     assert planned[0] == index
     assert planned[2] is False

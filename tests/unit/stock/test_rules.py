@@ -35,7 +35,6 @@ def row(bin_code: str = "A-01", **more: object) -> StockRow:
 
 
 def blank(bin_code: str = "B-01", **more: object) -> StockRow:
-    """Return an empty row."""
     return row(
         bin_code, id=0, qty=Decimal(0), allocated=Decimal(0), status="out", received_at=NOW,
         created_at=NOW, **more,

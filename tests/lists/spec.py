@@ -58,7 +58,7 @@ class Filter:
     Attributes:
         values: Number of rows → values to test; the cost of the first one is measured.
         matches: Whether a row matches a value.
-        invalid_values: Values that are refused with 422.
+        invalid: Values that are refused with 422.
         selective: Whether few rows share a value (a reference, a product, a position), or each
             value has a total (a status). The cost of the first page must not depend on the number
             of rows.
@@ -66,7 +66,7 @@ class Filter:
 
     values: Callable[[int], Sequence[str]]
     matches: Callable[[Row, str], bool]
-    invalid_values: Sequence[str] = ()
+    invalid: Sequence[str] = ()
     selective: bool = False
 
 
@@ -180,7 +180,7 @@ def equal(name: str, value: Callable[[int], str], *, selective: bool = True) -> 
     """Return a filter by a text field; `value` returns its value in row n."""
     return Filter(
         lambda count: (value(max(1, count // 2)), value(max(1, count)), "no such value"),
-        lambda row, asked: row[name] == asked,
+        lambda row, part: row[name] == part,
         INVALID_TEXTS,
         selective,
     )
@@ -190,7 +190,7 @@ def contains_text(*names: str, values: Sequence[str]) -> Filter:
     """Return a filter by a substring of one of the fields, ignoring case and accents."""
     return Filter(
         lambda _: values,
-        lambda row, asked: any(folded(asked) in folded(str(row[name])) for name in names),
+        lambda row, part: any(folded(part) in folded(str(row[name])) for name in names),
         INVALID_TEXTS,
     )
 
