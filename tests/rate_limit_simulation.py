@@ -25,8 +25,8 @@ class WindowItem:
         self.before_lease()
         self.lease_requests += 1
         now = self.state
-        fits = now.leased <= request.most_leased and (
-            not request.extra or now.spare <= request.most_spare
+        fits = now.leased <= request.max_leased and (
+            not request.extra or now.spare <= request.max_spare
         )
         if now.leased and not fits:
             return LeaseResult(granted=False, state=now)

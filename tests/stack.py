@@ -67,7 +67,7 @@ def _clear_stack_caches() -> None:
     signing.public_key.cache_clear()
     directory.directory.clear()
     limiter.forget()
-    bookmarks._remembered.clear()
+    bookmarks._cached_positions.clear()
     delivery._unseal.cache_clear()
     _Quota.refill()
 
@@ -151,7 +151,7 @@ class Stack:
         for event in self.events(slug):
             key = {name: event[name] for name in ("PK", "SK")}
             aws.client("dynamodb").delete_item(TableName=config().outbox_table, Key=key)
-        bookmarks._remembered.clear()
+        bookmarks._cached_positions.clear()
 
     def keep(self) -> Callable[[], None]:
         """Return a function that restores every table to its present state."""
@@ -159,7 +159,7 @@ class Stack:
 
         def restore() -> None:
             kept.restore()
-            bookmarks._remembered.clear()
+            bookmarks._cached_positions.clear()
 
         return restore
 
@@ -213,7 +213,7 @@ def once[R](erp: Erp, what: Hashable, prepare: Callable[[], R]) -> R:
         result = prepare()
         if _has_only_tables():
             _prepared[name] = Snapshot.take(ACCOUNT, REGION), result
-    bookmarks._remembered.clear()
+    bookmarks._cached_positions.clear()
     assert erp.get("/warehouses").status == 200
     return result
 

@@ -54,12 +54,12 @@ class StoredState:
     holds: dict[tuple[str, int], int] = field(default_factory=dict)
 
 
-def prove(store: Store) -> None:
+def assert_invariants(store: Store) -> None:
     """Assert the invariants of `check_invariants` on the table of a tenant."""
-    check(read_books(stored_items(ACCOUNT, REGION, store.table)))
+    check(read_state(stored_items(ACCOUNT, REGION, store.table)))
 
 
-def read_books(items: Iterable[Attributes]) -> StoredState:
+def read_state(items: Iterable[Attributes]) -> StoredState:
     """Return the stored state that the items of a table hold."""
     state = StoredState()
     places: dict[str, list[Any]] = {

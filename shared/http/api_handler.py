@@ -167,7 +167,7 @@ class ApiHandler:
             return _read(call, match.operation, store, request)
 
     def _match(self, path: str) -> dict[str, RouteMatch]:
-        """Return the operations on a path by method; a fixed word goes before a parameter.
+        """Return the operations on a path by method; a literal segment goes before a parameter.
 
         So `/warehouse-positions/bulk` is never the position `bulk`, whatever the method.
         """
@@ -231,8 +231,8 @@ class ApiHandler:
     def _ensure_if_match(self, tx: Transaction, call: _Call, request: Request[Any, Any]) -> None:
         """Compare If-Match with what GET would respond now.
 
-        GET of the same path where there is one (a part of a resource, such as its map), otherwise
-        of the resource that the path begins with. If-Match is ignored for a list.
+        Uses GET of the same path; if there is none, GET of the resource (`/x/{id}`). If-Match is
+        ignored for a list.
         """
         if_match = call.headers.get("if-match")
         if if_match is None:
@@ -333,7 +333,7 @@ def _path_values(match: RouteMatch, caller: Caller) -> Mapping[str, str]:
 
 
 def _refuse(operation: Operation, request: Request[Any, Any], tx: Transaction) -> NoReturn:
-    """Have the handler refuse an invalid body, with the problems of its own rules."""
+    """Run the handler on an invalid body; it must raise, with the problems of its rules."""
     operation.handler(tx, request)
     message = f"{operation.name} accepted an invalid body"
     raise AssertionError(message)

@@ -46,8 +46,8 @@ class RateLimiter:
     def admit(self, store: Store, tenant: Tenant, caller: Caller) -> None:
         """Count a request.
 
-        A request that cannot be counted because of an error of AWS is admitted: availability goes
-        before the limit.
+        A request that cannot be counted because of an error of AWS is admitted, because
+        availability is more important than the limit.
 
         Args:
             store: The tenant's table.
@@ -127,12 +127,12 @@ def _lease(store: Store, subject: str, window: int, request: LeaseRequest) -> Le
         ":tokens": request.tokens,
         ":spare": request.extra - request.returned,
         ":newcomers": int(request.is_first),
-        ":most_leased": request.most_leased,
+        ":most_leased": request.max_leased,
         ":expiry": (began + WINDOW_MS + _KEPT_MS) // 1000,
     }
     if request.extra:
         room += " AND spare <= :most_spare"
-        values = {**values, ":most_spare": request.most_spare}
+        values = {**values, ":most_spare": request.max_spare}
     try:
         answer = store.client.update_item(
             TableName=store.table,

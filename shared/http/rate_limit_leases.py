@@ -3,9 +3,9 @@
 All environments share one item per credential and minute (a window). Each request takes one token.
 An environment that has none left leases one token and some spare ones in one write, and then
 admits as many requests without a write. Spare tokens of one environment are missing in the others,
-so all unspent spare tokens together are at most `spare_budget` of the limit: at most so many
-requests are refused too early. The limit is never exceeded, also not after it was lowered: spare
-tokens are then used only up to the lower limit.
+so all unspent spare tokens together are at most `spare_budget` of the limit: up to that many
+requests may be refused early. The limit is never exceeded, even after it was lowered: spare tokens
+are then used only up to the lower limit.
 
 Each environment leases an equal share of the spare budget.
 """
@@ -44,12 +44,12 @@ class LeaseRequest:
         return 1 + self.extra
 
     @property
-    def most_leased(self) -> int:
+    def max_leased(self) -> int:
         """Largest number of leased tokens at which the request is granted."""
         return self.limit - self.tokens
 
     @property
-    def most_spare(self) -> int:
+    def max_spare(self) -> int:
         """Largest number of spare tokens, including `returned`, at which it is granted."""
         return spare_budget(self.limit) - self.extra + self.returned
 
@@ -63,8 +63,8 @@ class LeaseResult:
 
 
 type Lease = Callable[[LeaseRequest], LeaseResult]
-"""Grants a request when the item has at most `most_leased` leased tokens and, when `extra` is not
-0, at most `most_spare` spare tokens. A missing item grants every request. A grant adds the tokens
+"""Grants a request when the item has at most `max_leased` leased tokens and, when `extra` is not
+0, at most `max_spare` spare tokens. A missing item grants every request. A grant adds the tokens
 to `leased`, and `extra` less `returned` to `spare`."""
 
 _EXPECTED = 2
@@ -86,7 +86,7 @@ class LocalBudget:
         expected: Number of environments in the previous window; 0: unknown.
     """
 
-    __slots__ = ("_carried", "_expected", "_is_new", "_left", "_limit", "_state", "window")
+    __slots__ = ("_expected", "_is_new", "_left", "_limit", "_state", "_unreturned_spare", "window")
 
     def __init__(self, window: int, expected: int = 0) -> None:
         self.window = window
@@ -94,7 +94,7 @@ class LocalBudget:
         self._state = WindowState()
         self._is_new = True
         self._left = 0
-        self._carried = 0
+        self._unreturned_spare = 0
         self._limit = 0
 
     def next_window(self, window: int) -> "LocalBudget":
@@ -128,23 +128,23 @@ class LocalBudget:
         return max(0, limit - self._state.leased + self._left)
 
     def _request_lease(self, limit: int, extra: int, lease: Lease) -> bool:
-        returned = 0 if self._left else self._carried
+        returned = 0 if self._left else self._unreturned_spare
         request = LeaseRequest(limit, extra, returned, is_first=self._is_new)
-        self._carried -= returned
+        self._unreturned_spare -= returned
         result = lease(request)
         self._state = result.state
         self._limit = limit
         if not result.granted:
-            self._carried += request.returned
+            self._unreturned_spare += request.returned
             return False
         self._is_new = False
         self._left += extra
-        self._carried += extra
+        self._unreturned_spare += extra
         return True
 
     def _extra(self, limit: int) -> int:
         """Return the spare tokens to lease: an equal share of the budget, as far as it is free."""
-        free = spare_budget(limit) - max(0, self._state.spare - self._carried)
+        free = spare_budget(limit) - max(0, self._state.spare - self._unreturned_spare)
         environments = max(self._state.environments, self._expected) or _EXPECTED
         share = -(-spare_budget(limit) // environments)
         return max(0, min(share, free, limit - self._state.leased - 1))

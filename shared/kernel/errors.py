@@ -16,7 +16,7 @@ class Code:
     `status` is the HTTP status, `meaning` what the code says, `action` what the caller can do.
     `is_stored` says whether an answer with this code is kept under an Idempotency-Key and
     repeated. It is not where the caller can correct the request and send it again under the same
-    key (422, approvals), and not where the cause passes by itself (429, 5xx, a request in flight).
+    key (422, approvals), and not where the cause is temporary (429, 5xx, a request in flight).
     """
 
     status: int

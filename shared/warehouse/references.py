@@ -37,12 +37,14 @@ A retirement has one action per kind and shard, and one for the mark: with 6 kin
 97 of the 100 actions of a transaction."""
 
 
-def register_references(tx: Transaction, holder: str, named: Mapping[str, Iterable[int]]) -> None:
+def register_references(
+    tx: Transaction, holder: str, ids_by_facet: Mapping[str, Iterable[int]]
+) -> None:
     """Stage the register item of an open document.
 
     `named` has the ids of the master data by facet (product, warehouse, position).
     """
-    ids = {facet: set(numbers) for facet, numbers in named.items()}
+    ids = {facet: set(numbers) for facet, numbers in ids_by_facet.items()}
     present = {facet: numbers for facet, numbers in ids.items() if numbers}
     tx.put({PARTITION_KEY: _REGISTER, SORT_KEY: holder, **present})
 
@@ -54,16 +56,16 @@ def release_references(tx: Transaction, holder: str) -> None:
 
 def change_stock_count(tx: Transaction, facet: str, number: int, difference: int) -> None:
     """Change the number of stock rows of a product or position by `difference`."""
-    tx.update(_hold_key(facet, number), "ADD holds :more", values={":more": difference})
+    tx.update(_stock_count_key(facet, number), "ADD holds :more", values={":more": difference})
 
 
 def has_stock(store: Store, facet: str, number: int) -> bool:
     """Return whether a product or a position has stock."""
-    found = store.get_many([_hold_key(facet, number)])
+    found = store.get_many([_stock_count_key(facet, number)])
     return any(int(item["holds"]) > 0 for item in found.values())
 
 
-def _hold_key(facet: str, number: int) -> Key:
+def _stock_count_key(facet: str, number: int) -> Key:
     return (f"held#{facet}#{number}", "COUNT")
 
 
@@ -98,14 +100,16 @@ def assignment_key(product: Key, position: Key) -> Key:
     return (product[0], f"{_ASSIGNMENT}{position[0]}")
 
 
-def assign(tx: Transaction, product: Key, position: Key, *, product_id: int, holder: int) -> None:
+def assign(
+    tx: Transaction, product: Key, position: Key, *, product_id: int, pick_face_id: int
+) -> None:
     """Record that the pick face with the id `holder` assigns a product to a position.
 
     The commit raises StaleRead when the assignment exists. The change must call
     `Transaction.fence` before it reads the product and the position.
     """
     partition, sort = assignment_key(product, position)
-    tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "id": holder})
+    tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "id": pick_face_id})
     tx.add_to_set(position, ASSIGNED, product_id)
 
 

@@ -17,7 +17,7 @@ from tests.bench.request_cost import Gauge
 from tests.bench.warehouse import BINS, BenchWarehouse, code
 from tests.faults import Answer, AwsFaults, Call, Forward, cancelled_transaction
 from tests.gateway import Erp, Response
-from tests.stock_invariants import prove
+from tests.stock_invariants import assert_invariants
 
 PICKERS, PICKS = 8, 10
 _CALL_S = 0.02
@@ -161,7 +161,7 @@ def work(meter: Gauge, aws_faults: AwsFaults, *, pickers: int, places: int) -> P
         with ThreadPoolExecutor(pickers) as pool:
             answers = [one for many in pool.map(pick, range(1, pickers + 1)) for one in many]
         seconds = time.monotonic() - began
-    prove(meter.stack.store())
+    assert_invariants(meter.stack.store())
     [level] = meter.erp.get("/stock-levels", query={"item_code": code(1)}).data
     shown = [meter.erp.get(f"/pickings/{picker}").data for picker in range(1, pickers + 1)]
     assert level["on_hand"] == level["allocated"] == pickers * PICKS

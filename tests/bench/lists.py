@@ -299,7 +299,7 @@ class _Bench:
         def walk(erp: Erp) -> Iterator[Response]:
             for page in range(1, count // per_page + 1):
                 if fresh:
-                    bookmarks._remembered.clear()
+                    bookmarks._cached_positions.clear()
                 yield self._get(erp, query={"page": page, "per_page": per_page})
 
         return walk
@@ -310,7 +310,7 @@ class _Bench:
             yield answer
             while following := answer.json()["links"]["next"]:
                 if fresh:
-                    bookmarks._remembered.clear()
+                    bookmarks._cached_positions.clear()
                 answer = _checked(erp.follow(following))
                 yield answer
 
@@ -331,7 +331,7 @@ class _Bench:
         return Row(cells, "all", equal == len(ours))
 
     def _answers(self, erp: Erp, query: Query) -> list[str]:
-        bookmarks._remembered.clear()
+        bookmarks._cached_positions.clear()
         answer = self._get(erp, query=query)
         following = answer.json()["links"]["next"]
         return [answer.text, _checked(erp.follow(following)).text if following else ""]
@@ -346,7 +346,7 @@ def _write_to_moto(table: InMemoryTable) -> None:
 
 def _forget_bookmarks(table: InMemoryTable) -> None:
     table.expire()
-    bookmarks._remembered.clear()
+    bookmarks._cached_positions.clear()
 
 
 def _checked(answer: Response, *statuses: int) -> Response:

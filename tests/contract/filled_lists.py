@@ -133,7 +133,7 @@ class FilledLists:
             erp = self.stack.erp(tenant)
             self._lists[*name, tenant] = FilledList(spec, count, times, table, erp)
         # The service reads every list from the same table name.
-        bookmarks._remembered.clear()
+        bookmarks._cached_positions.clear()
         table.expire()
         table.name = config().tenant_table(tenant)
         self._active_table = table

@@ -37,7 +37,7 @@ def on_dynamodb(lists: FilledLists, list_name: str) -> Iterator[FilledList]:
 
 def test_in_memory_table_answers_as_dynamodb(lists: FilledLists, on_dynamodb: FilledList) -> None:
     def walked(query: Query) -> list[str]:
-        bookmarks._remembered.clear()
+        bookmarks._cached_positions.clear()
         answer = on_dynamodb.get(query)
         texts = [answer.text]
         if following := answer.json()["links"]["next"]:

@@ -143,7 +143,7 @@ def ids(listing: FilledList, answers: Iterator[Response], *, fresh: bool) -> lis
         assert answer.status == 200, answer.text
         pages.append([listing.spec.row_id(row) for row in answer.data])
         if fresh:
-            bookmarks._remembered.clear()
+            bookmarks._cached_positions.clear()
     return pages
 
 

@@ -34,7 +34,7 @@ from tests.integration.stored_entities import (
 )
 from tests.integration.write_routes import EXAMPLES, resource_of
 from tests.stack import Stack
-from tests.stock_invariants import prove
+from tests.stock_invariants import assert_invariants
 
 _OPERATIONS = {name: found for name, found in operations().items() if found.writes}
 WRITE_ROUTES = sorted(_OPERATIONS)
@@ -127,7 +127,7 @@ def _assert_done_once(request: _Request, stack: Stack, answer: Response) -> None
     entries = stack.events()[request.events_before :]
     events = [entry["type"]["S"] if "type" in entry else "redelivery" for entry in entries]
     assert sorted(events) == sorted(example.events)
-    prove(stack.store())
+    assert_invariants(stack.store())
 
     path, shown = resource_of(request.path, answer)
     resource = request.erp.get(path)

@@ -18,7 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from shared.kernel.json_text import dumps
 from tests.gateway import Erp, Response
 from tests.stack import Stack
-from tests.stock_invariants import check, read_books
+from tests.stock_invariants import check, read_state
 from tests.warehouse_model import OPEN_BINS, Place, WarehouseModel
 from tests.warehouse_scenario import POSITIONS
 
@@ -89,7 +89,7 @@ class BaseMachine(RuleBasedStateMachine):
     @invariant()
     def check_state(self) -> None:
         """Check the invariants of the stored state, and compare it with the model."""
-        state = read_books(self.stack.stored())
+        state = read_state(self.stack.stored())
         check(state)
         self.model.assert_matches(state)
 

@@ -3,9 +3,9 @@
 - A *position* says at which index entry a page of an ordered list begins.
 - A *snapshot* holds the ids of a filtered list in order, for all its pages.
 
-Both hold the version of the collection at which they were made, and are valid while it lasts.
-Those made within LAG_MS of a change, when an index may not show it yet, are valid for LAG_MS only.
-All of them can be lost at any time without harm.
+Both hold the version of the collection at which they were made, and are valid as long as the
+collection has it. Those made within LAG_MS of a change, when an index may not show it yet, are
+valid for LAG_MS only. All of them can be lost at any time without harm.
 """
 
 import json
@@ -21,12 +21,12 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 
 LAG_MS = 5_000
-_LIFE_MS = 15 * 60_000
-_WALK_MS = 24 * 3_600_000
+_LIFETIME_MS = 15 * 60_000
+_SNAPSHOT_EXPIRY_MS = 24 * 3_600_000
 """How long a client that follows `links.next` may pause between two pages."""
 _CHUNK = 50_000
 """Ids per snapshot item; compressed, they stay well under 400 KB."""
-_REMEMBERED = 512
+_CACHE_SIZE = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,23 +61,23 @@ class Snapshot:
 def valid_until(totals: Totals) -> int:
     """Return until when a result of an index, read now, is valid, in milliseconds."""
     now = now_ms()
-    return now + (_LIFE_MS if now - totals.touched_ms > LAG_MS else LAG_MS)
+    return now + (_LIFETIME_MS if now - totals.touched_ms > LAG_MS else LAG_MS)
 
 
 # Positions are also cached in the execution environment, which saves the read. They hold only
 # keys, no data, and the table's name is part of the cache key.
-_remembered: OrderedDict[tuple[str, str, int], Position] = OrderedDict()
+_cached_positions: OrderedDict[tuple[str, str, int], Position] = OrderedDict()
 
 
 def cached_position(store: Store, listing: str, offset: int) -> Position | None:
     """Return the cached position of exactly this offset; None when there is none."""
-    position = _remembered.get((store.table, listing, offset))
+    position = _cached_positions.get((store.table, listing, offset))
     return position if position and now_ms() < position.valid_until else None
 
 
 def evict_position(store: Store, listing: str, offset: int) -> None:
     """Remove a stale position from the cache."""
-    _remembered.pop((store.table, listing, offset), None)
+    _cached_positions.pop((store.table, listing, offset), None)
 
 
 def find_position(store: Store, listing: str, offset: int) -> Position | None:
@@ -98,9 +98,9 @@ def find_position(store: Store, listing: str, offset: int) -> Position | None:
 
 def cache_position(store: Store, listing: str, position: Position) -> None:
     """Cache a position in this execution environment."""
-    _remembered[store.table, listing, position.offset] = position
-    while len(_remembered) > _REMEMBERED:
-        _remembered.popitem(last=False)
+    _cached_positions[store.table, listing, position.offset] = position
+    while len(_cached_positions) > _CACHE_SIZE:
+        _cached_positions.popitem(last=False)
 
 
 def store_position(store: Store, listing: str, position: Position) -> None:
@@ -113,7 +113,7 @@ def store_position(store: Store, listing: str, position: Position) -> None:
             "after": position.after,
             "version": position.version,
             "good_until": position.valid_until,
-            EXPIRY: (now_ms() + _LIFE_MS) // 1000,
+            EXPIRY: (now_ms() + _LIFETIME_MS) // 1000,
         },
     )
 
@@ -156,7 +156,7 @@ def store_snapshot(store: Store, listing: str, ids: Sequence[int], totals: Total
                 "total": len(ids),
                 "version": totals.version,
                 "good_until": valid_until(totals),
-                EXPIRY: (now_ms() + _WALK_MS) // 1000,
+                EXPIRY: (now_ms() + _SNAPSHOT_EXPIRY_MS) // 1000,
             },
         )
 

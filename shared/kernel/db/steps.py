@@ -23,7 +23,7 @@ def has_room(tx: Transaction, actions: int) -> bool:
 
 
 def fitting_items[I](tx: Transaction, items: Iterable[I], actions: Callable[[I], int]) -> list[I]:
-    """Return the items at the front that a step has room for; the first item always.
+    """Return the leading items that fit into one step, at least one.
 
     `actions(item)` is the number of actions that the item will take.
     """
@@ -43,8 +43,8 @@ def run_steps[R](tx: Transaction, step: Callable[[], R | None]) -> R:
     for. With the last of it, it returns a result; that step stays staged in `tx`, so that it is
     committed together with what the caller stages afterwards. Small work is thus one transaction.
 
-    A step whose read is stale is run again. Before the first commit, StaleRead goes to the caller
-    instead, so that the checks it made before are repeated too.
+    A step whose read is stale is run again. Before the first commit, StaleRead is raised to the
+    caller instead, so that the caller's checks are repeated too.
 
     Raises AssertionError when something is staged before the first step.
     """
@@ -69,8 +69,8 @@ def commit_in_steps[I](
 ) -> None:
     """Commit all of `items` in as many steps as they need.
 
-    `step` gets the items that are left, stages the first of them and returns how many of them are
-    then done: none when it staged a part of the first one. A step whose read is stale is run
+    `step` gets the remaining items, stages the leading ones and returns how many it completed: 0
+    when it staged only a part of the first one. A step whose read is stale is run
     again. Afterwards nothing is staged in `tx`.
 
     Raises AssertionError when something is staged before the first step.

@@ -45,7 +45,7 @@ _TRANSIENT_ERRORS = frozenset(
 
 
 def is_transient(error: Exception) -> bool:
-    """Return whether an error of AWS passes by itself: throttling, conflict, lost connection."""
+    """Return whether an error of AWS is temporary: throttling, conflict, lost connection."""
     if isinstance(error, ClientError):
         return error.response["Error"]["Code"] in _TRANSIENT_ERRORS
     return isinstance(error, BotocoreConnectionError | HTTPClientError)

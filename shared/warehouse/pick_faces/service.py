@@ -43,7 +43,7 @@ def assign_pick_face(tx: Transaction, draft: Checked[PickFaceDraft]) -> Assigned
     Raises:
         ValidationFailed: The draft is invalid or names unknown master data; has all problems.
     """
-    bind(tx)
+    fence_master_data(tx)
     named = _look_up(tx, draft)
     found = list(rules.examine(draft, named))
     draft = ensure_valid(draft, found)
@@ -66,7 +66,7 @@ def assign_pick_face(tx: Transaction, draft: Checked[PickFaceDraft]) -> Assigned
         created_at=tx.now,
         updated_at=tx.now,
     )
-    references.assign(tx, *_aliases(face), product_id=face.product_id, holder=number)
+    references.assign(tx, *_aliases(face), product_id=face.product_id, pick_face_id=number)
     tx.count(_FENCE_KIND, {})
     return Assigned(PICK_FACES.insert(tx, number, face), new=True)
 
@@ -90,7 +90,7 @@ def examine_pick_face(tx: Transaction, draft: Checked[PickFaceDraft]) -> list[Pr
 # Keys that an assignment reads, so that callers can read those of many assignments at once
 
 
-def bind(tx: Transaction) -> None:
+def fence_master_data(tx: Transaction) -> None:
     """Make the transaction depend on the products and positions that it reads from now on.
 
     If one of them is deleted or renamed before the commit, the use case is retried. Call this

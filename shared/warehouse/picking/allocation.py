@@ -159,7 +159,7 @@ def _allocate(
     def other_actions() -> int:
         return also + len({lines[turn][0] for turn in tried})
 
-    booked = ledger.book_while_room(choices(), book, other_actions)
+    booked = ledger.add_while_fitting(choices(), book, other_actions)
     after = dict(pickings)
     for turn, row, qty in booked:
         number, at = lines[turn]

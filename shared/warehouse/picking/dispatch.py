@@ -95,12 +95,12 @@ def _dispatch(
         changed.add(number)
         ledger.changes.move("dispatch", pick.qty, source=ledger.row(pick.staged_id), allocated=True)
 
-    left = ledger.book_while_room(ahead, book, lambda: len(changed))
+    left = ledger.add_while_fitting(ahead, book, lambda: len(changed))
     ledger.post()
     for record in pickings:
-        gone = [pick for number, _, pick in left if number == record.id]
-        if gone:
-            mark_dispatched(tx, record, gone)
+        dispatched = [pick for number, _, pick in left if number == record.id]
+        if dispatched:
+            mark_dispatched(tx, record, dispatched)
     return left
 
 

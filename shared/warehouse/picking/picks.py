@@ -154,13 +154,13 @@ def _stage_goods(ledger: Ledger, source: _Source, part: PickPart) -> StockRow:
         row = _free_row(ledger, source, part)
     staged = row.model_copy(update={"inventory_status": "staged"})
     try:
-        came = ledger.changes.move(
+        moved = ledger.changes.move(
             "pick", part.qty, source=row, target=staged, allocated=part.exact
         )
     except StockRefused as refused:
         message = f"The goods cannot be picked: {refused.message}."
         raise Conflict(message) from refused
-    return came or staged
+    return moved or staged
 
 
 def _free_row(ledger: Ledger, source: _Source, part: PickPart) -> StockRow:

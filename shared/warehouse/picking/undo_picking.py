@@ -120,7 +120,7 @@ def _undo(tx: Transaction, picking: StoredPicking, parts: Sequence[_Part]) -> li
 
     # The first document is among what every step may stage; see STEP_ACTIONS.
     more_documents = _ACTIONS_PER_DOCUMENT * (len(picking.documents) - 1)
-    undone = ledger.book_while_room(ahead, book, lambda: more_documents)
+    undone = ledger.add_while_fitting(ahead, book, lambda: more_documents)
     ledger.post()
     return undone
 

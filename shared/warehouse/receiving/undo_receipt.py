@@ -81,7 +81,7 @@ def _undo_lines(tx: Transaction, receipt: StoredReceipt, lines: Sequence[int]) -
         lines, lambda at: receipt.lines[at].product_id, lambda at: _ACTIONS_PER_ROW * rows_of(at)
     )
     ledger.load(rows=_stock_ids(receipt, ahead), movements=sum(map(rows_of, ahead)))
-    undone = ledger.book_while_room(ahead, lambda at: _book_line(ledger, receipt.lines[at]))
+    undone = ledger.add_while_fitting(ahead, lambda at: _book_line(ledger, receipt.lines[at]))
     ledger.post()
     return undone
 

@@ -104,7 +104,7 @@ def _level_keys(places: set[tuple[int, int]]) -> list[Key]:
 def read_ahead[I](
     items: Iterable[I], product_of: Callable[[I], int], actions: Callable[[I], int]
 ) -> list[I]:
-    """Return the first items, as many as one step may have room for, to load their stock at once.
+    """Return the leading items that can fit into one step, to load their stock in one read.
 
     `actions(item)` is the minimum number of transaction actions of an item, without those of
     its product. The step can turn out to have room for fewer items.
@@ -239,24 +239,27 @@ class Ledger:
         levels = 2 * len(differences)  # each with an event
         return len(changed) + new + levels + len(totals) + len(self.changes.movements) + len(held)
 
-    def book_while_room[I](
-        self, items: Iterable[I], book: Callable[[I], object], also: Callable[[], int] = lambda: 0
+    def add_while_fitting[I](
+        self,
+        items: Iterable[I],
+        add: Callable[[I], object],
+        extra_actions: Callable[[], int] = lambda: 0,
     ) -> list[I]:
-        """Book items one by one while a step has room for them, and return those booked.
+        """Add items one by one while they fit into the step, and return the items added.
 
-        The first item is always booked. `book` makes the stock changes of one item; `also`
+        At least one item is added. `add` makes the stock changes of one item; `extra_actions`
         returns the number of other actions that the caller will stage. See
         `shared.kernel.db.steps`.
         """
-        booked: list[I] = []
+        added: list[I] = []
         for item in items:
             roll_back = self.changes.savepoint()
-            book(item)
-            if booked and not has_room(self._tx, self.planned_actions + also()):
+            add(item)
+            if added and not has_room(self._tx, self.planned_actions + extra_actions()):
                 roll_back()
                 break
-            booked.append(item)
-        return booked
+            added.append(item)
+        return added
 
     def post(self) -> None:
         """Stage the changed rows, levels, totals, movements, stock counts and events."""

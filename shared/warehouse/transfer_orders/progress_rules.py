@@ -85,13 +85,15 @@ def picked(
     order: StoredTransferOrder, picking: StoredPicking, state: OrderStatus, now: str
 ) -> StoredTransferOrder:
     """Return the order with the status `state` and the picked quantities and serials."""
-    of = {line.document_line: line for line in picking.lines}
+    picked_lines = {line.document_line: line for line in picking.lines}
     lines = [
         line.model_copy(
             update={
-                "picked_qty": of[line.line_num].picked_qty,
+                "picked_qty": picked_lines[line.line_num].picked_qty,
                 "serials": [
-                    pick.serial for pick in of[line.line_num].picks if pick.serial is not None
+                    pick.serial
+                    for pick in picked_lines[line.line_num].picks
+                    if pick.serial is not None
                 ],
             }
         )

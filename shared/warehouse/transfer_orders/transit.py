@@ -109,7 +109,7 @@ def _dispatch(
             "transfer_dispatch", pick.qty, source=row, target=target, allocated=True
         )
 
-    dispatched = ledger.book_while_room(ahead, book)
+    dispatched = ledger.add_while_fitting(ahead, book)
     ledger.post()
     mark_dispatched(tx, picking, [pick for _, _, pick in dispatched])
     return dispatched
@@ -311,7 +311,7 @@ def _write_off(
         return _in_transit(order, product, parcel.batch_num, parcel.serial)
 
     ledger.load(targets=[place(one) for one in ahead], movements=len(ahead))
-    lost = ledger.book_while_room(
+    lost = ledger.add_while_fitting(
         ahead, lambda one: _leave_transit(ledger, "transfer_loss", one[2].qty, place(one))
     )
     ledger.post()

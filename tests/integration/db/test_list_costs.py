@@ -140,7 +140,7 @@ def test_reading_by_page_number_examines_each_entry_at_most_twice(
 
 def _between(environment: str) -> Callable[[], None]:
     """Return the action before each page: start another environment, or do nothing."""
-    return bookmarks._remembered.clear if environment != "one" else lambda: None
+    return bookmarks._cached_positions.clear if environment != "one" else lambda: None
 
 
 def test_last_page_is_read_from_the_end(crates: CrateTable, aws_faults: AwsFaults) -> None:

@@ -109,7 +109,7 @@ def _do(crates: CrateTable, clock: Clock, kind: str, what: Any) -> None:
             clock.advance(what)
             crates.store.deadline = Deadline(25_000)  # the next step is another request
         case "elsewhere":
-            bookmarks._remembered.clear()
+            bookmarks._cached_positions.clear()
 
 
 def _assert_pages_make_up_the_list(crates: CrateTable, query: ListQuery, luck: Random) -> None:

@@ -30,7 +30,7 @@ from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import as_csv, table
 from tests.integration.imports.kind_examples import EXITS
 from tests.integration.imports.outcome import all_imports, ensure_settled, outcome
-from tests.stock_invariants import check, read_books
+from tests.stock_invariants import check, read_state
 from tests.warehouse_scenario import WarehouseScenario
 
 _AFTER_CRASH = 61
@@ -207,7 +207,7 @@ class FaultRun:
         else:
             pytest.fail(f"still refused: {answer}")
         settle(self.scenario, self.clock)
-        check(read_books(self.scenario.stack.stored()))
+        check(read_state(self.scenario.stack.stored()))
         return outcome(self.scenario)
 
 

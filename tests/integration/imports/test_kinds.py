@@ -21,7 +21,7 @@ from tests.integration.imports.kind_examples import (
     KindExample,
 )
 from tests.stack import Stack
-from tests.stock_invariants import prove
+from tests.stock_invariants import assert_invariants
 from tests.warehouse_scenario import WarehouseScenario
 
 type Write = Callable[[Sequence[Sequence[object]]], bytes]
@@ -103,7 +103,7 @@ def test_an_import_creates_the_same_entities_and_events_as_single_requests(
         assert event_names(stack, "acme")[before:] == events, name
         created = scenario.erp.walk(example.path)[-len(example.bodies) :]
         assert {one.get("source", "import") for one in created} == {"import"}
-        prove(stack.store())
+        assert_invariants(stack.store())
         as_furnished()
 
 
@@ -223,7 +223,7 @@ def test_exit_documents_are_allocated_if_requested(
     assert yard.level("CEMENT") == (2, 2, 0)
     assert yard.level("DRILL") == (1, 1, 0)
     assert {yard.document(number)["status"] for number in (1, 2)} == {"assigned"}
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_documents_that_the_import_did_not_create_are_not_allocated(

@@ -17,7 +17,7 @@ from tests.faults import Answer, AwsFaults, Call, Fault, Forward, Killed
 from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import as_csv
 from tests.integration.imports.outcome import report_problems, snapshot, stored_entities
-from tests.stock_invariants import check, read_books
+from tests.stock_invariants import check, read_state
 from tests.warehouse_scenario import WarehouseScenario
 
 SEED = int(os.environ.get("SOAK_SEED", "1"))
@@ -133,7 +133,7 @@ def assert_every_valid_document_exists_once(scenario: ImportScenario, documents:
     assert set(snapshot(scenario).values()) == {1}
     totals = scenario.erp.get("/entry-documents").json()["meta"]["total"]
     assert totals == len(valid)
-    check(read_books(scenario.stack.stored()))
+    check(read_state(scenario.stack.stored()))
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.stack import Stack
-from tests.stock_invariants import prove
+from tests.stock_invariants import assert_invariants
 from tests.warehouse_scenario import WarehouseScenario
 
 
@@ -47,7 +47,7 @@ def test_sales_order_is_picked_and_dispatched(yard: WarehouseScenario, stack: St
     assert None not in {ended["started_at"], ended["finalized_at"]}
     assert yard.document(order)["status"] == "completed"
     assert yard.act(number, "synchronize").data["status"] == "synchronized"
-    prove(stack.store())
+    assert_invariants(stack.store())
 
     left = yard.erp.post(f"/exit-documents/{order}/dispatch")
 
@@ -57,7 +57,7 @@ def test_sales_order_is_picked_and_dispatched(yard: WarehouseScenario, stack: St
     kinds = [event["type"]["S"] for event in stack.events()]
     raised = [kind for kind in kinds if kind not in {"product.created", "stock.updated"}]
     assert raised == ["picking.created", "picking.completed", "shipment.dispatched"]
-    prove(stack.store())
+    assert_invariants(stack.store())
     again = yard.erp.post(f"/exit-documents/{order}/dispatch")
     assert (again.status, again.code) == (409, "conflict")
     moved = yard.erp.walk("/stock-movements", sort="created_at")
@@ -93,7 +93,7 @@ def test_missing_stock_is_allocated_when_it_arrives(yard: WarehouseScenario, sta
 
     assert [(line["bin_code"], line["qty"]) for line in lines] == [("A-01", 3), ("B-01", 2)]
     assert yard.level("BRICK") == (12, 5, 7)
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_shortage_needs_a_reason_and_releases_allocations(
@@ -123,7 +123,7 @@ def test_shortage_needs_a_reason_and_releases_allocations(
     assert [(line["picked_qty"], line["open_qty"], line["status"]) for line in left["lines"]] == [
         (2, 0, "closed")
     ]
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_cancelled_picking_restores_the_stock(yard: WarehouseScenario, stack: Stack) -> None:
@@ -143,7 +143,7 @@ def test_cancelled_picking_restores_the_stock(yard: WarehouseScenario, stack: St
     assert {(row["item_code"], row["qty"], row["inventory_status"]) for row in rows} == {
         ("BRICK", 5, "available"), ("DRILL", 1, "available"),
     }  # fmt: skip
-    prove(stack.store())
+    assert_invariants(stack.store())
     assert yard.picking(order)["status"] == "pending"
 
 
@@ -166,7 +166,7 @@ def test_finalized_picking_can_be_reverted_until_dispatch(
     late = yard.act(again, "revert")
     assert (late.status, late.code) == (409, "conflict")
     assert "dispatched" in late.json()["message"]
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_any_serial_at_the_position_may_be_picked(yard: WarehouseScenario, stack: Stack) -> None:
@@ -182,7 +182,7 @@ def test_any_serial_at_the_position_may_be_picked(yard: WarehouseScenario, stack
     [free] = yard.erp.get("/stocks", query={"serial": "S-2"}).data
     assert free["inventory_status"] == "available"
     assert yard.level("DRILL") == (3, 2, 1)
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_substitution_follows_the_setting(
             (bin_code, 2), ("A-01", 0),
         ]  # fmt: skip
         assert yard.level("CEMENT") == (30, 3, 27)
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_action_not_allowed_by_the_status_is_refused(yard: WarehouseScenario, stack: Stack) -> None:
@@ -275,7 +275,7 @@ def test_action_not_allowed_by_the_status_is_refused(yard: WarehouseScenario, st
     yard.act(number, "cancel")
     for what in ("start", "cancel", "allocate", "revert", "finalize"):
         assert yard.act(number, what).code == "conflict"
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 @pytest.mark.parametrize(
@@ -310,7 +310,7 @@ def test_line_of_many_serials_is_allocated_completely(
 
     assert [(line["qty"], len(line["serials"])) for line in picking["lines"]] == [(33, 33)]
     assert yard.level("DRILL") == (34, 33, 1)
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_large_picking_is_allocated_in_steps(yard: WarehouseScenario, stack: Stack) -> None:
@@ -329,7 +329,7 @@ def test_large_picking_is_allocated_in_steps(yard: WarehouseScenario, stack: Sta
         assert yard.pick(number, code, 2).status == 200
     assert yard.act(number, "finalize").status == 200
     assert yard.erp.post(f"/exit-documents/{order}/dispatch").status == 200
-    prove(stack.store())
+    assert_invariants(stack.store())
     levels = yard.erp.walk("/stock-levels")
     assert [(level["on_hand"], level["allocated"]) for level in levels] == [(1, 0)] * 23
 
@@ -354,4 +354,4 @@ def test_picking_of_many_orders_and_products_is_undone(
     levels = yard.erp.walk("/stock-levels")
     assert [(level["on_hand"], level["allocated"]) for level in levels] == [(3, 0)] * 20
     assert {yard.document(order)["status"] for order in orders} == {"open"}
-    prove(stack.store())
+    assert_invariants(stack.store())

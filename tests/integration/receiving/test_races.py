@@ -12,7 +12,7 @@ from tests.gateway import Response
 from tests.integration.stored_entities import assert_counters_match, read_stored_entities
 from tests.receiving_scenario import ReceivingScenario
 from tests.stack import Stack
-from tests.stock_invariants import prove
+from tests.stock_invariants import assert_invariants
 
 
 def at_once(*calls: Callable[[], Response]) -> list[Response]:
@@ -55,7 +55,7 @@ def test_two_receipts_of_one_line_share_the_ordered_quantity(
         sum(line["qty"] for one in receipts for line in receiving_scenario.shown(one)["lines"])
         == 10
     )
-    prove(stack.store())
+    assert_invariants(stack.store())
     assert_counters_match(stack, read_stored_entities(stack))
 
 
@@ -73,7 +73,7 @@ def test_serial_is_received_once(receiving_scenario: ReceivingScenario, stack: S
     refused = {one.json()["error"]["field"] for one in answers if one.status == 422}
     assert refused == {"serials.0"}
     assert receiving_scenario.stock() == [("DRILL", "A-01", 1)]
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 @pytest.mark.usefixtures("slow_aws_calls")
@@ -102,7 +102,7 @@ def test_cancelling_while_receiving_undoes_everything_or_is_refused(
         if status == "cancelled"
         else sum(x["qty"] for x in receiving_scenario.shown(number)["lines"])
     )
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 @pytest.mark.usefixtures("slow_aws_calls")
@@ -120,7 +120,7 @@ def test_position_is_either_deleted_or_receives_goods(
     )
 
     assert (deleted.status, received.status) in {(200, 422), (409, 200)}
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 @pytest.mark.parametrize("known", [False, True])

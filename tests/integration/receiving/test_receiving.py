@@ -6,7 +6,7 @@ from typing import Any
 from tests.gateway import Erp
 from tests.receiving_scenario import ReceivingScenario
 from tests.stack import Stack
-from tests.stock_invariants import prove
+from tests.stock_invariants import assert_invariants
 
 WHOLE = ({"qty": 10}, {"item_code": "CEMENT", "qty": 5}, {"item_code": "DRILL", "qty": 2})
 
@@ -84,7 +84,7 @@ def test_purchase_order_is_received_completely(
         (3, "DRILL", 2, None, ["S-1", "S-2"]),
     ]
     assert work_events(stack) == ["receipt.created", "receipt.completed"]
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_received_line_changes_rows_levels_movements_and_events(
@@ -125,7 +125,7 @@ def test_received_line_changes_rows_levels_movements_and_events(
     }
     assert newest["qty"] == 5
     assert [event["type"]["S"] for event in stack.events()[before:]] == ["stock.updated"] * 2
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_receipt_and_movements_keep_the_user(
@@ -188,7 +188,7 @@ def test_purchase_order_has_several_receipts(
     for number in (first, second):
         assert receiving_scenario.act(number, "finalize").status == 200
     assert receiving_scenario.erp.post("/receipts", {"document_id": order}).code == "conflict"
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_quantities_are_exact(receiving_scenario: ReceivingScenario, stack: Stack) -> None:
@@ -200,7 +200,7 @@ def test_quantities_are_exact(receiving_scenario: ReceivingScenario, stack: Stac
 
     assert receiving_scenario.progress(order) == [(0.3, 0, "complete")]
     assert receiving_scenario.stock() == [("BRICK", "A-01", 0.3)]
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_position_defaults_to_the_destination_on_the_document(
@@ -263,7 +263,7 @@ def test_batch_has_one_expiry_date_at_a_position(
         (3, "2031-01-31"),
         (1, "2031-02-28"),
     ]
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_serial_that_left_the_stock_can_be_received_again(
@@ -282,7 +282,7 @@ def test_serial_that_left_the_stock_can_be_received_again(
     )
 
     assert receiving_scenario.stock() == [("DRILL", "B-01", 1)]
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_twenty_five_serials_are_received_and_undone_in_one_request(
@@ -294,10 +294,10 @@ def test_twenty_five_serials_are_received_and_undone_in_one_request(
     assert receiving_scenario.receive(number, 25, item_code="DRILL", serials=serials).status == 200
     assert receiving_scenario.shown(number)["lines"][0]["serials"] == serials
     assert len(receiving_scenario.stock()) == 25
-    prove(stack.store())
+    assert_invariants(stack.store())
     assert receiving_scenario.act(number, "cancel").status == 200
     assert receiving_scenario.stock() == []
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 # More than the ordered quantity
@@ -322,7 +322,7 @@ def test_tolerance_counts_all_receipts_of_the_document(
         if status == 409:
             assert answer.code == "approval_required"
             assert str(qty) in answer.json()["message"]
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_user_with_permission_approves_more_than_the_tolerance(
@@ -349,7 +349,7 @@ def test_user_with_permission_approves_more_than_the_tolerance(
     assert receiving_scenario.receive(number, 1, approve=True, by=chief).status == 200
     assert receiving_scenario.progress(order) == [(12, 0, "complete")]
     assert receiving_scenario.stock() == [("BRICK", "A-01", 12)]
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_excess_quantity_counts_for_the_first_line(

@@ -10,7 +10,7 @@ from tests.faults import Answer, AwsFaults, Call, Fault, Forward, Killed
 from tests.gateway import Erp
 from tests.receiving_scenario import ReceivingScenario
 from tests.stack import Stack
-from tests.stock_invariants import prove
+from tests.stock_invariants import assert_invariants
 
 TEN = {"qty": 10}
 
@@ -50,14 +50,14 @@ def test_cancelled_or_reverted_goods_leave_the_stock(
         ("DRILL", 1, None), ("DRILL", 1, None),
     ]  # fmt: skip
     assert {one["document"]["id"] for one in undone} == {number}
-    prove(stack.store())
+    assert_invariants(stack.store())
 
     again = receiving_scenario.started(order)
     assert (
         receiving_scenario.receive(again, 2, item_code="DRILL", serials=["S-1", "S-2"]).status
         == 200
     )
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_document_is_open_again_after_receipts_without_goods(
@@ -86,7 +86,7 @@ def test_receipt_reverted_after_closing_does_not_reopen_the_document(
 
     assert receiving_scenario.document(order)["status"] == "closed"
     assert receiving_scenario.progress(order) == [(0, 0, "closed"), (0, 0, "closed")]
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_reopened_document_protects_its_master_data_again(
@@ -159,7 +159,7 @@ def test_undo_is_refused_when_goods_are_gone_or_allocated(
         assert len(receiving_scenario.shown(number)["lines"]) == 3
         assert receiving_scenario.erp.walk("/stocks") == stock
         assert receiving_scenario.progress(order) == lines
-        prove(stack.store())
+        assert_invariants(stack.store())
         as_it_was()
 
 
@@ -200,7 +200,7 @@ def test_long_receipt_is_undone_in_steps(
     assert receiving_scenario.document(order)["status"] == "open"
     changed = [event["id"]["N"] for event in stack.events()[before:]]
     assert len(changed) == len(set(changed)) + 1, "bricks go in two steps"
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def _dies_after_step(last: int) -> Fault:
@@ -229,7 +229,7 @@ def test_interrupted_undo_of_a_long_receipt_continues_when_repeated(
         with pytest.raises(Killed), aws_faults.faulty(_dies_after_step(step)):
             receiving_scenario.act(number, "revert", key="r-1")
 
-        prove(stack.store())
+        assert_invariants(stack.store())
         halfway = receiving_scenario.shown(number)
         assert halfway["status"] == "finalized"
         received = sum(line[0] for line in receiving_scenario.progress(order))
@@ -241,7 +241,7 @@ def test_interrupted_undo_of_a_long_receipt_continues_when_repeated(
         assert len(again.data["lines"]) == 5
         assert receiving_scenario.stock() == []
         assert receiving_scenario.document(order)["status"] == "open"
-        prove(stack.store())
+        assert_invariants(stack.store())
         as_it_was()
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.gateway import Erp
 from tests.stack import Stack
-from tests.stock_invariants import prove
+from tests.stock_invariants import assert_invariants
 
 type Adjust = Callable[..., Any]
 
@@ -73,7 +73,7 @@ def test_count_creates_stock(yard_erp: Erp, adjust: Adjust, stack: Stack) -> Non
         "created_at": made["created_at"],
     }
     assert [event["type"]["S"] for event in stack.events()][-1:] == ["stock.updated"]
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_adjustments_add_up_in_the_ledger(yard_erp: Erp, adjust: Adjust, stack: Stack) -> None:
@@ -95,7 +95,7 @@ def test_adjustments_add_up_in_the_ledger(yard_erp: Erp, adjust: Adjust, stack: 
     signed = [(one["qty"], one["to"] is not None) for one in moved]
     assert signed == [(10, True), (4, False), (1, True), (7, False)]
     assert [row["on_hand"] for row in yard_erp.get("/stock-levels").data] == [0, 1, 2]
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_change_of_status_reduces_available_stock(
@@ -109,7 +109,7 @@ def test_change_of_status_reduces_available_stock(
     adjust(to_status="quarantine", qty=2)
     [level] = yard_erp.get("/stock-levels").data
     assert (level["on_hand"], level["available"], level["quarantine"]) == (10, 5, 2)
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_serial_in_stock_is_refused_elsewhere(yard_erp: Erp, adjust: Adjust, stack: Stack) -> None:
@@ -123,7 +123,7 @@ def test_serial_in_stock_is_refused_elsewhere(yard_erp: Erp, adjust: Adjust, sta
     assert adjust(item_code="DRILL", serial="S-1", increase=1, bin_code="B-01").status == 201
     [row] = yard_erp.get("/stocks", query={"serial": "S-1"}).data
     assert (row["qty"], row["position"]["bin_code"]) == (1, "B-01")
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_decrease_below_zero_is_refused(adjust: Adjust, stack: Stack) -> None:
         {"to_status": "damaged", "qty": 6},
     ):
         assert adjust(**changes).code == "conflict"
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_product_and_position_with_stock_cannot_be_deleted(yard_erp: Erp, adjust: Adjust) -> None:

@@ -18,7 +18,7 @@ from tests.gateway import Response
 from tests.integration.stock.concurrent_scenarios import SCENARIOS, Acts
 from tests.interleaving import USUAL, Scheduler, replayable, seeds
 from tests.stack import Stack
-from tests.stock_invariants import StoredState, check, read_books
+from tests.stock_invariants import StoredState, check, read_state
 from tests.warehouse_scenario import WarehouseScenario
 
 type Outcome = tuple[object, ...]
@@ -37,7 +37,7 @@ def scheduler(aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> Schedul
 
 def _outcome(stack: Stack, answers: list[Response]) -> Outcome:
     """Return the responses and the stored state without ids and times."""
-    state = read_books(stack.stored())
+    state = read_state(stack.stored())
     return (
         tuple(_response(answer) for answer in answers),
         _stock(state),
@@ -106,7 +106,7 @@ def test_concurrent_actions_have_the_outcome_of_a_sequential_order(
     actions = prepare(stack)
     scenario = _Scenario(stack, actions, stack.keep())
     sequential_outcomes = list(scenario.run_sequentially())
-    scheduler.after_commit = lambda: check(read_books(stack.stored()))
+    scheduler.after_commit = lambda: check(read_state(stack.stored()))
 
     for seed in seeds(USUAL):
         with replayable(seed):
@@ -148,7 +148,7 @@ def test_concurrent_pickers_get_exactly_the_stock(
     warehouse.stock("BRICK", units - units // 2, "F-01")
     all_pickers = [_Picker(warehouse, warehouse.order(("BRICK", 1))) for _ in range(pickers)]
     restore = stack.keep()
-    scheduler.after_commit = lambda: check(read_books(stack.stored()))
+    scheduler.after_commit = lambda: check(read_state(stack.stored()))
 
     for seed in seeds(runs):
         restore()

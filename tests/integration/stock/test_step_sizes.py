@@ -11,7 +11,7 @@ from tests.gateway import Erp
 from tests.integration.transfers.bodies import body
 from tests.receiving_scenario import ReceivingScenario
 from tests.stack import Stack
-from tests.stock_invariants import prove
+from tests.stock_invariants import assert_invariants
 from tests.transfer_scenario import TransferScenario
 from tests.warehouse_scenario import WarehouseScenario
 
@@ -74,7 +74,7 @@ def test_a_long_picking_is_cancelled_and_another_dispatched(
     assert yard.erp.post(f"/exit-documents/{order}/dispatch").status == 200
 
     assert max(planned) in range(70, 81), "steps are full"
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_a_picking_of_twenty_orders_is_allocated_and_reverted(erp: Erp, stack: Stack) -> None:
@@ -87,7 +87,7 @@ def test_a_picking_of_twenty_orders_is_allocated_and_reverted(erp: Erp, stack: S
         assert yard.pick(number, code, 2).status == 200
     assert yard.act(number, "finalize").status == 200
     assert yard.act(number, "revert").status == 200
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_a_long_receipt_is_reverted(erp: Erp, stack: Stack) -> None:
@@ -100,7 +100,7 @@ def test_a_long_receipt_is_reverted(erp: Erp, stack: Stack) -> None:
         assert scenario.receive(number, 2, item_code=code).status == 200
     assert scenario.act(number, "finalize").status == 200
     assert scenario.act(number, "revert").status == 200
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_a_long_transfer_order_is_dispatched_and_lost(erp: Erp, stack: Stack) -> None:
@@ -112,7 +112,7 @@ def test_a_long_transfer_order_is_dispatched_and_lost(erp: Erp, stack: Stack) ->
     scenario.done(number, "receive", final=True)
     scenario.done(number, "close", reason="Lost")
     assert scenario.level(_CODES[0], "SHOP") == (0, 0, 0, 0)
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_goods_are_moved_between_warehouses(erp: Erp, stack: Stack) -> None:
@@ -122,4 +122,4 @@ def test_goods_are_moved_between_warehouses(erp: Erp, stack: Stack) -> None:
     drill = {"item_code": "DRILL", "qty": 1, "serials": ["S1"]}
     transfer = body({}, drill, to_warehouse="SHOP")
     assert erp.post("/transfers", transfer).status == 201
-    prove(stack.store())
+    assert_invariants(stack.store())

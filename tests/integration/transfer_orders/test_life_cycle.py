@@ -5,7 +5,7 @@ from typing import Any
 
 from tests.faults import AwsFaults
 from tests.stack import Stack
-from tests.stock_invariants import prove
+from tests.stock_invariants import assert_invariants
 from tests.transfer_scenario import PATH, TransferScenario
 
 _EVENT_PREFIXES = ("transfer.", "picking.")
@@ -76,7 +76,7 @@ def test_transfer_order_is_released_and_picked(
     ended = transfer_scenario.erp.get(f"/pickings/{released['picking_id']}").data
     assert (ended["status"], ended["has_shortage"]) == ("finalized", False)
     assert transfer_scenario.level("BRICK", "YARD") == (10, 4, 6, 0)
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_transfer_order_is_dispatched_received_and_closed(
@@ -101,7 +101,7 @@ def test_transfer_order_is_dispatched_received_and_closed(
     assert transfer_scenario.level("BRICK", "SHOP") == (0, 0, 0, 4)
     [travelling] = transfer_scenario.erp.get("/stocks", query={"warehouse": "SHOP"}).data
     assert (travelling["position"], travelling["inventory_status"]) == (None, "in_transit")
-    prove(stack.store())
+    assert_invariants(stack.store())
 
     some = transfer_scenario.receive(number, {"item_code": "BRICK", "qty": 1}).data
     assert (some["status"], statuses(some), units(some)) == (
@@ -113,7 +113,7 @@ def test_transfer_order_is_dispatched_received_and_closed(
     ).data
     assert (came["status"], statuses(came), units(came)) == ("received", ["received"], [4, 4, 4, 4])
     assert (came["has_discrepancy"], came["received_at"] is None) == (False, False)
-    prove(stack.store())
+    assert_invariants(stack.store())
 
     closed = transfer_scenario.done(number, "close")
     assert (closed["status"], closed["status_label"]) == ("closed", "Closed")
@@ -140,7 +140,7 @@ def test_transfer_order_is_dispatched_received_and_closed(
         ("transfer_receipt", "BRICK", 1),
         ("transfer_receipt", "BRICK", 3),
     ]
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_batches_and_serials_are_dispatched_and_partly_lost(
@@ -174,7 +174,7 @@ def test_batches_and_serials_are_dispatched_and_partly_lost(
     left = transfer_scenario.done(number, "dispatch")
     assert statuses(left) == ["in_transit", "in_transit", "short"]
     assert transfer_scenario.level("DRILL", "SHOP") == (0, 0, 0, 2)
-    prove(stack.store())
+    assert_invariants(stack.store())
 
     receiving = transfer_scenario.receive(
         number,
@@ -192,7 +192,7 @@ def test_batches_and_serials_are_dispatched_and_partly_lost(
     assert transfer_scenario.level("CEMENT", "SHOP") == (6, 0, 6, 1)
     [serial] = transfer_scenario.erp.get("/stocks", query={"serial": "S1"}).data
     assert (serial["inventory_status"], serial["status"]) == ("in_transit", "in")
-    prove(stack.store())
+    assert_invariants(stack.store())
 
     silent = transfer_scenario.act(number, "close")
     assert (silent.status, silent.json()["error"]["field"]) == (422, "reason")
@@ -209,7 +209,7 @@ def test_batches_and_serials_are_dispatched_and_partly_lost(
         "/stocks", query={"warehouse": "SHOP", "batch": "L1", "status": "in"}
     ).data
     assert batch["expiry_date"] == "2030-01-31"
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_goods_of_two_orders_in_transit_are_kept_apart(
@@ -230,7 +230,7 @@ def test_goods_of_two_orders_in_transit_are_kept_apart(
 
     assert (too_much.status, too_much.code) == (409, "conflict")
     assert transfer_scenario.level("BRICK", "SHOP") == (5, 0, 5, 0)
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_lines_of_one_item_are_received_in_order(
@@ -245,7 +245,7 @@ def test_lines_of_one_item_are_received_in_order(
 
     assert [line["received_qty"] for line in shown["lines"]] == [4, 1]
     assert statuses(shown) == ["received", "partial"]
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_substitution_follows_the_setting(
@@ -262,7 +262,7 @@ def test_substitution_follows_the_setting(
 
     assert (refused.status, refused.json()["error"]["field"]) == (422, "bin_code")
     assert taken["status"] == "picked"
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_later_stock_is_allocated_through_the_picking(
@@ -279,7 +279,7 @@ def test_later_stock_is_allocated_through_the_picking(
     assert (early.status, early.json()["error"]["field"]) == (422, "item_code")
     assert allocated.data["lines"][0]["bin_code"] == "A-01"
     assert transfer_scenario.pick(number, "BRICK", 3)["status"] == "picked"
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_cancelled_order_restores_the_stock(
@@ -301,7 +301,7 @@ def test_cancelled_order_restores_the_stock(
     assert [picking["status"] for picking in pickings] == ["cancelled", "cancelled"]
     assert transfer_scenario.level("BRICK", "YARD") == (10, 0, 10, 0)
     assert transfer_scenario.level("CEMENT", "YARD") == (4, 0, 4, 0)
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_master_data_of_an_open_order_cannot_be_deleted(
@@ -323,7 +323,7 @@ def test_master_data_of_an_open_order_cannot_be_deleted(
 
     assert (held.status, held.code) == (409, "conflict")
     assert free.status == 200, free.text
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_long_order_is_released_dispatched_and_written_off_in_steps(
@@ -340,7 +340,7 @@ def test_long_order_is_released_dispatched_and_written_off_in_steps(
     for code in codes[:20]:
         transfer_scenario.pick(given_up, code, 1)
     transfer_scenario.done(given_up, "cancel")
-    prove(stack.store())
+    assert_invariants(stack.store())
     number = transfer_scenario.draft(*lines).data["id"]
     released = transfer_scenario.done(number, "release", picker_id=7)
     picking = transfer_scenario.erp.get(f"/pickings/{released['picking_id']}").data
@@ -354,7 +354,7 @@ def test_long_order_is_released_dispatched_and_written_off_in_steps(
     transfer_scenario.receive(
         number, *({"item_code": code, "qty": 1} for code in codes[:10]), final=True
     )
-    prove(stack.store())
+    assert_invariants(stack.store())
     transfer_scenario.done(number, "close", reason="Stolen")
 
     levels = [
@@ -366,7 +366,7 @@ def test_long_order_is_released_dispatched_and_written_off_in_steps(
         *[(1, 0)] * 10, *[(0, 0)] * 13,
     ]  # fmt: skip
     assert [kind for kind, _ in events_and_statuses(stack)].count("transfer.dispatched") == 1
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_forty_serials_are_dispatched_and_received_at_once(
@@ -385,7 +385,7 @@ def test_forty_serials_are_dispatched_and_received_at_once(
     ).data
 
     assert (came["status"], came["lines"][0]["serial_numbers"]) == ("received", serials)
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_round_trips_of_each_action(

@@ -10,7 +10,7 @@ import pytest
 from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
 from tests.stack import Stack
-from tests.stock_invariants import prove
+from tests.stock_invariants import assert_invariants
 from tests.transfer_scenario import PATH, TransferScenario
 
 ACTS: dict[str, dict[str, Any]] = {
@@ -84,7 +84,7 @@ def test_each_status_allows_only_its_actions(
             act, body = STEPS[state]
             transfer_scenario.done(number, act, **body)
     assert transfer_scenario.shown(number)["status"] == "closed"
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_cancelled_order_allows_no_action(
@@ -94,7 +94,7 @@ def test_cancelled_order_allows_no_action(
     transfer_scenario.done(number, "cancel")
 
     _ensure_refused(transfer_scenario, number, "cancelled")
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_picking_of_an_order_is_refused_on_its_own_routes(
@@ -253,7 +253,7 @@ def test_receiving_more_than_in_transit_is_refused(
         assert (answer.status, answer.code) == (409, "conflict")
         assert words in answer.json()["message"]
     assert stored_items(stack) == before
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_invalid_fields_of_other_actions_are_named(
@@ -334,7 +334,7 @@ def test_concurrent_releases_release_an_order_once(
     assert _codes(answers) == ["ok", *["stale_state"] * 3]
     assert transfer_scenario.level("BRICK", "YARD") == (10, 4, 6, 0)
     assert len(transfer_scenario.erp.walk("/pickings")) == 1
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 @pytest.mark.usefixtures("slow_aws_calls")
@@ -354,7 +354,7 @@ def test_release_racing_with_cancel_ends_cancelled(
         assert release.status == 200 or release.code == "stale_state"
         assert transfer_scenario.shown(number)["status"] == "cancelled"
         assert transfer_scenario.level("BRICK", "YARD") == (10, 0, 10, 0)
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 @pytest.mark.usefixtures("slow_aws_calls")
@@ -375,7 +375,7 @@ def test_concurrent_arrivals_receive_goods_once(
     assert transfer_scenario.level("BRICK", "SHOP") == (3, 0, 3, 0)
     raised = [event for event in stack.events() if event["type"]["S"] == "transfer.received"]
     assert len(raised) == 1
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 @pytest.mark.usefixtures("slow_aws_calls")
@@ -394,4 +394,4 @@ def test_pick_racing_with_cancel_leaves_no_allocation(
     assert pick.status == 200 or pick.code == "stale_state"
     assert transfer_scenario.shown(number)["status"] == "cancelled"
     assert transfer_scenario.level("BRICK", "YARD") == (10, 0, 10, 0)
-    prove(stack.store())
+    assert_invariants(stack.store())

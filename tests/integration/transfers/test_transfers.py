@@ -3,7 +3,7 @@
 from tests.faults import AwsFaults
 from tests.integration.transfers.bodies import PATH, body, problems, stored_items
 from tests.stack import Stack
-from tests.stock_invariants import prove
+from tests.stock_invariants import assert_invariants
 from tests.warehouse_scenario import WarehouseScenario
 
 KINDS = ("transfer.created", "transfer.completed")
@@ -70,7 +70,7 @@ def test_transfer_within_a_warehouse_is_executed_at_once(
     assert sorted(events(stack)) == sorted(KINDS)
     raised = [event for event in stack.events() if event["type"]["S"] in KINDS]
     assert {event["object"]["S"] for event in raised} == {"transfer"}
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_batches_and_serials_move_to_another_warehouse(
@@ -99,7 +99,7 @@ def test_batches_and_serials_move_to_another_warehouse(
         for level in yards.erp.walk("/stock-levels")
     }
     assert (levels["BRICK", "YARD"], levels["BRICK", "SHOP"]) == (6, 4)
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_goods_keep_their_inventory_status(yards: WarehouseScenario, stack: Stack) -> None:
@@ -119,7 +119,7 @@ def test_goods_keep_their_inventory_status(yards: WarehouseScenario, stack: Stac
         ("YARD", "A-01", "available"): 7, ("YARD", "B-01", "damaged"): 3,
     }  # fmt: skip
     assert (more.status, more.code) == (409, "conflict")
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_pending_transfer_moves_when_executed(yards: WarehouseScenario, stack: Stack) -> None:
@@ -138,7 +138,7 @@ def test_pending_transfer_moves_when_executed(yards: WarehouseScenario, stack: S
     assert "transferred" in again.json()["message"]
     assert positions_of(yards, "BRICK")["YARD", "B-01", "available"] == 4
     assert events(stack) == list(KINDS)
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_events_of_an_immediate_transfer_are_ordered(
@@ -171,7 +171,7 @@ def test_missing_goods_are_an_error_that_can_be_executed_again(
     done = yards.erp.post(f"{PATH}/{number}/execute").data
     assert (done["status"], done["message"]) == ("transferred", None)
     assert positions_of(yards, "BRICK") == {("YARD", "B-01", "available"): 12}
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_target_blocked_meanwhile_is_an_error(yards: WarehouseScenario, stack: Stack) -> None:
@@ -186,7 +186,7 @@ def test_target_blocked_meanwhile_is_an_error(yards: WarehouseScenario, stack: S
     assert (failed["status"], failed["message"]) == ("error", "Line 1: position B-01 is blocked.")
     yards.erp.patch(f"/warehouse-positions/{shelf['id']}", {"is_blocked": False})
     assert yards.erp.post(f"{PATH}/{number}/execute").data["status"] == "transferred"
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_all_lines_move_or_none(yards: WarehouseScenario, stack: Stack) -> None:
@@ -210,7 +210,7 @@ def test_all_lines_move_or_none(yards: WarehouseScenario, stack: Stack) -> None:
         "line 4: serial S9 of DRILL is not free at YARD A-01."
     )
     assert stored_items(stack) == before
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_erp_may_acknowledge_repeatedly(yards: WarehouseScenario) -> None:
@@ -252,7 +252,7 @@ def test_transfer_larger_than_one_transaction_is_refused(
 
     assert (inside.status, across.status) == (201, 201)
     assert [list(problems(answer)) for answer in too_many] == [["lines"], ["lines"]]
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_forty_serials_move_in_one_transfer(yards: WarehouseScenario, stack: Stack) -> None:
@@ -265,7 +265,7 @@ def test_forty_serials_move_in_one_transfer(yards: WarehouseScenario, stack: Sta
 
     assert answer.status == 201, answer.text
     assert positions_of(yards, "DRILL")["SHOP", "B-01", "available"] == 40
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_master_data_of_a_pending_transfer_cannot_be_deleted(
@@ -296,7 +296,7 @@ def test_master_data_of_a_pending_transfer_cannot_be_deleted(
     )  # fmt: skip
     assert yards.erp.delete(f"/products/{product}").status == 200
     assert yards.erp.delete(f"/warehouse-positions/{shelf['id']}").status == 200
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_transfer_takes_six_round_trips(yards: WarehouseScenario, aws_faults: AwsFaults) -> None:

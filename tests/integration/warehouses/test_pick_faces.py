@@ -172,7 +172,7 @@ def test_several_assignments_take_two_reads_and_one_transaction(
     new: list[bool] = []
 
     def use_case(tx: Transaction) -> None:
-        service.bind(tx)
+        service.fence_master_data(tx)
         found = tx.store.get_many(key for one in four_drafts for key in service.pick_face_keys(one))
         tx.store.get_many(
             key for one in four_drafts for key in service.existing_pick_face_keys(one, found)

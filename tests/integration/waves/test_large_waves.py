@@ -9,7 +9,7 @@ from shared.kernel.db import steps
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Fault, Forward, Killed
 from tests.stack import Stack
-from tests.stock_invariants import prove
+from tests.stock_invariants import assert_invariants
 from tests.warehouse_scenario import WarehouseScenario
 from tests.wave_scenario import WaveScenario
 
@@ -67,7 +67,7 @@ def test_large_wave_is_created_and_worked(wave_scenario: WaveScenario, stack: St
     for one in ALL:
         wave_scenario.work(one)
     assert wave_scenario.status(number) == "picked"
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_rule_finds_more_pickings_than_one_transaction_holds(wave_scenario: WaveScenario) -> None:
@@ -133,7 +133,7 @@ def test_picking_changed_while_the_wave_is_pending_is_counted(
     released = wave_scenario.act(number, "release").data["status"]
     assert released == {"start": "in_progress", "cancel": "released"}[what]
     assert _pending_waves(stack) == []
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_picking_that_ends_while_the_wave_is_pending_refuses_it(

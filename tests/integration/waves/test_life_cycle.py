@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.stack import Stack
-from tests.stock_invariants import prove
+from tests.stock_invariants import assert_invariants
 from tests.warehouse_scenario import WarehouseScenario
 from tests.wave_scenario import WaveScenario
 
@@ -79,7 +79,7 @@ def test_ten_orders_are_picked_in_one_wave(wave_scenario: WaveScenario, stack: S
     assert wave_scenario.act(number, "close").data["status"] == "closed"
     assert wave_scenario.status(number) == "closed"
     assert _wave_events(stack) == ["wave.planned", "wave.released", "wave.completed"]
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_most_urgent_picking_gets_stock_and_shortage_is_reported(
@@ -95,7 +95,7 @@ def test_most_urgent_picking_gets_stock_and_shortage_is_reported(
         one: wave_scenario.erp.get(f"/pickings/{one}").data["lines"][0]["bin_code"] for one in late
     }
     assert places == {one: "A-01" if at < 4 else None for at, one in enumerate(late)}
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 def test_release_keeps_existing_allocations(wave_scenario: WaveScenario, stack: Stack) -> None:
@@ -148,7 +148,7 @@ def test_pickings_of_a_cancelled_wave_can_join_another(
         assert wave_scenario.yard.act(one, "cancel").status == 200
     assert wave_scenario.status(number) == "cancelled"
     assert wave_scenario.shown(number)["metrics"]["ended_orders"] == 0
-    prove(stack.store())
+    assert_invariants(stack.store())
 
 
 ALLOWED: Mapping[str, set[str]] = {

@@ -74,7 +74,7 @@ class PickFaceImporter(Importer):
 
     def add_fence(self, tx: Transaction) -> None:
         """See Importer."""
-        pick_faces.bind(tx)
+        pick_faces.fence_master_data(tx)
 
     def keys(
         self, draft: Checked[PickFaceDraft], options: ApplyOptions, *, applying: bool
