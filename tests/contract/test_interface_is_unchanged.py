@@ -23,7 +23,10 @@ def without_prose(node: Any, *, is_map_of_names: bool = False) -> Any:
     if not isinstance(node, dict):
         return node
     return {
-        name: without_prose(value, is_map_of_names=name in {"properties", "schemas", "headers"})
+        # The scopes of a security scheme are a map of names to descriptions.
+        name: sorted(value)
+        if name == "scopes"
+        else without_prose(value, is_map_of_names=name in {"properties", "schemas", "headers"})
         for name, value in node.items()
         if is_map_of_names or name not in _PROSE
     }
