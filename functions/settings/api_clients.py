@@ -61,9 +61,9 @@ def create_api_client(
     tx: Transaction, request: Request[Checked[ApiClientDraft]]
 ) -> ResourceResponse:
     """Create an integration client or a mobile application."""
-    made, secret = client_service.create_client(tx, request.body)
+    client, secret = client_service.create_client(tx, request.body)
     return ResourceResponse(
-        client_views.new_client(made, secret), 201, f"/api-clients/{made.client_id}"
+        client_views.new_client(client, secret), 201, f"/api-clients/{client.client_id}"
     )
 
 

@@ -52,8 +52,8 @@ def list_users(store: Store, request: Request[None, UserParameters]) -> ListResp
 )
 def create_user(tx: Transaction, request: Request[Checked[UserCreate]]) -> ResourceResponse:
     """Create a user."""
-    record, made = service.create_user(tx, request.body)
-    return ResourceResponse(views.new_user(record.entity, made), 201, f"/users/{record.id}")
+    record, generated = service.create_user(tx, request.body)
+    return ResourceResponse(views.new_user(record.entity, generated), 201, f"/users/{record.id}")
 
 
 @routes.declare(
@@ -113,8 +113,8 @@ def delete_user(tx: Transaction, request: Request) -> ResourceResponse:
 )
 def reset_password(tx: Transaction, request: Request[Checked[PasswordReset]]) -> ResourceResponse:
     """Set a new password for a user."""
-    record, made = service.reset_password(tx, request.id, request.body)
-    return ResourceResponse(views.new_user(record.entity, made))
+    record, generated = service.reset_password(tx, request.id, request.body)
+    return ResourceResponse(views.new_user(record.entity, generated))
 
 
 @routes.declare(
