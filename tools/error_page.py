@@ -34,9 +34,9 @@ request at once:
 - `field` is the path of a value in the body or the query; positions in lists count from 0.
 - Program against `error.code` and the status, not against messages: messages may be reworded.
 - Quote `request_id` (also the header `X-Request-Id`) when you ask for help.
-- Once a request with an Idempotency-Key has reached the operation, its error is stored like a success, and a
-  repetition with the same key gets the same error for 24 hours. Errors marked "not stored" are the exception:
-  correct the request or wait, then use the same key again.
+- Once a request with an Idempotency-Key has reached the operation, its error is stored like a
+  success, and a repetition with the same key gets the same error for 24 hours. Errors marked "not
+  stored" are the exception: correct the request or wait, then use the same key again.
 
 | Code | Status | Meaning |
 |---|---|---|
