@@ -1,7 +1,7 @@
-"""Patches of moto and botocore that keep the suite below five minutes on two cores.
+"""Patches of moto and botocore that save most of the CPU time of the suite.
 
-The figures are seconds of CPU time of the whole suite, about 160 000 calls to DynamoDB and
-40 000 to other services. `tests/integration/test_fast_moto.py` compares answers and stored
+The figures are estimates: the time saved per call times the number of calls of the whole suite,
+about 160 000 to DynamoDB and 40 000 to other services. `tests/integration/test_fast_moto.py` compares answers and stored
 items with those of moto without the patches.
 """
 
@@ -67,12 +67,12 @@ def install(patch: Patch) -> None:
     _share_items(patch)
     _query_one_partition(patch)
     _process_update_expressions_once(patch)
-    # 10 s: moto measures an item again for each attribute that it adds to it.
+    # About 10 s: moto measures an item again for each attribute that it adds to it.
     patch.setattr(Item, "__init__", _init_item)
 
 
 def _call_handlers_directly(patch: Patch) -> None:
-    """Save 200 s: pass JSON between botocore and the operations of moto's DynamoDB handler.
+    """Save about 200 s: pass JSON between botocore and the operations of moto's DynamoDB handler.
 
     Moto builds a WSGI request, and walks through the service model for each body that it reads
     or writes. A call that the operation refuses changes nothing; it is repeated in moto's way,
@@ -125,7 +125,7 @@ def _to_json(value: object) -> Any:
 
 
 def _skip_signatures(patch: Patch) -> None:
-    """Save 60 s: nobody verifies signatures or reads user agents."""
+    """Save about 60 s: nobody verifies signatures or reads user agents."""
     patch.setitem(AUTH_TYPE_MAPS, "v4", _Credential)
     patch.setattr(UserAgentString, "to_string", lambda _: "tests")
 
@@ -147,14 +147,14 @@ class _Credential(SigV4Auth):
 
 
 def _skip_setup(patch: Patch) -> None:
-    """Save 50 s of work per stack and per call to any service."""
-    # 10 s: moto registers every URL of AWS with `responses`, for calls made with `requests`.
+    """Save about 50 s of work per stack and per call to any service."""
+    # About 10 s: moto registers every URL of AWS with `responses`, for calls made with `requests`.
     patch.setattr("moto.core.models.RESPONSES_METHODS", [])
-    # 15 s: moto makes an RSA key for each HMAC key, and never uses it.
+    # About 15 s: moto makes an RSA key for each HMAC key, and never uses it.
     patch.setattr("moto.kms.models.generate_private_key", _private_key)
-    # 15 s: moto compares a URL with those of all services, one after the other.
+    # About 15 s: moto compares a URL with those of all services, one after the other.
     patch.setattr("moto.backend_index.backend_url_patterns", _URL_PATTERNS)
-    # 10 s: moto inspects the class of the handler for each call.
+    # About 10 s: moto inspects the class of the handler for each call.
     patch.setattr("moto.core.responses.method_names_from_class", cache(method_names_from_class))
 
 
@@ -168,7 +168,7 @@ def _unused_key() -> Any:
 
 
 def _share_items(patch: Patch) -> None:
-    """Save hours: moto copies the whole table for each action of a transaction.
+    """Save 66 of 68 ms per transaction of five: moto copies the whole table for each action.
 
     Moto changes an updated item in place; here a copy takes its place first. A stored item then
     never changes, and restoring a table means to put the former items back: after a failed call
@@ -224,7 +224,7 @@ def _find(table: Table, key: dict[str, Any]) -> tuple[Any, DynamoType | None]:
 
 
 def _query_one_partition(patch: Patch) -> None:
-    """Save 30 s: moto looks for a partition by comparing all items of the table."""
+    """Save about 30 s: moto looks for a partition by comparing all items of the table."""
     query = Table.query
 
     def query_partition(table: Table, hash_key: DynamoType, *args: Any, **rest: Any) -> Any:
@@ -239,7 +239,7 @@ def _query_one_partition(patch: Patch) -> None:
 
 
 def _process_update_expressions_once(patch: Patch) -> None:
-    """Save 40 s: parse each text once, copy its tree and walk through it without detours."""
+    """Save about 40 s: parse each text once, copy its tree and walk through it without detours."""
     patch.setattr(UpdateExpressionParser, "make", lru_cache(4_096)(UpdateExpressionParser.make))
     patch.setattr(Node, "__deepcopy__", _copy_tree, raising=False)
     patch.setattr(DepthFirstTraverser, "traverse", _traverse)
