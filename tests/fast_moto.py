@@ -1,8 +1,8 @@
 """Patches of moto and botocore that save most of the CPU time of the suite.
 
 The figures are estimates: the time saved per call times the number of calls of the whole suite,
-about 160 000 to DynamoDB and 40 000 to other services. `tests/integration/test_fast_moto.py` compares answers and stored
-items with those of moto without the patches.
+about 160 000 to DynamoDB and 40 000 to other services. `tests/integration/test_fast_moto.py`
+compares answers and stored items with those of moto without the patches.
 """
 
 import base64
