@@ -110,7 +110,7 @@ class Roles:
             if not all(allows(policy, access) for policy in self.rights(made))
         ]
 
-    def assert_kept_from_the_neighbour(self, calls: Sequence[Made]) -> None:
+    def assert_no_access_to_other_tenant(self, calls: Sequence[Made]) -> None:
         """Assert that only sessions have access to tenant data, and none to the data of beta."""
         in_sessions = [made for made in calls if made.session]
         assert in_sessions, "no call accesses the data of a tenant"

@@ -73,7 +73,7 @@ def test_calls_of_a_route_are_allowed_for_its_tenant_only(
     assert roles.denied(watch.made) == []
     # An import template is the same for all tenants.
     if "{kind}" not in route:
-        roles.assert_kept_from_the_neighbour(watch.made)
+        roles.assert_no_access_to_other_tenant(watch.made)
 
 
 def _token_routes(stack: Stack) -> None:

@@ -104,7 +104,7 @@ def test_every_call_is_allowed_and_none_on_another_tenant(
     calls = [made for made in watch.made if made.handler in {RELAY, WORKER}]
     assert {made.handler for made in calls} == {RELAY, WORKER}
     assert roles.denied(watch.made) == []
-    roles.assert_kept_from_the_neighbour(calls)
+    roles.assert_no_access_to_other_tenant(calls)
 
 
 def test_only_relay_and_worker_assume_their_data_role_and_no_other(roles: Roles) -> None:

@@ -45,7 +45,7 @@ WRONG: Mapping[str, tuple[Mapping[str, object], str]] = {
     "far too little": ({"qty": 0.0000001}, "qty"),
     "a text for a number": ({"qty": "1"}, "qty"),
     "no item": ({"item_code": None}, "item_code"),
-    "an item that nobody knows": ({"item_code": "NONE"}, "item_code"),
+    "an unknown item": ({"item_code": "NONE"}, "item_code"),
     "an item that was not ordered": ({"item_code": "TILE"}, "item_code"),
     "no batch": ({"item_code": "CEMENT"}, "batch"),
     "an empty batch": ({**CEMENT, "batch": " "}, "batch"),
@@ -69,7 +69,7 @@ WRONG: Mapping[str, tuple[Mapping[str, object], str]] = {
         "expiry_date",
     ),
     "a status that work gives": ({"inventory_status": "staged"}, "inventory_status"),
-    "an approval that is none": ({"approve": "yes"}, "approve"),
+    "an approval that is not a boolean": ({"approve": "yes"}, "approve"),
 }
 
 

@@ -44,15 +44,15 @@ def test_policy_allows_the_data_of_the_tenant() -> None:
     assert allows(policy, "s3:PutObject", "arn:aws:s3:::stowage-imports/acme/drop/x.csv")
 
 
-@pytest.mark.parametrize("neighbour", ["beta", "acme2", "acm", "acme-"])
-def test_policy_allows_no_data_of_another_tenant(neighbour: str) -> None:
+@pytest.mark.parametrize("other_tenant", ["beta", "acme2", "acm", "acme-"])
+def test_policy_allows_no_data_of_another_tenant(other_tenant: str) -> None:
     policy = session_policy("acme", DYNAMODB)
     for action in ("GetItem", "Query", "PutItem", "DeleteItem"):
-        other = f"{DYNAMODB}:table/stowage-tenant-{neighbour}"
+        other = f"{DYNAMODB}:table/stowage-tenant-{other_tenant}"
         assert not allows(policy, f"dynamodb:{action}", other)
         outbox = f"{DYNAMODB}:table/stowage-outbox"
-        assert not allows(policy, f"dynamodb:{action}", outbox, neighbour)
-    assert not allows(policy, "s3:GetObject", f"arn:aws:s3:::stowage-imports/{neighbour}/x")
+        assert not allows(policy, f"dynamodb:{action}", outbox, other_tenant)
+    assert not allows(policy, "s3:GetObject", f"arn:aws:s3:::stowage-imports/{other_tenant}/x")
 
 
 def _control_keys(slug: str) -> list[str]:

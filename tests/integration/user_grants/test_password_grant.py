@@ -354,7 +354,7 @@ def test_iam_policies_allow_every_call_and_no_access_to_other_tenants(
         for made in watch.made
         if not any("ControlTable" in access.resource for access in made.accesses)
     ]
-    roles.assert_kept_from_the_neighbour(in_table)
+    roles.assert_no_access_to_other_tenant(in_table)
 
 
 def _through_the_gateway(stack: Stack, form: dict[str, str]) -> str | None:
