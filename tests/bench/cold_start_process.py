@@ -42,7 +42,7 @@ def main() -> None:
     spec.loader.exec_module(replay)
     called = time.perf_counter()
     if task["answers"]:
-        replay.Connection(task["answers"]).install()
+        replay.ReplayConnection(task["answers"]).install()
     answer = handler(task["event"], _Context())
     ended = time.perf_counter()
     if answer.get("statusCode", 200) != task["status"] or answer.get("batchItemFailures"):
