@@ -6,7 +6,7 @@ from typing import Any, get_args
 import click
 
 from cli.operator import Operator, command
-from operations.provisioning import show_tenant
+from operations.tenant_changes import show_tenant
 from shared.identity.audit import service, views
 from shared.identity.audit.models import AuditAction, AuditEntry, AuditParameters
 from shared.identity.tenancy.access import operator_store

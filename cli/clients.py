@@ -6,7 +6,7 @@ import click
 
 from cli.operator import Operator, command
 from operations import api_clients
-from operations.provisioning import show_tenant
+from operations.tenant_changes import show_tenant
 from shared.identity.auth.clients import OAuthClient
 from shared.identity.auth.scopes import SCOPES
 from shared.kernel.errors import Gone

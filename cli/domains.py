@@ -7,7 +7,7 @@ import click
 from cli.operator import Operator, command
 from operations import domains
 from operations.domains import Domain
-from operations.provisioning import show_tenant
+from operations.tenant_changes import show_tenant
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.rules import base_url_of
 

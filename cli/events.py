@@ -5,7 +5,7 @@ import sys
 import click
 
 from cli.operator import REFUSED, Operator, command
-from operations import provisioning
+from operations import provisioning, tenant_changes
 from shared.integration.webhooks.relay import relay_missed_entries
 
 _COLUMNS = ("tenant", "relayed", "failed")
@@ -34,7 +34,7 @@ def relay(operator: Operator, *, tenants: tuple[str, ...], older_than: int) -> N
       stowage events relay
       stowage events relay acme --older-than 0
     """  # noqa: D301  click reads the backspace
-    slugs = [provisioning.show_tenant(slug).slug for slug in tenants]
+    slugs = [tenant_changes.show_tenant(slug).slug for slug in tenants]
     slugs = slugs or [tenant.slug for tenant in provisioning.list_tenants()]
     rows = []
     with operator.output.progress() as progress:

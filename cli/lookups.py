@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from operations.provisioning import show_tenant
+from operations.tenant_changes import show_tenant
 from shared.identity.audit import service as audit
 from shared.identity.audit.models import AuditParameters
 from shared.identity.tenancy.access import operator_store

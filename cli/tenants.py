@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from cli.operator import Operator, command
-from operations import provisioning, tenant_overview
+from operations import provisioning, tenant_changes, tenant_overview
 from operations.tenant_overview import TenantOverview
 from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import MODULES, PLANS, SUBSTITUTIONS, Tenant
@@ -258,7 +258,7 @@ def limit(operator: Operator, *, slug: str, requests_per_minute: int | None, as_
     if as_plan or requests_per_minute is not None:
         found = provisioning.set_requests_per_minute(slug, requests_per_minute)
     else:
-        found = provisioning.show_tenant(slug)
+        found = tenant_changes.show_tenant(slug)
     operator.output.one(_limit_row(found))
 
 
@@ -281,7 +281,7 @@ def modules(operator: Operator, *, slug: str, on: tuple[str, ...], off: tuple[st
       stowage tenant modules acme --on waves --off bulk_import
       stowage tenant modules acme
     """  # noqa: D301  click reads the backspace
-    found = provisioning.show_tenant(slug)
+    found = tenant_changes.show_tenant(slug)
     if on or off:
         found = provisioning.switch_modules(slug, on=on, off=off)
     operator.output.one(_row(found))
@@ -315,7 +315,9 @@ def settings(operator: Operator, *, slug: str, **options: Decimal | str | bool |
       stowage tenant settings acme
     """  # noqa: D301  click reads the backspace
     changes = {name: value for name, value in options.items() if value is not None}
-    found = provisioning.set_settings(slug, changes) if changes else provisioning.show_tenant(slug)
+    found = (
+        provisioning.set_settings(slug, changes) if changes else tenant_changes.show_tenant(slug)
+    )
     operator.output.one(_settings_row(found))
 
 

@@ -74,7 +74,7 @@ class Demo:
         return list(self.stowage.each(path, **query))
 
     def check(self, title: str, outcome: str, *, passed: bool) -> None:
-        """Add a row for a result of several calls; `fine` says whether it is as expected."""
+        """Add a row for a result of several calls; `passed` says whether it is as expected."""
         self.rows.append((title, "", outcome, passed))
 
     def table(self) -> Table:

@@ -5,13 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from operations.api_clients import create_client, create_mobile_client, list_clients
-from operations.provisioning import (
-    create_tenant,
-    set_address,
-    set_shared_address,
-    set_state,
-    show_tenant,
-)
+from operations.provisioning import create_tenant, set_address, set_shared_address, set_state
+from operations.tenant_changes import show_tenant
 from shared.identity.auth.scopes import PERMISSIONS
 from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.rules import NewTenant

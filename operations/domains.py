@@ -12,7 +12,8 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from operations.progress import ReportProgress, no_progress
-from operations.provisioning import set_address, show_tenant
+from operations.provisioning import set_address
+from operations.tenant_changes import show_tenant
 from shared.identity.audit import service as audit
 from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import (

@@ -8,13 +8,6 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
-from operations.api_clients import (
-    Credentials,
-    create_client,
-    list_clients,
-    revoke_client,
-    rotate_client,
-)
 from operations.progress import ReportProgress, no_progress
 from operations.tenant_changes import ControlTableUpdate, change_tenant, show_tenant
 from operations.tenant_tables import ensure_table
@@ -42,26 +35,6 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict
 from shared.warehouse.settings.tenant_settings import read_settings, update_settings
-
-__all__ = [
-    "Credentials",
-    "create_client",
-    "create_tenant",
-    "list_clients",
-    "list_tenants",
-    "revoke_client",
-    "rotate_client",
-    "set_address",
-    "set_modules",
-    "set_plan",
-    "set_requests_per_minute",
-    "set_settings",
-    "set_shared_address",
-    "set_state",
-    "show_tenant",
-    "switch_modules",
-]
-
 
 _AUDIT_ACTIONS: Mapping[State, AuditAction] = {
     "active": "tenant.resumed",
@@ -266,7 +239,7 @@ def switch_modules(slug: str, *, on: Collection[str] = (), off: Collection[str] 
 
 
 def set_settings(slug: str, changes: Mapping[str, Any]) -> Tenant:
-    """Change settings of a company, as `configure` does; other settings stay unchanged.
+    """Change settings of a company; other settings stay unchanged.
 
     Raises:
         NotFound: There is no such tenant.

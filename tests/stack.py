@@ -15,7 +15,7 @@ from moto import mock_aws
 from moto.s3.models import s3_backends
 from moto.sqs.models import sqs_backends
 
-from operations import provisioning
+from operations import provisioning, tenant_changes
 from shared.http.rate_limit import WINDOW_MS, limiter
 from shared.identity.auth import signing, tokens
 from shared.identity.auth.key_ring import key_ring
@@ -109,7 +109,7 @@ class Stack:
 
     def tenant(self, slug: str = "acme") -> Tenant:
         """Return the tenant from the control table."""
-        return provisioning.show_tenant(slug)
+        return tenant_changes.show_tenant(slug)
 
     def token(
         self, slug: str = "acme", *, client: str = "erp", scopes: Iterable[str] = SCOPES

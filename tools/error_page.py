@@ -82,7 +82,7 @@ ADVICE = {
     "limit_reached": Advice(
         "The plan allows no more resources of this kind, such as integration clients. "
         "`error.offer` holds the limit, the number in use and the next plan.",
-        "The plan essentials allows 2 integration clients.",
+        "The plan essentials allows 2 integration clients; 2 are in use.",
         "Remove what is no longer used, or change to the plan in `error.offer.next_plan`.",
     ),
     "tenant_suspended": Advice(
@@ -109,7 +109,7 @@ ADVICE = {
     "client_not_allowed": Advice(
         "The token comes from a mobile application, or from a user with two-step verification who "
         "signed in without a code. Such tokens can only read the list of products.",
-        "This token reaches only GET /products.",
+        "This token allows only GET /products.",
         "Use an integration client, or sign in with the second factor.",
     ),
     "not_found": Advice(
@@ -119,19 +119,20 @@ ADVICE = {
         "Check the id, the path and the base address. Paths begin with `/api/v1`.",
     ),
     "transfer_orders_disabled": Advice(
-        "The module transfer orders is switched off.",
-        "Transfer orders are inactive.",
-        "Switch it on in the settings (`modules.transfer_orders`); at least two warehouses must "
+        "The module transfer orders is disabled, or a transfer order is created with fewer than "
+        "two warehouses.",
+        "Transfer orders are disabled.",
+        "Enable it in the settings (`modules.transfer_orders`); at least two warehouses must "
         "exist.",
     ),
     "bulk_import_disabled": Advice(
-        "The module bulk import is switched off.",
-        "Bulk import is inactive.",
-        "Switch it on in the settings (`modules.bulk_import`).",
+        "The module bulk import is disabled.",
+        "Bulk import is disabled.",
+        "Enable it in the settings (`modules.bulk_import`).",
     ),
     "method_not_allowed": Advice(
         "The path exists, but not with this method.",
-        "This route does not admit DELETE; it admits GET, POST.",
+        "This route does not allow DELETE; allowed: GET, POST.",
         "Use a method that the header `Allow` lists.",
     ),
     "conflict": Advice(
@@ -151,13 +152,14 @@ ADVICE = {
     "approval_required": Advice(
         "A rule requires the approval of a supervisor, for example when more goods arrive than the "
         "tolerance allows.",
-        "qty: 30 would exceed the 24 ordered of BRICK; a supervisor must approve it",
+        "30 of BRICK would be received, 24 ordered; more than 24 needs the approval of a user with "
+        "approvals.grant.",
         "A user with the permission `approvals.grant` approves it, for receipt lines with "
         '`"approve": true`; then repeat the request.',
     ),
     "order_in_wave": Advice(
         "A picking of the request already belongs to another active wave.",
-        "Picking 12 belongs to the wave 3.",
+        "PKG-12 is in WV-3; a picking is in one active wave at most.",
         "Leave this picking out, or cancel the other wave first.",
     ),
     "stale_state": Advice(
@@ -197,16 +199,16 @@ ADVICE = {
         "same body.",
     ),
     "rule_blocked": Advice(
-        "The request is valid, but a rule of the warehouse forbids it, for example a quantity with "
-        "decimals of a product that is counted in pieces.",
-        "lines.0.batch: product CEMENT is managed by batch; name the batch",
+        "The request is valid, but a rule of the warehouse forbids it. For example, an order names "
+        "a product that is not kept in stock.",
+        "lines.0.item_code: product SETUP is not kept in stock",
         "Correct what `errors` names, or change the master data that the rule depends on.",
     ),
     "import_refused": Advice(
-        "The file cannot be read (format, size, too many rows: 422 or 413), or the state of the "
-        "import does not allow the operation (409).",
-        "The file has 12001 rows; the plan allows 10000.",
-        "Correct the file and upload it again as a new import.",
+        "The file cannot be read (format: 422, size: 413), or the state of the import does not "
+        "allow the operation (409). Errors with 409 and 413 are stored under an Idempotency-Key.",
+        "Import 12 cannot be committed: it is already committed.",
+        "Correct the file and upload it again as a new import; for 409 read the import again.",
     ),
     "rate_limited": Advice(
         "The credential sent more requests in this minute than its plan allows. See "

@@ -141,4 +141,3 @@ routes.declare_change_and_delete(
 
 
 lambda_handler = ApiHandler(routes)
-"""Clients and providers."""

@@ -11,10 +11,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """One row of the Errors table.
+    """An error code.
 
     `status` is the HTTP status, `meaning` what the code says, `action` what the caller can do.
-    `is_stored` says whether an answer with this code is kept under an Idempotency-Key and
+    `is_stored` says whether a response with this code is kept under an Idempotency-Key and
     repeated. It is not where the caller can correct the request and send it again under the same
     key (422, approvals), and not where the cause is temporary (429, 5xx, a request in flight).
     """
@@ -55,20 +55,22 @@ CODES: Mapping[str, Code] = {
     ),
     "client_not_allowed": Code(
         403,
-        "This kind of token reaches only the list of products.",
+        "This kind of token can only read the list of products.",
         "Use an integration client.",
     ),
     "not_found": Code(
         404, "The resource or the route does not exist.", "Check the id and the base address."
     ),
     "transfer_orders_disabled": Code(
-        404, "Transfer orders are inactive.", "Enable them in the settings (two warehouses)."
+        404, "Transfer orders are disabled.", "Enable them in the settings (two warehouses)."
     ),
-    "bulk_import_disabled": Code(404, "Bulk import is inactive.", "Enable it in the settings."),
+    "bulk_import_disabled": Code(404, "Bulk import is disabled.", "Enable it in the settings."),
     "method_not_allowed": Code(
-        405, "The route does not admit the method.", "Use a method that `Allow` names."
+        405, "The route does not allow the method.", "Use a method that `Allow` names."
     ),
-    "conflict": Code(409, "The request clashes with the current state.", "Read again and decide."),
+    "conflict": Code(
+        409, "The request conflicts with the current state.", "Read again and decide."
+    ),
     "duplicate_in_flight": Code(
         409,
         "The first request with this Idempotency-Key is still being processed.",
@@ -137,7 +139,7 @@ CODES: Mapping[str, Code] = {
         is_stored=False,
     ),
 }
-"""The Errors table: code → status, meaning, action."""
+"""The error codes by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +154,8 @@ class Problem:
 class ServiceError(Exception):
     """Base of every error: a code of `CODES`, a message, and the extras of the code.
 
-    `extra` goes into `error` (scope, feature, offer …), `headers` into the answer.
-    `status_override` replaces the code's own status, `stored_override` whether the answer is kept
+    `extra` goes into `error` (scope, feature, offer …), `headers` into the response.
+    `status_override` replaces the code's own status, `stored_override` whether the response is kept
     under an Idempotency-Key.
     """
 
@@ -171,12 +173,12 @@ class ServiceError(Exception):
 
     @property
     def status(self) -> int:
-        """HTTP status of the answer."""
+        """HTTP status of the response."""
         return self.status_override or CODES[self.code].status
 
     @property
     def is_stored(self) -> bool:
-        """Whether the answer is kept under an Idempotency-Key; see `Code`."""
+        """Whether the response is kept under an Idempotency-Key; see `Code`."""
         stored = CODES[self.code].is_stored
         return stored if self.stored_override is None else self.stored_override
 
@@ -255,7 +257,7 @@ class ClientNotAllowed(ServiceError):
     """403 client_not_allowed: a mobile token, or a user without the second factor."""
 
     def __init__(self) -> None:
-        super().__init__("This token reaches only GET /products.", "client_not_allowed")
+        super().__init__("This token allows only GET /products.", "client_not_allowed")
 
 
 class NotFound(ServiceError):
@@ -278,7 +280,7 @@ class MethodNotAllowed(ServiceError):
     def __init__(self, method: str, allowed: Sequence[str]) -> None:
         names = ", ".join(allowed)
         super().__init__(
-            f"This route does not admit {method}; it admits {names}.",
+            f"This route does not allow {method}; allowed: {names}.",
             "method_not_allowed",
             headers={"Allow": names},
         )

@@ -1,1 +1,1 @@
-"""The trade: catalog, warehouses, documents, stock, receiving, picking, transfers, waves."""
+"""The warehouse domain: catalog, documents, stock, receiving, picking, transfers, waves …"""

@@ -42,7 +42,7 @@ def register_references(
 ) -> None:
     """Stage the register item of an open document.
 
-    `named` has the ids of the master data by facet (product, warehouse, position).
+    `ids_by_facet` has the ids of the master data by facet (product, warehouse, position).
     """
     ids = {facet: set(numbers) for facet, numbers in ids_by_facet.items()}
     present = {facet: numbers for facet, numbers in ids.items() if numbers}

@@ -6,12 +6,13 @@ its bound, the program exits with status 1.
   python -m tests.bench                    all groups
   python -m tests.bench --only lists       one group (can be repeated)
   python -m tests.bench --quick            fewer runs and rows, for a first look
-  python -m tests.bench --write            also write docs/figures.md
+  python -m tests.bench --write            also write docs/figures.md, after each group
 """
 
 import argparse
 import os
 import platform
+import re
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -63,8 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmarks and print their tables; return the exit status."""
     parser = _parser()
     options = parser.parse_args(arguments)
-    if options.write and (options.only or options.quick):
-        parser.error("--write cannot be combined with --only or --quick")
+    if options.write and options.quick:
+        parser.error("--write cannot be combined with --quick")
     console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else _WIDTH)
     tables: list[Table] = []
     for name in options.only or GROUPS:
@@ -75,9 +76,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             table.show(console)
         console.print(f"[dim]{name}: {time.monotonic() - began:.0f} s[/dim]\n")
         tables += measured
-    if options.write:
-        PAGE.write_text(_page(tables), encoding="utf-8")
-        console.print(f"Wrote {PAGE}")
+        if options.write:
+            _write(_sections() | {table.title: table.markdown() for table in measured})
+    if options.write and not options.only:
+        _write({table.title: table.markdown() for table in tables})
     broken = [table.title for table in tables if not table.passed]
     if broken:
         console.print(f"[red]Bounds exceeded: {'; '.join(broken)}[/red]")
@@ -96,15 +98,23 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _page(tables: Sequence[Table]) -> str:
+def _sections() -> dict[str, str]:
+    """Return the sections of the page by their titles."""
+    found = re.split(r"^## ", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    return {section.partition("\n")[0]: f"## {section.rstrip()}\n" for section in found}
+
+
+def _write(sections: Mapping[str, str]) -> None:
+    """Write the page with these sections."""
     head = f"""# Figures
 
 The figures are ratios or counts, so that they are comparable between machines. `make bench`
-measures them and fails when a figure exceeds its bound. `make bench ARGS=--write` writes this page.
+measures them and fails when a figure exceeds its bound. `make bench ARGS=--write` writes this page,
+`make bench ARGS="--write --only GROUP"` the sections of one group.
 
-Measured {datetime.now(UTC):%Y-%m-%d} with Python {platform.python_version()} on {_machine()}.
+Last measured {datetime.now(UTC):%Y-%m-%d} with Python {platform.python_version()} on {_machine()}.
 """
-    return "\n".join([head, *(table.markdown() for table in tables)])
+    PAGE.write_text("\n".join([head, *sections.values()]), encoding="utf-8")
 
 
 def _machine() -> str:

@@ -28,7 +28,7 @@ import boto3
 import pytest
 import s3transfer
 
-from operations.provisioning import create_client
+from operations.api_clients import create_client
 from shared.http.api_handler import ApiHandler
 from tests import faults, gateway
 from tests.bench import build_output, seed

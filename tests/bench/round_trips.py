@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from operations.provisioning import create_client
+from operations.api_clients import create_client
 from shared.http.rate_limit import limiter
 from shared.http.routes import Operation
 from shared.identity.tenancy.directory import directory

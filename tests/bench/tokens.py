@@ -43,8 +43,8 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
         for limit in (
             "PER_CLIENT",
             "PER_USER",
-            "PER_USER_LONG",
-            "PER_USER_EVERYWHERE",
+            "PER_USER_LONG_WINDOW",
+            "PER_USER_ALL_ADDRESSES",
             "PER_ADDRESS",
         ):
             patch.setattr(attempt_limits, limit, sys.maxsize)

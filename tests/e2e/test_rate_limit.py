@@ -5,7 +5,7 @@ import uuid
 import httpx
 import pytest
 
-from operations import provisioning
+from operations import tenant_changes
 from shared.identity.auth import tokens
 from tests.e2e.conftest import TIMEOUT, Deployed
 from tests.e2e.responses import refused
@@ -18,7 +18,7 @@ _TOO_EARLY = 6
 
 @pytest.mark.usefixtures("operator")
 def test_plan_limit_applies_per_minute(stack: Deployed) -> None:
-    mini = provisioning.show_tenant("mini")
+    mini = tenant_changes.show_tenant("mini")
     # A separate credential, so that other tests do not use the limit.
     token = tokens.issue_to_client(
         mini, f"counter-{uuid.uuid4().hex}", frozenset({"products:read"})

@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from operations import provisioning
+from operations import tenant_changes
 from shared.identity.auth import tokens
 from shared.identity.auth.scopes import SCOPES
 from tests.e2e.conftest import Deployed
@@ -42,7 +42,7 @@ def test_inactive_tenant_gets_no_token(stack: Deployed, slug: str) -> None:
 def test_inactive_tenant_is_refused(stack: Deployed, slug: str) -> None:
     tenant = stack.tenants[slug]
     token = tokens.issue_to_client(
-        provisioning.show_tenant(slug), tenant.client_id, frozenset(SCOPES)
+        tenant_changes.show_tenant(slug), tenant.client_id, frozenset(SCOPES)
     )
     with tenant.client(token) as caller:
         for path in (*_LISTS, *_WORK, *_MODULES, "/products/1"):

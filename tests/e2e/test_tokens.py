@@ -11,7 +11,7 @@ import pytest
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, utils
 
-from operations import provisioning
+from operations import api_clients
 from operations.api_clients import Credentials
 from shared.identity.auth import tokens
 from shared.identity.auth.key_ring import key_ring
@@ -29,9 +29,9 @@ _TAKES_EFFECT = 10
 def acme_client(operator: None) -> Iterator[Credentials]:
     """A client of acme for this test with the scope to read products."""
     assert operator is None
-    credentials = provisioning.create_client("acme", "Shop", ["products:read"])
+    credentials = api_clients.create_client("acme", "Shop", ["products:read"])
     yield credentials
-    provisioning.revoke_client(credentials.client_id)
+    api_clients.revoke_client(credentials.client_id)
 
 
 def _request_token(stack: Deployed, **request: Any) -> httpx.Response:
@@ -122,7 +122,7 @@ def test_revoked_client_is_refused_within_ten_seconds(
     with stack.tenants["acme"].client(token) as caller:
         data(caller.get("/products/1"))
 
-        provisioning.revoke_client(acme_client.client_id)
+        api_clients.revoke_client(acme_client.client_id)
 
         assert (
             _request_token(

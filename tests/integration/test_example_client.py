@@ -15,7 +15,7 @@ from examples.stowage_client import (
     StowageError,
 )
 from examples.sync_orders import sync
-from operations import provisioning
+from operations import api_clients
 from tests.clock import Clock
 from tests.faults import AwsFaults, Fault, Killed, kill_after, kill_before, lose_answer
 from tests.gateway import Gateway
@@ -108,7 +108,7 @@ def stowage(transport: FaultyTransport, clock: Clock, waits: list[float]) -> Sto
         waits.append(seconds)
         clock.advance(seconds)
 
-    who = provisioning.create_client("acme", "ERP")
+    who = api_clients.create_client("acme", "ERP")
     http = httpx.Client(transport=transport)
     made = Stowage(ADDRESS, *who, http=http, sleep=sleep, clock=clock.monotonic)
     made.post("/warehouses", {"whs_code": "YARD", "name": "Yard"})
@@ -191,7 +191,7 @@ def test_token_is_replaced_one_minute_before_it_expires(
 
 
 def test_wrong_secret_raises_the_oauth_error(transport: FaultyTransport) -> None:
-    client_id, _ = provisioning.create_client("acme", "shop")
+    client_id, _ = api_clients.create_client("acme", "shop")
     stranger = Stowage(ADDRESS, client_id, "guessed", http=httpx.Client(transport=transport))
     with pytest.raises(StowageError) as refusal:
         stranger.get("/products")

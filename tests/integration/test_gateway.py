@@ -2,7 +2,7 @@
 
 import base64
 
-from operations.provisioning import create_client
+from operations.api_clients import create_client
 from tests.gateway import LAMBDA_LIMIT, Erp
 from tests.stack import Stack
 

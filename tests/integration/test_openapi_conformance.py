@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from operations.provisioning import create_client
+from operations.api_clients import create_client
 from shared.kernel.db.items import from_attributes
 from tests.gateway import Erp, Form, Response
 from tests.integration.entity_factories import PLANTED, address_of

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from operations import signing_keys
-from operations.provisioning import create_client
+from operations.api_clients import create_client
 from shared.identity.tenancy.access import session_policy
 from tests.aws_calls import Watch
 from tests.gateway import Erp

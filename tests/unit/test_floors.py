@@ -34,7 +34,7 @@ FLOORS = (
     "shared.identity.audit",
     "shared.identity.auth",
     "shared.identity.users",
-    # warehouse: the trade
+    # warehouse: the warehouse domain
     "shared.warehouse.references",
     "shared.warehouse.work_records",
     "shared.warehouse.catalog",

@@ -1,4 +1,4 @@
-"""Authorization of callers (Authentication, rules 3 to 6 of the interface)."""
+"""Authorization of callers See docs/access.md.."""
 
 import time
 

@@ -146,7 +146,7 @@ def _tenant_refusal(context: ImportContext) -> str | None:
         return error.message
     if has_module(context.tenant, "bulk_import"):
         return None
-    return "Bulk import is inactive. Enable it in the settings."
+    return "Bulk import is disabled. Enable it in the settings."
 
 
 def _move_to_rejected(context: ImportContext, name: str, reason: str) -> None:

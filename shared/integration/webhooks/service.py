@@ -203,7 +203,7 @@ def send_test(tx: Transaction, number: int) -> StoredDelivery:
 def _get_active_webhook(tx: Transaction, number: int) -> WebhookWithHealth:
     found = get_webhook(tx.store, number)
     if not found.record.entity.is_active:
-        message = f"Webhook {number} is inactive; set is_active to true first."
+        message = f"Subscription {number} is inactive; set is_active to true first."
         raise Conflict(message)
     return found
 

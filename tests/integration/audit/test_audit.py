@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from operations.provisioning import create_client
+from operations.api_clients import create_client
 from shared.identity.audit import service
 from shared.identity.audit.models import Actor, AuditAction
 from shared.kernel.db.unit_of_work import run_transaction

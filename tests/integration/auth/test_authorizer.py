@@ -4,7 +4,9 @@ import time
 from typing import Any
 
 from functions.authorizer.app import lambda_handler
-from operations.provisioning import Credentials, set_address, show_tenant
+from operations.api_clients import Credentials
+from operations.provisioning import set_address
+from operations.tenant_changes import show_tenant
 from shared.identity.auth import tokens
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.directory import directory

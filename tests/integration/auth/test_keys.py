@@ -8,7 +8,7 @@ import pytest
 
 from functions.authorizer.app import lambda_handler as authorize
 from operations import signing_keys
-from operations.provisioning import Credentials
+from operations.api_clients import Credentials
 from operations.signing_keys import KeyStatus, list_keys, retire, rotate
 from shared.identity.auth import signing, tokens
 from shared.identity.auth.key_ring import (

@@ -11,13 +11,8 @@ import jwt
 import pytest
 
 from functions.oauth.app import lambda_handler
-from operations.provisioning import (
-    Credentials,
-    create_client,
-    revoke_client,
-    rotate_client,
-    set_state,
-)
+from operations.api_clients import Credentials, create_client, revoke_client, rotate_client
+from operations.provisioning import set_state
 from shared.identity.auth import attempt_limits
 from shared.identity.auth.attempt_limits import PER_CLIENT
 from shared.identity.auth.scopes import SCOPES

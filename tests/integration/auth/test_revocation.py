@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from functions.authorizer.app import lambda_handler as authorize
-from operations.api_clients import list_clients
-from operations.provisioning import Credentials, create_client, revoke_client, show_tenant
+from operations.api_clients import Credentials, create_client, list_clients, revoke_client
+from operations.tenant_changes import show_tenant
 from shared.identity.auth import tokens
 from shared.identity.auth.rules import ensure_not_revoked
 from shared.identity.tenancy import revocations

@@ -8,7 +8,8 @@ from click.testing import CliRunner
 
 from cli import deployment
 from cli.main import main
-from operations.provisioning import list_clients, show_tenant
+from operations.api_clients import list_clients
+from operations.tenant_changes import show_tenant
 from shared.identity.tenancy.directory import directory
 from tests.integration.cli.command_line import Run, as_json, deploy_stack, run
 from tests.integration.control_plane import ADDRESS, AwsCallHooks, Killed, kill_at

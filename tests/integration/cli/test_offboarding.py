@@ -8,7 +8,7 @@ import pytest
 
 from cli import offboarding
 from cli.main import main
-from operations import provisioning
+from operations import tenant_changes
 from tests.integration.cli.command_line import as_json, run
 from tests.integration.offboarding.company import CERTIFICATE, HOST, Company
 
@@ -131,7 +131,7 @@ def test_add_list_and_remove_a_domain(company: Company) -> None:
     assert f"{HOST} CNAME d-" in added.stderr
     shown = as_json(run("--json", *arguments))
     assert shown["is_address"] is True
-    assert provisioning.show_tenant("acme").base_url == f"https://{HOST}/api/v1"
+    assert tenant_changes.show_tenant("acme").base_url == f"https://{HOST}/api/v1"
     assert company.stack.tenant().base_url == f"https://{HOST}/api/v1"
 
     assert as_json(run("--json", "domain", "list")) == [shown]

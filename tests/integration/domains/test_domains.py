@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from moto.apigateway.models import apigateway_backends
 
-from operations import provisioning
+from operations import provisioning, tenant_changes
 from operations.domains import Domain, add_domain, list_domains, remove_domain
 from shared.identity.tenancy.directory import directory, host_key, read_item
 from shared.kernel import aws
@@ -56,7 +56,7 @@ def assert_served(api: str) -> None:
     directory.clear()
     assert domains() == {HOST: {"api": (api, "api")}}
     assert directory.tenant_for_host(HOST) == "acme"
-    assert provisioning.show_tenant("acme").base_url == f"https://{HOST}/api/v1"
+    assert tenant_changes.show_tenant("acme").base_url == f"https://{HOST}/api/v1"
     (domain,) = list_domains("acme")
     assert domain == Domain(HOST, "acme", CERTIFICATE, domain.target)
     assert domain.target
@@ -80,7 +80,7 @@ def test_added_host_becomes_the_address_of_the_tenant(api: str) -> None:
 
 def test_address_can_be_changed_after_the_dns_record_exists(api: str) -> None:
     add(api, keep_address=True)
-    assert provisioning.show_tenant("acme").base_url == ADDRESS
+    assert tenant_changes.show_tenant("acme").base_url == ADDRESS
     assert directory.tenant_for_host(HOST) == "acme"
     provisioning.set_address("acme", host=HOST)
     assert_served(api)
@@ -175,7 +175,7 @@ def test_host_of_another_tenant_is_refused(api: str) -> None:
     with pytest.raises(Conflict, match=f"{HOST} belongs to another tenant"):
         add(api, "beta")
     assert_served(api)
-    assert provisioning.show_tenant("beta").base_url == ADDRESS
+    assert tenant_changes.show_tenant("beta").base_url == ADDRESS
 
 
 def test_domain_of_another_application_is_left_unchanged(api: str) -> None:
@@ -184,7 +184,7 @@ def test_domain_of_another_application_is_left_unchanged(api: str) -> None:
     )
     with pytest.raises(Conflict, match="does not belong to the tenant acme"):
         add(api)
-    assert provisioning.show_tenant("acme").base_url == ADDRESS
+    assert tenant_changes.show_tenant("acme").base_url == ADDRESS
     assert domains() == {HOST: {}}
     assert remove_domain(HOST)
     assert domains() == {HOST: {}}

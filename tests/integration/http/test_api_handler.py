@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from operations import provisioning
+from operations import api_clients, provisioning
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.directory import directory
 from shared.kernel.config import config
@@ -57,9 +57,9 @@ def test_tenant_state_is_checked_before_everything_else(stack: Stack) -> None:
 
 
 def test_revocation_is_checked_before_the_scope(stack: Stack) -> None:
-    credentials = provisioning.create_client("acme", "ERP", ["products:read"])
+    credentials = api_clients.create_client("acme", "ERP", ["products:read"])
     erp = stack.erp(client=credentials.client_id, scopes=["products:read"])
-    provisioning.revoke_client(credentials.client_id)
+    api_clients.revoke_client(credentials.client_id)
     directory.clear()
 
     _assert_envelope(_worst_request(erp), 401, "unauthenticated")

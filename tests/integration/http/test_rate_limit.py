@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from operations import provisioning
+from operations import api_clients, provisioning
 from shared.http.rate_limit_leases import spare_budget
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.rules import NewTenant
@@ -177,9 +177,9 @@ def test_request_of_inactive_tenant_has_headers_and_is_not_counted(mini: Erp, st
 
 def test_request_of_revoked_client_has_headers_and_is_not_counted(stack: Stack, mini: Erp) -> None:
     assert mini
-    credentials = provisioning.create_client("mini", "ERP")
+    credentials = api_clients.create_client("mini", "ERP")
     revoked = stack.erp("mini", client=credentials.client_id)
-    provisioning.revoke_client(credentials.client_id)
+    api_clients.revoke_client(credentials.client_id)
     directory.clear()
 
     answer = revoked.get("/products")

@@ -145,7 +145,7 @@ def test_files_are_refused_while_the_module_is_off(scenario: ImportScenario) -> 
     files = drop(scenario, "products/goods.csv")
     written_reason = files.pop("rejected/products/goods.csv.reason.txt").decode()
     assert files == {"rejected/products/goods.csv": GOODS}
-    assert written_reason == "Bulk import is inactive. Enable it in the settings.\n"
+    assert written_reason == "Bulk import is disabled. Enable it in the settings.\n"
 
 
 def test_an_upload_of_an_inactive_tenant_fails(scenario: ImportScenario) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from functions.event_relay import app as relay
-from operations import provisioning, tenant_overview
+from operations import provisioning, tenant_changes, tenant_overview
 from operations.deletion import DRAIN_SECONDS, delete_tenant, preview_deletion
 from operations.domains import add_domain
 from shared.identity.tenancy.directory import CACHE_SECONDS, directory
@@ -194,7 +194,7 @@ def test_name_of_a_deleted_tenant_cannot_be_used_again(company: Company) -> None
 @pytest.mark.parametrize(
     "change",
     [
-        lambda _: provisioning.show_tenant("acme"),
+        lambda _: tenant_changes.show_tenant("acme"),
         lambda _: provisioning.set_state("acme", "active"),
         lambda _: provisioning.set_plan("acme", "enterprise"),
         lambda _: provisioning.set_address("acme", base_url=ADDRESS),
@@ -223,7 +223,7 @@ def test_host_of_a_deleted_tenant_can_be_given_to_another(company: Company) -> N
     company.cancel()
     delete_tenant("acme")
     add_domain("beta", HOST, certificate=CERTIFICATE, api=company.api)
-    assert provisioning.show_tenant("beta").base_url == f"https://{HOST}/api/v1"
+    assert tenant_changes.show_tenant("beta").base_url == f"https://{HOST}/api/v1"
 
 
 def test_list_contains_deleted_tenants_on_request_only(company: Company) -> None:

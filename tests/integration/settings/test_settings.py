@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from operations.provisioning import set_plan, set_settings, show_tenant
+from operations.provisioning import set_plan, set_settings
+from operations.tenant_changes import show_tenant
 from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.settings.api_client_requests import expire_tenant_cache, problem_fields

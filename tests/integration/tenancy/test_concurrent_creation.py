@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from operations.provisioning import create_tenant, show_tenant
+from operations.provisioning import create_tenant
+from operations.tenant_changes import show_tenant
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import Tenant

@@ -7,20 +7,17 @@ from typing import Any
 import pytest
 
 from operations import provisioning, tenant_tables
+from operations.api_clients import create_client, list_clients, revoke_client, rotate_client
 from operations.provisioning import (
-    create_client,
     create_tenant,
-    list_clients,
     list_tenants,
-    revoke_client,
-    rotate_client,
     set_address,
     set_modules,
     set_plan,
     set_settings,
     set_state,
-    show_tenant,
 )
+from operations.tenant_changes import show_tenant
 from shared.identity.tenancy.directory import directory, read_item, tenant_key
 from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import Settings, Tenant

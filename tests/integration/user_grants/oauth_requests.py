@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from functions.authorizer.app import lambda_handler as authorize
 from functions.oauth.app import lambda_handler
-from operations.provisioning import show_tenant
+from operations.tenant_changes import show_tenant
 from shared.identity.auth.rules import ensure_not_revoked
 from shared.identity.auth.scopes import Permission
 from shared.identity.tenancy.access import store_for

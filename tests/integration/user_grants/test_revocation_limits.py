@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from operations.api_clients import create_client, create_mobile_client, revoke_client
-from operations.provisioning import Credentials
+from operations.api_clients import Credentials, create_client, create_mobile_client, revoke_client
 from shared.identity.auth.clients import client_key
 from shared.identity.tenancy import revocations
 from shared.identity.tenancy.access import store_for

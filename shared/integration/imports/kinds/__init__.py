@@ -1,1 +1,1 @@
-"""The kinds of import: one module per kind with its columns and its handler."""
+"""The kinds of import: one module per kind with its columns and its importer."""

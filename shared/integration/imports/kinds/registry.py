@@ -1,8 +1,4 @@
-"""The registry of import kinds.
-
-To add a kind, write its module in this package, add it to `ImportKind` (the enumeration of the
-interface) and to `_IMPORTERS`.
-"""
+"""The importer of each import kind. To add one, see CONTRIBUTING.md, "Add an import kind"."""
 
 import importlib
 from collections.abc import Mapping
