@@ -1,1 +1,1 @@
-"""The warehouse domain: catalog, documents, stock, receiving, picking, transfers, waves …"""
+"""The warehouse domain: catalog, documents, stock, work and waves."""
