@@ -1,4 +1,4 @@
-"""Bridges: patches of the emulator for behaviour of AWS that it lacks.
+"""Bridges: patches of the emulator for behavior of AWS that it lacks.
 
 Each function patches one gap of MiniStack 1.5.33 inside the emulator's process. The version is
 pinned, and a patch that does not fit another version fails when the emulator starts. Production

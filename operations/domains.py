@@ -291,7 +291,7 @@ def _tags(slug: str) -> dict[str, str]:
 
 
 def _belongs_to(found: Mapping[str, Any], slug: str) -> bool:
-    """Compare the tags; the account may have added more, such as a cost centre."""
+    """Compare the tags; the account may have added more, such as a cost center."""
     tags: Mapping[str, str] = found.get("tags", {})
     return _tags(slug).items() <= tags.items()
 

@@ -24,7 +24,7 @@ type Act[R] = Callable[[], R]
 
 _DEADLOCK_SECONDS = 120
 """Seconds after which a request that neither ends nor calls AWS fails the test."""
-USUAL = 6
+DEFAULT_SEED_COUNT = 6
 """Number of seeds of most tests."""
 _CALL_SECONDS = 0.002
 """Duration of a call in seconds of the simulated clock."""
@@ -195,8 +195,8 @@ def seeds(count: int) -> range:
     `count` is scaled with it.
     """
     first = int(os.environ.get("SOAK_SEED", "0"))
-    usual = int(os.environ.get("SOAK_INTERLEAVINGS", USUAL))
-    return range(first, first + max(1, count * usual // USUAL))
+    usual = int(os.environ.get("SOAK_INTERLEAVINGS", DEFAULT_SEED_COUNT))
+    return range(first, first + max(1, count * usual // DEFAULT_SEED_COUNT))
 
 
 @contextmanager

@@ -13,7 +13,7 @@ class ReceivingScenario:
     """Entry documents of the warehouse YARD, their receipts, and the stock they create."""
 
     def __init__(self, erp: Erp) -> None:
-        self.yard = WarehouseScenario.furnished(erp, "YARD", "SHOP")
+        self.yard = WarehouseScenario.with_master_data(erp, "YARD", "SHOP")
         self.erp = erp
         self._orders = 0
 

@@ -139,7 +139,7 @@ class Stack:
             outbox=config().outbox_table,
         )
 
-    def empty(self, slug: str = "acme") -> None:
+    def reset_tenant(self, slug: str = "acme") -> None:
         """Restore the tenant as deployed, without events and revocations."""
         _deployment().snapshot.restore_table(config().tenant_table(slug))
         aws.client("dynamodb").update_item(
@@ -154,7 +154,7 @@ class Stack:
             aws.client("dynamodb").delete_item(TableName=config().outbox_table, Key=key)
         bookmarks._cached_positions.clear()
 
-    def keep(self) -> Callable[[], None]:
+    def take_snapshot(self) -> Callable[[], None]:
         """Return a function that restores every table to its present state."""
         kept = Snapshot.take(ACCOUNT, REGION)
 
@@ -166,14 +166,16 @@ class Stack:
 
     def items(self, slug: str = "acme") -> list[dict[str, Any]]:
         """Return the items of a tenant's table as `stored`, sorted by key."""
-        return sorted(self.stored(slug), key=lambda item: (item["PK"]["S"], item["SK"]["S"]))
+        return sorted(
+            self.unsorted_items(slug), key=lambda item: (item["PK"]["S"], item["SK"]["S"])
+        )
 
-    def stored(self, slug: str = "acme") -> Iterator[dict[str, Any]]:
+    def unsorted_items(self, slug: str = "acme") -> Iterator[dict[str, Any]]:
         """Yield every item of a tenant's table except rate limit windows, in any order."""
         items = stored_items(ACCOUNT, REGION, config().tenant_table(slug))
         return (item for item in items if not item["PK"]["S"].startswith("rate#"))
 
-    def control(self) -> list[dict[str, Any]]:
+    def control_items(self) -> list[dict[str, Any]]:
         """Return every item of the control table, in DynamoDB's JSON."""
         return list(stored_items(ACCOUNT, REGION, config().control_table))
 
@@ -187,7 +189,7 @@ class Stack:
         return sorted(events, key=lambda event: str(event["SK"]["S"]))
 
 
-def once[R](erp: Erp, what: Hashable, prepare: Callable[[], R]) -> R:
+def prepare_once[R](erp: Erp, what: Hashable, prepare: Callable[[], R]) -> R:
     """Prepare a fresh stack through the interface, or restore the result of the first time.
 
     Either way the caches hold the tenant, the keys and the ERP afterwards.

@@ -56,7 +56,7 @@ class StoredState:
 
 def assert_invariants(store: Store) -> None:
     """Assert the invariants of `check_invariants` on the table of a tenant."""
-    check(read_state(stored_items(ACCOUNT, REGION, store.table)))
+    check_invariants(read_state(stored_items(ACCOUNT, REGION, store.table)))
 
 
 def read_state(items: Iterable[Attributes]) -> StoredState:
@@ -91,7 +91,7 @@ def _entity(kind: str, data: bytes) -> Any:
     return _READ[kind].model.model_validate_json(unpack([data]))
 
 
-def check(state: StoredState) -> None:
+def check_invariants(state: StoredState) -> None:
     """Assert that stock is consistent.
 
     Movements, rows, levels and totals have equal sums. No quantity is negative. A serial is in at

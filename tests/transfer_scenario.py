@@ -12,7 +12,7 @@ class TransferScenario:
     """Two warehouses with products and positions, and transfer orders between them."""
 
     def __init__(self, erp: Erp) -> None:
-        self.yard = WarehouseScenario.furnished(erp, "YARD", "SHOP")
+        self.yard = WarehouseScenario.with_master_data(erp, "YARD", "SHOP")
         self.erp = erp
 
     def draft(self, *lines: tuple[str, float], **more: object) -> Response:

@@ -6,7 +6,7 @@ from typing import Any
 from operations import provisioning
 from shared.identity.tenancy.directory import directory
 from tests.gateway import Erp, Response
-from tests.stack import once
+from tests.stack import prepare_once
 
 PRODUCTS = (
     {"item_code": "BRICK", "name": "Brick"},
@@ -33,9 +33,11 @@ class WarehouseScenario:
         self._orders = 0
 
     @classmethod
-    def furnished(cls, erp: Erp, *warehouses: str) -> "WarehouseScenario":
+    def with_master_data(cls, erp: Erp, *warehouses: str) -> "WarehouseScenario":
         """Create the products, and the warehouses with their positions."""
-        once(erp, ("warehouses", *warehouses), lambda: cls._create_master_data(erp, warehouses))
+        prepare_once(
+            erp, ("warehouses", *warehouses), lambda: cls._create_master_data(erp, warehouses)
+        )
         return cls(erp)
 
     @staticmethod
@@ -48,7 +50,7 @@ class WarehouseScenario:
         for product in PRODUCTS:
             assert erp.post("/products", product).status == 201
 
-    def settle(self, **settings: object) -> None:
+    def change_settings(self, **settings: object) -> None:
         """Change settings of the tenant."""
         provisioning.set_settings("acme", settings)
         directory.clear()

@@ -1,6 +1,6 @@
-"""Write THIRD-PARTY.md: the third-party software that a deployment contains, with its licences.
+"""Write THIRD-PARTY.md: the third-party software that a deployment contains, with its licenses.
 
-The Python packages come from `layers/*/requirements.txt`, their licences from the metadata of the
+The Python packages come from `layers/*/requirements.txt`, their licenses from the metadata of the
 installed packages, and the libraries that are compiled into a package from the software bill of
 materials (SBOM) in its wheel.
 """
@@ -29,10 +29,10 @@ SPDX_OF_TEXT: Mapping[str, str] = {
 """SPDX expression of each text that packages without a License-Expression have as License."""
 
 SPDX_OF_NAME: Mapping[str, str] = {
-    "aws-lambda-powertools": "MIT-0",  # the metadata says MIT, the licence file MIT-0
+    "aws-lambda-powertools": "MIT-0",  # the metadata says MIT, the license file MIT-0
     "et-xmlfile": "MIT AND PSF-2.0",  # contains code of the standard library
     "multipart": "MIT",  # stated by a classifier only
-    "openssl": "Apache-2.0",  # the SBOM of cryptography has no licence for it
+    "openssl": "Apache-2.0",  # the SBOM of cryptography has no license for it
     "python-dateutil": "BSD-3-Clause",  # covers all code; part of it is also under Apache-2.0
 }
 """SPDX expression of packages and components whose metadata is incomplete."""
@@ -51,11 +51,11 @@ EMBEDDED: Mapping[str, tuple[str, ...]] = {
 _HEAD = """# Third-party software
 
 Stowage is licensed under the [Apache License 2.0](LICENSE). A deployment also contains the software
-below, each under its own licence. Licences are SPDX expressions.
+below, each under its own license. Licenses are SPDX expressions.
 
 `python -m tools.third_party` generates this page; `make check` fails if it is out of date.
 
-`make build` removes the licence files of the packages from the layers. Before you pass built
+`make build` removes the license files of the packages from the layers. Before you pass built
 layers on to others, add these files again: `.venv` has them in the `*.dist-info` directory of each
 package.
 """
@@ -63,7 +63,7 @@ package.
 _LAYER_HEAD = """
 ## Layer `{layer}`
 
-| Package | Version | Range in `pyproject.toml` | Licence | Source |
+| Package | Version | Range in `pyproject.toml` | License | Source |
 |---|---|---|---|---|
 """
 
@@ -76,16 +76,16 @@ The lists come from the SBOM of each wheel and include components that only its 
 _FILES = """
 ## Files in this repository
 
-| Files | Software | Version | Licence |
+| Files | Software | Version | License |
 |---|---|---|---|
 | `swagger-ui*` in `functions/reference/page/` | Swagger UI | {swagger_ui} | Apache-2.0 |
 
-The same directory has its licence, its notice and the licences of the libraries in its bundle.
+The same directory has its license, its notice and the licenses of the libraries in its bundle.
 """
 
 
 class MetadataError(Exception):
-    """The licence of a package cannot be determined."""
+    """The license of a package cannot be determined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Component:
 
     name: str
     version: str
-    licence: str
+    license: str
 
 
 def required(layer: Path) -> Mapping[str, str]:
@@ -129,11 +129,11 @@ def installed(name: str, version: str) -> Distribution:
     return package
 
 
-def package_licence(name: str, package: Distribution) -> str:
-    """Return the licence of a package as an SPDX expression.
+def package_license(name: str, package: Distribution) -> str:
+    """Return the license of a package as an SPDX expression.
 
     Raises:
-        MetadataError: The metadata has no licence that this tool can interpret.
+        MetadataError: The metadata has no license that this tool can interpret.
     """
     metadata = package.metadata
     found = (
@@ -143,7 +143,7 @@ def package_licence(name: str, package: Distribution) -> str:
     )
     if found is None:
         raise MetadataError(
-            f"{name}: the licence is unknown; read its licence file and add it to SPDX_OF_NAME."
+            f"{name}: the license is unknown; read its license file and add it to SPDX_OF_NAME."
         )
     return found
 
@@ -161,23 +161,23 @@ def components(package: Distribution) -> Iterator[Component]:
     """Return the components that the SBOMs of a package list.
 
     Raises:
-        MetadataError: A component has no licence.
+        MetadataError: A component has no license.
     """
     for path in package.files or ():
         if "sboms" in path.parts and path.suffix == ".json":
             for entry in json.loads(path.read_text()).get("components", []):
-                yield Component(entry["name"], entry["version"], _component_licence(entry))
+                yield Component(entry["name"], entry["version"], _component_license(entry))
 
 
-def _component_licence(entry: Mapping[str, Any]) -> str:
+def _component_license(entry: Mapping[str, Any]) -> str:
     stated = [
-        licence.get("expression") or licence["license"].get("id") or licence["license"]["name"]
-        for licence in entry.get("licenses", [])
+        one.get("expression") or one["license"].get("id") or one["license"]["name"]
+        for one in entry.get("licenses", [])
     ]
     expression = " AND ".join(stated) or SPDX_OF_NAME.get(entry["name"])
     if expression is None:
         raise MetadataError(
-            f"{entry['name']}: the SBOM has no licence; find it and add it to SPDX_OF_NAME."
+            f"{entry['name']}: the SBOM has no license; find it and add it to SPDX_OF_NAME."
         )
     if " AND " in expression:
         return expression
@@ -195,7 +195,7 @@ def page() -> str:
             package = packages[name] = installed(name, version)
             parts.append(
                 f"| {name} | {version} | {ranges.get(name, 'indirect')} "
-                f"| {package_licence(name, package)} | {source(package)} |\n"
+                f"| {package_license(name, package)} | {source(package)} |\n"
             )
     parts.append(_COMPONENTS_HEAD)
     parts.extend(_components_section(name, packages[name]) for name in sorted(packages))
@@ -204,10 +204,10 @@ def page() -> str:
 
 
 def _components_section(name: str, package: Distribution) -> str:
-    by_licence: dict[str, list[str]] = defaultdict(list)
+    by_license: dict[str, list[str]] = defaultdict(list)
     for component in components(package):
-        by_licence[component.licence].append(f"{component.name} {component.version}")
-    lines = [f"- {licence}: {', '.join(by_licence[licence])}\n" for licence in sorted(by_licence)]
+        by_license[component.license].append(f"{component.name} {component.version}")
+    lines = [f"- {text}: {', '.join(names)}\n" for text, names in sorted(by_license.items())]
     lines += [f"- {embedded}\n" for embedded in EMBEDDED.get(name, ())]
     return f"\n### {name}\n\n{''.join(lines)}" if lines else ""
 

@@ -10,7 +10,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class ErrorCode:
     """An error code.
 
     `status` is the HTTP status, `meaning` what the code says, `action` what the caller can do.
@@ -25,114 +25,116 @@ class Code:
     is_stored: bool = True
 
 
-CODES: Mapping[str, Code] = {
-    "bad_request": Code(400, "The request cannot be interpreted.", "Check body and headers."),
-    "idempotency_key_required": Code(
+CODES: Mapping[str, ErrorCode] = {
+    "bad_request": ErrorCode(400, "The request cannot be interpreted.", "Check body and headers."),
+    "idempotency_key_required": ErrorCode(
         400,
         "The header Idempotency-Key is absent on a route that requires it.",
         "Send a UUID v4 per business operation and repeat it on retries.",
     ),
-    "unauthenticated": Code(
+    "unauthenticated": ErrorCode(
         401, "The token is missing, expired or revoked.", "Request a new token."
     ),
-    "feature_not_in_plan": Code(
+    "feature_not_in_plan": ErrorCode(
         402, "The plan lacks the function that `error.feature` names.", "Change the plan."
     ),
-    "limit_reached": Code(
+    "limit_reached": ErrorCode(
         402, "A limit of the plan is reached.", "Free capacity or extend the plan."
     ),
-    "tenant_suspended": Code(
+    "tenant_suspended": ErrorCode(
         402, "The account is suspended for billing.", "Pay; the API answers again afterwards."
     ),
-    "tenant_cancelled": Code(402, "The account is cancelled.", "Contact sales."),
-    "forbidden": Code(
+    "tenant_cancelled": ErrorCode(402, "The account is cancelled.", "Contact sales."),
+    "forbidden": ErrorCode(
         403, "The user lacks the permission of the route.", "Give the user a role with it."
     ),
-    "missing_scope": Code(
+    "missing_scope": ErrorCode(
         403,
         "The token lacks the scope that `error.scope` names.",
         "Request a token with that scope.",
     ),
-    "client_not_allowed": Code(
+    "client_not_allowed": ErrorCode(
         403,
         "This kind of token can only read the list of products.",
         "Use an integration client.",
     ),
-    "not_found": Code(
+    "not_found": ErrorCode(
         404, "The resource or the route does not exist.", "Check the id and the base address."
     ),
-    "transfer_orders_disabled": Code(
+    "transfer_orders_disabled": ErrorCode(
         404, "Transfer orders are disabled.", "Enable them in the settings (two warehouses)."
     ),
-    "bulk_import_disabled": Code(404, "Bulk import is disabled.", "Enable it in the settings."),
-    "method_not_allowed": Code(
+    "bulk_import_disabled": ErrorCode(
+        404, "Bulk import is disabled.", "Enable it in the settings."
+    ),
+    "method_not_allowed": ErrorCode(
         405, "The route does not allow the method.", "Use a method that `Allow` names."
     ),
-    "conflict": Code(
+    "conflict": ErrorCode(
         409, "The request conflicts with the current state.", "Read again and decide."
     ),
-    "duplicate_in_flight": Code(
+    "duplicate_in_flight": ErrorCode(
         409,
         "The first request with this Idempotency-Key is still being processed.",
         "Retry after the seconds in Retry-After with the same key.",
         is_stored=False,
     ),
-    "approval_required": Code(
+    "approval_required": ErrorCode(
         409,
         "A rule requires a supervisor's approval.",
         "Have it approved, then repeat.",
         is_stored=False,
     ),
-    "order_in_wave": Code(
+    "order_in_wave": ErrorCode(
         409,
         "A picking belongs to another active wave.",
         "Remove it there or cancel the other wave.",
     ),
-    "stale_state": Code(409, "The resource changed before the operation.", "Read it again."),
-    "tenant_moved": Code(
+    "stale_state": ErrorCode(409, "The resource changed before the operation.", "Read it again."),
+    "tenant_moved": ErrorCode(
         410, "The company runs on its own server.", "Use that installation's address."
     ),
-    "gone": Code(410, "The resource existed and is no longer available.", "Stop using it."),
-    "payload_too_large": Code(
+    "gone": ErrorCode(410, "The resource existed and is no longer available.", "Stop using it."),
+    "payload_too_large": ErrorCode(
         413, "The request or its response is too large.", "Send or request less."
     ),
-    "validation_failed": Code(
+    "validation_failed": ErrorCode(
         422,
         "The data is invalid; `errors` lists every problem.",
         "Correct the fields named.",
         is_stored=False,
     ),
-    "idempotency_key_reused": Code(
+    "idempotency_key_reused": ErrorCode(
         422,
         "The Idempotency-Key was used with another request.",
         "Use a new key.",
         is_stored=False,
     ),
-    "rule_blocked": Code(
+    "rule_blocked": ErrorCode(
         422,
         "A business rule blocks the operation.",
         "Read the message.",
         is_stored=False,
     ),
-    "import_refused": Code(
+    "import_refused": ErrorCode(
         422,
         "The file cannot be processed, or the import can no longer be committed.",
         "Correct the file and upload it again.",
         is_stored=False,
     ),
-    "rate_limited": Code(
+    "rate_limited": ErrorCode(
         429,
         "The limit of requests per minute is exceeded.",
         "Wait the seconds in Retry-After.",
         is_stored=False,
     ),
-    "internal_error": Code(
+    "internal_error": ErrorCode(
         500,
         "The service failed.",
         "Retry with the same Idempotency-Key; quote the request id.",
         is_stored=False,
     ),
-    "service_unavailable": Code(
+    "service_unavailable": ErrorCode(
         503,
         "The service is busy.",
         "Retry after the seconds in Retry-After.",

@@ -325,7 +325,7 @@ class _Bench:
         _forget_bookmarks(table)
         _write_to_moto(table)
         theirs = [self._answers(self.stack.erp(), query) for query in queries]
-        self.stack.empty()
+        self.stack.reset_tenant()
         equal = sum(one == other for one, other in zip(ours, theirs, strict=True))
         cells = ["results equal to moto", "", f"{equal} of {len(ours)}", "", ""]
         return Row(cells, "all", equal == len(ours))

@@ -112,6 +112,6 @@ class Gauge:
     @contextmanager
     def rolled_back(self) -> Iterator[None]:
         """Restore the tables at the end of the block."""
-        bring_back = self.stack.keep()
+        bring_back = self.stack.take_snapshot()
         yield
         bring_back()

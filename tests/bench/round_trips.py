@@ -137,8 +137,8 @@ class _Bench:
 
     def writes(self, routes: Mapping[str, Operation]) -> Iterator[Row]:
         """Measure every write, each in a tenant with only the data that it needs."""
-        self.stack.empty()
-        as_on_the_first_day = self.stack.keep()
+        self.stack.reset_tenant()
+        as_on_the_first_day = self.stack.take_snapshot()
         for name, operation in routes.items():
             as_on_the_first_day()
             directory.clear()

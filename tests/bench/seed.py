@@ -141,10 +141,10 @@ def fill_pages(stack: Stack, paths: Container[str]) -> None:
 
 
 def _fill_imports(erp: Erp) -> None:
-    flawed = ("catalogue.csv", b"item_code,name\nBOLT-X,\nBOLT-Y,Hexagon bolt\n")
+    flawed = ("catalog.csv", b"item_code,name\nBOLT-X,\nBOLT-Y,Hexagon bolt\n")
     assert erp.upload("/imports", {"kind": "products"}, flawed).status == 202
     for number in range(PAGE + 1):
-        announced = {"kind": "products", "filename": f"catalogue-{number}.csv"}
+        announced = {"kind": "products", "filename": f"catalog-{number}.csv"}
         _created(erp, "/imports/uploads", announced)
 
 

@@ -35,7 +35,7 @@ class BenchWarehouse:
     def __init__(self, meter: Gauge, products: int, *, stocked: bool = True) -> None:
         self.meter = meter
         self._references = 0
-        meter.stack.empty()
+        meter.stack.reset_tenant()
         for whs_code in (HOME, AWAY):
             meter.post("/warehouses", {"whs_code": whs_code, "name": f"Hall {whs_code}"})
             bins = {"from": 1, "to": BINS}

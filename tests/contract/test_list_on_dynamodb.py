@@ -32,7 +32,7 @@ def on_dynamodb(lists: FilledLists, list_name: str) -> Iterator[FilledList]:
                 batch = {listing.table.name: pending[at : at + _BATCH]}
                 aws.client("dynamodb").batch_write_item(RequestItems=batch)
         yield listing
-    lists.stack.empty()
+    lists.stack.reset_tenant()
 
 
 def test_in_memory_table_answers_as_dynamodb(lists: FilledLists, on_dynamodb: FilledList) -> None:

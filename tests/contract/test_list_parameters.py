@@ -22,7 +22,7 @@ def invalid_values_of(listing: FilledList) -> dict[str, tuple[str, ...]]:
         **{name: tuple(one.invalid) for name, one in listing.filters.items()},
         "page": INVALID_PAGES,
         "per_page": INVALID_PAGES,
-        "sort": ("colour", "", "-", f"--{sorts[0]}", f"+{sorts[0]}", sorts[0].upper(), "phone"),
+        "sort": ("color", "", "-", f"--{sorts[0]}", f"+{sorts[0]}", sorts[0].upper(), "phone"),
         "updated_since": NO_MOMENT,
     }
 

@@ -89,7 +89,7 @@ def counts(total: int, valid: int, last: int, name: str = "error") -> dict[str, 
     return {"total": total, "valid": valid, name: last}
 
 
-def catalogue(run: str, *names: str) -> bytes:
+def catalog_file(run: str, *names: str) -> bytes:
     """Return a .csv of products, of which those with a name are valid."""
     rows = [(f"{run}-{import_id}", name, "no") for import_id, name in enumerate(names)]
     return as_csv([HEADER, *rows])

@@ -13,7 +13,7 @@ from tests.e2e.conftest import IMPORTER, TIMEOUT, Deployed
 from tests.e2e.import_calls import (
     XLSX,
     ImportBucket,
-    catalogue,
+    catalog_file,
     commit_import,
     counts,
     eventually,
@@ -38,7 +38,7 @@ def test_a_file_is_uploaded_with_a_presigned_form(
     assert pending["upload"]["url"].startswith(stack.endpoint_url)
     refused(importer.post(f"/imports/{pending['id']}/commit"), 409, "import_refused")
 
-    sent = send(pending["upload"], catalogue(run, "Drum", ""))
+    sent = send(pending["upload"], catalog_file(run, "Drum", ""))
 
     assert sent.is_success, sent.text
     one = wait_until_processed(importer, pending["id"])
@@ -53,7 +53,7 @@ def test_a_file_is_uploaded_with_a_presigned_form(
 def test_a_large_report_is_downloaded_from_storage(importer: httpx.Client, run: str) -> None:
     pending = data(importer.post("/imports/uploads", json=upload_request("long.csv")), 201)
     names = [base64.b64encode(os.urandom(24_000)).decode() for _ in range(220)]
-    sent = send(pending["upload"], catalogue(run, *names))
+    sent = send(pending["upload"], catalog_file(run, *names))
     assert sent.is_success, sent.text
     one = wait_until_processed(importer, pending["id"])
     assert (one["status"], one["rows"]) == ("invalid", counts(220, 0, 220))
@@ -77,7 +77,7 @@ def test_a_dropped_file_is_validated_and_has_results(
     importer: httpx.Client, bucket: ImportBucket, run: str
 ) -> None:
     name = f"{IMPORTER}/drop/products/cátalogo nº {run}.csv"
-    bucket.put(name, catalogue(run, "Drum", "", "Reel"))
+    bucket.put(name, catalog_file(run, "Drum", "", "Reel"))
 
     result = json.loads(eventually(lambda: bucket.read(f"{name}.result.json"), "the result"))
 
@@ -117,6 +117,6 @@ def rejected(bucket: ImportBucket, name: str, content: bytes) -> str:
 def test_a_refused_file_is_moved_with_the_reason(
     bucket: ImportBucket, run: str, slug: str, name: str, reason: str
 ) -> None:
-    file, content = f"{slug}/drop/{name.format(run)}", catalogue(run, "Drum")
+    file, content = f"{slug}/drop/{name.format(run)}", catalog_file(run, "Drum")
     bucket.put(file, content)
     assert reason in rejected(bucket, file, content)

@@ -15,7 +15,7 @@ import pytest
 from tests.e2e.import_calls import (
     HEADER,
     XLSX,
-    catalogue,
+    catalog_file,
     commit_import,
     counts,
     import_file,
@@ -149,7 +149,7 @@ def test_the_sample_files_are_imported(importer: httpx.Client, run: str) -> None
 
 
 def test_the_same_file_is_accepted_with_a_warning(importer: httpx.Client, run: str) -> None:
-    content, once = catalogue(run, "Drum"), key()
+    content, once = catalog_file(run, "Drum"), key()
     first = upload(importer, "products", "a.csv", content, once)
     number = data(first, 202)["id"]
     assert "warning" not in first.json()
@@ -167,7 +167,7 @@ def test_the_same_file_is_accepted_with_a_warning(importer: httpx.Client, run: s
 
 
 def test_one_of_several_concurrent_commits_succeeds(importer: httpx.Client, run: str) -> None:
-    number = import_file(importer, "products", "a.csv", catalogue(run, "Drum", "Reel"))["id"]
+    number = import_file(importer, "products", "a.csv", catalog_file(run, "Drum", "Reel"))["id"]
     path = f"/imports/{number}/commit"
 
     with ThreadPoolExecutor(_CONCURRENT_REQUESTS) as senders:
@@ -184,9 +184,9 @@ def test_one_of_several_concurrent_commits_succeeds(importer: httpx.Client, run:
 
 
 def test_a_cancelled_or_invalid_import_is_not_committed(importer: httpx.Client, run: str) -> None:
-    cancelled = import_file(importer, "products", "a.csv", catalogue(run, "Drum"))["id"]
+    cancelled = import_file(importer, "products", "a.csv", catalog_file(run, "Drum"))["id"]
     assert data(importer.post(f"/imports/{cancelled}/cancel"))["status"] == "cancelled"
-    invalid = import_file(importer, "products", "b.csv", catalogue(run, "", ""))
+    invalid = import_file(importer, "products", "b.csv", catalog_file(run, "", ""))
     assert (invalid["status"], invalid["rows"]) == ("invalid", counts(2, 0, 2))
     headless = import_file(importer, "products", "c.csv", as_csv([("Item code",), (run,)]))
     assert headless["status"] == "invalid"
@@ -216,7 +216,7 @@ def test_other_types_of_files_are_refused(
 
 
 def test_an_unknown_kind_is_refused(importer: httpx.Client, run: str) -> None:
-    assert fields(upload(importer, "people", "a.csv", catalogue(run, "Drum"))) == ["kind"]
+    assert fields(upload(importer, "people", "a.csv", catalog_file(run, "Drum"))) == ["kind"]
     request = upload_request("a.csv") | {"kind": "people"}
     assert fields(importer.post("/imports/uploads", json=request)) == ["kind"]
     refused(importer.get("/imports/templates/people"), 404, "not_found")
@@ -233,7 +233,7 @@ def test_a_file_too_large_for_the_gateway_is_answered_with_the_other_channels(
 
 
 def test_every_request_is_refused_without_the_module(mini: httpx.Client, run: str) -> None:
-    content = catalogue(run, "Drum")
+    content = catalog_file(run, "Drum")
     for answer in (
         upload(mini, "products", "a.csv", content),
         mini.post("/imports/uploads", json=upload_request("a.csv")),

@@ -227,7 +227,7 @@ def test_updated_since_returns_every_change(acme: httpx.Client, run: str) -> Non
     ("path", "query", "wrong"),
     [
         ("/products", {"page": "0"}, ["page"]),
-        ("/products", {"per_page": "x", "sort": "colour"}, ["per_page", "sort"]),
+        ("/products", {"per_page": "x", "sort": "color"}, ["per_page", "sort"]),
         ("/products", {"updated_since": "2026-03-01T09:30:00"}, ["updated_since"]),
         ("/entry-documents", {"status": "lost", "type": "gift"}, ["status", "type"]),
         ("/warehouse-positions", {"warehouse_id": "-1"}, ["warehouse_id"]),

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tests.gateway import Erp, Form
-from tests.stack import Stack, once
+from tests.stack import Stack, prepare_once
 
 type Values = Mapping[str, object]
 type Prepare = Callable[[Erp], Values]
@@ -39,7 +39,7 @@ class Example:
 
     def prepared(self, erp: Erp) -> Values:
         """Prepare an unused stack; return the values of the path."""
-        return once(erp, self.prepare, lambda: self.prepare(erp))
+        return prepare_once(erp, self.prepare, lambda: self.prepare(erp))
 
     def sender(self, erp: Erp, values: Values) -> Erp:
         """Return the caller: the ERP, or the user with the id in the path."""

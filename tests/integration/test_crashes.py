@@ -105,7 +105,7 @@ def _repeated_requests(route: str, stack: Stack) -> Iterator[_Request]:
     values = example.prepared(stack.erp())
     path, body = route.partition(" ")[2].format(**values), example.filled(values)
     before, events_before = read_stored_entities(stack), len(stack.events())
-    as_prepared = stack.keep()
+    as_prepared = stack.take_snapshot()
     for _ in range(_MOST_REQUESTS):
         erp = example.sender(stack.erp(), values)
         yield _Request(route, erp, path, body, before, events_before)

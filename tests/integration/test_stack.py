@@ -12,7 +12,7 @@ from shared.kernel.config import config
 from tests.clock import Clock
 from tests.faults import AwsFaults, throttle
 from tests.gateway import Erp
-from tests.stack import Stack, deployed, once
+from tests.stack import Stack, deployed, prepare_once
 from tests.warehouse_scenario import WarehouseScenario
 
 type Deploy = Callable[[], AbstractContextManager[Stack]]
@@ -72,7 +72,7 @@ def test_data_of_another_test_is_removed(another: Deploy) -> None:
     with another() as stack:
         before = (stack.items(), stack.events())
         erp = stack.erp()
-        WarehouseScenario.furnished(erp, "YARD")
+        WarehouseScenario.with_master_data(erp, "YARD")
         assert erp.get("/products").data
         assert (stack.items(), stack.events()) != before
     with another() as stack:
@@ -85,7 +85,7 @@ def test_restored_preparation_equals_a_new_one(
     def look(stack: Stack, prepare: Callable[[Erp], None]) -> object:
         """Return all data, and the calls of a request in the prepared environment."""
         erp = stack.erp()
-        once(erp, name, lambda: prepare(erp))
+        prepare_once(erp, name, lambda: prepare(erp))
         items, events = stack.items(), stack.events()
         with aws_faults.recorded() as seen:
             assert erp.post("/products", {"item_code": "SAND", "name": "Sand"}).status == 201
@@ -115,7 +115,7 @@ def test_preparation_is_restored_only_into_an_unchanged_stack(
             erp = stack.erp()
             if before:
                 assert erp.post("/warehouses", before).status == 201
-            once(erp, name, lambda: prepared.append(name))
+            prepare_once(erp, name, lambda: prepared.append(name))
             assert len(erp.get("/warehouses").data) == (1 if before else 0)
     assert len(prepared) == (2 if before else 1)
 
@@ -134,7 +134,7 @@ def test_preparation_with_files_or_messages_is_repeated(
     prepared: list[str] = []
     for _ in range(2):
         with another() as stack:
-            once(stack.erp(), name, prepare)
+            prepare_once(stack.erp(), name, prepare)
     assert len(prepared) == 2
 
 
@@ -142,6 +142,6 @@ def test_preparation_belongs_to_one_tenant(another: Deploy, name: str) -> None:
     for slug in ("acme", "beta"):
         with another() as stack:
             erp = stack.erp(slug)
-            once(erp, name, partial(erp.post, "/products", {"item_code": "A", "name": "A"}))
+            prepare_once(erp, name, partial(erp.post, "/products", {"item_code": "A", "name": "A"}))
             assert len(erp.get("/products").data) == 1
             assert not stack.events("beta" if slug == "acme" else "acme")

@@ -6,20 +6,20 @@ from tests.gateway import Erp, Form
 from tests.integration.route_example import Example, Values
 
 _CONTENT = b"item_code,name,barcode\nBOLT-M8,Bolt M8,4006381333931\nNUT-M8,,\nNUT-M6,Nut M6,\n"
-CATALOGUE = Form({"kind": "products"}, ("catalogue.csv", _CONTENT))
+CATALOG = Form({"kind": "products"}, ("catalog.csv", _CONTENT))
 
 
 def _validated_import(erp: Erp) -> Values:
-    answer = erp.post("/imports", CATALOGUE)
+    answer = erp.post("/imports", CATALOG)
     assert answer.data["status"] == "validated", answer.text
     return {"id": answer.data["id"]}
 
 
 def import_examples() -> Mapping[str, Example]:
     """Return the examples by `METHOD /path`."""
-    request = {"kind": "products", "filename": "catalogue.xlsx"}
+    request = {"kind": "products", "filename": "catalog.xlsx"}
     return {
-        "POST /imports": Example(202, body=CATALOGUE, grows={"import": 1}),
+        "POST /imports": Example(202, body=CATALOG, grows={"import": 1}),
         "POST /imports/uploads": Example(201, body=request, grows={"import": 1}),
         "POST /imports/{id}/commit": Example(
             202, prepare=_validated_import, grows={"product": 2}, events=["product.created"] * 2

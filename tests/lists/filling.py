@@ -19,7 +19,7 @@ def fill(store: Store, listed: Listed, count: int, times: Times) -> InMemoryTabl
     """
     table = InMemoryTable(store.table)
     transactions = [Transaction(store) for _ in range(SHARDS)]
-    listed.beside(transactions[0])
+    listed.related_items(transactions[0])
     _write(table, transactions[0])
     for number in range(1, count + 1):
         tx = transactions[number % SHARDS]

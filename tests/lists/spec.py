@@ -109,7 +109,7 @@ class Listed:
     always_filled: frozenset[str] = frozenset()
     always_null: frozenset[str] = frozenset()
     hidden_values: Callable[[int], Mapping[str, Any]] = lambda _: {}
-    beside: Callable[[Transaction], None] = lambda _: None
+    related_items: Callable[[Transaction], None] = lambda _: None
     bounded: bool = False
 
     @property

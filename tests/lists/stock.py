@@ -86,7 +86,7 @@ STOCK_LIST = spec.Listed(
     path="/stocks",
     collection=STOCK,
     make=_row,
-    beside=put_warehouses,
+    related_items=put_warehouses,
     hidden_values=lambda number: {
         "warehouse_id": warehouse_of(number),
         "whs_code": WAREHOUSE_CODES[warehouse_of(number)],

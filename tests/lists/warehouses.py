@@ -125,7 +125,7 @@ POSITION_LIST = spec.Listed(
     path="/warehouse-positions",
     collection=POSITIONS,
     make=_position,
-    beside=put_warehouses,
+    related_items=put_warehouses,
     fields=spec.fields("""
         id integer
         warehouse_id integer

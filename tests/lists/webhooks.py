@@ -42,7 +42,7 @@ WEBHOOK_LIST = Listed(
     path="/webhooks",
     collection=WEBHOOKS,
     make=_webhook,
-    beside=_health_items,
+    related_items=_health_items,
     bounded=True,
     fields=fields("""
         id integer

@@ -44,7 +44,7 @@ class WarehouseMachine(AdjustmentRules, ReceivingRules, TransferRules, WaveRules
         first.act_on_picking(0, "start")
         first.create_transfer_order("YARD", "SHOP", {"BRICK": Decimal(2)})
         first.check_state()
-        cls.start, cls.restore, cls.label = first.model, staticmethod(stack.keep()), "key"
+        cls.start, cls.restore, cls.label = first.model, staticmethod(stack.take_snapshot()), "key"
         cls.steps = 0
 
 

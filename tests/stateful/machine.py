@@ -18,7 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from shared.kernel.json_text import dumps
 from tests.gateway import Erp, Response
 from tests.stack import Stack
-from tests.stock_invariants import check, read_state
+from tests.stock_invariants import check_invariants, read_state
 from tests.warehouse_model import OPEN_BINS, Place, WarehouseModel
 from tests.warehouse_scenario import POSITIONS
 
@@ -89,14 +89,14 @@ class BaseMachine(RuleBasedStateMachine):
     @invariant()
     def check_state(self) -> None:
         """Check the invariants of the stored state, and compare it with the model."""
-        state = read_state(self.stack.stored())
-        check(state)
+        state = read_state(self.stack.unsorted_items())
+        check_invariants(state)
         self.model.assert_matches(state)
 
     def _stored(self) -> dict[tuple[str, str], object]:
         stored: dict[tuple[str, str], object] = {
             (item["PK"]["S"], item["SK"]["S"]): item
-            for item in self.stack.stored()
+            for item in self.stack.unsorted_items()
             if not item["PK"]["S"].startswith(_VOLATILE)
         }
         stored["events", ""] = self.stack.event_count()

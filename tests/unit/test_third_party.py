@@ -1,4 +1,4 @@
-"""The list of third-party software: which packages it names, and which licences it accepts."""
+"""The list of third-party software: which packages it names, and which licenses it accepts."""
 
 from importlib.metadata import Distribution
 from pathlib import Path
@@ -45,14 +45,14 @@ def test_every_package_of_every_layer_is_listed_with_its_version() -> None:
         ("License: Apache License 2.0", "Apache-2.0"),
     ],
 )
-def test_licence_is_an_spdx_expression(metadata: str, expected: str) -> None:
-    assert third_party.package_licence("example", _Package(metadata)) == expected
+def test_license_is_an_spdx_expression(metadata: str, expected: str) -> None:
+    assert third_party.package_license("example", _Package(metadata)) == expected
 
 
 @pytest.mark.parametrize("metadata", ["License: Ask the author", ""])
-def test_package_without_an_interpretable_licence_is_refused(metadata: str) -> None:
-    with pytest.raises(MetadataError, match="example: the licence is unknown"):
-        third_party.package_licence("example", _Package(metadata))
+def test_package_without_an_interpretable_license_is_refused(metadata: str) -> None:
+    with pytest.raises(MetadataError, match="example: the license is unknown"):
+        third_party.package_license("example", _Package(metadata))
 
 
 def test_package_that_is_installed_in_another_version_is_refused() -> None:

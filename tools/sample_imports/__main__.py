@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 
-from tools.sample_imports import catalogue, orders, purchases
+from tools.sample_imports import catalog, orders, purchases
 from tools.sample_imports.master_data import ROOT
 from tools.sample_imports.orders_with_errors import orders_with_errors
 from tools.sample_imports.sheets import plain_csv, sheet, windows_csv, xlsx
@@ -19,15 +19,15 @@ _ORDERS = orders.OrderSeries(count=300, first_number=8001, seed=7, first_day=dat
 
 def files() -> Mapping[str, bytes]:
     """Return the contents of the files by name."""
-    products = catalogue.products()
-    catalog = sheet("products", "en", catalogue.FIELDS, products)
+    products = catalog.products()
+    product_sheet = sheet("products", "en", catalog.FIELDS, products)
     month = [row for order in orders.orders(_ORDERS, products) for row in order]
     exits = sheet("exit_documents", "en", orders.FIELDS, month)
     entries = sheet("entry_documents", "es", purchases.FIELDS, purchases.purchases(products))
     with_errors, expected_errors = orders_with_errors(products)
     return {
-        "products.xlsx": xlsx(catalog),
-        "products.csv": plain_csv(catalog),
+        "products.xlsx": xlsx(product_sheet),
+        "products.csv": plain_csv(product_sheet),
         "orders.xlsx": xlsx(exits),
         "orders.csv": plain_csv(exits),
         "purchases-windows-1252.csv": windows_csv(entries),

@@ -118,13 +118,13 @@ def read_tenant_and_application(
     """
     if client_auth is None:
         items = _read_control_items(slug, [], now, user_attempts)
-        return _pick_tenant(items, slug, origin), None
+        return _tenant_from_items(items, slug, origin), None
     by_client = AttemptCounters.for_client(client_auth.client_id, origin.address, now)
     items = _read_control_items(
         slug, [_lookup_key(client_auth.client_id)], now, user_attempts, by_client
     )
-    tenant = _pick_tenant(items, slug, origin)
-    application = _pick_client(items, client_auth)
+    tenant = _tenant_from_items(items, slug, origin)
+    application = _client_from_items(items, client_auth)
     if application and tenant and application.tenant == tenant.slug:
         application = _recheck_client(application, tenant, now)
     if application and application.kind == "mobile" and slug in {None, application.tenant}:
@@ -161,14 +161,18 @@ def _lookup_key(client_id: str) -> str:
     return client_key(client_id if _CLIENT_ID.fullmatch(client_id) else _NO_SUCH_ID)
 
 
-def _pick_tenant(items: ControlItems, slug: str | None, origin: RequestOrigin) -> Tenant | None:
+def _tenant_from_items(
+    items: ControlItems, slug: str | None, origin: RequestOrigin
+) -> Tenant | None:
     """Return the tenant with this slug; None also if the host belongs to another tenant."""
     is_served_here = origin.serves_tenant(slug or _NO_SUCH_ID)
     item = items.get(tenant_key(slug or _NO_SUCH_ID))
     return existing_tenant(item) if is_served_here and item else None
 
 
-def _pick_client(items: ControlItems, client_auth: ClientAuthentication) -> OAuthClient | None:
+def _client_from_items(
+    items: ControlItems, client_auth: ClientAuthentication
+) -> OAuthClient | None:
     """Return the client with the presented id; None also if it is revoked."""
     return _active_client(items.get(_lookup_key(client_auth.client_id)))
 
@@ -211,9 +215,9 @@ def authenticate_client(
     attempts = AttemptCounters.for_client(client_auth.client_id, origin.address, now)
     slug = slug_of_client_id(client_auth.client_id)
     items = _read_control_items(slug, [_lookup_key(client_auth.client_id)], now, attempts)
-    client = _pick_client(items, client_auth)
+    client = _client_from_items(items, client_auth)
     presented_hash = client_secrets.secret_hash(client_auth.client_id, client_auth.secret)
-    tenant = _pick_tenant(items, slug, origin)
+    tenant = _tenant_from_items(items, slug, origin)
     matches = _secret_matches(presented_hash, client)
     if matches and client and tenant:
         current = _recheck_client(client, tenant, now)

@@ -65,7 +65,7 @@ def login_key(user_id: int) -> Key:
     return (f"login#{id_text(user_id)}", "LOGIN")
 
 
-def pick_login(found: Mapping[Key, Item], user_id: int) -> Login | None:
+def login_from_items(found: Mapping[Key, Item], user_id: int) -> Login | None:
     """Return a user's login from items that were read together; None if it is not among them."""
     item = found.get(login_key(user_id))
     if item is None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from shared.identity.users import logins
-from shared.identity.users.logins import Login, login_key, pick_login
+from shared.identity.users.logins import Login, login_from_items, login_key
 from shared.identity.users.models import (
     RoleParameters,
     StoredRole,
@@ -126,7 +126,7 @@ def find_account(store: Store, username: str) -> UserAccount | None:
 def read_account(store: Store, user_id: int) -> UserAccount | None:
     """Read a user and their login in one call; return None if the user does not exist."""
     found = store.get_many([USERS.key(user_id), login_key(user_id)])
-    record, login = USERS.pick_from(found, user_id), pick_login(found, user_id)
+    record, login = USERS.from_items(found, user_id), login_from_items(found, user_id)
     return UserAccount(record, login) if record and login else None
 
 

@@ -99,7 +99,7 @@ def read_session(store: Store, token: RefreshToken) -> tuple[Session | None, Use
     user_id = token.user_id
     key = sessions.session_key(token.session)
     found = store.get_many([key, USERS.key(user_id), login_key(user_id)])
-    record, login = USERS.pick_from(found, user_id), logins.pick_login(found, user_id)
+    record, login = USERS.from_items(found, user_id), logins.login_from_items(found, user_id)
     account = UserAccount(record, login) if record and login else None
     return sessions.session_from_item(found.get(key)), account
 

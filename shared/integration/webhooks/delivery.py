@@ -109,7 +109,7 @@ def _read_state(store: Store, task: DeliveryTask) -> _State | None:
         repository.delivery_key(task.webhook, task.event),
     ]
     items, event = run_both(lambda: store.get_many(keys), lambda: find_event(store, task.event))
-    record = WEBHOOKS.pick_from(items, task.webhook)
+    record = WEBHOOKS.from_items(items, task.webhook)
     health = items.get(keys[1])
     if record is None or health is None:
         return None

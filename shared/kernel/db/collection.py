@@ -104,7 +104,7 @@ class Collection[E: BaseModel]:
         records = [self._decode(head, tails) or self._again(store, head) for head in heads]
         return [record for record in records if record]
 
-    def pick_from(self, found: Mapping[Key, Item], number: int) -> Record[E] | None:
+    def from_items(self, found: Mapping[Key, Item], number: int) -> Record[E] | None:
         """Return an entity from items that were read before; None when it is not among them.
 
         Only for kinds whose entities always fit into one item.

@@ -5,7 +5,7 @@ the same item; a reader sums them with one Query. Attributes of a shard:
 
 - `n`: number of entities; `FACET=VALUE`: entities of one partition, such as `status=open`
 - `version`: rises with every change of the collection, so that bookmarks and snapshots of its
-  lists can be recognised as stale
+  lists can be recognized as stale
 - `touched`: time of the last change in milliseconds; indexes may lag behind it
 - `epoch`: the fence value; see `Transaction.fence`
 """

@@ -157,7 +157,7 @@ def raise_event(
 
 
 @dataclass(frozen=True, slots=True)
-class EventSubject[E]:
+class EventResource[E]:
     """A kind of resource that events are about, and how they describe it.
 
     `href` is a format string for the path of the resource, such as `/pickings/{record.id}`;
@@ -170,7 +170,7 @@ class EventSubject[E]:
 
 
 def raise_record_event[E](
-    tx: Transaction, kind: EventKind, subject: EventSubject[E], record: Record[E]
+    tx: Transaction, kind: EventKind, subject: EventResource[E], record: Record[E]
 ) -> StoredEvent:
     """Add an event about a record, with the state that `record` has after the change.
 

@@ -39,7 +39,7 @@ class Findings:
     blocked: Sequence[Problem]
 
 
-def ensure_allowed[M: BaseModel](draft: Checked[M], findings: Findings) -> M:
+def ensure_no_problems[M: BaseModel](draft: Checked[M], findings: Findings) -> M:
     """Return the model of a draft without problems.
 
     Raises:

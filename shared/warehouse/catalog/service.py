@@ -8,7 +8,7 @@ from shared.kernel.db.listing import Page
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import StaleRead, Transaction
 from shared.kernel.errors import Gone, Problem
-from shared.kernel.events.outbox import EventSubject, raise_record_event
+from shared.kernel.events.outbox import EventResource, raise_record_event
 from shared.kernel.validation import Checked, ensure_valid, invalid_fields
 from shared.warehouse.catalog import repository, rules
 from shared.warehouse.catalog.models import (
@@ -27,7 +27,7 @@ from shared.warehouse.references import ensure_not_retired, retire_unused
 
 _FIXED_IN_USE = "cannot change item_code, man_btch_num, man_ser_num or inventory_item"
 
-_PRODUCT_EVENTS = EventSubject[Product](
+_PRODUCT_EVENTS = EventResource[Product](
     "product", "/products/{record.id}", lambda record: record.entity
 )
 

@@ -8,7 +8,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.documents.models import Document, EntryParameters, ExitParameters
-from shared.warehouse.documents.vocabulary import Kind
+from shared.warehouse.documents.vocabulary import DocumentKind
 
 
 def _facets(document: Document) -> Facets:
@@ -48,22 +48,22 @@ EXITS = Collection(
     lookup_indexes={"external_ref": 7, "card_code": 8},
 )
 
-COLLECTIONS: dict[Kind, Collection[Document]] = {"entry": ENTRIES, "exit": EXITS}
+COLLECTIONS: dict[DocumentKind, Collection[Document]] = {"entry": ENTRIES, "exit": EXITS}
 
 
-def reference_key(kind: Kind, document_type: str, external_ref: str) -> Key:
+def reference_key(kind: DocumentKind, document_type: str, external_ref: str) -> Key:
     """Return the key of the alias that makes a reference unique within a document type."""
     return alias_key(f"{kind}_ref", f"{document_type}\x1f{external_ref}")
 
 
-def put_reference(tx: Transaction, kind: Kind, document: Document) -> None:
+def put_reference(tx: Transaction, kind: DocumentKind, document: Document) -> None:
     """Stage the alias of the reference; the commit raises StaleRead if it exists."""
     partition, sort = reference_key(kind, document.type, document.external_ref)
     tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "id": document.id})
 
 
 def list_documents(
-    store: Store, kind: Kind, parameters: EntryParameters | ExitParameters
+    store: Store, kind: DocumentKind, parameters: EntryParameters | ExitParameters
 ) -> Page[Document]:
     """Return a page of documents."""
     priority = parameters.priority if isinstance(parameters, ExitParameters) else None

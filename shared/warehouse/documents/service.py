@@ -14,7 +14,7 @@ from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, InvalidBody
 from shared.warehouse import references
 from shared.warehouse.catalog import service as catalog
-from shared.warehouse.catalog.lines import ensure_allowed
+from shared.warehouse.catalog.lines import ensure_no_problems
 from shared.warehouse.documents import repository, rules, views
 from shared.warehouse.documents.models import (
     Document,
@@ -24,7 +24,7 @@ from shared.warehouse.documents.models import (
     ExitDraft,
     ExitParameters,
 )
-from shared.warehouse.documents.vocabulary import Kind
+from shared.warehouse.documents.vocabulary import DocumentKind
 from shared.warehouse.warehouses import service as warehouses
 
 
@@ -38,7 +38,7 @@ class Created:
 
 def create_document(
     tx: Transaction,
-    kind: Kind,
+    kind: DocumentKind,
     draft: Checked[EntryDraft | ExitDraft],
     *,
     import_id: int | None = None,
@@ -62,7 +62,7 @@ def create_document(
             record = repository.COLLECTIONS[kind].get(tx.store, existing)
             return Created(record, new=False)
     known = _master_data(tx, draft, found)
-    draft = ensure_allowed(draft, rules.examine(draft, known))
+    draft = ensure_no_problems(draft, rules.examine(draft, known))
     document = rules.new_document(number, draft, known, tx.now, import_id=import_id)
     record = repository.COLLECTIONS[kind].insert(tx, number, document)
     repository.put_reference(tx, kind, document)
@@ -71,7 +71,7 @@ def create_document(
 
 
 def examine_document(
-    tx: Transaction, kind: Kind, draft: Checked[EntryDraft | ExitDraft]
+    tx: Transaction, kind: DocumentKind, draft: Checked[EntryDraft | ExitDraft]
 ) -> tuple[int | None, list[Problem]]:
     """Check a draft without writing.
 
@@ -85,14 +85,14 @@ def examine_document(
 
 
 def document_of(
-    store: Store, kind: Kind, document_type: str, external_ref: str
+    store: Store, kind: DocumentKind, document_type: str, external_ref: str
 ) -> Record[Document] | None:
     """Return the document with a type and reference, or None."""
     alias = store.get(repository.reference_key(kind, document_type, external_ref))
     return repository.COLLECTIONS[kind].get(store, int(alias["id"])) if alias else None
 
 
-def close_document(tx: Transaction, kind: Kind, number: int) -> Record[Document]:
+def close_document(tx: Transaction, kind: DocumentKind, number: int) -> Record[Document]:
     """Close a document; open quantities of its lines become 0.
 
     Raises:
@@ -111,13 +111,15 @@ def ensure_workable(record: Record[Document]) -> None:
     rules.ensure_workable(record.entity)
 
 
-def get_documents(store: Store, kind: Kind, numbers: Iterable[int]) -> list[Record[Document]]:
+def get_documents(
+    store: Store, kind: DocumentKind, numbers: Iterable[int]
+) -> list[Record[Document]]:
     """Return the existing documents with these ids, in the order of the ids."""
     return repository.COLLECTIONS[kind].get_many(store, numbers)
 
 
 def advance_document(
-    tx: Transaction, kind: Kind, record: Record[Document], progress: DocumentProgress
+    tx: Transaction, kind: DocumentKind, record: Record[Document], progress: DocumentProgress
 ) -> Record[Document]:
     """Stage the progress of a document and return the changed document.
 
@@ -141,23 +143,23 @@ def close_dispatched(tx: Transaction, record: Record[Document]) -> Record[Docume
     return closed
 
 
-def get_document(store: Store, kind: Kind, number: int) -> Record[Document]:
+def get_document(store: Store, kind: DocumentKind, number: int) -> Record[Document]:
     """Return a document; raise NotFound if it does not exist."""
     return repository.COLLECTIONS[kind].get(store, number)
 
 
 def list_documents(
-    store: Store, kind: Kind, parameters: EntryParameters | ExitParameters
+    store: Store, kind: DocumentKind, parameters: EntryParameters | ExitParameters
 ) -> Page[Document]:
     """Return a page of documents."""
     return repository.list_documents(store, kind, parameters)
 
 
-def _holder(kind: Kind, number: int) -> str:
+def _holder(kind: DocumentKind, number: int) -> str:
     return f"{kind}#{number}"
 
 
-def document_keys(kind: Kind, draft: Checked[EntryDraft | ExitDraft]) -> list[Key]:
+def document_keys(kind: DocumentKind, draft: Checked[EntryDraft | ExitDraft]) -> list[Key]:
     """Return the keys of all items that `create_document` reads for a draft."""
     keys: list[Key] = []
     reference = _reference(kind, draft)
@@ -172,14 +174,14 @@ def document_keys(kind: Kind, draft: Checked[EntryDraft | ExitDraft]) -> list[Ke
     return keys
 
 
-def _reference(kind: Kind, draft: Checked[EntryDraft | ExitDraft]) -> Key | None:
+def _reference(kind: DocumentKind, draft: Checked[EntryDraft | ExitDraft]) -> Key | None:
     if not (draft.external_ref and draft.type):
         return None
     return repository.reference_key(kind, draft.type, draft.external_ref)
 
 
 def _existing(
-    kind: Kind, draft: Checked[EntryDraft | ExitDraft], found: Mapping[Key, Item]
+    kind: DocumentKind, draft: Checked[EntryDraft | ExitDraft], found: Mapping[Key, Item]
 ) -> int | None:
     reference = _reference(kind, draft)
     return int(found[reference]["id"]) if reference and reference in found else None

@@ -7,7 +7,7 @@ take most of the time of a list request.
 from typing import Any
 
 from shared.kernel.db.collection import Record
-from shared.kernel.events.outbox import EventSubject
+from shared.kernel.events.outbox import EventResource
 from shared.warehouse.documents.models import (
     Document,
     DocumentLine,
@@ -16,7 +16,7 @@ from shared.warehouse.documents.models import (
     ExitDocument,
     ExitDocumentLine,
 )
-from shared.warehouse.documents.vocabulary import Kind, doc_num
+from shared.warehouse.documents.vocabulary import DocumentKind, doc_num
 
 
 def entry_document(record: Record[Document]) -> EntryDocument:
@@ -44,10 +44,10 @@ def exit_document(record: Record[Document]) -> ExitDocument:
     )
 
 
-EXIT_DOCUMENT_EVENTS = EventSubject("exit_document", "/exit-documents/{record.id}", exit_document)
+EXIT_DOCUMENT_EVENTS = EventResource("exit_document", "/exit-documents/{record.id}", exit_document)
 
 
-def _head(kind: Kind, document: Document) -> dict[str, Any]:
+def _head(kind: DocumentKind, document: Document) -> dict[str, Any]:
     return {
         "id": document.id,
         "doc_num": doc_num(kind, document.id),

@@ -8,9 +8,9 @@ from pydantic_core import PydanticCustomError
 
 from shared.kernel.db.facets import fold
 
-type Kind = Literal["entry", "exit"]
+type DocumentKind = Literal["entry", "exit"]
 
-TYPES: Mapping[Kind, Mapping[str, Sequence[str]]] = {
+TYPES: Mapping[DocumentKind, Mapping[str, Sequence[str]]] = {
     "entry": {
         "purchase_order": ("Purchase order", "Orden de compra"),
         "goods_receipt": ("Goods receipt", "Entrada de mercancía"),
@@ -31,25 +31,25 @@ PRIORITIES: Mapping[str, int] = {
 }  # fmt: skip
 """Numbers of priorities by name. Documents with a lower number are picked first."""
 
-_PREFIXES: Mapping[Kind, str] = {"entry": "EN", "exit": "EX"}
+_PREFIXES: Mapping[DocumentKind, str] = {"entry": "EN", "exit": "EX"}
 
-_TYPE_KEYS: Mapping[Kind, Mapping[str, str]] = {
+_TYPE_KEYS: Mapping[DocumentKind, Mapping[str, str]] = {
     kind: {fold(name): key for key, names in types.items() for name in (key, *names)}
     for kind, types in TYPES.items()
 }
 
 
-def doc_num(kind: Kind, number: int) -> str:
+def doc_num(kind: DocumentKind, number: int) -> str:
     """Return the document number that users see."""
     return f"{_PREFIXES[kind]}-{number}"
 
 
-def type_of(kind: Kind, name: str) -> str | None:
+def type_of(kind: DocumentKind, name: str) -> str | None:
     """Return the key of the type with this key or display name, or None."""
     return _TYPE_KEYS[kind].get(fold(name.strip()))
 
 
-def _type_key(kind: Kind, value: object) -> str:
+def _type_key(kind: DocumentKind, value: object) -> str:
     key = type_of(kind, value) if isinstance(value, str) else None
     if key is None:
         raise PydanticCustomError(

@@ -151,7 +151,7 @@ def _look_up(tx: Transaction, draft: Checked[PickFaceDraft]) -> rules.Named:
         product=products.get(item_code or ""),
         warehouse=known.get(whs_code or ""),
         position=positions.get(pair) if pair else None,
-        existing=PICK_FACES.pick_from(heads, number) if number is not None else None,
+        existing=PICK_FACES.from_items(heads, number) if number is not None else None,
     )
 
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from shared.kernel.db.collection import Record
-from shared.kernel.events.outbox import EventSubject
+from shared.kernel.events.outbox import EventResource
 from shared.warehouse.picking.models import (
     Allocation,
     Pick,
@@ -23,7 +23,7 @@ def picking_in_list(record: Record[StoredPicking]) -> Picking:
     return Picking.model_construct(**_picking(record.entity))
 
 
-PICKING_EVENTS = EventSubject("picking", "/pickings/{record.id}", picking_in_list)
+PICKING_EVENTS = EventResource("picking", "/pickings/{record.id}", picking_in_list)
 
 
 def picking_in_detail(record: Record[StoredPicking]) -> PickingDetail:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from shared.kernel.db.collection import Record
-from shared.kernel.events.outbox import EventSubject
+from shared.kernel.events.outbox import EventResource
 from shared.warehouse.receiving.models import (
     Receipt,
     ReceiptDetail,
@@ -19,7 +19,7 @@ def receipt_in_list(record: Record[StoredReceipt]) -> Receipt:
     return Receipt.model_construct(**_receipt(record.entity))
 
 
-RECEIPT_EVENTS = EventSubject("receipt", "/receipts/{record.id}", receipt_in_list)
+RECEIPT_EVENTS = EventResource("receipt", "/receipts/{record.id}", receipt_in_list)
 
 
 def receipt_in_detail(record: Record[StoredReceipt]) -> ReceiptDetail:

@@ -35,7 +35,7 @@ _METHODS = ("counted_qty", "increase", "decrease", "to_status")
 
 
 @dataclass(frozen=True, slots=True)
-class _Subject:
+class _AdjustedStock:
     """The product and the position whose stock is adjusted."""
 
     product: KnownProduct
@@ -135,7 +135,7 @@ def _correct(
 
 def _subject(
     tx: Transaction, draft: Checked[AdjustmentDraft]
-) -> tuple[_Subject | None, list[Problem]]:
+) -> tuple[_AdjustedStock | None, list[Problem]]:
     """Return the product and position that the draft names, and every problem beyond its fields.
 
     The subject is None if a code is unknown or invalid.
@@ -162,7 +162,7 @@ def _subject(
         found += _goods_problems(draft, product)
     if not (product and warehouse and position):
         return None, found
-    return _Subject(product, warehouse, position), found
+    return _AdjustedStock(product, warehouse, position), found
 
 
 def _goods_problems(draft: Checked[AdjustmentDraft], product: KnownProduct) -> Iterator[Problem]:
@@ -201,7 +201,7 @@ def _has_value(draft: Checked[AdjustmentDraft], method: str) -> bool:
 
 
 def _row(
-    tx: Transaction, draft: AdjustmentDraft, subject: _Subject, status: ShelfStatus
+    tx: Transaction, draft: AdjustmentDraft, subject: _AdjustedStock, status: ShelfStatus
 ) -> StockRow:
     return empty_row(
         subject.product,

@@ -178,7 +178,7 @@ class Ledger:
             lambda: tx.store.get_many(keys),
             lambda: tx.reserve_ids(MOVEMENTS.kind, movements) if movements else None,
         )
-        self._add_records(STOCK.pick_from(found, number) for number in rows)
+        self._add_records(STOCK.from_items(found, number) for number in rows)
         others = {int(found[alias]["id"]) for alias in aliases if alias in found}
         missing = len({alias for alias in aliases if alias not in found})
         places = {
@@ -189,7 +189,7 @@ class Ledger:
             lambda: tx.store.get_many(keys),
             lambda: tx.reserve_ids(STOCK.kind, missing) if missing else None,
         )
-        self._add_records(STOCK.pick_from(more, number) for number in others - set(rows))
+        self._add_records(STOCK.from_items(more, number) for number in others - set(rows))
         self._add_levels(more, places)
 
     def _add_records(self, records: Iterable[Record[StockRow] | None]) -> None:
@@ -199,10 +199,10 @@ class Ledger:
 
     def _add_levels(self, found: Mapping[Key, Item], places: set[tuple[int, int]]) -> None:
         for place in places:
-            level = LEVELS.pick_from(found, level_id(*place))
+            level = LEVELS.from_items(found, level_id(*place))
             if level:
                 self._levels[place] = level
-            total = TOTALS.pick_from(found, place[0])
+            total = TOTALS.from_items(found, place[0])
             if total:
                 self._totals[place[0]] = total
 

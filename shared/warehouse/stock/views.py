@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from shared.kernel.db.collection import Record
-from shared.kernel.events.outbox import EventSubject
+from shared.kernel.events.outbox import EventResource
 from shared.warehouse.stock.models import (
     Level,
     Movement,
@@ -67,7 +67,7 @@ def level(record: Record[Level]) -> StockLevel:
     )
 
 
-LEVEL_EVENTS = EventSubject(
+LEVEL_EVENTS = EventResource(
     "stock_level", "/stock-levels?product_id={record.entity.product_id}", level
 )
 

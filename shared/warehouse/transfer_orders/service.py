@@ -15,7 +15,7 @@ from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, InvalidBody
 from shared.warehouse import references
 from shared.warehouse.catalog import service as catalog
-from shared.warehouse.catalog.lines import ensure_allowed
+from shared.warehouse.catalog.lines import ensure_no_problems
 from shared.warehouse.picking.allocation import allocate_rest
 from shared.warehouse.transfer_orders import repository, rules, views
 from shared.warehouse.transfer_orders.models import (
@@ -93,7 +93,7 @@ def _create(
             return Created(record, new=bool(own), lacks_stock=bool(own))
     known = _master_data(tx, draft, found)
     _ensure_two_warehouses(tx.store, draft, known)
-    draft = ensure_allowed(draft, rules.examine(draft, known, by_client=by_client))
+    draft = ensure_no_problems(draft, rules.examine(draft, known, by_client=by_client))
     order = rules.new_order(number, draft, known, tx.now, source)
     lacks_stock = False
     if draft.release:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from shared.kernel.db.collection import Record
-from shared.kernel.events.outbox import EventSubject
+from shared.kernel.events.outbox import EventResource
 from shared.warehouse.transfer_orders import progress_rules
 from shared.warehouse.transfer_orders.models import (
     MAX_LINES,
@@ -36,7 +36,7 @@ def in_list(record: Record[StoredTransferOrder]) -> TransferOrder:
     return _shown(record, None)
 
 
-TRANSFER_ORDER_EVENTS = EventSubject("transfer_order", "/transfer-orders/{record.id}", in_list)
+TRANSFER_ORDER_EVENTS = EventResource("transfer_order", "/transfer-orders/{record.id}", in_list)
 
 
 def in_detail(record: Record[StoredTransferOrder]) -> TransferOrder:

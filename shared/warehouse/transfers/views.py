@@ -3,7 +3,7 @@
 from typing import Any
 
 from shared.kernel.db.collection import Record
-from shared.kernel.events.outbox import EventSubject
+from shared.kernel.events.outbox import EventResource
 from shared.warehouse.transfers.models import StoredTransfer, Transfer, TransferDetail
 
 
@@ -12,7 +12,7 @@ def transfer_in_list(record: Record[StoredTransfer]) -> Transfer:
     return Transfer.model_construct(**_transfer(record.entity))
 
 
-TRANSFER_EVENTS = EventSubject("transfer", "/transfers/{record.id}", transfer_in_list)
+TRANSFER_EVENTS = EventResource("transfer", "/transfers/{record.id}", transfer_in_list)
 
 
 def transfer_in_detail(record: Record[StoredTransfer]) -> TransferDetail:

@@ -6,7 +6,7 @@ from shared.kernel.db.collection import Record
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.events.outbox import EventSubject, raise_record_event
+from shared.kernel.events.outbox import EventResource, raise_record_event
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.warehouses.layout_models import (
     Layout,
@@ -47,7 +47,7 @@ def publish(tx: Transaction, number: int, draft: Checked[LayoutDraft]) -> Layout
         version=published.version,
         published_at=published.published_at,
     )
-    subject = EventSubject[StoredLayout](
+    subject = EventResource[StoredLayout](
         "layout", "/warehouses/{record.id}/layout", lambda _: heading
     )
     raise_record_event(tx, "layout.published", subject, record)

@@ -18,7 +18,7 @@ def number(value: float) -> str:
 
 
 def color(value: str | None, fallback: str) -> str:
-    """Return a colour that is hexadecimal or a name; otherwise `fallback`."""
+    """Return a color that is hexadecimal or a name; otherwise `fallback`."""
     return value if value and _COLOR.fullmatch(value) else fallback
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from shared.kernel.db.collection import Record
-from shared.kernel.events.outbox import EventSubject
+from shared.kernel.events.outbox import EventResource
 from shared.warehouse.waves.models import StoredWave, Wave, WaveDetail, WaveOrder
 from shared.warehouse.waves.rules import wave_code
 
@@ -13,7 +13,7 @@ def in_list(record: Record[StoredWave]) -> Wave:
     return Wave.model_construct(**_head(record.entity))
 
 
-WAVE_EVENTS = EventSubject("wave", "/waves/{record.id}", in_list)
+WAVE_EVENTS = EventResource("wave", "/waves/{record.id}", in_list)
 
 
 def in_detail(record: Record[StoredWave], orders: list[WaveOrder]) -> WaveDetail:

@@ -74,14 +74,14 @@ def test_client_entries_contain_no_secrets(stack: Stack, erp: Erp) -> None:
     assert log[1]["changes"]["name"] == {"from": "ERP", "to": "Shop"}
     assert log[1]["changes"]["scopes"] == {"from": ERP["scopes"], "to": ["stocks:read"]}
     assert log[4]["changes"] == {"secrets": {"from": 2, "to": 1}}
-    everything = repr([*stack.items(), *stack.control()])
+    everything = repr([*stack.items(), *stack.control_items()])
     assert made["id"] in everything
     assert not any(secret in everything for secret in secrets)
 
 
 def test_stock_adjustments_are_audited_with_their_reason(stack: Stack) -> None:
     erp = stack.erp()
-    yard = WarehouseScenario.furnished(erp, "YARD")
+    yard = WarehouseScenario.with_master_data(erp, "YARD")
     yard.stock("BRICK", 7.5)
     base = {"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01"}
     count = {**base, "counted_qty": 6.25, "reason": "Cycle count"}
@@ -165,7 +165,7 @@ def test_interrupted_change_has_an_entry_exactly_if_it_was_made(
     action: AuditAction, kind: Callable[[int], Fault], stack: Stack, erp: Erp, aws_faults: AwsFaults
 ) -> None:
     path, body = _CHANGES[action](erp)
-    as_prepared, before = stack.keep(), erp.get(path).text
+    as_prepared, before = stack.take_snapshot(), erp.get(path).text
     with aws_faults.recorded() as seen:
         assert erp.patch(path, body).status == 200
     outcomes = set()

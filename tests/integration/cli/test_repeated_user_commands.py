@@ -133,7 +133,7 @@ def test_interrupted_command_is_completed_by_running_it_again(
 ) -> None:
     as_json("user", "create", "acme", "bob", "--name", "Bob")
     as_json("role", "create", "acme", "Checkers")
-    restore = stack.keep()
+    restore = stack.take_snapshot()
     call = 0
     while True:
         restore()

@@ -12,11 +12,11 @@ from shared.kernel.fields import Stored
 
 
 class Crate(Stored):
-    """An entity with a name, a colour, a status and an optional external reference."""
+    """An entity with a name, a color, a status and an optional external reference."""
 
     id: int
     name: str
-    colour: str
+    color: str
     status: str
     reference: str | None = None
     updated_at: str = ""
@@ -27,7 +27,7 @@ def facets(crate: Crate) -> Facets:
     return {
         "id": id_text(crate.id),
         "name": fold(crate.name),
-        "colour": crate.colour,
+        "color": crate.color,
         "status": crate.status,
         "reference": crate.reference,
         "updated_at": crate.updated_at,

@@ -16,13 +16,13 @@ from tests.faults import AwsFaults
 from tests.integration.db.crate_list import CRATES, CrateTable
 
 _BY_NAME = ListQuery("name", descending=False, per_page=3)
-_RED = ListQuery("name", descending=False, per_page=3, equal={"colour": "red"})
+_RED = ListQuery("name", descending=False, per_page=3, equal={"color": "red"})
 
 
 @pytest.fixture
 def ten_crates(crates: CrateTable, clock: Clock) -> CrateTable:
     """Ten crates, older than the lag of the indexes."""
-    crates.add({"name": f"crate {n}", "colour": "red", "status": "open"} for n in range(10))
+    crates.add({"name": f"crate {n}", "color": "red", "status": "open"} for n in range(10))
     clock.advance(LAG_MS / 1000 + 1)
     return crates
 
@@ -38,7 +38,7 @@ def test_change_makes_bookmarks_stale(ten_crates: CrateTable, query: ListQuery) 
         _page(ten_crates, query, 1) + _page(ten_crates, query, 2) == ten_crates.expected(query)[:6]
     )
 
-    ten_crates.add([{"name": "a first one", "colour": "red", "status": "open"}])
+    ten_crates.add([{"name": "a first one", "color": "red", "status": "open"}])
 
     assert _page(ten_crates, query, 3) == ten_crates.expected(query)[6:9]
 
@@ -58,7 +58,7 @@ def test_bookmark_within_the_index_lag_expires_after_the_lag(
     crates: CrateTable, clock: Clock, aws_faults: AwsFaults
 ) -> None:
     clock.freeze()
-    crates.add({"name": f"crate {n}", "colour": "red", "status": "open"} for n in range(10))
+    crates.add({"name": f"crate {n}", "color": "red", "status": "open"} for n in range(10))
     _page(crates, _BY_NAME, 1)
     clock.advance((LAG_MS - 1) / 1000)
     with aws_faults.recorded() as believed:

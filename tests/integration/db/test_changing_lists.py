@@ -22,7 +22,7 @@ def twelve_crates(crates: CrateTable, clock: Clock) -> CrateTable:
 
 
 def _draft(name: str, status: str = "open") -> Draft:
-    return {"name": name, "colour": "red", "status": status}
+    return {"name": name, "color": "red", "status": status}
 
 
 def _names(page: Page[Crate]) -> list[str]:

@@ -22,7 +22,7 @@ def _fill(crates: CrateTable, rows: int, *, special: int = 5) -> None:
         crates.add(
             {
                 "name": f"crate {number:04}",
-                "colour": "red",
+                "color": "red",
                 "status": "open",
                 "updated_at": "2026-01-01",
             }
@@ -33,7 +33,7 @@ def _fill(crates: CrateTable, rows: int, *, special: int = 5) -> None:
     crates.add(
         {
             "name": f"special {number}",
-            "colour": "blue",
+            "color": "blue",
             "status": "closed",
             "reference": "R1",
             "updated_at": "2026-06-01",

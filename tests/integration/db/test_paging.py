@@ -25,7 +25,7 @@ _NAMES = st.sampled_from(
 _DRAFTS = st.fixed_dictionaries(
     {
         "name": _NAMES,
-        "colour": st.sampled_from(["red", "green"]),
+        "color": st.sampled_from(["red", "green"]),
         "status": st.sampled_from(["open", "closed"]),
         "reference": st.sampled_from([None, "R1", "R2"]),
     }
@@ -43,7 +43,7 @@ _RESTRICTIONS: list[dict[str, Any]] = [
     {"equal": {"status": "open"}},
     {"equal": {"status": "lost"}},
     {"equal": {"reference": "R1"}},
-    {"equal": {"status": "closed", "colour": "red"}},
+    {"equal": {"status": "closed", "color": "red"}},
     {"contains": {"name": "amb"}},
     {"contains": {"name": "r"}, "equal": {"status": "open", "reference": "R2"}},
     {"between": {"name": ("amber", "crate 2")}},
@@ -93,7 +93,7 @@ def test_pages_make_up_the_list_after_random_changes(
 
 def _crate(number: int) -> dict[str, str | None]:
     status = "open" if number % 3 else "closed"
-    return {"name": f"crate {number % 4}", "colour": "red", "status": status, "reference": None}
+    return {"name": f"crate {number % 4}", "color": "red", "status": status, "reference": None}
 
 
 def _do(crates: CrateTable, clock: Clock, kind: str, what: Any) -> None:

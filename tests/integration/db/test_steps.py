@@ -147,7 +147,7 @@ def test_every_step_has_its_own_time_and_ids(crates: CrateTable, clock: Clock) -
     def step(left: Sequence[int]) -> int:
         clock.advance(1)
         tx.reserve_ids("crate", 2)
-        crate = Crate(id=tx.next_id("crate"), name="a", colour="red", status="open")
+        crate = Crate(id=tx.next_id("crate"), name="a", color="red", status="open")
         CRATES.insert(tx, crate.id, crate)
         seen.append((crate.id, tx.now_ms))
         return len(left[:1])

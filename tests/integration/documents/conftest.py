@@ -4,13 +4,13 @@ from typing import Any
 import pytest
 
 from tests.gateway import Erp
-from tests.stack import once
+from tests.stack import prepare_once
 
 
 @pytest.fixture
 def yard(erp: Erp) -> Erp:
     """A builders' yard with two warehouses, four positions and five products."""
-    once(erp, "builders' yard", lambda: _furnish(erp))
+    prepare_once(erp, "builders' yard", lambda: _furnish(erp))
     return erp
 
 

@@ -79,7 +79,7 @@ def test_each_change_of_a_host_is_recorded_once(api: str, aws_faults: AwsFaults)
 def test_interrupted_change_of_a_host_is_recorded_once(
     stack: Stack, api: str, aws_faults: AwsFaults, fault: Any
 ) -> None:
-    restore = stack.keep()
+    restore = stack.take_snapshot()
     call = 0
     while True:
         restore()

@@ -90,7 +90,7 @@ def test_address_can_be_changed_after_the_dns_record_exists(api: str) -> None:
 def test_interrupted_command_is_completed_by_the_next_run(
     stack: Stack, api: str, aws_faults: AwsFaults, fault: Any
 ) -> None:
-    restore = stack.keep()
+    restore = stack.take_snapshot()
     for call in range(MOST_CALLS):
         restore()
         reset_domains()
@@ -194,7 +194,7 @@ def test_domain_with_additional_tags_is_recognized(api: str) -> None:
     add(api, keep_address=True)
     tags = apigateway_backends[ACCOUNT][REGION].domain_names[HOST].tags
     assert tags is not None
-    tags["cost-centre"] = "4711"
+    tags["cost-center"] = "4711"
     assert add(api, keep_address=True).target
     assert remove_domain(HOST)
     assert domains() == {}
@@ -204,7 +204,7 @@ def test_domain_of_another_stack_is_left_unchanged(api: str) -> None:
     aws.client("apigateway").create_domain_name(
         domainName=HOST,
         regionalCertificateArn=CERTIFICATE,
-        tags={"service": "stowage", "stack": "other", "tenant": "acme", "cost-centre": "4711"},
+        tags={"service": "stowage", "stack": "other", "tenant": "acme", "cost-center": "4711"},
     )
     with pytest.raises(Conflict, match="does not belong to the tenant acme"):
         add(api)
@@ -286,7 +286,7 @@ def test_interrupted_removal_is_completed_by_the_next_run(
     stack: Stack, api: str, aws_faults: AwsFaults, fault: Any
 ) -> None:
     add(api, keep_address=True)
-    restore = stack.keep()
+    restore = stack.take_snapshot()
     for call in range(MOST_CALLS):
         restore()
         add(api, keep_address=True)

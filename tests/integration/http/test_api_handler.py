@@ -278,7 +278,7 @@ def test_invalid_parameter_is_named(erp: Erp, query: dict[str, str], field: str)
 
 
 def test_page_size_is_capped_at_100_and_unknown_parameters_are_ignored(erp: Erp) -> None:
-    answer = erp.get("/products", query={"per_page": 1000, "colour": "red", "page": 10**9})
+    answer = erp.get("/products", query={"per_page": 1000, "color": "red", "page": 10**9})
 
     assert answer.status == 200
     assert answer.json()["meta"]["per_page"] == 100

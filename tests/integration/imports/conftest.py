@@ -23,4 +23,4 @@ def scenario(stack: Stack, clock: Clock) -> ImportScenario:
 @pytest.fixture
 def yard(scenario: ImportScenario) -> WarehouseScenario:
     """The master data of acme, with the warehouses YARD and SHOP."""
-    return WarehouseScenario.furnished(scenario.erp, "YARD", "SHOP")
+    return WarehouseScenario.with_master_data(scenario.erp, "YARD", "SHOP")

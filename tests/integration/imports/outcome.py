@@ -51,7 +51,7 @@ _IN_PROGRESS = {"validating", "committing"}
 
 def stored_entities(scenario: ImportScenario) -> Iterator[tuple[str, Any]]:
     """Yield every entity that imports can create, with its item kind."""
-    for attributes in scenario.stack.stored(scenario.slug):
+    for attributes in scenario.stack.unsorted_items(scenario.slug):
         kind = attributes["PK"]["S"].partition("#")[0]
         if kind in _COLLECTIONS and attributes["SK"]["S"] == HEAD and "deleted" not in attributes:
             item = from_attributes({name: attributes[name] for name in ("parts", "data")})

@@ -162,7 +162,7 @@ def test_an_upload_of_an_inactive_tenant_fails(scenario: ImportScenario) -> None
 
 
 def test_drops_are_committed_automatically_if_enabled(scenario: ImportScenario) -> None:
-    WarehouseScenario(scenario.erp).settle(commit_drops=True)
+    WarehouseScenario(scenario.erp).change_settings(commit_drops=True)
     files = drop(scenario, "products/goods.csv")
     [one] = all_imports(scenario)
     assert (one["status"], one["documents"]["committed"]) == ("committed", 1)
@@ -172,12 +172,12 @@ def test_drops_are_committed_automatically_if_enabled(scenario: ImportScenario) 
 
 
 def test_other_uploads_are_not_committed_automatically(scenario: ImportScenario) -> None:
-    WarehouseScenario(scenario.erp).settle(commit_drops=True)
+    WarehouseScenario(scenario.erp).change_settings(commit_drops=True)
     assert scenario.import_file("products", "goods.csv", GOODS)["status"] == "validated"
 
 
 def test_an_invalid_drop_has_a_result(scenario: ImportScenario) -> None:
-    WarehouseScenario(scenario.erp).settle(commit_drops=True)
+    WarehouseScenario(scenario.erp).change_settings(commit_drops=True)
     files = drop(scenario, "products/goods.csv", b"nothing,here\n1,2\n")
     [one] = all_imports(scenario)
     assert one["status"] == "invalid"

@@ -84,7 +84,7 @@ def each_interleaving(stack: Stack, scheduler: Scheduler, *, large: bool = False
         run.imports.take_messages()
     else:
         number = run.imports.import_file("products", "goods.csv", GOODS)["id"]
-    as_prepared = stack.keep()
+    as_prepared = stack.take_snapshot()
     for seed in seeds(_INTERLEAVINGS):
         with replayable(seed):
             yield run, number, seed
@@ -194,8 +194,8 @@ def test_an_automatic_and_a_requested_commit_apply_the_rows_once(
     scenario = ImportScenario(stack)
     scenario.put_file("drop/products/goods.csv", GOODS)
     scenario.drain_queue()
-    WarehouseScenario(scenario.erp).settle(commit_drops=True)
-    as_dropped = stack.keep()
+    WarehouseScenario(scenario.erp).change_settings(commit_drops=True)
+    as_dropped = stack.take_snapshot()
     for seed in seeds(_INTERLEAVINGS):
         with replayable(seed):
             run = ConcurrentImports(scenario, scheduler)
@@ -242,7 +242,7 @@ def test_an_import_can_be_cancelled_between_any_two_calls_of_its_validation(
     scenario = scenario_with_small_steps
     number = scenario.upload("products", "goods.csv", GOODS).data["id"]
     body = scenario.take_messages()[-1]
-    as_uploaded = scenario.stack.keep()
+    as_uploaded = scenario.stack.take_snapshot()
     erp = scenario.erp
     with aws_faults.recorded() as seen:
         assert not scenario.deliver(body)
@@ -266,7 +266,7 @@ def test_a_second_commit_is_refused_between_any_two_calls_of_the_first(
 ) -> None:
     scenario = scenario_with_small_steps
     number = scenario.import_file("products", "goods.csv", GOODS)["id"]
-    as_validated = scenario.stack.keep()
+    as_validated = scenario.stack.take_snapshot()
     erp = scenario.erp
     commit = f"/imports/{number}/commit"
     with aws_faults.recorded() as seen:
@@ -290,7 +290,7 @@ def test_a_message_is_postponed_while_another_worker_has_the_lease(
     erp.upload("/imports", fields, ("goods.csv", GOODS))  # fills the caches of the environment
     with aws_faults.recorded() as seen:
         erp.upload("/imports", fields, ("goods.csv", GOODS))
-    scenario.stack.empty()
+    scenario.stack.reset_tenant()
     scenario.take_messages()
     with pytest.raises(Killed), aws_faults.faulty(kill_before(len(seen.calls) - 1)):
         erp.upload("/imports", fields, ("goods.csv", GOODS))
@@ -315,7 +315,7 @@ def test_two_workers_validate_a_dropped_file_once_between_any_two_calls(
     [notification] = scenario.take_messages()
     assert not scenario.deliver(notification)
     [body] = scenario.take_messages()
-    as_received = scenario.stack.keep()
+    as_received = scenario.stack.take_snapshot()
     with aws_faults.recorded() as seen:
         assert not scenario.deliver(body)
     assert len(seen.calls) > 10

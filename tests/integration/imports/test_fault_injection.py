@@ -30,7 +30,7 @@ from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import as_csv, table
 from tests.integration.imports.kind_examples import EXITS
 from tests.integration.imports.outcome import all_imports, ensure_settled, outcome
-from tests.stock_invariants import check, read_state
+from tests.stock_invariants import check_invariants, read_state
 from tests.warehouse_scenario import WarehouseScenario
 
 _AFTER_CRASH = 61
@@ -207,7 +207,7 @@ class FaultRun:
         else:
             pytest.fail(f"still refused: {answer}")
         settle(self.scenario, self.clock)
-        check(read_state(self.scenario.stack.stored()))
+        check_invariants(read_state(self.scenario.stack.unsorted_items()))
         return outcome(self.scenario)
 
 
@@ -217,11 +217,11 @@ def _prepare(
     if case.large:
         monkeypatch.setattr("shared.integration.imports.service._SYNC_FILE_BYTES", 0)
         monkeypatch.setattr("shared.integration.imports.service._SYNC_GROUPS", 0)
-    yard = WarehouseScenario.furnished(scenario.erp, "YARD")
-    yard.settle(commit_drops=case.commits_drops)
+    yard = WarehouseScenario.with_master_data(scenario.erp, "YARD")
+    yard.change_settings(commit_drops=case.commits_drops)
     action = case.prepare(scenario)
     scenario.take_messages()
-    tables, files = scenario.stack.keep(), scenario.files()
+    tables, files = scenario.stack.take_snapshot(), scenario.files()
 
     def reset() -> None:
         tables()

@@ -64,15 +64,15 @@ def import_valid_file(
 def test_an_import_creates_the_same_entities_and_events_as_single_requests(
     example: KindExample, stack: Stack, scenario: ImportScenario, beta: Erp
 ) -> None:
-    WarehouseScenario.furnished(scenario.erp, "YARD", "SHOP")
-    WarehouseScenario.furnished(beta, "YARD", "SHOP")
+    WarehouseScenario.with_master_data(scenario.erp, "YARD", "SHOP")
+    WarehouseScenario.with_master_data(beta, "YARD", "SHOP")
     before = len(stack.events("beta"))
     for number, body in enumerate(example.bodies):
         answer = beta.post(example.path, body, key=f"k-{number}")
         assert answer.status == 201, answer.text
     expected, events = details(beta, example.path), event_names(stack, "beta")[before:]
     assert len(expected) >= len(example.bodies)
-    as_furnished = stack.keep()
+    as_furnished = stack.take_snapshot()
 
     rows = example.rows()
     files = {

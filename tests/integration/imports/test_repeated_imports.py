@@ -32,7 +32,7 @@ def each_example(
     scenario: ImportScenario, examples: Sequence[KindExample]
 ) -> Iterator[KindExample]:
     """Yield one example after the other, each with the original master data."""
-    reset = scenario.stack.keep()
+    reset = scenario.stack.take_snapshot()
     for example in examples:
         yield example
         reset()

@@ -84,7 +84,7 @@ def test_a_commit_is_refused_with_the_reason(
             assert answer.json()["message"] == message
         assert scenario.get_import(number) == before
         scenario.take_messages()
-        scenario.stack.empty()
+        scenario.stack.reset_tenant()
 
 
 def test_an_import_can_be_cancelled_before_its_commit(
@@ -112,7 +112,7 @@ def test_an_import_can_be_cancelled_before_its_commit(
             scenario.drain_queue()
             assert scenario.get_import(number)["status"] == "cancelled"
         scenario.take_messages()
-        scenario.stack.empty()
+        scenario.stack.reset_tenant()
 
 
 def test_a_file_that_is_received_after_the_cancellation_is_ignored(

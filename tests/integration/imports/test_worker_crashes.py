@@ -17,7 +17,7 @@ from tests.faults import Answer, AwsFaults, Call, Fault, Forward, Killed
 from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import as_csv
 from tests.integration.imports.outcome import report_problems, snapshot, stored_entities
-from tests.stock_invariants import check, read_state
+from tests.stock_invariants import check_invariants, read_state
 from tests.warehouse_scenario import WarehouseScenario
 
 SEED = int(os.environ.get("SOAK_SEED", "1"))
@@ -133,7 +133,7 @@ def assert_every_valid_document_exists_once(scenario: ImportScenario, documents:
     assert set(snapshot(scenario).values()) == {1}
     totals = scenario.erp.get("/entry-documents").json()["meta"]["total"]
     assert totals == len(valid)
-    check(read_state(scenario.stack.stored()))
+    check_invariants(read_state(scenario.stack.unsorted_items()))
 
 
 @pytest.fixture(autouse=True)
@@ -159,7 +159,7 @@ def import_with_crashes(
 ) -> None:
     """Validate and commit orders; half of the crashes happen in each phase."""
     rng = random.Random(seed)  # noqa: S311 - not a secret
-    WarehouseScenario.furnished(scenario.erp, "YARD")
+    WarehouseScenario.with_master_data(scenario.erp, "YARD")
     number = scenario.upload("entry_documents", "orders.csv", orders(documents)).data["id"]
     actual = process_messages(scenario, aws_faults, clock, rng, crashes // 2)
     one = scenario.get_import(number)

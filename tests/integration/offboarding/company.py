@@ -13,7 +13,7 @@ from shared.identity.tenancy.directory import directory, host_key, owner_of, sca
 from shared.kernel import aws
 from shared.kernel.config import config
 from tests.gateway import Erp
-from tests.stack import ACCOUNT, REGION, Stack, once
+from tests.stack import ACCOUNT, REGION, Stack, prepare_once
 
 HOST = "wms.acme.test"
 CERTIFICATE = f"arn:aws:acm:{REGION}:{ACCOUNT}:certificate/0f6c"
@@ -48,7 +48,7 @@ class Company:
 
     def populate(self) -> None:
         """Create all of it."""
-        once(self.stack.erp(), Company, self._fill_tables)
+        prepare_once(self.stack.erp(), Company, self._fill_tables)
         self.put_files()
         self.add_domain()
 

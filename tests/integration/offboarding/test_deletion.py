@@ -69,7 +69,7 @@ def test_interrupted_deletion_is_completed_by_the_next_run(
     company: Company, aws_faults: AwsFaults, fault: Any
 ) -> None:
     company.cancel()
-    restore = company.stack.keep()
+    restore = company.stack.take_snapshot()
     for call in range(CALLS):
         restore()
         company.put_files()

@@ -6,5 +6,5 @@ from tests.warehouse_scenario import WarehouseScenario
 
 @pytest.fixture
 def yard(erp: Erp) -> WarehouseScenario:
-    """The warehouse YARD, furnished and empty."""
-    return WarehouseScenario.furnished(erp, "YARD")
+    """The warehouse YARD, with master data and without stock."""
+    return WarehouseScenario.with_master_data(erp, "YARD")

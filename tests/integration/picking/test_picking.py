@@ -238,7 +238,7 @@ def test_substitution_follows_the_setting(
     yard: WarehouseScenario, stack: Stack, substitution: str, place: tuple[str, str], status: int
 ) -> None:
     bin_code, batch = place
-    yard.settle(pick_substitution=substitution)
+    yard.change_settings(pick_substitution=substitution)
     yard.stock("CEMENT", 5, "A-01", batch="L1", expiry_date="2030-01-01")
     for shelf in ("A-01", "B-01", "X-01"):
         for one in ("L1", "L2"):

@@ -6,5 +6,5 @@ from tests.receiving_scenario import ReceivingScenario
 
 @pytest.fixture
 def receiving_scenario(erp: Erp) -> ReceivingScenario:
-    """The warehouses YARD and SHOP, furnished and empty, to receive goods in YARD."""
+    """The warehouses YARD and SHOP, with master data and without stock; YARD receives."""
     return ReceivingScenario(erp)

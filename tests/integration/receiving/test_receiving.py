@@ -310,7 +310,7 @@ def test_tolerance_counts_all_receipts_of_the_document(
         (0, 10, 200), (0, 10.000001, 409), (5, 10.5, 200), (5, 10.500001, 409), (100, 20, 200),
     )  # fmt: skip
     for tolerance, qty, status in cases:
-        receiving_scenario.yard.settle(receipt_tolerance=Decimal(tolerance))
+        receiving_scenario.yard.change_settings(receipt_tolerance=Decimal(tolerance))
         order = receiving_scenario.order({"qty": 7}, {"qty": 3})
         receiving_scenario.receive(receiving_scenario.started(order), 6)
 
@@ -355,7 +355,7 @@ def test_user_with_permission_approves_more_than_the_tolerance(
 def test_excess_quantity_counts_for_the_first_line(
     receiving_scenario: ReceivingScenario,
 ) -> None:
-    receiving_scenario.yard.settle(receipt_tolerance=Decimal(50))
+    receiving_scenario.yard.change_settings(receipt_tolerance=Decimal(50))
     order = receiving_scenario.order({"qty": 4}, {"qty": 6, "destination_bin": "B-01"})
     number = receiving_scenario.started(order)
 

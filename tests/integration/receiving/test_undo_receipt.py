@@ -141,7 +141,7 @@ def test_undo_is_refused_when_goods_are_gone_or_allocated(
     receiving_scenario.receive(number, 1, item_code="CEMENT", batch="L1")
     receiving_scenario.receive(number, 10)
     receiving_scenario.receive(number, 1, item_code="DRILL", serials=["S-1"])
-    as_it_was = stack.keep()
+    as_it_was = stack.take_snapshot()
     for happens, item in (
         (_sold, "BRICK"), (_allocated, "BRICK"), (_quarantined, "DRILL"), (_moved, "DRILL"),
     ):  # fmt: skip
@@ -224,7 +224,7 @@ def test_interrupted_undo_of_a_long_receipt_continues_when_repeated(
 ) -> None:
     order, number = long_receipt
     receiving_scenario.act(number, "finalize")
-    as_it_was = stack.keep()
+    as_it_was = stack.take_snapshot()
     for step in (1, 2, 3):
         with pytest.raises(Killed), aws_faults.faulty(_dies_after_step(step)):
             receiving_scenario.act(number, "revert", key="r-1")

@@ -60,6 +60,6 @@ def problem_fields(answer: Any) -> list[str]:
 def stored_client_counts(stack: Stack) -> tuple[int, int]:
     """Return the tenant's stored counters of integration clients and mobile applications."""
     (item,) = (
-        item for item in map(from_attributes, stack.control()) if item["pk"] == "TENANT#acme"
+        item for item in map(from_attributes, stack.control_items()) if item["pk"] == "TENANT#acme"
     )
     return int(item.get("clients", 0)), int(item.get("mobile_clients", 0))

@@ -14,7 +14,7 @@ from tests.integration.settings.api_client_requests import (
     stored_client_counts,
 )
 from tests.integration.write_settings import ERP
-from tests.interleaving import USUAL, Scheduler, replayable, seeds
+from tests.interleaving import DEFAULT_SEED_COUNT, Scheduler, replayable, seeds
 from tests.stack import Stack
 
 
@@ -22,8 +22,8 @@ def test_concurrent_creations_do_not_exceed_the_limit_of_the_plan(
     stack: Stack, erp: Erp, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_plan("acme", "essentials")
-    back, scheduler = stack.keep(), Scheduler(aws_faults, monkeypatch)
-    for seed in seeds(USUAL // 2):
+    back, scheduler = stack.take_snapshot(), Scheduler(aws_faults, monkeypatch)
+    for seed in seeds(DEFAULT_SEED_COUNT // 2):
         back()
         acts = [
             partial(erp.post, "/api-clients", {**ERP, "name": f"ERP {number}"})
@@ -43,8 +43,8 @@ def test_concurrent_rotations_keep_the_secret_in_use(
 ) -> None:
     made = create_api_client(erp)
     path = f"/api-clients/{made['id']}/rotate-secret"
-    back, scheduler = stack.keep(), Scheduler(aws_faults, monkeypatch)
-    for seed in seeds(USUAL):
+    back, scheduler = stack.take_snapshot(), Scheduler(aws_faults, monkeypatch)
+    for seed in seeds(DEFAULT_SEED_COUNT):
         back()
         with replayable(seed):
             answers = scheduler.run([partial(erp.post, path)] * 3, seed)
@@ -66,8 +66,8 @@ def test_client_revoked_concurrently_with_other_changes_is_counted_once(
 ) -> None:
     made = create_api_client(erp)
     path = f"/api-clients/{made['id']}"
-    back, scheduler = stack.keep(), Scheduler(aws_faults, monkeypatch)
-    for seed in seeds(USUAL):
+    back, scheduler = stack.take_snapshot(), Scheduler(aws_faults, monkeypatch)
+    for seed in seeds(DEFAULT_SEED_COUNT):
         back()
         acts = [
             partial(erp.delete, path),

@@ -42,7 +42,7 @@ def test_interrupted_request_can_be_retried_with_the_same_key(
 ) -> None:
     erp = stack.erp()
     made = create_api_client(erp)
-    as_prepared = stack.keep()
+    as_prepared = stack.take_snapshot()
     with aws_faults.recorded() as seen:
         _ACTS[act](erp, made)
     for at in range(len(seen.calls)):

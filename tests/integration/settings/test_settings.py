@@ -11,7 +11,7 @@ from operations.tenant_changes import show_tenant
 from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.settings.api_client_requests import expire_tenant_cache, problem_fields
-from tests.interleaving import USUAL, Scheduler, replayable, seeds
+from tests.interleaving import DEFAULT_SEED_COUNT, Scheduler, replayable, seeds
 from tests.stack import Stack
 
 _DEFAULTS: dict[str, Any] = {
@@ -93,7 +93,7 @@ def test_modules_are_switched_independently(erp: Erp) -> None:
 def test_fields_of_the_operator_are_ignored(erp: Erp) -> None:
     wanted: dict[str, Any] = {
         "tenant": "beta", "plan": "free", "state": "active", "base_url": "https://x.example",
-        "limits": {"integration_clients": 99}, "features": [], "updated_at": None, "colour": "red",
+        "limits": {"integration_clients": 99}, "features": [], "updated_at": None, "color": "red",
     }  # fmt: skip
     before = erp.get("/settings").text
 
@@ -183,8 +183,8 @@ def test_if_match_refuses_a_stale_change(erp: Erp) -> None:
 def test_one_of_several_concurrent_changes_with_the_same_etag_succeeds(
     stack: Stack, erp: Erp, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    back, scheduler = stack.keep(), Scheduler(aws_faults, monkeypatch)
-    for seed in seeds(USUAL):
+    back, scheduler = stack.take_snapshot(), Scheduler(aws_faults, monkeypatch)
+    for seed in seeds(DEFAULT_SEED_COUNT):
         back()
         seen = {"If-Match": erp.get("/settings").headers["ETag"]}
         bodies: list[dict[str, Any]] = [
@@ -203,8 +203,8 @@ def test_one_of_several_concurrent_changes_with_the_same_etag_succeeds(
 def test_concurrent_changes_of_different_settings_are_all_kept(
     stack: Stack, erp: Erp, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    back, scheduler = stack.keep(), Scheduler(aws_faults, monkeypatch)
-    for seed in seeds(USUAL):
+    back, scheduler = stack.take_snapshot(), Scheduler(aws_faults, monkeypatch)
+    for seed in seeds(DEFAULT_SEED_COUNT):
         back()
         bodies: list[dict[str, Any]] = [
             {"modules": {"waves": False}},

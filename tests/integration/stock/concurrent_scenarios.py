@@ -21,7 +21,7 @@ def _receiving(stack: Stack) -> ReceivingScenario:
 
 
 def _warehouse(stack: Stack) -> WarehouseScenario:
-    return WarehouseScenario.furnished(stack.erp(), "YARD", "SHOP")
+    return WarehouseScenario.with_master_data(stack.erp(), "YARD", "SHOP")
 
 
 def two_receipts_of_one_line(stack: Stack) -> Acts:

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from tests.gateway import Erp
-from tests.stack import once
+from tests.stack import prepare_once
 from tests.warehouse_scenario import PRODUCTS
 
 
 @pytest.fixture
 def yard_erp(erp: Erp) -> Erp:
     """An ERP whose tenant has the warehouses YARD and SHOP with three positions each."""
-    once(erp, "stock fixtures", lambda: _create_master_data(erp))
+    prepare_once(erp, "stock fixtures", lambda: _create_master_data(erp))
     return erp
 
 

@@ -48,7 +48,7 @@ _MORE_REQUESTS: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.fixture
 def warehouse(stack: Stack) -> WarehouseScenario:
-    return WarehouseScenario.furnished(stack.erp(), "YARD", "SHOP")
+    return WarehouseScenario.with_master_data(stack.erp(), "YARD", "SHOP")
 
 
 def _kind(action: dict[str, Any]) -> tuple[str, bool]:
@@ -108,4 +108,4 @@ def test_lost_sequence_overwrites_nothing(
 
 
 def _without_sequences(stack: Stack) -> list[dict[str, Any]]:
-    return [item for item in stack.stored() if item["PK"]["S"] != "sequence"]
+    return [item for item in stack.unsorted_items() if item["PK"]["S"] != "sequence"]

@@ -16,9 +16,9 @@ import pytest
 from tests.faults import AwsFaults
 from tests.gateway import Response
 from tests.integration.stock.concurrent_scenarios import SCENARIOS, Acts
-from tests.interleaving import USUAL, Scheduler, replayable, seeds
+from tests.interleaving import DEFAULT_SEED_COUNT, Scheduler, replayable, seeds
 from tests.stack import Stack
-from tests.stock_invariants import StoredState, check, read_state
+from tests.stock_invariants import StoredState, check_invariants, read_state
 from tests.warehouse_scenario import WarehouseScenario
 
 type Outcome = tuple[object, ...]
@@ -37,7 +37,7 @@ def scheduler(aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> Schedul
 
 def _outcome(stack: Stack, answers: list[Response]) -> Outcome:
     """Return the responses and the stored state without ids and times."""
-    state = read_state(stack.stored())
+    state = read_state(stack.unsorted_items())
     return (
         tuple(_response(answer) for answer in answers),
         _stock(state),
@@ -104,11 +104,11 @@ def test_concurrent_actions_have_the_outcome_of_a_sequential_order(
     prepare: Callable[[Stack], Acts], stack: Stack, scheduler: Scheduler
 ) -> None:
     actions = prepare(stack)
-    scenario = _Scenario(stack, actions, stack.keep())
+    scenario = _Scenario(stack, actions, stack.take_snapshot())
     sequential_outcomes = list(scenario.run_sequentially())
-    scheduler.after_commit = lambda: check(read_state(stack.stored()))
+    scheduler.after_commit = lambda: check_invariants(read_state(stack.unsorted_items()))
 
-    for seed in seeds(USUAL):
+    for seed in seeds(DEFAULT_SEED_COUNT):
         with replayable(seed):
             outcome = scenario.run_concurrently(scheduler, seed)
             assert outcome in sequential_outcomes
@@ -143,12 +143,12 @@ class _Picker:
 def test_concurrent_pickers_get_exactly_the_stock(
     pickers: int, units: int, runs: int, stack: Stack, scheduler: Scheduler
 ) -> None:
-    warehouse = WarehouseScenario.furnished(stack.erp(), "YARD")
+    warehouse = WarehouseScenario.with_master_data(stack.erp(), "YARD")
     warehouse.stock("BRICK", units // 2, "A-01")
     warehouse.stock("BRICK", units - units // 2, "F-01")
     all_pickers = [_Picker(warehouse, warehouse.order(("BRICK", 1))) for _ in range(pickers)]
-    restore = stack.keep()
-    scheduler.after_commit = lambda: check(read_state(stack.stored()))
+    restore = stack.take_snapshot()
+    scheduler.after_commit = lambda: check_invariants(read_state(stack.unsorted_items()))
 
     for seed in seeds(runs):
         restore()

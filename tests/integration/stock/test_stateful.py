@@ -28,7 +28,7 @@ def test_stored_state_matches_the_model_after_every_operation(
     steps = int(os.environ.get("SOAK_STEPS", "300")) // _PARTS
     first = int(os.environ.get("SOAK_SEED", "0")) * _PARTS + part
     erp = stack.erp()
-    WarehouseScenario.furnished(erp, *WAREHOUSES)
+    WarehouseScenario.with_master_data(erp, *WAREHOUSES)
     WarehouseMachine.prepare(stack, erp)
 
     run_state_machine_as_test(

@@ -58,7 +58,7 @@ def _create_products(erp: Erp) -> None:
 def test_a_long_picking_is_cancelled_and_another_dispatched(
     erp: Erp, stack: Stack, planned: list[int]
 ) -> None:
-    yard = WarehouseScenario.furnished(erp, "YARD")
+    yard = WarehouseScenario.with_master_data(erp, "YARD")
     _create_products(erp)
     for code in _CODES:
         yard.stock(code, 3)
@@ -78,7 +78,7 @@ def test_a_long_picking_is_cancelled_and_another_dispatched(
 
 
 def test_a_picking_of_twenty_orders_is_allocated_and_reverted(erp: Erp, stack: Stack) -> None:
-    yard = WarehouseScenario.furnished(erp, "YARD")
+    yard = WarehouseScenario.with_master_data(erp, "YARD")
     _create_products(erp)
     for code in _CODES[:20]:
         yard.stock(code, 2)
@@ -116,7 +116,7 @@ def test_a_long_transfer_order_is_dispatched_and_lost(erp: Erp, stack: Stack) ->
 
 
 def test_goods_are_moved_between_warehouses(erp: Erp, stack: Stack) -> None:
-    yard = WarehouseScenario.furnished(erp, "YARD", "SHOP")
+    yard = WarehouseScenario.with_master_data(erp, "YARD", "SHOP")
     yard.stock("BRICK", 9)
     yard.stock("DRILL", 1, serial="S1")
     drill = {"item_code": "DRILL", "qty": 1, "serials": ["S1"]}

@@ -4,14 +4,14 @@ from typing import Any
 import pytest
 
 from tests.gateway import Erp
-from tests.stack import once
+from tests.stack import prepare_once
 from tests.transfer_scenario import TransferScenario
 
 
 @pytest.fixture
 def yards(erp: Erp) -> Erp:
     """A central warehouse, one in Dublin, one in Cork, and four products."""
-    once(erp, "three yards", lambda: _furnish(erp))
+    prepare_once(erp, "three yards", lambda: _furnish(erp))
     return erp
 
 
@@ -46,5 +46,5 @@ def order() -> Callable[..., dict[str, Any]]:
 
 @pytest.fixture
 def transfer_scenario(erp: Erp) -> TransferScenario:
-    """The warehouses YARD and SHOP, furnished and empty."""
+    """The warehouses YARD and SHOP, with master data and without stock."""
     return TransferScenario(erp)

@@ -257,7 +257,7 @@ def test_substitution_follows_the_setting(
     wanted = {"item_code": "BRICK", "qty": 5, "bin_code": "B-01"}
 
     refused = transfer_scenario.act(number, "picks", **wanted)
-    transfer_scenario.yard.settle(pick_substitution="position")
+    transfer_scenario.yard.change_settings(pick_substitution="position")
     taken = transfer_scenario.done(number, "picks", **wanted)
 
     assert (refused.status, refused.json()["error"]["field"]) == (422, "bin_code")

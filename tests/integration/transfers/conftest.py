@@ -1,14 +1,18 @@
 import pytest
 
 from tests.gateway import Erp
-from tests.stack import once
+from tests.stack import prepare_once
 from tests.warehouse_scenario import WarehouseScenario
 
 
 @pytest.fixture
 def yards(erp: Erp) -> WarehouseScenario:
-    """The warehouses YARD and SHOP, furnished, with bricks, cement and drills at A-01 of YARD."""
-    once(erp, "yards with stock", lambda: _stock(WarehouseScenario.furnished(erp, "YARD", "SHOP")))
+    """The warehouses YARD and SHOP with bricks, cement and drills at A-01 of YARD."""
+    prepare_once(
+        erp,
+        "yards with stock",
+        lambda: _stock(WarehouseScenario.with_master_data(erp, "YARD", "SHOP")),
+    )
     return WarehouseScenario(erp)
 
 

@@ -107,7 +107,7 @@ def test_interrupted_request_is_completed_by_a_retry(
     assert len(steps) == 3
     left = []
     for at in steps:
-        stack.empty()
+        stack.reset_tenant()
         begin()
         with aws_faults.faulty(kill(at)), pytest.raises(Killed, match="TransactWriteItems"):
             erp.post(BULK, RACKS)

@@ -8,7 +8,7 @@ from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Forward
 from tests.gateway import Erp, Response
 from tests.integration.warehouses.faces import assert_faces_are_true, assign, face, furnish
-from tests.interleaving import USUAL, Act, Scheduler, replayable, seeds
+from tests.interleaving import DEFAULT_SEED_COUNT, Act, Scheduler, replayable, seeds
 from tests.stack import Stack
 
 type Acts = Sequence[Act[Response]]
@@ -67,9 +67,9 @@ def test_pick_face_never_outlives_its_product_or_position(
     erp = stack.erp()
     furnish(erp)
     acts = prepare(erp)
-    restore = stack.keep()
+    restore = stack.take_snapshot()
 
-    for seed in seeds(USUAL):
+    for seed in seeds(DEFAULT_SEED_COUNT):
         restore()
         with replayable(seed):
             answers = scheduler.run(acts, seed)
@@ -114,7 +114,7 @@ def test_assignment_and_deletion_never_both_succeed(
     assert clock.monotonic() > 0  # the clock fixture makes waits immediate
     erp = stack.erp()
     furnish(erp)
-    restore = stack.keep()
+    restore = stack.take_snapshot()
     first, second = (_ASSIGNING, going) if assigning_first else (going, _ASSIGNING)
 
     for behind in range(1, _MOST_CALLS):

@@ -25,7 +25,9 @@ def _wave_events(stack: Stack) -> list[str]:
 
 
 def test_ten_orders_are_picked_in_one_wave(wave_scenario: WaveScenario, stack: Stack) -> None:
-    wave_scenario.yard.settle(minutes_per_unit=Decimal("0.25"), minutes_per_trip=Decimal(6))
+    wave_scenario.yard.change_settings(
+        minutes_per_unit=Decimal("0.25"), minutes_per_trip=Decimal(6)
+    )
     ids = wave_scenario.pickings(10)
 
     created = wave_scenario.create(

@@ -126,7 +126,7 @@ def test_picking_of_a_transfer_order_is_refused(wave_scenario: WaveScenario, sta
 
 def test_pickings_of_other_companies_are_not_found(wave_scenario: WaveScenario, beta: Erp) -> None:
     number = wave_scenario.wave([1, 2])
-    WarehouseScenario.furnished(beta, "YARD")
+    WarehouseScenario.with_master_data(beta, "YARD")
 
     answer = beta.post("/waves", GOOD)
 

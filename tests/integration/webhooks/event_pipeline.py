@@ -191,7 +191,7 @@ class EventPipeline:
 
     def snapshot(self) -> Callable[[], None]:
         """Return a function that restores tables and queues and clears all caches."""
-        tables = self.stack.keep()
+        tables = self.stack.take_snapshot()
         messages = [(dict(one.body), one.visible_at - self.clock.time()) for one in self.queue]
         passed, marked = set(self._relayed), set(self._marked)
         sent, requests = set(self._sent), list(self.scenario.requests)

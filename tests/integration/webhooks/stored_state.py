@@ -78,7 +78,7 @@ def read_state(stack: Stack, slug: str = "acme") -> StoredState:
     health: dict[int, EndpointHealth] = {}
     deliveries: dict[DeliveryId, StoredDelivery] = {}
     register: Item | None = None
-    for attributes in stack.stored(slug):
+    for attributes in stack.unsorted_items(slug):
         partition, sort = attributes["PK"]["S"], attributes["SK"]["S"]
         item = from_attributes(attributes)
         if partition.startswith("webhook#") and sort == HEAD and not item.get("deleted"):

@@ -185,7 +185,7 @@ def test_filter_by_updated_since(log: DeliveryLog) -> None:
 
 
 def test_unknown_parameters_are_ignored(log: DeliveryLog) -> None:
-    assert log.ids(colour="red", webhook_id="2") == log.expected()
+    assert log.ids(color="red", webhook_id="2") == log.expected()
 
 
 @pytest.mark.parametrize(

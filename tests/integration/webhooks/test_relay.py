@@ -121,7 +121,7 @@ def test_changed_and_removed_entries_are_ignored(webhooks: WebhookScenario) -> N
 def test_marking_an_expired_entry_does_not_recreate_it(webhooks: WebhookScenario) -> None:
     raise_wave_event(webhooks)
     batch = webhooks.new_stream_batch()
-    webhooks.stack.empty()
+    webhooks.stack.reset_tenant()
     assert run_relay(batch) == []
     assert webhooks.stack.events() == []
 

@@ -187,7 +187,7 @@ def test_invalid_parameter_is_named(erp: Erp, asked: str) -> None:
 def test_parameters_of_other_lists_are_refused(erp: Erp, path: str) -> None:
     unknown = {"external_ref": "REF-2"} if path == "/transfers" else {"from_warehouse": "CEN"}
 
-    assert len(erp.get(path, query={**unknown, "colour": "red"}).data) == 12
+    assert len(erp.get(path, query={**unknown, "color": "red"}).data) == 12
 
 
 NARROW: Mapping[str, Sequence[Mapping[str, str]]] = {

@@ -49,7 +49,7 @@ def test_plan_reads_the_most_selective_partition(
 @pytest.mark.parametrize(
     ("query", "index"),
     [
-        ({"equal": {"colour": "red"}}, 2),
+        ({"equal": {"color": "red"}}, 2),
         ({"contains": {"name": "a"}}, 2),
         ({"contains": {"name": "a"}, "equal": {"status": "open"}}, 5),
     ],

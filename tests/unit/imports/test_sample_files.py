@@ -155,16 +155,16 @@ def test_every_row_is_valid(name: str) -> None:
 
 
 def test_the_products_are_new_to_acme_and_use_its_categories() -> None:
-    catalogue = bodies("products.csv")
+    catalog = bodies("products.csv")
     existing = acme("products.csv")
     for field in ("item_code", "name", "barcode"):
-        new = [body[field] for body in catalogue if field in body]
+        new = [body[field] for body in catalog if field in body]
         assert len(set(new)) == len(new)
         assert not set(new) & {row[field] for row in existing}
     categories = {row["name"] for row in acme("product_categories.csv")}
-    assert {body["type"] for body in catalogue} <= categories
+    assert {body["type"] for body in catalog} <= categories
     kinds = Counter(
-        (body["man_btch_num"], body["man_ser_num"], body["inventory_item"]) for body in catalogue
+        (body["man_btch_num"], body["man_ser_num"], body["inventory_item"]) for body in catalog
     )
     assert len(kinds) == 4
 

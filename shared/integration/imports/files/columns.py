@@ -8,7 +8,7 @@ from typing import Literal
 
 from shared.integration.imports.languages import BilingualText
 from shared.kernel.db.facets import fold
-from shared.warehouse.documents.vocabulary import Kind
+from shared.warehouse.documents.vocabulary import DocumentKind
 
 type CellType = Literal["text", "list", "decimal", "integer", "date", "datetime", "boolean"]
 """Type of the cells of a column. A `list` is several texts in one cell."""
@@ -65,7 +65,7 @@ class FileLayout:
     columns: Sequence[Column]
     group_by: Sequence[str] = ()
     unique_fields: Sequence[str] = ()
-    document_kind: Kind | None = None
+    document_kind: DocumentKind | None = None
 
     @cached_property
     def by_header(self) -> Mapping[str, Column]:

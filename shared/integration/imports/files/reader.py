@@ -13,7 +13,7 @@ from shared.integration.imports.languages import Language
 from shared.integration.imports.models import IMPORT_KINDS, ImportKind
 from shared.kernel.spreadsheets.decimal_separator import uses_decimal_comma
 from shared.kernel.spreadsheets.table import Cell, Row, Table, UnreadableFile
-from shared.warehouse.documents.vocabulary import Kind, type_of
+from shared.warehouse.documents.vocabulary import DocumentKind, type_of
 
 _MAX_SHEET_ROWS = 1_048_576
 """Rows of a sheet. The plan's limit counts only rows with data, which are found here."""
@@ -26,7 +26,7 @@ _MAX_ERRORS = 20
 _MAX_HEADER_CHARACTERS = 100
 """Characters that are kept of a header, because the import record stores all headers."""
 
-_OPPOSITE_KIND: Mapping[Kind, tuple[Kind, ImportKind]] = {
+_OPPOSITE_KIND: Mapping[DocumentKind, tuple[DocumentKind, ImportKind]] = {
     "entry": ("exit", "exit_documents"),
     "exit": ("entry", "entry_documents"),
 }
@@ -247,7 +247,7 @@ def _row_errors(
 def _mixed_type_errors(
     rows: Sequence[Row],
     columns: Sequence[tuple[int, Column]],
-    other_kind: Kind,
+    other_kind: DocumentKind,
     other_import_kind: ImportKind,
 ) -> Iterator[str]:
     """Yield an error for each type in the rows that belongs to the other kind of document."""

@@ -8,7 +8,7 @@ from shared.integration.imports.kinds.importer import (
     ApplyOptions,
     Importer,
     duplicate_problems,
-    ensure_allowed,
+    ensure_not_duplicate,
 )
 from shared.integration.imports.kinds.standard_columns import (
     DATE_DESCRIPTION,
@@ -24,14 +24,14 @@ from shared.kernel.db.items import Key
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
 from shared.warehouse.documents import service as documents
-from shared.warehouse.documents.vocabulary import TYPES, Kind
+from shared.warehouse.documents.vocabulary import TYPES, DocumentKind
 
 
 class DocumentImporter(Importer):
     """Creates documents; never changes existing ones."""
 
     max_actions = 4
-    kind: ClassVar[Kind]
+    kind: ClassVar[DocumentKind]
 
     def add_fence(self, tx: Transaction) -> None:
         """See Importer."""
@@ -50,11 +50,11 @@ class DocumentImporter(Importer):
     def apply(self, tx: Transaction, draft: Any, options: ApplyOptions) -> bool:
         """See Importer."""
         created = documents.create_document(tx, self.kind, draft, import_id=options.import_id)
-        return ensure_allowed(created.record.id, options, new=created.new)
+        return ensure_not_duplicate(created.record.id, options, new=created.new)
 
 
 def document_layout(
-    kind: Kind,
+    kind: DocumentKind,
     title: BilingualText,
     partner: BilingualText,
     *,

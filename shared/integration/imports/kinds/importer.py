@@ -90,7 +90,7 @@ def duplicate_problems(
     return [*already_exists(existing), *problems] if options.on_duplicate == "fail" else []
 
 
-def ensure_allowed(entity_id: int | None, options: ApplyOptions, *, new: bool) -> bool:
+def ensure_not_duplicate(entity_id: int | None, options: ApplyOptions, *, new: bool) -> bool:
     """Return `new`; raise ValidationFailed for an existing entity if the import must fail on it."""
     if not new and options.on_duplicate == "fail":
         raise ValidationFailed(already_exists(entity_id))

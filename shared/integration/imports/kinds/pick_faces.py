@@ -7,7 +7,7 @@ from shared.integration.imports.kinds.importer import (
     ApplyOptions,
     Importer,
     already_exists,
-    ensure_allowed,
+    ensure_not_duplicate,
 )
 from shared.integration.imports.kinds.standard_columns import WAREHOUSE, same_text
 from shared.integration.imports.languages import BilingualText
@@ -99,7 +99,7 @@ class PickFaceImporter(Importer):
     def apply(self, tx: Transaction, draft: PickFaceDraft, options: ApplyOptions) -> bool:
         """See Importer."""
         if options.on_duplicate and self._exists(tx, draft):
-            return ensure_allowed(None, options, new=False)
+            return ensure_not_duplicate(None, options, new=False)
         pick_faces.assign_pick_face(tx, draft)
         return True
 

@@ -7,7 +7,7 @@ from shared.integration.imports.kinds.importer import (
     ApplyOptions,
     Importer,
     duplicate_problems,
-    ensure_allowed,
+    ensure_not_duplicate,
 )
 from shared.integration.imports.kinds.standard_columns import (
     LINE_ITEM_CODE,
@@ -133,4 +133,4 @@ class TransferOrderImporter(Importer):
     def apply(self, tx: Transaction, draft: TransferOrderDraft, options: ApplyOptions) -> bool:
         """See Importer."""
         created = transfer_orders.create_transfer_order(tx, draft, by_client=False, source="import")
-        return ensure_allowed(created.record.id, options, new=created.new)
+        return ensure_not_duplicate(created.record.id, options, new=created.new)

@@ -1,4 +1,4 @@
-"""A catalogue of 2 000 products of the electrical trade, with sizes, colours and lengths."""
+"""A catalog of 2 000 products of the electrical trade, with sizes, colors and lengths."""
 
 import tomllib
 from collections.abc import Iterator, Mapping
