@@ -1,11 +1,21 @@
 """Timestamps in UTC with milliseconds and `Z`, so that the order of texts is that of times."""
 
+import re
 import time
 from datetime import UTC, datetime, timedelta
+
+from dateutil.parser import isoparse
 
 type Instant = str
 """For example `2026-03-01T09:30:00.000Z`."""
 
+_DATE_TIME = re.compile(
+    r"(?P<date>[\dW-]+)[T ](?P<time>(?!24.*[.,])\d\d[\d:]*)([.,](?P<fraction>\d+))?"
+    r"(?P<offset>Z|[+-]\d\d(:?\d\d)?)?",
+    re.ASCII,
+)
+_FRACTION_OF = {2: timedelta(hours=1), 4: timedelta(minutes=1), 6: timedelta(seconds=1)}
+"""Digits of the time → what its decimal fraction is a fraction of."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -30,6 +40,31 @@ def instant_of(moment: datetime) -> Instant:
 def milliseconds_of(moment: Instant) -> int:
     """Read an Instant as milliseconds since the epoch."""
     return (datetime.fromisoformat(moment) - _EPOCH) // timedelta(milliseconds=1)
+
+
+def parse_date_time(text: str) -> datetime:
+    """Parse an ISO 8601 date-time; it is naive if `text` has no offset.
+
+    All complete representations are accepted: calendar, ordinal and week dates, basic and extended
+    format, and a decimal fraction of the hour, minute or second. As in RFC 3339, the letters may be
+    in lower case and a space may replace the T.
+
+    Raises:
+        ValueError: The text is not a date-time, or it names a day or time that does not exist.
+        OverflowError: The date-time is after the year 9999.
+    """
+    match = _DATE_TIME.fullmatch(text.upper())
+    if match is None:
+        message = "not a date-time in ISO 8601"
+        raise ValueError(message)
+    moment: datetime = isoparse(f"{match['date']}T{match['time']}{match['offset'] or ''}")
+    fraction = match["fraction"]
+    if fraction is None:
+        return moment
+    # isoparse accepts fractions of seconds only.
+    unit = _FRACTION_OF[len(match["time"].replace(":", ""))]
+    part: timedelta = unit * int(fraction[:9]) // 10 ** len(fraction[:9])
+    return moment + part
 
 
 class Deadline:

@@ -5,7 +5,8 @@ no unpaired surrogates.
 """
 
 import re
-from datetime import date, datetime
+from contextlib import suppress
+from datetime import date
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -24,7 +25,7 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from shared.kernel.clock import instant_of
+from shared.kernel.clock import instant_of, parse_date_time
 
 MAX_QUANTITY = Decimal(999_999_999)
 _SMALLEST = Decimal("0.000001")
@@ -245,19 +246,17 @@ type Day = Annotated[
 type StoredDay = Annotated[str, WithJsonSchema({"type": "string", "format": "date"})]
 """A stored date, YYYY-MM-DD."""
 
-_MOMENT = re.compile(
-    r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?([Zz]|[+ -]\d{2}:?\d{2})", re.ASCII
-)
+_UNESCAPED_PLUS = re.compile(r"(?<=\d) (?=\d{2}(:?\d{2})?$)")
+"""The space as which an unescaped "+" of an offset arrives in a query."""
 
 
 def _moment(value: Any) -> str:
-    # In a query an unescaped "+02:00" arrives as " 02:00".
-    if isinstance(value, str) and _MOMENT.fullmatch(value):
-        text = re.sub(r" (\d{2}:?\d{2})$", r"+\1", value).replace(",", ".")
-        try:
-            return instant_of(datetime.fromisoformat(text.upper()))
-        except (ValueError, OverflowError):
-            pass
+    if isinstance(value, str):
+        for text in (value, _UNESCAPED_PLUS.sub("+", value)):
+            with suppress(ValueError, OverflowError):
+                moment = parse_date_time(text)
+                if moment.tzinfo:
+                    return instant_of(moment)
     raise PydanticCustomError(
         "date_time", "must be a date-time with offset, such as 2026-03-01T09:30:00Z"
     )

@@ -133,6 +133,81 @@ def test_instant_accepts_iso_8601_notations(text: str, kept: str) -> None:
     assert _read(Moment, text) == kept
 
 
+_FROM_THE_STANDARD = {
+    "1985-04-12T10:15:30Z": "1985-04-12T10:15:30.000Z",
+    "19850412T101530Z": "1985-04-12T10:15:30.000Z",
+    "19850412T101530+0400": "1985-04-12T06:15:30.000Z",
+    "19850412T101530+04": "1985-04-12T06:15:30.000Z",
+    "1985-04-12T10:15:30+04:00": "1985-04-12T06:15:30.000Z",
+    "1985-04-12T10:15:30+04": "1985-04-12T06:15:30.000Z",
+    "1985-04-12T10:15Z": "1985-04-12T10:15:00.000Z",
+    "1985102T1015Z": "1985-04-12T10:15:00.000Z",
+    "1985-102T10:15Z": "1985-04-12T10:15:00.000Z",
+    "1985W155T1015+0400": "1985-04-12T06:15:00.000Z",
+    "1985-W15-5T10:15+04": "1985-04-12T06:15:00.000Z",
+    "1985-04-12T23Z": "1985-04-12T23:00:00.000Z",
+    "1985-04-12T23:20:50,5Z": "1985-04-12T23:20:50.500Z",
+    "1985-04-12T23:20,8Z": "1985-04-12T23:20:48.000Z",
+    "19850412T2320.8Z": "1985-04-12T23:20:48.000Z",
+    "1985-04-12T23,3Z": "1985-04-12T23:18:00.000Z",
+    "1985-04-12T24:00:00Z": "1985-04-13T00:00:00.000Z",
+    "19850412T2400Z": "1985-04-13T00:00:00.000Z",
+}
+"""Examples of ISO 8601:2004 (4.2.2 to 4.3.3) → the instant, by hand: 12 April 1985 is day 102 and
+the Friday of week 15."""
+
+_AT_THE_EDGES = {
+    "2024-366T00:00Z": "2024-12-31T00:00:00.000Z",
+    "2020-W53-7T23:00-02": "2021-01-04T01:00:00.000Z",
+    "2026-W01-1T12:00:00Z": "2025-12-29T12:00:00.000Z",
+    "2026-w01-1t12:00:00z": "2025-12-29T12:00:00.000Z",
+    "2026W011 120000 02": "2025-12-29T10:00:00.000Z",  # "+" unescaped in a query
+    "2025-12-31T24:00Z": "2026-01-01T00:00:00.000Z",
+    "2026-03-01T12:00:00.000999999999999Z": "2026-03-01T12:00:00.000Z",
+}
+
+
+@pytest.mark.parametrize(("text", "kept"), (_FROM_THE_STANDARD | _AT_THE_EDGES).items())
+def test_instant_accepts_every_format_of_iso_8601(text: str, kept: str) -> None:
+    assert _read(Moment, text) == kept
+
+
+@given(
+    st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30)),  # noqa: DTZ001 - offsets come next
+    st.integers(-23, 23),
+)
+def test_formats_of_an_instant_are_the_same_instant(local: datetime, hours: int) -> None:
+    week = local.isocalendar()
+    offset = f"{'-' if hours < 0 else '+'}{abs(hours):02}"
+    kept = instant_of(local.replace(tzinfo=timezone(timedelta(hours=hours))))
+
+    for day in (
+        f"{local.year:04}-{local.month:02}-{local.day:02}",
+        f"{local.year:04}{local.month:02}{local.day:02}",
+        f"{local.year:04}-{local.timetuple().tm_yday:03}",
+        f"{week.year:04}-W{week.week:02}-{week.weekday}",
+        f"{week.year:04}W{week.week:02}{week.weekday}",
+    ):
+        for clock in (f"{local:%H:%M:%S.%f}", f"{local:%H%M%S,%f}"):
+            assert _read(Moment, f"{day}T{clock}{offset}") == kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["20260301T093000", "2026-060T09:30", "2026-W09-7T09:30", "20260301", "2026-W09-7", "2026-060Z",
+     "2026T09:30Z", "2026-03T09:30Z", "2026-W09T09:30Z", "2026-000T00:00Z", "2026-366T00:00Z",
+     "2026-W54-1T00:00Z", "2026-W09-8T00:00Z", "2026-W09-0T00:00Z", "2026-0301T09:30Z",
+     "2026-03-01T24:01Z", "2026-03-01T24:00:00.5Z", "2026-03-01T09:60Z", "2026-03-01T9:30Z",
+     "2026-03-01T09:30:Z", "2026-03-01T09:30.Z", "2026-03-01T09:30:00+2", "2026-03-01T09:30:00+02:",
+     "2026-03-01T09:30:00+02:60", "2026-03-01T09:30:00+02:00:00", "2026-03-01x09:30Z",
+     "2026-03-01T09:30:00Z\n", "+002026-03-01T09:30Z", "--03-01T09:30Z", "2026-03-01TZ",
+     "2026-03-01T09:30:00 +02:00", "2026-03-01 09:30", "9999-12-31T24:00Z", "2026-03-01T0930:00Z",
+     "\u0662026-03-01T09:30Z", "2026-03-01T09:30\u221202:00"],
+)  # fmt: skip
+def test_text_that_is_no_date_time_with_offset_is_refused(text: str) -> None:
+    assert not _is(Moment, text)
+
+
 # Text
 
 

@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 
 from shared.integration.imports.files.columns import CellType
 from shared.kernel.calendar_days import time_zone
+from shared.kernel.clock import parse_date_time
 from shared.kernel.db.facets import fold
 from shared.kernel.spreadsheets.table import Cell, InvalidCell
 
@@ -30,7 +31,7 @@ _AMBIGUOUS_NUMBER = re.compile(r"([+-]?[1-9]\d{0,2})[.,](\d{3})", re.ASCII)
 _SPACES = re.compile(r"[\s\u00a0\u202f]+")
 _DAY_MONTH_YEAR = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})", re.ASCII)
 _MIDNIGHT = re.compile(r"[T ]00:00(:00(\.0+)?)?$")
-_WITHOUT_OFFSET = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?", re.ASCII)
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
 def converters(*, decimal_comma: bool | None, timezone: str) -> Mapping[CellType, Converter]:
@@ -123,12 +124,11 @@ def _datetime(cell: Cell, *, zone: ZoneInfo) -> str:
     if isinstance(cell, datetime):
         return cell.replace(tzinfo=zone).isoformat()
     text = cell_text(cell).strip()
-    if not _WITHOUT_OFFSET.fullmatch(text):
-        return text
     try:
-        return datetime.fromisoformat(text).replace(tzinfo=zone).isoformat()
-    except ValueError:
+        moment = parse_date_time(f"{text}T00" if _DAY.fullmatch(text) else text)
+    except (ValueError, OverflowError):
         return text
+    return text if moment.tzinfo else moment.replace(tzinfo=zone).isoformat()
 
 
 def _boolean(cell: Cell) -> bool:
