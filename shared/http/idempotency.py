@@ -27,7 +27,7 @@ from shared.kernel.observability import logger
 from shared.kernel.sealing import seal, unseal
 
 WINDOW_SECONDS = 24 * 3600
-_KEY = re.compile(r"[\x21-\x7e]{1,255}")
+_KEY = re.compile(r"[\x20-\x7e]{1,255}")
 _MARGIN_MS = 1_000
 _RETRY_SECONDS = 2
 """A request in flight has nearly always ended by then; after a crash the claim expires."""
@@ -36,14 +36,17 @@ _RETRY_SECONDS = 2
 def read_key(headers: Mapping[str, str]) -> str | None:
     """Return the header Idempotency-Key, or None when the request has none.
 
+    Spaces and tabs around the key are not part of it (RFC 9110, 5.5).
+
     Raises:
-        BadRequest: The key is not 1 to 255 printable ASCII characters without spaces.
+        BadRequest: The key is not 1 to 255 printable ASCII characters.
     """
-    key = headers.get("idempotency-key")
-    if key is None:
+    sent = headers.get("idempotency-key")
+    if sent is None:
         return None
+    key = sent.strip(" \t")
     if not _KEY.fullmatch(key):
-        message = "Idempotency-Key must be 1 to 255 printable ASCII characters without spaces."
+        message = "Idempotency-Key must be 1 to 255 printable ASCII characters."
         raise BadRequest(message)
     return key
 

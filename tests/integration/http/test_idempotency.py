@@ -144,7 +144,8 @@ def test_failure_of_aws_releases_the_key(erp: Erp, aws_faults: AwsFaults, clock:
 
 
 @pytest.mark.parametrize(
-    "key", ["", " ", "a b", "é", "a\n", "\x00", "\x7f", "x" * 256, "\ud800", "\u200b"]
+    "key",
+    ["", " ", " \t ", "é", "a\n", "a\tb", "\x00", "\x7f", "x" * 256, "\ud800", "\u200b", "\xa0k"],
 )
 def test_key_has_at_most_255_printable_ascii_characters(stack: Stack, erp: Erp, key: str) -> None:
     answer = erp.post("/products", BOLT, key=key)
@@ -153,12 +154,24 @@ def test_key_has_at_most_255_printable_ascii_characters(stack: Stack, erp: Erp, 
     assert stack.items() == []
 
 
-@pytest.mark.parametrize("key", ["x" * 255, "#HEAD", "../..", "{}", "idempotency#erp#k"])
+@pytest.mark.parametrize(
+    "key",
+    ["x" * 255, "#HEAD", "../..", "{}", "idempotency#erp#k", "order 7 of acme", "a  b", "~ !"],
+)
 def test_key_may_contain_special_characters(erp: Erp, key: str) -> None:
     first = erp.post("/products", BOLT, key=key)
 
     assert first.status == 201
     assert erp.post("/products", BOLT, key=key).text == first.text
+
+
+def test_space_around_a_key_is_not_part_of_it(erp: Erp) -> None:
+    first = erp.post("/products", BOLT, key="order 7")
+
+    for padded in (" order 7", "order 7\t ", "\t" + " " * 300 + "order 7"):
+        again = erp.post("/products", BOLT, key=padded)
+        assert (again.text, again.headers["Idempotent-Replayed"]) == (first.text, "true")
+    assert erp.post("/products", BOLT, key="order  7").status == 422
 
 
 @pytest.mark.parametrize("path", ["/entry-documents", "/exit-documents"])
