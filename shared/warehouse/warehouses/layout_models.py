@@ -7,10 +7,18 @@ y along `depth_m`.
 from decimal import Decimal
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+    WithJsonSchema,
+)
 from pydantic_core import PydanticCustomError
 
 from shared.kernel.fields import (
+    ONE_LINE,
     Code,
     Input,
     Line,
@@ -77,6 +85,9 @@ type Degrees = Annotated[
 ]
 """A counterclockwise angle: 0 to 360."""
 
+type LayoutWord = Annotated[str, StringConstraints(strip_whitespace=True, max_length=32), ONE_LINE]
+"""A free word about a part of the map, such as a kind or a color: up to 32 characters."""
+
 _WORD: TypeAdapter[str] = TypeAdapter(Word)
 _NUMBER: TypeAdapter[int] = TypeAdapter(SmallInteger)
 
@@ -112,10 +123,10 @@ class ZoneDraft(Input):
     """An area of the floor. The first corner of `polygon` may be repeated at the end."""
 
     code: Code
-    type: Word | None = None
+    type: LayoutWord | None = None
     polygon: Annotated[list[Corner], Field(min_length=3, max_length=MAX_CORNERS)]
-    color: Word | None = None
-    temperature_class: Word | None = None
+    color: LayoutWord | None = None
+    temperature_class: LayoutWord | None = None
     naming_mask: Line | None = None
 
 
@@ -129,7 +140,7 @@ class AisleDraft(Input):
     y2: Metres
     width_m: Extent | None = None
     one_way: bool = False
-    kind: Word | None = None
+    kind: LayoutWord | None = None
     zone: Code | None = None
 
 
@@ -150,14 +161,14 @@ class BayDraft(Input):
     aisle; it is required if aisles of several zones have the same number.
     """
 
-    side: Word | None = None
+    side: LayoutWord | None = None
     number: Label
     x: Metres
     y: Metres
     w: Extent
     d: Extent
     rotation: Degrees = Decimal(0)
-    rack_type: Word | None = None
+    rack_type: LayoutWord | None = None
     aisle: Label | None = None
     aisle_zone: Code | None = None
     levels: Annotated[list[LevelDraft], Field(max_length=MAX_LEVELS)] = Field(default_factory=list)
@@ -167,7 +178,7 @@ class PointDraft(Input):
     """A point of interest, such as a dock door, a packing table or a charger."""
 
     code: Code
-    kind: Word | None = None
+    kind: LayoutWord | None = None
     x: Metres
     y: Metres
 

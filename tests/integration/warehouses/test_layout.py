@@ -56,6 +56,49 @@ def big_map(bays: int) -> dict[str, Any]:
     }
 
 
+WORDS = ("", "x" * 32, "  ")
+
+
+def hall_with_words(word: str | None) -> dict[str, Any]:
+    """Return a map in which every free word is `word`."""
+    square = [[0, 0], [20, 0], [20, 20], [0, 20]]
+    colored = {"type": word, "color": word, "temperature_class": word}
+    return {
+        **HALL,
+        "zones": [{"code": "Z", "polygon": square, **colored}],
+        "aisles": [{"number": 1, "x1": 0, "y1": 9, "x2": 9, "y2": 9, "kind": word}],
+        "bays": [{"number": 1, "x": 1, "y": 1, "w": 1, "d": 1, "side": word, "rack_type": word}],
+        "points": [{"code": "P", "kind": word, "x": 1, "y": 1}],
+    }
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_words_of_a_map_are_free_and_may_be_empty(erp: Erp, word: str) -> None:
+    erp.post("/warehouses", {"whs_code": "HALL", "name": "Hall"})
+
+    published = erp.put(LAYOUT, hall_with_words(word))
+
+    assert published.status == 200, published.text
+    kept = word.strip()
+    shown = erp.get(LAYOUT).data
+    (zone,), (aisle,), (bay,), (point,) = (
+        shown[part] for part in ("zones", "aisles", "bays", "points")
+    )
+    assert [zone[name] for name in ("type", "color", "temperature_class")] == [kept] * 3
+    assert [aisle["kind"], bay["side"], bay["rack_type"], point["kind"]] == [kept] * 4
+    assert complaints("PUT", "/warehouses/{id}/layout", published) == []
+    ET.fromstring(erp.get(f"{LAYOUT}.svg").text)  # noqa: S314 - the service's own drawing
+
+
+def test_words_of_a_map_have_at_most_32_characters(erp: Erp) -> None:
+    erp.post("/warehouses", {"whs_code": "HALL", "name": "Hall"})
+    refused = erp.put(LAYOUT, hall_with_words("x" * 33))
+    assert set(problems(refused)) == {
+        "zones.0.type", "zones.0.color", "zones.0.temperature_class", "aisles.0.kind",
+        "bays.0.side", "bays.0.rack_type", "points.0.kind",
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("body", read_records(ACME / "warehouse_layouts.json"), ids=["CEN", "DUB"])
 def test_map_has_all_its_fields(
     erp: Erp, stack: Stack, create_warehouse: Make, body: dict[str, Any]
