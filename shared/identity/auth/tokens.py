@@ -23,6 +23,10 @@ from shared.kernel.caller import Caller
 LIFETIME = 3600
 """Seconds that an access token is valid."""
 
+SERVICE_CLIENT_ID = "stowage"
+"""The claim `client_id` of users who signed in without a mobile application. RFC 9068, section 2.2,
+requires the claim: the service itself is then the client. It is no registered client."""
+
 _TYPE = "at+jwt"
 _MAX_LENGTH = 4096
 """Characters. KMS signs at most 4096 bytes, so no longer token can have been issued."""
@@ -92,6 +96,7 @@ def issue_to_user(tenant: Tenant, user: UserClaims, *, now: float | None = None)
     """
     claims = {
         **_common_claims(tenant, str(user.user_id)),
+        "client_id": user.application or SERVICE_CLIENT_ID,
         "scope": "",
         "kind": "mobile" if user.application else "user",
         "sid": user.session,
@@ -99,8 +104,6 @@ def issue_to_user(tenant: Tenant, user: UserClaims, *, now: float | None = None)
         "roles": " ".join(map(str, sorted(user.roles))),
         "second_factor": user.second_factor,
     }
-    if user.application:
-        claims["client_id"] = user.application
     return sign_claims(claims | _lifetime_claims(tenant, claims, now))
 
 
@@ -239,7 +242,7 @@ def _caller(claims: Mapping[str, Any]) -> Caller:
         tenant=claims["tenant"],
         subject=claims["sub"],
         kind=claims["kind"],
-        client_id=client_id,
+        client_id=None if client_id == SERVICE_CLIENT_ID else client_id,
         scopes=frozenset(claims["scope"].split()),
         permissions=frozenset(permissions.split()),
         second_factor=second_factor,
