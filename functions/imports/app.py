@@ -29,6 +29,7 @@ from shared.integration.imports.report.rejected_rows import REPORT_MEDIA
 from shared.integration.imports.views import import_view
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
+from shared.integration.imports.upload_checks import ensure_kind_enabled
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import NotFound
 
@@ -49,6 +50,7 @@ _WRITE: OperationOptions = {
 _STATE_CONFLICT = {"import_refused": (409,)}
 
 
+_OF_KIND: OperationOptions = {**_WRITE, "errors": ("import_refused", "transfer_orders_disabled")}
 def _context(tx: Transaction | Store, request: Request[Any, Any]) -> ImportContext:
     return import_context(request.tenant, tx if isinstance(tx, Store) else tx.store)
 
@@ -78,7 +80,7 @@ def list_imports(
     "POST",
     "/imports",
     "Upload a file",
-    _WRITE,
+    _OF_KIND,
     response=Import,
     body=ImportUpload,
     is_form=True,
@@ -100,7 +102,7 @@ def upload_import(tx: Transaction, request: Request[ImportUpload]) -> ResourceRe
     "POST",
     "/imports/uploads",
     "Request a file upload",
-    _WRITE,
+    _OF_KIND,
     response=PendingImport,
     body=UploadRequest,
     statuses=(201,),
@@ -128,6 +130,7 @@ def request_upload(tx: Transaction, request: Request[UploadRequest]) -> Resource
     " on upload, and a sheet of instructions.",
 )
 def get_template(_store: Store, request: Request[None, TemplateParameters]) -> FileResponse:
+    errors=("transfer_orders_disabled",),
     """Return the template of an import kind."""
     # Imported here because openpyxl takes 100 ms.
     from shared.integration.imports.templates.template import template  # noqa: PLC0415
@@ -139,6 +142,7 @@ def get_template(_store: Store, request: Request[None, TemplateParameters]) -> F
             return FileResponse(template(kind, language), f"{kind}-{language}.xlsx")
     raise NotFound(f"The import kind {name}")
 
+            ensure_kind_enabled(request.tenant, kind)
 
 @routes.declare("GET", "/imports/{id}", "Get an import", _READ, response=Import, may_warn=True)
 def get_import(store: Store, request: Request) -> ResourceResponse:
@@ -169,7 +173,7 @@ def get_error_report(store: Store, request: Request) -> FileResponse | RedirectR
     "POST",
     "/imports/{id}/commit",
     "Commit an import",
-    _WRITE,
+    _OF_KIND,
     response=Import,
     statuses=(202,),
     error_statuses=_STATE_CONFLICT,

@@ -32,7 +32,11 @@ from shared.integration.imports.repository import (
     origin_alias_key,
     put_alias,
 )
-from shared.integration.imports.upload_checks import ensure_acceptable, safe_file_name
+from shared.integration.imports.upload_checks import (
+    ensure_acceptable,
+    ensure_kind_enabled,
+    safe_file_name,
+)
 from shared.integration.imports.validation import duplicate_file_warning, validate
 from shared.kernel.caller import Caller
 from shared.kernel.clock import Instant, now_ms
@@ -66,6 +70,7 @@ def start_import(
     A repeated request returns the import that it has created.
 
     Raises:
+        ServiceError: The module of the kind is not enabled.
         ImportRefused: The file is too large for a request (413), or is not a spreadsheet.
         IdempotencyKeyReused: The request was repeated with another file or kind.
     """
@@ -78,6 +83,7 @@ def start_import(
             # The Idempotency-Key was free again, because the first invocation died.
             raise IdempotencyKeyReused
         return record
+    ensure_kind_enabled(context.tenant, body.kind)
     ensure_acceptable(content, name)
     stored_name = f"sources/{secrets.token_hex(16)}"
     context.work_files.put(stored_name, content, _FILE_MEDIA)
@@ -119,8 +125,10 @@ def request_upload(
     """Create an import without a file, and a presigned form for uploading the file.
 
     Raises:
+        ServiceError: The module of the kind is not enabled.
         ImportRefused: The file name does not end in .xlsx or .csv.
     """
+    ensure_kind_enabled(context.tenant, body.kind)
     name = safe_file_name(body.filename)
     ensure_acceptable(None, name)
     import_id = tx.next_id(IMPORTS.kind)
@@ -189,10 +197,12 @@ def commit_import(tx: Transaction, context: ImportContext, import_id: int) -> Re
 
     Raises:
         NotFound: The import does not exist.
+        ServiceError: The module of the kind is not enabled.
         ImportRefused: The state of the import does not allow a commit (409).
     """
     stored = IMPORTS.get(context.store, import_id).entity
     if tx.idempotency_record is None or stored.commit_request != tx.idempotency_record:
+        ensure_kind_enabled(context.tenant, stored.kind)
         _ensure_committable(stored)
         # If this invocation dies, the worker takes over after its timeout.
         context.enqueue(import_id, delay=REQUEST_SECONDS)

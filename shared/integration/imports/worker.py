@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 
+from shared.identity.tenancy.tenant import has_module
 from shared.integration.imports.commit import commit, fail
 from shared.integration.imports.context import (
     IN_PROGRESS,
@@ -10,7 +11,7 @@ from shared.integration.imports.context import (
     release_lease,
 )
 from shared.integration.imports.drop_results import write_drop_results
-from shared.integration.imports.models import StoredImport
+from shared.integration.imports.models import MODULE_OF_KIND, StoredImport
 from shared.integration.imports.repository import IMPORTS
 from shared.integration.imports.service import begin_commit
 from shared.integration.imports.validation import validate
@@ -87,7 +88,12 @@ def _process(context: ImportContext, record: Record[StoredImport]) -> Record[Sto
 
 
 def _is_committed_automatically(context: ImportContext, stored: StoredImport) -> bool:
-    return stored.way == "drop" and context.tenant.settings.commit_drops
+    module = MODULE_OF_KIND.get(stored.kind)
+    return (
+        stored.way == "drop"
+        and context.tenant.settings.commit_drops
+        and (module is None or has_module(context.tenant, module))
+    )
 
 
 def _give_up(context: ImportContext, record: Record[StoredImport]) -> Record[StoredImport]:

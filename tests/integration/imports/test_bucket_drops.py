@@ -12,7 +12,7 @@ from shared.identity.tenancy.tenant import MODULES
 from shared.integration.imports.models import MAX_FILE_BYTES
 from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import as_csv, as_xlsx, reported_problems, table
-from tests.integration.imports.kind_examples import KIND_EXAMPLES
+from tests.integration.imports.kind_examples import KIND_EXAMPLES, TRANSFERS
 from tests.integration.imports.outcome import all_imports, report_problems
 from tests.warehouse_scenario import WarehouseScenario
 
@@ -148,6 +148,32 @@ def test_files_are_refused_while_the_module_is_off(scenario: ImportScenario) -> 
     assert written_reason == "Bulk import is disabled. Enable it in the settings.\n"
 
 
+def test_transfer_orders_are_refused_while_their_module_is_off(scenario: ImportScenario) -> None:
+    provisioning.set_modules(scenario.slug, MODULES - {"transfer_orders"})
+    directory.clear()
+    files = drop(scenario, "transfer_orders/orders.csv")
+    written_reason = files.pop("rejected/transfer_orders/orders.csv.reason.txt").decode()
+    assert files == {"rejected/transfer_orders/orders.csv": GOODS}
+    assert written_reason == (
+        "Transfer orders are disabled. Enable them in the settings (two warehouses).\n"
+    )
+    assert all_imports(scenario) == []
+
+
+def test_an_upload_fails_if_its_module_was_switched_off(scenario: ImportScenario) -> None:
+    body = {"kind": "transfer_orders", "filename": "orders.csv"}
+    answer = scenario.erp.post("/imports/uploads", body)
+    provisioning.set_modules(scenario.slug, MODULES - {"transfer_orders"})
+    directory.clear()
+    scenario.put_file(answer.data["upload"]["fields"]["key"].partition("/")[2], GOODS)
+    scenario.drain_queue()
+    [one] = all_imports(scenario)
+    assert (one["status"], one["structure_errors"]) == (
+        "failed",
+        ["Transfer orders are disabled. Enable them in the settings (two warehouses)."],
+    )
+
+
 def test_an_upload_of_an_inactive_tenant_fails(scenario: ImportScenario) -> None:
     answer = scenario.erp.post("/imports/uploads", {"kind": "products", "filename": "goods.csv"})
     provisioning.set_state(scenario.slug, "suspended")
@@ -169,6 +195,25 @@ def test_drops_are_committed_automatically_if_enabled(scenario: ImportScenario) 
     assert result(files, "products/goods.csv") == one
     assert reported_problems(files["drop/products/goods.csv.errors.xlsx"]) == PROBLEMS
     assert [product["item_code"] for product in scenario.erp.walk("/products")] == ["A"]
+
+
+def test_drops_are_not_committed_automatically_while_their_module_is_off(
+    scenario: ImportScenario, yard: WarehouseScenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    yard.settle(commit_drops=True)
+    monkeypatch.setattr("shared.integration.imports.received_files.ensure_kind_enabled", _admit)
+    provisioning.set_modules(scenario.slug, MODULES - {"transfer_orders"})
+    directory.clear()
+    files = drop(
+        scenario, "transfer_orders/orders.csv", as_csv(table(TRANSFERS.kind, TRANSFERS.rows()))
+    )
+    [one] = all_imports(scenario)
+    assert one["status"] == "validated"
+    assert result(files, "transfer_orders/orders.csv") == one
+
+
+def _admit(*_: object) -> None:
+    """Stand for a file that arrived before the module was switched off."""
 
 
 def test_other_uploads_are_not_committed_automatically(scenario: ImportScenario) -> None:

@@ -10,8 +10,10 @@ from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import MODULES
 from tests.gateway import Erp, Form
 from tests.import_scenario import ImportScenario
-from tests.integration.imports.import_files import as_csv
+from tests.integration.imports.import_files import as_csv, table
+from tests.integration.imports.kind_examples import TRANSFERS
 from tests.integration.imports.outcome import snapshot
+from tests.warehouse_scenario import WarehouseScenario
 
 GOODS = as_csv([["item_code", "name"], ["A", "Good"]])
 FORM = Form({"kind": "products"}, ("goods.csv", GOODS))
@@ -155,6 +157,55 @@ def test_every_request_is_refused_while_the_module_is_off(scenario: ImportScenar
     provisioning.set_modules(scenario.slug, MODULES - {"bulk_import"})
     directory.clear()
     assert refusals(scenario.erp, number) == {(404, "bulk_import_disabled")}
+
+
+def switch_transfer_orders(scenario: ImportScenario, *, on: bool) -> None:
+    off = set() if on else {"transfer_orders"}
+    provisioning.set_modules(scenario.slug, MODULES - off)
+    directory.clear()
+
+
+def test_transfer_orders_are_refused_while_their_module_is_off(
+    scenario: ImportScenario, yard: WarehouseScenario
+) -> None:
+    file = ("orders.csv", as_csv(table("transfer_orders", TRANSFERS.rows())))
+    kind = {"kind": "transfer_orders"}
+    number = scenario.upload("transfer_orders", *file).data["id"]
+    switch_transfer_orders(scenario, on=False)
+    for method, path, body in (
+        ("POST", "/imports", Form(kind, file)),
+        ("POST", "/imports", Form(kind, ("orders.pdf", b""))),
+        ("POST", "/imports/uploads", {**kind, "filename": "orders.csv"}),
+        ("POST", f"/imports/{number}/commit", None),
+        ("GET", "/imports/templates/transfer_orders", None),
+    ):
+        answer = scenario.erp.send(method, path, body)
+        assert (answer.status, answer.code) == (404, "transfer_orders_disabled"), path
+    assert upload(scenario) > number
+    assert scenario.get_import(number)["status"] == "validated"
+
+    switch_transfer_orders(scenario, on=True)
+    assert scenario.commit(number)["status"] == "committed"
+    assert yard.erp.get("/transfer-orders").json()["meta"]["total"] == len(TRANSFERS.bodies)
+
+
+def test_requests_that_began_while_the_module_was_on_can_be_repeated(
+    scenario: ImportScenario, yard: WarehouseScenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del yard
+    leave_all_to_worker(monkeypatch)
+    content = as_csv(table("transfer_orders", TRANSFERS.rows()))
+    form = Form({"kind": "transfer_orders"}, ("orders.csv", content))
+    first = scenario.erp.post("/imports", form, key="upload")
+    scenario.drain_queue()
+    commit = f"/imports/{first.data['id']}/commit"
+    assert scenario.erp.post(commit, key="commit").data["status"] == "committing"
+    switch_transfer_orders(scenario, on=False)
+
+    assert scenario.erp.post("/imports", form, key="upload").text == first.text
+    assert scenario.erp.post(commit, key="commit").status == 202
+    scenario.drain_queue()
+    assert scenario.get_import(first.data["id"])["status"] == "committed"
 
 
 def test_imports_require_permission_and_scope(scenario: ImportScenario) -> None:
