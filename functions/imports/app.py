@@ -16,6 +16,8 @@ from shared.integration.imports import service
 from shared.integration.imports.context import ImportContext, import_context
 from shared.integration.imports.models import (
     IMPORT_KINDS,
+    MAX_FILE_BYTES,
+    MAX_REQUEST_FILE_BYTES,
     Import,
     ImportParameters,
     ImportUpload,
@@ -24,12 +26,13 @@ from shared.integration.imports.models import (
     TemplateParameters,
     UploadForm,
     UploadRequest,
+    megabytes,
 )
 from shared.integration.imports.report.rejected_rows import REPORT_MEDIA
+from shared.integration.imports.upload_checks import ensure_kind_enabled
 from shared.integration.imports.views import import_view
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
-from shared.integration.imports.upload_checks import ensure_kind_enabled
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import NotFound
 
@@ -47,10 +50,10 @@ _WRITE: OperationOptions = {
     "errors": ("import_refused",),
     "may_warn": True,
 }
+_OF_KIND: OperationOptions = {**_WRITE, "errors": ("import_refused", "transfer_orders_disabled")}
 _STATE_CONFLICT = {"import_refused": (409,)}
 
 
-_OF_KIND: OperationOptions = {**_WRITE, "errors": ("import_refused", "transfer_orders_disabled")}
 def _context(tx: Transaction | Store, request: Request[Any, Any]) -> ImportContext:
     return import_context(request.tenant, tx if isinstance(tx, Store) else tx.store)
 
@@ -86,11 +89,11 @@ def list_imports(
     is_form=True,
     statuses=(202,),
     error_statuses={"import_refused": (413, 422)},
-    description="Accepts an .xlsx or .csv file of at most 5 MB and validates it. Nothing is applied"
-    " before the commit. A small file is validated within the request. A larger file is"
-    " `validating` in the response: poll the import until its status changes. Use"
-    " `POST /imports/uploads` for files that are too large for the gateway. `warning` says that the"
-    " same file was uploaded before.",
+    description="Accepts an .xlsx or .csv file of at most"
+    f" {megabytes(MAX_REQUEST_FILE_BYTES)} and validates it; use `POST /imports/uploads` for a"
+    " larger one. Nothing is applied before the commit. A small file is validated within the"
+    " request. A larger file is `validating` in the response: poll the import until its status"
+    " changes. `warning` says that the same file was uploaded before.",
 )
 def upload_import(tx: Transaction, request: Request[ImportUpload]) -> ResourceResponse:
     """Create an import from a file in the request."""
@@ -106,9 +109,10 @@ def upload_import(tx: Transaction, request: Request[ImportUpload]) -> ResourceRe
     response=PendingImport,
     body=UploadRequest,
     statuses=(201,),
-    description="Creates an import without a file, and a form for uploading a file of at most 25 MB"
-    " directly to storage. Within 15 minutes, POST multipart/form-data to `upload.url` with all"
-    " `upload.fields`, followed by `file`. The validation starts when the file has been uploaded.",
+    description="Creates an import without a file, and a form for uploading a file of at most"
+    f" {megabytes(MAX_FILE_BYTES)} directly to storage. Within 15 minutes, POST multipart/form-data"
+    " to `upload.url` with all `upload.fields`, followed by `file`. The validation starts when the"
+    " file has been uploaded.",
     may_warn=False,
 )
 def request_upload(tx: Transaction, request: Request[UploadRequest]) -> ResourceResponse:
@@ -126,11 +130,11 @@ def request_upload(tx: Transaction, request: Request[UploadRequest]) -> Resource
     _READ,
     response=REPORT_MEDIA,
     parameters=TemplateParameters,
+    errors=("transfer_orders_disabled",),
     description="Returns a workbook to fill in, with drop-down lists, a sample row that is ignored"
     " on upload, and a sheet of instructions.",
 )
 def get_template(_store: Store, request: Request[None, TemplateParameters]) -> FileResponse:
-    errors=("transfer_orders_disabled",),
     """Return the template of an import kind."""
     # Imported here because openpyxl takes 100 ms.
     from shared.integration.imports.templates.template import template  # noqa: PLC0415
@@ -138,11 +142,11 @@ def get_template(_store: Store, request: Request[None, TemplateParameters]) -> F
     name = request.path_values["kind"]
     for kind in IMPORT_KINDS:
         if kind == name:
+            ensure_kind_enabled(request.tenant, kind)
             language = request.parameters.lang
             return FileResponse(template(kind, language), f"{kind}-{language}.xlsx")
     raise NotFound(f"The import kind {name}")
 
-            ensure_kind_enabled(request.tenant, kind)
 
 @routes.declare("GET", "/imports/{id}", "Get an import", _READ, response=Import, may_warn=True)
 def get_import(store: Store, request: Request) -> ResourceResponse:

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from shared.integration.imports.models import MAX_REQUEST_FILE_BYTES, megabytes
 from shared.kernel.errors import CODES
 from tests.template import Template
 
@@ -37,8 +38,8 @@ _MESSAGE_OF_CODE = {
     "not_found": "The route does not exist.",
     "forbidden": "The request is not allowed.",
     "payload_too_large": (
-        "The request is too large; send files above 4.5 MB with POST /imports/uploads,"
-        " or drop them into the import bucket."
+        f"The request is too large; send files above {megabytes(MAX_REQUEST_FILE_BYTES)} with"
+        " POST /imports/uploads, or drop them into the import bucket."
     ),
     "rate_limited": "Too many requests; wait the seconds in Retry-After.",
     "bad_request": "The request cannot be interpreted.",

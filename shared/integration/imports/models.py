@@ -39,6 +39,11 @@ MAX_FILE_BYTES = 25_000_000
 """Size of a file that is uploaded with a presigned form or dropped into the bucket."""
 
 
+def megabytes(size: int) -> str:
+    """Write a number of bytes in MB, such as `4.5 MB`."""
+    return f"{size / 10**6:g} MB"
+
+
 def _parse_boolean(value: object) -> object:
     """Convert a boolean of a form, where every value is text."""
     booleans = {"true": True, "1": True, "false": False, "0": False, "": None}

@@ -58,8 +58,9 @@ def ensure_acceptable(content: bytes | None, name: str) -> None:
         return
     if len(content) > MAX_REQUEST_FILE_BYTES:
         message = (
-            f"The file has {len(content)} bytes; at most {MAX_REQUEST_FILE_BYTES} are allowed in a"
-            " request. Upload larger files with POST /imports/uploads or to the import bucket."
+            f"The file has {len(content)} bytes; at most {MAX_REQUEST_FILE_BYTES}"
+            f" ({megabytes(MAX_REQUEST_FILE_BYTES)}) are allowed in a request. Upload larger files"
+            " with POST /imports/uploads or to the import bucket."
         )
         raise ImportRefused(message, _PAYLOAD_TOO_LARGE)
     # Imported here because most requests contain no file.

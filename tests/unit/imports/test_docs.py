@@ -9,6 +9,7 @@ from shared.integration.imports.models import (
     MAX_REQUEST_FILE_BYTES,
     ImportKind,
     Status,
+    megabytes,
 )
 from shared.integration.imports.report.rejected_rows import REPORT_HEADERS
 from shared.kernel.spreadsheets.table import MAX_CELL_CHARACTERS, MAX_COLUMNS
@@ -52,10 +53,9 @@ def test_the_page_has_the_limits_of_the_code() -> None:
         f"| columns | {MAX_COLUMNS} |",
         f"| characters in a cell | {MAX_CELL_CHARACTERS:,} |".replace(",", " "),
         f"| lines of a document | {MAX_LINES:,} |".replace(",", " "),
-        (
-            f"{MAX_REQUEST_FILE_BYTES // 10**6} MB in a request,"
-            f" {MAX_FILE_BYTES // 10**6} MB otherwise |"
-        ),
+        f"| `POST /imports` | files up to {megabytes(MAX_REQUEST_FILE_BYTES)} |",
+        f"| `POST /imports/uploads` | files up to {megabytes(MAX_FILE_BYTES)} |",
+        f"| size of a file | {megabytes(MAX_REQUEST_FILE_BYTES)} in a request,",
     ):
         assert limit in PAGE
 
