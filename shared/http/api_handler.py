@@ -32,6 +32,7 @@ from shared.http.routes import (
     RouteMatch,
     Routes,
     TextResponse,
+    resource_path,
 )
 from shared.identity.auth.rules import authorize, ensure_not_revoked
 from shared.identity.tenancy.access import store_for
@@ -232,16 +233,23 @@ class ApiHandler:
         """Compare If-Match with what GET would respond now.
 
         Uses GET of the same path; if there is none, GET of the resource (`/x/{id}`). If-Match is
-        ignored for a list.
+        ignored for a list. A part that does not exist yet, such as a map, matches nothing.
         """
         if_match = call.headers.get("if-match")
         if if_match is None:
             return
-        resource = "/".join(call.path.split("/")[:3])
-        match = self._match(call.path).get("GET") or self._match(resource).get("GET")
-        if match and not match.operation.is_list:
+        resource = self._match(resource_path(call.path)).get("GET")
+        match = self._match(call.path).get("GET") or resource
+        if match is None or match.operation.is_list:
+            return
+        try:
             current = _to_json(match.operation.handler(tx.store, request), call)
-            conditional.ensure_match(current, if_match, match.operation.volatile_fields)
+        except NotFound:
+            if resource is None or resource.operation is match.operation:
+                raise
+            resource.operation.handler(tx.store, request)  # fails if the resource is missing, too
+            raise conditional.ChangedSinceRead from None
+        conditional.ensure_match(current, if_match, match.operation.volatile_fields)
 
 
 def _find_route(call: _Call) -> RouteMatch:

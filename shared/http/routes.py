@@ -183,6 +183,11 @@ class RouteMatch:
 class Routes:
     """A group of routes, in the order of their declaration."""
 
+def resource_path(path: str) -> str:
+    """Return the path of the resource: `/x/{id}` for `/x/{id}/action`."""
+    return "/".join(path.split("/")[:3])
+
+
     operations: list[Operation] = field(default_factory=list)
 
     def declare[F: Callable[..., Any]](

@@ -3,8 +3,11 @@
 import pytest
 
 from tests.gateway import Erp
+from tests.integration.routes import operations
 from tests.integration.write_routes import EXAMPLES
+from tools.openapi import declared
 
+OPERATIONS = operations()
 BOLT = {"item_code": "BOLT-M8", "name": "Bolt M8"}
 
 
@@ -42,6 +45,46 @@ def test_if_match_with_an_old_tag_refuses_the_change(erp: Erp, bolt: str) -> Non
     assert erp.patch(bolt, {"name": "B"}, headers={"If-Match": now}, key="k1").status == 200
     assert erp.patch(bolt, {"name": "C"}, headers={"If-Match": "*"}).status == 200
     assert erp.patch("/products/99", {"name": "C"}, headers={"If-Match": "*"}).status == 404
+
+
+def test_if_match_on_a_map_that_is_not_published_refuses_the_first_one(erp: Erp) -> None:
+    erp.post("/warehouses", {"whs_code": "YARD", "name": "Yard"})
+    path, hall = "/warehouses/1/layout", {"width_m": 40, "depth_m": 25}
+    for tag in ("*", 'W/"0"'):
+        refused = erp.put(path, hall, headers={"If-Match": tag}, key=tag)
+        assert (refused.status, refused.code) == (409, "stale_state")
+        assert erp.put("/warehouses/9/layout", hall, headers={"If-Match": tag}).status == 404
+    assert erp.get(path).status == 404
+
+    assert erp.put(path, hall, key="*").status == 200, "the refusal is not stored under its key"
+    assert erp.put(path, hall, headers={"If-Match": "*"}).data["version"] == 2
+    erp.delete("/warehouses/1")
+    assert erp.put(path, hall, headers={"If-Match": "*"}).status == 410
+
+
+def test_if_match_applies_to_the_settings(erp: Erp) -> None:
+    seen = erp.get("/settings").headers["ETag"]
+    change = {"timezone": "Europe/Madrid"}
+    assert erp.patch("/settings", change, headers={"If-Match": seen}).status == 200
+    refused = erp.patch("/settings", {"timezone": "UTC"}, headers={"If-Match": seen})
+    assert (refused.status, refused.code) == (409, "stale_state")
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_if_match_is_documented_where_it_is_honoured(erp: Erp, name: str) -> None:
+    method, _, path = name.partition(" ")
+    example = EXAMPLES[name]
+    values = example.prepared(erp)
+    target, body = path.format(**values), example.filled(values)
+
+    answer = example.sender(erp, values).send(
+        method, target, body, key="k1", headers={"If-Match": 'W/"0"'}
+    )
+
+    if declared.honours_if_match(OPERATIONS[name]):
+        assert (answer.status, answer.code) == (409, "stale_state")
+    else:
+        assert answer.status == example.status
 
 
 def test_if_match_applies_to_subscriptions(erp: Erp) -> None:

@@ -5,7 +5,7 @@ import inspect
 from pathlib import Path
 
 from shared.http.api_handler import ApiHandler
-from shared.http.routes import Idempotency, Operation
+from shared.http.routes import Idempotency, Operation, resource_path
 from shared.identity.tenancy.tenant import MODULE_ERRORS
 from shared.kernel.errors import CODES
 
@@ -53,8 +53,11 @@ def description(operation: Operation) -> str:
 
 
 def honours_if_match(operation: Operation) -> bool:
-    """Return whether the operation supports If-Match."""
-    return operation.writes and "{id}" in operation.path
+    """Return whether the operation supports If-Match: a GET shows the state before the change."""
+    shown = {one.path for one in operations() if one.method == "GET" and not one.is_list}
+    return operation.writes and not shown.isdisjoint(
+        (operation.path, resource_path(operation.path))
+    )
 
 
 def codes(operation: Operation) -> list[str]:
