@@ -1,20 +1,16 @@
 """Authorizer of the REST API: verifies the access token and returns the caller as context.
 
-A warm environment makes no AWS call: public keys, tenants and hosts are cached. The authorizer only
-identifies the caller. The API handlers check the state of the tenant, revocation and rights with
-each request.
+A warm environment makes no AWS call. The authorizer only identifies the caller. The API handlers
+check the state of the tenant, revocation and rights with each request.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from shared.identity.auth.tokens import InvalidToken, verify
-from shared.identity.tenancy.directory import CACHE_SECONDS, directory, host_name
+from shared.identity.auth.bearer import authenticate, bearer_token
+from shared.identity.auth.tokens import InvalidToken
 from shared.kernel.caller import Caller
 from shared.kernel.observability import logger
-
-_ADDRESS_CACHE_SECONDS = 300.0
-"""Seconds that base URLs and hosts are cached; they rarely change."""
 
 
 def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
@@ -49,23 +45,10 @@ def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]
 
 
 def _caller(authorization: str, host: str) -> Caller:
-    scheme, _, token = authorization.partition(" ")
-    if scheme.lower() != "bearer":
+    token = bearer_token(authorization)
+    if token is None:
         raise InvalidToken("scheme")
-    caller, issuer = verify(token)
-    if issuer != _base_url(caller.tenant, _ADDRESS_CACHE_SECONDS) and issuer != _base_url(
-        caller.tenant, CACHE_SECONDS
-    ):
-        raise InvalidToken("issuer")
-    owner = directory.tenant_for_host(host_name(host), _ADDRESS_CACHE_SECONDS)
-    if owner not in (None, caller.tenant):
-        raise InvalidToken("host of another tenant")
-    return caller
-
-
-def _base_url(slug: str, max_age: float) -> str | None:
-    tenant = directory.tenant(slug, max_age)
-    return tenant.base_url if tenant else None
+    return authenticate(token, host)
 
 
 def _all_methods(method_arn: str) -> str:

@@ -7,7 +7,7 @@ an Idempotency-Key is claimed; the service adds the problems of its rules and re
 """
 
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
@@ -34,7 +34,7 @@ from shared.http.routes import (
     TextResponse,
     resource_path,
 )
-from shared.identity.auth.rules import authorize, ensure_not_revoked
+from shared.identity.auth.rules import authorize, ensure_not_revoked, ensure_unrestricted
 from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import Tenant, ensure_active, ensure_feature, ensure_module
@@ -94,11 +94,26 @@ class _Call:
         return self.event.get("queryStringParameters") or {}
 
 
-class ApiHandler:
-    """The Lambda handler of one or more groups of routes; without any, every path is unknown."""
+def _caller_of_authorizer(event: Mapping[str, Any]) -> Caller:
+    """Return the caller that the gateway's authorizer has identified."""
+    return Caller.from_context(event["requestContext"].get("authorizer") or {})
 
-    def __init__(self, *groups: Routes) -> None:
+
+class ApiHandler:
+    """The Lambda handler of one or more groups of routes; without any, every path is unknown.
+
+    Args:
+        groups: The routes.
+        identify: Returns the caller of an event, or raises a ServiceError.
+    """
+
+    def __init__(
+        self,
+        *groups: Routes,
+        identify: Callable[[Mapping[str, Any]], Caller] = _caller_of_authorizer,
+    ) -> None:
         self._groups = groups
+        self._caller = identify
 
     @property
     def operations(self) -> list[Operation]:
@@ -136,9 +151,7 @@ class ApiHandler:
 
     def _identify(self, event: Mapping[str, Any], context: "LambdaContext") -> _Call:
         """Find out who calls, for which tenant and which route."""
-        if not self._groups:  # no authorizer: the handler of all unknown paths is open
-            raise NotFound("This route")
-        caller = Caller.from_context(event["requestContext"].get("authorizer") or {})
+        caller = self._caller(event)
         tenant = directory.tenant(caller.tenant)
         if tenant is None:
             raise Unauthenticated
@@ -256,15 +269,18 @@ def _find_route(call: _Call) -> RouteMatch:
     """Return the operation of the call.
 
     Raises:
+        ClientNotAllowed: The caller reaches only the list of products, and does not learn which
+            routes exist.
         NotFound: No route has this path.
         MethodNotAllowed: The path has other methods only.
     """
+    match = call.matches.get(call.method)
+    if match is not None:
+        return match
+    ensure_unrestricted(call.caller)
     if not call.matches:
         raise NotFound("This route")
-    match = call.matches.get(call.method)
-    if match is None:
-        raise MethodNotAllowed(call.method, sorted(call.matches))
-    return match
+    raise MethodNotAllowed(call.method, sorted(call.matches))
 
 
 def _ensure_authorized(call: _Call, match: RouteMatch) -> None:

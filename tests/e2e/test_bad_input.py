@@ -20,6 +20,16 @@ def test_unknown_path_or_id_is_404(acme: httpx.Client, path: str) -> None:
     refused(acme.get(path), 404, "not_found")
 
 
+def test_unknown_path_has_the_limit_headers_for_a_caller_with_a_token(acme: httpx.Client) -> None:
+    url = f"{str(acme.base_url).rstrip('/')}/nothing"
+    assert int(acme.get("/nothing").headers["RateLimit-Remaining"]) >= 0
+    anonymous = httpx.get(url)
+    refused(anonymous, 404, "not_found")
+    assert "RateLimit-Limit" not in anonymous.headers
+    forged = httpx.get(url, headers={"Authorization": "Bearer nonsense"})
+    refused(forged, 401, "unauthenticated")
+
+
 @pytest.mark.parametrize(
     ("method", "path", "allowed"),
     [

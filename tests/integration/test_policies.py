@@ -128,7 +128,7 @@ def test_every_function_may_assume_its_data_role_only(roles: Roles) -> None:
         f"functions.{name}.app.lambda_handler"
         for name, handler in handlers().items()
         if handler.operations
-    } | {"functions.import_worker.app.lambda_handler"}
+    } | {"functions.import_worker.app.lambda_handler", "functions.fallback.app.lambda_handler"}
     # The routes of administrators have their own role with more permissions.
     assert roles.functions_assuming("TenantDataRole") == serving - {SETTINGS}
     assert roles.functions_assuming("SettingsDataRole") == {SETTINGS}

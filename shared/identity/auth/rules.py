@@ -27,6 +27,17 @@ def ensure_not_revoked(tenant: Tenant, caller: Caller, *, now: float | None = No
         raise Unauthenticated
 
 
+def ensure_unrestricted(caller: Caller) -> None:
+    """Raise an error for a token that only reaches what is open to mobile applications.
+
+    Raises:
+        ClientNotAllowed: The token is of a mobile application, or of a user with two-step
+            verification who gave no code.
+    """
+    if caller.kind == "mobile" or not caller.second_factor:
+        raise ClientNotAllowed
+
+
 def authorize(  # noqa: PLR0913 - the parts of one rule
     caller: Caller,
     *,
@@ -59,7 +70,7 @@ def authorize(  # noqa: PLR0913 - the parts of one rule
         if scope and scope not in caller.scopes:
             raise MissingScope(scope)
         return
-    if (caller.kind == "mobile" or not caller.second_factor) and not allows_mobile:
-        raise ClientNotAllowed
+    if not allows_mobile:
+        ensure_unrestricted(caller)
     if permission and not own and permission not in caller.permissions:
         raise Forbidden(permission)

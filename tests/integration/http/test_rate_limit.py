@@ -144,6 +144,8 @@ def test_limit_is_checked_before_permission_and_route(stack: Stack, mini: Erp) -
         ("GET", "/products/9", 404),
         ("GET", "/products/1/2/3", 404),
         ("DELETE", "/products", 405),
+        ("GET", "/nothing", 404),
+        ("POST", "/", 404),
         ("POST", "/products", 422),
         ("GET", "/waves", 404),
         ("GET", "/webhooks", 402),

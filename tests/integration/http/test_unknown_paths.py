@@ -1,0 +1,132 @@
+"""Paths that no function serves, with and without a token."""
+
+from typing import Any
+
+import pytest
+
+from operations import provisioning
+from operations.api_clients import create_client, revoke_client
+from shared.identity.tenancy.directory import directory
+from tests.aws_calls import Watch
+from tests.clock import Clock
+from tests.faults import AwsFaults, refusal
+from tests.gateway import Erp
+from tests.integration.http.rate_limit_headers import LIMIT, assert_refused, read_rate_limit
+from tests.integration.roles import Roles
+from tests.stack import Stack
+
+PATHS = ["/nothing", "/", "/a/b/c"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+def test_unknown_path_is_404_with_the_limit_headers(mini: Erp, method: str, path: str) -> None:
+    answer = mini.send(method, path)
+
+    assert (answer.status, answer.code) == (404, "not_found")
+    assert read_rate_limit(answer) == (LIMIT, LIMIT - 1, 60)
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("authorization", [None, "", "Basic YTpi", "Negotiate", "nonsense"])
+def test_unknown_path_without_a_bearer_token_is_404(
+    stack: Stack, path: str, authorization: str | None
+) -> None:
+    headers = {} if authorization is None else {"Authorization": authorization}
+
+    answer = Erp(stack.gateway, None).get(path, headers=headers)
+
+    assert (answer.status, answer.code) == (404, "not_found")
+    assert "RateLimit-Limit" not in answer.headers
+    assert answer.headers["X-Request-Id"] == answer.json()["error"]["request_id"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_unknown_path_with_an_invalid_token_is_401(stack: Stack, path: str) -> None:
+    for token in ("", "nonsense", stack.token()[:-4] + "AAAA", stack.user_token(exp=1)):
+        answer = Erp(stack.gateway, token).get(path)
+        assert (answer.status, answer.code) == (401, "unauthenticated")
+        assert "RateLimit-Limit" not in answer.headers
+
+
+def test_unknown_path_of_a_revoked_client_is_401(stack: Stack) -> None:
+    credentials = create_client("acme", "ERP")
+    revoked = stack.erp(client=credentials.client_id)
+    assert revoked.get("/nothing").status == 404
+    revoke_client(credentials.client_id)
+    directory.clear()
+
+    assert revoked.get("/nothing").status == 401
+
+
+def test_unknown_path_with_a_token_of_another_tenant_is_401(stack: Stack) -> None:
+    provisioning.set_address("acme", host="wms.acme.test")
+    directory.clear()
+
+    answer = stack.erp("beta").get("/nothing", headers={"Host": "wms.acme.test"})
+
+    assert (answer.status, answer.code) == (401, "unauthenticated")
+
+
+@pytest.mark.parametrize(
+    ("state", "status"), [("suspended", 402), ("cancelled", 402), ("moved", 410)]
+)
+def test_unknown_path_of_an_inactive_tenant_tells_its_state(
+    stack: Stack, state: str, status: int
+) -> None:
+    moved_to = "https://wms.acme.test" if state == "moved" else None
+    provisioning.set_state("acme", state, moved_to=moved_to)  # type: ignore[arg-type]
+    directory.clear()
+
+    assert stack.erp().get("/nothing").status == status
+
+
+def test_requests_to_unknown_paths_are_limited(mini: Erp, minute_clock: Clock) -> None:
+    minute_clock.advance(17)
+    for remaining in reversed(range(LIMIT)):
+        assert read_rate_limit(mini.get("/nothing"))[1] == remaining
+
+    assert_refused(mini.get("/nothing"), seconds=43)
+    assert_refused(mini.get("/products"), seconds=43)
+
+
+@pytest.mark.parametrize("claims", [{"kind": "mobile"}, {"second_factor": False}], ids=str)
+@pytest.mark.parametrize(
+    "target",
+    [
+        "GET /nothing",
+        "GET /products/1/2/3",
+        "DELETE /products",
+        "PATCH /products",
+        "HEAD /products",
+    ],
+)
+def test_restricted_token_does_not_learn_which_routes_exist(
+    stack: Stack, claims: dict[str, Any], target: str
+) -> None:
+    method, _, path = target.partition(" ")
+
+    answer = Erp(stack.gateway, stack.user_token(**claims)).send(method, path)
+
+    assert answer.status == 403
+    assert method == "HEAD" or answer.code == "client_not_allowed"
+
+
+def test_failure_of_aws_is_503(erp: Erp, aws_faults: AwsFaults) -> None:
+    directory.clear()
+    with aws_faults.faulty(lambda _call, _forward: refusal("ThrottlingException")):
+        answer = erp.get("/nothing")
+
+    assert (answer.status, answer.code) == (503, "service_unavailable")
+
+
+def test_calls_are_allowed_and_a_request_without_a_token_makes_none(
+    stack: Stack, roles: Roles, watch: Watch
+) -> None:
+    assert Erp(stack.gateway, None).get("/nothing").status == 404
+    assert watch.made == []
+
+    assert stack.erp().get("/nothing").status == 404
+    assert {call.handler for call in watch.made} == {"functions.fallback.app.lambda_handler"}
+    assert roles.denied(watch.made) == []
+    roles.assert_no_access_to_other_tenant(watch.made)
