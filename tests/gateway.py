@@ -11,7 +11,7 @@ import json
 import time
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import Any, cast
 from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit
@@ -163,7 +163,9 @@ class Gateway:
         answer = _function(event.handler)(proxy, LambdaContext(self.remaining_ms))
         if len(json.dumps(answer).encode()) > LAMBDA_LIMIT:
             return self._own_answer("DEFAULT_5XX", request_id)
-        return _response(answer)
+        response = _response(answer)
+        # A response to HEAD has no content, whatever the function returns.
+        return replace(response, text="", content=b"") if method == "HEAD" else response
 
     def _authorize(self, proxy: Mapping[str, Any]) -> Mapping[str, Any] | str:
         """Call the authorizer; return its context, or the type of the gateway response."""

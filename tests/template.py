@@ -10,7 +10,8 @@ import yaml
 
 PATH = Path(__file__).parents[1] / "template.yaml"
 
-_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
+"""The methods of `ANY`."""
 
 
 class _Loader(yaml.SafeLoader):

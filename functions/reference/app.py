@@ -20,6 +20,8 @@ from shared.kernel.observability import bind, flush, logger
 
 _FILES = Path(__file__).parent
 
+_METHODS = ("GET", "HEAD")
+
 _SECONDS = 3600
 """How long a copy is good before it is asked for again, by its tag."""
 
@@ -73,9 +75,10 @@ def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]
 def _answer(event: Mapping[str, Any], path: str) -> HttpResponse:
     if path not in _ROUTES:
         raise NotFound("The route")
-    if event["httpMethod"] != "GET":
-        raise MethodNotAllowed(event["httpMethod"], ["GET"])
-    return add_etag(_reply(path), headers_of(event))
+    if event["httpMethod"] not in _METHODS:
+        raise MethodNotAllowed(event["httpMethod"], _METHODS)
+    response = add_etag(_reply(path), headers_of(event))
+    return replace(response, body="") if event["httpMethod"] == "HEAD" else response
 
 
 @cache

@@ -85,6 +85,7 @@ def test_unsupported_method_is_405_with_the_allowed_methods(stack: Stack) -> Non
             answer = call(stack.erp(), f"{method} {path}")
             refused(answer, 405, "method_not_allowed")
             assert answer.headers["Allow"].split(", ") == sorted(methods), path
+        assert call(stack.erp(), f"HEAD {path}").status == 405
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/products/1/nothing", "/stock", "/"])

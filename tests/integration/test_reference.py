@@ -2,10 +2,12 @@
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from functions.reference.app import lambda_handler
 from tests.gateway import LAMBDA_LIMIT, Erp
 from tests.stack import Stack
 
@@ -80,8 +82,32 @@ def test_write_methods_are_405(reader: Erp, method: str, path: str) -> None:
     assert (answer.status, answer.code, answer.headers["Allow"]) == (
         405,
         "method_not_allowed",
-        "GET",
+        "GET, HEAD",
     )
+
+
+@pytest.mark.parametrize("path", ["/openapi.json", "/docs", "/docs/swagger-ui.css"])
+def test_head_has_the_headers_of_get_without_content(reader: Erp, path: str) -> None:
+    get, head = reader.get(path), reader.send("HEAD", path)
+
+    def without_id(headers: Mapping[str, str]) -> dict[str, str]:
+        return {name: value for name, value in headers.items() if name != "x-request-id"}
+
+    assert (head.status, head.text) == (200, "")
+    assert without_id(head.headers) == without_id(get.headers)
+    assert get.headers["ETag"] == head.headers["ETag"]
+    known = {"If-None-Match": get.headers["ETag"]}
+    assert reader.send("HEAD", path, headers=known).status == 304
+    assert function_body("HEAD", path) == ""
+    assert reader.send("HEAD", f"{path}/nothing").status == 404
+
+
+def function_body(method: str, path: str) -> str:
+    """Return the body that the function sends; API Gateway removes that of a response to HEAD."""
+    context = {"requestId": "r", "identity": {}}
+    event = {"httpMethod": method, "path": f"/v1{path}", "requestContext": context}
+    body: str = lambda_handler(event, None)["body"]
+    return body
 
 
 @pytest.mark.parametrize("path", ["/docs/nothing", "/docs/../app.py", "/docs/app.py"])

@@ -206,12 +206,10 @@ def paths(refusals: Refusals) -> dict[str, Schema]:
                 refusals.by_status(("not_found", *_OPEN_ROUTE_CODES), is_open=True),
             )
         },
-        "/openapi.json": {
-            "get": _file(
-                "get_openapi", "Get the OpenAPI document", "application/json", {"type": "object"}
-            )
-        },
-        "/docs": {"get": _file("get_docs", "Read the API documentation", "text/html", _TEXT)},
+        "/openapi.json": _file(
+            "openapi", "Get the OpenAPI document", "application/json", {"type": "object"}
+        ),
+        "/docs": _file("docs", "Read the API documentation", "text/html", _TEXT),
     }
 
 
@@ -300,8 +298,9 @@ def _read(name: str, summary: str, answer: str, refused: Mapping[str, Schema]) -
 
 
 def _file(name: str, summary: str, media: str, schema: Schema) -> Schema:
-    return {
-        "operationId": name,
+    """Return GET and HEAD of a file; a response to HEAD has the headers only."""
+    read: Schema = {
+        "operationId": f"get_{name}",
         "tags": ["Description"],
         "summary": summary,
         "description": "Available without a token.",
@@ -316,3 +315,11 @@ def _file(name: str, summary: str, media: str, schema: Schema) -> Schema:
             "304": {"description": "Not modified.", "headers": headers("ETag")},
         },
     }
+    found = {"description": "The headers of the file.", "headers": headers("ETag")}
+    head = {
+        **read,
+        "operationId": f"head_{name}",
+        "summary": f"{summary} (headers only)",
+        "responses": {**read["responses"], "200": found},
+    }
+    return {"get": read, "head": head}
