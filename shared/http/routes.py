@@ -167,8 +167,12 @@ class Operation:
     @property
     def body_optional(self) -> bool:
         """Whether the body may be left out, because none of its fields is required."""
-        fields = self.body.model_fields.values() if self.body else ()
-        return self.method == "POST" and not any(field.is_required() for field in fields)
+        if self.method != "POST" or self.body is None:
+            return False
+        extra = self.body.model_config.get("json_schema_extra")
+        needs_one = isinstance(extra, dict) and "oneOf" in extra
+        fields = self.body.model_fields.values()
+        return not (needs_one or any(field.is_required() for field in fields))
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,14 +183,14 @@ class RouteMatch:
     path_values: Mapping[str, str]
 
 
-@dataclass(slots=True)
-class Routes:
-    """A group of routes, in the order of their declaration."""
-
 def resource_path(path: str) -> str:
     """Return the path of the resource: `/x/{id}` for `/x/{id}/action`."""
     return "/".join(path.split("/")[:3])
 
+
+@dataclass(slots=True)
+class Routes:
+    """A group of routes, in the order of their declaration."""
 
     operations: list[Operation] = field(default_factory=list)
 

@@ -50,6 +50,21 @@ class Stored(BaseModel):
     model_config = ConfigDict(extra="ignore", defer_build=True)
 
 
+def exactly_one_of(**types: str) -> ConfigDict:
+    """Return the configuration of a body that needs exactly one of several fields.
+
+    It is for the OpenAPI document and makes the body required. The service checks the fields.
+
+    Args:
+        types: Name of a field → JSON type of its value.
+    """
+    alternatives: list[Any] = [
+        {"required": [name], "properties": {name: {"type": json_type}}}
+        for name, json_type in types.items()
+    ]
+    return ConfigDict(json_schema_extra={"oneOf": alternatives})
+
+
 def _one_line(text: str) -> str:
     if _CONTROL.search(text):
         raise PydanticCustomError("control_characters", "must not contain control characters")

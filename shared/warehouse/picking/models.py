@@ -15,6 +15,7 @@ from shared.kernel.fields import (
     SmallInteger,
     Stored,
     StoredDay,
+    exactly_one_of,
 )
 from shared.warehouse.work_records import (
     DocumentReference,
@@ -135,6 +136,8 @@ type _DocumentIds = Annotated[list[Identifier], Field(min_length=1, max_length=M
 
 class PickingDraft(Input):
     """A new picking, for one exit document or for several of one warehouse."""
+
+    model_config = exactly_one_of(document_id="integer", document_ids="array")
 
     document_id: Identifier | None = None
     document_ids: _DocumentIds | None = None

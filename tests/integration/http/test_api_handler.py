@@ -147,6 +147,13 @@ def test_invalid_id_is_404(erp: Erp, number: str) -> None:
 # Bodies
 
 
+def test_body_that_needs_one_of_two_fields_is_required(erp: Erp) -> None:
+    _assert_envelope(erp.post("/pickings"), 400, "bad_request")
+    for body in ({}, {"document_id": 1, "document_ids": [1]}):
+        answer = erp.post("/pickings", body)
+        assert (answer.status, answer.json()["error"]["field"]) == (422, "document_id")
+
+
 _NOT_JSON = {
     "empty": "",
     "half": "{",
