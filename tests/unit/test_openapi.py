@@ -1,6 +1,7 @@
 """The OpenAPI document is valid, current and complete, and its examples are valid."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -185,6 +186,100 @@ def test_parameters_have_defaults_descriptions_and_bounds(document: dict[str, An
     assert schemas["sort"]["default"] == "id"
     assert {"name", "-name"} <= set(schemas["sort"]["enum"])
     assert schemas["updated_since"]["format"] == "date-time"
+
+
+def test_picking_needs_a_body_with_one_of_two_fields(document: dict[str, Any]) -> None:
+    body = of(document, OPERATIONS["POST /pickings"])["requestBody"]
+    assert body["required"] is True
+    components = {"components": document["components"]}
+    schema = body["content"]["application/json"]["schema"] | components
+    valid = Draft202012Validator(schema).is_valid
+    for good in (
+        {"document_id": 1},
+        {"document_ids": [1, 2]},
+        {"document_id": 1, "document_ids": None},
+        {"document_id": None, "document_ids": [1]},
+    ):
+        assert valid(good), good
+    refused: list[dict[str, Any]] = [
+        {},
+        {"allocate": True},
+        {"document_id": None, "document_ids": None},
+        {"document_id": 1, "document_ids": [1]},
+        {"document_ids": []},
+    ]
+    for bad in refused:
+        assert not valid(bad), bad
+
+
+def test_documented_pattern_of_keys_admits_spaces_inside(document: dict[str, Any]) -> None:
+    for name in ("IdempotencyKey", "IdempotencyKeyRequired"):
+        pattern = document["components"]["parameters"][name]["schema"]["pattern"]
+        for good in ("k", "a b", "order 7 of acme", "x" * 255):
+            assert re.search(pattern, good)
+        for bad in ("", " ", " a", "a ", "x" * 256, "é", "a\tb"):
+            assert not re.search(pattern, bad)
+
+
+def test_settings_can_be_changed_with_if_match(document: dict[str, Any]) -> None:
+    shown = of(document, OPERATIONS["PATCH /settings"])
+    names = {resolve(document, node)["name"] for node in shown["parameters"]}
+    assert "If-Match" in names
+    conflict = resolve(document, shown["responses"]["409"])
+    assert "`stale_state`" in conflict["description"]
+
+
+def test_head_is_documented_for_the_files_without_a_token(document: dict[str, Any]) -> None:
+    with_head = {path for path, item in document["paths"].items() if "head" in item}
+    assert with_head == {"/docs", "/openapi.json"}
+    for path in with_head:
+        answer = document["paths"][path]["head"]["responses"]["200"]
+        assert "content" not in answer
+        assert answer["headers"] == document["paths"][path]["get"]["responses"]["200"]["headers"]
+
+
+_IMPORT_REFUSED = {
+    "POST /imports": {"413", "422"},
+    "POST /imports/uploads": {"422"},
+    "POST /imports/{id}/commit": {"409"},
+    "POST /imports/{id}/cancel": {"409"},
+}
+"""Route → the statuses of import_refused; tests/integration/imports sends such requests."""
+
+
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS.keys())
+def test_import_refused_is_documented_where_it_happens(
+    document: dict[str, Any], operation: Operation
+) -> None:
+    responses = of(document, operation)["responses"]
+    statuses = {
+        status
+        for status, answer in responses.items()
+        if "`import_refused`" in resolve(document, answer)["description"]
+    }
+    assert statuses == _IMPORT_REFUSED.get(operation.name, set())
+
+
+def test_import_kinds_with_a_module_are_documented(document: dict[str, Any]) -> None:
+    named = {
+        name
+        for name, operation in OPERATIONS.items()
+        if operation.module == "bulk_import"
+        and "`transfer_orders_disabled`"
+        in resolve(document, of(document, operation)["responses"]["404"])["description"]
+    }
+    assert named == {
+        "POST /imports",
+        "POST /imports/uploads",
+        "POST /imports/{id}/commit",
+        "GET /imports/templates/{kind}",
+    }
+
+
+def test_size_of_an_upload_is_documented(document: dict[str, Any]) -> None:
+    text = of(document, OPERATIONS["POST /imports"])["description"]
+    assert "at most 4.5 MB" in text
+    assert "`POST /imports/uploads`" in text
 
 
 def test_two_models_with_one_name_are_refused() -> None:

@@ -37,11 +37,12 @@ All paths are relative to the base URL of your instance. Bodies are JSON. A sing
 returned as `{data}`, a list as `{data, links, meta}`, and an error in an envelope with
 `error.code`. Read a list page by page by following `links.next`. Send an `Idempotency-Key` with
 every write and repeat the key on retries: the write takes effect once, and a retry gets the first
-response. Unknown request fields are ignored. Responses may get new fields.
+response. Unknown request fields are ignored. Responses may get new fields. A date-time in a request
+may have any format of ISO 8601, with an offset.
 
 Integration clients get a token with `client_credentials` and need the scope of a route. Users need
 its permission (`x-scope`, `x-permission`). An unsupported method on a known path is answered with
-405 and an `Allow` header.
+405 and an `Allow` header; `HEAD` is supported for `/openapi.json` and `/docs` only.
 """
 
 _PARAMETERS: Mapping[str, str] = {
