@@ -139,6 +139,9 @@ STOCK_LIST = spec.Listed(
         "batch": _optional_text("batch_num", _batch),
         "serial": _optional_text("serial_number", _serial),
         "status": spec.among("status", ("in", "out"), wrong=("", "IN", "away"), narrow=True),
+        "inventory_status": spec.among(
+            "inventory_status", _INVENTORY_STATUSES, wrong=("", "Damaged", "free"), narrow=False
+        ),
     },
     sorts={
         "id": spec.by("id"),

@@ -231,7 +231,10 @@ class Stock(Stored):
     batch_num: str | None
     position: StockPosition | None
     expiry_date: StoredDay | None
-    inventory_status: InventoryStatus | None
+    inventory_status: InventoryStatus | None = Field(
+        description="Tells rows apart: goods of one product, position and batch with two inventory"
+        " statuses are two rows."
+    )
     created_at: Timestamp | None
     updated_at: Timestamp | None
 
@@ -270,6 +273,7 @@ class StockParameters(ListParameters):
     batch: Text | None = None
     serial: Text | None = None
     status: Presence | None = None
+    inventory_status: InventoryStatus | None = None
 
 
 class LevelParameters(ListParameters):

@@ -31,6 +31,7 @@ def _row_facets(row: StockRow) -> Facets:
         "id": id_text(row.id),
         "qty": quantity_text(row.qty),
         "status": row.status,
+        "inventory_status": row.inventory_status,
         "product_id": id_text(row.product_id),
         "item_code": row.item_code,
         "warehouse_id": id_text(row.warehouse_id),
@@ -192,6 +193,7 @@ def list_stock(
             "batch": parameters.batch,
             "serial": parameters.serial,
             "status": parameters.status,
+            "inventory_status": parameters.inventory_status,
         }
     )
     return read_page(store, STOCK, query)
