@@ -93,11 +93,12 @@ def get_movement(store: Store, request: Request) -> ResourceResponse:
     statuses=(200, 201),
     errors=("conflict",),
     description="Set a counted quantity, add or remove a quantity, or change the inventory status."
-    " Status 200 means that the counted quantity equals the stock and nothing changed.",
+    " Status 200 means that the counted quantity equals the stock and nothing changed. Goods that"
+    " have expired can be added in quarantine, damaged or blocked, and do not become available.",
 )
 def adjust_stock(tx: Transaction, request: Request[Checked[AdjustmentDraft]]) -> ResourceResponse:
     """Adjust the stock of one product at one position."""
-    made = adjustments.adjust_stock(tx, request.body)
+    made = adjustments.adjust_stock(tx, request.body, request.tenant.timezone)
     if made.movement_id is None:
         return ResourceResponse(made)
     return ResourceResponse(made, 201, f"/stock-movements/{made.movement_id}")

@@ -151,12 +151,15 @@ def dispatch_transfer_order(tx: Transaction, request: Request[Departure]) -> Res
     body=Arrival,
     collects_problems=True,
     description="in_transit becomes receiving; it becomes received when all dispatched goods have"
-    " arrived, or with `final`. Receiving more than is in transit is refused with `conflict`. At"
-    " most 10 lines per request, or one line of 40 serials.",
+    " arrived, or with `final`. Receiving more than is in transit is refused with `conflict`. Goods"
+    " that have expired are received only with the `inventory_status` quarantine, damaged or"
+    " blocked. At most 10 lines per request, or one line of 40 serials.",
 )
 def receive_transfer_order(tx: Transaction, request: Request[Checked[Arrival]]) -> ResourceResponse:
     """Receive goods into stock."""
-    return _shown(transit.receive_transfer_order(tx, request.id, request.body))
+    return _shown(
+        transit.receive_transfer_order(tx, request.id, request.body, request.tenant.timezone)
+    )
 
 
 @routes.declare(

@@ -128,7 +128,11 @@ class ReceiptLineDraft(Input):
         default=None,
         description="Default is that of the document line, if it names the same batch.",
     )
-    inventory_status: ShelfStatus | None = Field(default=None, description="Default available.")
+    inventory_status: ShelfStatus | None = Field(
+        default=None,
+        description="Default available. Goods that have expired are refused as available; they can"
+        " be received as quarantine, damaged or blocked.",
+    )
     approve: bool | None = Field(
         default=None,
         description="Approves, by a user with approvals.grant, more than the tolerance allows.",

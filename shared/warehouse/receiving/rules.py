@@ -10,6 +10,7 @@ from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents.models import Document, DocumentLine
 from shared.warehouse.receiving.models import ReceiptLineDraft, StoredReceipt
+from shared.warehouse.stock.expiry import expiry_refusal
 from shared.warehouse.stock.models import NONE, StockRow
 from shared.warehouse.warehouses.models import KnownPosition
 
@@ -47,8 +48,8 @@ def examine(arrival: ReceivedGoods) -> Iterator[Problem]:
         yield from examine_goods(claim, product)
     yield from _bin_problems(arrival)
     expiry = expiry_date(draft, arrival.document)
-    if expiry is not None and expiry < arrival.today:
-        yield Problem("expiry_date", f"{expiry} has passed; today is {arrival.today}")
+    if expired := expiry_refusal(expiry, draft.inventory_status or "available", arrival.today):
+        yield Problem("expiry_date", expired)
 
 
 def _item_problems(arrival: ReceivedGoods) -> Iterator[Problem]:
@@ -80,7 +81,9 @@ def _bin_problems(arrival: ReceivedGoods) -> Iterator[Problem]:
         yield Problem("bin_code", f"position {name} is blocked")
 
 
-def stock_problems(targets: Sequence[StockRow], there: Mapping[int, StockRow]) -> Iterator[Problem]:
+def stock_problems(
+    targets: Sequence[StockRow], there: Mapping[int, StockRow], today: str
+) -> Iterator[Problem]:
     """Yield every problem with the present stock; `there` are the existing rows by target index."""
     for number, target in enumerate(targets):
         row = there.get(number)
@@ -95,6 +98,10 @@ def stock_problems(targets: Sequence[StockRow], there: Mapping[int, StockRow]) -
                 f"batch {row.batch_num} is in stock there with the expiry date {row.expiry_date}"
             )
             yield Problem("expiry_date", message)
+        elif target.batch_num and (
+            expired := expiry_refusal(row.expiry_date, target.inventory_status, today)
+        ):
+            yield Problem("expiry_date", expired)
 
 
 def _are_different(new: str | None, old: str | None) -> bool:

@@ -177,7 +177,7 @@ def receive_line(
     refused = problems or isinstance(draft, InvalidBody)
     ledger.load(targets=targets, movements=0 if refused else len(targets))
     there = {at: row for at, target in enumerate(targets) if (row := ledger.changes.find(target))}
-    problems += rules.of_valid_fields(draft, rules.stock_problems(targets, there))
+    problems += rules.of_valid_fields(draft, rules.stock_problems(targets, there, today))
     draft = ensure_valid(draft, problems)
     rules.ensure_within_tolerance(
         document.entity,

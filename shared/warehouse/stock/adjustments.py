@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.identity.audit import service as audit
+from shared.kernel.calendar_days import day_of
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
@@ -12,6 +13,7 @@ from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.stock.expiry import expiry_refusal
 from shared.warehouse.stock.ledger import Ledger, empty_row
 from shared.warehouse.stock.models import (
     NONE,
@@ -43,11 +45,13 @@ class _AdjustedStock:
     position: KnownPosition
 
 
-def adjust_stock(tx: Transaction, draft: Checked[AdjustmentDraft]) -> Adjustment:
+def adjust_stock(tx: Transaction, draft: Checked[AdjustmentDraft], timezone: str) -> Adjustment:
     """Adjust the stock of one product at one position and record a movement with the reason.
 
     Raises:
-        ValidationFailed: The draft is invalid or names unknown master data; has all problems.
+        ValidationFailed: The draft is invalid or names unknown master data; has all problems. Or
+            expired goods would become available; they have expired when their day in `timezone`
+            has passed.
         Conflict: More stock would be removed than is available.
     """
     ledger = Ledger(tx, reason=draft.reason, receiving=True)
@@ -65,6 +69,7 @@ def adjust_stock(tx: Transaction, draft: Checked[AdjustmentDraft]) -> Adjustment
     if row and (row.position_id, row.inventory_status) != (here.position_id, status):
         row = None
     before = row.qty if row else NONE
+    _ensure_not_expired(draft, row, status, day_of(tx.now_ms, timezone))
     try:
         after = _correct(ledger, draft, row, here, changed)
     except StockRefused as refused:
@@ -90,6 +95,24 @@ def adjust_stock(tx: Transaction, draft: Checked[AdjustmentDraft]) -> Adjustment
     if numbers:
         _record(tx, adjustment)
     return adjustment
+
+
+def _ensure_not_expired(
+    draft: AdjustmentDraft, row: StockRow | None, status: ShelfStatus, today: str
+) -> None:
+    """Raise ValidationFailed when expired goods would become available.
+
+    `row` is the stock with the status `status`, None if there is none.
+    """
+    before, present = (row.qty, row.expiry_date) if row and row.qty else (NONE, None)
+    field, expired = "to_status", None
+    if draft.to_status is not None:
+        expired = expiry_refusal(present, draft.to_status, today)
+    elif draft.increase is not None or (draft.counted_qty or NONE) > before:
+        expiry = draft.expiry_date or (present if draft.batch else None)
+        field, expired = "expiry_date", expiry_refusal(expiry, status, today)
+    if expired:
+        raise ValidationFailed([Problem(field, expired)])
 
 
 def _record(tx: Transaction, made: Adjustment) -> None:

@@ -21,6 +21,7 @@ from shared.kernel.fields import (
     Word,
 )
 from shared.kernel.list_parameters import PeriodParameters, Text
+from shared.warehouse.stock.models import ShelfStatus
 
 MAX_LINES = 1000
 MAX_ARRIVALS = 10
@@ -103,6 +104,10 @@ class ArrivalLine(Input):
     bin_code: Code
     batch: Code | None = None
     serials: Annotated[list[Code], Field(max_length=MAX_SERIALS)] | None = None
+    inventory_status: ShelfStatus | None = Field(
+        default=None,
+        description="Default available. Goods that have expired are refused as available.",
+    )
 
 
 class Arrival(Input):

@@ -1,8 +1,10 @@
 """Dispatch transfer orders, receive their goods at the destination, and close them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 
+from shared.kernel.calendar_days import day_of
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.parallel import run_both
@@ -16,6 +18,7 @@ from shared.warehouse.catalog import service as catalog
 from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.dispatch import mark_dispatched
 from shared.warehouse.picking.models import Pick, StoredPicking
+from shared.warehouse.stock.expiry import expiry_refusal
 from shared.warehouse.stock.ledger import Ledger, empty_row, read_ahead, row_at
 from shared.warehouse.stock.models import MovementCause, MovementType, StockRefused, StockRow
 from shared.warehouse.transfer_orders import progress_rules as rules
@@ -138,14 +141,15 @@ def _in_transit(
 
 
 def receive_transfer_order(
-    tx: Transaction, number: int, arrival: Checked[Arrival]
+    tx: Transaction, number: int, arrival: Checked[Arrival], timezone: str
 ) -> Record[StoredTransferOrder]:
     """Receive goods of an order into stock; with the last of them, raise transfer.received.
 
     Raises:
         NotFound: There is no such order.
         StaleState, Conflict: The order is not in transit.
-        ValidationFailed: The arrival or what it names is invalid; with all problems.
+        ValidationFailed: The arrival or what it names is invalid; with all problems. Or expired
+            goods would become available; they have expired when their day in `timezone` has passed.
         Conflict: More arrives than is in transit.
     """
     record, ledger = run_both(
@@ -162,7 +166,13 @@ def receive_transfer_order(
         message = f"More is received than TO-{order.id} has in transit: {'; '.join(excess)}."
         raise Conflict(message)
     if arrival.lines:
-        _put_into_stock(tx, ledger, order, arrival, known, found)
+        moves = _arrivals(tx, order, arrival, known, found)
+        places = [place for move in moves for place in (move.source, move.target)]
+        ledger.load(targets=places, movements=len(moves))
+        _ensure_not_expired(ledger, moves, day_of(tx.now_ms, timezone))
+        for move in moves:
+            _leave_transit(ledger, "transfer_receipt", move.qty, move.source, move.target)
+        ledger.post()
     received = TRANSFER_ORDERS.replace(tx, record, after)
     if after.status == "received":
         raise_record_event(tx, "transfer.received", views.TRANSFER_ORDER_EVENTS, received)
@@ -205,19 +215,28 @@ def _master_data(
     )
 
 
-def _put_into_stock(  # noqa: PLR0913, PLR0917 - the goods, their destination and master data
+@dataclass(frozen=True, slots=True)
+class _ArrivalMove:
+    """Goods of line `line` of an arrival, from their row in transit to a row at a position."""
+
+    line: int
+    source: StockRow
+    target: StockRow
+    qty: Decimal
+
+
+def _arrivals(
     tx: Transaction,
-    ledger: Ledger,
     order: StoredTransferOrder,
     arrival: Arrival,
     known: rules.ArrivalMasterData,
     found: Mapping[Key, Item],
-) -> None:
-    """Stage that arrived goods are at positions of the destination."""
+) -> list[_ArrivalMove]:
+    """Return the movements of arrived goods to positions of the destination."""
     whs_code = order.destination.code or ""
     warehouse = warehouses.known_warehouses(tx, [whs_code], found)[whs_code]
-    moves: list[tuple[StockRow, StockRow, Decimal]] = []
-    for line in arrival.lines:
+    moves: list[_ArrivalMove] = []
+    for at, line in enumerate(arrival.lines):
         product = known.products[line.item_code]
         serials: Sequence[str | None] = line.serials or [None]
         for serial in serials:
@@ -226,17 +245,28 @@ def _put_into_stock(  # noqa: PLR0913, PLR0917 - the goods, their destination an
                 product,
                 warehouse,
                 known.positions[line.bin_code],
-                status="available",
+                status=line.inventory_status or "available",
                 batch=line.batch,
                 serial=serial,
                 now=tx.now,
             )
-            moves.append((source, target, line.qty if serial is None else Decimal(1)))
-    places = [place for source, target, _ in moves for place in (source, target)]
-    ledger.load(targets=places, movements=len(moves))
-    for source, target, qty in moves:
-        _leave_transit(ledger, "transfer_receipt", qty, source, target)
-    ledger.post()
+            qty = line.qty if serial is None else Decimal(1)
+            moves.append(_ArrivalMove(at, source, target, qty))
+    return moves
+
+
+def _ensure_not_expired(ledger: Ledger, moves: Iterable[_ArrivalMove], today: str) -> None:
+    """Raise ValidationFailed when expired goods would become available."""
+    problems: dict[str, Problem] = {}
+    for move in moves:
+        row = ledger.changes.find(move.source)
+        if expired := expiry_refusal(
+            row.expiry_date if row else None, move.target.inventory_status, today
+        ):
+            field = f"lines.{move.line}.inventory_status"
+            problems.setdefault(field, Problem(field, expired))
+    if problems:
+        raise ValidationFailed(list(problems.values()))
 
 
 def _leave_transit(
