@@ -36,7 +36,12 @@ def list_transfers(
 
 
 @routes.declare(
-    "GET", "/transfers/{id}", "Get a transfer", scope="transfers:read", response=TransferDetail
+    "GET",
+    "/transfers/{id}",
+    "Get a transfer",
+    scope="transfers:read",
+    response=TransferDetail,
+    errors=("gone",),
 )
 def get_transfer(store: Store, request: Request) -> ResourceResponse:
     """Return one transfer with its lines."""
@@ -49,6 +54,7 @@ _WRITE: OperationOptions = {
     "response": TransferDetail,
     "errors": ("conflict",),
 }
+_ONE: OperationOptions = {**_WRITE, "errors": ("conflict", "gone")}
 
 
 @routes.declare(
@@ -74,7 +80,7 @@ def create_transfer(tx: Transaction, request: Request[Checked[TransferDraft]]) -
     "POST",
     "/transfers/{id}/execute",
     "Execute a transfer",
-    _WRITE,
+    _ONE,
     description="pending or error becomes transferred, or error when the goods are not there, with"
     " the reason in `message`. It can then be executed again.",
 )
@@ -87,7 +93,7 @@ def execute_transfer(tx: Transaction, request: Request) -> ResourceResponse:
     "POST",
     "/transfers/{id}/acknowledge",
     "Acknowledge a transfer",
-    _WRITE,
+    _ONE,
     body=ErpAnswer,
     description="Stores the answer of the ERP to a transferred transfer; replaces an earlier one.",
 )
@@ -95,3 +101,16 @@ def acknowledge_transfer(tx: Transaction, request: Request[ErpAnswer]) -> Resour
     """Store the answer of the ERP."""
     record = service.acknowledge_transfer(tx, request.id, request.body)
     return ResourceResponse(views.transfer_in_detail(record))
+
+
+@routes.declare(
+    "DELETE",
+    "/transfers/{id}",
+    "Delete a transfer",
+    _ONE,
+    description="Only while it is pending or error; `conflict` once it is transferred. Its products"
+    " and positions can then be deleted.",
+)
+def delete_transfer(tx: Transaction, request: Request) -> ResourceResponse:
+    """Delete a transfer that was not executed, and return its last state."""
+    return ResourceResponse(views.transfer_in_detail(service.delete_transfer(tx, request.id)))

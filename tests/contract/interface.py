@@ -121,6 +121,7 @@ IMPLIED: Mapping[str, Access] = _read("""
     POST    /pickings/{id}/revert             pickings:write    exits.manage
     POST    /pickings/{id}/synchronize        pickings:write    exits.manage
     POST    /transfers                        transfers:write   inventory.manage
+    DELETE  /transfers/{id}                   transfers:write   inventory.manage
     POST    /transfers/{id}/execute           transfers:write   inventory.manage
     POST    /transfers/{id}/acknowledge       transfers:write   inventory.manage
     GET     /stock-levels                     stocks:read       -

@@ -82,6 +82,9 @@ def transfer_examples(two_warehouses: Prepare, order: Mapping[str, Any]) -> Mapp
             grows={"transfer": 1, **moved},
             events=["transfer.created", "transfer.completed", _STOCK, _STOCK],
         ),
+        "DELETE /transfers/{id}": Example(
+            200, prepare=pending, grows={"transfer": -1}, status_afterwards=410
+        ),
         "POST /transfers/{id}/execute": Example(
             200, prepare=pending, grows=moved, events=["transfer.completed", _STOCK, _STOCK]
         ),

@@ -100,6 +100,18 @@ def execute_transfer(tx: Transaction, number: int) -> Record[StoredTransfer]:
     return changed
 
 
+def delete_transfer(tx: Transaction, number: int) -> Record[StoredTransfer]:
+    """Delete a transfer that was not executed, and return it as it was.
+
+    Its products and positions are no longer referred to. Raises Conflict when it is executed.
+    """
+    record = TRANSFERS.get(tx.store, number)
+    rules.ensure_status(record.entity, "pending", "error")
+    references.release_references(tx, _holder(number))
+    TRANSFERS.remove(tx, record)
+    return record
+
+
 def acknowledge_transfer(tx: Transaction, number: int, answer: ErpAnswer) -> Record[StoredTransfer]:
     """Store the answer of the ERP to a transfer. Raises Conflict until it is executed."""
     record = TRANSFERS.get(tx.store, number)

@@ -260,6 +260,14 @@ def two_executions_of_one_transfer(stack: Stack) -> Acts:
     return [execute, execute]
 
 
+def deletions_of_a_transfer_during_its_execution(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("BRICK", 5)
+    number = _transfer(warehouse, 2, "A-01", execute=False).data["id"]
+    delete = lambda: warehouse.erp.delete(f"/transfers/{number}")  # noqa: E731
+    return [lambda: warehouse.erp.post(f"/transfers/{number}/execute"), delete, delete]
+
+
 def transfer_during_the_deletion_of_the_position(stack: Stack) -> Acts:
     warehouse = _warehouse(stack)
     warehouse.stock("BRICK", 5)
@@ -392,6 +400,7 @@ SCENARIOS: list[Callable[[Stack], Acts]] = [
     two_transfers_to_an_empty_position,
     transfer_during_allocation,
     two_executions_of_one_transfer,
+    deletions_of_a_transfer_during_its_execution,
     transfer_during_the_deletion_of_the_position,
     pick_and_cancellation_of_a_transfer_order,
     two_releases_of_one_transfer_order,

@@ -1,5 +1,7 @@
 """Transfers of stock between positions and between warehouses."""
 
+import pytest
+
 from tests.faults import AwsFaults
 from tests.integration.transfers.bodies import PATH, body, problems, stored_items
 from tests.stack import Stack
@@ -305,3 +307,56 @@ def test_transfer_takes_six_round_trips(yards: WarehouseScenario, aws_faults: Aw
             assert yards.erp.post(PATH, body({"qty": 1}), key=key).status == 201
 
     assert seen.round_trips <= 6
+
+
+@pytest.mark.parametrize("status", ["pending", "error"])
+def test_deleted_transfer_is_gone_and_frees_its_master_data(
+    status: str, yards: WarehouseScenario, stack: Stack
+) -> None:
+    yards.erp.post("/products", {"item_code": "SAND", "name": "Sand"})
+    move = {"item_code": "SAND", "qty": 1, "from_bin": "F-01"}
+    path = (
+        f"{PATH}/{yards.erp.post(PATH, body(move, to_warehouse='SHOP', execute=False)).data['id']}"
+    )
+    if status == "error":
+        yards.erp.post(f"{path}/execute")
+    shown = yards.erp.get(path).data
+    assert shown["status"] == status
+    named = {
+        "/products": {"item_code": "SAND"},
+        "/warehouse-positions": {"warehouse": "SHOP", "bin_code": "B-01"},
+    }
+    paths = [
+        f"{one}/{yards.erp.get(one, query=query).data[0]['id']}" for one, query in named.items()
+    ]
+    assert [yards.erp.delete(one).status for one in paths] == [409, 409]
+
+    first, again = yards.erp.delete(path, key="end"), yards.erp.delete(path, key="end")
+
+    assert (first.status, first.data) == (200, shown)
+    assert (again.status, again.data) == (200, shown)
+    assert again.headers["Idempotent-Replayed"] == "true"
+    attempts = [
+        yards.erp.get(path),
+        yards.erp.delete(path),
+        yards.erp.post(f"{path}/execute"),
+        yards.erp.post(f"{path}/acknowledge", {"sap_status": "sent"}),
+    ]
+    assert [(answer.status, answer.code) for answer in attempts] == [(410, "gone")] * 4
+    for query in ({}, {"status": status}, {"from_warehouse": "YARD"}):
+        assert yards.erp.get(PATH, query=query).json()["meta"]["total"] == 0
+    assert [yards.erp.delete(one).status for one in paths] == [200, 200]
+    assert events(stack) == ["transfer.created"]
+    assert_invariants(stack.store())
+
+
+def test_transferred_transfer_cannot_be_deleted(yards: WarehouseScenario, stack: Stack) -> None:
+    number = yards.erp.post(PATH, body()).data["id"]
+
+    refused = yards.erp.delete(f"{PATH}/{number}")
+
+    assert (refused.status, refused.code) == (409, "conflict")
+    assert f"Transfer {number} is transferred" in refused.json()["message"]
+    assert yards.erp.get(f"{PATH}/{number}").status == 200
+    assert yards.erp.delete(f"{PATH}/{number + 1}").status == 404
+    assert_invariants(stack.store())
