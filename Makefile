@@ -46,8 +46,8 @@ clean: $(READY) ## Stop the local stack, and remove its data and all build produ
 	@rm -rf .aws-sam .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 .PHONY: demo
-demo: $(READY) ## Run a demo of all features against the local stack, and print its steps as a table.
-	@python -m local.demo
+demo: $(READY) ## Run a demo of all features against the local stack, and print its steps (TENANT=acme).
+	@python -m local.demo $(if $(TENANT),--tenant $(TENANT))
 
 .PHONY: listen
 listen: $(READY) ## Receive webhooks of a tenant and print its events (TENANT=acme PORT=8787).

@@ -1,26 +1,29 @@
 """Run the demo of a warehouse against the local stack, and print its steps as a table."""
 
 import argparse
-import json
-import os
 import sys
 import uuid
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import httpx
+from botocore.exceptions import BotoCoreError
 from rich.console import Console
 
 from examples.stowage_client import Stowage
 from local.demo_access import run_access_demo
 from local.demo_imports import TenantBucket, run_imports_demo
-from local.demo_session import Demo
+from local.demo_places import ORIGIN, ensure_places
+from local.demo_session import Demo, DemoFailed
 from local.demo_warehouse import run_warehouse_demo
 from local.demo_webhooks import run_webhooks_demo
-from local.settings import aws_environment
+from local.server import LocalRunFailed
+from local.settings import STACK_FILE
+from local.tenant_access import LocalTenant, RunningStack, find_stack, tenant_access
+from shared.identity.tenancy.tenant import WEBHOOKS
 
-STACK = Path(".local/stack.json")
 CONCURRENCY = 20
 
 
@@ -29,19 +32,20 @@ def _codes(body: Any) -> str:
 
 
 def run_demo(demo: Demo, bucket: TenantBucket) -> None:
-    """Run the steps of the demo; every run creates a few more products and documents."""
+    """Run the steps of the demo in any tenant, with warehouses and products of its own.
+
+    Every run creates a few more products and documents. Parts that the plan or the modules of the
+    tenant exclude are skipped.
+    """
     run = uuid.uuid4().hex[:8]
-    warehouses = demo.step(
-        "List the warehouses", demo.send("GET", "/warehouses"), 200,
+    settings = demo.call("GET", "/settings")
+    ensure_places(demo)
+    demo.step(
+        "List the warehouses", demo.send("GET", "/warehouses", params={"per_page": 5}), 200,
         lambda body: ", ".join(
             f"{each['whs_code']} ({each['positions_count']} positions)" for each in body["data"]
         ),
-    )["data"]  # fmt: skip
-    products = demo.step(
-        "Search the catalog for cable",
-        demo.send("GET", "/products", params={"search": "cable", "per_page": 3}), 200,
-        lambda body: f"{_codes(body)} … of {body['meta']['total']} products",
-    )["data"]  # fmt: skip
+    )  # fmt: skip
     demo.step(
         "Create a product",
         demo.send(
@@ -50,12 +54,24 @@ def run_demo(demo: Demo, bucket: TenantBucket) -> None:
         201,
         lambda body: f"product {body['data']['id']}",
     )
-    _idempotent_order(demo, run, warehouses[0]["whs_code"], products)
-    _concurrent_orders(demo, run, warehouses[0]["whs_code"], products)
+    demo.call("POST", "/products", {"item_code": f"DEMO-{run}-DUCT", "name": "Cable duct, demo"})
+    products = demo.step(
+        "Search the catalog for it",
+        demo.send("GET", "/products", params={"search": f"demo-{run}", "per_page": 3}), 200,
+        lambda body: f"{_codes(body)}: {body['meta']['total']} products",
+    )["data"]  # fmt: skip
+    _idempotent_order(demo, run, products)
+    _concurrent_orders(demo, run, products)
     _invalid_order(demo, run)
-    run_imports_demo(demo, run, bucket)
-    run_webhooks_demo(demo, run)
-    run_warehouse_demo(demo, run)
+    if settings["modules"]["bulk_import"]:
+        run_imports_demo(demo, run, bucket)
+    else:
+        demo.skip("Import files", "the module is disabled")
+    if WEBHOOKS in settings["features"]:
+        run_webhooks_demo(demo, run)
+    else:
+        demo.skip("Receive webhooks", f"the plan {settings['plan']} has none")
+    run_warehouse_demo(demo, run, settings["modules"])
     demo.step(
         "List the newest open sales orders",
         demo.send("GET", "/exit-documents", params={"status": "open", "per_page": 3}), 200,
@@ -64,14 +80,14 @@ def run_demo(demo: Demo, bucket: TenantBucket) -> None:
     )  # fmt: skip
 
 
-def _idempotent_order(demo: Demo, run: str, warehouse: str, products: list[dict[str, Any]]) -> None:
+def _idempotent_order(demo: Demo, run: str, products: list[dict[str, Any]]) -> None:
     order = {
         "external_ref": f"PO-{run}",
         "type": "Orden de compra",
         "doc_date": "01/03/2026",
         "partner_code": "V-100",
         "partner_name": "Harbour Cables Ltd",
-        "warehouse_code": warehouse,
+        "warehouse_code": ORIGIN,
         "lines": [{"item_code": product["item_code"], "qty": 12} for product in products],
     }
     key = str(uuid.uuid4())
@@ -100,15 +116,13 @@ def _idempotent_order(demo: Demo, run: str, warehouse: str, products: list[dict[
     )  # fmt: skip
 
 
-def _concurrent_orders(
-    demo: Demo, run: str, warehouse: str, products: list[dict[str, Any]]
-) -> None:
+def _concurrent_orders(demo: Demo, run: str, products: list[dict[str, Any]]) -> None:
     order = {
         "external_ref": f"SO-{run}",
         "type": "sale_order",
         "doc_date": "2026-03-01",
         "partner_code": "C-200",
-        "warehouse_code": warehouse,
+        "warehouse_code": ORIGIN,
         "priority": "Alta",
         "lines": [{"item_code": products[0]["item_code"], "qty": 10}],
     }
@@ -143,24 +157,38 @@ def _invalid_order(demo: Demo, run: str) -> None:
     )  # fmt: skip
 
 
-def main() -> int:
-    """Run the demo against the stack of .local/stack.json; return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tenant", default="acme", help="tenant to use (default: acme)")
-    arguments = parser.parse_args()
-    if not STACK.exists():
-        print("There is no local stack. Start it with `make run` or `make run DETACH=1`.")
-        return 1
-    stack = json.loads(STACK.read_text())
-    tenant = stack["tenants"][arguments.tenant]
-    os.environ.update(aws_environment(stack["endpoint_url"]))
+def _run(tenant: LocalTenant, stack: RunningStack) -> bool:
+    """Run the demo in a tenant, print its steps and return whether all succeeded."""
+    tenant.request_token()
     with httpx.Client(timeout=60) as http:
-        demo = Demo(Stowage(tenant["base_url"], tenant["client_id"], tenant["client_secret"], http))
-        run_demo(demo, TenantBucket(stack["import_bucket"], arguments.tenant))
-        run = uuid.uuid4().hex[:8]
-        run_access_demo(demo, run, http, arguments.tenant, stack["tenants"]["mini"])
+        demo = Demo(Stowage(tenant.base_url, tenant.client_id, tenant.client_secret, http))
+        try:
+            run_demo(demo, TenantBucket(stack.import_bucket, tenant.slug))
+            essentials = stack.tenants.get("mini")
+            run_access_demo(demo, uuid.uuid4().hex[:8], http, tenant.slug, essentials)
+        except DemoFailed as failure:
+            demo.check("The demo cannot continue", str(failure), passed=False)
+        except (httpx.TransportError, BotoCoreError) as error:
+            raise LocalRunFailed(
+                "The local stack stopped responding during the demo: run `make run` first."
+            ) from error
     Console(width=None if sys.stdout.isatty() else 140).print(demo.table())
-    return 0 if demo.succeeded else 1
+    return demo.succeeded
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the demo against the local stack; return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m local.demo", description=__doc__)
+    parser.add_argument("--tenant", default="acme", help="tenant to use (default: acme)")
+    parser.add_argument("--stack", type=Path, default=STACK_FILE, help=argparse.SUPPRESS)
+    chosen = parser.parse_args(arguments)
+    try:
+        stack = find_stack(chosen.stack)
+        with tenant_access(stack, chosen.tenant) as tenant:
+            return 0 if _run(tenant, stack) else 1
+    except LocalRunFailed as problem:
+        print(problem, file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 from openpyxl import load_workbook
 
+from local.demo_places import ORIGIN
 from local.demo_session import Demo, DemoFailed
 from shared.kernel.aws import client
 
@@ -25,9 +26,9 @@ DEMO-{run}-TIE,"Cable tie 300 mm, demo",no
 """
 _ORDERS = """\
 Reference;Type;Document date;Client code;Warehouse;Item code;Quantity
-SO-S1-{run};Sales order;02/03/2026;C-200;CEN;DEMO-{run}-LUG;12,5
-SO-S2-{run};Sales order;02/03/2026;C-200;CEN;DEMO-{run}-LUG;3
-SO-S1-{run};Sales order;02/03/2026;C-200;CEN;DEMO-{run};1
+SO-S1-{run};Sales order;02/03/2026;C-200;{warehouse};DEMO-{run}-LUG;12,5
+SO-S2-{run};Sales order;02/03/2026;C-200;{warehouse};DEMO-{run}-LUG;3
+SO-S1-{run};Sales order;02/03/2026;C-200;{warehouse};DEMO-{run};1
 """
 
 
@@ -105,7 +106,7 @@ def _errors(report: httpx.Response) -> list[str]:
 
 def _drop(demo: Demo, run: str, bucket: TenantBucket) -> None:
     name = f"exit_documents/orders-{run}.csv"
-    bucket.put(f"drop/{name}", _ORDERS.format(run=run).encode())
+    bucket.put(f"drop/{name}", _ORDERS.format(run=run, warehouse=ORIGIN).encode())
     one = json.loads(bucket.await_file(f"drop/{name}.result.json"))
     demo.check(
         "Drop a file of orders into the import bucket",

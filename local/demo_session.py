@@ -77,6 +77,10 @@ class Demo:
         """Add a row for a result of several calls; `passed` says whether it is as expected."""
         self.rows.append((title, "", outcome, passed))
 
+    def skip(self, title: str, reason: str) -> None:
+        """Add a row for a part of the demo that the tenant cannot use."""
+        self.rows.append((title, "", f"skipped: {reason}", True))
+
     def table(self) -> Table:
         """Return all rows as a table."""
         table = Table(title="Stowage demo", show_lines=False)

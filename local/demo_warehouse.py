@@ -1,24 +1,29 @@
 """Demo of warehouse operations, from receiving to dispatch, and a check of the stock ledger."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from local.demo_places import DESTINATION, ORIGIN, RECEIVING_BIN, SHELF_BINS
 from local.demo_session import Demo
 
 _WAVE_ORDERS = 10
-_RECEIVING_BIN, _SHELF_BINS = "REC-01", ("A-01-1-01", "A-01-2-01")
-_DESTINATION_BIN = "REC-01"
 
 
-def run_warehouse_demo(demo: Demo, run: str) -> None:
-    """Take three new products through two warehouses."""
+def run_warehouse_demo(demo: Demo, run: str, modules: Mapping[str, bool]) -> None:
+    """Take three new products through two warehouses; `modules` are those of the tenant."""
     plain, batched, serialled = _create_products(demo, run)
     _receive(demo, run, plain, batched, serialled)
     _put_away(demo, plain, batched, serialled)
     _ship(demo, run, batched, serialled)
-    _transfer_order(demo, run, plain)
-    _wave(demo, run, plain)
+    if modules["transfer_orders"]:
+        _transfer_order(demo, run, plain)
+    else:
+        demo.skip("A transfer order from Birmingham to Dublin", "the module is disabled")
+    if modules["waves"]:
+        _wave(demo, run, plain)
+    else:
+        demo.skip(f"A wave of {_WAVE_ORDERS} orders", "the module is disabled")
     _check_stock(demo, (plain, batched, serialled))
 
 
@@ -37,7 +42,7 @@ def _receive(demo: Demo, run: str, plain: str, batched: str, serialled: str) -> 
         "type": "purchase_order",
         "doc_date": "2026-03-01",
         "partner_code": "V-100",
-        "warehouse_code": "CEN",
+        "warehouse_code": ORIGIN,
         "lines": [
             {"item_code": plain, "qty": 100},
             {"item_code": batched, "qty": 40},
@@ -58,17 +63,17 @@ def _receive(demo: Demo, run: str, plain: str, batched: str, serialled: str) -> 
         {"item_code": serialled, "qty": 3, "serials": [f"{run}-{n}" for n in range(3)]},
     )
     for line in goods:
-        demo.call("POST", f"{path}/lines", {**line, "bin_code": _RECEIVING_BIN})
+        demo.call("POST", f"{path}/lines", {**line, "bin_code": RECEIVING_BIN})
     demo.step(
         "Receive 95 of 100 ordered clips",
         demo.send(
             "POST", f"{path}/lines",
-            json={"item_code": plain, "qty": 95, "bin_code": _RECEIVING_BIN},
+            json={"item_code": plain, "qty": 95, "bin_code": RECEIVING_BIN},
         ), 200, lambda body: f"{len(body['data']['lines'])} lines received",
     )  # fmt: skip
-    excess = {"item_code": plain, "qty": 6, "bin_code": _RECEIVING_BIN}
+    excess = {"item_code": plain, "qty": 1_000_000, "bin_code": RECEIVING_BIN}
     demo.step(
-        "Six more are refused: only five are open",
+        "A million more are refused: only five are open",
         demo.send("POST", f"{path}/lines", json=excess), 409,
         lambda body: f"{body['error']['code']}: {body['message']}",
     )  # fmt: skip
@@ -76,7 +81,7 @@ def _receive(demo: Demo, run: str, plain: str, batched: str, serialled: str) -> 
         "item_code": serialled,
         "qty": 1,
         "serials": [f"{run}-0"],
-        "bin_code": _RECEIVING_BIN,
+        "bin_code": RECEIVING_BIN,
     }
     demo.step(
         "A serial number that is already in stock is refused",
@@ -96,19 +101,19 @@ def _put_away(demo: Demo, plain: str, batched: str, serialled: str) -> None:
     def moved(item_code: str, qty: int, to_bin: str, **more: Any) -> dict[str, Any]:
         return {
             "item_code": item_code, "qty": qty,
-            "from_bin": _RECEIVING_BIN, "to_bin": to_bin, **more,
+            "from_bin": RECEIVING_BIN, "to_bin": to_bin, **more,
         }  # fmt: skip
 
     serials = [
         row["serial_number"] for row in demo.list_all("/stocks", item_code=serialled, status="in")
     ]
     lines = [
-        moved(plain, 95, _SHELF_BINS[0]),
-        moved(batched, 25, _SHELF_BINS[0], batch="LATE"),
-        moved(batched, 15, _SHELF_BINS[1], batch="SOON"),
-        moved(serialled, 3, _SHELF_BINS[0], serials=serials),
+        moved(plain, 95, SHELF_BINS[0]),
+        moved(batched, 25, SHELF_BINS[0], batch="LATE"),
+        moved(batched, 15, SHELF_BINS[1], batch="SOON"),
+        moved(serialled, 3, SHELF_BINS[0], serials=serials),
     ]
-    body = {"from_warehouse": "CEN", "to_warehouse": "CEN", "reason": "Put away", "lines": lines}
+    body = {"from_warehouse": ORIGIN, "to_warehouse": ORIGIN, "reason": "Put away", "lines": lines}
     demo.step(
         "Put the goods away from the dock to the shelves",
         demo.send("POST", "/transfers", json=body), 201,
@@ -122,7 +127,7 @@ def _ship(demo: Demo, run: str, batched: str, serialled: str) -> None:
         "type": "sale_order",
         "doc_date": "2026-03-02",
         "partner_code": "C-200",
-        "warehouse_code": "CEN",
+        "warehouse_code": ORIGIN,
         "lines": [{"item_code": batched, "qty": 20}, {"item_code": serialled, "qty": 1}],
     }
     document = demo.call("POST", "/exit-documents", order)
@@ -164,8 +169,8 @@ def _ship(demo: Demo, run: str, batched: str, serialled: str) -> None:
 
 def _transfer_order(demo: Demo, run: str, plain: str) -> None:
     body = {
-        "from_warehouse": "CEN",
-        "to_warehouse": "DUB",
+        "from_warehouse": ORIGIN,
+        "to_warehouse": DESTINATION,
         "external_ref": f"TO-F-{run}",
         "release": True,
         "picker_id": 7,
@@ -173,14 +178,15 @@ def _transfer_order(demo: Demo, run: str, plain: str) -> None:
     }
     order = demo.call("POST", "/transfer-orders", body)
     path = f"/transfer-orders/{order['id']}"
-    demo.call("POST", f"{path}/picks", {"item_code": plain, "qty": 30, "bin_code": _SHELF_BINS[0]})
+    demo.call("POST", f"{path}/picks", {"item_code": plain, "qty": 30, "bin_code": SHELF_BINS[0]})
     demo.call("POST", f"{path}/dispatch", {"seal_number": "S-10442", "vehicle_plate": "DEMO 1"})
     demo.step(
         "A transfer order is in transit from Birmingham to Dublin",
-        demo.send("GET", "/stock-levels", params={"item_code": plain, "warehouse": "DUB"}), 200,
+        demo.send("GET", "/stock-levels", params={"item_code": plain, "warehouse": DESTINATION}),
+        200,
         lambda answer: "on hand {on_hand}, in transit {in_transit}".format(**answer["data"][0]),
-    )  # fmt: skip
-    arrived = [{"item_code": plain, "qty": 28, "bin_code": _DESTINATION_BIN}]
+    )
+    arrived = [{"item_code": plain, "qty": 28, "bin_code": RECEIVING_BIN}]
     demo.step(
         "Receive 28 of 30 units in Dublin",
         demo.send("POST", f"{path}/receive", json={"lines": arrived, "final": True}), 200,
@@ -204,7 +210,7 @@ def _wave(demo: Demo, run: str, plain: str) -> None:
             "type": "sale_order",
             "doc_date": "2026-03-02",
             "partner_code": "C-200",
-            "warehouse_code": "CEN",
+            "warehouse_code": ORIGIN,
             "lines": [{"item_code": plain, "qty": 4}],
         }
         document = demo.call("POST", "/exit-documents", order)
@@ -213,7 +219,7 @@ def _wave(demo: Demo, run: str, plain: str) -> None:
     wave = demo.call(
         "POST",
         "/waves",
-        {"warehouse_code": "CEN", "strategy": "batch", "picking_ids": pickings},
+        {"warehouse_code": ORIGIN, "strategy": "batch", "picking_ids": pickings},
     )
     path = f"/waves/{wave['id']}"
     demo.call("POST", f"{path}/plan")
@@ -225,7 +231,7 @@ def _wave(demo: Demo, run: str, plain: str) -> None:
     )  # fmt: skip
     for picking in pickings:
         demo.call("POST", f"/pickings/{picking}/start")
-        taken = {"item_code": plain, "qty": 4, "bin_code": _SHELF_BINS[0]}
+        taken = {"item_code": plain, "qty": 4, "bin_code": SHELF_BINS[0]}
         demo.call("POST", f"/pickings/{picking}/picks", taken)
         demo.call("POST", f"/pickings/{picking}/finalize")
     demo.step(

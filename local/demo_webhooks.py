@@ -5,7 +5,10 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
+import httpx
+
 from examples.webhooks.verify import BadSignatureError, verify
+from local.demo_places import ORIGIN, RECEIVING_BIN
 from local.demo_session import Demo, DemoFailed
 from local.webhook_endpoint import CannedResponse, LocalEndpoint, ReceivedRequest, running_endpoint
 
@@ -26,9 +29,12 @@ _REJECTED_URLS = {
 def run_webhooks_demo(demo: Demo, run: str) -> None:
     """Subscribe, receive goods, and show how deliveries succeed and fail."""
     with running_endpoint() as endpoint:
+        subscribed = demo.send("POST", "/webhooks", json={"url": endpoint.url, "events": _KINDS})
+        if subscribed.status_code == httpx.codes.PAYMENT_REQUIRED:
+            demo.skip("Subscribe to events of received goods", subscribed.json()["message"])
+            return
         webhook = demo.step(
-            "Subscribe to events of received goods",
-            demo.send("POST", "/webhooks", json={"url": endpoint.url, "events": _KINDS}), 201,
+            "Subscribe to events of received goods", subscribed, 201,
             lambda body: f"subscription {body['data']['id']} with its secret",
         )["data"]  # fmt: skip
         path = f"/webhooks/{webhook['id']}"
@@ -59,13 +65,13 @@ def _receive_goods(demo: Demo, run: str, endpoint: LocalEndpoint, secret: str) -
         "type": "purchase_order",
         "doc_date": "2026-03-01",
         "partner_code": "V-100",
-        "warehouse_code": "CEN",
+        "warehouse_code": ORIGIN,
         "lines": [{"item_code": code, "qty": 5}],
     }
     document = demo.call("POST", "/entry-documents", order)
     receipt = demo.call("POST", "/receipts", {"document_id": document["id"]})
     demo.call("POST", f"/receipts/{receipt['id']}/start")
-    line = {"item_code": code, "qty": 5, "bin_code": "REC-01"}
+    line = {"item_code": code, "qty": 5, "bin_code": RECEIVING_BIN}
     demo.call("POST", f"/receipts/{receipt['id']}/lines", line)
     demo.call("POST", f"/receipts/{receipt['id']}/finalize")
 

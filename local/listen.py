@@ -12,7 +12,6 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields
 from pathlib import Path
 
 import httpx
@@ -30,6 +29,7 @@ from examples.webhooks.receiver import (
 )
 from local.server import LocalRunFailed
 from local.settings import STACK_FILE
+from local.tenant_access import LocalTenant, pick_tenant
 from shared.integration.webhooks.signatures import new_secret
 from shared.kernel.events.kinds import EVENT_KINDS
 
@@ -48,23 +48,6 @@ _POLL_SECONDS = 0.2
 """Interval at which a received signal is checked."""
 
 
-@dataclass(frozen=True, slots=True)
-class LocalTenant:
-    """A tenant of the local stack with the credentials of an API client."""
-
-    slug: str
-    plan: str
-    base_url: str
-    client_id: str
-    client_secret: str
-
-    def client(self, http: httpx.Client) -> Stowage:
-        """Return an API client. It retries without delay: the stack is on this machine."""
-        return Stowage(
-            self.base_url, self.client_id, self.client_secret, http, sleep=lambda _: None
-        )
-
-
 def find_tenant(stack: Path, slug: str) -> LocalTenant:
     """Read a tenant from the file that the local stack writes.
 
@@ -77,12 +60,7 @@ def find_tenant(stack: Path, slug: str) -> LocalTenant:
     """
     if not stack.exists():
         raise LocalRunFailed("No stack is running. Start it with `make run`.")
-    tenants = json.loads(stack.read_text())["tenants"]
-    if slug not in tenants:
-        raise LocalRunFailed(f"Tenant {slug} does not exist. Tenants: {', '.join(tenants)}.")
-    names = {field.name for field in fields(LocalTenant)}
-    values = {name: value for name, value in tenants[slug].items() if name in names}
-    return LocalTenant(slug, **values)
+    return pick_tenant(json.loads(stack.read_text())["tenants"], slug)
 
 
 def listen(tenant: LocalTenant, port: int, console: Console) -> None:

@@ -10,6 +10,7 @@ import time
 import uuid
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -20,7 +21,10 @@ import click
 import httpx
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-ROOT = Path(__file__).parents[1]
+from local.server import LocalRunFailed
+from local.settings import ROOT, STACK_FILE
+from local.tenant_access import find_stack, tenant_access
+
 ACME = ROOT / "sample" / "acme"
 
 type Body = dict[str, Any]
@@ -328,32 +332,24 @@ def progress_bar() -> Progress:
     )
 
 
-def _credentials(stack_file: Path, tenant: str) -> tuple[str, str]:
+@contextmanager
+def _credentials(stack_file: Path, tenant: str) -> Iterator[tuple[str, str]]:
+    """Yield the address of a tenant of the local stack and an access token."""
     try:
-        entry = json.loads(stack_file.read_text(encoding="utf-8"))["tenants"][tenant]
-    except FileNotFoundError as error:
-        raise click.ClickException(f"{stack_file} does not exist. Run `make run` first.") from error
-    except KeyError as error:
-        raise click.ClickException(f"{stack_file} contains no tenant {tenant}.") from error
-    answer = httpx.post(
-        f"{entry['base_url']}/oauth/token",
-        data={"grant_type": "client_credentials"},
-        auth=(entry["client_id"], entry["client_secret"]),
-        timeout=60.0,
-    )
-    if not answer.is_success:
-        raise click.ClickException(
-            f"The token request failed: {answer.status_code} {answer.text[:200]}"
-        )
-    return entry["base_url"], answer.json()["access_token"]
+        with tenant_access(find_stack(stack_file), tenant) as known:
+            yield known.base_url, known.request_token()
+    except LocalRunFailed as problem:
+        raise click.ClickException(str(problem)) from problem
 
 
 @click.command()
-@click.option("--tenant", default="acme", show_default=True, help="Tenant of the local stack.")
+@click.option(
+    "--tenant", default="acme", show_default=True, help="Tenant of the local stack, any by name."
+)
 @click.option(
     "--stack-file",
     type=click.Path(path_type=Path, dir_okay=False),
-    default=ROOT / ".local" / "stack.json",
+    default=STACK_FILE,
     help="File with the addresses and credentials of `make run`.  [default: .local/stack.json]",
 )
 @click.option(
@@ -361,7 +357,7 @@ def _credentials(stack_file: Path, tenant: str) -> tuple[str, str]:
     help="Address of another deployment; its access token is read from $STOWAGE_TOKEN.",
 )
 def main(tenant: str, stack_file: Path, base_url: str | None) -> None:
-    """Load the sample data of `sample/acme` through the API.
+    """Load the sample data of `sample/acme` into a tenant through the API.
 
     Existing records are left unchanged, so an interrupted run can be repeated.
     """
@@ -369,8 +365,13 @@ def main(tenant: str, stack_file: Path, base_url: str | None) -> None:
         token = os.environ.get("STOWAGE_TOKEN", "")
         if not token:
             raise click.UsageError("--base-url needs an access token in $STOWAGE_TOKEN.")
+        _load_and_report(base_url, token)
     else:
-        base_url, token = _credentials(stack_file, tenant)
+        with _credentials(stack_file, tenant) as known:
+            _load_and_report(*known)
+
+
+def _load_and_report(base_url: str, token: str) -> None:
     try:
         results = load(base_url, token)
     except SampleLoadError as error:

@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ _ORDER_ACTIONS: Mapping[str, Sequence[str]] = {
 
 
 def run(base_url: str, token: str) -> list[LoadResult]:
-    """Do the sample operations in a tenant that has the sample data.
+    """Do the sample operations in a tenant that has the sample data, besides any other work.
 
     Raises:
         SampleLoadError: An operation was refused.
@@ -137,17 +138,34 @@ class SampleOperations:
     # Stock
 
     def _adjust(self, body: Body) -> bool:
-        if self._exists("/stock-movements", type=_movement_type(body), item_code=body["item_code"]):
+        movements = self._list(
+            "/stock-movements", type=_movement_type(body), item_code=body["item_code"]
+        )
+        if any(movement["reason"] == body["reason"] for movement in movements):
             return False
         self._post("/stock-adjustments", body)
         return True
 
     def _transfer(self, body: Body) -> bool:
-        status = "pending" if body.get("execute") is False else "transferred"
-        if self._exists("/transfers", status=status):
+        if self._is_transferred(body) or self._is_waiting(body):
             return False
         self._post("/transfers", body)
         return True
+
+    def _is_transferred(self, body: Body) -> bool:
+        first = body["lines"][0]
+        query = {name: first[name] for name in ("item_code", "from_bin", "to_bin")}
+        movements = self._list("/stock-movements", type="transfer", **query)
+        return any(movement["reason"] == body["reason"] for movement in movements)
+
+    def _is_waiting(self, body: Body) -> bool:
+        """Return whether a transfer with the first line of `body` was not executed so far."""
+        first = body["lines"][0]
+        return any(
+            first.items() <= self._get(f"/transfers/{row['id']}")["lines"][0].items()
+            for status in ("pending", "error")
+            for row in self._list("/transfers", status=status)
+        )
 
     # Transfer orders
 
@@ -218,26 +236,24 @@ class SampleOperations:
     # Waves
 
     def _wave(self, task: Body) -> bool:
-        if self._exists("/waves"):
-            return False
         pickings = [
             found["id"]
             for reference in task["external_refs"]
             for found in self._list("/pickings", external_ref=reference)
         ]
-        wave = self._post("/waves", task["wave"] | {"picking_ids": pickings})
+        body = task["wave"] | {"picking_ids": pickings}
+        answer = write(self.client, "POST", "/waves", body)
+        if answer.status_code == HTTPStatus.CONFLICT:
+            return False  # The pickings are in a wave, or have ended.
+        wave = _data("/waves", body, answer)
         for action in ("plan", "release"):
             self._post(f"/waves/{wave['id']}/{action}")
-        return True
+        return "Idempotent-Replayed" not in answer.headers
 
     # API
 
     def _post(self, path: str, body: Body | None = None) -> Body:
-        answer = write(self.client, "POST", path, body or {})
-        if not answer.is_success:
-            raise SampleLoadError(f"{path} {body}: {describe_error(answer)}")
-        data: Body = answer.json()["data"]
-        return data
+        return _data(path, body, write(self.client, "POST", path, body or {}))
 
     def _get(self, path: str) -> Body:
         answer = read_one(self.client, path)
@@ -264,6 +280,14 @@ class SampleOperations:
     def _products(self) -> dict[str, dict[str, str]]:
         text = (self.folder / "products.csv").read_text(encoding="utf-8")
         return {row["item_code"]: row for row in csv.DictReader(text.splitlines())}
+
+
+def _data(path: str, body: Body | None, answer: httpx.Response) -> Body:
+    """Return the resource of an answer; raise SampleLoadError when the request was refused."""
+    if not answer.is_success:
+        raise SampleLoadError(f"{path} {body}: {describe_error(answer)}")
+    data: Body = answer.json()["data"]
+    return data
 
 
 def _movement_type(body: Body) -> str:
