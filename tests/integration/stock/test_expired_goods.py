@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from tests.stock_invariants import assert_invariants
 from tests.transfer_scenario import TransferScenario
 
 EXPIRED = "2020-12-31"
-GOODS = {"item_code": "CEMENT", "batch": "L1", "expiry_date": EXPIRED}
+GOODS: Mapping[str, Any] = {"item_code": "CEMENT", "batch": "L1", "expiry_date": EXPIRED}
 SET_APART = ("quarantine", "damaged", "blocked")
 
 
@@ -41,8 +42,8 @@ def test_expired_goods_are_received_only_when_set_apart(
     number = receiving.started(receiving.order({"item_code": "CEMENT", "qty": 3}))
 
     with nothing_changes(stack):
-        for status in ({}, {"inventory_status": None}, {"inventory_status": "available"}):
-            refused = receiving.receive(number, 1, **GOODS, **status)
+        for chosen in ({}, {"inventory_status": None}, {"inventory_status": "available"}):
+            refused = receiving.receive(number, 1, **{**GOODS, **chosen})
             assert _refused_field(refused) == "expiry_date"
     for status in SET_APART:
         assert receiving.receive(number, 1, **GOODS, inventory_status=status).status == 200
@@ -53,7 +54,7 @@ def test_expired_goods_are_received_only_when_set_apart(
 
 def test_expiry_date_of_the_document_counts_too(receiving: ReceivingScenario) -> None:
     number = receiving.started(receiving.order({**GOODS, "qty": 2}))
-    goods = {"item_code": "CEMENT", "batch": "L1"}
+    goods: Mapping[str, Any] = {"item_code": "CEMENT", "batch": "L1"}
 
     refused = receiving.receive(number, 1, **goods)
     taken = receiving.receive(number, 1, **goods, inventory_status="blocked")
