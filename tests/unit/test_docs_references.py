@@ -1,0 +1,145 @@
+"""What the pages name exists: files, anchors, make targets, commands, routes, codes and rights."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from cli.main import main as stowage
+from shared.identity.auth.scopes import PERMISSIONS, SCOPES
+from shared.kernel.errors import CODES
+
+ROOT = Path(__file__).parents[2]
+_GENERATED = {"THIRD-PARTY.md", "figures.md"}
+PAGES = {
+    path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+    for pattern in ("*.md", "docs/*.md", "sample/*.md", "examples/**/*.md", ".github/**/*.md")
+    for path in ROOT.glob(pattern)
+    if path.name not in _GENERATED
+}
+_OAUTH_CODES = {
+    "invalid_client", "invalid_grant", "invalid_request", "invalid_scope", "unauthorized_client",
+    "unsupported_grant_type",
+}  # fmt: skip
+"""Codes of RFC 6749, which the token routes answer outside the error envelope."""
+_FOLDERS = "shared|functions|tests|tools|local|operations|cli|docs|sample|examples|layers"
+
+type Check = Callable[[str, str], Iterator[str]]
+
+
+def _anchors(text: str) -> set[str]:
+    found = set(re.findall(r'<a id="([^"]+)"', text))
+    for title in re.findall(r"^#+ (.+)$", text, re.MULTILINE):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title).lower()
+        found.add(re.sub(r"[^\w\- ]", "", plain).replace(" ", "-"))
+    return found
+
+
+def broken_links(page: str, text: str) -> Iterator[str]:
+    """Yield relative links to files or sections that do not exist."""
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"https?:|mailto:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (ROOT / page).parent / path if path else ROOT / page
+        is_page = target.suffix == ".md" and target.exists()
+        if not target.exists() or (
+            anchor and is_page and anchor not in _anchors(target.read_text())
+        ):
+            yield link
+
+
+def missing_files(page: str, text: str) -> Iterator[str]:
+    """Yield files and folders of the repository that do not exist."""
+    if page == "CHANGELOG.md":
+        return  # It names what earlier versions had.
+    for path in re.findall(rf"`((?:{_FOLDERS})/[^`\s*<…]*)`", text):
+        if not (ROOT / path.partition("::")[0]).exists():
+            yield path
+
+
+def unknown_make_targets(_: str, text: str) -> Iterator[str]:
+    """Yield make targets that the Makefile does not have."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z0-9-]+):.*## ", makefile, re.MULTILINE))
+    named = re.findall(r"(?:`|^)make ([a-z0-9-]+)", text, re.MULTILINE)
+    yield from (f"make {name}" for name in named if name not in targets)
+
+
+def unknown_commands(_: str, text: str) -> Iterator[str]:
+    """Yield commands of `stowage` that do not exist, or whose options do not."""
+    for line in re.findall(r"(?:`|^)stowage ([a-z-][^`\n#]*)", text, re.MULTILINE):
+        words = line.split()
+        command: click.Command = stowage
+        options = {word.partition("=")[0] for word in words if word.startswith("--")}
+        known = {"--help", *_options(command)}
+        while isinstance(command, click.Group) and words and words[0] in command.commands:
+            command = command.commands[words.pop(0)]
+            known |= _options(command)
+        names_none = isinstance(command, click.Group) and words and not words[0].startswith("-")
+        if names_none or options - known:
+            yield f"stowage {line}"
+
+
+def _options(command: click.Command) -> set[str]:
+    return {name for one in command.params for name in (*one.opts, *one.secondary_opts)}
+
+
+def unknown_routes(_: str, text: str) -> Iterator[str]:
+    """Yield routes that the API does not have. `me` is the id of the caller."""
+    document = json.loads((ROOT / "docs/openapi.json").read_text(encoding="utf-8"))
+    routes = {
+        f"{method.upper()} {path}"
+        for path, methods in document["paths"].items()
+        for method in methods
+    }
+    for method, path in re.findall(r"`(GET|POST|PUT|PATCH|DELETE) (/[^`\s?]*)", text):
+        if f"{method} {path.replace('/me', '/{id}')}" not in routes:
+            yield f"{method} {path}"
+
+
+def wrong_codes(_: str, text: str) -> Iterator[str]:
+    """Yield error codes that do not exist, or that have another status."""
+    for status, code in re.findall(r"\b([45]\d\d) `([a-z_]+)`", text):
+        if code not in _OAUTH_CODES and (code not in CODES or CODES[code].status != int(status)):
+            yield f"{status} {code}"
+
+
+def unknown_rights(_: str, text: str) -> Iterator[str]:
+    """Yield scopes and permissions that do not exist."""
+    scopes = re.findall(r"`([a-z-]+:(?:read|write|manage))`", text)
+    permissions = re.findall(r"`([a-z-]+\.(?:manage|run|grant))`", text)
+    yield from set(scopes) - set(SCOPES)
+    yield from set(permissions) - set(PERMISSIONS)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        broken_links, missing_files, unknown_make_targets, unknown_commands, unknown_routes,
+        wrong_codes, unknown_rights,
+    ],
+)  # fmt: skip
+def test_pages_name_only_what_exists(check: Check) -> None:
+    wrong = {page: sorted(check(page, text)) for page, text in PAGES.items()}
+
+    assert {page: names for page, names in wrong.items() if names} == {}
+
+
+@pytest.mark.parametrize(
+    ("check", "text"),
+    [
+        (broken_links, "[x](docs/none.md) [y](docs/access.md#none)"),
+        (missing_files, "`shared/none.py`"),
+        (unknown_make_targets, "`make none`"),
+        (unknown_commands, "`stowage tenant none`\n`stowage tenant list --none`"),
+        (unknown_routes, "`GET /none`"),
+        (wrong_codes, "404 `none` 404 `conflict`"),
+        (unknown_rights, "`none:read` `none.manage`"),
+    ],
+)
+def test_checks_find_what_does_not_exist(check: Check, text: str) -> None:
+    assert len(list(check("README.md", text))) == text.count("none") + text.count("`conflict`")
