@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import click
@@ -25,6 +26,7 @@ _OAUTH_CODES = {
     "unsupported_grant_type",
 }  # fmt: skip
 """Codes of RFC 6749, which the token routes answer outside the error envelope."""
+_EXAMPLE_NAMES = {"test_second_commit_of_an_import_is_refused"}
 _FOLDERS = "shared|functions|tests|tools|local|operations|cli|docs|sample|examples|layers"
 
 type Check = Callable[[str, str], Iterator[str]]
@@ -116,11 +118,29 @@ def unknown_rights(_: str, text: str) -> Iterator[str]:
     yield from set(permissions) - set(PERMISSIONS)
 
 
+@cache
+def _code() -> str:
+    """Return the text of all code, in which every name that a page quotes must occur."""
+    files = [ROOT / name for name in ("Makefile", "template.yaml", "pyproject.toml")]
+    folders = (ROOT / folder for folder in (*_FOLDERS.split("|"), ".ci"))
+    files += [
+        path for folder in folders for path in folder.rglob("*") if path.suffix in {".py", ".sh"}
+    ]
+    return "\n".join(path.read_text(encoding="utf-8") for path in files)
+
+
+def unknown_names(_: str, text: str) -> Iterator[str]:
+    """Yield fields, functions and environment variables that the code does not have."""
+    names = set(re.findall(r"`([a-z]+_[a-z_]+)`", text))
+    names |= set(re.findall(r"\b[A-Z]{2,}_[A-Z_]+\b", text))
+    yield from (name for name in names if name not in _code() and name not in _EXAMPLE_NAMES)
+
+
 @pytest.mark.parametrize(
     "check",
     [
         broken_links, missing_files, unknown_make_targets, unknown_commands, unknown_routes,
-        wrong_codes, unknown_rights,
+        wrong_codes, unknown_rights, unknown_names,
     ],
 )  # fmt: skip
 def test_pages_name_only_what_exists(check: Check) -> None:
@@ -139,6 +159,7 @@ def test_pages_name_only_what_exists(check: Check) -> None:
         (unknown_routes, "`GET /none`"),
         (wrong_codes, "404 `none` 404 `conflict`"),
         (unknown_rights, "`none:read` `none.manage`"),
+        (unknown_names, f"`{'none'}_such_field`"),
     ],
 )
 def test_checks_find_what_does_not_exist(check: Check, text: str) -> None:
