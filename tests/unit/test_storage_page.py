@@ -86,6 +86,7 @@ def _facts(kind: str, numbers: list[int], cell: str) -> Iterator[Fact]:
     queue = next((facts for text, facts in _QUEUES.items() if cell.startswith(text)), None)
     if queue:
         yield (numbers[0], *queue)
+        yield from ((numbers[0], facet, None) for facet in re.findall(r"; (\w+):", cell))
         return
     cell = re.sub(r" \([^)]*\)", "", cell).replace(", by its id", "")
     parts = cell.split(", ") if cell else []

@@ -26,12 +26,14 @@ _PER_PRODUCT = MAX_WAREHOUSE_ID + 1
 
 
 def _row_facets(row: StockRow) -> Facets:
-    available = row.inventory_status == "available" and row.qty > row.allocated
+    available = row.inventory_status == "available"
+    free = available and row.qty > row.allocated
     return {
         "id": id_text(row.id),
         "qty": quantity_text(row.qty),
         "status": row.status,
         "inventory_status": row.inventory_status,
+        "set_apart": None if available else row.inventory_status,
         "product_id": id_text(row.product_id),
         "item_code": row.item_code,
         "warehouse_id": id_text(row.warehouse_id),
@@ -40,7 +42,7 @@ def _row_facets(row: StockRow) -> Facets:
         "serial": row.serial_number,
         "created_at": row.created_at,
         "updated_at": row.updated_at,
-        "free": _free_queue(row.product_id, row.warehouse_id) if available else None,
+        "free": _free_queue(row.product_id, row.warehouse_id) if free else None,
         "turn": f"{row.expiry_date or _NO_EXPIRY}{row.received_at}",
     }
 
@@ -55,10 +57,19 @@ STOCK = Collection(
         "status": {"id": 5, "qty": 6, "created_at": 7, "updated_at": 8},
         "warehouse_id": {"id": 9, "qty": 10, "created_at": 11, "updated_at": 12},
     },
-    lookup_indexes={"serial": 17, "batch": 16, "bin_code": 15, "product_id": 13, "item_code": 14},
+    lookup_indexes={
+        "serial": 17,
+        "batch": 16,
+        "bin_code": 15,
+        "product_id": 13,
+        "item_code": 14,
+        "set_apart": 18,
+    },
     work_queues={"free": (18, "turn")},
 )
-"""`free` is the work queue of allocation, ordered by expiry date, then by `received_at`."""
+"""`free` is the work queue of allocation, ordered by expiry date, then by `received_at`.
+`set_apart` is the inventory status of a row that is not available. Both share an index, because no
+row has both."""
 
 
 def _level_facets(level: Level) -> Facets:
@@ -183,7 +194,7 @@ def list_stock(
     store: Store, parameters: StockParameters, warehouse_id: int | None
 ) -> Page[StockRow]:
     """Return a page of stock rows, of one warehouse if `warehouse_id` is given."""
-    number = parameters.product_id
+    number, inventory_status = parameters.product_id, parameters.inventory_status
     query = parameters.list_query(
         equal={
             "product_id": None if number is None else id_text(number),
@@ -193,7 +204,8 @@ def list_stock(
             "batch": parameters.batch,
             "serial": parameters.serial,
             "status": parameters.status,
-            "inventory_status": parameters.inventory_status,
+            "inventory_status": inventory_status,
+            "set_apart": None if inventory_status == "available" else inventory_status,
         }
     )
     return read_page(store, STOCK, query)
