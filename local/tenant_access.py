@@ -15,7 +15,7 @@ from local import deployment
 from local.server import LocalRunFailed
 from local.settings import aws_environment
 from operations.api_clients import create_client, revoke_client
-from operations.provisioning import show_tenant
+from operations.tenant_changes import show_tenant
 from shared.kernel.errors import NotFound, ServiceError
 
 NOT_RUNNING = "The local stack is not running: run `make run` first."
