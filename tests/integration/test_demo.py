@@ -73,7 +73,7 @@ def test_demo_runs_twice_in_a_tenant_without_data(
 def test_demo_skips_what_the_plan_and_the_modules_exclude(
     connect: Callable[[str], Stowage], stack: Stack
 ) -> None:
-    WarehouseScenario.furnished(stack.erp(), "YARD")
+    WarehouseScenario.with_master_data(stack.erp(), "YARD")
     provisioning.set_plan("acme", "essentials")
     provisioning.set_modules("acme", [])
     provisioning.set_settings("acme", {"receipt_tolerance": Decimal(25)})
@@ -193,7 +193,7 @@ def test_any_tenant_is_accessible_by_name(stack: Stack, monkeypatch: pytest.Monk
 
 
 def test_sample_work_is_done_once_beside_other_work(erp: Erp, stack: Stack, tmp_path: Path) -> None:
-    yard = WarehouseScenario.furnished(erp, "YARD")
+    yard = WarehouseScenario.with_master_data(erp, "YARD")
     yard.stock("BRICK", 50)
     erp.post("/waves", {"warehouse_code": "YARD", "strategy": "batch",
                         "picking_ids": [yard.picking(yard.order(("BRICK", 1)))["id"]]})  # fmt: skip

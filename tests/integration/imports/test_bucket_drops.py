@@ -200,7 +200,7 @@ def test_drops_are_committed_automatically_if_enabled(scenario: ImportScenario) 
 def test_drops_are_not_committed_automatically_while_their_module_is_off(
     scenario: ImportScenario, yard: WarehouseScenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    yard.settle(commit_drops=True)
+    yard.change_settings(commit_drops=True)
     monkeypatch.setattr("shared.integration.imports.received_files.ensure_kind_enabled", _admit)
     provisioning.set_modules(scenario.slug, MODULES - {"transfer_orders"})
     directory.clear()
