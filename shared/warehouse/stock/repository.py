@@ -33,7 +33,7 @@ def _row_facets(row: StockRow) -> Facets:
         "qty": quantity_text(row.qty),
         "status": row.status,
         "inventory_status": row.inventory_status,
-        "set_apart": None if available else row.inventory_status,
+        "unavailable_status": None if available else row.inventory_status,
         "product_id": id_text(row.product_id),
         "item_code": row.item_code,
         "warehouse_id": id_text(row.warehouse_id),
@@ -63,13 +63,13 @@ STOCK = Collection(
         "bin_code": 15,
         "product_id": 13,
         "item_code": 14,
-        "set_apart": 18,
+        "unavailable_status": 18,
     },
     work_queues={"free": (18, "turn")},
 )
 """`free` is the work queue of allocation, ordered by expiry date, then by `received_at`.
-`set_apart` is the inventory status of a row that is not available. Both share an index, because no
-row has both."""
+`unavailable_status` is the inventory status of a row that is not available. Both share an index,
+because no row has both."""
 
 
 def _level_facets(level: Level) -> Facets:
@@ -205,7 +205,7 @@ def list_stock(
             "serial": parameters.serial,
             "status": parameters.status,
             "inventory_status": inventory_status,
-            "set_apart": None if inventory_status == "available" else inventory_status,
+            "unavailable_status": None if inventory_status == "available" else inventory_status,
         }
     )
     return read_page(store, STOCK, query)

@@ -27,7 +27,7 @@ def test_status_of_few_rows_reads_only_these_rows(
 ) -> None:
     for others in ({}, {"status": "in"}, {"sort": "-qty"}):
         access = access_path(monkeypatch, {"inventory_status": status, **others})
-        assert access.partition == f"stock#set_apart#{status}"
+        assert access.partition == f"stock#unavailable_status#{status}"
 
 
 @pytest.mark.parametrize(
