@@ -217,14 +217,16 @@ class ApiHandler:
         write = partial(self._write, call, operation, request, claim)
         try:
             return run_transaction(
-                store, write, caller=call.caller, idempotency_record=claim.partition
+                claim.store, write, caller=call.caller, idempotency_record=claim.partition
             )
         except Exception as error:
             known = (
                 error if isinstance(error, ServiceError) else ServiceError("The service failed.")
             )
-            claim.end_refused(known, _refusal(known, call.event))
-            raise
+            replayed = claim.end_refused(known, _refusal(known, call.event))
+            if replayed is None:
+                raise
+            return replayed
 
     def _write(
         self,

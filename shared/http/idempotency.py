@@ -1,8 +1,10 @@
 """Idempotency-Key: a repeated request is carried out once and gets the same response.
 
-A request claims its key with a conditional put that holds until the invocation must have ended.
-The transaction that makes the change also stores the response. After a crash at any point, a
-retry either finds the stored response or, once the claim has expired, carries out the request.
+A request claims its key with a conditional put, and renews the claim with each of its transactions
+and while it waits for a retry. The transaction that makes the change also stores the response.
+After a crash at any point, a repeat either finds the stored response or, a few seconds after the
+last sign of life of the first request, takes over the claim and carries out the request. A first
+request that still runs then commits nothing more; see `shared.kernel.db.claim`.
 """
 
 import hashlib
@@ -18,8 +20,9 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from shared.http.envelope import HttpResponse
 from shared.kernel.clock import now_ms
+from shared.kernel.db.claim import LEASE_MS, Claim
 from shared.kernel.db.items import PART_SIZE, Item, Key, encode, from_attributes, to_attributes
-from shared.kernel.db.store import Store, key_attributes
+from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import BadRequest, DuplicateInFlight, IdempotencyKeyReused, ServiceError
@@ -28,9 +31,6 @@ from shared.kernel.sealing import seal, unseal
 
 WINDOW_SECONDS = 24 * 3600
 _KEY = re.compile(r"[\x20-\x7e]{1,255}")
-_MARGIN_MS = 1_000
-_RETRY_SECONDS = 2
-"""A request in flight has nearly always ended by then; after a crash the claim expires."""
 
 
 def read_key(headers: Mapping[str, str]) -> str | None:
@@ -68,46 +68,48 @@ def fingerprint(method: str, path: str, body: object, *, salt: str | None = None
 
 @dataclass(frozen=True, slots=True)
 class IdempotencyClaim:
-    """The right to carry out one request, held until the invocation must have ended."""
+    """The right to carry out one request.
+
+    `store` is the tenant's table during this request; its transactions depend on the claim.
+    """
 
     store: Store
     partition: str
     fingerprint: str
-    owner: str
+    claim: Claim
 
     def complete(self, tx: Transaction, response: HttpResponse) -> None:
         """Store the response in the transaction that makes the change."""
         head, tails = self._completed(response)
-        tx.put(
-            head,
-            condition="#owner = :owner",
-            names={"#owner": "owner"},
-            values={":owner": self.owner},
-            on_condition_failed=lambda: DuplicateInFlight(1),
-        )
+        tx.end_claim(head)
         for tail in tails:
             tx.put(tail)
 
-    def end_refused(self, error: ServiceError, response: HttpResponse) -> None:
-        """End the claim of a refused request: store the response, or release the key."""
-        condition: dict[str, Any] = {
-            "ConditionExpression": "#owner = :owner",
-            "ExpressionAttributeNames": {"#owner": "owner"},
-            "ExpressionAttributeValues": {":owner": encode(self.owner)},
-        }
-        client, table = self.store.client, self.store.table
+    def end_refused(self, error: ServiceError, response: HttpResponse) -> HttpResponse | None:
+        """End the claim of a refused request: store the response, or release the key.
+
+        Returns:
+            The stored response of the request that has taken over the claim and completed it;
+            None when the caller gets the refusal.
+
+        Raises:
+            DuplicateInFlight: Another request has taken over the claim and has not ended.
+        """
+        condition, client, table = self.claim.condition(), self.store.client, self.store.table
         try:
             if error.is_stored:
                 head, _ = self._completed(response)  # an error response fits into one item
                 client.put_item(TableName=table, Item=to_attributes(head), **condition)
             else:
-                key = key_attributes((self.partition, "HEAD"))
-                client.delete_item(TableName=table, Key=key, **condition)
+                client.delete_item(TableName=table, Key=self.claim.attributes, **condition)
         except client.exceptions.ConditionalCheckFailedException:
-            pass  # The request was completed, or another request holds the key now.
+            held = self.store.get(self.claim.key)
+            # None: botocore repeated the deletion, because its answer was lost.
+            return _stored_response(self.store, held, self.fingerprint, now_ms()) if held else None
         except (BotoCoreError, ClientError):
             # The caller still gets the refusal; the claim expires by itself.
             logger.warning("idempotency claim not released", exc_info=True)
+        return None
 
     def _completed(self, response: HttpResponse) -> tuple[Item, list[Item]]:
         body = zlib.compress(response.body.encode(), 6)
@@ -152,17 +154,16 @@ def claim(store: Store, *, partition: str, fingerprint: str) -> IdempotencyClaim
 
     Raises:
         IdempotencyKeyReused: The key belongs to another request.
-        DuplicateInFlight: The first request with this key has not ended.
+        DuplicateInFlight: The first request with this key has not ended, as far as is known.
     """
     now = now_ms()
-    own = IdempotencyClaim(store, partition, fingerprint, uuid.uuid4().hex)
-    lease_until = now + int(max(store.deadline.remaining, 0) * 1000) + _MARGIN_MS
+    claim = Claim(store.table, (partition, "HEAD"), uuid.uuid4().hex, renewed_ms=now)
     item = {
         PARTITION_KEY: partition,
         SORT_KEY: "HEAD",
         "fingerprint": fingerprint,
-        "owner": own.owner,
-        "lease_until": lease_until,
+        "owner": claim.owner,
+        "lease_until": now + LEASE_MS,
         EXPIRY: now // 1000 + WINDOW_SECONDS,
     }
     try:
@@ -170,22 +171,27 @@ def claim(store: Store, *, partition: str, fingerprint: str) -> IdempotencyClaim
             TableName=store.table,
             Item=to_attributes(item),
             ConditionExpression=(
-                f"attribute_not_exists({PARTITION_KEY}) OR #expiry < :seconds OR lease_until < :now"
+                f"attribute_not_exists({PARTITION_KEY}) OR #expiry < :seconds"
+                " OR (lease_until <= :now AND fingerprint = :fingerprint)"
             ),
             ExpressionAttributeNames={"#expiry": EXPIRY},
-            ExpressionAttributeValues={":seconds": encode(now // 1000), ":now": encode(now)},
+            ExpressionAttributeValues={
+                ":seconds": encode(now // 1000),
+                ":now": encode(now),
+                ":fingerprint": encode(fingerprint),
+            },
             ReturnValuesOnConditionCheckFailure="ALL_OLD",
         )
     except store.client.exceptions.ConditionalCheckFailedException as error:
         found: Any = error.response.get("Item")
         held = from_attributes(found) if found else store.get((partition, "HEAD"))
         # The item is this claim itself when botocore repeated a put whose answer was lost.
-        if held is None or held.get("owner") != own.owner:
+        if held is None or held.get("owner") != claim.owner:
             return _stored_response(store, held, fingerprint, now)
     except store.client.exceptions.TransactionConflictException:
         # The first request commits its response at this moment.
         raise DuplicateInFlight(1) from None
-    return own
+    return IdempotencyClaim(store.claimed(claim), partition, fingerprint, claim)
 
 
 def _stored_response(store: Store, held: Item | None, fingerprint: str, now: int) -> HttpResponse:
@@ -194,7 +200,7 @@ def _stored_response(store: Store, held: Item | None, fingerprint: str, now: int
     if held["fingerprint"] != fingerprint:
         raise IdempotencyKeyReused
     if "owner" in held:
-        raise DuplicateInFlight(min(_RETRY_SECONDS, (int(held["lease_until"]) - now) // 1000))
+        raise DuplicateInFlight(-((now - int(held["lease_until"])) // 1000))  # rounded up
     headers = {**held["headers"], "Idempotent-Replayed": "true"}
     keys = _tail_keys(held)
     tails = store.get_many(keys)

@@ -1,22 +1,27 @@
 """Faults in the middle of a write: the write takes effect exactly once.
 
 Each write route runs with a fault at its first AWS call, its second, and so on to the last. Then
-the ERP repeats the request with the same Idempotency-Key.
+the ERP repeats the request with the same Idempotency-Key. Or it repeats the request while the
+first one is stuck in a call, and takes over its key.
 """
 
 import os
 import random
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator
+from itertools import count
+from typing import TYPE_CHECKING
 
 import pytest
 
 from shared.identity.tenancy.directory import directory
+from shared.kernel.db.claim import LEASE_MS
 from tests.clock import Clock
 from tests.faults import (
+    Answer,
     AwsFaults,
+    Call,
     Fault,
+    Forward,
     Killed,
     conflict,
     kill_after,
@@ -24,30 +29,21 @@ from tests.faults import (
     lose_answer,
     throttle,
 )
-from tests.gateway import Erp, Form, Response
-from tests.integration.route_example import Example
-from tests.integration.routes import operations
-from tests.integration.stored_entities import (
-    StoredEntities,
-    assert_counters_match,
-    read_stored_entities,
+from tests.integration.repeated_requests import (
+    ROUTES,
+    WRITE_ROUTES,
+    RepeatedRequest,
+    assert_done_once,
+    repeated_requests,
 )
-from tests.integration.write_routes import EXAMPLES, resource_of
+from tests.integration.write_routes import EXAMPLES
 from tests.stack import Stack
-from tests.stock_invariants import assert_invariants
 
-_OPERATIONS = {name: found for name, found in operations().items() if found.writes}
-WRITE_ROUTES = sorted(_OPERATIONS)
-ROUTES = sorted({id(_OPERATIONS[name].handler): name for name in WRITE_ROUTES}.values())
-"""One route per handler: PUT and PATCH of a resource have the same handler."""
+if TYPE_CHECKING:
+    from tests.gateway import Response
 
-_CLAIM_EXPIRY_SECONDS = 61
-"""Seconds after which claims and fences of a killed process have expired."""
-_MAX_ATTEMPTS = 5
-"""Number of attempts of the ERP."""
 _SHORT_TIME_MS = 10_000
 """Remaining time of a request that runs out of time after several attempts."""
-_MOST_REQUESTS = 400
 
 
 @pytest.fixture(autouse=True)
@@ -69,84 +65,19 @@ def test_every_write_route_has_an_example() -> None:
     assert sorted(EXAMPLES) == WRITE_ROUTES
 
 
-@dataclass(frozen=True, slots=True)
-class _Request:
-    """One request that the ERP repeats until it succeeds."""
-
-    route: str
-    erp: Erp
-    path: str
-    body: Mapping[str, Any] | Form | None
-    before: StoredEntities
-    events_before: int
-
-    @property
-    def example(self) -> Example:
-        return EXAMPLES[self.route]
-
-    def send(self) -> Response:
-        method = self.route.partition(" ")[0]
-        return self.erp.send(method, self.path, self.body, key="order-1")
-
-    def send_until_done(self, clock: Clock) -> Response:
-        """Repeat the request while the response has a Retry-After header."""
-        for _ in range(_MAX_ATTEMPTS):
-            answer = self.send()
-            if answer.status != 503 and "duplicate_in_flight" not in answer.text:
-                return answer
-            assert int(answer.headers["Retry-After"]) >= 1
-            clock.advance(_CLAIM_EXPIRY_SECONDS)
-        pytest.fail(f"still refused: {answer.text}")
-
-
-def _repeated_requests(route: str, stack: Stack) -> Iterator[_Request]:
-    """Yield the request again and again, each time with the tenant in the initial state."""
-    example = EXAMPLES[route]
-    values = example.prepared(stack.erp())
-    path, body = route.partition(" ")[2].format(**values), example.filled(values)
-    before, events_before = read_stored_entities(stack), len(stack.events())
-    as_prepared = stack.take_snapshot()
-    for _ in range(_MOST_REQUESTS):
-        erp = example.sender(stack.erp(), values)
-        yield _Request(route, erp, path, body, before, events_before)
-        as_prepared()
-    pytest.fail(f"{route} makes more than {_MOST_REQUESTS} calls")
-
-
-def _assert_done_once(request: _Request, stack: Stack, answer: Response) -> None:
-    example = request.example
-    assert answer.status == example.status, answer.text
-    again = request.send()
-    assert (again.status, again.text) == (answer.status, answer.text)
-    assert again.headers["Idempotent-Replayed"] == "true"
-    assert again.headers.get("Location") == answer.headers.get("Location")
-
-    census = read_stored_entities(stack)
-    assert census.growth_since(request.before) == example.grows
-    assert_counters_match(stack, census)
-    entries = stack.events()[request.events_before :]
-    events = [entry["type"]["S"] if "type" in entry else "redelivery" for entry in entries]
-    assert sorted(events) == sorted(example.events)
-    assert_invariants(stack.store())
-
-    path, shown = resource_of(request.path, answer)
-    resource = request.erp.get(path)
-    assert resource.status == example.status_afterwards
-    if resource.status == 200:
-        assert {name: resource.data[name] for name in shown} == shown
-
-
-type _FaultTest = Callable[[_Request, Stack, AwsFaults, Clock], None]
+type _FaultTest = Callable[[RepeatedRequest, Stack, AwsFaults, Clock], None]
 """Sends a request with a fault, and asserts its effects."""
 
 
 def _kill(kill: Callable[[int], Fault], at: int) -> _FaultTest:
     """Kill the process at call number `at`, then repeat the request."""
 
-    def fault_test(request: _Request, stack: Stack, aws_faults: AwsFaults, clock: Clock) -> None:
+    def fault_test(
+        request: RepeatedRequest, stack: Stack, aws_faults: AwsFaults, clock: Clock
+    ) -> None:
         with pytest.raises(Killed), aws_faults.faulty(kill(at)):
             request.send()
-        _assert_done_once(request, stack, request.send_until_done(clock))
+        assert_done_once(request, stack, request.send_until_done(clock))
 
     return fault_test
 
@@ -154,29 +85,82 @@ def _kill(kill: Callable[[int], Fault], at: int) -> _FaultTest:
 def _disturb(fault: Callable[[int], Fault], at: int) -> _FaultTest:
     """Throttle call number `at` or lose its response; the request must succeed."""
 
-    def fault_test(request: _Request, stack: Stack, aws_faults: AwsFaults, _clock: Clock) -> None:
+    def fault_test(
+        request: RepeatedRequest, stack: Stack, aws_faults: AwsFaults, _clock: Clock
+    ) -> None:
         with aws_faults.recorded() as seen, aws_faults.faulty(fault(at)):
             answer = request.send()
         assert len(seen.calls) > at
-        _assert_done_once(request, stack, answer)
+        assert_done_once(request, stack, answer)
 
     return fault_test
 
 
-def _conflicts(request: _Request, stack: Stack, aws_faults: AwsFaults, _clock: Clock) -> None:
+def _overtake(overtaken: Callable[[int, Callable[[], None]], Fault], at: int) -> _FaultTest:
+    """Repeat the request while the first one is stuck in call number `at` longer than its claim."""
+
+    def fault_test(
+        request: RepeatedRequest, stack: Stack, aws_faults: AwsFaults, clock: Clock
+    ) -> None:
+        repeats: list[Response] = []
+
+        def repeat() -> None:
+            clock.advance(LEASE_MS / 1000)
+            repeats.append(request.send())
+
+        with aws_faults.faulty(overtaken(at, repeat)):
+            first = request.send()
+        # Both callers have the same answer, whoever carried out the request.
+        assert (first.status, first.text) == (repeats[0].status, repeats[0].text)
+        assert_done_once(request, stack, first)
+
+    return fault_test
+
+
+def _stuck_before(at: int, meanwhile: Callable[[], None]) -> Fault:
+    """Run `meanwhile` before the call number `at` reaches AWS."""
+    turn = count()
+
+    def fault(_call: Call, forward: Forward) -> Answer:
+        if next(turn) == at:
+            meanwhile()
+        return forward()
+
+    return fault
+
+
+def _stuck_after(at: int, meanwhile: Callable[[], None]) -> Fault:
+    """Run `meanwhile` after the call number `at` took effect, before its response is read."""
+    turn = count()
+
+    def fault(_call: Call, forward: Forward) -> Answer:
+        is_stuck = next(turn) == at
+        answer = forward()
+        if is_stuck:
+            meanwhile()
+        return answer
+
+    return fault
+
+
+def _conflicts(
+    request: RepeatedRequest, stack: Stack, aws_faults: AwsFaults, _clock: Clock
+) -> None:
     """Cancel transactions with conflicts; the request must succeed."""
     with aws_faults.faulty(conflict(times=4)):
         answer = request.send()
-    _assert_done_once(request, stack, answer)
+    assert_done_once(request, stack, answer)
 
 
-def _all_conflicts(request: _Request, stack: Stack, aws_faults: AwsFaults, clock: Clock) -> None:
+def _all_conflicts(
+    request: RepeatedRequest, stack: Stack, aws_faults: AwsFaults, clock: Clock
+) -> None:
     """Cancel all transactions; the request is refused and a repeated request succeeds."""
     request.erp.gateway.remaining_ms = _SHORT_TIME_MS
     with aws_faults.faulty(conflict(times=1_000)):
         refused = request.send()
     assert (refused.status, refused.code) == (503, "service_unavailable")
-    _assert_done_once(request, stack, request.send_until_done(clock))
+    assert_done_once(request, stack, request.send_until_done(clock))
 
 
 def _fault_tests(route: str, calls: int) -> Iterator[tuple[str, _FaultTest]]:
@@ -187,7 +171,11 @@ def _fault_tests(route: str, calls: int) -> Iterator[tuple[str, _FaultTest]]:
     """
     faults = {
         kind.__name__: (act, kind)
-        for act, kinds in ((_kill, (kill_before, kill_after)), (_disturb, (throttle, lose_answer)))
+        for act, kinds in (
+            (_kill, (kill_before, kill_after)),
+            (_disturb, (throttle, lose_answer)),
+            (_overtake, (_stuck_before, _stuck_after)),
+        )
         for kind in kinds
     }
     everything = [(name, at) for name in faults for at in range(calls)]
@@ -207,7 +195,7 @@ def _fault_tests(route: str, calls: int) -> Iterator[tuple[str, _FaultTest]]:
 def test_write_takes_effect_once_despite_faults(
     route: str, stack: Stack, aws_faults: AwsFaults, clock: Clock
 ) -> None:
-    requests = _repeated_requests(route, stack)
+    requests = repeated_requests(route, stack)
     next(requests).send()  # fill the caches of the environment
     request = next(requests)
     with aws_faults.recorded() as seen:

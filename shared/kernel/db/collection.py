@@ -13,7 +13,7 @@ from shared.kernel.db.facets import MAX_ID, Facets, id_text, sort_text
 from shared.kernel.db.items import Item, Key, pack, unpack
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import INDEX_ATTRIBUTES, PARTITION_KEY, SORT_KEY, index_keys
-from shared.kernel.db.transaction import Transaction
+from shared.kernel.db.transaction import Cost, Transaction
 from shared.kernel.errors import Gone, NotFound, ServiceUnavailable
 
 HEAD = "HEAD"
@@ -28,17 +28,31 @@ type IndexBySort = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Record[E]:
-    """A stored entity with the version that a change is conditioned on."""
+    """A stored entity with the version that a change is conditioned on.
+
+    `parts` is the number of its items, `size` the bytes of their `data`.
+    """
 
     id: int
     version: int
     entity: E
     parts: int = 1
+    size: int = 0
+
+    @property
+    def cost(self) -> Cost:
+        """What replacing the entity takes of a transaction, as far as it does not grow."""
+        return Cost(self.parts, self.size)
 
 
 def tail_keys(partition: str, parts: int) -> list[Key]:
     """Return the keys of the items after the first, for an entity of `parts` items."""
     return [(partition, f"PART#{part:03d}") for part in range(1, parts)]
+
+
+def _record[E](head: Item, tails: list[Item], entity: E) -> Record[E]:
+    size = sum(len(item["data"]) for item in (head, *tails))
+    return Record(head["id"], head["version"], entity, 1 + len(tails), size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +140,8 @@ class Collection[E: BaseModel]:
             return None
         data = [head["data"], *(tail["data"] for tail in rest if tail)]
         entity = self.model.model_validate_json(unpack(data))
-        return Record(int(head["id"]), int(head["version"]), entity, int(head["parts"]))
+        size = sum(map(len, data))
+        return Record(int(head["id"]), int(head["version"]), entity, int(head["parts"]), size)
 
     def _tail_keys_of(self, head: Item) -> list[Key]:
         return self._tail_keys(int(head["id"]), int(head["parts"]))
@@ -151,7 +166,7 @@ class Collection[E: BaseModel]:
         for tail in tails:
             tx.put(tail)
         tx.count(self.kind, {"n": 1, **dict.fromkeys(self._partition_names(facets), 1)})
-        return Record(number, version, entity, 1 + len(tails))
+        return _record(head, tails, entity)
 
     def replace(self, tx: Transaction, record: Record[E], entity: E) -> Record[E]:
         """Replace an entity in the transaction; the commit raises StaleRead if it changed."""
@@ -166,7 +181,7 @@ class Collection[E: BaseModel]:
         for name in self._partition_names(after):
             changes[name] = changes.get(name, 0) + 1
         tx.count(self.kind, changes)
-        return Record(record.id, record.version + 1, entity, 1 + len(tails))
+        return _record(head, tails, entity)
 
     def update(self, tx: Transaction, record: Record[E], values: Mapping[str, object]) -> Record[E]:
         """Replace an entity by a copy with other `values` of some fields and of `updated_at`."""

@@ -72,6 +72,26 @@ def _number(text: str) -> int | Decimal:
     return int(number) if number == number.to_integral_value() else number
 
 
+def size_of(attributes: Mapping[str, Any]) -> int:
+    """Return the size of an item in bytes, as DynamoDB counts it, rounded up."""
+    return sum(len(name.encode()) + _value_size(value) for name, value in attributes.items())
+
+
+def _value_size(attribute: Mapping[str, Any]) -> int:
+    ((kind, value),) = attribute.items()
+    match kind:
+        case "S":
+            return len(value.encode())
+        case "M":
+            return 3 + sum(1 + len(name) * 4 + _value_size(one) for name, one in value.items())
+        case "NS":
+            return sum(len(number) + 1 for number in value)
+        case "BOOL":
+            return 1
+        case _:
+            return len(value) + 1
+
+
 def pack(text: str) -> list[bytes]:
     """Return the `data` of one or more items for the JSON text of an entity."""
     raw = text.encode()

@@ -6,30 +6,38 @@ the committed steps remain, and a repeated request does the rest.
 
 from collections.abc import Callable, Iterable, Sequence
 
-from shared.kernel.db.transaction import StaleRead, Transaction
+from shared.kernel.db.transaction import Cost, StaleRead, Transaction
 
 STEP_ACTIONS = 80
 """Actions that the items of one step may take, of the 100 of a transaction.
 
 The other 20 are for what a step stages besides its items: the record that the work belongs to, its
 event, its document and its wave, the counters of the collections that change (up to 8), and the
-response that is stored under an Idempotency-Key.
+response that is stored under an Idempotency-Key, or else the renewal of its claim.
+"""
+
+STEP_BYTES = 2_000_000
+"""Bytes that the entities of one step may have, of the 4 MB of a transaction.
+
+The other half is for what they grow by in the step, and for what is staged besides them: the other
+items of the actions above, of a few kilobytes each, and the response.
 """
 
 
-def has_room(tx: Transaction, actions: int) -> bool:
-    """Return whether a step has room for `actions` more than are staged in its transaction."""
-    return tx.staged_actions + actions <= STEP_ACTIONS
+def has_room(tx: Transaction, cost: Cost) -> bool:
+    """Return whether a step has room for `cost` besides what is staged in its transaction."""
+    total = tx.staged + cost
+    return total.actions <= STEP_ACTIONS and total.size <= STEP_BYTES
 
 
-def fitting_items[I](tx: Transaction, items: Iterable[I], actions: Callable[[I], int]) -> list[I]:
+def fitting_items[I](tx: Transaction, items: Iterable[I], cost: Callable[[I], Cost]) -> list[I]:
     """Return the leading items that fit into one step, at least one.
 
-    `actions(item)` is the number of actions that the item will take.
+    `cost(item)` is what the item will take of the transaction.
     """
-    planned, fitting = 0, list[I]()
+    planned, fitting = Cost(), list[I]()
     for item in items:
-        planned += actions(item)
+        planned += cost(item)
         if fitting and not has_room(tx, planned):
             break
         fitting.append(item)

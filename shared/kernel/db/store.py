@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shared.kernel.clock import Deadline
+from shared.kernel.db.claim import Claim
 from shared.kernel.db.items import AttributeMap, Item, Key, encode, from_attributes
 from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
@@ -37,9 +38,13 @@ class QueryPage:
 
 
 class Store:
-    """A tenant's table during one request."""
+    """A tenant's table during one request.
 
-    __slots__ = ("_read", "client", "deadline", "outbox", "slug", "table")
+    `claim` is the claim of the request's Idempotency-Key; None when the request has none. Every
+    transaction on this store and its copies depends on it.
+    """
+
+    __slots__ = ("_read", "claim", "client", "deadline", "outbox", "slug", "table")
 
     def __init__(
         self,
@@ -55,6 +60,7 @@ class Store:
         self.table = table
         self.outbox = outbox
         self.deadline = deadline or Deadline(_DEFAULT_DEADLINE_MS)
+        self.claim: Claim | None = None
         self._read: dict[Key, Item | None] | None = None
 
     def repeatable(self) -> "Store":
@@ -63,6 +69,12 @@ class Store:
         A change that reads an item more than once then decides on the same state that its
         transaction is conditioned on.
         """
+        store = self.uncached()
+        store._read = {}  # noqa: SLF001 - it is one of ours
+        return store
+
+    def claimed(self, claim: Claim | None) -> "Store":
+        """Return the same table without a cache, whose transactions depend on `claim`."""
         store = Store(
             self.client,
             slug=self.slug,
@@ -70,14 +82,12 @@ class Store:
             outbox=self.outbox,
             deadline=self.deadline,
         )
-        store._read = {}
+        store.claim = claim
         return store
 
     def uncached(self) -> "Store":
         """Return the same table without a cache, for steps with transactions of their own."""
-        store = self.repeatable()
-        store._read = None  # noqa: SLF001 - it is one of ours
-        return store
+        return self.claimed(self.claim)
 
     def clear_cache(self) -> None:
         """Drop cached items, because steps of the same change have been committed."""
@@ -170,7 +180,7 @@ class Store:
         )
 
     def back_off(self, attempt: int) -> int:
-        """Wait before a retry, with exponential backoff and full jitter.
+        """Wait before a retry, with exponential backoff and full jitter; keep the claim meanwhile.
 
         Returns:
             The number of the next attempt.
@@ -181,5 +191,7 @@ class Store:
         wait = random.uniform(0, min(1.0, 0.02 * 2**attempt))  # noqa: S311 - jitter, no secret
         if self.deadline.remaining < wait + _ANSWER_SECONDS:
             raise ServiceUnavailable
+        if self.claim:
+            self.claim.keep(self.client)
         time.sleep(wait)
         return attempt + 1

@@ -15,9 +15,10 @@ from botocore.exceptions import ConnectionError as BotocoreConnectionError
 
 from shared.kernel.clock import Instant, instant, now_ms
 from shared.kernel.db.counters import SHARDS, CounterChange, FenceValue, random_shard, shard_key
-from shared.kernel.db.items import Item, Key, encode, to_attributes
+from shared.kernel.db.items import Item, Key, encode, size_of, to_attributes
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import PARTITION_KEY
+from shared.kernel.errors import DuplicateInFlight
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,10 +70,30 @@ type ErrorFactory = Callable[[], Exception]
 type Verb = Literal["Put", "Update", "Delete", "ConditionCheck"]
 
 
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What something takes of a transaction: actions, and bytes of items."""
+
+    actions: int = 0
+    size: int = 0
+
+    def __add__(self, other: "Cost") -> "Cost":
+        """Return what both take together."""
+        return Cost(self.actions + other.actions, self.size + other.size)
+
+
 @dataclass(slots=True)
 class _Action:
     request: dict[str, Any]
     on_condition_failed: ErrorFactory
+
+    @property
+    def size(self) -> int:
+        """Bytes of the item that is put, or of the key and the values of another action."""
+        ((verb, body),) = self.request.items()
+        if verb == "Put":
+            return size_of(body["Item"])
+        return size_of(body["Key"]) + size_of(body.get("ExpressionAttributeValues", {}))
 
 
 @dataclass(slots=True)
@@ -95,7 +116,8 @@ class Transaction:
 
     `now` is the time of the change, `now_ms` the same in milliseconds; every timestamp of the
     change uses it. `idempotency_record` is the partition key of the record of the request's
-    Idempotency-Key, the same for every retry; None when the request has no key.
+    Idempotency-Key, the same for every retry; None when the request has no key. When the store
+    has a claim, the commit raises DuplicateInFlight once another request has taken it over.
     """
 
     def __init__(
@@ -119,6 +141,7 @@ class Transaction:
         self._actions: list[_Action] = []
         self._counters: dict[str, CounterChange] = {}
         self._additions: dict[tuple[Key, str], set[int]] = {}
+        self._ends_claim = False
         self._named: set[str] = set()
         self._shard = random_shard()
 
@@ -142,6 +165,14 @@ class Transaction:
         """Write an item whose key must not exist."""
         condition = f"attribute_not_exists({PARTITION_KEY})"
         self.put(item, condition=condition, on_condition_failed=on_condition_failed, table=table)
+
+    def end_claim(self, item: Item) -> None:
+        """Replace the claim of the store by `item`; the commit depends on the claim as always."""
+        claim = self.store.claim
+        assert claim is not None  # noqa: S101 - the request has one, or nothing to end
+        self._ends_claim = True
+        body = {"TableName": claim.table, "Item": to_attributes(item), **claim.condition()}
+        self.add_action("Put", body, _claim_lost)
 
     def delete(
         self,
@@ -245,9 +276,15 @@ class Transaction:
         return len(self._all_actions())
 
     @property
+    def staged(self) -> Cost:
+        """What is staged."""
+        actions = self._all_actions()
+        return Cost(len(actions), sum(action.size for action in actions))
+
+    @property
     def free_actions(self) -> int:
         """Number of actions that still fit into the transaction."""
-        return MAX_ACTIONS - self.staged_actions
+        return MAX_ACTIONS - self.staged_actions - bool(self.store.claim)
 
     @property
     def is_empty(self) -> bool:
@@ -261,8 +298,12 @@ class Transaction:
 
     @property
     def attempt_id(self) -> str:
-        """Random name of this use case, the same for all its attempts."""
-        return self._retry_state.attempt_id
+        """Name of this use case, the same for all its attempts.
+
+        It is random, except under an Idempotency-Key: a repeat of the request has the same name,
+        so that it takes over what a killed attempt has marked as its own.
+        """
+        return self.idempotency_record or self._retry_state.attempt_id
 
     def commit(self) -> None:
         """Write everything or nothing.
@@ -273,13 +314,25 @@ class Transaction:
         `updated_since` would miss it.
 
         Raises:
+            DuplicateInFlight: Another request has taken over the claim of this one.
             StaleRead: A condition failed whose action names no other error.
             ServiceUnavailable: Conflicts or throttling lasted until the deadline.
             Exception: The error of the first failed condition, from `on_condition_failed`.
         """
-        requests = [action.request for action in self._all_actions()]
-        if not requests:
+        actions = self._all_actions()
+        if not actions:
             return
+        claim = self.store.claim
+        if claim is None or self._ends_claim:
+            self._send(actions)
+        else:
+            sent_ms = now_ms()
+            self._send([*actions, _Action({"Update": claim.renewal()}, _claim_lost)])
+            claim.renewed_ms = sent_ms
+
+    def _send(self, actions: "Sequence[_Action]") -> None:
+        """Send the transaction until it is committed or finally refused."""
+        requests = [action.request for action in actions]
         if len(requests) > MAX_ACTIONS:
             message = f"{len(requests)} actions in one transaction; split the use case into steps"
             raise AssertionError(message)
@@ -292,7 +345,7 @@ class Transaction:
                     ClientRequestToken=token,
                 )
             except self.store.client.exceptions.TransactionCanceledException as error:
-                self._raise_if_final(error.response.get("CancellationReasons", []), error)
+                _raise_if_final(actions, error)
                 if now_ms() - self.now_ms > _STALE_MS:
                     raise StaleRead from error
             except (ClientError, BotocoreConnectionError, HTTPClientError) as error:
@@ -315,14 +368,6 @@ class Transaction:
         """Forget what is staged and what was read, and begin again at the present time."""
         self.store.clear_cache()
         self._begin()
-
-    def _raise_if_final(self, reasons: "Sequence[Mapping[str, Any]]", error: ClientError) -> None:
-        codes = [reason.get("Code", "None") for reason in reasons]
-        for action, code in zip(self._all_actions(), codes, strict=False):
-            if code == "ConditionalCheckFailed":
-                raise action.on_condition_failed() from error
-        if not any(code in _TRANSIENT_REASONS for code in codes):
-            raise error
 
     def _counter(self, kind: str) -> CounterChange:
         return self._counters.setdefault(kind, CounterChange(self._shard))
@@ -372,6 +417,27 @@ class Transaction:
                 name: encode(value) for name, value in values.items()
             }
         self._actions.append(_Action({verb: body}, on_condition_failed))
+
+
+def _claim_lost() -> Exception:
+    return DuplicateInFlight(1)
+
+
+def _raise_if_final(actions: "Sequence[_Action]", error: ClientError) -> None:
+    """Raise the error of a cancelled transaction, unless it is to be sent again."""
+    reasons: Sequence[Mapping[str, Any]] = error.response.get("CancellationReasons", [])
+    codes = [reason.get("Code", "None") for reason in reasons]
+    failed = [
+        action.on_condition_failed
+        for action, code in zip(actions, codes, strict=False)
+        if code == "ConditionalCheckFailed"
+    ]
+    if failed:
+        # Without the claim, what the other conditions say is the work of the request that has it.
+        final = _claim_lost if _claim_lost in failed else failed[0]
+        raise final() from error
+    if not any(code in _TRANSIENT_REASONS for code in codes):
+        raise error
 
 
 def allocate_ids(store: Store, kind: str, count: int) -> int:

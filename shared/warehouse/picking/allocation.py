@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from shared.kernel.db import steps
 from shared.kernel.db.parallel import map_concurrently, run_both
-from shared.kernel.db.transaction import StaleRead, Transaction
+from shared.kernel.db.transaction import Cost, StaleRead, Transaction
 from shared.warehouse.picking import rules
 from shared.warehouse.picking.models import Allocation, StoredPicking, StoredPickingLine
 from shared.warehouse.picking.repository import PICKINGS
@@ -69,8 +69,8 @@ def allocate_lines(tx: Transaction, picking: StoredPicking, *, whole: bool) -> S
     if whole and len(ahead) < len(open_lines):
         raise DoesNotFitOneTransaction
     # The first document is among what every step may stage; see STEP_ACTIONS.
-    more_documents = _ACTIONS_PER_DOCUMENT * (len(picking.documents) - 1)
-    after, done, ledger = _allocate(tx, {picking.id: picking}, ahead, more_documents)
+    cost = Cost(1 + _ACTIONS_PER_DOCUMENT * (len(picking.documents) - 1))
+    after, done, ledger = _allocate(tx, {picking.id: picking}, ahead, {picking.id: cost})
     if whole and done < len(open_lines):
         raise DoesNotFitOneTransaction
     if ledger:
@@ -112,7 +112,8 @@ def _allocate_step(tx: Transaction, lines: Sequence[OpenLine]) -> int:
         for line in lines
         if line[0] in before and rules.unallocated(before[line[0]].lines[line[1]]) > 0
     ]
-    after, done, ledger = _allocate(tx, before, still_open)
+    costs = {number: record.cost for number, record in records.items()}
+    after, done, ledger = _allocate(tx, before, still_open, costs)
     if ledger:
         ledger.post()
     for number, picking in after.items():
@@ -125,13 +126,13 @@ def _allocate(
     tx: Transaction,
     pickings: Mapping[int, StoredPicking],
     lines: Sequence[OpenLine],
-    also: int = 0,
+    costs: Mapping[int, Cost],
 ) -> tuple[Mapping[int, StoredPicking], int, Ledger | None]:
     """Book allocations for as many of the lines as fit; nothing is staged yet.
 
-    `also` is the number of actions that the caller will stage besides the pickings. Returns the
-    pickings with their allocations, the number of lines that need no more, and the ledger to
-    stage; None when there are no lines.
+    `costs` is what the caller will stage for each picking that changes. Returns the pickings with
+    their allocations, the number of lines that need no more, and the ledger to stage; None when
+    there are no lines.
     """
     if not lines:
         return pickings, 0, None
@@ -156,10 +157,10 @@ def _allocate(
         tried.append(turn)
         ledger.changes.allocate(row, qty)
 
-    def other_actions() -> int:
-        return also + len({lines[turn][0] for turn in tried})
+    def cost_of_pickings() -> Cost:
+        return sum((costs[number] for number in {lines[turn][0] for turn in tried}), Cost())
 
-    booked = ledger.add_while_fitting(choices(), book, other_actions)
+    booked = ledger.add_while_fitting(choices(), book, cost_of_pickings)
     after = dict(pickings)
     for turn, row, qty in booked:
         number, at = lines[turn]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from shared.kernel.db.collection import Record
 from shared.kernel.db.steps import run_steps
-from shared.kernel.db.transaction import Transaction
+from shared.kernel.db.transaction import Cost, Transaction
 from shared.kernel.errors import Conflict
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document, DocumentProgress
@@ -88,6 +88,7 @@ def _dispatch(
         movements=len(ahead),
     )
 
+    costs = {record.id: record.cost for record in pickings}
     changed: set[int] = set()
 
     def book(one: _StagedPick) -> None:
@@ -95,7 +96,9 @@ def _dispatch(
         changed.add(number)
         ledger.changes.move("dispatch", pick.qty, source=ledger.row(pick.staged_id), allocated=True)
 
-    left = ledger.add_while_fitting(ahead, book, lambda: len(changed))
+    left = ledger.add_while_fitting(
+        ahead, book, lambda: sum((costs[number] for number in changed), Cost())
+    )
     ledger.post()
     for record in pickings:
         dispatched = [pick for number, _, pick in left if number == record.id]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.kernel.db.steps import run_steps
-from shared.kernel.db.transaction import Transaction
+from shared.kernel.db.transaction import Cost, Transaction
 from shared.kernel.errors import Conflict
 from shared.warehouse.documents.models import DocumentProgress
 from shared.warehouse.picking import rules
@@ -119,7 +119,7 @@ def _undo(tx: Transaction, picking: StoredPicking, parts: Sequence[_Part]) -> li
         ledger.changes.move("pick_undone", part.qty, source=row, target=shelf, allocated=True)
 
     # The first document is among what every step may stage; see STEP_ACTIONS.
-    more_documents = _ACTIONS_PER_DOCUMENT * (len(picking.documents) - 1)
+    more_documents = Cost(_ACTIONS_PER_DOCUMENT * (len(picking.documents) - 1))
     undone = ledger.add_while_fitting(ahead, book, lambda: more_documents)
     ledger.post()
     return undone

@@ -13,7 +13,7 @@ from shared.kernel.db.items import Item, Key
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.steps import has_room
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
-from shared.kernel.db.transaction import StaleRead, Transaction
+from shared.kernel.db.transaction import Cost, StaleRead, Transaction
 from shared.kernel.events.outbox import raise_record_event
 from shared.warehouse import references
 from shared.warehouse.catalog.models import KnownProduct
@@ -243,19 +243,18 @@ class Ledger:
         self,
         items: Iterable[I],
         add: Callable[[I], object],
-        extra_actions: Callable[[], int] = lambda: 0,
+        extra: Callable[[], Cost] = Cost,
     ) -> list[I]:
         """Add items one by one while they fit into the step, and return the items added.
 
-        At least one item is added. `add` makes the stock changes of one item; `extra_actions`
-        returns the number of other actions that the caller will stage. See
-        `shared.kernel.db.steps`.
+        At least one item is added. `add` makes the stock changes of one item; `extra` returns
+        what the caller will stage besides. See `shared.kernel.db.steps`.
         """
         added: list[I] = []
         for item in items:
             roll_back = self.changes.savepoint()
             add(item)
-            if added and not has_room(self._tx, self.planned_actions + extra_actions()):
+            if added and not has_room(self._tx, Cost(self.planned_actions) + extra()):
                 roll_back()
                 break
             added.append(item)

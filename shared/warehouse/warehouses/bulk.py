@@ -11,7 +11,7 @@ from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.steps import commit_in_steps, fitting_items
 from shared.kernel.db.store import Store
-from shared.kernel.db.transaction import Transaction, allocate_ids
+from shared.kernel.db.transaction import Cost, Transaction, allocate_ids
 from shared.kernel.errors import Conflict, ValidationFailed
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.references import ensure_not_retired
@@ -25,8 +25,8 @@ from shared.warehouse.warehouses.models import (
 from shared.warehouse.warehouses.repository import POSITIONS, known_in
 from shared.warehouse.warehouses.rules import NamedPosition
 
-_ACTIONS_PER_POSITION = 2
-"""A position and its alias."""
+_COST_PER_POSITION = Cost(actions=2, size=5_000)
+"""A position and its alias; names and labels are short."""
 
 
 def create_positions(
@@ -59,7 +59,7 @@ def _create_step(
     tx: Transaction, warehouse: KnownWarehouse, draft: PositionBulk, left: Sequence[NamedPosition]
 ) -> int:
     """Stage as many missing positions as fit; return how many of `left` are done."""
-    names = fitting_items(tx, left, lambda _: _ACTIONS_PER_POSITION)
+    names = fitting_items(tx, left, lambda _: _COST_PER_POSITION)
     tx.fence(POSITIONS.kind)  # before the warehouse is read
     warehouse_key = service.warehouse_key(warehouse.whs_code)
     keys = {

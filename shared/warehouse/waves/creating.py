@@ -14,7 +14,7 @@ from shared.kernel.db import steps
 from shared.kernel.db.collection import Record
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.steps import fitting_items
-from shared.kernel.db.transaction import StaleRead, Transaction, allocate_ids
+from shared.kernel.db.transaction import Cost, StaleRead, Transaction, allocate_ids
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import (
     OrderInWave,
@@ -167,7 +167,9 @@ def _ensure_free(tx: Transaction, records: _Pickings) -> set[int]:
 
 def _fitting(tx: Transaction, records: _Pickings, interrupted: set[int]) -> _Pickings:
     """Return the pickings at the front that one step can assign."""
-    return fitting_items(tx, records, lambda one: one.parts + (one.entity.wave_id in interrupted))
+    return fitting_items(
+        tx, records, lambda one: one.cost + Cost(one.entity.wave_id in interrupted)
+    )
 
 
 def _assign(tx: Transaction, records: _Pickings, wave: int, interrupted: set[int]) -> None:

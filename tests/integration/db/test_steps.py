@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from shared.kernel.db import steps
-from shared.kernel.db.transaction import StaleRead, Transaction
+from shared.kernel.db.transaction import Cost, StaleRead, Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict
 from tests.clock import Clock
@@ -32,7 +32,7 @@ def _transactions(aws_faults: AwsFaults, crates: CrateTable, items: Sequence[int
     """Commit items of two actions each in steps; return the number of actions of each step."""
 
     def step(left: Sequence[int]) -> int:
-        fitting = steps.fitting_items(tx, left, lambda _: 2)
+        fitting = steps.fitting_items(tx, left, lambda _: Cost(2))
         for number in fitting:
             _insert(tx, number)
             tx.put({"PK": f"lid-{number}", "SK": "HEAD"})
@@ -72,7 +72,7 @@ def test_the_last_step_is_committed_with_what_the_caller_stages(
         def step() -> str | None:
             done = tx.store.get_many((f"box-{number}", "HEAD") for number in range(7))
             left = range(len(done), 7)
-            fitting = steps.fitting_items(tx, left, lambda _: 1)
+            fitting = steps.fitting_items(tx, left, lambda _: Cost(1))
             for number in fitting:
                 _insert(tx, number)
             return "all staged" if len(fitting) == len(left) else None

@@ -4,9 +4,19 @@ import json
 
 import pytest
 
+from shared.kernel.db.collection import Collection
 from tests.clock import Clock
-from tests.faults import AwsFaults, Killed, kill_before, throttle
-from tests.gateway import Erp
+from tests.faults import (
+    Answer,
+    AwsFaults,
+    Call,
+    Forward,
+    Killed,
+    cancelled_transaction,
+    kill_before,
+    throttle,
+)
+from tests.gateway import Erp, Response
 from tests.integration.write_routes import BOLT, NORTH, PURCHASE
 from tests.stack import Stack
 
@@ -106,21 +116,101 @@ def test_keys_are_shared_between_tokens_of_a_client(stack: Stack, erp: Erp) -> N
     assert stack.erp().post("/products", BOLT, key="k1").text == first.text
 
 
-def test_key_of_a_killed_request_is_free_after_its_claim_expires(
-    erp: Erp, aws_faults: AwsFaults, clock: Clock
-) -> None:
+@pytest.fixture
+def killed(erp: Erp, aws_faults: AwsFaults, clock: Clock) -> None:
+    """A request with the key k1 that was killed after it had claimed the key."""
     erp.get("/products")
     clock.freeze()
     with pytest.raises(Killed), aws_faults.faulty(kill_before(1)):
         erp.post("/products", BOLT, key="k1")
 
+
+@pytest.mark.usefixtures("killed")
+@pytest.mark.parametrize(("passed", "retry_after"), [(0, 5), (0.5, 5), (1, 4), (4.5, 1)])
+def test_repeat_of_a_killed_request_is_accepted_after_the_seconds_of_retry_after(
+    erp: Erp, clock: Clock, passed: float, retry_after: int
+) -> None:
+    clock.advance(passed)
+
     waiting = erp.post("/products", BOLT, key="k1")
     assert (waiting.status, waiting.code) == (409, "duplicate_in_flight")
-    assert waiting.headers["Retry-After"] == "2"
-    clock.advance(27)
-    assert erp.post("/products", BOLT, key="k1").code == "duplicate_in_flight"
-    clock.advance(3)
+    assert waiting.headers["Retry-After"] == str(retry_after)
+    clock.advance(retry_after)
     assert erp.post("/products", BOLT, key="k1").status == 201
+
+
+@pytest.mark.usefixtures("killed")
+def test_key_of_a_killed_request_is_not_free_for_another_request(erp: Erp, clock: Clock) -> None:
+    clock.advance(60)
+
+    answer = erp.post("/products", _NUT, key="k1")
+
+    assert (answer.status, answer.code) == (422, "idempotency_key_reused")
+
+
+def test_error_of_our_own_releases_the_key(
+    erp: Erp, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock.freeze()
+    with monkeypatch.context() as patch:
+        patch.setattr(Collection, "insert", None)
+        failed = erp.post("/products", BOLT, key="k1")
+    assert (failed.status, failed.code) == (500, "internal_error")
+
+    assert erp.post("/products", BOLT, key="k1").status == 201
+
+
+def test_request_that_waits_for_a_commit_keeps_its_claim(
+    erp: Erp, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    erp.get("/products")
+    meanwhile: list[Response] = []
+
+    def late_conflicts(call: Call, forward: Forward) -> Answer:
+        if call.operation == "TransactWriteItems" and len(meanwhile) < 10:
+            meanwhile.append(erp.post("/products", BOLT, key="k1"))
+            clock.advance(2)
+            return cancelled_transaction(call, "TransactionConflict")
+        return forward()
+
+    with aws_faults.faulty(late_conflicts):
+        first = erp.post("/products", BOLT, key="k1")
+
+    assert first.status == 201
+    assert {answer.code for answer in meanwhile} == {"duplicate_in_flight"}
+
+
+def test_overtaken_request_is_refused_while_the_repeat_runs(
+    stack: Stack, erp: Erp, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    """The first request is refused as in flight: also when it was about to refuse its caller."""
+    erp.get("/products")
+    clock.freeze()
+    others: list[str] = []
+
+    def steal(call: Call, forward: Forward) -> Answer:
+        """Let the first request meet the claim of a repeat that has not ended."""
+        if call.operation == "PutItem" and not others:
+            answer = forward()
+            others.append("repeat")
+            store, key = stack.store(), call.request["Item"]
+            store.client.update_item(
+                TableName=store.table,
+                Key={name: key[name] for name in ("PK", "SK")},
+                UpdateExpression="SET #owner = :other",
+                ExpressionAttributeNames={"#owner": "owner"},
+                ExpressionAttributeValues={":other": {"S": "repeat"}},
+            )
+            return answer
+        return forward()
+
+    for body in (BOLT, {**BOLT, "category_id": 99}):
+        others.clear()
+        with aws_faults.faulty(steal):
+            first = erp.post("/products", body, key=f"k{len(body)}")
+        assert (first.status, first.code) == (409, "duplicate_in_flight")
+        assert first.headers["Retry-After"] == "5"
+    assert erp.walk("/products") == []
 
 
 def test_key_expires_after_a_day(erp: Erp, clock: Clock) -> None:

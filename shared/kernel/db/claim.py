@@ -1,0 +1,71 @@
+"""A claim: the right of one request to change the tenant's table under its Idempotency-Key.
+
+A claim is an item with the attributes `owner` and `lease_until`. While its request runs, each of
+its transactions renews the lease, on the condition that the claim still has this owner. After the
+lease a repeat of the request takes the claim over; from then on no transaction of the first
+request commits, not even a step that was on its way.
+"""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from shared.kernel.clock import now_ms
+from shared.kernel.db.items import AttributeMap, Key, encode
+from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.client import DynamoDBClient
+
+LEASE_MS = 5_000
+"""How long a claim is held after the last sign of life of its request."""
+
+
+@dataclass(slots=True)
+class Claim:
+    """A claim that the present request holds, or has held.
+
+    `renewed_ms` is the time of the last renewal in milliseconds.
+    """
+
+    table: str
+    key: Key
+    owner: str
+    renewed_ms: int
+
+    def condition(self) -> dict[str, Any]:
+        """Return the condition that the claim still has this owner, in the form of the API."""
+        return {
+            "ConditionExpression": "#owner = :owner",
+            "ExpressionAttributeNames": {"#owner": "owner"},
+            "ExpressionAttributeValues": {":owner": encode(self.owner)},
+        }
+
+    def renewal(self) -> dict[str, Any]:
+        """Return the update that renews the lease, for a call or an action of a transaction."""
+        body = self.condition()
+        body["ExpressionAttributeValues"][":until"] = encode(now_ms() + LEASE_MS)
+        return {
+            "TableName": self.table,
+            "Key": self.attributes,
+            "UpdateExpression": "SET lease_until = :until",
+            **body,
+        }
+
+    @property
+    def attributes(self) -> AttributeMap:
+        """The key in the form of the DynamoDB API."""
+        return {PARTITION_KEY: {"S": self.key[0]}, SORT_KEY: {"S": self.key[1]}}
+
+    def keep(self, client: "DynamoDBClient") -> None:
+        """Renew the lease when half of it is over, while the request waits for a retry.
+
+        A renewal that fails changes nothing: the next commit has the same condition.
+        """
+        if now_ms() - self.renewed_ms < LEASE_MS // 2:
+            return
+        self.renewed_ms = now_ms()
+        with suppress(BotoCoreError, ClientError):
+            client.update_item(**self.renewal())
