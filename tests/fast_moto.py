@@ -10,7 +10,7 @@ import copy
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from threading import Lock
 from typing import Any
 
@@ -40,6 +40,8 @@ from moto.dynamodb.parsing.expressions import (  # type: ignore[attr-defined]
 from moto.dynamodb.responses import DynamoHandler
 from moto.kms.utils import generate_private_key
 from werkzeug.exceptions import HTTPException
+
+from tests import wire_rules
 
 type Patch = pytest.MonkeyPatch
 
@@ -79,14 +81,19 @@ def _call_handlers_directly(patch: Patch) -> None:
     which also writes the error. One call runs at a time: tables are not safe for threads.
     """
     process_request, lock = BotocoreStubber.process_request, Lock()
+    tokens: dict[str, str] = {}
 
     def process(stubber: BotocoreStubber, request: AWSPreparedRequest) -> TYPE_RESPONSE | None:
         target: Any = request.headers.get("X-Amz-Target", "")
-        operation = _OPERATIONS.get(target.decode() if isinstance(target, bytes) else target)
+        target = target.decode() if isinstance(target, bytes) else target
+        operation = _OPERATIONS.get(target)
         if operation is not None:
+            handler = _Handler(request)
+            name = target.partition(".")[2]
+            wire_rules.check(name, handler.body, partial(_keys_of, handler), tokens)
             try:
                 with lock:
-                    result = operation(_Handler(request)).result
+                    result = operation(handler).result
                     body = json.dumps(result, default=_to_json)
             except (ServiceException, HTTPException):
                 pass
@@ -96,6 +103,32 @@ def _call_handlers_directly(patch: Patch) -> None:
 
     patch.setattr(BotocoreStubber, "process_request", process)
     patch.setattr("moto.dynamodb.responses.DynamoResult", ActionResult)
+
+
+def _keys_of(handler: DynamoHandler, table_name: str) -> wire_rules.Keys | None:
+    """Return the keys of a table in moto; None when there is none."""
+    table = handler.dynamodb_backend.tables.get(table_name)
+    if table is None:
+        return None
+    version = len(table.attr), len(table.global_indexes)
+    known, keys = vars(table).get("wire_keys", (None, None))
+    if known != version:
+        keys = _read_keys(table)
+        vars(table)["wire_keys"] = version, keys
+    return keys
+
+
+def _read_keys(table: Table) -> wire_rules.Keys:
+    held: dict[str | None, frozenset[str] | None] = {None: None}
+    indexes: dict[str | None, list[str]] = {None: table.table_key_attrs}
+    for index in (*table.global_indexes, *table.indexes):
+        indexes[index.name] = index.schema_key_attrs
+        held[index.name] = None
+        if index.projection["ProjectionType"] != "ALL":
+            more = index.projection.get("NonKeyAttributes", ())
+            held[index.name] = frozenset({*table.table_key_attrs, *index.schema_key_attrs, *more})
+    types = {one["AttributeName"]: one["AttributeType"] for one in table.attr}
+    return wire_rules.Keys(types, indexes, held)
 
 
 class _Handler(DynamoHandler):

@@ -1,0 +1,68 @@
+"""A request and its repeats are alive at once, and calls are so slow that claims end meanwhile."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from shared.identity.tenancy.directory import directory
+from tests import faults, interleaving
+from tests.gateway import Response
+from tests.integration.repeated_requests import (
+    RepeatedRequest,
+    assert_done_once,
+    repeated_requests,
+)
+from tests.interleaving import Scheduler, replayable, seeds
+from tests.stack import Stack
+
+_ROUTES = (
+    "DELETE /products/{id}",
+    "POST /exit-documents/{id}/dispatch",
+    "POST /pickings",
+    "POST /pickings/{id}/cancel",
+    "POST /receipts/{id}/revert",
+    "POST /transfer-orders",
+    "POST /transfer-orders/{id}/close",
+    "POST /transfer-orders/{id}/dispatch",
+    "POST /transfer-orders/{id}/release",
+    "POST /warehouse-positions/bulk",
+    "POST /waves",
+    "POST /waves/{id}/release",
+)
+"""Operations of several transactions."""
+_REQUESTS = 3
+_CALL_SECONDS = 1.5
+
+
+@pytest.fixture
+def scheduler(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scheduler]:
+    """A scheduler of slow calls; steps are as small as possible."""
+    assert stack
+    monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
+    monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 2)
+    monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 1)
+    monkeypatch.setattr(directory, "_clock", lambda: 0.0)
+    monkeypatch.setattr(interleaving, "_CALL_SECONDS", _CALL_SECONDS)
+    return Scheduler(faults.install(monkeypatch), monkeypatch)
+
+
+@pytest.mark.parametrize("route", _ROUTES)
+def test_write_takes_effect_once_while_repeats_overtake_each_other(
+    route: str, stack: Stack, scheduler: Scheduler
+) -> None:
+    requests = repeated_requests(route, stack)
+    next(requests).send()  # fill the caches of the environment
+    for seed in seeds(interleaving.USUAL):
+        request = next(requests)
+        with replayable(seed):
+            answers = scheduler.run([request.send] * _REQUESTS, seed)
+            _assert_right(request, stack, answers)
+
+
+def _assert_right(request: RepeatedRequest, stack: Stack, answers: list[Response]) -> None:
+    done = [one for one in answers if one.status == request.example.status]
+    others = {one.code for one in answers if one not in done}
+    assert others <= {"duplicate_in_flight", "service_unavailable"}
+    last = done[0] if done else request.send()
+    assert {one.text for one in done} <= {last.text}
+    assert_done_once(request, stack, last)
