@@ -90,7 +90,7 @@ def _call_handlers_directly(patch: Patch) -> None:
         if operation is not None:
             handler = _Handler(request)
             name = target.partition(".")[2]
-            wire_rules.check(name, handler.body, partial(_keys_of, handler), tokens)
+            broken = wire_rules.broken_rule(name, handler.body, partial(_keys_of, handler), tokens)
             try:
                 with lock:
                     result = operation(handler).result
@@ -98,6 +98,8 @@ def _call_handlers_directly(patch: Patch) -> None:
             except (ServiceException, HTTPException):
                 pass
             else:
+                if broken:
+                    raise broken
                 return 200, {"x-amzn-requestid": "request"}, body
         return process_request(stubber, request)
 

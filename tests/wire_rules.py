@@ -1,7 +1,7 @@
 """Rules of DynamoDB that moto does not apply: `check` refuses a call that breaks one.
 
-`tests/fast_moto.py` checks every call, so the rules hold for the whole suite. Each expression text
-is parsed once.
+`tests/fast_moto.py` checks every call that moto accepts, so the rules hold for the whole suite.
+Each expression text is parsed once.
 """
 
 import json
@@ -81,11 +81,22 @@ def check(operation: str, body: Body, keys_of: KeysOf, tokens: dict[str, str]) -
         case "Query" | "Scan":
             _check_expressions(body)
             keys = keys_of(body["TableName"])
-            if keys:
+            if keys and body.get("IndexName") in keys.indexes:
                 _check_held(body, keys)
                 _check_start(body, keys)
         case _:
             _check_action(body, keys_of)
+
+
+def broken_rule(
+    operation: str, body: Body, keys_of: KeysOf, tokens: dict[str, str]
+) -> Refused | None:
+    """Return the refusal that `check` would raise; None when DynamoDB accepts the call."""
+    try:
+        check(operation, body, keys_of, tokens)
+    except Refused as refused:
+        return refused
+    return None
 
 
 def _check_action(body: Body, keys_of: KeysOf) -> None:

@@ -97,24 +97,35 @@ def _disturb(fault: Callable[[int], Fault], at: int) -> _FaultTest:
 
 
 def _overtake(overtaken: Callable[[int, Callable[[], None]], Fault], at: int) -> _FaultTest:
-    """Repeat the request while the first one is stuck in call number `at` longer than its claim."""
+    """Repeat the request while the first one is stuck in call number `at` longer than its claim.
+
+    Both callers have the same answer, and the overtaken request changes nothing more.
+    """
 
     def fault_test(
         request: RepeatedRequest, stack: Stack, aws_faults: AwsFaults, clock: Clock
     ) -> None:
         repeats: list[Response] = []
+        left: list[object] = []
 
         def repeat() -> None:
             clock.advance(LEASE_MS / 1000)
             repeats.append(request.send())
+            left.append(_written(stack))
 
         with aws_faults.faulty(overtaken(at, repeat)):
             first = request.send()
-        # Both callers have the same answer, whoever carried out the request.
         assert (first.status, first.text) == (repeats[0].status, repeats[0].text)
+        assert left == [_written(stack)]
         assert_done_once(request, stack, first)
 
     return fault_test
+
+
+def _written(stack: Stack) -> object:
+    """Return all items and events of the tenant, without the allocated ids."""
+    items = [item for item in stack.items() if item["PK"]["S"] != "sequence"]
+    return items, stack.events()
 
 
 def _stuck_before(at: int, meanwhile: Callable[[], None]) -> Fault:

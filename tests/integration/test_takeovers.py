@@ -1,20 +1,26 @@
 """A request and its repeats are alive at once, and calls are so slow that claims end meanwhile."""
 
 from collections.abc import Iterator
+from itertools import count
 
 import pytest
 
 from shared.identity.tenancy.directory import directory
+from shared.kernel.db.claim import LEASE_MS
 from tests import faults, interleaving
-from tests.gateway import Response
+from tests.clock import Clock
+from tests.faults import Answer, AwsFaults, Call, Forward
+from tests.gateway import Erp, Response
 from tests.integration.repeated_requests import (
     RepeatedRequest,
     assert_done_once,
     repeated_requests,
 )
+from tests.integration.write_routes import EXAMPLES
 from tests.interleaving import Scheduler, replayable, seeds
 from tests.stack import Stack
 
+_BULK = "POST /warehouse-positions/bulk"
 _ROUTES = (
     "DELETE /products/{id}",
     "POST /exit-documents/{id}/dispatch",
@@ -25,7 +31,7 @@ _ROUTES = (
     "POST /transfer-orders/{id}/close",
     "POST /transfer-orders/{id}/dispatch",
     "POST /transfer-orders/{id}/release",
-    "POST /warehouse-positions/bulk",
+    _BULK,
     "POST /waves",
     "POST /waves/{id}/release",
 )
@@ -66,3 +72,27 @@ def _assert_right(request: RepeatedRequest, stack: Stack, answers: list[Response
     last = done[0] if done else request.send()
     assert {one.text for one in done} <= {last.text}
     assert_done_once(request, stack, last)
+
+
+@pytest.mark.parametrize("transaction", [1, 2, 3])
+def test_overtaken_request_commits_no_further_step(
+    erp: Erp, aws_faults: AwsFaults, clock: Clock, monkeypatch: pytest.MonkeyPatch, transaction: int
+) -> None:
+    """A user deletes what the repeat has created; the first request does not create it again."""
+    monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 1)
+    EXAMPLES[_BULK].prepared(erp)
+    body, repeats, turn = EXAMPLES[_BULK].body, list[Response](), count(1)
+
+    def stuck(call: Call, forward: Forward) -> Answer:
+        if call.operation == "TransactWriteItems" and next(turn) == transaction:
+            clock.advance(LEASE_MS / 1000)
+            repeats.append(erp.post("/warehouse-positions/bulk", body, key="bulk"))
+            for position in erp.walk("/warehouse-positions"):
+                assert erp.delete(f"/warehouse-positions/{position['id']}").status == 200
+        return forward()
+
+    with aws_faults.faulty(stuck):
+        first = erp.post("/warehouse-positions/bulk", body, key="bulk")
+
+    assert (first.status, first.text) == (repeats[0].status, repeats[0].text)
+    assert erp.walk("/warehouse-positions") == []

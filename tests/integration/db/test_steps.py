@@ -65,6 +65,17 @@ def test_a_step_takes_one_item_even_if_it_is_too_large(
     assert _transactions(aws_faults, crates, range(3)) == [2, 2, 2]
 
 
+def test_a_step_has_room_for_two_megabytes(crates: CrateTable) -> None:
+    tx = Transaction(crates.store)
+    item = {"PK": "box", "SK": "HEAD", "data": bytes(300_000)}
+    tx.put(item)
+
+    sizes = [600_000, 600_000, 600_000]
+    assert steps.fitting_items(tx, sizes, lambda size: Cost(1, size)) == sizes[:2]
+    assert steps.fitting_items(tx, [9_000_000, 1], lambda size: Cost(1, size)) == [9_000_000]
+    assert tx.staged == Cost(1, 300_000 + len("PKboxSKHEADdata") + 1)
+
+
 def test_the_last_step_is_committed_with_what_the_caller_stages(
     crates: CrateTable, aws_faults: AwsFaults
 ) -> None:

@@ -1,0 +1,89 @@
+"""Waves of long pickings: a step takes as many as fit into the bytes of one transaction."""
+
+import random
+
+import pytest
+
+from shared.kernel.db import steps
+from shared.kernel.db.transaction import Transaction
+from shared.warehouse.picking.repository import PICKINGS
+from tests.faults import AwsFaults, Recording
+from tests.stack import Stack
+from tests.stock_invariants import assert_invariants
+from tests.warehouse_scenario import WarehouseScenario
+from tests.wave_scenario import WaveScenario
+
+_PICKINGS = 40
+_LINES = 1_000
+_LETTERS = "".join(map(chr, range(0x4E00, 0x9FA5)))
+"""Letters of three bytes in UTF-8."""
+
+
+def _long_pickings(yard: WarehouseScenario, stack: Stack) -> list[int]:
+    """Create pickings of 1 000 lines, each of a batch with a code as long as possible."""
+    [first] = WaveScenario(yard).pickings(1)
+    numbers = list(range(first + 1, first + 1 + _PICKINGS))
+    picking = PICKINGS.get(stack.store(), first).entity
+    draw = random.Random(1)  # noqa: S311 - replayable, not secret
+    for number in numbers:
+        lines = [
+            picking.lines[0].model_copy(update={"batch_num": "".join(draw.choices(_LETTERS, k=50))})
+            for _ in range(_LINES)
+        ]
+        tx = Transaction(stack.store())
+        PICKINGS.insert(tx, number, picking.model_copy(update={"id": number, "lines": lines}))
+        tx.commit()
+    return numbers
+
+
+def test_wave_of_40_pickings_of_1000_lines_with_long_batch_codes(
+    yard: WarehouseScenario, stack: Stack
+) -> None:
+    numbers = _long_pickings(yard, stack)
+    sizes = [record.size for record in PICKINGS.get_many(stack.store(), numbers)]
+    assert sum(sizes) > 4 * 1024 * 1024
+
+    made = WaveScenario(yard).create(numbers)
+
+    assert made.status == 201, made.text
+    assert [order["picking_id"] for order in made.data["orders"]] == numbers
+    waves = {record.entity.wave_id for record in PICKINGS.get_many(stack.store(), numbers)}
+    assert waves == {made.data["id"]}
+
+
+@pytest.fixture
+def one_picking_per_step(yard: WarehouseScenario, monkeypatch: pytest.MonkeyPatch) -> WaveScenario:
+    """Five pickings, of which a step has bytes for one."""
+    monkeypatch.setattr(steps, "STEP_BYTES", 1)
+    yard.stock("BRICK", 5)
+    wave_scenario = WaveScenario(yard)
+    wave_scenario.pickings(5)
+    return wave_scenario
+
+
+def _pickings_written(seen: Recording) -> list[int]:
+    """Return the number of pickings that each transaction writes, without zeros."""
+    transactions = [
+        [str(action) for action in call.request["TransactItems"]]
+        for call in seen.calls
+        if call.operation == "TransactWriteItems"
+    ]
+    counts = [
+        sum("'Put'" in action and "{'S': 'picking#" in action for action in actions)
+        for actions in transactions
+    ]
+    return [count for count in counts if count]
+
+
+def test_steps_of_a_wave_are_cut_by_bytes(
+    one_picking_per_step: WaveScenario, stack: Stack, aws_faults: AwsFaults
+) -> None:
+    with aws_faults.recorded() as created:
+        number = one_picking_per_step.wave([1, 2, 3, 4, 5], "plan")
+    with aws_faults.recorded() as released:
+        one_picking_per_step.act(number, "release")
+
+    assert _pickings_written(created) == [1] * 5
+    assert _pickings_written(released) == [1] * 5
+    assert one_picking_per_step.shown(number)["metrics"]["allocated_units"] == 5
+    assert_invariants(stack.store())
