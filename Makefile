@@ -75,7 +75,8 @@ soak: $(READY) ## Run long random tests (SEED=, STEPS=10000, INTERLEAVINGS=200, 
 		SOAK_STEPS=$(or $(STEPS),10000) SOAK_INTERLEAVINGS=$(or $(INTERLEAVINGS),200) \
 		SOAK_DOCUMENTS=$(or $(DOCUMENTS),1000) SOAK_EVENTS=$(or $(EVENTS),300) \
 		pytest --show-capture=no tests/integration/stock/test_stateful.py \
-		tests/integration/stock/test_interleavings.py tests/integration/imports/test_concurrency.py \
+		tests/integration/stock/test_interleavings.py tests/integration/test_takeovers.py \
+		tests/integration/imports/test_concurrency.py \
 		tests/integration/imports/test_worker_crashes.py \
 		tests/integration/webhooks/test_concurrency.py \
 		tests/integration/webhooks/test_crash_soak.py $(ARGS)

@@ -113,11 +113,10 @@ def _keys_of(handler: DynamoHandler, table_name: str) -> wire_rules.Keys | None:
     if table is None:
         return None
     version = len(table.attr), len(table.global_indexes)
-    known, keys = vars(table).get("wire_keys", (None, None))
-    if known != version:
-        keys = _read_keys(table)
-        vars(table)["wire_keys"] = version, keys
-    return keys
+    known: dict[tuple[int, int], wire_rules.Keys] = vars(table).setdefault("wire_keys", {})
+    if version not in known:
+        known[version] = _read_keys(table)
+    return known[version]
 
 
 def _read_keys(table: Table) -> wire_rules.Keys:

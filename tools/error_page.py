@@ -144,7 +144,8 @@ ADVICE = {
     ),
     "duplicate_in_flight": Advice(
         "Another request with the same Idempotency-Key has not ended yet, typically a retry that "
-        "was sent too early.",
+        "was sent too early. Or its function was killed: then the key is free again 5 seconds "
+        "after its last sign of life.",
         "The first request with this Idempotency-Key is still being processed.",
         "Wait for the seconds in `Retry-After` and repeat the request with the same key. You get "
         "the response of the first request.",

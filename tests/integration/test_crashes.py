@@ -8,6 +8,7 @@ first one is stuck in a call, and takes over its key.
 import os
 import random
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -180,14 +181,10 @@ def _fault_tests(route: str, calls: int) -> Iterator[tuple[str, _FaultTest]]:
     With SWEEP=all (`make sweep`), every fault at every call. Otherwise every fault at the last
     call, which commits, and one fault at a random call with the seed SWEEP_SEED (default 1).
     """
-    faults = {
-        kind.__name__: (act, kind)
-        for act, kinds in (
-            (_kill, (kill_before, kill_after)),
-            (_disturb, (throttle, lose_answer)),
-            (_overtake, (_stuck_before, _stuck_after)),
-        )
-        for kind in kinds
+    faults: dict[str, Callable[[int], _FaultTest]] = {
+        **{kind.__name__: partial(_kill, kind) for kind in (kill_before, kill_after)},
+        **{kind.__name__: partial(_disturb, kind) for kind in (throttle, lose_answer)},
+        **{kind.__name__: partial(_overtake, kind) for kind in (_stuck_before, _stuck_after)},
     }
     everything = [(name, at) for name in faults for at in range(calls)]
     chosen = everything
@@ -196,8 +193,7 @@ def _fault_tests(route: str, calls: int) -> Iterator[tuple[str, _FaultTest]]:
         chosen = [(name, calls - 1) for name in faults]
         chosen.append(draw.choice([one for one in everything if one not in chosen]))
     for name, at in chosen:
-        act, kind = faults[name]
-        yield f"{name} at call {at} of {calls}", act(kind, at)
+        yield f"{name} at call {at} of {calls}", faults[name](at)
     yield "in conflict", _conflicts
     yield "busy", _all_conflicts
 

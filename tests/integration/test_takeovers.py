@@ -1,6 +1,5 @@
 """A request and its repeats are alive at once, and calls are so slow that claims end meanwhile."""
 
-from collections.abc import Iterator
 from itertools import count
 
 import pytest
@@ -41,7 +40,7 @@ _CALL_SECONDS = 1.5
 
 
 @pytest.fixture
-def scheduler(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scheduler]:
+def scheduler(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Scheduler:
     """A scheduler of slow calls; steps are as small as possible."""
     assert stack
     monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
