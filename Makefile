@@ -68,6 +68,10 @@ sweep: $(READY) ## Run the crash tests with a fault at every AWS call, not only 
 		tests/integration/imports/test_fault_injection.py \
 		tests/integration/webhooks/test_fault_injection.py $(ARGS)
 
+.PHONY: engine
+engine: $(READY) ## Run the integration tests against DynamoDB Local (ARGS= for pytest; see CONTRIBUTING.md).
+	@tools/engine.sh $(ARGS)
+
 .PHONY: soak
 soak: $(READY) ## Run long random tests (SEED=, STEPS=10000, INTERLEAVINGS=200, DOCUMENTS=1000, EVENTS=300).
 	@export SOAK_SEED=$${SEED:-$$(date +%s)} && \

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import settings
 
 from tests import clock as clocks
-from tests import faults
+from tests import engine, faults
 from tests.clock import Clock
 from tests.faults import AwsFaults
 from tests.gateway import Erp
@@ -16,6 +16,9 @@ from tests.stack import CREDENTIALS, Stack, deployed
 # The time of an example depends on the machine, not on the code.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+if engine.is_on():
+    engine.install()
 
 
 def pytest_collection_finish() -> None:

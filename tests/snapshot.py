@@ -10,6 +10,9 @@ from moto.dynamodb.models.table import Table
 from moto.dynamodb.models.utilities import dynamo_to_dict
 from moto.kms.models import Key, kms_backends
 
+from tests import engine
+from tests.engine import Items
+
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
@@ -23,6 +26,8 @@ class Snapshot:
     region: str
     tables: Mapping[str, Table]
     keys: Mapping[str, Key]
+    in_engine: Mapping[str, Items]
+    """The items of the tables when the tests run against the engine."""
 
     @classmethod
     def take(cls, account: str, region: str) -> "Snapshot":
@@ -34,6 +39,7 @@ class Snapshot:
             region,
             {name: _copy_of_table(table) for name, table in tables.items()},
             {name: _copy_of_key(key) for name, key in keys.items()},
+            {name: engine.items_of(name) for name in tables} if engine.is_on() else {},
         )
 
     def restore(self) -> None:
@@ -47,15 +53,22 @@ class Snapshot:
         """Replace one table in moto by that of the snapshot."""
         tables = dynamodb_backends[self.account][self.region].tables
         tables[name] = _copy_of_table(self.tables[name])
+        if engine.is_on():
+            engine.restore(tables[name], self.in_engine[name])
 
     def is_current(self) -> bool:
         """Return whether every table of the snapshot has the same items in moto."""
         tables = dynamodb_backends[self.account][self.region].tables
+        if engine.is_on():
+            return all(engine.items_of(name) == kept for name, kept in self.in_engine.items())
         return all(tables[name].items == kept.items for name, kept in self.tables.items())
 
 
 def stored_items(account: str, region: str, table: str) -> Iterator[dict[str, Any]]:
     """Yield the items of a table as botocore returns them, in no particular order."""
+    if engine.is_on():
+        yield from engine.stored_items(table)
+        return
     for item in dynamodb_backends[account][region].tables[table].all_items():
         if "plain" not in vars(item):
             vars(item)["plain"] = dynamo_to_dict(item.attrs)
