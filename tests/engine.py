@@ -58,19 +58,20 @@ def install() -> None:
         operation = target.removeprefix(_VERSION)
         if not target.startswith(_VERSION):
             return process_request(stubber, request)
-        body = json.loads(request.body or "{}")
+        content: Any = request.body
+        body = json.loads(content)
         if operation in _READS | _WRITES and _all_exist(_tables_of(body)):
             if operation in _WRITES:
                 for name in _tables_of(body):
                     _clean.pop(name, None)
-            status, text = _post(operation, request.body)
+            status, text = _post(operation, content)
             return status, {"x-amzn-requestid": "request"}, text
         answer = process_request(stubber, request)
         if operation in _TABLE_CALLS and answer and answer[0] == 200:
             _repeat_table_call(operation, body)
         return answer
 
-    BotocoreStubber.process_request = process  # type: ignore[method-assign]
+    BotocoreStubber.process_request = process  # type: ignore[method-assign, assignment]
 
 
 def _tables_of(body: Mapping[str, Any]) -> set[str]:
