@@ -82,7 +82,7 @@ def _call_handlers_directly(patch: Patch) -> None:
     which also writes the error. One call runs at a time: tables are not safe for threads.
     """
     process_request, lock = BotocoreStubber.process_request, Lock()
-    tokens: dict[str, str] = {}
+    tokens: dict[str, wire_rules.Body] = {}
 
     def process(stubber: BotocoreStubber, request: AWSPreparedRequest) -> TYPE_RESPONSE | None:
         target: Any = request.headers.get("X-Amz-Target", "")

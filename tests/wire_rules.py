@@ -4,13 +4,11 @@
 Each expression text is parsed once.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from hashlib import sha256
 from typing import Any
 
 from shared.kernel.db.items import size_of
@@ -59,14 +57,14 @@ type KeysOf = Callable[[str], Keys | None]
 """Returns the keys of the table with this name; None when there is none."""
 
 
-def check(operation: str, body: Body, keys_of: KeysOf, tokens: dict[str, str]) -> None:
+def check(operation: str, body: Body, keys_of: KeysOf, tokens: dict[str, Body]) -> None:
     """Raise Refused when DynamoDB would refuse the call.
 
     Args:
         operation: Name of the operation, for example `PutItem`.
         body: The call.
         keys_of: Returns the keys of a table.
-        tokens: The contents of the transactions so far, by client request token.
+        tokens: The transactions so far, by client request token.
     """
     match operation:
         case "TransactWriteItems":
@@ -89,7 +87,7 @@ def check(operation: str, body: Body, keys_of: KeysOf, tokens: dict[str, str]) -
 
 
 def broken_rule(
-    operation: str, body: Body, keys_of: KeysOf, tokens: dict[str, str]
+    operation: str, body: Body, keys_of: KeysOf, tokens: dict[str, Body]
 ) -> Refused | None:
     """Return the refusal that `check` would raise; None when DynamoDB accepts the call."""
     try:
@@ -117,12 +115,11 @@ def _check_size(actions: Sequence[Body]) -> None:
         raise Refused(f"transaction of {size} bytes, at most {_MAX_TRANSACTION_BYTES} allowed")
 
 
-def _check_token(body: Body, tokens: dict[str, str]) -> None:
+def _check_token(body: Body, tokens: dict[str, Body]) -> None:
     token = body.get("ClientRequestToken")
     if token is None:
         return
-    contents = sha256(json.dumps(body, sort_keys=True, default=repr).encode()).hexdigest()
-    if tokens.setdefault(token, contents) != contents:
+    if tokens.setdefault(token, body) != body:
         raise Refused("client request token of a transaction with other contents")
 
 

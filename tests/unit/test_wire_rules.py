@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.wire_rules import Keys, Refused, check
+from tests.wire_rules import Body, Keys, Refused, check
 
 _KEYS = Keys(
     types={"PK": "S", "SK": "S", "GSI1PK": "S", "GSI1SK": "S"},
@@ -15,7 +15,7 @@ _KEY = {"PK": {"S": "crate#1"}, "SK": {"S": "HEAD"}}
 _START = {**_KEY, "GSI1PK": {"S": "crate"}, "GSI1SK": {"S": "m"}}
 
 
-def _send(operation: str, tokens: dict[str, str] | None = None, **body: Any) -> None:
+def _send(operation: str, tokens: dict[str, Body] | None = None, **body: Any) -> None:
     check(operation, {"TableName": "crates", **body}, lambda _: _KEYS, tokens or {})
 
 
@@ -135,7 +135,7 @@ def test_call_that_dynamodb_refuses_is_refused(
 
 
 def test_token_of_a_transaction_with_other_contents_is_refused() -> None:
-    tokens: dict[str, str] = {"other": "…"}
+    tokens: dict[str, Body] = {"other": {}}
     operation, body = _transaction(1)
     for _ in range(2):
         _send(operation, tokens, **body, ClientRequestToken="t1")
