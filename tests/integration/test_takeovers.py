@@ -57,7 +57,7 @@ def test_write_takes_effect_once_while_repeats_overtake_each_other(
 ) -> None:
     requests = repeated_requests(route, stack)
     next(requests).send()  # fill the caches of the environment
-    for seed in seeds(interleaving.USUAL):
+    for seed in seeds(interleaving.DEFAULT_SEED_COUNT):
         request = next(requests)
         with replayable(seed):
             answers = scheduler.run([request.send] * _REQUESTS, seed)
