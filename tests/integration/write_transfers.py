@@ -96,27 +96,27 @@ def transfer_examples(two_warehouses: Prepare, order: Mapping[str, Any]) -> Mapp
             body=order,
             prepare=stocked,
             grows={"transfer_order": 1, "picking": 1},
-            events=["transfer.created", "picking.created", _STOCK, _STOCK],
+            events=["transfer.created", "picking.created", _STOCK],
         ),
         f"{orders}/{{id}}/release": Example(
             200,
             body=_PICKER,
             prepare=draft,
             grows={"picking": 1},
-            events=["picking.created", _STOCK, _STOCK],
+            events=["picking.created", _STOCK],
         ),
         f"{orders}/{{id}}/picks": Example(
             200, body=_PICK, prepare=released, grows={"stock": 1, "movement": 1}
         ),
         f"{orders}/{{id}}/finish-picking": Example(
-            200, prepare=partly_picked, events=["picking.completed", _STOCK, _STOCK]
+            200, prepare=partly_picked, events=["picking.completed", _STOCK]
         ),
         f"{orders}/{{id}}/dispatch": Example(
             200,
             body={"seal_number": "SEAL-9"},
             prepare=picked,
             grows={"stock": 1, "level": 1, "movement": 2},
-            events=["transfer.dispatched", *[_STOCK] * 4],
+            events=["transfer.dispatched", _STOCK, _STOCK],
         ),
         f"{orders}/{{id}}/receive": Example(
             200,
@@ -130,9 +130,9 @@ def transfer_examples(two_warehouses: Prepare, order: Mapping[str, Any]) -> Mapp
             body={"reason": "Lost"},
             prepare=received_short,
             grows={"movement": 2},
-            events=["transfer.completed", _STOCK, _STOCK],
+            events=["transfer.completed", _STOCK],
         ),
         f"{orders}/{{id}}/cancel": Example(
-            200, prepare=partly_picked, grows={"movement": 1}, events=[_STOCK] * 3
+            200, prepare=partly_picked, grows={"movement": 1}, events=[_STOCK]
         ),
     }

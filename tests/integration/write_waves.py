@@ -52,10 +52,10 @@ def wave_examples(one_sale: Prepare) -> Mapping[str, Example]:
         "POST /waves": Example(201, body=_WAVE, prepare=pickings, grows={"wave": 1}),
         "POST /waves/{id}/plan": Example(200, prepare=draft, events=["wave.planned"]),
         "POST /waves/{id}/release": Example(
-            # One stock event for each picking, since each is allocated in a separate step.
+            # Each picking is allocated in a separate step.
             200,
             prepare=planned,
-            events=["stock.updated", "stock.updated", "wave.released"],
+            events=["stock.updated", "wave.released"],
         ),
         "POST /waves/{id}/cancel": Example(200, prepare=planned, events=["wave.cancelled"]),
         "POST /waves/{id}/complete": Example(200, prepare=picked, events=["wave.completed"]),

@@ -10,7 +10,7 @@ from shared.warehouse.picking import rules
 from shared.warehouse.picking.models import Allocation, StoredPicking, StoredPickingLine
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.stock import service as stock
-from shared.warehouse.stock.ledger import Ledger
+from shared.warehouse.stock.ledger import Ledger, Place, raise_due_events
 from shared.warehouse.stock.models import StockRow
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import KnownPosition
@@ -19,8 +19,8 @@ _OPEN = frozenset({"pending", "started"})
 """States of a picking to which stock is allocated."""
 _ACTIONS_PER_PRODUCT = 4
 """Actions that a product takes at least: a stock row, its level, the total and the event."""
-_ACTIONS_PER_DOCUMENT = 2
-"""A document, and its entry in the register of open documents."""
+_ACTIONS_PER_DOCUMENT = 3
+"""A document, its entry in the register of open documents, and the lookup item of the picking."""
 _MAX_INDEX_LAG_MS = 1_500
 """How long to wait for stock that its level counts and the index does not show yet."""
 
@@ -49,9 +49,11 @@ def allocate_rest(tx: Transaction, *numbers: int) -> None:
         for record in records
         for at, line in enumerate(record.entity.lines)
     }
-    steps.commit_in_steps(
-        tx, open_lines, lambda left: _allocate_step(tx, _read_ahead(left, products))
-    )
+    due: set[Place] = set()
+    steps.commit_in_steps(tx, open_lines, lambda left: _allocate_step(tx, left, products, due))
+    if due:
+        # The lines that the events were left to may have got no stock.
+        raise_due_events(tx, due)
 
 
 class DoesNotFitOneTransaction(Exception):
@@ -74,7 +76,7 @@ def allocate_lines(tx: Transaction, picking: StoredPicking, *, whole: bool) -> S
     if whole and done < len(open_lines):
         raise DoesNotFitOneTransaction
     if ledger:
-        ledger.post()
+        ledger.post(later={products[line] for line in open_lines[done:]})
     return after[picking.id]
 
 
@@ -98,8 +100,14 @@ def _read_ahead(lines: Sequence[OpenLine], products: Mapping[OpenLine, int]) -> 
     return lines
 
 
-def _allocate_step(tx: Transaction, lines: Sequence[OpenLine]) -> int:
-    """Stage allocations for as many of the lines as fit; return how many need no more."""
+def _allocate_step(
+    tx: Transaction, left: Sequence[OpenLine], products: Mapping[OpenLine, int], due: set[Place]
+) -> int:
+    """Stage allocations for as many of the lines as fit; return how many need no more.
+
+    Adds the levels whose events are left to later steps to `due`.
+    """
+    lines = _read_ahead(left, products)
     numbers = list(dict.fromkeys(number for number, _ in lines))
     records = {
         record.id: record
@@ -114,12 +122,14 @@ def _allocate_step(tx: Transaction, lines: Sequence[OpenLine]) -> int:
     ]
     costs = {number: record.cost for number, record in records.items()}
     after, done, ledger = _allocate(tx, before, still_open, costs)
+    completed = len(lines) if done == len(still_open) else lines.index(still_open[done])
     if ledger:
-        ledger.post()
+        ledger.post(later={products[line] for line in left[completed:]})
+        due |= ledger.due_levels
     for number, picking in after.items():
         if picking != before[number]:
             PICKINGS.replace(tx, records[number], picking)
-    return len(lines) if done == len(still_open) else lines.index(still_open[done])
+    return completed
 
 
 def _allocate(

@@ -99,7 +99,7 @@ def _dispatch(
     left = ledger.add_while_fitting(
         ahead, book, lambda: sum((costs[number] for number in changed), Cost())
     )
-    ledger.post()
+    ledger.post(later={by_id[one].lines[at].product_id for one, at, _ in picks[len(left) :]})
     for record in pickings:
         dispatched = [pick for number, _, pick in left if number == record.id]
         if dispatched:

@@ -121,7 +121,7 @@ def _undo(tx: Transaction, picking: StoredPicking, parts: Sequence[_Part]) -> li
     # The first document is among what every step may stage; see STEP_ACTIONS.
     more_documents = Cost(_ACTIONS_PER_DOCUMENT * (len(picking.documents) - 1))
     undone = ledger.add_while_fitting(ahead, book, lambda: more_documents)
-    ledger.post()
+    ledger.post(later={picking.lines[at].product_id for at, _ in parts[len(undone) :]})
     return undone
 
 

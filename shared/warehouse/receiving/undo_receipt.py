@@ -82,7 +82,7 @@ def _undo_lines(tx: Transaction, receipt: StoredReceipt, lines: Sequence[int]) -
     )
     ledger.load(rows=_stock_ids(receipt, ahead), movements=sum(map(rows_of, ahead)))
     undone = ledger.add_while_fitting(ahead, lambda at: _book_line(ledger, receipt.lines[at]))
-    ledger.post()
+    ledger.post(later={receipt.lines[at].product_id for at in lines[len(undone) :]})
     return undone
 
 

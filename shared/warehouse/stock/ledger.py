@@ -2,16 +2,20 @@
 
 Rows, levels, movements and the events about changed levels are written in one transaction.
 Each write has a condition on the version that was read.
+
+Work that takes several steps raises one event per level. A step leaves the event of a level that
+later steps are expected to change to them, and marks the level (`Level.event_due`). Whatever changes
+a marked level next, a later step, the repeated request or other work, raises its event.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Collection as Several
 
 from shared.kernel.db import steps
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.parallel import run_both
-from shared.kernel.db.steps import has_room
+from shared.kernel.db.steps import commit_in_steps, has_room
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Cost, StaleRead, Transaction
 from shared.kernel.events.outbox import raise_record_event
@@ -26,6 +30,11 @@ _LEAST_PER_PRODUCT = 3
 """Minimum number of actions per product with changed stock: a level, the total, the event."""
 _LEVEL_RETRY_MS = 1_500
 """How long a level that disagrees with the rows is treated as a stale read and retried."""
+_ACTIONS_PER_DUE_EVENT = 2
+"""The level and its event."""
+
+type Place = tuple[int, int]
+"""Ids of a product and of a warehouse, which identify a level."""
 
 
 def empty_row(  # noqa: PLR0913 - what makes a row
@@ -92,7 +101,7 @@ def row_at(  # noqa: PLR0913 - what makes a row
     )
 
 
-def _level_keys(places: set[tuple[int, int]]) -> list[Key]:
+def _level_keys(places: set[Place]) -> list[Key]:
     """Return the keys of the levels of (product, warehouse) pairs and of the products' totals."""
     products = {product for product, _ in places}
     return [
@@ -145,8 +154,10 @@ class Ledger:
         self._cause = cause
         self._reason = reason
         self._records: dict[int, Record[StockRow]] = {}
-        self._levels: dict[tuple[int, int], Record[Level]] = {}
+        self._levels: dict[Place, Record[Level]] = {}
         self._totals: dict[int, Record[Level]] = {}
+        self.due_levels: set[Place] = set()
+        """Levels whose events are still due after `post`."""
         self.changes = rules.StockChanges(row_key, tx.now)
         self.movement_ids: list[int] = []
         if receiving:
@@ -157,7 +168,7 @@ class Ledger:
         *,
         rows: Several[int] = (),
         targets: Several[StockRow] = (),
-        levels: Several[tuple[int, int]] = (),
+        levels: Several[Place] = (),
         movements: int,
     ) -> None:
         """Load rows and their levels, in two round trips at most.
@@ -197,7 +208,7 @@ class Ledger:
         self._records |= {record.id: record for record in known}
         self.changes.add_rows(record.entity for record in known)
 
-    def _add_levels(self, found: Mapping[Key, Item], places: set[tuple[int, int]]) -> None:
+    def _add_levels(self, found: Mapping[Key, Item], places: set[Place]) -> None:
         for place in places:
             level = LEVELS.from_items(found, level_id(*place))
             if level:
@@ -260,14 +271,20 @@ class Ledger:
             added.append(item)
         return added
 
-    def post(self) -> None:
-        """Stage the changed rows, levels, totals, movements, stock counts and events."""
+    def post(self, later: Several[int] = ()) -> None:
+        """Stage the changed rows, levels, totals, movements, stock counts and events.
+
+        Args:
+            later: Ids of the products whose stock later steps of the work are expected to change.
+                The events about their levels are left to these steps.
+        """
         changed = list(self.changes.changed())
         for key, row in changed:
             self._post_row(key, row)
         differences = rules.level_changes(self.changes.stored, changed)
+        self.due_levels = {place for place, one in self._levels.items() if one.entity.event_due}
         for difference in differences:
-            self._post_level(difference)
+            self._post_level(difference, event_due=difference.row.product_id in later)
         for difference in rules.total_changes(differences):
             self._post_total(difference)
         self._post_movements()
@@ -287,15 +304,20 @@ class Ledger:
         STOCK.insert(tx, number, row)
         tx.insert({PARTITION_KEY: key[0], SORT_KEY: key[1], "id": number})
 
-    def _post_level(self, difference: rules.LevelChange) -> None:
-        tx, row = self._tx, difference.row
-        record = self._levels.get((row.product_id, row.warehouse_id))
+    def _post_level(self, difference: rules.LevelChange, *, event_due: bool) -> None:
+        tx, place = self._tx, (difference.row.product_id, difference.row.warehouse_id)
+        record = self._levels.get(place)
         level = self._changed_level(record, difference)
+        level = level.model_copy(update={"event_due": event_due})
         if record:
             changed = LEVELS.replace(tx, record, level)
         else:
-            changed = LEVELS.insert(tx, level_id(row.product_id, row.warehouse_id), level)
-        raise_record_event(tx, "stock.updated", views.LEVEL_EVENTS, changed)
+            changed = LEVELS.insert(tx, level_id(*place), level)
+        if event_due:
+            self.due_levels.add(place)
+        else:
+            self.due_levels.discard(place)
+            raise_record_event(tx, "stock.updated", views.LEVEL_EVENTS, changed)
 
     def _post_total(self, difference: rules.LevelChange) -> None:
         tx, product = self._tx, difference.row.product_id
@@ -333,3 +355,23 @@ class Ledger:
             number = tx.next_id(MOVEMENTS.kind)
             self.movement_ids.append(number)
             MOVEMENTS.insert(tx, number, rules.movement_of(moved, number, stamp))
+
+
+def raise_due_events(tx: Transaction, places: Iterable[Place]) -> None:
+    """Commit the due events of levels, in steps; nothing may be staged in `tx` before.
+
+    A level whose event is not due any more is skipped.
+    """
+
+    def step(left: Sequence[Place]) -> int:
+        part = left[: max(1, steps.STEP_ACTIONS // _ACTIONS_PER_DUE_EVENT)]
+        found = tx.store.get_many([LEVELS.key(level_id(*place)) for place in part])
+        for place in part:
+            record = LEVELS.pick_from(found, level_id(*place))
+            if record and record.entity.event_due:
+                level = record.entity.model_copy(update={"event_due": False})
+                changed = LEVELS.replace(tx, record, level)
+                raise_record_event(tx, "stock.updated", views.LEVEL_EVENTS, changed)
+        return len(part)
+
+    commit_in_steps(tx, sorted(places), step)

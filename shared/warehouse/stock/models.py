@@ -98,13 +98,18 @@ class Quantities(Stored):
 
 
 class Level(Quantities):
-    """The stock of a product in one warehouse, or in all warehouses (`whs_code` is None)."""
+    """The stock of a product in one warehouse, or in all warehouses (`whs_code` is None).
+
+    `event_due` is true while a step of work has changed the level and has left the event about it
+    to a later step.
+    """
 
     product_id: int
     item_code: str
     whs_code: str | None
     created_at: Timestamp
     updated_at: Timestamp
+    event_due: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,7 +113,7 @@ def _dispatch(
         )
 
     dispatched = ledger.add_while_fitting(ahead, book)
-    ledger.post()
+    ledger.post(later={product for _, product, _ in picks[len(dispatched) :]})
     mark_dispatched(tx, picking, [pick for _, _, pick in dispatched])
     return dispatched
 
@@ -344,5 +344,5 @@ def _write_off(
     lost = ledger.add_while_fitting(
         ahead, lambda one: _leave_transit(ledger, "transfer_loss", one[2].qty, place(one))
     )
-    ledger.post()
+    ledger.post(later={product for _, product, _ in parcels[len(lost) :]})
     return lost
