@@ -26,8 +26,9 @@ routes = Routes()
     scope="pickings:read",
     response=Picking,
     parameters=PickingParameters,
-    description="`external_ref` is the reference of the first exit document of a picking, which is"
-    " also shown as `document`. A lower priority is more urgent.",
+    description="`external_ref` and `document_id` are the reference and the id of an exit document;"
+    " they find a picking by each of its documents. `document` shows the first one. A lower"
+    " priority is more urgent.",
 )
 def list_pickings(
     store: Store, request: Request[None, PickingParameters]

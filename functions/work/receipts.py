@@ -25,7 +25,8 @@ routes = Routes()
     scope="receipts:read",
     response=Receipt,
     parameters=ReceiptParameters,
-    description="`external_ref` is the reference of the entry document.",
+    description="`external_ref` and `document_id` are the reference and the id of the entry"
+    " document.",
 )
 def list_receipts(
     store: Store, request: Request[None, ReceiptParameters]

@@ -1,12 +1,14 @@
 """The fields, filters and status checks that receipts, pickings and transfers share."""
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from shared.kernel.db.facets import Facets, id_text
+from pydantic import Field
+
+from shared.kernel.db.facets import MAX_ID, Facets, id_text
 from shared.kernel.errors import Conflict
 from shared.kernel.fields import Stored, Timestamp
-from shared.kernel.list_parameters import PeriodParameters, Text
+from shared.kernel.list_parameters import Integer, PeriodParameters, Text
 
 type WorkStatus = Literal[
     "pending", "started", "finalized", "synchronized", "cancelled", "reverted"
@@ -74,6 +76,7 @@ class WorkParameters(PeriodParameters):
 
     status: WorkStatus | None = None
     external_ref: Text | None = None
+    document_id: Annotated[Integer, Field(ge=1, le=MAX_ID)] | None = None
 
 
 def work_facets(work: StoredWork, document: DocumentReference | None) -> Facets:

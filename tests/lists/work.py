@@ -59,21 +59,38 @@ def _receipt(number: int, times: spec.Times) -> StoredReceipt:
 
 
 def _picking(number: int, times: spec.Times) -> StoredPicking:
-    document = spec.unless(number, 7, _order(number, "sale_order"))
+    documents = _sales(number)
     return StoredPicking.model_validate(
         {
             **_work(number, times),
             "priority": spec.unless(number, 4, number % 3 + 1),
             "has_shortage": number % 5 == 0,
-            "documents": [document] if document else [],
+            "documents": documents,
             "warehouse_id": warehouse_of(number),
             "whs_code": WAREHOUSE_CODES[warehouse_of(number)],
         }
     )
 
 
+def _sales(number: int) -> list[dict[str, Any]]:
+    """Return the exit documents of a picking: none, one or several."""
+    if number % 7 == 0:
+        return []
+    others = [number + 2, number + 4][: number % 3]
+    return [_order(one, "sale_order") for one in (number, *others)]
+
+
+def _documents(row: spec.Row) -> list[dict[str, Any]]:
+    shown = [row["document"]] if row["document"] else []
+    return row.get("documents", shown)
+
+
 def _external_ref(row: spec.Row, value: str) -> bool:
-    return row["document"] is not None and row["document"]["external_ref"] == value
+    return any(document["external_ref"] == value for document in _documents(row))
+
+
+def _document_id(row: spec.Row, value: str) -> bool:
+    return any(str(document["id"]) == value for document in _documents(row))
 
 
 _FILTERS = {
@@ -82,6 +99,12 @@ _FILTERS = {
         lambda count: (_reference(count // 2 | 1), _reference(count), "no such value"),
         _external_ref,
         spec.INVALID_TEXTS,
+        selective=True,
+    ),
+    "document_id": spec.Filter(
+        lambda count: (str(count // 4 | 1), str(count // 2), "999999999999"),
+        _document_id,
+        spec.INVALID_IDS,
         selective=True,
     ),
 }
@@ -138,6 +161,7 @@ PICKING_LIST = spec.Listed(
     filters=_FILTERS,
     sorts={**_SORTS, "priority": spec.by("priority")},
     default_sort="-created_at",
+    hidden_values=lambda number: {"documents": _sales(number)},
 )
 
 

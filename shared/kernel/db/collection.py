@@ -69,6 +69,9 @@ class Collection[E: BaseModel]:
         lookup_indexes: Facets that few entities share (such as a reference) → index.
         work_queues: Facets whose entities are processed in the order of another facet → index
             and that facet.
+        more_lookups: Returns further values of the lookup indexes, for entities that are found by
+            several. Each mapping (facet → value) is an item of its own, which has keys only and is
+            written with the entity. They never change.
     """
 
     kind: str
@@ -79,6 +82,7 @@ class Collection[E: BaseModel]:
     partitions: Mapping[str, IndexBySort] = field(default_factory=dict)
     lookup_indexes: Mapping[str, int] = field(default_factory=dict)
     work_queues: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    more_lookups: Callable[[E], Iterable[Facets]] | None = None
 
     def key(self, number: int) -> Key:
         """Return the key of an entity's first item."""
@@ -163,8 +167,8 @@ class Collection[E: BaseModel]:
         facets = self.facets(entity)
         head, tails = self._items(number, version, entity, facets)
         tx.insert(head)
-        for tail in tails:
-            tx.put(tail)
+        for item in (*tails, *self._lookup_items(number, entity)):
+            tx.put(item)
         tx.count(self.kind, {"n": 1, **dict.fromkeys(self._partition_names(facets), 1)})
         return _record(head, tails, entity)
 
@@ -200,7 +204,11 @@ class Collection[E: BaseModel]:
             "deleted_at": tx.now,
         }
         tx.put(tombstone, condition=_UNCHANGED, values={":seen": record.version})
-        for key in self._tail_keys(record.id, record.parts):
+        lookups = [
+            (item[PARTITION_KEY], item[SORT_KEY])
+            for item in self._lookup_items(record.id, record.entity)
+        ]
+        for key in (*self._tail_keys(record.id, record.parts), *lookups):
             tx.delete(key)
         facets = self.facets(record.entity)
         tx.count(self.kind, {"n": -1, **dict.fromkeys(self._partition_names(facets), -1)})
@@ -226,8 +234,29 @@ class Collection[E: BaseModel]:
         ]
         return head, tails
 
-    def _index_attributes(self, number: int, facets: Facets) -> Item:
+    def _lookup_items(self, number: int, entity: E) -> list[Item]:
+        further = self.more_lookups(entity) if self.more_lookups else ()
+        return [
+            {
+                PARTITION_KEY: self.key(number)[0],
+                SORT_KEY: f"LOOKUP#{at:03d}",
+                **self._lookup_attributes(number, facets),
+            }
+            for at, facets in enumerate(further, start=1)
+        ]
+
+    def _lookup_attributes(self, number: int, facets: Facets) -> Item:
         attributes: Item = {}
+        for facet, index in self.lookup_indexes.items():
+            value = facets[facet]
+            if value is not None:
+                partition_name, sort_name = index_keys(index)
+                attributes[partition_name] = self.partition(facet, value)
+                attributes[sort_name] = id_text(number)
+        return attributes
+
+    def _index_attributes(self, number: int, facets: Facets) -> Item:
+        attributes = self._lookup_attributes(number, facets)
 
         def enter(index: int, partition: str, sort_key: str) -> None:
             partition_name, sort_name = index_keys(index)
@@ -240,10 +269,6 @@ class Collection[E: BaseModel]:
             for sort, index in sorts.items():
                 partition = self.partition(facet, facets[facet] or "")
                 enter(index, partition, sort_text(facets[sort], number))
-        for facet, index in self.lookup_indexes.items():
-            value = facets[facet]
-            if value is not None:
-                enter(index, self.partition(facet, value), id_text(number))
         for facet, (index, order) in self.work_queues.items():
             value = facets[facet]
             if value is not None:

@@ -5,7 +5,7 @@ attribute that indexes carry besides keys. Sorting, ranges and equality compare 
 """
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
 type Facets = Mapping[str, str | None]
@@ -64,6 +64,11 @@ def quantity_text(quantity: Decimal) -> str:
 def flag_text(flag: bool) -> str:  # noqa: FBT001 - it is the value itself
     """Return a boolean as text."""
     return "true" if flag else "false"
+
+
+def joined(values: Iterable[str]) -> str:
+    """Return several values as one text, which contains `joined([value])` for each of them."""
+    return SEPARATOR + "".join(value + SEPARATOR for value in sorted(set(values)))
 
 
 def sort_text(value: str | None, number: int) -> str:

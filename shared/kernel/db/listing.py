@@ -15,6 +15,7 @@ import binascii
 import hashlib
 import json
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,7 @@ from shared.kernel.db.bookmarks import Position
 from shared.kernel.db.collection import Collection, Record
 from shared.kernel.db.counters import Totals, read_totals
 from shared.kernel.db.facets import id_of
+from shared.kernel.db.items import Item
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.plan import AccessPath, ListQuery, choose_access_path
 from shared.kernel.db.store import Store
@@ -52,8 +54,11 @@ def read_page[E: BaseModel](store: Store, collection: Collection[E], query: List
     access, ordered = choose_access_path(
         collection, query, lambda: read_totals(store, collection.kind)
     )
-    reader = _OrderedList if ordered else _GatheredList
-    return reader(store, collection, query, access).page()
+    if ordered:
+        return _OrderedList(store, collection, query, access).page()
+    if access.lookup and collection.more_lookups:
+        return _LookedUpList(store, collection, query, access).page()
+    return _GatheredList(store, collection, query, access).page()
 
 
 class _List[E: BaseModel]:
@@ -274,31 +279,34 @@ class _GatheredList[E: BaseModel](_List[E]):
         condition, values = self.access.key_condition()
         filters, names = self._filters(values)
         arguments: dict[str, Any] = {"FilterExpression": filters} if filters else {}
-        sort = self.query.sort
-        names |= {"#slim": INDEX_ATTRIBUTES, "#sort": sort}
-        found: list[tuple[str, int]] = []
-        sort_name = index_keys(self.access.index)[1]
+        sort_name, sort = index_keys(self.access.index)[1], self.query.sort
+        entries = self._entries(
+            KeyConditionExpression=condition,
+            values=values,
+            ProjectionExpression=f"{sort_name}, #slim.#sort",
+            ExpressionAttributeNames={**names, "#slim": INDEX_ATTRIBUTES, "#sort": sort},
+            **arguments,
+        )
+        found = [
+            (entry.get(INDEX_ATTRIBUTES, {}).get(sort, ""), id_of(entry[sort_name]))
+            for entry in entries
+        ]
+        return self._sorted(found)
+
+    def _entries(self, **arguments: Any) -> Iterator[Item]:
+        """Yield all index entries of a query."""
         start = None
         while True:
             more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
-            page = self.store.query(
-                IndexName=index_name(self.access.index),
-                KeyConditionExpression=condition,
-                values=values,
-                ProjectionExpression=f"{sort_name}, #slim.#sort",
-                ExpressionAttributeNames=names,
-                **arguments,
-                **more,
-            )
-            found += [
-                (item.get(INDEX_ATTRIBUTES, {}).get(sort, ""), id_of(item[sort_name]))
-                for item in page.items
-            ]
+            page = self.store.query(IndexName=index_name(self.access.index), **arguments, **more)
+            yield from page.items
             start = page.last_key
             if start is None:
-                break
-        found.sort(reverse=self.query.descending)
-        return [number for _, number in found]
+                return
+
+    def _sorted(self, found: Iterable[tuple[str, int]]) -> list[int]:
+        """Return the ids of pairs of sort text and id, in the order of the query."""
+        return [number for _, number in sorted(found, reverse=self.query.descending)]
 
     def _filters(self, values: dict[str, str]) -> tuple[str, dict[str, str]]:
         """Return the filter expression; a filter that the access path covers is always true."""
@@ -323,3 +331,58 @@ class _GatheredList[E: BaseModel](_List[E]):
             terms += [f"{path} >= {value(low)}"] if low is not None else []
             terms += [f"{path} <= {value(high)}"] if high is not None else []
         return " AND ".join(terms), names
+
+
+class _LookedUpList[E: BaseModel](_GatheredList[E]):
+    """A gathered list of a lookup index in which an entity can have several entries.
+
+    Only one of them has index attributes. An entity that another entry leads to is read before
+    the filters are applied, together with all others that were found, since few share a value.
+    """
+
+    _read: Mapping[int, Record[E]] | None = None
+
+    def records(self, ids: list[int]) -> list[Record[E]]:
+        if self._read is None:
+            return super().records(ids)
+        return [self._read[number] for number in ids]
+
+    def _gather(self) -> list[int]:
+        condition, values = self.access.key_condition()
+        sort_name = index_keys(self.access.index)[1]
+        entries = self._entries(
+            KeyConditionExpression=condition,
+            values=values,
+            ProjectionExpression=f"{sort_name}, #slim",
+            ExpressionAttributeNames={"#slim": INDEX_ATTRIBUTES},
+        )
+        found: dict[int, Mapping[str, Any]] = {}
+        for entry in entries:
+            found.setdefault(id_of(entry[sort_name]), {}).update(entry.get(INDEX_ATTRIBUTES, {}))
+        if not all(found.values()):
+            records = self.collection.get_many(self.store, found)
+            self._read = {record.id: record for record in records}
+            found = {record.id: self.collection.facets(record.entity) for record in records}
+        return self._sorted(
+            (facets.get(self.query.sort) or "", number)
+            for number, facets in found.items()
+            if self._matches(facets)
+        )
+
+    def _matches(self, facets: Mapping[str, str | None]) -> bool:
+        """Return whether the facets of an entity match the filters besides the lookup."""
+        query = self.query
+        return (
+            all(
+                facets.get(name) == text
+                for name, text in query.equal.items()
+                if name != self.access.lookup
+            )
+            and all(text in (facets.get(name) or "") for name, text in query.contains.items())
+            and all(
+                text is not None and (low is None or low <= text) and (high is None or text <= high)
+                for text, (low, high) in (
+                    (facets.get(name), bounds) for name, bounds in query.between.items()
+                )
+            )
+        )

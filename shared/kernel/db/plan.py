@@ -37,13 +37,17 @@ class ListQuery:
 
 @dataclass(frozen=True, slots=True)
 class AccessPath:
-    """The index entries that a list reads: one partition of one index, or a range of it."""
+    """The index entries that a list reads: one partition of one index, or a range of it.
+
+    `lookup` is the facet when it is a lookup index.
+    """
 
     index: int
     partition: str
     sort: str | None
     total_name: str | None = None
     bounds: Range = (None, None)
+    lookup: str | None = None
 
     def key_condition(self) -> tuple[str, dict[str, str]]:
         """Return the KeyConditionExpression and its values."""
@@ -74,7 +78,7 @@ def choose_access_path[E: BaseModel](
     for facet, index in collection.lookup_indexes.items():
         if facet in query.equal:
             partition = collection.partition(facet, query.equal[facet])
-            return AccessPath(index, partition, None), False
+            return AccessPath(index, partition, None, lookup=facet), False
     sorts, partition, total_name = collection.sorts, collection.kind, None
     restrictions = len(query.equal) + len(query.contains) + len(query.between)
     facets = [facet for facet in collection.partitions if facet in query.equal]

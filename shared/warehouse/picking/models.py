@@ -118,7 +118,7 @@ class PickingDetail(Picking):
 
 
 class PickingParameters(WorkParameters):
-    """Parameters of the list of pickings; `external_ref` is that of the first exit document."""
+    """Parameters of the list of pickings; a picking is found by each of its exit documents."""
 
     sort: Literal[
         "created_at", "-created_at", "updated_at", "-updated_at",

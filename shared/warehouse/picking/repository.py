@@ -3,25 +3,43 @@
 from typing import Any
 
 from shared.kernel.db.collection import Collection
-from shared.kernel.db.facets import Facets, id_of, id_text, integer_text
+from shared.kernel.db.facets import Facets, id_of, id_text, integer_text, joined
 from shared.kernel.db.items import Item
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import INDEX_ATTRIBUTES, index_keys, index_name
 from shared.warehouse.picking.models import PickingParameters, StoredPicking
-from shared.warehouse.work_records import work_facets
+from shared.warehouse.work_records import DocumentReference, work_facets
 
 
 def _picking_facets(picking: StoredPicking) -> Facets:
     first = next(iter(picking.documents), None)
     return {
         **work_facets(picking, first),
+        **_lookups(first),
+        "document_ids": joined(filter(None, map(_exit_id, picking.documents))),
         "priority": integer_text(picking.priority),
         "warehouse": picking.whs_code,
         "due_date": picking.due_date,
         "carrier": picking.carrier_code,
         "wave": None if picking.wave_id is None else id_text(picking.wave_id),
     }
+
+
+def _lookups(document: DocumentReference | None) -> Facets:
+    return {
+        "external_ref": document.external_ref if document else None,
+        "document_id": _exit_id(document) if document else None,
+    }
+
+
+def _exit_id(document: DocumentReference) -> str | None:
+    """Return the text of the id of an exit document; None for a transfer order."""
+    return None if document.type == "transfer_order" else id_text(document.id)
+
+
+def _lookups_of_other_documents(picking: StoredPicking) -> list[Facets]:
+    return [_lookups(document) for document in picking.documents[1:]]
 
 
 PICKINGS = Collection(
@@ -34,6 +52,7 @@ PICKINGS = Collection(
         "status": {"created_at": 4, "updated_at": 5, "finalized_at": 6, "priority": 10},
     },
     lookup_indexes={"external_ref": 7, "document_id": 8},
+    more_lookups=_lookups_of_other_documents,
 )
 
 
@@ -41,8 +60,16 @@ def list_pickings(
     store: Store, parameters: PickingParameters, timezone: str
 ) -> Page[StoredPicking]:
     """Read a page of pickings; `from` and `to` are days in the time zone."""
+    reference, document = parameters.external_ref, parameters.document_id
+    number = None if document is None else id_text(document)
     query = parameters.list_query(
-        equal={"status": parameters.status, "external_ref": parameters.external_ref},
+        equal={
+            "status": parameters.status,
+            "external_ref": reference,
+            "document_id": number if reference is None else None,
+        },
+        # The pickings with a reference are looked up by it, whichever of their documents has it.
+        contains={"document_ids": joined([number]) if number and reference is not None else None},
         between=parameters.created(timezone),
     )
     return read_page(store, PICKINGS, query)

@@ -78,7 +78,7 @@ class ReceiptDetail(Receipt):
 
 
 class ReceiptParameters(WorkParameters):
-    """Parameters of the list of receipts; `external_ref` is that of the entry document."""
+    """Parameters of the list of receipts; a receipt is found by its entry document."""
 
     sort: Literal[
         "created_at", "-created_at", "updated_at", "-updated_at",

@@ -1,7 +1,7 @@
 """The items of receipts. Keys and indexes: see docs/storage.md."""
 
 from shared.kernel.db.collection import Collection
-from shared.kernel.db.facets import Facets
+from shared.kernel.db.facets import Facets, id_text
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.store import Store
 from shared.warehouse.receiving.models import ReceiptParameters, StoredReceipt
@@ -28,7 +28,13 @@ def list_receipts(
 ) -> Page[StoredReceipt]:
     """Read a page of receipts; the days of `parameters` are days in `timezone`."""
     query = parameters.list_query(
-        equal={"status": parameters.status, "external_ref": parameters.external_ref},
+        equal={
+            "status": parameters.status,
+            "external_ref": parameters.external_ref,
+            "document_id": None
+            if parameters.document_id is None
+            else id_text(parameters.document_id),
+        },
         between=parameters.created(timezone),
     )
     return read_page(store, RECEIPTS, query)

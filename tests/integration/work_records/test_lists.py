@@ -5,15 +5,10 @@ from typing import Any
 
 import pytest
 
-from shared.kernel.db.facets import id_text
-from shared.kernel.db.listing import read_page
-from shared.kernel.db.plan import ListQuery
 from shared.kernel.db.store import Store
-from shared.warehouse.picking.repository import PICKINGS
-from shared.warehouse.receiving.repository import RECEIPTS
 from tests.faults import AwsFaults
 from tests.gateway import Erp
-from tests.integration.entity_factories import ORDER, PLANTED, SALE, picking, receipt
+from tests.integration.entity_factories import ORDER, PLANTED, SALE, picking
 from tests.stack import Stack
 
 type Found = tuple[Mapping[str, str], list[int]]
@@ -104,8 +99,25 @@ FOUND_BY_DOCUMENT: Sequence[Found] = [
     ({"external_ref": "REF-2", "to": "2026-03-03"}, [3]),
 ]
 FOUND: Mapping[str, Sequence[Found]] = {
-    "/receipts": FOUND_BY_DOCUMENT,
-    "/pickings": FOUND_BY_DOCUMENT,
+    "/receipts": [
+        *FOUND_BY_DOCUMENT,
+        ({"document_id": "2"}, [3, 4]),
+        ({"document_id": "2", "external_ref": "REF-3"}, []),
+    ],
+    "/pickings": [
+        *FOUND_BY_DOCUMENT,
+        ({"external_ref": "SO-9"}, list(range(1, 12))),
+        ({"external_ref": "SO-9", "status": "pending"}, [6]),
+        ({"external_ref": "SO-9", "from": "2026-03-04", "to": "2026-03-06"}, [4, 5, 6]),
+        ({"external_ref": "SO-9", "updated_since": "2026-04-10T08:00:00Z"}, [2, 7, 9]),
+        ({"document_id": "2"}, [3, 4]),
+        ({"document_id": "3"}, list(range(1, 12))),
+        ({"document_id": "3", "status": "cancelled"}, [4, 10]),
+        ({"document_id": "3", "external_ref": "REF-2"}, [3, 4]),
+        ({"document_id": "2", "external_ref": "SO-9"}, [3, 4]),
+        ({"document_id": "4", "external_ref": "REF-2"}, []),
+        ({"document_id": "1000"}, []),
+    ],
     "/transfers": [
         ({"status": "pending"}, [3, 6, 9, 12]),
         ({"status": "transferred"}, [1, 4, 7, 10]),
@@ -164,6 +176,8 @@ WRONG_IN_ALL: Sequence[Wrong] = [
 WRONG_REFERENCES: Sequence[Wrong] = [
     ({"external_ref": ""}, ["external_ref"]),
     ({"external_ref": "x" * 256}, ["external_ref"]),
+    ({"document_id": "EX-1"}, ["document_id"]),
+    ({"document_id": "0"}, ["document_id"]),
 ]
 WRONG: Mapping[str, Sequence[Wrong]] = {
     "/receipts": [*WRONG_REFERENCES, ({"sort": "priority"}, ["sort"])],
@@ -211,17 +225,32 @@ def test_page_examines_only_the_entries_it_shows(
         assert (len(found), seen.entries_examined) == (2, 2), query
 
 
-def test_work_is_found_by_document_id_and_type(stack: Stack) -> None:
-    store = stack.store()
-    for path in DOCUMENTED:
-        _insert_twelve(store, path)
-    other = receipt(store, document={**ORDER, "type": "transfer_order", "id": 2})
+def test_picking_of_a_transfer_order_is_not_found_by_the_id_of_a_document(
+    stack: Stack, erp: Erp
+) -> None:
+    sale = picking(stack.store(), documents=[SALE])
+    order = picking(stack.store(), documents=[{**SALE, "type": "transfer_order"}])
+    assert [row["id"] for row in erp.walk("/pickings", document_id=3)] == [sale]
+    assert [row["id"] for row in erp.walk("/pickings", external_ref="SO-9")] == [order, sale]
 
-    def work_on(**document: str) -> list[int]:
-        query = ListQuery("created_at", descending=False, equal=document)
-        return [record.id for record in read_page(store, RECEIPTS, query).records]
 
-    assert work_on(document_id=id_text(2), document_type="purchase_order") == [3, 4]
-    assert work_on(document_id=id_text(2), document_type="transfer_order") == [other]
-    query = ListQuery("created_at", descending=False, equal={"document_id": id_text(2)})
-    assert [record.id for record in read_page(store, PICKINGS, query).records] == [3, 4]
+def test_page_of_further_documents_takes_two_round_trips(
+    stack: Stack, erp: Erp, aws_faults: AwsFaults
+) -> None:
+    for number in range(30):
+        picking(stack.store(), documents=[{**SALE, "id": 100 + number}, SALE])
+    query = {"document_id": "3", "per_page": "10"}
+    erp.get("/pickings", query=query)
+    with aws_faults.recorded() as seen:
+        page = erp.get("/pickings", query=query).json()
+    assert page["meta"]["total"] == 30
+    assert (len(page["data"]), seen.entries_examined) == (10, 30)
+
+
+def test_two_documents_with_the_same_reference_find_their_picking_once(
+    stack: Stack, erp: Erp
+) -> None:
+    note = {**SALE, "id": 4, "type": "delivery_note"}
+    number = picking(stack.store(), documents=[SALE, note])
+    page = erp.get("/pickings", query={"external_ref": "SO-9"}).json()
+    assert ([row["id"] for row in page["data"]], page["meta"]["total"]) == ([number], 1)
