@@ -168,12 +168,13 @@ def _ship(demo: Demo, run: str, batched: str, serialled: str) -> None:
 
 
 def _transfer_order(demo: Demo, run: str, plain: str) -> None:
+    picker = demo.call("GET", "/users")[0]
     body = {
         "from_warehouse": ORIGIN,
         "to_warehouse": DESTINATION,
         "external_ref": f"TO-F-{run}",
         "release": True,
-        "picker_id": 7,
+        "picker_id": picker["id"],
         "lines": [{"item_code": plain, "qty": 30}],
     }
     order = demo.call("POST", "/transfer-orders", body)

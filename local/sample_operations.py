@@ -181,7 +181,8 @@ class SampleOperations:
                     data = self._get(f"/pickings/{self._get(path)['picking_id']}")
                     self._confirm_picks(path, data)
                 case "release":
-                    self._post(f"{path}/release", {"picker_id": 7})
+                    picker = self._list("/users", sort="id")[0]["id"]
+                    self._post(f"{path}/release", {"picker_id": picker})
                 case "receive":
                     for line in order["lines"]:
                         goods = {

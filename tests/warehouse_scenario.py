@@ -6,6 +6,7 @@ from typing import Any
 from operations import provisioning
 from shared.identity.tenancy.directory import directory
 from tests.gateway import Erp, Response
+from tests.people import add_user, tenant_of
 from tests.stack import prepare_once
 
 PRODUCTS = (
@@ -34,7 +35,7 @@ class WarehouseScenario:
 
     @classmethod
     def with_master_data(cls, erp: Erp, *warehouses: str) -> "WarehouseScenario":
-        """Create the products, and the warehouses with their positions."""
+        """Create the products, the warehouses with their positions, and the picker."""
         prepare_once(
             erp, ("warehouses", *warehouses), lambda: cls._create_master_data(erp, warehouses)
         )
@@ -49,6 +50,7 @@ class WarehouseScenario:
                 assert erp.post("/warehouse-positions", body).status == 201
         for product in PRODUCTS:
             assert erp.post("/products", product).status == 201
+        add_user(tenant=tenant_of(erp))
 
     def change_settings(self, **settings: object) -> None:
         """Change settings of the tenant."""

@@ -50,7 +50,6 @@ def list_products(store: Store, request: Request[None, ProductParameters]) -> Li
     _WRITE,
     response=Product,
     body=ProductCreate,
-    collects_problems=True,
     statuses=(201,),
 )
 def create_product(tx: Transaction, request: Request[Checked[ProductCreate]]) -> ResourceResponse:
@@ -73,7 +72,6 @@ routes.declare_change_and_delete(
     delete=service.delete_product,
     response=Product,
     body=ProductChange,
-    collects_problems=True,
     errors=("conflict", "gone"),
     delete_description="Delete a product that nothing refers to, and return its last state.",
 )
@@ -103,7 +101,7 @@ def list_categories(
     body=CategoryCreate,
     statuses=(201,),
 )
-def create_category(tx: Transaction, request: Request[CategoryCreate]) -> ResourceResponse:
+def create_category(tx: Transaction, request: Request[Checked[CategoryCreate]]) -> ResourceResponse:
     """Create a product category."""
     record = service.create_category(tx, request.body)
     return ResourceResponse(record.entity, 201, f"/product-categories/{record.id}")

@@ -33,7 +33,6 @@ _EXIT_WRITE: OperationOptions = {
     "response": ExitDocument,
 }
 _CREATE: OperationOptions = {
-    "collects_problems": True,
     "idempotency": Idempotency.REQUIRED,
     "statuses": (200, 201),
     "errors": ("rule_blocked",),

@@ -35,6 +35,7 @@ from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import NotFound
+from shared.kernel.validation import Checked, ensure_valid
 
 routes = Routes()
 
@@ -95,9 +96,9 @@ def list_imports(
     " request. A larger file is `validating` in the response: poll the import until its status"
     " changes. `warning` says that the same file was uploaded before.",
 )
-def upload_import(tx: Transaction, request: Request[ImportUpload]) -> ResourceResponse:
+def upload_import(tx: Transaction, request: Request[Checked[ImportUpload]]) -> ResourceResponse:
     """Create an import from a file in the request."""
-    record = service.start_import(tx, _context(tx, request), request.body)
+    record = service.start_import(tx, _context(tx, request), ensure_valid(request.body))
     return _response(record, request, 202, f"/imports/{record.id}")
 
 
@@ -115,9 +116,9 @@ def upload_import(tx: Transaction, request: Request[ImportUpload]) -> ResourceRe
     " file has been uploaded.",
     may_warn=False,
 )
-def request_upload(tx: Transaction, request: Request[UploadRequest]) -> ResourceResponse:
+def request_upload(tx: Transaction, request: Request[Checked[UploadRequest]]) -> ResourceResponse:
     """Create an import whose file is uploaded directly to storage."""
-    record, form = service.request_upload(tx, _context(tx, request), request.body)
+    record, form = service.request_upload(tx, _context(tx, request), ensure_valid(request.body))
     view = import_view(record.entity, request.tenant.base_url)
     pending = PendingImport(**dict(view), upload=UploadForm(**form))
     return ResourceResponse(pending, 201, f"/imports/{record.id}")

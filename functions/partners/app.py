@@ -51,7 +51,6 @@ def list_clients(store: Store, request: Request[None, ClientParameters]) -> List
     _WRITE_CLIENTS,
     response=Client,
     body=ClientCreate,
-    collects_problems=True,
     statuses=(201,),
 )
 def create_client(tx: Transaction, request: Request[Checked[ClientCreate]]) -> ResourceResponse:
@@ -76,7 +75,6 @@ routes.declare_change_and_delete(
     delete=service.delete_client,
     response=Client,
     body=ClientChange,
-    collects_problems=True,
     errors=("gone",),
     delete_description="Delete a client and return its last state.\n\n"
     "Documents keep the code and name of the client.",
@@ -107,7 +105,7 @@ def list_providers(
     body=ProviderCreate,
     statuses=(201,),
 )
-def create_provider(tx: Transaction, request: Request[ProviderCreate]) -> ResourceResponse:
+def create_provider(tx: Transaction, request: Request[Checked[ProviderCreate]]) -> ResourceResponse:
     """Create a provider."""
     record = service.create_provider(tx, request.body)
     return ResourceResponse(record.entity, 201, f"/providers/{record.id}")

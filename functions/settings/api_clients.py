@@ -16,7 +16,7 @@ from shared.identity.auth.client_models import (
 from shared.identity.auth.clients import OAuthClient
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.validation import Checked
+from shared.kernel.validation import Checked, ensure_valid
 
 routes = Routes()
 
@@ -48,7 +48,6 @@ def list_api_clients(
     _ALL,
     response=NewApiClient,
     body=ApiClientDraft,
-    collects_problems=True,
     response_has_secret=True,
     statuses=(201,),
     errors=("limit_reached",),
@@ -79,7 +78,6 @@ def get_api_client(store: Store, request: Request) -> ResourceResponse:
     "Change an API client",
     _ONE,
     body=ApiClientChange,
-    collects_problems=True,
     description="Fields that are not sent keep their values. Removing a scope revokes the client's"
     " tokens within 10 s; the client must request new ones.",
 )
@@ -118,9 +116,11 @@ def revoke_api_client(tx: Transaction, request: Request) -> ResourceResponse:
     response=NewApiClient,
     errors=("gone", "conflict"),
 )
-def rotate_client_secret(tx: Transaction, request: Request[ApiClientRotation]) -> ResourceResponse:
+def rotate_client_secret(
+    tx: Transaction, request: Request[Checked[ApiClientRotation]]
+) -> ResourceResponse:
     """Rotate the secret of an integration client."""
-    keep = request.body.keep_previous
+    keep = ensure_valid(request.body).keep_previous
     changed, secret = client_service.rotate_secret(tx, _id(request), keep_previous=keep)
     return ResourceResponse(client_views.new_client(changed, secret))
 

@@ -28,7 +28,6 @@ def list_roles(store: Store, request: Request[None, RoleParameters]) -> ListResp
     _ALL,
     response=Role,
     body=RoleCreate,
-    collects_problems=True,
     statuses=(201,),
     description="Names are unique, ignoring case and accents. A role without permissions allows"
     " its users to read.",
@@ -52,7 +51,6 @@ def get_role(store: Store, request: Request) -> ResourceResponse:
     _ONE,
     response=Role,
     body=RoleChange,
-    collects_problems=True,
     description="Fields that are not sent keep their values. Removing a permission revokes the"
     " tokens of all users with the role within 10 s; new tokens have the remaining permissions.",
 )

@@ -4,6 +4,7 @@ from shared.http.request import Request
 from shared.http.routes import OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked
 from shared.warehouse.settings import service, views
 from shared.warehouse.settings.models import CompanySettings, SettingsChange
 
@@ -32,6 +33,6 @@ def get_settings(store: Store, _request: Request) -> ResourceResponse:
     description="Fields that are not sent keep their values. Plan, base URL, features and limits"
     " can only be changed by the operator. The changes take effect within 10 s.",
 )
-def change_settings(tx: Transaction, request: Request[SettingsChange]) -> ResourceResponse:
+def change_settings(tx: Transaction, request: Request[Checked[SettingsChange]]) -> ResourceResponse:
     """Change the settings."""
     return ResourceResponse(views.company_settings(service.change_settings(tx, request.body)))

@@ -43,7 +43,6 @@ def list_users(store: Store, request: Request[None, UserParameters]) -> ListResp
     _ALL,
     response=NewUser,
     body=UserCreate,
-    collects_problems=True,
     response_has_secret=True,
     request_has_secret=True,
     statuses=(201,),
@@ -76,7 +75,6 @@ def get_user(store: Store, request: Request) -> ResourceResponse:
     _ONE,
     response=User,
     body=UserChange,
-    collects_problems=True,
     description="Fields that are not sent keep their values. Removing a role revokes the user's"
     " tokens within 10 s; `is_active: false` also ends the sessions.",
 )
@@ -105,7 +103,6 @@ def delete_user(tx: Transaction, request: Request) -> ResourceResponse:
     _ONE,
     response=NewUser,
     body=PasswordReset,
-    collects_problems=True,
     response_has_secret=True,
     request_has_secret=True,
     description="Without `password` the service generates one, which only this response contains."
@@ -124,7 +121,6 @@ def reset_password(tx: Transaction, request: Request[Checked[PasswordReset]]) ->
     _OWN,
     response=User,
     body=PasswordChange,
-    collects_problems=True,
     request_has_secret=True,
     description="Only the user can do this; an administrator resets the password. All tokens are"
     " revoked within 10 s and all sessions end, except the session of the request, whose refresh"
@@ -161,7 +157,6 @@ def enrol_totp(tx: Transaction, request: Request) -> ResourceResponse:
     _OWN,
     response=User,
     body=TotpConfirmation,
-    collects_problems=True,
     description="Confirms the enrolment with the current code of the app. All tokens and sessions"
     " of the user end within 10 s, because they began without a code.",
     errors=("gone", "conflict"),

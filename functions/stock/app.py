@@ -89,7 +89,6 @@ def get_movement(store: Store, request: Request) -> ResourceResponse:
     permission="inventory.manage",
     response=Adjustment,
     body=AdjustmentDraft,
-    collects_problems=True,
     statuses=(200, 201),
     errors=("conflict",),
     description="Set a counted quantity, add or remove a quantity, or change the inventory status."

@@ -58,7 +58,6 @@ def list_transfer_orders(
     "Create a transfer order",
     _WRITE,
     body=TransferOrderDraft,
-    collects_problems=True,
     statuses=(200, 201),
     errors=("rule_blocked",),
     description="With `release`, the order is released for picking at once; an integration client"
@@ -93,7 +92,9 @@ def get_transfer_order(store: Store, request: Request) -> ResourceResponse:
     description="draft becomes released; a second release is refused with `stale_state`. The"
     " available stock of the origin is allocated to the picking of the order, `picking_id`.",
 )
-def release_transfer_order(tx: Transaction, request: Request[PickerChoice]) -> ResourceResponse:
+def release_transfer_order(
+    tx: Transaction, request: Request[Checked[PickerChoice]]
+) -> ResourceResponse:
     """Release a draft for picking."""
     by_client = request.caller.kind == "client"
     return _shown(
@@ -111,7 +112,7 @@ def release_transfer_order(tx: Transaction, request: Request[PickerChoice]) -> R
     " or batch than allocated is refused, unless the company's setting `pick_substitution` allows"
     " it.",
 )
-def pick_transfer_order(tx: Transaction, request: Request[PickDraft]) -> ResourceResponse:
+def pick_transfer_order(tx: Transaction, request: Request[Checked[PickDraft]]) -> ResourceResponse:
     """Pick goods at a position."""
     substitution = request.tenant.settings.pick_substitution
     return _shown(order_picking.pick(tx, request.id, request.body, substitution))
@@ -138,7 +139,9 @@ def finish_picking(tx: Transaction, request: Request) -> ResourceResponse:
     description="picked becomes in_transit. The goods are not on hand in any warehouse; they are"
     " counted as in transit to the destination.",
 )
-def dispatch_transfer_order(tx: Transaction, request: Request[Departure]) -> ResourceResponse:
+def dispatch_transfer_order(
+    tx: Transaction, request: Request[Checked[Departure]]
+) -> ResourceResponse:
     """Dispatch the picked goods."""
     return _shown(transit.dispatch_transfer_order(tx, request.id, request.body))
 
@@ -149,7 +152,6 @@ def dispatch_transfer_order(tx: Transaction, request: Request[Departure]) -> Res
     "Receive a transfer order",
     _ACT,
     body=Arrival,
-    collects_problems=True,
     description="in_transit becomes receiving; it becomes received when all dispatched goods have"
     " arrived, or with `final`. Receiving more than is in transit is refused with `conflict`. Goods"
     " that have expired are received only with the `inventory_status` quarantine, damaged or"
@@ -171,7 +173,9 @@ def receive_transfer_order(tx: Transaction, request: Request[Checked[Arrival]]) 
     description="received becomes closed. Goods that were dispatched and never arrived leave the"
     " stock; `reason` is then required.",
 )
-def close_transfer_order(tx: Transaction, request: Request[OrderClosing]) -> ResourceResponse:
+def close_transfer_order(
+    tx: Transaction, request: Request[Checked[OrderClosing]]
+) -> ResourceResponse:
     """Close an order."""
     return _shown(transit.close_transfer_order(tx, request.id, request.body))
 

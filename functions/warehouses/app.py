@@ -54,7 +54,6 @@ def list_warehouses(
     _WRITE,
     response=Warehouse,
     body=WarehouseCreate,
-    collects_problems=True,
     statuses=(201,),
 )
 def create_warehouse(
@@ -88,7 +87,6 @@ routes.declare_change_and_delete(
     delete=service.delete_warehouse,
     response=Warehouse,
     body=WarehouseChange,
-    collects_problems=True,
     errors=("conflict", "gone"),
     delete_description="Delete a warehouse that has no positions and that nothing refers to, and "
     "return its last state.",
@@ -117,7 +115,6 @@ def list_positions(
     _WRITE,
     response=Position,
     body=PositionCreate,
-    collects_problems=True,
     statuses=(201,),
 )
 def create_position(tx: Transaction, request: Request[Checked[PositionCreate]]) -> ResourceResponse:
@@ -134,7 +131,6 @@ def create_position(tx: Transaction, request: Request[Checked[PositionCreate]]) 
     response=Position,
     body=PositionBulk,
     responds_with_list=True,
-    collects_problems=True,
     statuses=(201,),
     errors=("conflict",),
     description="Returns all positions that the naming mask names, in naming order. Existing "
@@ -168,7 +164,6 @@ routes.declare_change_and_delete(
     delete=service.delete_position,
     response=Position,
     body=PositionChange,
-    collects_problems=True,
     errors=("conflict", "gone"),
     delete_description="Delete a position that nothing refers to, and return its last state.",
 )

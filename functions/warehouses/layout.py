@@ -42,7 +42,6 @@ def get_layout(store: Store, request: Request) -> ResourceResponse:
     scope="warehouses:write",
     permission="inventory.manage",
     body=LayoutDraft,
-    collects_problems=True,
     errors=("gone",),
     description="The body is the complete map and replaces the published one. Lengths are in "
     "metres from the lower left corner of the floor. Polygons must not cross or touch themselves. "

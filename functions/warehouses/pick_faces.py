@@ -44,7 +44,6 @@ def list_pick_faces(
     "Assign a pick face",
     _WRITE,
     body=PickFaceDraft,
-    collects_problems=True,
     statuses=(200, 201),
     description="If the product already has this pick face, only the quantities that are sent"
     " change and the status is 200. Among stock with the same expiry date, allocation takes stock"

@@ -54,7 +54,6 @@ def get_wave(store: Store, request: Request) -> ResourceResponse:
     "Create a wave",
     _WRITE,
     body=WaveDraft,
-    collects_problems=True,
     statuses=(201,),
     description="Creates a draft of the pickings in `picking_ids`, or of those that `rule` finds:"
     " pending pickings of the warehouse that are in no other wave, the most urgent first, then the"

@@ -58,7 +58,6 @@ def list_webhooks(
     _ACCESS,
     response=NewWebhook,
     body=WebhookCreate,
-    collects_problems=True,
     response_has_secret=True,
     request_has_secret=True,
     statuses=(201,),
@@ -94,7 +93,6 @@ def get_webhook(store: Store, request: Request) -> ResourceResponse:
     _ONE_WEBHOOK,
     response=Webhook,
     body=WebhookChange,
-    collects_problems=True,
     description="The change applies to pending deliveries, too. Events that occur while a"
     " subscription is inactive are not delivered.",
 )
@@ -128,7 +126,7 @@ def delete_webhook(tx: Transaction, request: Request) -> ResourceResponse:
     description="Only this response contains the new secret. The previous secret remains valid for"
     " `overlap_hours` (24 by default); until then each delivery has both signatures.",
 )
-def rotate_secret(tx: Transaction, request: Request[SecretRotation]) -> ResourceResponse:
+def rotate_secret(tx: Transaction, request: Request[Checked[SecretRotation]]) -> ResourceResponse:
     """Replace the secret of a subscription."""
     found, secret = service.rotate_secret(tx, request.id, request.body)
     return ResourceResponse(views.new_webhook(found.record.entity, found.health, secret))

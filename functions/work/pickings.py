@@ -4,6 +4,7 @@ from shared.http.request import Request
 from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked
 from shared.warehouse.picking import picks, service, views
 from shared.warehouse.picking.models import (
     PickDraft,
@@ -65,7 +66,7 @@ _WRITE: OperationOptions = {
     " Stock is allocated at once unless `allocate` is false: first expired, then pick faces, then"
     " first received.",
 )
-def create_picking(tx: Transaction, request: Request[PickingDraft]) -> ResourceResponse:
+def create_picking(tx: Transaction, request: Request[Checked[PickingDraft]]) -> ResourceResponse:
     """Create a picking."""
     record = service.create_picking(tx, request.body)
     return ResourceResponse(views.picking_in_detail(record), 201, f"/pickings/{record.id}")
@@ -101,7 +102,7 @@ def allocate_picking(tx: Transaction, request: Request) -> ResourceResponse:
     " refused, unless the company's setting `pick_substitution` allows it; another serial of the"
     " same position and batch may always be taken.",
 )
-def pick(tx: Transaction, request: Request[PickDraft]) -> ResourceResponse:
+def pick(tx: Transaction, request: Request[Checked[PickDraft]]) -> ResourceResponse:
     """Pick goods at a position."""
     substitution = request.tenant.settings.pick_substitution
     record = picks.pick(tx, request.id, request.body, substitution)
@@ -116,7 +117,7 @@ def pick(tx: Transaction, request: Request[PickDraft]) -> ResourceResponse:
     body=PickingEnd,
     description="Releases the remaining allocations. A shortage needs a reason.",
 )
-def finalize_picking(tx: Transaction, request: Request[PickingEnd]) -> ResourceResponse:
+def finalize_picking(tx: Transaction, request: Request[Checked[PickingEnd]]) -> ResourceResponse:
     """Finalize a picking."""
     record = service.finalize_picking(tx, request.id, request.body, update_wave)
     return ResourceResponse(views.picking_in_detail(record))

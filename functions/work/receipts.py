@@ -62,7 +62,7 @@ _WORK: OperationOptions = {
     description="For an entry document on which something is left to receive; a document may have"
     " several receipts.",
 )
-def create_receipt(tx: Transaction, request: Request[ReceiptDraft]) -> ResourceResponse:
+def create_receipt(tx: Transaction, request: Request[Checked[ReceiptDraft]]) -> ResourceResponse:
     """Create a receipt for an entry document."""
     record = service.create_receipt(tx, request.body)
     return ResourceResponse(views.receipt_in_detail(record), 201, f"/receipts/{record.id}")
@@ -86,7 +86,6 @@ def start_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     "Receive goods",
     _WORK,
     body=ReceiptLineDraft,
-    collects_problems=True,
     description="The receipt must be started. The goods are in stock at once. They count first for"
     " the document lines that name their batch. When all receipts of the document together exceed"
     " the tolerance of the company, the answer is `approval_required`, unless a user with"

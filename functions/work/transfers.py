@@ -63,7 +63,6 @@ _ONE: OperationOptions = {**_WRITE, "errors": ("conflict", "gone")}
     "Transfer stock",
     _WRITE,
     body=TransferDraft,
-    collects_problems=True,
     statuses=(201,),
     description="Moves free stock between positions of one warehouse or of two, all lines at once"
     " or none: the transfer is `transferred`, or the answer is `conflict` when too little is free."
@@ -97,7 +96,7 @@ def execute_transfer(tx: Transaction, request: Request) -> ResourceResponse:
     body=ErpAnswer,
     description="Stores the answer of the ERP to a transferred transfer; replaces an earlier one.",
 )
-def acknowledge_transfer(tx: Transaction, request: Request[ErpAnswer]) -> ResourceResponse:
+def acknowledge_transfer(tx: Transaction, request: Request[Checked[ErpAnswer]]) -> ResourceResponse:
     """Store the answer of the ERP."""
     record = service.acknowledge_transfer(tx, request.id, request.body)
     return ResourceResponse(views.transfer_in_detail(record))

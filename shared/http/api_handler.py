@@ -2,14 +2,15 @@
 
 `ApiHandler._respond` holds the order of the checks, which is part of the interface: tenant state,
 revocation, rate limit, route, scope or permission, plan and module, headers, body and query,
-idempotency, service. An invalid body of a route that collects problems goes to the service before
-an Idempotency-Key is claimed; the service adds the problems of its rules and refuses it.
+idempotency, service. An invalid body goes to the service before an Idempotency-Key is claimed; the
+service adds the problems of its rules and refuses it.
 """
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from http import HTTPStatus
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -52,6 +53,7 @@ from shared.kernel.errors import (
     ServiceError,
     ServiceUnavailable,
     Unauthenticated,
+    ValidationFailed,
 )
 from shared.kernel.json_text import dumps
 from shared.kernel.observability import bind, count, flush, logger, span
@@ -329,15 +331,10 @@ def _request(call: _Call, match: RouteMatch, raw: object) -> Request[Any, Any]:
     """Validate body and query.
 
     Raises:
-        ValidationFailed: Every problem of the query, or of the body unless the operation collects
-            problems.
+        ValidationFailed: Every problem of the query. An invalid body becomes an InvalidBody.
     """
     operation = match.operation
-    body = None
-    if operation.body is not None:
-        body = check(operation.body, raw)
-        if not operation.collects_problems:
-            body = ensure_valid(body)
+    body = None if operation.body is None else check(operation.body, raw)
     parameters = None
     if operation.parameters is not None:
         parameters = ensure_valid(check(operation.parameters, call.query))
@@ -359,8 +356,17 @@ def _path_values(match: RouteMatch, caller: Caller) -> Mapping[str, str]:
 
 
 def _refuse(operation: Operation, request: Request[Any, Any], tx: Transaction) -> NoReturn:
-    """Run the handler on an invalid body; it must raise, with the problems of its rules."""
-    operation.handler(tx, request)
+    """Run the handler on an invalid body; it must raise, with the problems of its rules.
+
+    Where the state of the resource refuses the request, the problems of the fields are reported:
+    the caller corrects the body first.
+    """
+    try:
+        operation.handler(tx, request)
+    except ServiceError as error:
+        if error.status != HTTPStatus.CONFLICT:
+            raise
+        raise ValidationFailed(request.body.problems) from error
     message = f"{operation.name} accepted an invalid body"
     raise AssertionError(message)
 

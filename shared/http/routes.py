@@ -88,7 +88,6 @@ class OperationOptions(TypedDict, total=False):
     """The body is a form (multipart/form-data), not JSON."""
     responds_with_list: bool
     """`data` is the list of all resources that were created."""
-    collects_problems: bool
     """The handler also takes an invalid body, and adds the problems of its own rules."""
     idempotency: Idempotency | None
     """Whether the header Idempotency-Key is required; None: the route reads only."""
@@ -135,7 +134,6 @@ class Operation:
     body: type[BaseModel] | None = None
     is_form: bool = False
     responds_with_list: bool = False
-    collects_problems: bool = False
     idempotency: Idempotency | None = None
     feature: str | None = None
     module: str | None = None
@@ -258,7 +256,6 @@ class Routes:
             **common,
             "description": delete_description,
             "body": None,
-            "collects_problems": False,
         }
         self.declare("PUT", path, f"Change {noun}", change_options)(change_handler)
         self.declare("PATCH", path, f"Change {noun}", change_options)(change_handler)

@@ -1,6 +1,6 @@
 """Validation of request bodies: all problems at once, each with its path and a message."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
@@ -98,6 +98,12 @@ def problems_of(body: Checked[BaseModel]) -> Sequence[Problem]:
 def invalid_fields(body: Checked[BaseModel]) -> set[str]:
     """Return the names of the top-level fields that have a problem."""
     return {problem.field.partition(".")[0] for problem in problems_of(body)}
+
+
+def of_valid_fields(body: Checked[BaseModel], found: Iterable[Problem]) -> Iterator[Problem]:
+    """Yield the problems found, except those of invalid fields, which only seem to be absent."""
+    invalid = invalid_fields(body)
+    return (one for one in found if one.field.partition(".")[0] not in invalid)
 
 
 def _problem(detail: ErrorDetails) -> Problem:

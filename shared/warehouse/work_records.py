@@ -1,12 +1,14 @@
-"""The fields, filters and status checks that receipts, pickings and transfers share."""
+"""The fields, filters, status checks and operators of receipts, pickings and transfers."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from shared.identity.users.names import user_name
 from shared.kernel.db.facets import MAX_ID, Facets, id_text
-from shared.kernel.errors import Conflict
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Conflict, Problem
 from shared.kernel.fields import Stored, Timestamp
 from shared.kernel.list_parameters import Integer, PeriodParameters, Text
 
@@ -17,7 +19,7 @@ type WorkStatus = Literal[
 
 
 class Operator(Stored):
-    """The person who did the work."""
+    """The person who did the work, with the name that the person had then."""
 
     id: int
     name: str | None
@@ -122,3 +124,35 @@ def ensure_status(
 def wrong_status(name: str, status: str, allowed: Iterable[str]) -> str:
     """Return the message of an action that `status`, the status of `name`, does not allow."""
     return f"{name} is {status}; it must be {' or '.join(allowed)} for this action."
+
+
+# Operators
+
+
+def read_operator(tx: Transaction, named: int | None = None) -> Operator | None:
+    """Return the user with the id `named`, or the calling user when none is named.
+
+    Returns None when the company has no such user, and when an integration client names none.
+    """
+    number = named or (tx.caller.user_id if tx.caller else None)
+    name = None if number is None else user_name(tx.store, number)
+    return Operator(id=number, name=name) if number is not None and name is not None else None
+
+
+def operator_problems(
+    field: str, named: int | None, operator: Operator | None
+) -> Iterator[Problem]:
+    """Yield a problem of `field` when it names a user that does not exist."""
+    if named is not None and operator is None:
+        yield Problem(field, f"no user has the id {named}")
+
+
+def operator_from_start(
+    present: Operator | None, creator: int | None, acting: Operator | None
+) -> Operator | None:
+    """Return the operator of work that the user `acting` starts.
+
+    A named operator stays. The user `creator`, who only created the work, gives way.
+    """
+    is_named = present is not None and present.id != creator
+    return present if is_named or acting is None else acting

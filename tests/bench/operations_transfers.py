@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from tests.bench.operations_stock import Measurement, lines_of, taken
 from tests.bench.request_cost import Gauge
 from tests.bench.warehouse import AWAY, DRILLS, HOME, TRACED, BenchWarehouse, bin_of, code, serial
+from tests.people import PICKER
 
 WITHIN, ACROSS = 12, 8
 """Largest numbers of lines of a transfer within a warehouse and between two warehouses."""
@@ -52,7 +53,7 @@ def transfer_orders(meter: Gauge, lines: int) -> Iterator[Measurement]:
     wanted = [{"item_code": code(line), "qty": _QTY} for line in range(1, lines + 1)]
     draft = {"from_warehouse": HOME, "to_warehouse": AWAY, "lines": wanted}
     yield "POST /transfer-orders", size, meter.read("/transfer-orders", draft)
-    yield f"{name}/release", size, meter.read(f"{path}/release", {"picker_id": 7})
+    yield f"{name}/release", size, meter.read(f"{path}/release", {"picker_id": PICKER})
     yield f"{name}/picks", f"1 of {size}", meter.read(f"{path}/picks", taken(1, 1))
     # Two pieces of the first line are picked, so that one is received and one is lost.
     for line in range(1, lines + 1):
@@ -77,7 +78,7 @@ def serials_away(meter: Gauge) -> Iterator[Measurement]:
     wanted = [{"item_code": TRACED, "qty": DRILLS}]
     draft = {"from_warehouse": HOME, "to_warehouse": AWAY, "lines": wanted}
     meter.post("/transfer-orders", draft)
-    yield f"{name}/release", size, meter.read(f"{path}/release", {"picker_id": 7})
+    yield f"{name}/release", size, meter.read(f"{path}/release", {"picker_id": PICKER})
     serials = [serial(number) for number in range(DRILLS)]
     goods = {"item_code": TRACED, "qty": DRILLS, "bin_code": bin_of(0), "serials": serials}
     yield f"{name}/picks", size, meter.read(f"{path}/picks", goods)

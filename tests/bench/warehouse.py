@@ -1,6 +1,7 @@
 """The warehouses, products and stock of the benchmarks of warehouse operations."""
 
 from tests.bench.request_cost import Gauge
+from tests.people import add_user
 
 HOME, AWAY = "W1", "W2"
 BINS = 10
@@ -36,6 +37,7 @@ class BenchWarehouse:
         self.meter = meter
         self._references = 0
         meter.stack.reset_tenant()
+        add_user()
         for whs_code in (HOME, AWAY):
             meter.post("/warehouses", {"whs_code": whs_code, "name": f"Hall {whs_code}"})
             bins = {"from": 1, "to": BINS}

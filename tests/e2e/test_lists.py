@@ -155,13 +155,14 @@ def test_filters_return_matching_rows(
 def transfer_orders(acme: httpx.Client, run: str) -> list[int]:
     """The ids of three transfer orders to a new warehouse; the second one is released."""
     data(acme.post("/warehouses", json={"whs_code": f"T{run}", "name": "Kiosk"}), 201)
+    picker = data(acme.get("/users"))[0]["id"]
     bodies: list[dict[str, Any]] = [
         {
             "from_warehouse": "CEN",
             "to_warehouse": f"T{run}",
             "external_ref": f"MOVE-{run}-{number}",
             "release": number == 2,
-            "picker_id": 7,
+            "picker_id": picker,
             "lines": [{"item_code": "CAB-TE-1R0-50", "qty": number}],
         }
         for number in (1, 2, 3)

@@ -16,6 +16,7 @@ from tests.integration.write_transfers import transfer_examples
 from tests.integration.write_users import user_examples
 from tests.integration.write_waves import wave_examples
 from tests.integration.write_webhooks import webhook_examples
+from tests.people import add_user
 
 
 def resource_of(path: str, answer: Response) -> tuple[str, Mapping[str, Any]]:
@@ -135,7 +136,8 @@ def _provider(erp: Erp) -> Values:
 
 
 def _master_data(erp: Erp) -> Values:
-    """Create everything that a document refers to."""
+    """Create everything that a document refers to, and the picker."""
+    add_user()
     _product(erp)
     return _position(erp)
 

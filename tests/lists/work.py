@@ -81,8 +81,10 @@ def _sales(number: int) -> list[dict[str, Any]]:
 
 
 def _documents(row: spec.Row) -> list[dict[str, Any]]:
-    shown = [row["document"]] if row["document"] else []
-    return row.get("documents", shown)
+    if "documents" in row:
+        documents: list[dict[str, Any]] = row["documents"]
+        return documents
+    return [row["document"]] if row["document"] else []
 
 
 def _external_ref(row: spec.Row, value: str) -> bool:
@@ -102,7 +104,7 @@ _FILTERS = {
         selective=True,
     ),
     "document_id": spec.Filter(
-        lambda count: (str(count // 4 | 1), str(count // 2), "999999999999"),
+        lambda count: (str(count // 4 | 1), str(max(1, count // 2)), "999999999999"),
         _document_id,
         spec.INVALID_IDS,
         selective=True,

@@ -157,9 +157,13 @@ def delete_webhook(tx: Transaction, number: int) -> WebhookWithHealth:
 
 
 def rotate_secret(
-    tx: Transaction, number: int, rotation: SecretRotation
+    tx: Transaction, number: int, rotation: Checked[SecretRotation]
 ) -> tuple[WebhookWithHealth, str]:
-    """Set a new secret; the previous ones remain valid until their overlap ends."""
+    """Set a new secret; the previous ones remain valid until their overlap ends.
+
+    Raises ValidationFailed when the rotation is invalid.
+    """
+    rotation = ensure_valid(rotation)
     found = get_webhook(tx.store, number)
     webhook = found.record.entity
     secret = rotation.secret or new_secret()

@@ -25,7 +25,7 @@ from shared.kernel.db import bookmarks
 from shared.kernel.db.bookmarks import Position
 from shared.kernel.db.collection import Collection, Record
 from shared.kernel.db.counters import Totals, read_totals
-from shared.kernel.db.facets import id_of
+from shared.kernel.db.facets import Facets, id_of
 from shared.kernel.db.items import Item
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.plan import AccessPath, ListQuery, choose_access_path
@@ -356,9 +356,10 @@ class _LookedUpList[E: BaseModel](_GatheredList[E]):
             ProjectionExpression=f"{sort_name}, #slim",
             ExpressionAttributeNames={"#slim": INDEX_ATTRIBUTES},
         )
-        found: dict[int, Mapping[str, Any]] = {}
+        found: dict[int, Facets] = {}
         for entry in entries:
-            found.setdefault(id_of(entry[sort_name]), {}).update(entry.get(INDEX_ATTRIBUTES, {}))
+            number, facets = id_of(entry[sort_name]), entry.get(INDEX_ATTRIBUTES, {})
+            found[number] = facets or found.get(number, {})
         if not all(found.values()):
             records = self.collection.get_many(self.store, found)
             self._read = {record.id: record for record in records}
@@ -369,7 +370,7 @@ class _LookedUpList[E: BaseModel](_GatheredList[E]):
             if self._matches(facets)
         )
 
-    def _matches(self, facets: Mapping[str, str | None]) -> bool:
+    def _matches(self, facets: Facets) -> bool:
         """Return whether the facets of an entity match the filters besides the lookup."""
         query = self.query
         return (

@@ -183,8 +183,9 @@ def known_products(
     return {code: repository.known_product(alias) for code, alias in aliases.items()}
 
 
-def create_category(tx: Transaction, draft: CategoryCreate) -> Record[Category]:
-    """Create a product category."""
+def create_category(tx: Transaction, draft: Checked[CategoryCreate]) -> Record[Category]:
+    """Create a product category. Raises ValidationFailed when the draft is invalid."""
+    draft = ensure_valid(draft)
     number = tx.next_id("category")
     category = Category(
         id=number,
@@ -196,14 +197,17 @@ def create_category(tx: Transaction, draft: CategoryCreate) -> Record[Category]:
     return CATEGORIES.insert(tx, number, category)
 
 
-def change_category(tx: Transaction, number: int, change: CategoryChange) -> Record[Category]:
+def change_category(
+    tx: Transaction, number: int, change: Checked[CategoryChange]
+) -> Record[Category]:
     """Change the fields sent.
 
     Raises:
+        ValidationFailed: The change is invalid.
         NotFound, Gone: The category does not exist, or it was deleted.
     """
-    record = CATEGORIES.get(tx.store, number)
-    return CATEGORIES.update(tx, record, change.model_dump(exclude_unset=True))
+    sent = ensure_valid(change).model_dump(exclude_unset=True)
+    return CATEGORIES.update(tx, CATEGORIES.get(tx.store, number), sent)
 
 
 def delete_category(tx: Transaction, number: int) -> Record[Category]:

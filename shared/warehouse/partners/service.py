@@ -91,21 +91,25 @@ def list_clients(store: Store, parameters: ClientParameters) -> Page[Client]:
 # Providers
 
 
-def create_provider(tx: Transaction, draft: ProviderCreate) -> Record[Provider]:
-    """Create a provider."""
+def create_provider(tx: Transaction, draft: Checked[ProviderCreate]) -> Record[Provider]:
+    """Create a provider. Raises ValidationFailed when the draft is invalid."""
+    draft = ensure_valid(draft)
     number = tx.next_id(PROVIDERS.kind)
     provider = Provider(id=number, created_at=tx.now, updated_at=tx.now, **draft.model_dump())
     return PROVIDERS.insert(tx, number, provider)
 
 
-def change_provider(tx: Transaction, number: int, change: ProviderChange) -> Record[Provider]:
+def change_provider(
+    tx: Transaction, number: int, change: Checked[ProviderChange]
+) -> Record[Provider]:
     """Change the fields sent.
 
     Raises:
+        ValidationFailed: The change is invalid.
         NotFound, Gone: The provider does not exist, or it was deleted.
     """
-    record = PROVIDERS.get(tx.store, number)
-    return PROVIDERS.update(tx, record, change.model_dump(exclude_unset=True))
+    sent = ensure_valid(change).model_dump(exclude_unset=True)
+    return PROVIDERS.update(tx, PROVIDERS.get(tx.store, number), sent)
 
 
 def delete_provider(tx: Transaction, number: int) -> Record[Provider]:

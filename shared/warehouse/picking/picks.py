@@ -1,5 +1,6 @@
 """Picks: move allocated goods to staged stock at their position, where they await dispatch."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from shared.kernel.db.collection import Record
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
+from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import DocumentProgress
 from shared.warehouse.picking import rules
@@ -19,7 +21,7 @@ from shared.warehouse.picking.service import finalize, get_exit_picking, record_
 from shared.warehouse.stock.ledger import Ledger, row_at
 from shared.warehouse.stock.models import MovementCause, StockRefused, StockRow
 from shared.warehouse.warehouses import service as warehouses
-from shared.warehouse.work_records import ensure_status
+from shared.warehouse.work_records import ensure_status, operator_from_start, read_operator
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -28,13 +30,15 @@ if TYPE_CHECKING:
 def pick(
     tx: Transaction,
     number: int,
-    draft: PickDraft,
+    draft: Checked[PickDraft],
     substitution: Substitution,
 ) -> Record[StoredPicking]:
     """Stage a pick for the exit documents of a picking; its goods become staged stock.
 
-    Raises ValidationFailed when the goods are not allocated to the picking and may not be picked
-    instead, Conflict unless the picking is started, or when the goods are allocated to other work.
+    Raises:
+        ValidationFailed: The draft is invalid, or the goods are not allocated to the picking and
+            may not be picked instead; with all problems.
+        Conflict: The picking is not started, or the goods are allocated to other work.
     """
     record = get_exit_picking(tx.store, number)
     ensure_status("Picking", record.entity, "started")
@@ -46,10 +50,11 @@ def pick(
     record_exit_progress(
         tx, picking, {number: DocumentProgress(done=one) for number, one in done.items()}
     )
-    return PICKINGS.replace(tx, record, picking.model_copy(update={"updated_at": tx.now}))
+    update = {"updated_at": tx.now, "operator": picking.operator or read_operator(tx)}
+    return PICKINGS.replace(tx, record, picking.model_copy(update=update))
 
 
-def _probable_document(picking: StoredPicking, draft: PickDraft) -> list[int]:
+def _probable_document(picking: StoredPicking, draft: Checked[PickDraft]) -> list[int]:
     """Return the document a pick is probably for: the first with an open line of the product."""
     waiting = (
         line.document_id
@@ -60,17 +65,30 @@ def _probable_document(picking: StoredPicking, draft: PickDraft) -> list[int]:
 
 
 def pick_for_transfer_order(
-    tx: Transaction, record: Record[StoredPicking], draft: PickDraft, substitution: Substitution
+    tx: Transaction,
+    record: Record[StoredPicking],
+    draft: Checked[PickDraft],
+    substitution: Substitution,
 ) -> Record[StoredPicking]:
     """Stage a pick for a transfer order; see `pick`.
 
     Its picking is started by its first pick and finalized by its last one.
     """
-    ensure_status("Picking", record.entity, "pending", "started")
-    picking, _ = _pick(tx, record.entity, draft, substitution)
-    started_at = record.entity.started_at or tx.now
+    before = record.entity
+    ensure_status("Picking", before, "pending", "started")
+    (picking, _), acting = run_both(
+        lambda: _pick(tx, before, draft, substitution), lambda: read_operator(tx)
+    )
+    operator = before.operator or acting
+    if before.status == "pending":
+        operator = operator_from_start(before.operator, before.user_id, acting)
     picking = picking.model_copy(
-        update={"status": "started", "started_at": started_at, "updated_at": tx.now}
+        update={
+            "status": "started",
+            "started_at": before.started_at or tx.now,
+            "updated_at": tx.now,
+            "operator": operator,
+        }
     )
     if not rules.has_shortage(picking):
         return finalize(tx, record, picking, PickingEnd())
@@ -78,16 +96,22 @@ def pick_for_transfer_order(
 
 
 def _pick(
-    tx: Transaction, picking: StoredPicking, draft: PickDraft, substitution: Substitution
+    tx: Transaction,
+    picking: StoredPicking,
+    checked: Checked[PickDraft],
+    substitution: Substitution,
 ) -> tuple[StoredPicking, dict[int, dict[int, "Decimal"]]]:
     """Stage the stock changes of a pick.
 
     Returns the picking after it, and the picked quantities by document id and line number.
     """
-    wrong = rules.serial_problems(picking, draft)
-    if wrong:
-        raise ValidationFailed(wrong)
+    problems = list(rules.pick_problems(picking, checked, substitution))
+    if not rules.is_allocated_at(picking, checked):
+        problems += _position_problems(tx, picking, checked)
+    draft = ensure_valid(checked, problems)
     found = rules.split_pick(picking, draft, substitution)
+    if any(not part.exact for part in found):
+        ensure_valid(draft, _position_problems(tx, picking, draft))
     source = _source(picking, found[0], draft)
     ledger = Ledger(tx, cause=MovementCause(type="picking", id=picking.id))
     places = [place for part in found for place in _places(source, part)]
@@ -96,10 +120,8 @@ def _pick(
         targets=places,
         movements=len(found),
     )
-    if any(not part.exact for part in found):
-        _ensure_pickable(tx, picking, draft)
     done: dict[int, dict[int, Decimal]] = {}
-    moved = [(part, _stage_goods(ledger, source, part)) for part in found]
+    moved = _stage_all(ledger, source, found)
     ledger.post()
     for part, staged in moved:
         picking = rules.picked(picking, part, _stored_pick(ledger, part, staged))
@@ -144,6 +166,22 @@ def _places(source: _Source, part: PickPart) -> list[StockRow]:
     return places if part.exact else [*places, source.at("available", part.serial)]
 
 
+def _stage_all(
+    ledger: Ledger, source: _Source, parts: Sequence[PickPart]
+) -> list[tuple[PickPart, StockRow]]:
+    """Move the parts of a pick to staged stock; raise ValidationFailed with all problems."""
+    moved: list[tuple[PickPart, StockRow]] = []
+    problems: list[Problem] = []
+    for part in parts:
+        try:
+            moved.append((part, _stage_goods(ledger, source, part)))
+        except ValidationFailed as error:
+            problems += error.problems
+    if problems:
+        raise ValidationFailed(problems)
+    return moved
+
+
 def _stage_goods(ledger: Ledger, source: _Source, part: PickPart) -> StockRow:
     """Move a part of a pick from available to staged stock; return the staged row."""
     allocated = ledger.row(part.allocation.stock_id)
@@ -185,18 +223,21 @@ def _free_row(ledger: Ledger, source: _Source, part: PickPart) -> StockRow:
     return row
 
 
-def _ensure_pickable(tx: Transaction, picking: StoredPicking, draft: PickDraft) -> None:
-    """Raise ValidationFailed when goods may not be picked at the position of a pick."""
+def _position_problems(
+    tx: Transaction, picking: StoredPicking, draft: Checked[PickDraft]
+) -> Iterator[Problem]:
+    """Yield why goods may not be picked at the position of a pick."""
+    if draft.bin_code is None:
+        return
     pair = (picking.whs_code, draft.bin_code)
     items = tx.store.get_many([warehouses.position_key(*pair)])
     position = warehouses.known_positions(tx, [pair], items).get(pair)
-    wrong = None
     if position is None:
-        wrong = f"warehouse {picking.whs_code} has no position {draft.bin_code}"
+        message = f"warehouse {picking.whs_code} has no position {draft.bin_code}"
+        yield Problem("bin_code", message)
     elif position.disabled or position.blocked or not position.pickable:
-        wrong = f"position {draft.bin_code} is disabled, blocked or not pickable"
-    if wrong:
-        raise ValidationFailed([Problem("bin_code", wrong)])
+        message = f"position {draft.bin_code} is disabled, blocked or not pickable"
+        yield Problem("bin_code", message)
 
 
 def _stored_pick(ledger: Ledger, part: PickPart, staged: StockRow) -> Pick:

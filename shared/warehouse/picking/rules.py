@@ -6,19 +6,63 @@ from decimal import Decimal
 
 from shared.identity.tenancy.tenant import Substitution
 from shared.kernel.db.collection import Record
-from shared.kernel.errors import Problem, ValidationFailed
+from shared.kernel.errors import Problem
+from shared.kernel.validation import Checked, invalid_fields
 from shared.warehouse.documents.models import Document
 from shared.warehouse.picking.models import (
     MAX_SERIALS,
     Allocation,
     Pick,
     PickDraft,
+    PickingDraft,
+    PickingEnd,
     PickStatus,
     StoredPicking,
     StoredPickingLine,
 )
 
 NONE = Decimal(0)
+_MAX_LINES = 1000
+
+
+def document_ids(draft: Checked[PickingDraft]) -> list[int]:
+    """Return the different ids of the documents that a draft names."""
+    one = [] if draft.document_id is None else [draft.document_id]
+    return list(dict.fromkeys([*one, *(draft.document_ids or ())]))
+
+
+def document_problems(
+    draft: Checked[PickingDraft], found: Sequence[Record[Document]]
+) -> Iterator[Problem]:
+    """Yield every problem of the documents that a draft names; `found` are those that exist."""
+    given = [
+        draft.document_id is not None or "document_id" in invalid_fields(draft),
+        draft.document_ids is not None or "document_ids" in invalid_fields(draft),
+    ]
+    if sum(given) != 1:
+        yield Problem("document_id", "give either document_id or document_ids")
+    known = {record.id for record in found}
+    named = [("document_id", draft.document_id)]
+    named += [(f"document_ids.{at}", one) for at, one in enumerate(draft.document_ids or ())]
+    for field, number in named:
+        if number is not None and number not in known:
+            yield Problem(field, f"no exit document has the id {number}")
+    field = "document_id" if draft.document_ids is None else "document_ids"
+    whs_codes = sorted({record.entity.whs_code for record in found})
+    if len(whs_codes) > 1:
+        yield Problem(field, f"must be of one warehouse, not of {', '.join(whs_codes)}")
+    lines = sum(len(record.entity.lines) for record in found)
+    if lines > _MAX_LINES:
+        yield Problem(field, f"have {lines} lines, a picking has at most {_MAX_LINES}")
+
+
+def shortage_problems(picking: StoredPicking, end: Checked[PickingEnd]) -> Iterator[Problem]:
+    """Yield a problem when lines were not picked completely and `end` has no reason."""
+    short = sum(line.picked_qty < line.qty for line in picking.lines)
+    if short and end.shortage_reason is None:
+        lines = len(picking.lines)
+        message = f"is required: {short} of {lines} lines were not picked completely"
+        yield Problem("shortage_reason", message)
 
 
 def lines_for(documents: Iterable[Record[Document]]) -> list[StoredPickingLine]:
@@ -78,72 +122,112 @@ class PickPart:
     serial: str | None = None
 
 
+def pick_problems(
+    picking: StoredPicking, draft: Checked[PickDraft], substitution: Substitution
+) -> Iterator[Problem]:
+    """Yield every problem of a pick that can be found without reading the stock.
+
+    Another serial of the same position and batch may always be picked instead.
+    """
+    if draft.item_code is None:
+        return
+    allocated = [allocation for _, allocation in _allocations_of(picking, draft.item_code)]
+    if not allocated:
+        message = f"{draft.item_code} has no allocation in PKG-{picking.id} that is not picked yet"
+        yield Problem("item_code", message)
+        return
+    yield from _serial_problems(allocated, draft)
+    if {"bin_code", "batch"} & invalid_fields(draft):
+        return
+    usable = _usable(picking, draft, substitution)
+    if not usable:
+        yield _not_allocated_problem(allocated, draft)
+        return
+    left = sum((allocation.qty for _, allocation in usable), NONE)
+    if draft.qty is None:
+        return
+    if left < draft.qty:
+        picked, rest = f"{draft.qty.normalize():f}", f"{left.normalize():f}"
+        yield Problem("qty", f"{picked} picked, {rest} of {draft.item_code} left to pick there")
+        return
+    parts = 0 if draft.serials else len(list(_split_quantity(usable, draft, draft.qty)))
+    if parts > MAX_SERIALS:
+        message = (
+            f"uses {parts} allocations, at most {MAX_SERIALS} per request; pick a smaller quantity"
+        )
+        yield Problem("qty", message)
+
+
 def split_pick(
     picking: StoredPicking, draft: PickDraft, substitution: Substitution
 ) -> list[PickPart]:
-    """Split a pick over the allocations of the picking that it uses or replaces.
+    """Split a pick without problems over the allocations that it uses or replaces."""
+    usable = _usable(picking, draft, substitution)
+    if draft.serials:
+        return list(_split_serials(usable, draft))
+    return list(_split_quantity(usable, draft, draft.qty))
 
-    Another serial of the same position and batch may always be picked instead. Raises
-    ValidationFailed when the goods are not allocated to the picking and may not be picked instead.
-    """
+
+def is_allocated_at(picking: StoredPicking, draft: Checked[PickDraft]) -> bool:
+    """Return whether a pick is of goods that are allocated to the picking at that position."""
+    code, bin_code = draft.item_code, draft.bin_code
+    return code is not None and any(
+        allocation.bin_code == bin_code for _, allocation in _allocations_of(picking, code)
+    )
+
+
+def _usable(
+    picking: StoredPicking, draft: Checked[PickDraft], substitution: Substitution
+) -> list[tuple[int, Allocation]]:
+    """Return the allocations that a pick can use, those of its position and batch first."""
     allocated = list(_allocations_of(picking, draft.item_code))
-    if not allocated:
-        message = f"{draft.item_code} has no allocation in PKG-{picking.id} that is not picked yet"
-        raise ValidationFailed([Problem("item_code", message)])
     here = [one for one in allocated if _matches(one[1], draft)]
-    usable = here + [
+    return here + [
         one for one in allocated if one not in here and _may_replace(one[1], draft, substitution)
     ]
-    if not usable:
-        raise ValidationFailed(
-            [_not_allocated_problem([allocation for _, allocation in allocated], draft)]
-        )
-    left = sum((allocation.qty for _, allocation in usable), NONE)
-    if left < draft.qty:
-        picked, rest = f"{draft.qty.normalize():f}", f"{left.normalize():f}"
-        message = f"{picked} picked, {rest} of {draft.item_code} left to pick there"
-        raise ValidationFailed([Problem("qty", message)])
-    found = list(_split_serials(usable, draft) if draft.serials else _split_quantity(usable, draft))
-    if len(found) > MAX_SERIALS:
-        message = (
-            f"uses {len(found)} allocations, at most {MAX_SERIALS} per request;"
-            " pick a smaller quantity"
-        )
-        raise ValidationFailed([Problem("qty", message)])
-    return found
 
 
-def serial_problems(picking: StoredPicking, draft: PickDraft) -> list[Problem]:
-    """Return the problems of the serials of a pick.
+def _serial_problems(
+    allocated: Sequence[Allocation], draft: Checked[PickDraft]
+) -> Iterator[Problem]:
+    """Yield the problems of the serials of a pick.
 
     Products that are managed by serial are always allocated by serial.
     """
-    lines = [line for line in picking.lines if line.item_code == draft.item_code]
-    by_serial = any(one.serial is not None for line in lines for one in line.allocations)
+    if "serials" in invalid_fields(draft):
+        return
+    by_serial = any(one.serial is not None for one in allocated)
     serials = set(draft.serials or ())
     if by_serial and not serials:
-        return [Problem("serials", f"is required: product {draft.item_code} is managed by serial")]
-    if serials and not by_serial:
-        return [Problem("serials", f"product {draft.item_code} is not managed by serial")]
-    if serials and (len(draft.serials or ()) != draft.qty or len(serials) != draft.qty):
+        yield Problem("serials", f"is required: product {draft.item_code} is managed by serial")
+    elif serials and not by_serial:
+        yield Problem("serials", f"product {draft.item_code} is not managed by serial")
+    elif (
+        serials
+        and draft.qty is not None
+        and {len(draft.serials or ()), len(serials)} != {draft.qty}
+    ):
         qty = f"{draft.qty.normalize():f}"
         message = f"{len(serials)} different serials given, qty is {qty}; they must be equal"
-        return [Problem("serials", message)]
-    return []
+        yield Problem("serials", message)
 
 
-def _allocations_of(picking: StoredPicking, item_code: str) -> Iterator[tuple[int, Allocation]]:
+def _allocations_of(
+    picking: StoredPicking, item_code: str | None
+) -> Iterator[tuple[int, Allocation]]:
     for at, line in enumerate(picking.lines):
         if line.item_code == item_code:
             for allocation in line.allocations:
                 yield at, allocation
 
 
-def _matches(allocation: Allocation, draft: PickDraft) -> bool:
+def _matches(allocation: Allocation, draft: Checked[PickDraft]) -> bool:
     return (allocation.bin_code, allocation.batch_num) == (draft.bin_code, draft.batch)
 
 
-def _may_replace(allocation: Allocation, draft: PickDraft, substitution: Substitution) -> bool:
+def _may_replace(
+    allocation: Allocation, draft: Checked[PickDraft], substitution: Substitution
+) -> bool:
     match substitution:
         case "any":
             return True
@@ -155,7 +239,7 @@ def _may_replace(allocation: Allocation, draft: PickDraft, substitution: Substit
             return False
 
 
-def _not_allocated_problem(allocated: Sequence[Allocation], draft: PickDraft) -> Problem:
+def _not_allocated_problem(allocated: Sequence[Allocation], draft: Checked[PickDraft]) -> Problem:
     bins = sorted({one.bin_code for one in allocated})
     if draft.bin_code not in bins:
         return Problem("bin_code", f"must be a position where it is allocated: {', '.join(bins)}")
@@ -164,9 +248,9 @@ def _not_allocated_problem(allocated: Sequence[Allocation], draft: PickDraft) ->
 
 
 def _split_quantity(
-    usable: Sequence[tuple[int, Allocation]], draft: PickDraft
+    usable: Sequence[tuple[int, Allocation]], draft: Checked[PickDraft], qty: Decimal
 ) -> Iterator[PickPart]:
-    left = draft.qty
+    left = qty
     for at, allocation in usable:
         part = min(left, allocation.qty)
         if part > 0:

@@ -11,8 +11,9 @@ from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
-from shared.kernel.errors import Conflict, Problem, ValidationFailed
+from shared.kernel.errors import Conflict
 from shared.kernel.events.outbox import raise_record_event
+from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document, DocumentProgress
 from shared.warehouse.documents.vocabulary import doc_num
@@ -30,12 +31,19 @@ from shared.warehouse.picking.models import (
 )
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.picking.undo_picking import RecordProgress, undo_work
-from shared.warehouse.work_records import DocumentReference, Operator, WorkStatus, ensure_status
+from shared.warehouse.work_records import (
+    DocumentReference,
+    Operator,
+    WorkStatus,
+    ensure_status,
+    operator_from_start,
+    operator_problems,
+    read_operator,
+)
 
 type UpdateWave = Callable[[Transaction, Record[StoredPicking]], None]
 """Stages the change of a picking's wave after the picking was started or has ended."""
 
-_MAX_LINES = 1000
 _NAMES = uuid.UUID("6a1f6f0e-7a68-4c39-9f5a-2f4f1f3b9c11")
 
 
@@ -51,66 +59,48 @@ def record_exit_progress(
 # Creation
 
 
-def create_picking(tx: Transaction, draft: PickingDraft) -> Record[StoredPicking]:
+def create_picking(tx: Transaction, checked: Checked[PickingDraft]) -> Record[StoredPicking]:
     """Create a picking of every open quantity of its exit documents, and allocate stock to it.
 
-    A quantity that is not in stock stays unallocated. Raises ValidationFailed when the documents
-    do not exist or are of several warehouses, Conflict when one has nothing open or is already
-    being picked.
+    A quantity that is not in stock stays unallocated.
+
+    Raises:
+        ValidationFailed: The draft is invalid, or its documents do not exist, are of several
+            warehouses or have too many lines; with all problems.
+        Conflict: A document has nothing open or is already being picked.
     """
-    numbers = _document_ids(draft)
-    found, _ = run_both(
-        lambda: _read(tx.store, numbers, draft), lambda: tx.reserve_ids(PICKINGS.kind, 1)
+    numbers = rules.document_ids(checked)
+    (found, _), operator = run_both(
+        lambda: run_both(
+            lambda: documents.get_documents(tx.store, "exit", numbers),
+            lambda: None if isinstance(checked, InvalidBody) else tx.reserve_ids(PICKINGS.kind, 1),
+        ),
+        lambda: read_operator(tx, checked.operator_id),
     )
+    problems = [
+        *rules.document_problems(checked, found),
+        *operator_problems("operator_id", checked.operator_id, operator),
+    ]
+    draft = ensure_valid(checked, of_valid_fields(checked, problems))
     existing = _created_by_request(tx, found)
     if existing is None:
-        lines = sum(len(record.entity.lines) for record in found)
-        if lines > _MAX_LINES:
-            message = f"have {lines} lines, a picking has at most {_MAX_LINES}"
-            raise ValidationFailed([Problem(_field(draft, None), message)])
         with suppress(DoesNotFitOneTransaction):
-            return _insert(tx, draft, found, allocate=draft.allocate is not False)
+            return _insert(tx, draft, found, operator, allocate=draft.allocate is not False)
+
+        def insert_unallocated(own: Transaction) -> int:
+            read = documents.get_documents(own.store, "exit", numbers)
+            return _insert(own, draft, read, operator, allocate=False).id
+
         # The allocation does not fit: create the picking first, then allocate in steps.
         existing = run_transaction(
             tx.store,
-            lambda own: _insert(own, draft, _read(own.store, numbers, draft), allocate=False).id,
+            insert_unallocated,
             caller=tx.caller,
             idempotency_record=tx.idempotency_record,
         )
     if draft.allocate is not False:
         allocate_rest(tx, existing)
     return PICKINGS.get(tx.store, existing)
-
-
-def _document_ids(draft: PickingDraft) -> list[int]:
-    one, several = draft.document_id, draft.document_ids
-    if (one is None) == (several is None):
-        message = "give either document_id or document_ids"
-        raise ValidationFailed([Problem("document_id", message)])
-    return list(dict.fromkeys(several or ([one] if one else [])))
-
-
-def _read(store: Store, numbers: Sequence[int], draft: PickingDraft) -> list[Record[Document]]:
-    records = documents.get_documents(store, "exit", numbers)
-    known = {record.id for record in records}
-    problems = [
-        Problem(_field(draft, at), f"no exit document has the id {number}")
-        for at, number in enumerate(numbers)
-        if number not in known
-    ]
-    whs_codes = sorted({record.entity.whs_code for record in records})
-    if not problems and len(whs_codes) > 1:
-        message = f"must be of one warehouse, not of {', '.join(whs_codes)}"
-        problems.append(Problem(_field(draft, None), message))
-    if problems:
-        raise ValidationFailed(problems)
-    return records
-
-
-def _field(draft: PickingDraft, at: int | None) -> str:
-    if draft.document_ids is None:
-        return "document_id"
-    return "document_ids" if at is None else f"document_ids.{at}"
 
 
 def _uuid(tx: Transaction) -> str:
@@ -137,7 +127,12 @@ def _created_by_request(tx: Transaction, found: Sequence[Record[Document]]) -> i
 
 
 def _insert(
-    tx: Transaction, draft: PickingDraft, found: Sequence[Record[Document]], *, allocate: bool
+    tx: Transaction,
+    draft: PickingDraft,
+    found: Sequence[Record[Document]],
+    operator: Operator | None,
+    *,
+    allocate: bool,
 ) -> Record[StoredPicking]:
     for record in found:
         documents.ensure_workable(record)
@@ -152,7 +147,7 @@ def _insert(
         tx,
         concept=draft.concept,
         comments=draft.comments,
-        operator=Operator(id=draft.operator_id, name=None) if draft.operator_id else None,
+        operator=operator,
         priority=min(priorities, default=None) if draft.priority is None else draft.priority,
         due_date=min(due, default=None),
         carrier_code=draft.carrier_code,
@@ -216,9 +211,11 @@ def _reference(record: Record[Document]) -> DocumentReference:
 
 def start_picking(tx: Transaction, number: int, update_wave: UpdateWave) -> Record[StoredPicking]:
     """Start a picking. Raises Conflict unless it is pending."""
-    record = get_exit_picking(tx.store, number)
-    ensure_status("Picking", record.entity, "pending")
-    started = _update(tx, record, record.entity, status="started", started_at=tx.now)
+    record, acting = run_both(lambda: get_exit_picking(tx.store, number), lambda: read_operator(tx))
+    picking = record.entity
+    ensure_status("Picking", picking, "pending")
+    operator = operator_from_start(picking.operator, picking.user_id, acting)
+    started = _update(tx, record, picking, status="started", started_at=tx.now, operator=operator)
     update_wave(tx, started)
     return started
 
@@ -238,12 +235,12 @@ def allocate_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
 
 
 def finalize_picking(
-    tx: Transaction, number: int, end: PickingEnd, update_wave: UpdateWave
+    tx: Transaction, number: int, end: Checked[PickingEnd], update_wave: UpdateWave
 ) -> Record[StoredPicking]:
     """Finalize a picking, release its remaining allocations and raise picking.completed.
 
-    Raises Conflict unless it is started, ValidationFailed when a line was not picked completely
-    and no reason is given.
+    Raises Conflict unless it is started, ValidationFailed when `end` is invalid, or a line was
+    not picked completely and no reason is given.
     """
     ended = end_picking(tx, get_exit_picking(tx.store, number), end, record_exit_progress)
     update_wave(tx, ended)
@@ -251,15 +248,15 @@ def finalize_picking(
 
 
 def end_picking(
-    tx: Transaction, record: Record[StoredPicking], end: PickingEnd, record_progress: RecordProgress
+    tx: Transaction,
+    record: Record[StoredPicking],
+    checked: Checked[PickingEnd],
+    record_progress: RecordProgress,
 ) -> Record[StoredPicking]:
     """Stage the end of a picking; see `finalize_picking`."""
     ensure_status("Picking", record.entity, "started")
-    if rules.has_shortage(record.entity) and end.shortage_reason is None:
-        short = sum(line.picked_qty < line.qty for line in record.entity.lines)
-        lines = len(record.entity.lines)
-        message = f"is required: {short} of {lines} lines were not picked completely"
-        raise ValidationFailed([Problem("shortage_reason", message)])
+    problems = rules.shortage_problems(record.entity, checked)
+    end = ensure_valid(checked, of_valid_fields(checked, problems))
     back = undo_work(tx, record.id, record_progress, picks=False)
     record = PICKINGS.get(tx.store, record.id)
     ensure_status("Picking", record.entity, "started")

@@ -1,11 +1,11 @@
 """Rules of receipts, as pure functions: which goods may arrive, and for which lines."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.kernel.errors import Conflict, Problem, ServiceError
-from shared.kernel.validation import Checked, invalid_fields
+from shared.kernel.validation import Checked
 from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents.models import Document, DocumentLine
@@ -106,14 +106,6 @@ def stock_problems(
 
 def _are_different(new: str | None, old: str | None) -> bool:
     return bool(new and old and new != old)
-
-
-def of_valid_fields(
-    draft: Checked[ReceiptLineDraft], found: Iterable[Problem]
-) -> Iterator[Problem]:
-    """Yield the problems found, except those of invalid fields, which only seem to be absent."""
-    invalid = invalid_fields(draft)
-    return (one for one in found if one.field.partition(".")[0] not in invalid)
 
 
 # The lines of the document

@@ -12,9 +12,9 @@ from shared.kernel.db.listing import Page
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Conflict, Problem, ValidationFailed
+from shared.kernel.errors import Conflict, Problem
 from shared.kernel.events.outbox import raise_record_event
-from shared.kernel.validation import Checked, InvalidBody, ensure_valid
+from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document, DocumentProgress
@@ -32,26 +32,40 @@ from shared.warehouse.stock.ledger import Ledger, empty_row
 from shared.warehouse.stock.models import MovementCause, StockRow
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import KnownPosition
-from shared.warehouse.work_records import DocumentReference, Operator, ensure_status
+from shared.warehouse.work_records import (
+    DocumentReference,
+    ensure_status,
+    operator_from_start,
+    operator_problems,
+    read_operator,
+)
 
 _APPROVAL_PERMISSION = "approvals.grant"
 _ONE = Decimal(1)
 
 
-def create_receipt(tx: Transaction, draft: ReceiptDraft) -> Record[StoredReceipt]:
+def create_receipt(tx: Transaction, draft: Checked[ReceiptDraft]) -> Record[StoredReceipt]:
     """Create a receipt for an entry document and raise receipt.created.
 
-    A document may have several receipts. Raises ValidationFailed when the document does not
-    exist, Conflict when nothing is left to receive on it.
+    A document may have several receipts.
+
+    Raises:
+        ValidationFailed: The draft or what it names is invalid; with all problems.
+        Conflict: Nothing is left to receive on the document.
     """
-    found, number = run_both(
-        lambda: documents.get_documents(tx.store, "entry", [draft.document_id]),
-        lambda: tx.next_id(RECEIPTS.kind),
+    wanted = [] if draft.document_id is None else [draft.document_id]
+    (found, _), operator = run_both(
+        lambda: run_both(
+            lambda: documents.get_documents(tx.store, "entry", wanted),
+            lambda: None if isinstance(draft, InvalidBody) else tx.reserve_ids(RECEIPTS.kind, 1),
+        ),
+        lambda: read_operator(tx, draft.operator_id),
     )
-    if not found:
-        message = f"no entry document has the id {draft.document_id}"
-        raise ValidationFailed([Problem("document_id", message)])
-    document = found[0]
+    problems = [*operator_problems("operator_id", draft.operator_id, operator)]
+    if wanted and not found:
+        problems.append(Problem("document_id", f"no entry document has the id {wanted[0]}"))
+    draft = ensure_valid(draft, problems)
+    document, number = found[0], tx.next_id(RECEIPTS.kind)
     documents.ensure_workable(document)
     receipt = StoredReceipt(
         id=number,
@@ -60,7 +74,7 @@ def create_receipt(tx: Transaction, draft: ReceiptDraft) -> Record[StoredReceipt
         status="pending",
         comments=draft.comments,
         user_id=tx.caller.user_id if tx.caller else None,
-        operator=Operator(id=draft.operator_id, name=None) if draft.operator_id else None,
+        operator=operator,
         document=_reference(document),
         whs_code=document.entity.whs_code,
         created_at=tx.now,
@@ -88,9 +102,15 @@ def _reference(record: Record[Document]) -> DocumentReference:
 
 def start_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
     """Start a receipt. Raises Conflict unless it is pending."""
-    record = get_entry_receipt(tx.store, number)
-    ensure_status("Receipt", record.entity, "pending")
-    return update_receipt(tx, record, record.entity, status="started", started_at=tx.now)
+    record, acting = run_both(
+        lambda: get_entry_receipt(tx.store, number), lambda: read_operator(tx)
+    )
+    receipt = record.entity
+    ensure_status("Receipt", receipt, "pending")
+    operator = operator_from_start(receipt.operator, receipt.user_id, acting)
+    return update_receipt(
+        tx, record, receipt, status="started", started_at=tx.now, operator=operator
+    )
 
 
 def finalize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
@@ -172,12 +192,12 @@ def receive_line(
         raise Conflict(message)
     line = _LineContext(tx, draft, document.entity, found)
     today = day_of(tx.now_ms, tenant.timezone)
-    problems = list(rules.of_valid_fields(draft, rules.examine(line.goods(today))))
+    problems = list(of_valid_fields(draft, rules.examine(line.goods(today))))
     targets = line.targets()
     refused = problems or isinstance(draft, InvalidBody)
     ledger.load(targets=targets, movements=0 if refused else len(targets))
     there = {at: row for at, target in enumerate(targets) if (row := ledger.changes.find(target))}
-    problems += rules.of_valid_fields(draft, rules.stock_problems(targets, there, today))
+    problems += of_valid_fields(draft, rules.stock_problems(targets, there, today))
     draft = ensure_valid(draft, problems)
     rules.ensure_within_tolerance(
         document.entity,
@@ -191,7 +211,8 @@ def receive_line(
     parts = rules.quantities_by_line(document.entity, draft.item_code, draft.batch, draft.qty)
     documents.advance_document(tx, "entry", document, DocumentProgress(done=parts))
     stored = _line(draft, targets, [ledger.row_id(target) for target in targets], parts)
-    return update_receipt(tx, record, receipt, lines=[*receipt.lines, stored])
+    operator = receipt.operator or read_operator(tx)
+    return update_receipt(tx, record, receipt, lines=[*receipt.lines, stored], operator=operator)
 
 
 def _may_approve(tx: Transaction) -> bool:

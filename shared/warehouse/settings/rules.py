@@ -5,6 +5,7 @@ from typing import Any
 
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.errors import Problem
+from shared.kernel.validation import Checked
 from shared.warehouse.settings.models import SettingsChange
 
 _MIN_WAREHOUSES = 2
@@ -21,9 +22,12 @@ def requested_settings(tenant: Tenant, change: SettingsChange) -> Mapping[str, A
     return requested
 
 
-def enables_module(tenant: Tenant, requested: Mapping[str, Any], module: str) -> bool:
-    """Return whether the requested settings enable a module that is disabled."""
-    return module not in tenant.modules and module in requested.get("modules", ())
+def enables_transfer_orders(tenant: Tenant, change: Checked[SettingsChange]) -> bool:
+    """Return whether a change enables transfer orders, which are disabled."""
+    modules = change.modules
+    return (
+        modules is not None and modules.transfer_orders and "transfer_orders" not in tenant.modules
+    )
 
 
 def transfer_order_problems(active_warehouses: int) -> Iterator[Problem]:

@@ -2,7 +2,8 @@
 
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import RuleBlocked
+from shared.kernel.errors import Problem, RuleBlocked, ValidationFailed
+from shared.kernel.validation import Checked, InvalidBody
 from shared.warehouse.settings import rules
 from shared.warehouse.settings.models import SettingsChange
 from shared.warehouse.settings.tenant_settings import (
@@ -18,17 +19,20 @@ def get_settings(store: Store) -> SettingsSnapshot:
     return read_settings(store)
 
 
-def change_settings(tx: Transaction, change: SettingsChange) -> SettingsSnapshot:
+def change_settings(tx: Transaction, change: Checked[SettingsChange]) -> SettingsSnapshot:
     """Change the settings that were sent. Handlers apply them within 10 s.
 
     Raises:
+        ValidationFailed: The change is invalid; with all problems.
         NotFound: The tenant does not exist.
         RuleBlocked: Transfer orders cannot be enabled, because there are too few warehouses.
     """
     tenant = read_settings(tx.store).tenant
-    requested = rules.requested_settings(tenant, change)
-    if rules.enables_module(tenant, requested, "transfer_orders"):
-        problems = list(rules.transfer_order_problems(len(warehouses.all_warehouses(tx.store))))
-        if problems:
-            raise RuleBlocked(problems)
-    return update_settings(tx, requested)
+    problems: list[Problem] = []
+    if rules.enables_transfer_orders(tenant, change):
+        problems += rules.transfer_order_problems(len(warehouses.all_warehouses(tx.store)))
+    if isinstance(change, InvalidBody):
+        raise ValidationFailed([*change.problems, *problems])
+    if problems:
+        raise RuleBlocked(problems)
+    return update_settings(tx, rules.requested_settings(tenant, change))

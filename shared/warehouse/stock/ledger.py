@@ -4,8 +4,8 @@ Rows, levels, movements and the events about changed levels are written in one t
 Each write has a condition on the version that was read.
 
 Work that takes several steps raises one event per level. A step leaves the event of a level that
-later steps are expected to change to them, and marks the level (`Level.event_due`). Whatever changes
-a marked level next, a later step, the repeated request or other work, raises its event.
+later steps are expected to change to them, and marks the level (`Level.event_due`). The next change
+of a marked level, by a later step, the repeated request or other work, raises its event.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -367,7 +367,7 @@ def raise_due_events(tx: Transaction, places: Iterable[Place]) -> None:
         part = left[: max(1, steps.STEP_ACTIONS // _ACTIONS_PER_DUE_EVENT)]
         found = tx.store.get_many([LEVELS.key(level_id(*place)) for place in part])
         for place in part:
-            record = LEVELS.pick_from(found, level_id(*place))
+            record = LEVELS.from_items(found, level_id(*place))
             if record and record.entity.event_due:
                 level = record.entity.model_copy(update={"event_due": False})
                 changed = LEVELS.replace(tx, record, level)

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 
 from shared.identity.tenancy.tenant import Substitution
 from shared.kernel.db.collection import Record
+from shared.kernel.db.parallel import run_both
 from shared.kernel.db.transaction import StaleRead, Transaction
 from shared.kernel.db.unit_of_work import run_transaction
-from shared.kernel.errors import Problem, ValidationFailed
+from shared.kernel.validation import Checked, ensure_valid, of_valid_fields
 from shared.warehouse import references
 from shared.warehouse.documents.models import DocumentProgress
 from shared.warehouse.picking import picks
@@ -16,24 +17,26 @@ from shared.warehouse.picking.models import PickDraft, PickingEnd, StoredPicking
 from shared.warehouse.transfer_orders import progress_rules as rules
 from shared.warehouse.transfer_orders.models import OrderStatus, PickerChoice, StoredTransferOrder
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS, holder
-from shared.warehouse.work_records import DocumentReference, Operator
+from shared.warehouse.work_records import (
+    DocumentReference,
+    Operator,
+    operator_problems,
+    read_operator,
+)
 
 
 def release_transfer_order(
-    tx: Transaction, number: int, choice: PickerChoice, *, by_client: bool
+    tx: Transaction, number: int, choice: Checked[PickerChoice], *, by_client: bool
 ) -> Record[StoredTransferOrder]:
     """Release an order for picking, and allocate the stock that the origin has for it.
 
     `by_client` is true when an integration client sends the request. Raises ValidationFailed when
-    it names no picker, StaleState unless the order is a draft.
+    it names no picker or one that does not exist, StaleState unless the order is a draft.
     """
-    if by_client and choice.picker_id is None:
-        message = "is required when an integration client releases an order"
-        raise ValidationFailed([Problem("picker_id", message)])
     # The release allocates as many lines as fit into its transaction; the others follow in steps.
     record, lacks = run_transaction(
         tx.store,
-        lambda own: _release(own, number, choice),
+        lambda own: _release(own, number, choice, by_client=by_client),
         caller=tx.caller,
         idempotency_record=tx.idempotency_record,
     )
@@ -43,29 +46,36 @@ def release_transfer_order(
 
 
 def _release(
-    own: Transaction, number: int, choice: PickerChoice
+    own: Transaction, number: int, choice: Checked[PickerChoice], *, by_client: bool
 ) -> tuple[Record[StoredTransferOrder], bool]:
     """Stage the release, unless an earlier attempt of the request has committed it.
 
     Returns the order, and whether a line lacks stock so far.
     """
-    record = TRANSFER_ORDERS.get(own.store, number)
+    record, picker = run_both(
+        lambda: TRANSFER_ORDERS.get(own.store, number),
+        lambda: read_operator(own, choice.picker_id),
+    )
+    problems = [
+        *rules.missing_picker(choice, by_client=by_client),
+        *operator_problems("picker_id", choice.picker_id, picker),
+    ]
+    ensure_valid(choice, of_valid_fields(choice, problems))
     existing = record.entity.picking_id
     if existing is not None and picking_service.was_created_by_request(own, existing):
         return record, True
     rules.ensure_status(record.entity, "draft")
-    after, lacks = create_picking_for(own, record.entity, choice.picker_id)
+    after, lacks = create_picking_for(own, record.entity, picker)
     return TRANSFER_ORDERS.replace(own, record, after), lacks
 
 
 def create_picking_for(
-    tx: Transaction, order: StoredTransferOrder, picker_id: int | None
+    tx: Transaction, order: StoredTransferOrder, picker: Operator | None
 ) -> tuple[StoredTransferOrder, bool]:
     """Stage the picking of an order, with stock allocated to its first lines.
 
     Returns the order as released, and whether a line lacks stock so far.
     """
-    picker = picker_id or (tx.caller.user_id if tx.caller else None)
     reference = DocumentReference(
         id=order.id,
         type="transfer_order",
@@ -75,7 +85,7 @@ def create_picking_for(
     )
     picking = picking_service.new_picking(
         tx,
-        operator=Operator(id=picker, name=None) if picker else None,
+        operator=picker,
         priority=order.priority,
         documents=[reference],
         whs_code=order.origin.code,
@@ -84,7 +94,8 @@ def create_picking_for(
     )
     lines = picking_service.insert_picking(tx, picking, _record_nothing, allocate=True).entity.lines
     lacks = any(line.qty > sum(one.qty for one in line.allocations) for line in lines)
-    return rules.released(order, picking_id=picking.id, picker_id=picker, now=tx.now), lacks
+    picker_id = picker.id if picker else None
+    return rules.released(order, picking_id=picking.id, picker_id=picker_id, now=tx.now), lacks
 
 
 def _record_nothing(
@@ -94,7 +105,7 @@ def _record_nothing(
 
 
 def pick(
-    tx: Transaction, number: int, draft: PickDraft, substitution: Substitution
+    tx: Transaction, number: int, draft: Checked[PickDraft], substitution: Substitution
 ) -> Record[StoredTransferOrder]:
     """Stage a pick of an order; with the last one, the order is picked.
 

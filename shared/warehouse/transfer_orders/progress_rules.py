@@ -16,8 +16,10 @@ from shared.warehouse.transfer_orders.models import (
     LineStatus,
     OrderStatus,
     Parcel,
+    PickerChoice,
     StoredTransferLine,
     StoredTransferOrder,
+    TransferOrderDraft,
 )
 from shared.warehouse.warehouses.models import KnownPosition
 from shared.warehouse.work_records import wrong_status
@@ -54,6 +56,14 @@ def ensure_status(order: StoredTransferOrder, *allowed: OrderStatus) -> None:
 
 
 # At the origin
+
+
+def missing_picker(
+    choice: Checked[PickerChoice] | Checked[TransferOrderDraft], *, by_client: bool
+) -> Iterator[Problem]:
+    """Yield a problem when an integration client releases an order and names no picker."""
+    if by_client and choice.picker_id is None:
+        yield Problem("picker_id", "is required when an integration client releases an order")
 
 
 def picking_lines(order: StoredTransferOrder) -> list[StoredPickingLine]:

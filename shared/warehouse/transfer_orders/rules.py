@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.kernel.errors import Problem
-from shared.kernel.validation import Checked
+from shared.kernel.validation import Checked, invalid_fields
 from shared.warehouse.catalog.lines import Findings, GoodsLine, examine_lines
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.transfer_orders.models import (
@@ -16,7 +16,9 @@ from shared.warehouse.transfer_orders.models import (
     TransferOrderDraft,
     TransferPlace,
 )
+from shared.warehouse.transfer_orders.progress_rules import missing_picker
 from shared.warehouse.warehouses.models import KnownWarehouse
+from shared.warehouse.work_records import Operator, operator_problems
 
 _NORMAL = 2
 """Priority of an order without one: Normal, as of an exit document."""
@@ -24,10 +26,11 @@ _NORMAL = 2
 
 @dataclass(frozen=True, slots=True)
 class OrderMasterData:
-    """The products and warehouses that an order names."""
+    """The products, the warehouses and the picker that an order names."""
 
     products: Mapping[str, KnownProduct]
     warehouses: Mapping[str, KnownWarehouse]
+    picker: Operator | None = None
 
 
 def examine(
@@ -38,10 +41,9 @@ def examine(
     `by_client`: the caller is an integration client, which cannot be the picker itself.
     """
     invalid: list[Problem] = [*_warehouse_problems(draft, known)]
-    if by_client and draft.release and draft.picker_id is None:
-        invalid.append(
-            Problem("picker_id", "is required when an integration client releases an order")
-        )
+    if draft.release and "picker_id" not in invalid_fields(draft):
+        invalid += missing_picker(draft, by_client=by_client)
+    invalid += operator_problems("picker_id", draft.picker_id, known.picker)
     found = examine_lines((_claim(path, line) for path, line in lines_of(draft)), known.products)
     return Findings([*invalid, *found.invalid], found.blocked)
 

@@ -28,6 +28,7 @@ from shared.warehouse.transfer_orders.order_picking import create_picking_for
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import WarehouseParameters
+from shared.warehouse.work_records import Operator, read_operator
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,24 +81,29 @@ def _create(
     wanted = transfer_order_keys(draft)
     if draft.release and tx.idempotency_record is not None:
         wanted.append(repository.request_key(tx.idempotency_record))
-    if isinstance(draft, InvalidBody):
-        found = tx.store.get_many(wanted)
-    else:
-        found, number = run_both(
-            lambda: tx.store.get_many(wanted), lambda: tx.next_id(TRANSFER_ORDERS.kind)
-        )
+    (found, _), picker = run_both(
+        lambda: run_both(
+            lambda: tx.store.get_many(wanted),
+            lambda: (
+                None if isinstance(draft, InvalidBody) else tx.reserve_ids(TRANSFER_ORDERS.kind, 1)
+            ),
+        ),
+        lambda: _read_picker(tx, draft),
+    )
+    if not isinstance(draft, InvalidBody):
         own = _created_by_request(tx, found)
         existing = own or _order_with_reference(draft, found)
         if existing:
             record = TRANSFER_ORDERS.get(tx.store, existing)
             return Created(record, new=bool(own), lacks_stock=bool(own))
-    known = _master_data(tx, draft, found)
+    known = _master_data(tx, draft, found, picker)
     _ensure_two_warehouses(tx.store, draft, known)
     draft = ensure_no_problems(draft, rules.examine(draft, known, by_client=by_client))
+    number = tx.next_id(TRANSFER_ORDERS.kind)
     order = rules.new_order(number, draft, known, tx.now, source)
     lacks_stock = False
     if draft.release:
-        order, lacks_stock = create_picking_for(tx, order, draft.picker_id)
+        order, lacks_stock = create_picking_for(tx, order, picker)
         repository.put_request(tx, order)
     record = TRANSFER_ORDERS.insert(tx, number, order)
     repository.put_reference(tx, order)
@@ -121,7 +127,8 @@ def examine_transfer_order(
     The first value is the id of the order that already has the reference of the draft, or None.
     """
     found = tx.store.get_many(transfer_order_keys(draft))
-    findings = rules.examine(draft, _master_data(tx, draft, found), by_client=False)
+    known = _master_data(tx, draft, found, _read_picker(tx, draft))
+    findings = rules.examine(draft, known, by_client=False)
     return _order_with_reference(draft, found), [*findings.invalid, *findings.blocked]
 
 
@@ -175,12 +182,21 @@ def _created_by_request(tx: Transaction, found: Mapping[Key, Item]) -> int | Non
     return int(alias["id"]) if alias else None
 
 
+def _read_picker(tx: Transaction, draft: Checked[TransferOrderDraft]) -> Operator | None:
+    """Return the user whom a draft names, or the calling user when it is released without one."""
+    return read_operator(tx, draft.picker_id) if draft.picker_id or draft.release else None
+
+
 def _master_data(
-    tx: Transaction, draft: Checked[TransferOrderDraft], found: Mapping[Key, Item]
+    tx: Transaction,
+    draft: Checked[TransferOrderDraft],
+    found: Mapping[Key, Item],
+    picker: Operator | None,
 ) -> rules.OrderMasterData:
     return rules.OrderMasterData(
         products=catalog.known_products(tx, _item_codes(draft), found),
         warehouses=warehouses.known_warehouses(tx, _warehouse_codes(draft), found),
+        picker=picker,
     )
 
 

@@ -44,12 +44,14 @@ type _LineParcel = tuple[int, int, Parcel]
 
 
 def dispatch_transfer_order(
-    tx: Transaction, number: int, departure: Departure
+    tx: Transaction, number: int, checked: Checked[Departure]
 ) -> Record[StoredTransferOrder]:
     """Dispatch the picked goods of an order to its destination; raise transfer.dispatched.
 
-    Raises StaleState or Conflict unless the order is picked.
+    Raises ValidationFailed when the departure is invalid, StaleState or Conflict unless the order
+    is picked.
     """
+    departure = ensure_valid(checked)
     return run_steps(tx, lambda: _dispatch_step(tx, number, departure))
 
 
@@ -289,13 +291,14 @@ def _leave_transit(
 
 
 def close_transfer_order(
-    tx: Transaction, number: int, closing: OrderClosing
+    tx: Transaction, number: int, checked: Checked[OrderClosing]
 ) -> Record[StoredTransferOrder]:
     """Close an order and raise transfer.completed; goods that never arrived leave the stock.
 
-    Raises StaleState or Conflict unless the order is received, ValidationFailed when less
-    was received than dispatched and no reason is given.
+    Raises StaleState or Conflict unless the order is received, ValidationFailed when the closing
+    is invalid, or less was received than dispatched and no reason is given.
     """
+    closing = ensure_valid(checked)
     return run_steps(tx, lambda: _close_step(tx, number, closing))
 
 

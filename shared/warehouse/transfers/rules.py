@@ -135,8 +135,14 @@ def _actions(line: Checked[TransferMove], *, apart: bool) -> int:
     return rows + _ACTIONS_PER_LINE + (_ACTIONS_PER_LEVELS if apart else 0)
 
 
-def new_transfer(
-    number: int, draft: TransferDraft, known: TransferMasterData, *, user_id: int | None, now: str
+def new_transfer(  # noqa: PLR0913 - the facts of a transfer
+    number: int,
+    draft: TransferDraft,
+    known: TransferMasterData,
+    *,
+    user_id: int | None,
+    operator: Operator | None,
+    now: str,
 ) -> StoredTransfer:
     """Return the transfer that a draft becomes, in the state `pending`."""
     return StoredTransfer(
@@ -147,7 +153,7 @@ def new_transfer(
         reason=draft.reason,
         comments=draft.comments,
         user_id=user_id,
-        operator=Operator(id=draft.operator_id, name=None) if draft.operator_id else None,
+        operator=operator,
         created_at=now,
         updated_at=now,
         lines=[

@@ -29,6 +29,7 @@ from shared.warehouse.transfers.models import (
 from shared.warehouse.transfers.repository import TRANSFERS
 from shared.warehouse.transfers.rules import TransferMasterData
 from shared.warehouse.warehouses import service as warehouses
+from shared.warehouse.work_records import operator_from_start, operator_problems, read_operator
 
 _ONE = Decimal(1)
 
@@ -47,15 +48,22 @@ def create_transfer(tx: Transaction, draft: Checked[TransferDraft]) -> Record[St
     tx.fence(TRANSFERS.kind)
     ends = (draft.from_warehouse, draft.to_warehouse)
     keys = _keys(*ends, draft.lines or ())
-    items, _ = run_both(
-        lambda: tx.store.get_many(keys),
-        lambda: None if isinstance(draft, InvalidBody) else tx.reserve_ids(TRANSFERS.kind, 1),
+    (items, _), operator = run_both(
+        lambda: run_both(
+            lambda: tx.store.get_many(keys),
+            lambda: None if isinstance(draft, InvalidBody) else tx.reserve_ids(TRANSFERS.kind, 1),
+        ),
+        lambda: read_operator(tx, draft.operator_id),
     )
     known = _master_data(tx, *ends, draft.lines or (), items)
-    draft = ensure_valid(draft, rules.examine(draft, known))
+    problems = [
+        *rules.examine(draft, known),
+        *operator_problems("operator_id", draft.operator_id, operator),
+    ]
+    draft = ensure_valid(draft, problems)
     number = tx.next_id(TRANSFERS.kind)
     user = tx.caller.user_id if tx.caller else None
-    transfer = rules.new_transfer(number, draft, known, user_id=user, now=tx.now)
+    transfer = rules.new_transfer(number, draft, known, user_id=user, operator=operator, now=tx.now)
     if draft.execute is False:
         references.register_references(tx, _holder(number), _referenced_ids(transfer, known))
     else:
@@ -85,7 +93,7 @@ def execute_transfer(tx: Transaction, number: int) -> Record[StoredTransfer]:
     when it is already executed.
     """
     tx.fence(TRANSFERS.kind)
-    record = TRANSFERS.get(tx.store, number)
+    record, acting = run_both(lambda: TRANSFERS.get(tx.store, number), lambda: read_operator(tx))
     transfer = record.entity
     rules.ensure_status(transfer, "pending", "error")
     ends = (transfer.from_whs_code, transfer.to_whs_code)
@@ -95,7 +103,8 @@ def execute_transfer(tx: Transaction, number: int) -> Record[StoredTransfer]:
     if refusals:
         return _update(tx, record, status="error", message=_sentence(refusals))
     references.release_references(tx, _holder(number))
-    changed = _update(tx, record, status="transferred", message=None)
+    operator = operator_from_start(transfer.operator, transfer.user_id, acting)
+    changed = _update(tx, record, status="transferred", message=None, operator=operator)
     raise_record_event(tx, "transfer.completed", views.TRANSFER_EVENTS, changed)
     return changed
 
@@ -112,8 +121,14 @@ def delete_transfer(tx: Transaction, number: int) -> Record[StoredTransfer]:
     return record
 
 
-def acknowledge_transfer(tx: Transaction, number: int, answer: ErpAnswer) -> Record[StoredTransfer]:
-    """Store the answer of the ERP to a transfer. Raises Conflict until it is executed."""
+def acknowledge_transfer(
+    tx: Transaction, number: int, checked: Checked[ErpAnswer]
+) -> Record[StoredTransfer]:
+    """Store the answer of the ERP to a transfer.
+
+    Raises ValidationFailed when the answer is invalid, Conflict until the transfer is executed.
+    """
+    answer = ensure_valid(checked)
     record = TRANSFERS.get(tx.store, number)
     rules.ensure_status(record.entity, "transferred")
     return _update(tx, record, **answer.model_dump())

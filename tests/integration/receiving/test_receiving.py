@@ -4,6 +4,7 @@ from decimal import Decimal
 from typing import Any
 
 from tests.gateway import Erp
+from tests.people import PICKER_NAME
 from tests.receiving_scenario import ReceivingScenario
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
@@ -37,7 +38,7 @@ def test_purchase_order_is_received_completely(
         "status": "pending",
         "comments": "One\ntwo",
         "user_id": None,
-        "operator": {"id": 7, "name": None},
+        "operator": {"id": 7, "name": PICKER_NAME},
         "document": {
             "id": order,
             "type": "purchase_order",

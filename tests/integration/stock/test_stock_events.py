@@ -39,7 +39,7 @@ def _post(path: str, body: Mapping[str, Any] | None = None) -> _Request:
 
 def _yard(erp: Erp) -> WarehouseScenario:
     """Return the warehouse with bricks at two positions and cement of two batches."""
-    return _stocked(WarehouseScenario.furnished(erp, "YARD", "SHOP"))
+    return _stocked(WarehouseScenario.with_master_data(erp, "YARD", "SHOP"))
 
 
 def _stocked(yard: WarehouseScenario) -> WarehouseScenario:
@@ -223,7 +223,7 @@ def test_repeated_request_raises_the_events_that_an_interrupted_one_left(
 ) -> None:
     prepare, changed = _WORK[work]
     request = prepare(erp)
-    before, as_prepared = len(stack.events()), stack.keep()
+    before, as_prepared = len(stack.events()), stack.take_snapshot()
     with aws_faults.recorded() as seen:
         request(erp)
     commits = [at for at, name in enumerate(seen.operations) if name == "TransactWriteItems"]
@@ -242,7 +242,7 @@ def test_other_work_raises_the_event_that_an_interrupted_request_left(
     stack: Stack, erp: Erp, aws_faults: AwsFaults
 ) -> None:
     request = _scarce_allocation(erp)
-    before, as_prepared = len(stack.events()), stack.keep()
+    before, as_prepared = len(stack.events()), stack.take_snapshot()
     with aws_faults.recorded() as seen:
         request(erp)
     commits = [at for at, name in enumerate(seen.operations) if name == "TransactWriteItems"]

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from tests.gateway import Erp
+from tests.people import add_user, tenant_of
 from tests.stack import prepare_once
 from tests.transfer_scenario import TransferScenario
 
@@ -26,6 +27,7 @@ def _furnish(erp: Erp) -> None:
     }.items():
         answer = erp.post("/products", {"item_code": item_code, "name": item_code.title(), **more})
         assert answer.status == 201, answer.text
+    add_user(tenant=tenant_of(erp))
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pytest
 
 from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
+from tests.people import add_user
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
 from tests.transfer_scenario import PATH, TransferScenario
@@ -120,6 +121,8 @@ def test_picker_is_required_only_when_a_client_releases(
         transfer_scenario.draft(("BRICK", 1)).data["id"],
         transfer_scenario.draft(("BRICK", 1)).data["id"],
     )
+    add_user(31, "Ana Núñez")
+    add_user(9, "Bo Lind")
     token = stack.user_token(permissions="transfer-orders.manage", sub="31")
     ana = Erp(stack.gateway, token)
 
@@ -133,7 +136,7 @@ def test_picker_is_required_only_when_a_client_releases(
         transfer_scenario.erp.get(f"/pickings/{order['picking_id']}").data["operator"]
         for order in (released.data, named)
     ]
-    assert operators == [{"id": 31, "name": None}, {"id": 9, "name": None}]
+    assert operators == [{"id": 31, "name": "Ana Núñez"}, {"id": 9, "name": "Bo Lind"}]
 
 
 def test_actions_need_permission_and_module(

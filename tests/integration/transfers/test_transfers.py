@@ -4,6 +4,7 @@ import pytest
 
 from tests.faults import AwsFaults
 from tests.integration.transfers.bodies import PATH, body, problems, stored_items
+from tests.people import PICKER_NAME
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
 from tests.warehouse_scenario import WarehouseScenario
@@ -44,7 +45,7 @@ def test_transfer_within_a_warehouse_is_executed_at_once(
         "doc_entry": None,
         "message": None,
         "user_id": None,
-        "operator": {"id": 7, "name": None},
+        "operator": {"id": 7, "name": PICKER_NAME},
         "created_at": shown["created_at"],
         "updated_at": shown["created_at"],
         "lines": [

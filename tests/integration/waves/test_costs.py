@@ -63,9 +63,10 @@ def test_transactions_of_a_wave_of_two_hundred_pickings(
     assert wave_scenario.act(number, "plan").status == 200
     with aws_faults.recorded() as seen:
         released = wave_scenario.act(number, "release").data
-    # Five steps of forty pickings of ten products, and the release itself.
+    # Five steps of forty pickings of ten products, and the release itself. One read between them
+    # finds that no event about a level is due any more.
     assert _transactions(seen) == 6
-    assert seen.round_trips <= 24
+    assert seen.round_trips <= 25
     assert released["metrics"]["allocated_units"] == 3 * _MAX_PICKINGS
     assert released["metrics"]["short_units"] == 0
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.kernel.errors import Conflict, Problem, ServiceError
-from shared.kernel.validation import check
+from shared.kernel.validation import check, of_valid_fields
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents.models import Document, DocumentLine
 from shared.warehouse.receiving.models import ReceiptLineDraft, StoredReceipt, StoredReceiptLine
@@ -22,7 +22,6 @@ from shared.warehouse.receiving.rules import (
     examine,
     expiry_date,
     lines_in_stock,
-    of_valid_fields,
     quantities_by_line,
     undone_quantities,
     with_undone,

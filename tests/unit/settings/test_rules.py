@@ -44,9 +44,9 @@ def test_only_a_disabled_module_can_be_enabled(
     *, before: bool, after: bool, is_switched_on: bool
 ) -> None:
     current = tenant("waves", "transfer_orders") if before else tenant("waves")
-    requested = rules.requested_settings(current, change(modules={"transfer_orders": after}))
-    assert rules.enables_module(current, requested, "transfer_orders") is is_switched_on
-    assert not rules.enables_module(current, {"timezone": "UTC"}, "transfer_orders")
+    switched = change(modules={"transfer_orders": after})
+    assert rules.enables_transfer_orders(current, switched) is is_switched_on
+    assert not rules.enables_transfer_orders(current, change(timezone="UTC"))
 
 
 @pytest.mark.parametrize(("warehouses", "problems"), [(0, 1), (1, 1), (2, 0), (3, 0)])

@@ -10,6 +10,7 @@ from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.transfer_orders import rules
 from shared.warehouse.transfer_orders.models import TransferOrderDraft
 from shared.warehouse.warehouses.models import KnownWarehouse
+from shared.warehouse.work_records import Operator
 
 KNOWN = rules.OrderMasterData(
     products={
@@ -27,6 +28,7 @@ KNOWN = rules.OrderMasterData(
         "YARD": KnownWarehouse(1, "YARD", "Yard"),
         "SHOP": KnownWarehouse(2, "SHOP", "Shop"),
     },
+    picker=Operator(id=7, name="Ana"),
 )
 BODY = {
     "from_warehouse": "YARD",

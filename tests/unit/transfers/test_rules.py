@@ -10,6 +10,7 @@ from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.transfers import rules
 from shared.warehouse.transfers.models import ErpAnswer, TransferDraft
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
+from shared.warehouse.work_records import Operator
 
 BINS = ("A-01", "B-01", "X-01", "D-01")
 
@@ -99,9 +100,10 @@ def test_invalid_field_is_not_reported_again() -> None:
 
 def test_target_blocked_since_creation_is_reported_by_line() -> None:
     wanted = draft({}, {"to_bin": "X-01"}, {"to_bin": "D-01"})
-    transfer = rules.new_transfer(5, wanted, known(), user_id=7, now="now")
+    ana = Operator(id=9, name="Ana")
+    transfer = rules.new_transfer(5, wanted, known(), user_id=7, operator=ana, now="now")
 
-    assert (transfer.status, transfer.user_id, transfer.operator) == ("pending", 7, None)
+    assert (transfer.status, transfer.user_id, transfer.operator) == ("pending", 7, ana)
     assert list(rules.unusable_targets(transfer, known())) == [
         "line 2: position X-01 is blocked", "line 3: position D-01 is disabled",
     ]  # fmt: skip
