@@ -10,6 +10,7 @@ from typing import Any
 from shared.kernel.db.collection import HEAD, Collection
 from shared.kernel.db.items import from_attributes, unpack
 from shared.kernel.db.store import Store
+from shared.kernel.fields import ZERO
 from shared.warehouse.documents.models import Document
 from shared.warehouse.documents.repository import COLLECTIONS
 from shared.warehouse.picking.models import StoredPicking
@@ -28,7 +29,6 @@ type Sums = dict[str, Decimal]
 type Attributes = dict[str, Any]
 """An item in DynamoDB's JSON."""
 
-_NONE = Decimal(0)
 _READ: dict[str, Collection[Any]] = {
     one.kind: one
     for one in (
@@ -133,12 +133,12 @@ def _check_movements(movements: list[Movement], rows: list[StockRow]) -> None:
         for place, sign in ((movement.origin, -1), (movement.target, 1)):
             if place:
                 name = (*lot, place.whs_code, place.bin_code, place.inventory_status)
-                made[name] = made.get(name, _NONE) + sign * movement.qty
+                made[name] = made.get(name, ZERO) + sign * movement.qty
     there: dict[object, Decimal] = {}
     for row in rows:
         lot = (row.product_id, row.batch_num, row.serial_number)
         name = (*lot, row.whs_code, row.bin_code, row.inventory_status)
-        there[name] = there.get(name, _NONE) + row.qty
+        there[name] = there.get(name, ZERO) + row.qty
     assert {name: qty for name, qty in made.items() if qty} == {
         name: qty for name, qty in there.items() if qty
     }
@@ -153,7 +153,7 @@ def _check_levels(rows: list[StockRow], levels: list[Level], totals: list[Level]
             by_product.setdefault(row.product_id, {}),
         ):
             for name, qty in level_share(row).items():
-                sums[name] = sums.get(name, _NONE) + qty
+                sums[name] = sums.get(name, ZERO) + qty
     warehouses = {row.whs_code: row.warehouse_id for row in rows}
     shown = {
         level_id(level.product_id, warehouses[level.whs_code or ""]): _sums(level)
@@ -181,13 +181,13 @@ def _check_allocations(pickings: list[StoredPicking], rows: list[StockRow]) -> N
     allocated: dict[int, Decimal] = {}
     for picking in pickings:
         for line in picking.lines:
-            gone = sum((pick.qty for pick in line.picks), _NONE)
+            gone = sum((pick.qty for pick in line.picks), ZERO)
             assert line.picked_qty == gone <= line.qty, picking
             for one in line.allocations:
-                allocated[one.stock_id] = allocated.get(one.stock_id, _NONE) + one.qty
+                allocated[one.stock_id] = allocated.get(one.stock_id, ZERO) + one.qty
             for pick in line.picks:
                 if not pick.dispatched:
-                    allocated[pick.staged_id] = allocated.get(pick.staged_id, _NONE) + pick.qty
+                    allocated[pick.staged_id] = allocated.get(pick.staged_id, ZERO) + pick.qty
     assert allocated == {row.id: row.allocated for row in rows if row.allocated}
 
 
@@ -197,12 +197,12 @@ def _check_documents(state: StoredState) -> None:
         for line in receipt.lines:
             for line_num, qty in line.document_lines.items() if not line.undone else ():
                 name = (receipt.document.type, receipt.document.id) if receipt.document else ("", 0)
-                done[*name, line_num] = done.get((*name, line_num), _NONE) + qty
+                done[*name, line_num] = done.get((*name, line_num), ZERO) + qty
     for picking in state.pickings:
         kinds = {document.id: document.type for document in picking.documents}
         for wanted in picking.lines:
             where = (kinds[wanted.document_id], wanted.document_id, wanted.document_line)
-            done[where] = done.get(where, _NONE) + wanted.picked_qty
+            done[where] = done.get(where, ZERO) + wanted.picked_qty
     documented = {
         (document.type, document.id, line.line_num): line.done_qty
         for document in [*state.entries, *state.exits]
@@ -220,7 +220,7 @@ def _check_transit(orders: list[StoredTransferOrder], rows: list[StockRow]) -> N
         for line in order.lines:
             for parcel in line.transit:
                 name = (line.product_id, order.destination.id, parcel.batch_num, parcel.serial)
-                had[name] = had.get(name, _NONE) + parcel.qty
+                had[name] = had.get(name, ZERO) + parcel.qty
     assert had == {
         (row.product_id, row.warehouse_id, row.batch_num, row.serial_number): row.qty
         for row in rows

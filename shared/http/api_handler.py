@@ -126,7 +126,7 @@ class ApiHandler:
         """Answer one event of the gateway's proxy integration."""
         bind(request_id=_request_id(event))
         started = perf_counter()
-        response = self._answer(event, context)
+        response = self._handle(event, context)
         logger.info(
             "answered",
             method=event["httpMethod"],
@@ -138,16 +138,16 @@ class ApiHandler:
         flush()
         return _to_gateway(response, event)
 
-    def _answer(self, event: Mapping[str, Any], context: "LambdaContext") -> HttpResponse:
+    def _handle(self, event: Mapping[str, Any], context: "LambdaContext") -> HttpResponse:
         """Turn an event into a response; every error becomes the error envelope."""
         try:
             call = self._identify(event, context)
         except Exception as error:  # noqa: BLE001 - the caller always gets the envelope
-            return _error(error, event)
+            return _response_for_exception(error, event)
         try:
             response = _ensure_fits(self._respond(call))
         except Exception as error:  # noqa: BLE001
-            response = _error(error, event)
+            response = _response_for_exception(error, event)
         limits = limiter.headers(call.tenant, call.caller)
         return replace(response, headers={**response.headers, **limits})
 
@@ -204,7 +204,9 @@ class ApiHandler:
     ) -> HttpResponse:
         """Run a write, or return the stored response of the first request with its key."""
         if isinstance(request.body, InvalidBody):
-            run_transaction(store, partial(_refuse, operation, request), caller=call.caller)
+            run_transaction(
+                store, partial(_reject_invalid_body, operation, request), caller=call.caller
+            )
         if key is None:
             write = partial(self._write, call, operation, request, None)
             return run_transaction(store, write, caller=call.caller)
@@ -225,7 +227,7 @@ class ApiHandler:
             known = (
                 error if isinstance(error, ServiceError) else ServiceError("The service failed.")
             )
-            replayed = claim.end_refused(known, _refusal(known, call.event))
+            replayed = claim.end_with_error(known, _error_response(known, call.event))
             if replayed is None:
                 raise
             return replayed
@@ -355,7 +357,9 @@ def _path_values(match: RouteMatch, caller: Caller) -> Mapping[str, str]:
     return values
 
 
-def _refuse(operation: Operation, request: Request[Any, Any], tx: Transaction) -> NoReturn:
+def _reject_invalid_body(
+    operation: Operation, request: Request[Any, Any], tx: Transaction
+) -> NoReturn:
     """Run the handler on an invalid body; it must raise, with the problems of its rules.
 
     Where the state of the resource refuses the request, the problems of the fields are reported:
@@ -427,16 +431,18 @@ def _ensure_fits(response: HttpResponse) -> HttpResponse:
     return response
 
 
-def _error(error: Exception, event: Mapping[str, Any]) -> HttpResponse:
+def _response_for_exception(error: Exception, event: Mapping[str, Any]) -> HttpResponse:
     """Return the error envelope of any exception."""
     if isinstance(error, ServiceError):
-        return _refusal(error, event)
+        return _error_response(error, event)
     logger.exception("unexpected error", exc_info=error)
     busy = is_transient(error) or is_missing_table(error)
-    return _refusal(ServiceUnavailable() if busy else ServiceError("The service failed."), event)
+    return _error_response(
+        ServiceUnavailable() if busy else ServiceError("The service failed."), event
+    )
 
 
-def _refusal(error: ServiceError, event: Mapping[str, Any]) -> HttpResponse:
+def _error_response(error: ServiceError, event: Mapping[str, Any]) -> HttpResponse:
     return error_response(error, _request_id(event), config().docs_base)
 
 

@@ -85,7 +85,7 @@ class IdempotencyClaim:
         for tail in tails:
             tx.put(tail)
 
-    def end_refused(self, error: ServiceError, response: HttpResponse) -> HttpResponse | None:
+    def end_with_error(self, error: ServiceError, response: HttpResponse) -> HttpResponse | None:
         """End the claim of a refused request: store the response, or release the key.
 
         Returns:

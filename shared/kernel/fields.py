@@ -27,6 +27,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from shared.kernel.clock import instant_of, parse_date_time
 
+ZERO = Decimal(0)
 MAX_QUANTITY = Decimal(999_999_999)
 _SMALLEST = Decimal("0.000001")
 _MAX_ID = 10**12 - 1

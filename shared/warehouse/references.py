@@ -148,7 +148,7 @@ def retire(tx: Transaction, alias: Key) -> str:
     Raises:
         StaleRead: Another use case has marked it, or the alias does not exist.
     """
-    mark = tx.attempt_id
+    mark = tx.use_case_id
     marking = Transaction(tx.store)
     marking.update(
         alias,

@@ -63,7 +63,7 @@ _TOPS = ("shared", "functions", "operations", "cli")
 _SUBJECTS = ("shared.warehouse.", "shared.integration.")
 _CATCH_ALL_NAMES = {"common", "helpers", "misc", "utils"}
 _ENTRY_POINTS = {
-    "allocation", "dispatch", "expiry", "ledger", "lines", "models", "picks", "service",
+    "allocation", "dispatch", "expiry", "lines", "models", "picks", "posting", "service",
     "vocabulary", "wave_pickings",
 }  # fmt: skip
 """Modules of a subject that another subject may import. Never a repository: only the subject that

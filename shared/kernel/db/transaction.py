@@ -102,7 +102,7 @@ class RetryState:
 
     started_ms: int = field(default_factory=now_ms)
     ids: dict[str, list[int]] = field(default_factory=dict)
-    attempt_id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    use_case_id: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def step_committed(self, taken: Mapping[str, int]) -> None:
         """Forget the ids that a committed step has used, and restart the clock of `elapsed_ms`."""
@@ -264,14 +264,14 @@ class Transaction:
             first = allocate_ids(self.store, kind, missing)
             drawn.extend(range(first, first + missing))
 
-    def is_first_use(self, name: str) -> bool:
+    def mark_once(self, name: str) -> bool:
         """Return whether this is the first call with `name` in this change."""
         known = name in self._named
         self._named.add(name)
         return not known
 
     @property
-    def staged_actions(self) -> int:
+    def action_count(self) -> int:
         """How many actions are staged."""
         return len(self._all_actions())
 
@@ -284,7 +284,7 @@ class Transaction:
     @property
     def free_actions(self) -> int:
         """Number of actions that still fit into the transaction."""
-        return MAX_ACTIONS - self.staged_actions - bool(self.store.claim)
+        return MAX_ACTIONS - self.action_count - bool(self.store.claim)
 
     @property
     def is_empty(self) -> bool:
@@ -297,13 +297,13 @@ class Transaction:
         return now_ms() - self._retry_state.started_ms
 
     @property
-    def attempt_id(self) -> str:
+    def use_case_id(self) -> str:
         """Name of this use case, the same for all its attempts.
 
         It is random, except under an Idempotency-Key: a repeat of the request has the same name,
         so that it takes over what a killed attempt has marked as its own.
         """
-        return self.idempotency_record or self._retry_state.attempt_id
+        return self.idempotency_record or self._retry_state.use_case_id
 
     def commit(self) -> None:
         """Write everything or nothing.

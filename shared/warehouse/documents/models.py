@@ -131,10 +131,10 @@ class DocumentProgress:
     """
 
     done: Mapping[int, Decimal] = field(default_factory=dict)
-    begins: int | None = None
-    ends: int | None = None
-    finishes: int | None = None
-    closes: bool = False
+    started_work: int | None = None
+    ended_work: int | None = None
+    ended_work_with_goods: int | None = None
+    closes_document: bool = False
 
 
 class EntryDocumentLine(Stored):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.kernel.errors import Conflict, Problem
+from shared.kernel.fields import ZERO
 from shared.kernel.validation import Checked
 from shared.warehouse.catalog.lines import Findings, GoodsLine, examine_lines
 from shared.warehouse.catalog.models import KnownProduct
@@ -18,8 +19,6 @@ from shared.warehouse.documents.models import (
     Status,
 )
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
-
-_NONE = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +127,7 @@ def _new_line(number: int, line: LineDraft, product: KnownProduct) -> DocumentLi
         item_code=product.item_code,
         qty=line.qty,
         open_qty=line.qty,
-        done_qty=_NONE,
+        done_qty=ZERO,
         status="open",
         batch=line.batch,
         expiry_date=line.expiry_date,
@@ -159,7 +158,7 @@ def closed(document: Document, now: str) -> Document:
 def _closed_line(line: DocumentLine) -> DocumentLine:
     if line.status == "complete":
         return line
-    return line.model_copy(update={"open_qty": _NONE, "status": "closed"})
+    return line.model_copy(update={"open_qty": ZERO, "status": "closed"})
 
 
 def _listed(works: Sequence[int]) -> str:
@@ -178,12 +177,14 @@ def ensure_workable(document: Document) -> None:
 
 def advanced(document: Document, progress: DocumentProgress, now: str) -> Document:
     """Return the document after `progress`, with the states that follow from its quantities."""
-    ended = {progress.ends, progress.finishes}
+    ended = {progress.ended_work, progress.ended_work_with_goods}
     works = [work for work in document.works if work not in ended]
-    works += [progress.begins] if progress.begins is not None else []
+    works += [progress.started_work] if progress.started_work is not None else []
     finished = [work for work in document.finished if work not in ended]
-    finished += [progress.finishes] if progress.finishes is not None else []
-    lines = [_advanced(line, progress.done.get(line.line_num, _NONE)) for line in document.lines]
+    finished += (
+        [progress.ended_work_with_goods] if progress.ended_work_with_goods is not None else []
+    )
+    lines = [_advanced(line, progress.done.get(line.line_num, ZERO)) for line in document.lines]
     if document.status == "closed":
         # Undoing work on a closed document does not reopen its lines.
         lines = [_closed_line(line) for line in lines]
@@ -196,14 +197,14 @@ def advanced(document: Document, progress: DocumentProgress, now: str) -> Docume
             "updated_at": now,
         }
     )
-    return closed(after, now) if progress.closes else after
+    return closed(after, now) if progress.closes_document else after
 
 
 def _advanced(line: DocumentLine, more: Decimal) -> DocumentLine:
     if not more:
         return line
     done = line.done_qty + more
-    left = max(_NONE, line.qty - done)
+    left = max(ZERO, line.qty - done)
     status = "complete" if not left else "partial" if done else "open"
     return line.model_copy(update={"done_qty": done, "open_qty": left, "status": status})
 

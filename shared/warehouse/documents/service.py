@@ -138,7 +138,7 @@ def advance_document(
 
 def close_dispatched(tx: Transaction, record: Record[Document]) -> Record[Document]:
     """Close an exit document whose goods were dispatched, and raise shipment.dispatched."""
-    closed = advance_document(tx, "exit", record, DocumentProgress(closes=True))
+    closed = advance_document(tx, "exit", record, DocumentProgress(closes_document=True))
     raise_record_event(tx, "shipment.dispatched", views.EXIT_DOCUMENT_EVENTS, closed)
     return closed
 

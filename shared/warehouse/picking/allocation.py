@@ -6,12 +6,13 @@ from decimal import Decimal
 from shared.kernel.db import steps
 from shared.kernel.db.parallel import map_concurrently, run_both
 from shared.kernel.db.transaction import Cost, StaleRead, Transaction
+from shared.kernel.fields import ZERO
 from shared.warehouse.picking import rules
 from shared.warehouse.picking.models import Allocation, StoredPicking, StoredPickingLine
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.stock import service as stock
-from shared.warehouse.stock.ledger import Ledger, Place, raise_due_events
 from shared.warehouse.stock.models import StockRow
+from shared.warehouse.stock.posting import Place, StockPosting, raise_due_events
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import KnownPosition
 
@@ -72,11 +73,11 @@ def allocate_lines(tx: Transaction, picking: StoredPicking, *, whole: bool) -> S
         raise DoesNotFitOneTransaction
     # The first document is among what every step may stage; see STEP_ACTIONS.
     cost = Cost(1 + _ACTIONS_PER_DOCUMENT * (len(picking.documents) - 1))
-    after, done, ledger = _allocate(tx, {picking.id: picking}, ahead, {picking.id: cost})
+    after, done, posting = _allocate(tx, {picking.id: picking}, ahead, {picking.id: cost})
     if whole and done < len(open_lines):
         raise DoesNotFitOneTransaction
-    if ledger:
-        ledger.post(later={products[line] for line in open_lines[done:]})
+    if posting:
+        posting.post(later={products[line] for line in open_lines[done:]})
     return after[picking.id]
 
 
@@ -121,11 +122,11 @@ def _allocate_step(
         if line[0] in before and rules.unallocated(before[line[0]].lines[line[1]]) > 0
     ]
     costs = {number: record.cost for number, record in records.items()}
-    after, done, ledger = _allocate(tx, before, still_open, costs)
+    after, done, posting = _allocate(tx, before, still_open, costs)
     completed = len(lines) if done == len(still_open) else lines.index(still_open[done])
-    if ledger:
-        ledger.post(later={products[line] for line in left[completed:]})
-        due |= ledger.due_levels
+    if posting:
+        posting.post(later={products[line] for line in left[completed:]})
+        due |= posting.due_levels
     for number, picking in after.items():
         if picking != before[number]:
             PICKINGS.replace(tx, records[number], picking)
@@ -137,17 +138,17 @@ def _allocate(
     pickings: Mapping[int, StoredPicking],
     lines: Sequence[OpenLine],
     costs: Mapping[int, Cost],
-) -> tuple[Mapping[int, StoredPicking], int, Ledger | None]:
+) -> tuple[Mapping[int, StoredPicking], int, StockPosting | None]:
     """Book allocations for as many of the lines as fit; nothing is staged yet.
 
     `costs` is what the caller will stage for each picking that changes. Returns the pickings with
-    their allocations, the number of lines that need no more, and the ledger to stage; None when
+    their allocations, the number of lines that need no more, and the posting to stage; None when
     there are no lines.
     """
     if not lines:
         return pickings, 0, None
-    ledger = Ledger(tx)
-    positions = _load(tx, ledger, pickings, lines)
+    posting = StockPosting(tx)
+    positions = _load(tx, posting, pickings, lines)
     tried: list[int] = []
 
     def choices() -> Iterator[_Choice]:
@@ -155,34 +156,34 @@ def _allocate(
             picking = pickings[number]
             line = picking.lines[at]
             rows = [
-                row for row in ledger.changes.rows.values() if row.product_id == line.product_id
+                row for row in posting.changes.rows.values() if row.product_id == line.product_id
             ]
             faces = {place.id: place.is_pick_face_of(line.product_id) for place in positions}
             chosen = stock.choose_rows(rows, faces, rules.unallocated(line), line.batch_num)
-            _ensure_all_were_seen(tx, ledger, line, picking.warehouse_id, chosen)
+            _ensure_all_were_seen(tx, posting, line, picking.warehouse_id, chosen)
             yield from ((turn, row, qty) for row, qty in chosen)
 
     def book(choice: _Choice) -> None:
         turn, row, qty = choice
         tried.append(turn)
-        ledger.changes.allocate(row, qty)
+        posting.changes.allocate(row, qty)
 
     def cost_of_pickings() -> Cost:
         return sum((costs[number] for number in {lines[turn][0] for turn in tried}), Cost())
 
-    booked = ledger.add_while_fitting(choices(), book, cost_of_pickings)
+    booked = posting.add_while_fitting(choices(), book, cost_of_pickings)
     after = dict(pickings)
     for turn, row, qty in booked:
         number, at = lines[turn]
         line = _with_allocation(after[number].lines[at], row, qty)
         after[number] = rules.with_line(after[number], at, line)
     is_full = len(booked) < len(tried)
-    return after, tried[-1] if is_full else len(lines), ledger
+    return after, tried[-1] if is_full else len(lines), posting
 
 
 def _load(
     tx: Transaction,
-    ledger: Ledger,
+    posting: StockPosting,
     pickings: Mapping[int, StoredPicking],
     lines: Sequence[OpenLine],
 ) -> list[KnownPosition]:
@@ -195,7 +196,7 @@ def _load(
     rows = [row for rows in found for row in rows]
     bins = {row.bin_code for row in rows if row.bin_code}
     run_both(
-        lambda: ledger.load(
+        lambda: posting.load(
             rows=[row.id for row in rows],
             levels=[(product, picking.warehouse_id) for product in products],
             movements=0,
@@ -203,7 +204,7 @@ def _load(
         # Read at the same time for `_pickable`, which then finds it in the cache.
         lambda: tx.store.get_many(warehouses.position_key(picking.whs_code, code) for code in bins),
     )
-    return _pickable(tx, picking.whs_code, ledger.changes.rows.values())
+    return _pickable(tx, picking.whs_code, posting.changes.rows.values())
 
 
 def _pickable(tx: Transaction, whs_code: str, rows: Iterable[StockRow]) -> list[KnownPosition]:
@@ -220,21 +221,21 @@ def _pickable(tx: Transaction, whs_code: str, rows: Iterable[StockRow]) -> list[
 
 def _ensure_all_were_seen(
     tx: Transaction,
-    ledger: Ledger,
+    posting: StockPosting,
     line: StoredPickingLine,
     warehouse_id: int,
     chosen: Sequence[tuple[StockRow, Decimal]],
 ) -> None:
     """Raise StaleRead when a line lacks stock that its level counts and the index did not show."""
-    if sum((qty for _, qty in chosen), rules.NONE) >= rules.unallocated(line):
+    if sum((qty for _, qty in chosen), ZERO) >= rules.unallocated(line):
         return
-    if ledger.misses_rows(line.product_id, warehouse_id) and tx.elapsed_ms < _MAX_INDEX_LAG_MS:
+    if posting.misses_rows(line.product_id, warehouse_id) and tx.elapsed_ms < _MAX_INDEX_LAG_MS:
         raise StaleRead
 
 
 def _with_allocation(line: StoredPickingLine, row: StockRow, qty: Decimal) -> StoredPickingLine:
     """Return the line with an allocation more; two allocations of one stock row become one."""
-    before = next((one.qty for one in line.allocations if one.stock_id == row.id), rules.NONE)
+    before = next((one.qty for one in line.allocations if one.stock_id == row.id), ZERO)
     others = [one for one in line.allocations if one.stock_id != row.id]
     allocation = Allocation(
         stock_id=row.id,

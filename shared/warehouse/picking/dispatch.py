@@ -11,8 +11,8 @@ from shared.warehouse.documents.models import Document, DocumentProgress
 from shared.warehouse.documents.vocabulary import doc_num
 from shared.warehouse.picking.models import Pick, StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
-from shared.warehouse.stock.ledger import Ledger, read_ahead
 from shared.warehouse.stock.models import MovementCause
+from shared.warehouse.stock.posting import StockPosting, read_ahead
 
 _ACTIONS_PER_PICK = 2
 """Actions that a pick takes at least: its stock row and the movement."""
@@ -75,14 +75,14 @@ def _dispatch(
     document: int,
 ) -> list[_StagedPick]:
     """Stage the departure of as many picks as fit; return them."""
-    ledger = Ledger(tx, cause=MovementCause(type="exit_document", id=document))
+    posting = StockPosting(tx, cause=MovementCause(type="exit_document", id=document))
     by_id = {record.id: record.entity for record in pickings}
     ahead = read_ahead(
         picks,
         lambda one: by_id[one[0]].lines[one[1]].product_id,
         lambda _: _ACTIONS_PER_PICK,
     )
-    ledger.load(
+    posting.load(
         rows=[pick.staged_id for _, _, pick in ahead],
         levels=[(by_id[one].lines[at].product_id, by_id[one].warehouse_id) for one, at, _ in ahead],
         movements=len(ahead),
@@ -94,12 +94,14 @@ def _dispatch(
     def book(one: _StagedPick) -> None:
         number, _, pick = one
         changed.add(number)
-        ledger.changes.move("dispatch", pick.qty, source=ledger.row(pick.staged_id), allocated=True)
+        posting.changes.move(
+            "dispatch", pick.qty, source=posting.row(pick.staged_id), allocated=True
+        )
 
-    left = ledger.add_while_fitting(
+    left = posting.add_while_fitting(
         ahead, book, lambda: sum((costs[number] for number in changed), Cost())
     )
-    ledger.post(later={by_id[one].lines[at].product_id for one, at, _ in picks[len(left) :]})
+    posting.post(later={by_id[one].lines[at].product_id for one, at, _ in picks[len(left) :]})
     for record in pickings:
         dispatched = [pick for number, _, pick in left if number == record.id]
         if dispatched:

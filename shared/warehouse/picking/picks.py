@@ -10,6 +10,7 @@ from shared.kernel.db.collection import Record
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
+from shared.kernel.fields import ZERO
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import DocumentProgress
@@ -17,9 +18,9 @@ from shared.warehouse.picking import rules
 from shared.warehouse.picking.models import Pick, PickDraft, PickingEnd, StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.picking.rules import PickPart
-from shared.warehouse.picking.service import finalize, get_exit_picking, record_exit_progress
-from shared.warehouse.stock.ledger import Ledger, row_at
+from shared.warehouse.picking.service import get_exit_picking, mark_finalized, record_exit_progress
 from shared.warehouse.stock.models import MovementCause, StockRefused, StockRow
+from shared.warehouse.stock.posting import StockPosting, row_at
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.work_records import ensure_status, operator_from_start, read_operator
 
@@ -91,7 +92,7 @@ def pick_for_transfer_order(
         }
     )
     if not rules.has_shortage(picking):
-        return finalize(tx, record, picking, PickingEnd())
+        return mark_finalized(tx, record, picking, PickingEnd())
     return PICKINGS.replace(tx, record, picking)
 
 
@@ -113,21 +114,21 @@ def _pick(
     if any(not part.exact for part in found):
         ensure_valid(draft, _position_problems(tx, picking, draft))
     source = _source(picking, found[0], draft)
-    ledger = Ledger(tx, cause=MovementCause(type="picking", id=picking.id))
+    posting = StockPosting(tx, cause=MovementCause(type="picking", id=picking.id))
     places = [place for part in found for place in _places(source, part)]
-    ledger.load(
+    posting.load(
         rows=list({part.allocation.stock_id for part in found}),
         targets=places,
         movements=len(found),
     )
     done: dict[int, dict[int, Decimal]] = {}
-    moved = _stage_all(ledger, source, found)
-    ledger.post()
+    moved = _stage_all(posting, source, found)
+    posting.post()
     for part, staged in moved:
-        picking = rules.picked(picking, part, _stored_pick(ledger, part, staged))
+        picking = rules.picked(picking, part, _stored_pick(posting, part, staged))
         line = picking.lines[part.line]
         of_document = done.setdefault(line.document_id, {})
-        before = of_document.get(line.document_line, rules.NONE)
+        before = of_document.get(line.document_line, ZERO)
         of_document[line.document_line] = before + part.qty
     return picking, done
 
@@ -167,14 +168,14 @@ def _places(source: _Source, part: PickPart) -> list[StockRow]:
 
 
 def _stage_all(
-    ledger: Ledger, source: _Source, parts: Sequence[PickPart]
+    posting: StockPosting, source: _Source, parts: Sequence[PickPart]
 ) -> list[tuple[PickPart, StockRow]]:
     """Move the parts of a pick to staged stock; raise ValidationFailed with all problems."""
     moved: list[tuple[PickPart, StockRow]] = []
     problems: list[Problem] = []
     for part in parts:
         try:
-            moved.append((part, _stage_goods(ledger, source, part)))
+            moved.append((part, _stage_goods(posting, source, part)))
         except ValidationFailed as error:
             problems += error.problems
     if problems:
@@ -182,17 +183,17 @@ def _stage_all(
     return moved
 
 
-def _stage_goods(ledger: Ledger, source: _Source, part: PickPart) -> StockRow:
+def _stage_goods(posting: StockPosting, source: _Source, part: PickPart) -> StockRow:
     """Move a part of a pick from available to staged stock; return the staged row."""
-    allocated = ledger.row(part.allocation.stock_id)
+    allocated = posting.row(part.allocation.stock_id)
     if part.exact:
         row = allocated
     else:
-        ledger.changes.release(allocated, part.qty)
-        row = _free_row(ledger, source, part)
+        posting.changes.release(allocated, part.qty)
+        row = _free_row(posting, source, part)
     staged = row.model_copy(update={"inventory_status": "staged"})
     try:
-        moved = ledger.changes.move(
+        moved = posting.changes.move(
             "pick", part.qty, source=row, target=staged, allocated=part.exact
         )
     except StockRefused as refused:
@@ -201,8 +202,8 @@ def _stage_goods(ledger: Ledger, source: _Source, part: PickPart) -> StockRow:
     return moved or staged
 
 
-def _free_row(ledger: Ledger, source: _Source, part: PickPart) -> StockRow:
-    row = ledger.changes.find(source.at("available", part.serial))
+def _free_row(posting: StockPosting, source: _Source, part: PickPart) -> StockRow:
+    row = posting.changes.find(source.at("available", part.serial))
     here = row is not None and (row.bin_code, row.batch_num, row.inventory_status) == (
         source.bin_code, source.batch, "available",
     )  # fmt: skip
@@ -240,9 +241,9 @@ def _position_problems(
         yield Problem("bin_code", message)
 
 
-def _stored_pick(ledger: Ledger, part: PickPart, staged: StockRow) -> Pick:
+def _stored_pick(posting: StockPosting, part: PickPart, staged: StockRow) -> Pick:
     return Pick(
-        staged_id=ledger.row_id(staged),
+        staged_id=posting.row_id(staged),
         position_id=staged.position_id or 0,
         bin_code=staged.bin_code or "",
         batch_num=staged.batch_num,

@@ -7,6 +7,7 @@ from decimal import Decimal
 from shared.identity.tenancy.tenant import Substitution
 from shared.kernel.db.collection import Record
 from shared.kernel.errors import Problem
+from shared.kernel.fields import ZERO
 from shared.kernel.validation import Checked, invalid_fields
 from shared.warehouse.documents.models import Document
 from shared.warehouse.picking.models import (
@@ -21,7 +22,6 @@ from shared.warehouse.picking.models import (
     StoredPickingLine,
 )
 
-NONE = Decimal(0)
 _MAX_LINES = 1000
 
 
@@ -74,7 +74,7 @@ def lines_for(documents: Iterable[Record[Document]]) -> list[StoredPickingLine]:
             product_id=line.product_id,
             item_code=line.item_code,
             qty=line.open_qty,
-            picked_qty=NONE,
+            picked_qty=ZERO,
             status="open",
             batch_num=line.batch,
         )
@@ -86,7 +86,7 @@ def lines_for(documents: Iterable[Record[Document]]) -> list[StoredPickingLine]:
 
 def unallocated(line: StoredPickingLine) -> Decimal:
     """Return the quantity of a line that is neither picked nor allocated."""
-    return line.qty - line.picked_qty - sum((one.qty for one in line.allocations), NONE)
+    return line.qty - line.picked_qty - sum((one.qty for one in line.allocations), ZERO)
 
 
 def line_status(line: StoredPickingLine, *, ended: bool = False) -> PickStatus:
@@ -143,7 +143,7 @@ def pick_problems(
     if not usable:
         yield _not_allocated_problem(allocated, draft)
         return
-    left = sum((allocation.qty for _, allocation in usable), NONE)
+    left = sum((allocation.qty for _, allocation in usable), ZERO)
     if draft.qty is None:
         return
     if left < draft.qty:

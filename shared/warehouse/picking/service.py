@@ -188,7 +188,9 @@ def insert_picking(
     if allocate:
         picking = allocate_lines(tx, picking, whole=whole)
     record_progress(
-        tx, picking, {one.id: DocumentProgress(begins=picking.id) for one in picking.documents}
+        tx,
+        picking,
+        {one.id: DocumentProgress(started_work=picking.id) for one in picking.documents},
     )
     record = PICKINGS.insert(tx, picking.id, picking)
     raise_record_event(tx, "picking.created", views.PICKING_EVENTS, record)
@@ -242,12 +244,12 @@ def finalize_picking(
     Raises Conflict unless it is started, ValidationFailed when `end` is invalid, or a line was
     not picked completely and no reason is given.
     """
-    ended = end_picking(tx, get_exit_picking(tx.store, number), end, record_exit_progress)
+    ended = release_and_finalize(tx, get_exit_picking(tx.store, number), end, record_exit_progress)
     update_wave(tx, ended)
     return ended
 
 
-def end_picking(
+def release_and_finalize(
     tx: Transaction,
     record: Record[StoredPicking],
     checked: Checked[PickingEnd],
@@ -263,10 +265,10 @@ def end_picking(
     goods = any(line.picks for line in record.entity.lines)
     ended = back.progress(finishes=record.id) if goods else back.progress(ends=record.id)
     record_progress(tx, back.picking, ended)
-    return finalize(tx, record, back.picking, end)
+    return mark_finalized(tx, record, back.picking, end)
 
 
-def finalize(
+def mark_finalized(
     tx: Transaction, record: Record[StoredPicking], picking: StoredPicking, end: PickingEnd
 ) -> Record[StoredPicking]:
     """Stage `picking`, the changed entity of `record`, as finalized; raise picking.completed."""

@@ -7,12 +7,13 @@ from decimal import Decimal
 from shared.kernel.db.steps import run_steps
 from shared.kernel.db.transaction import Cost, Transaction
 from shared.kernel.errors import Conflict
+from shared.kernel.fields import ZERO
 from shared.warehouse.documents.models import DocumentProgress
 from shared.warehouse.picking import rules
 from shared.warehouse.picking.models import Allocation, Pick, StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
-from shared.warehouse.stock.ledger import Ledger, read_ahead, row_at
 from shared.warehouse.stock.models import MovementCause
+from shared.warehouse.stock.posting import StockPosting, read_ahead, row_at
 
 type RecordProgress = Callable[[Transaction, StoredPicking, Mapping[int, DocumentProgress]], None]
 """Stages the progress that a picking made on the documents it serves, by document id."""
@@ -41,7 +42,9 @@ class UndoneWork:
         """Return the progress of each document of the picking, by document id."""
         return {
             one.id: DocumentProgress(
-                done=self.quantities.get(one.id, {}), ends=ends, finishes=finishes
+                done=self.quantities.get(one.id, {}),
+                ended_work=ends,
+                ended_work_with_goods=finishes,
             )
             for one in self.picking.documents
         }
@@ -83,7 +86,7 @@ def _undo(tx: Transaction, picking: StoredPicking, parts: Sequence[_Part]) -> li
     if any(isinstance(part, Pick) and part.dispatched for _, part in parts):
         message = f"PKG-{picking.id} cannot be undone: some of its goods are already dispatched."
         raise Conflict(message)
-    ledger = Ledger(tx, cause=MovementCause(type="picking", id=picking.id))
+    posting = StockPosting(tx, cause=MovementCause(type="picking", id=picking.id))
     ahead = read_ahead(
         parts,
         lambda one: picking.lines[one[0]].product_id,
@@ -91,7 +94,7 @@ def _undo(tx: Transaction, picking: StoredPicking, parts: Sequence[_Part]) -> li
         lambda one: 2 if isinstance(one[1], Pick) else 1,
     )
     staged = [(at, part) for at, part in ahead if isinstance(part, Pick)]
-    ledger.load(
+    posting.load(
         rows=[part.staged_id if isinstance(part, Pick) else part.stock_id for _, part in ahead],
         targets=[
             row_at(
@@ -112,16 +115,16 @@ def _undo(tx: Transaction, picking: StoredPicking, parts: Sequence[_Part]) -> li
     def book(one: _Part) -> None:
         part = one[1]
         if isinstance(part, Allocation):
-            ledger.changes.release(ledger.row(part.stock_id), part.qty)
+            posting.changes.release(posting.row(part.stock_id), part.qty)
             return
-        row = ledger.row(part.staged_id)
+        row = posting.row(part.staged_id)
         shelf = row.model_copy(update={"inventory_status": "available"})
-        ledger.changes.move("pick_undone", part.qty, source=row, target=shelf, allocated=True)
+        posting.changes.move("pick_undone", part.qty, source=row, target=shelf, allocated=True)
 
     # The first document is among what every step may stage; see STEP_ACTIONS.
     more_documents = Cost(_ACTIONS_PER_DOCUMENT * (len(picking.documents) - 1))
-    undone = ledger.add_while_fitting(ahead, book, lambda: more_documents)
-    ledger.post(later={picking.lines[at].product_id for at, _ in parts[len(undone) :]})
+    undone = posting.add_while_fitting(ahead, book, lambda: more_documents)
+    posting.post(later={picking.lines[at].product_id for at, _ in parts[len(undone) :]})
     return undone
 
 
@@ -140,6 +143,6 @@ def _without(picking: StoredPicking, parts: Iterable[_Part]) -> UndoneWork:
         }
         picking = rules.with_line(picking, at, line.model_copy(update=update))
         of_document = quantities.setdefault(line.document_id, {})
-        done = of_document.get(line.document_line, rules.NONE)
+        done = of_document.get(line.document_line, ZERO)
         of_document[line.document_line] = done - part.qty
     return UndoneWork(picking, quantities)

@@ -10,6 +10,7 @@ from shared.kernel.db.facets import integer_of
 from shared.kernel.db.items import Item
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.fields import ZERO
 from shared.warehouse.picking import repository, rules
 from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
@@ -63,9 +64,9 @@ def assign_to_wave(tx: Transaction, record: Record[StoredPicking], wave: int) ->
 
 def units_of(picking: StoredPicking) -> Decimal:
     """Return the number of units to pick."""
-    return sum((line.qty for line in picking.lines), rules.NONE)
+    return sum((line.qty for line in picking.lines), ZERO)
 
 
 def units_short(picking: StoredPicking) -> Decimal:
     """Return the number of units that are neither picked nor allocated."""
-    return sum((rules.unallocated(line) for line in picking.lines), rules.NONE)
+    return sum((rules.unallocated(line) for line in picking.lines), ZERO)

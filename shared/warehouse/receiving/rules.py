@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.kernel.errors import Conflict, Problem, ServiceError
+from shared.kernel.fields import ZERO
 from shared.kernel.validation import Checked
 from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents.models import Document, DocumentLine
 from shared.warehouse.receiving.models import ReceiptLineDraft, StoredReceipt
 from shared.warehouse.stock.expiry import expiry_refusal
-from shared.warehouse.stock.models import NONE, StockRow
+from shared.warehouse.stock.models import StockRow
 from shared.warehouse.warehouses.models import KnownPosition
 
 MAX_LINES = 1000
@@ -133,7 +134,7 @@ def quantities_by_line(
             left -= part
     if left and lines:
         first = lines[0].line_num
-        parts[first] = parts.get(first, NONE) + left
+        parts[first] = parts.get(first, ZERO) + left
     return parts
 
 
@@ -176,8 +177,8 @@ def ensure_within_tolerance(
     `tolerance` is a percentage of the ordered quantity; all receipts of the document count.
     """
     lines = _lines_of(document, draft.item_code, None)
-    ordered = sum((line.qty for line in lines), NONE)
-    received = sum((line.done_qty for line in lines), NONE) + draft.qty
+    ordered = sum((line.qty for line in lines), ZERO)
+    received = sum((line.done_qty for line in lines), ZERO) + draft.qty
     most = ordered * (1 + tolerance / 100)
     if received > most and not approved:
         message = (
@@ -216,7 +217,7 @@ def undone_quantities(receipt: StoredReceipt, lines: Sequence[int]) -> dict[int,
     less: dict[int, Decimal] = {}
     for at in lines:
         for line_num, qty in receipt.lines[at].document_lines.items():
-            less[line_num] = less.get(line_num, NONE) - qty
+            less[line_num] = less.get(line_num, ZERO) - qty
     return less
 
 

@@ -28,8 +28,8 @@ from shared.warehouse.receiving.models import (
     StoredReceiptLine,
 )
 from shared.warehouse.receiving.repository import RECEIPTS
-from shared.warehouse.stock.ledger import Ledger, empty_row
 from shared.warehouse.stock.models import MovementCause, StockRow
+from shared.warehouse.stock.posting import StockPosting, empty_row
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import KnownPosition
 from shared.warehouse.work_records import (
@@ -80,7 +80,7 @@ def create_receipt(tx: Transaction, draft: Checked[ReceiptDraft]) -> Record[Stor
         created_at=tx.now,
         updated_at=tx.now,
     )
-    documents.advance_document(tx, "entry", document, DocumentProgress(begins=number))
+    documents.advance_document(tx, "entry", document, DocumentProgress(started_work=number))
     record = RECEIPTS.insert(tx, number, receipt)
     raise_record_event(tx, "receipt.created", views.RECEIPT_EVENTS, record)
     return record
@@ -118,7 +118,11 @@ def finalize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
     record = get_entry_receipt(tx.store, number)
     ensure_status("Receipt", record.entity, "started")
     goods = bool(rules.lines_in_stock(record.entity))
-    ended = DocumentProgress(finishes=number) if goods else DocumentProgress(ends=number)
+    ended = (
+        DocumentProgress(ended_work_with_goods=number)
+        if goods
+        else DocumentProgress(ended_work=number)
+    )
     documents.advance_document(tx, "entry", document_of(tx.store, record.entity), ended)
     after = update_receipt(tx, record, record.entity, status="finalized", finalized_at=tx.now)
     raise_record_event(tx, "receipt.completed", views.RECEIPT_EVENTS, after)
@@ -176,9 +180,9 @@ def receive_line(
         ServiceError: approval_required, more arrives than the tenant's tolerance allows.
     """
     cause = MovementCause(type="receipt", id=number)
-    record, ledger = run_both(
+    record, posting = run_both(
         lambda: get_entry_receipt(tx.store, number),
-        lambda: Ledger(tx, cause=cause, receiving=True),
+        lambda: StockPosting(tx, cause=cause, receiving=True),
     )
     receipt = record.entity
     ensure_status("Receipt", receipt, "started")
@@ -195,8 +199,8 @@ def receive_line(
     problems = list(of_valid_fields(draft, rules.examine(line.goods(today))))
     targets = line.targets()
     refused = problems or isinstance(draft, InvalidBody)
-    ledger.load(targets=targets, movements=0 if refused else len(targets))
-    there = {at: row for at, target in enumerate(targets) if (row := ledger.changes.find(target))}
+    posting.load(targets=targets, movements=0 if refused else len(targets))
+    there = {at: row for at, target in enumerate(targets) if (row := posting.changes.find(target))}
     problems += of_valid_fields(draft, rules.stock_problems(targets, there, today))
     draft = ensure_valid(draft, problems)
     rules.ensure_within_tolerance(
@@ -206,11 +210,11 @@ def receive_line(
         approved=bool(draft.approve) and _may_approve(tx),
     )
     for target in targets:
-        ledger.changes.move("receipt", draft.qty if not draft.serials else _ONE, target=target)
-    ledger.post()
+        posting.changes.move("receipt", draft.qty if not draft.serials else _ONE, target=target)
+    posting.post()
     parts = rules.quantities_by_line(document.entity, draft.item_code, draft.batch, draft.qty)
     documents.advance_document(tx, "entry", document, DocumentProgress(done=parts))
-    stored = _line(draft, targets, [ledger.row_id(target) for target in targets], parts)
+    stored = _line(draft, targets, [posting.row_id(target) for target in targets], parts)
     operator = receipt.operator or read_operator(tx)
     return update_receipt(tx, record, receipt, lines=[*receipt.lines, stored], operator=operator)
 

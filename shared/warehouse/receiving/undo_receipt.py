@@ -11,8 +11,8 @@ from shared.warehouse.documents.models import DocumentProgress
 from shared.warehouse.receiving import rules
 from shared.warehouse.receiving.models import StoredReceipt, StoredReceiptLine
 from shared.warehouse.receiving.service import document_of, get_entry_receipt, update_receipt
-from shared.warehouse.stock.ledger import Ledger, read_ahead
 from shared.warehouse.stock.models import MovementCause, StockRefused
+from shared.warehouse.stock.posting import StockPosting, read_ahead
 from shared.warehouse.work_records import WorkStatus, ensure_status
 
 _ACTIONS_PER_ROW = 2
@@ -58,7 +58,7 @@ def _undo(
             _ensure_can_leave(tx, receipt, lines)
         is_first = False
         progress = DocumentProgress(
-            done=rules.undone_quantities(receipt, undone), ends=number if is_last else None
+            done=rules.undone_quantities(receipt, undone), ended_work=number if is_last else None
         )
         documents.advance_document(tx, "entry", document_of(tx.store, receipt), progress)
         after = rules.with_undone(receipt, undone)
@@ -72,7 +72,7 @@ def _undo(
 
 def _undo_lines(tx: Transaction, receipt: StoredReceipt, lines: Sequence[int]) -> list[int]:
     """Stage that the goods of as many lines as fit leave the stock; return these lines."""
-    ledger = Ledger(tx, cause=MovementCause(type="receipt", id=receipt.id))
+    posting = StockPosting(tx, cause=MovementCause(type="receipt", id=receipt.id))
 
     def rows_of(at: int) -> int:
         return len(receipt.lines[at].stock_ids)
@@ -80,31 +80,31 @@ def _undo_lines(tx: Transaction, receipt: StoredReceipt, lines: Sequence[int]) -
     ahead = read_ahead(
         lines, lambda at: receipt.lines[at].product_id, lambda at: _ACTIONS_PER_ROW * rows_of(at)
     )
-    ledger.load(rows=_stock_ids(receipt, ahead), movements=sum(map(rows_of, ahead)))
-    undone = ledger.add_while_fitting(ahead, lambda at: _book_line(ledger, receipt.lines[at]))
-    ledger.post(later={receipt.lines[at].product_id for at in lines[len(undone) :]})
+    posting.load(rows=_stock_ids(receipt, ahead), movements=sum(map(rows_of, ahead)))
+    undone = posting.add_while_fitting(ahead, lambda at: _book_line(posting, receipt.lines[at]))
+    posting.post(later={receipt.lines[at].product_id for at in lines[len(undone) :]})
     return undone
 
 
 def _ensure_can_leave(tx: Transaction, receipt: StoredReceipt, lines: Sequence[int]) -> None:
     """Raise Conflict when the goods of one of the lines are not there or not free."""
-    ledger = Ledger(tx)
-    ledger.load(rows=_stock_ids(receipt, lines), movements=0)
+    posting = StockPosting(tx)
+    posting.load(rows=_stock_ids(receipt, lines), movements=0)
     for at in lines:
-        _book_line(ledger, receipt.lines[at])
+        _book_line(posting, receipt.lines[at])
 
 
 def _stock_ids(receipt: StoredReceipt, lines: Sequence[int]) -> list[int]:
     return [number for at in lines for number in receipt.lines[at].stock_ids]
 
 
-def _book_line(ledger: Ledger, line: StoredReceiptLine) -> None:
+def _book_line(posting: StockPosting, line: StoredReceiptLine) -> None:
     for number in line.stock_ids:
-        _book_row(ledger, line, number)
+        _book_row(posting, line, number)
 
 
-def _book_row(ledger: Ledger, line: StoredReceiptLine, number: int) -> None:
-    row = ledger.row(number)
+def _book_row(posting: StockPosting, line: StoredReceiptLine, number: int) -> None:
+    row = posting.row(number)
     if (row.position_id, row.inventory_status) != (line.position_id, line.inventory_status):
         message = (
             f"Serial {row.serial_number} of {row.item_code} is no longer at {line.bin_code}"
@@ -113,7 +113,7 @@ def _book_row(ledger: Ledger, line: StoredReceiptLine, number: int) -> None:
         raise Conflict(message)
     qty = line.qty / len(line.stock_ids)
     try:
-        ledger.changes.move("receipt_undone", qty, source=row)
+        posting.changes.move("receipt_undone", qty, source=row)
     except StockRefused as refused:
         message = f"The received goods are no longer available: {refused.message}."
         raise Conflict(message) from refused

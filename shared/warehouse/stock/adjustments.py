@@ -9,20 +9,20 @@ from shared.kernel.calendar_days import day_of
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
+from shared.kernel.fields import ZERO
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.stock.expiry import expiry_refusal
-from shared.warehouse.stock.ledger import Ledger, empty_row
 from shared.warehouse.stock.models import (
-    NONE,
     Adjustment,
     AdjustmentDraft,
     ShelfStatus,
     StockRefused,
     StockRow,
 )
+from shared.warehouse.stock.posting import StockPosting, empty_row
 from shared.warehouse.stock.rules import shortage
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
@@ -54,7 +54,7 @@ def adjust_stock(tx: Transaction, draft: Checked[AdjustmentDraft], timezone: str
             has passed.
         Conflict: More stock would be removed than is available.
     """
-    ledger = Ledger(tx, reason=draft.reason, receiving=True)
+    posting = StockPosting(tx, reason=draft.reason, receiving=True)
     subject, found = _subject(tx, draft)
     draft = ensure_valid(draft, found)
     if subject is None:
@@ -63,20 +63,20 @@ def adjust_stock(tx: Transaction, draft: Checked[AdjustmentDraft], timezone: str
     here = _row(tx, draft, subject, status)
     changed = _row(tx, draft, subject, draft.to_status) if draft.to_status else None
     targets = [here, changed] if changed else [here]
-    run_both(lambda: ledger.load(targets=targets, movements=1), lambda: audit.reserve_entry_id(tx))
-    row = ledger.changes.find(here)
+    run_both(lambda: posting.load(targets=targets, movements=1), lambda: audit.reserve_entry_id(tx))
+    row = posting.changes.find(here)
     # A serial has one row for all positions and statuses.
     if row and (row.position_id, row.inventory_status) != (here.position_id, status):
         row = None
-    before = row.qty if row else NONE
+    before = row.qty if row else ZERO
     _ensure_not_expired(draft, row, status, day_of(tx.now_ms, timezone))
     try:
-        after = _correct(ledger, draft, row, here, changed)
+        after = _correct(posting, draft, row, here, changed)
     except StockRefused as refused:
         message = f"The stock cannot be adjusted: {refused.message}."
         raise Conflict(message) from refused
-    ledger.post()
-    numbers = ledger.movement_ids
+    posting.post()
+    numbers = posting.movement_ids
     adjustment = Adjustment(
         movement_id=numbers[0] if numbers else None,
         product_id=here.product_id,
@@ -104,11 +104,11 @@ def _ensure_not_expired(
 
     `row` is the stock with the status `status`, None if there is none.
     """
-    before, present = (row.qty, row.expiry_date) if row and row.qty else (NONE, None)
+    before, present = (row.qty, row.expiry_date) if row and row.qty else (ZERO, None)
     field, expired = "to_status", None
     if draft.to_status is not None:
         expired = expiry_refusal(present, draft.to_status, today)
-    elif draft.increase is not None or (draft.counted_qty or NONE) > before:
+    elif draft.increase is not None or (draft.counted_qty or ZERO) > before:
         expiry = draft.expiry_date or (present if draft.batch else None)
         field, expired = "expiry_date", expiry_refusal(expiry, status, today)
     if expired:
@@ -129,30 +129,30 @@ def _record(tx: Transaction, made: Adjustment) -> None:
 
 
 def _correct(
-    ledger: Ledger,
+    posting: StockPosting,
     draft: AdjustmentDraft,
     row: StockRow | None,
     here: StockRow,
     changed: StockRow | None,
 ) -> Decimal:
     """Make the stock change and return the quantity after it."""
-    before = row.qty if row else NONE
+    before = row.qty if row else ZERO
     if changed:
-        qty = draft.qty or (row.qty - row.allocated if row else NONE)
+        qty = draft.qty or (row.qty - row.allocated if row else ZERO)
         if row is None or not qty:
             raise StockRefused("qty", f"0 available of {here.item_code} at {here.bin_code}")
-        ledger.changes.move("status_change", qty, source=row, target=changed)
+        posting.changes.move("status_change", qty, source=row, target=changed)
         return before - qty
     if draft.counted_qty is not None:
         difference = draft.counted_qty - before
     else:
-        difference = draft.increase if draft.increase is not None else -(draft.decrease or NONE)
+        difference = draft.increase if draft.increase is not None else -(draft.decrease or ZERO)
     if difference > 0:
-        ledger.changes.move("adjustment", difference, target=here)
+        posting.changes.move("adjustment", difference, target=here)
     elif difference < 0:
         if row is None:
-            raise StockRefused("decrease", shortage(here, -difference, NONE))
-        ledger.changes.move("adjustment", -difference, source=row)
+            raise StockRefused("decrease", shortage(here, -difference, ZERO))
+        posting.changes.move("adjustment", -difference, source=row)
     return before + difference
 
 

@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from shared.kernel.db.facets import MAX_ID
 from shared.kernel.fields import (
+    ZERO,
     Code,
     Day,
     Input,
@@ -21,8 +22,6 @@ from shared.kernel.fields import (
     Timestamp,
 )
 from shared.kernel.list_parameters import Integer, ListParameters, PeriodParameters, Text
-
-NONE = Decimal(0)
 
 type Presence = Literal["in", "out"]
 """Status of a row: `in` if it has stock, `out` if it is empty."""
@@ -66,7 +65,7 @@ class StockRow(Stored):
     product_name: str | None
     item_code: str
     qty: Number
-    allocated: Number = NONE
+    allocated: Number = ZERO
     status: Presence
     serial_number: str | None = None
     batch_num: str | None = None
@@ -84,12 +83,12 @@ class StockRow(Stored):
 class Quantities(Stored):
     """Sums over the rows of a product. `on_hand` includes everything that is not in transit."""
 
-    on_hand: Number = NONE
-    allocated: Number = NONE
-    in_transit: Number = NONE
-    quarantine: Number = NONE
-    damaged: Number = NONE
-    blocked: Number = NONE
+    on_hand: Number = ZERO
+    allocated: Number = ZERO
+    in_transit: Number = ZERO
+    quarantine: Number = ZERO
+    damaged: Number = ZERO
+    blocked: Number = ZERO
 
     @property
     def available(self) -> Decimal:

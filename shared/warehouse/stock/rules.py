@@ -6,8 +6,8 @@ from decimal import Decimal
 
 from shared.kernel.db.items import Key
 from shared.kernel.db.transaction import StaleRead
+from shared.kernel.fields import ZERO
 from shared.warehouse.stock.models import (
-    NONE,
     InventoryStatus,
     Level,
     Movement,
@@ -125,7 +125,7 @@ class StockChanges:
         """
         key = self.key_of(row)
         here = self.rows[key]
-        available = here.qty - here.allocated if here.inventory_status == "available" else NONE
+        available = here.qty - here.allocated if here.inventory_status == "available" else ZERO
         if available < qty:
             raise StockRefused("qty", shortage(here, qty, available))
         self._write(key, here, allocated=here.allocated + qty)
@@ -175,9 +175,9 @@ class StockChanges:
                 "id": here.id if here else 0,
                 "created_at": here.created_at if here else self.now,
                 "updated_at": self.now,
-                "qty": (here.qty if here else NONE) + qty,
-                "allocated": (here.allocated if here else NONE)
-                + (qty if target.inventory_status == "staged" else NONE),
+                "qty": (here.qty if here else ZERO) + qty,
+                "allocated": (here.allocated if here else ZERO)
+                + (qty if target.inventory_status == "staged" else ZERO),
                 "status": "in",
                 "expiry_date": expiry,
                 "received_at": received,
@@ -242,7 +242,7 @@ class LevelChange:
     def add(self, by: Mapping[str, Decimal], sign: int = 1) -> None:
         """Add `by`, multiplied by `sign`, to the amounts and drop amounts of 0."""
         for name, qty in by.items():
-            total = self.amounts.pop(name, NONE) + sign * qty
+            total = self.amounts.pop(name, ZERO) + sign * qty
             if total:
                 self.amounts[name] = total
 
@@ -296,7 +296,7 @@ def apply_level_change(
         updated_at=now,
     )
     by = difference.amounts
-    sums = {name: getattr(level, name) + by.get(name, NONE) for name in Quantities.model_fields}
+    sums = {name: getattr(level, name) + by.get(name, ZERO) for name in Quantities.model_fields}
     after = level.model_copy(update={**sums, "item_code": row.item_code, "updated_at": now})
     if after.available < 0 or any(qty < 0 for qty in sums.values()):
         raise NegativeLevel(f"product {level.product_id}: {sums}")

@@ -24,7 +24,7 @@ from shared.kernel.list_parameters import PeriodParameters, Text
 from shared.warehouse.stock.models import ShelfStatus
 
 MAX_LINES = 1000
-MAX_ARRIVALS = 10
+MAX_ARRIVAL_LINES = 10
 MAX_SERIALS = 40
 """Maximum number of lines of an arrival and of serials of a line.
 
@@ -113,7 +113,7 @@ class ArrivalLine(Input):
 class Arrival(Input):
     """Goods that arrived together; with `final`, nothing more is expected."""
 
-    lines: Annotated[list[ArrivalLine], Field(min_length=1, max_length=MAX_ARRIVALS)] = Field(
+    lines: Annotated[list[ArrivalLine], Field(min_length=1, max_length=MAX_ARRIVAL_LINES)] = Field(
         default_factory=list, description="Required unless `final`."
     )
     final: bool | None = None
@@ -127,7 +127,7 @@ class OrderClosing(Input):
     )
 
 
-class Parcel(Stored):
+class InTransitGoods(Stored):
     """Goods of a line in transit: dispatched and not received so far."""
 
     batch_num: str | None = None
@@ -149,7 +149,7 @@ class StoredTransferLine(Stored):
     expected_series: list[str] = Field(default_factory=list)
     expected_batches: list[str] = Field(default_factory=list)
     serials: list[str] = Field(default_factory=list)
-    transit: list[Parcel] = Field(default_factory=list)
+    transit: list[InTransitGoods] = Field(default_factory=list)
 
 
 class TransferPlace(Stored):

@@ -129,7 +129,9 @@ def finish_picking(tx: Transaction, number: int) -> Record[StoredTransferOrder]:
     record = TRANSFER_ORDERS.get(tx.store, number)
     rules.ensure_status(record.entity, "picking")
     end = PickingEnd(shortage_reason="other")
-    ended = picking_service.end_picking(tx, _open_picking(tx, record.entity), end, _record_nothing)
+    ended = picking_service.release_and_finalize(
+        tx, _open_picking(tx, record.entity), end, _record_nothing
+    )
     after = rules.picked(record.entity, ended.entity, "picked", tx.now)
     return TRANSFER_ORDERS.replace(tx, record, after)
 
@@ -154,7 +156,7 @@ def cancel_transfer_order(tx: Transaction, number: int) -> Record[StoredTransfer
             before = TRANSFER_ORDERS.get(own.store, number)
             rules.ensure_status(before.entity, "released", "picking")
             order = rules.picked(before.entity, after, before.entity.status, own.now)
-            if one.ends is not None:
+            if one.ended_work is not None:
                 order = rules.cancelled(order, own.now)
                 references.release_references(own, holder(number))
             changed.append(TRANSFER_ORDERS.replace(own, before, order))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.kernel.errors import Conflict, Problem, StaleState
+from shared.kernel.fields import ZERO
 from shared.kernel.validation import Checked
 from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
@@ -13,9 +14,9 @@ from shared.warehouse.transfer_orders.models import (
     Arrival,
     ArrivalLine,
     Departure,
+    InTransitGoods,
     LineStatus,
     OrderStatus,
-    Parcel,
     PickerChoice,
     StoredTransferLine,
     StoredTransferOrder,
@@ -24,7 +25,6 @@ from shared.warehouse.transfer_orders.models import (
 from shared.warehouse.warehouses.models import KnownPosition
 from shared.warehouse.work_records import wrong_status
 
-NONE = Decimal(0)
 _STATUS_ORDER: Sequence[OrderStatus] = (
     "draft", "released", "picking", "picked", "in_transit", "receiving", "received", "closed",
     "cancelled",
@@ -75,7 +75,7 @@ def picking_lines(order: StoredTransferOrder) -> list[StoredPickingLine]:
             product_id=line.product_id,
             item_code=line.item_code,
             qty=line.qty,
-            picked_qty=NONE,
+            picked_qty=ZERO,
             status="open",
             batch_num=line.batch_num,
         )
@@ -136,15 +136,15 @@ def with_transit(
     return _update(order, order.status, now, lines=list(lines.values()))
 
 
-def _with_parcel(transit: Sequence[Parcel], pick: Pick) -> list[Parcel]:
+def _with_parcel(transit: Sequence[InTransitGoods], pick: Pick) -> list[InTransitGoods]:
     """Return the parcels with a pick added; goods of one batch are one parcel."""
     same = [one for one in transit if _batch_and_serial(one) == (pick.batch_num, pick.serial)]
     others = [one for one in transit if one not in same]
     qty = sum((one.qty for one in same), pick.qty)
-    return [*others, Parcel(batch_num=pick.batch_num, serial=pick.serial, qty=qty)]
+    return [*others, InTransitGoods(batch_num=pick.batch_num, serial=pick.serial, qty=qty)]
 
 
-def _batch_and_serial(parcel: Parcel) -> tuple[str | None, str | None]:
+def _batch_and_serial(parcel: InTransitGoods) -> tuple[str | None, str | None]:
     return parcel.batch_num, parcel.serial
 
 
@@ -272,10 +272,10 @@ def _without_arrived(
     line: StoredTransferLine, batch: str | None, serial: str | None, qty: Decimal
 ) -> tuple[StoredTransferLine, Decimal]:
     """Return the line with less in transit, and the rest of `qty` that was not in transit."""
-    transit: list[Parcel] = []
+    transit: list[InTransitGoods] = []
     left = qty
     for parcel in line.transit:
-        part = min(left, parcel.qty) if _batch_and_serial(parcel) == (batch, serial) else NONE
+        part = min(left, parcel.qty) if _batch_and_serial(parcel) == (batch, serial) else ZERO
         left -= part
         if parcel.qty > part:
             transit.append(parcel.model_copy(update={"qty": parcel.qty - part}))
@@ -302,12 +302,12 @@ def has_discrepancy(order: StoredTransferOrder) -> bool:
 
 def units_missing(order: StoredTransferOrder) -> Decimal:
     """Return the number of units that were dispatched and not received."""
-    missing = sum((line.dispatched_qty - line.received_qty for line in order.lines), NONE)
+    missing = sum((line.dispatched_qty - line.received_qty for line in order.lines), ZERO)
     return missing.normalize()
 
 
 def without_parcels(
-    order: StoredTransferOrder, lost: Iterable[tuple[int, Parcel]], now: str
+    order: StoredTransferOrder, lost: Iterable[tuple[int, InTransitGoods]], now: str
 ) -> StoredTransferOrder:
     """Return the order without parcels that never arrived: line numbers and parcels."""
     gone = [(number, id(parcel)) for number, parcel in lost]

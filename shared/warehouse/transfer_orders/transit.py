@@ -19,16 +19,16 @@ from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.dispatch import mark_dispatched
 from shared.warehouse.picking.models import Pick, StoredPicking
 from shared.warehouse.stock.expiry import expiry_refusal
-from shared.warehouse.stock.ledger import Ledger, empty_row, read_ahead, row_at
 from shared.warehouse.stock.models import MovementCause, MovementType, StockRefused, StockRow
+from shared.warehouse.stock.posting import StockPosting, empty_row, read_ahead, row_at
 from shared.warehouse.transfer_orders import progress_rules as rules
 from shared.warehouse.transfer_orders import views
 from shared.warehouse.transfer_orders.models import (
     Arrival,
     ArrivalLine,
     Departure,
+    InTransitGoods,
     OrderClosing,
-    Parcel,
     StoredTransferOrder,
 )
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS, holder
@@ -39,7 +39,7 @@ _ACTIONS_PER_PARCEL = 2
 
 type _LinePick = tuple[int, int, Pick]
 """Number of a line of the order, id of its product, and a pick of it."""
-type _LineParcel = tuple[int, int, Parcel]
+type _LineParcel = tuple[int, int, InTransitGoods]
 """Number of a line of the order, id of its product, and a parcel of it in transit."""
 
 
@@ -89,9 +89,9 @@ def _dispatch(
     picks: Sequence[_LinePick],
 ) -> list[_LinePick]:
     """Stage that as many picks as fit leave the origin and are in transit; return them."""
-    ledger = Ledger(tx, cause=_cause(order))
+    posting = StockPosting(tx, cause=_cause(order))
     ahead = read_ahead(picks, lambda one: one[1], lambda _: _ACTIONS_PER_PARCEL)
-    ledger.load(
+    posting.load(
         rows=[pick.staged_id for _, _, pick in ahead],
         targets=[
             _in_transit(order, product, pick.batch_num, pick.serial) for _, product, pick in ahead
@@ -108,14 +108,14 @@ def _dispatch(
 
     def book(one: _LinePick) -> None:
         pick = one[2]
-        row = ledger.row(pick.staged_id)
+        row = posting.row(pick.staged_id)
         target = row.model_copy(update=in_transit)
-        ledger.changes.move(
+        posting.changes.move(
             "transfer_dispatch", pick.qty, source=row, target=target, allocated=True
         )
 
-    dispatched = ledger.add_while_fitting(ahead, book)
-    ledger.post(later={product for _, product, _ in picks[len(dispatched) :]})
+    dispatched = posting.add_while_fitting(ahead, book)
+    posting.post(later={product for _, product, _ in picks[len(dispatched) :]})
     mark_dispatched(tx, picking, [pick for _, _, pick in dispatched])
     return dispatched
 
@@ -154,9 +154,11 @@ def receive_transfer_order(
             goods would become available; they have expired when their day in `timezone` has passed.
         Conflict: More arrives than is in transit.
     """
-    record, ledger = run_both(
+    record, posting = run_both(
         lambda: TRANSFER_ORDERS.get(tx.store, number),
-        lambda: Ledger(tx, cause=MovementCause(type="transfer_order", id=number), receiving=True),
+        lambda: StockPosting(
+            tx, cause=MovementCause(type="transfer_order", id=number), receiving=True
+        ),
     )
     order = record.entity
     rules.ensure_status(order, "in_transit", "receiving")
@@ -170,11 +172,11 @@ def receive_transfer_order(
     if arrival.lines:
         moves = _arrivals(tx, order, arrival, known, found)
         places = [place for move in moves for place in (move.source, move.target)]
-        ledger.load(targets=places, movements=len(moves))
-        _ensure_not_expired(ledger, moves, day_of(tx.now_ms, timezone))
+        posting.load(targets=places, movements=len(moves))
+        _ensure_not_expired(posting, moves, day_of(tx.now_ms, timezone))
         for move in moves:
-            _leave_transit(ledger, "transfer_receipt", move.qty, move.source, move.target)
-        ledger.post()
+            _leave_transit(posting, "transfer_receipt", move.qty, move.source, move.target)
+        posting.post()
     received = TRANSFER_ORDERS.replace(tx, record, after)
     if after.status == "received":
         raise_record_event(tx, "transfer.received", views.TRANSFER_ORDER_EVENTS, received)
@@ -257,11 +259,11 @@ def _arrivals(
     return moves
 
 
-def _ensure_not_expired(ledger: Ledger, moves: Iterable[_ArrivalMove], today: str) -> None:
+def _ensure_not_expired(posting: StockPosting, moves: Iterable[_ArrivalMove], today: str) -> None:
     """Raise ValidationFailed when expired goods would become available."""
     problems: dict[str, Problem] = {}
     for move in moves:
-        row = ledger.changes.find(move.source)
+        row = posting.changes.find(move.source)
         if expired := expiry_refusal(
             row.expiry_date if row else None, move.target.inventory_status, today
         ):
@@ -272,16 +274,16 @@ def _ensure_not_expired(ledger: Ledger, moves: Iterable[_ArrivalMove], today: st
 
 
 def _leave_transit(
-    ledger: Ledger,
+    posting: StockPosting,
     kind: MovementType,
     qty: Decimal,
     source: StockRow,
     target: StockRow | None = None,
 ) -> None:
     """Book that goods of an order are no longer in transit."""
-    row = ledger.changes.find(source) or source
+    row = posting.changes.find(source) or source
     try:
-        ledger.changes.move(kind, qty, source=row, target=target)
+        posting.changes.move(kind, qty, source=row, target=target)
     except StockRefused as refused:
         # The order says they are in transit: another request received them after it was read.
         raise StaleRead from refused
@@ -336,16 +338,16 @@ def _write_off(
     """Stage that as many parcels as fit are lost; return them."""
     if not parcels:
         return []
-    ledger = Ledger(tx, cause=_cause(order), reason=reason)
+    posting = StockPosting(tx, cause=_cause(order), reason=reason)
     ahead = read_ahead(parcels, lambda one: one[1], lambda _: _ACTIONS_PER_PARCEL)
 
     def place(one: _LineParcel) -> StockRow:
         _, product, parcel = one
         return _in_transit(order, product, parcel.batch_num, parcel.serial)
 
-    ledger.load(targets=[place(one) for one in ahead], movements=len(ahead))
-    lost = ledger.add_while_fitting(
-        ahead, lambda one: _leave_transit(ledger, "transfer_loss", one[2].qty, place(one))
+    posting.load(targets=[place(one) for one in ahead], movements=len(ahead))
+    lost = posting.add_while_fitting(
+        ahead, lambda one: _leave_transit(posting, "transfer_loss", one[2].qty, place(one))
     )
-    ledger.post(later={product for _, product, _ in parcels[len(lost) :]})
+    posting.post(later={product for _, product, _ in parcels[len(lost) :]})
     return lost

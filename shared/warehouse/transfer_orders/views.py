@@ -1,10 +1,10 @@
 """Responses that show transfer orders."""
 
 from collections.abc import Mapping
-from decimal import Decimal
 
 from shared.kernel.db.collection import Record
 from shared.kernel.events.outbox import EventResource
+from shared.kernel.fields import ZERO
 from shared.warehouse.transfer_orders import progress_rules
 from shared.warehouse.transfer_orders.models import (
     MAX_LINES,
@@ -27,8 +27,6 @@ _LABELS: Mapping[OrderStatus, str] = {
     "closed": "Closed",
     "cancelled": "Cancelled",
 }
-
-_NONE = Decimal(0)
 
 
 def in_list(record: Record[StoredTransferOrder]) -> TransferOrder:
@@ -92,10 +90,10 @@ def _headline(order: StoredTransferOrder) -> str:
 
 def _units(order: StoredTransferOrder) -> TransferUnits:
     return TransferUnits(
-        requested=sum((line.qty for line in order.lines), _NONE),
-        picked=sum((line.picked_qty for line in order.lines), _NONE),
-        dispatched=sum((line.dispatched_qty for line in order.lines), _NONE),
-        received=sum((line.received_qty for line in order.lines), _NONE),
+        requested=sum((line.qty for line in order.lines), ZERO),
+        picked=sum((line.picked_qty for line in order.lines), ZERO),
+        dispatched=sum((line.dispatched_qty for line in order.lines), ZERO),
+        received=sum((line.received_qty for line in order.lines), ZERO),
     )
 
 

@@ -12,11 +12,12 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
 from shared.kernel.events.outbox import raise_record_event
+from shared.kernel.fields import ZERO
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid
 from shared.warehouse import references
 from shared.warehouse.catalog import service as catalog
-from shared.warehouse.stock.ledger import Ledger, empty_row
-from shared.warehouse.stock.models import NONE, MovementCause, StockRow
+from shared.warehouse.stock.models import MovementCause, StockRow
+from shared.warehouse.stock.posting import StockPosting, empty_row
 from shared.warehouse.transfers import repository, rules, views
 from shared.warehouse.transfers.models import (
     ErpAnswer,
@@ -209,23 +210,23 @@ def _referenced_ids(transfer: StoredTransfer, known: TransferMasterData) -> dict
 
 def _move(tx: Transaction, transfer: StoredTransfer, known: TransferMasterData) -> list[str]:
     """Stage the movements of all lines; if one is impossible, stage nothing and return why."""
-    ledger = Ledger(
+    posting = StockPosting(
         tx, cause=MovementCause(type="transfer", id=transfer.id), reason=transfer.reason
     )
     moves = [(at, move) for at, line in enumerate(transfer.lines, start=1)
              for move in _moves(tx, transfer, line, known)]  # fmt: skip
     places = [place for _, (source, target, _) in moves for place in (source, target)]
-    ledger.load(targets=places, movements=len(moves))
+    posting.load(targets=places, movements=len(moves))
     refusals: list[str] = []
     for at, (source, target, qty) in moves:
-        row = _row_at(ledger, source)
-        free = row.qty - row.allocated if row else NONE
+        row = _row_at(posting, source)
+        free = row.qty - row.allocated if row else ZERO
         if row and qty <= free:
-            ledger.changes.move("transfer", qty, source=row, target=target)
+            posting.changes.move("transfer", qty, source=row, target=target)
         else:
             refusals.append(f"line {at}: {_shortage(source, qty, free)}")
     if not refusals:
-        ledger.post()
+        posting.post()
     return refusals
 
 
@@ -250,9 +251,9 @@ def _moves(
         yield source, target, line.qty if serial is None else _ONE
 
 
-def _row_at(ledger: Ledger, source: StockRow) -> StockRow | None:
+def _row_at(posting: StockPosting, source: StockRow) -> StockRow | None:
     """Return the row of the goods at their source; None when a serial is somewhere else."""
-    row = ledger.changes.find(source)
+    row = posting.changes.find(source)
     if row is None:
         return None
     facts = ("warehouse_id", "position_id", "batch_num", "inventory_status")

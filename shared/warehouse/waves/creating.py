@@ -158,7 +158,7 @@ def _ensure_free(tx: Transaction, records: _Pickings) -> set[int]:
         message = f"{', '.join(in_waves)}; a picking is in one active wave at most."
         raise OrderInWave(message)
     for pending in found.pending.values():
-        if pending.is_held_by_other(tx.attempt_id, tx.now_ms):
+        if pending.is_held_by_other(tx.use_case_id, tx.now_ms):
             if tx.elapsed_ms > _MAX_WAIT_MS:
                 raise ServiceUnavailable(1 + (pending.until_ms - tx.now_ms) // 1000)
             raise StaleRead
@@ -182,11 +182,11 @@ def _assign(tx: Transaction, records: _Pickings, wave: int, interrupted: set[int
 
 def _assign_in_steps(tx: Transaction, chosen: _Pickings) -> tuple[int, _Pickings]:
     """Assign pickings to a pending wave and stage its completion; return id and pickings."""
-    store, attempt_id = tx.store, tx.attempt_id
+    store, use_case_id = tx.store, tx.use_case_id
     # A new id for every attempt: the id of an earlier one may belong to a discarded pending wave.
     number = allocate_ids(store, WAVES.kind, 1)
     run_transaction(
-        store, lambda own: repository.insert_pending(own, number, attempt_id), caller=tx.caller
+        store, lambda own: repository.insert_pending(own, number, use_case_id), caller=tx.caller
     )
 
     def assign(left: Sequence[int]) -> int:

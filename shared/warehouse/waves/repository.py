@@ -57,19 +57,19 @@ def list_waves(store: Store, parameters: WaveParameters, timezone: str) -> Page[
 class PendingWave:
     """A wave that does not exist yet, while its pickings are assigned in several transactions.
 
-    Requests cannot see it. `attempt_id` names the run of the request that creates it,
+    Requests cannot see it. `use_case_id` names the run of the request that creates it,
     `until_ms` is when that run must have ended, and `touches` counts the assigned pickings that
     were started or ended meanwhile.
     """
 
     id: int
-    attempt_id: str
+    use_case_id: str
     until_ms: int
     touches: int
 
-    def is_held_by_other(self, attempt_id: str, now_ms: int) -> bool:
-        """Return whether another run than `attempt_id` may still be creating the wave."""
-        return self.attempt_id != attempt_id and self.until_ms > now_ms
+    def is_held_by_other(self, use_case_id: str, now_ms: int) -> bool:
+        """Return whether another run than `use_case_id` may still be creating the wave."""
+        return self.use_case_id != use_case_id and self.until_ms > now_ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +84,15 @@ def _key(number: int) -> Key:
     return (f"forming_wave#{id_text(number)}", HEAD)
 
 
-def insert_pending(tx: Transaction, number: int, attempt_id: str) -> None:
-    """Stage that the run `attempt_id` begins to create a wave with this id."""
+def insert_pending(tx: Transaction, number: int, use_case_id: str) -> None:
+    """Stage that the run `use_case_id` begins to create a wave with this id."""
     partition, sort = _key(number)
     tx.insert(
         {
             PARTITION_KEY: partition,
             SORT_KEY: sort,
             "id": number,
-            "mark": attempt_id,
+            "mark": use_case_id,
             "until": tx.now_ms + _PENDING_MS,
             "stirred": 0,
             EXPIRY: tx.now_ms // 1000 + _KEPT_SECONDS,
@@ -145,7 +145,7 @@ def read_pending(store: Store, numbers: Several[int]) -> dict[int, PendingWave]:
 def _pending_wave(item: Item) -> PendingWave:
     return PendingWave(
         id=int(item["id"]),
-        attempt_id=item["mark"],
+        use_case_id=item["mark"],
         until_ms=int(item["until"]),
         touches=int(item["stirred"]),
     )

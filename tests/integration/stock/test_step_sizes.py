@@ -1,11 +1,11 @@
-"""What a ledger plans is what it stages, and no transaction comes near the limit of DynamoDB."""
+"""A stock posting stages what it plans, and no transaction comes near the limit of DynamoDB."""
 
 from collections.abc import Collection, Iterator
 
 import pytest
 
 from shared.kernel.db.transaction import MAX_ACTIONS
-from shared.warehouse.stock.ledger import Ledger
+from shared.warehouse.stock.posting import StockPosting
 from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.transfers.bodies import body
@@ -22,18 +22,18 @@ _MOST_ACTIONS = MAX_ACTIONS - 4
 
 @pytest.fixture(autouse=True)
 def planned(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
-    """The number of actions that each ledger has planned, checked against what it stages."""
-    stage, planned = Ledger.post, []
+    """The number of actions that each posting has planned, checked against what it stages."""
+    stage, planned = StockPosting.post, []
 
-    def stage_as_planned(ledger: Ledger, later: Collection[int] = ()) -> None:
-        tx = ledger._tx
-        expected, before = ledger.planned_actions, len(tx._actions)
-        stage(ledger, later)
-        left = sum(product in later for product, _ in ledger.due_levels)
+    def stage_as_planned(posting: StockPosting, later: Collection[int] = ()) -> None:
+        tx = posting._tx
+        expected, before = posting.planned_actions, len(tx._actions)
+        stage(posting, later)
+        left = sum(product in later for product, _ in posting.due_levels)
         assert len(tx._actions) - before == expected - left
         planned.append(expected)
 
-    monkeypatch.setattr(Ledger, "post", stage_as_planned)
+    monkeypatch.setattr(StockPosting, "post", stage_as_planned)
     yield planned
     assert planned
 

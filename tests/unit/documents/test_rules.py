@@ -163,12 +163,14 @@ def test_closing_cancels_open_quantities_and_keeps_complete_lines() -> None:
 
 def test_undone_work_does_not_reopen_a_closed_document() -> None:
     received = rules.advanced(
-        document(), DocumentProgress(done={1: Decimal(10), 2: Decimal(2)}, finishes=3), NOW
+        document(),
+        DocumentProgress(done={1: Decimal(10), 2: Decimal(2)}, ended_work_with_goods=3),
+        NOW,
     )
     closed = rules.closed(received, "later")
 
     after = rules.advanced(
-        closed, DocumentProgress(done={1: Decimal(-10), 2: Decimal(-2)}, ends=3), "last"
+        closed, DocumentProgress(done={1: Decimal(-10), 2: Decimal(-2)}, ended_work=3), "last"
     )
 
     assert (after.status, after.finished) == ("closed", [])

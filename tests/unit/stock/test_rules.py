@@ -5,8 +5,8 @@ from decimal import Decimal
 import pytest
 
 from shared.kernel.db.transaction import StaleRead
-from shared.warehouse.stock.ledger import row_at
 from shared.warehouse.stock.models import Level, StockRefused, StockRow
+from shared.warehouse.stock.posting import row_at
 from shared.warehouse.stock.repository import row_key
 from shared.warehouse.stock.rules import (
     LevelChange,

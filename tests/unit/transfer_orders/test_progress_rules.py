@@ -14,8 +14,8 @@ from shared.warehouse.transfer_orders.models import (
     Arrival,
     ArrivalLine,
     Departure,
+    InTransitGoods,
     OrderStatus,
-    Parcel,
     StoredTransferLine,
     StoredTransferOrder,
     TransferPlace,
@@ -138,7 +138,7 @@ def test_receiving_ends_with_the_last_goods_or_with_final() -> None:
     assert [rules.has_discrepancy(one) for one in (some, short, full)] == [False, True, False]
     [lost] = short.lines[0].transit
     assert rules.without_parcels(short, [(1, lost)], "t4").lines[0].transit == []
-    assert short.lines[0].transit == [Parcel(qty=Decimal(3))]
+    assert short.lines[0].transit == [InTransitGoods(qty=Decimal(3))]
 
 
 _ITEMS = st.sampled_from(["BRICK", "SAND"])

@@ -19,10 +19,11 @@ from shared.kernel.db.steps import commit_in_steps, has_room
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Cost, StaleRead, Transaction
 from shared.kernel.events.outbox import raise_record_event
+from shared.kernel.fields import ZERO
 from shared.warehouse import references
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.stock import rules, views
-from shared.warehouse.stock.models import NONE, InventoryStatus, Level, MovementCause, StockRow
+from shared.warehouse.stock.models import InventoryStatus, Level, MovementCause, StockRow
 from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS, level_id, row_key
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 
@@ -54,7 +55,7 @@ def empty_row(  # noqa: PLR0913 - what makes a row
         product_id=product.id,
         product_name=product.name,
         item_code=product.item_code,
-        qty=NONE,
+        qty=ZERO,
         status="out",
         serial_number=serial,
         batch_num=batch,
@@ -86,7 +87,7 @@ def row_at(  # noqa: PLR0913 - what makes a row
         product_id=product_id,
         product_name=None,
         item_code="",
-        qty=NONE,
+        qty=ZERO,
         status="out",
         warehouse_id=warehouse_id,
         whs_code="",
@@ -130,14 +131,14 @@ def read_ahead[I](
     return found
 
 
-class Ledger:
+class StockPosting:
     """The stock changes of one transaction.
 
     Args:
         tx: The transaction.
         cause: The work for which stock moves; None for an adjustment.
         reason: Reason of the movements, as text.
-        receiving: Whether stock can arrive where there was none. If true, create the ledger
+        receiving: Whether stock can arrive where there was none. If true, create the posting
             before reading products and positions, so that deleting one of them makes this
             transaction fail.
     """
