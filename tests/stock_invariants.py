@@ -218,9 +218,9 @@ def _check_transit(orders: list[StoredTransferOrder], rows: list[StockRow]) -> N
     had: dict[object, Decimal] = {}
     for order in orders:
         for line in order.lines:
-            for parcel in line.transit:
-                name = (line.product_id, order.destination.id, parcel.batch_num, parcel.serial)
-                had[name] = had.get(name, ZERO) + parcel.qty
+            for goods in line.transit:
+                name = (line.product_id, order.destination.id, goods.batch_num, goods.serial)
+                had[name] = had.get(name, ZERO) + goods.qty
     assert had == {
         (row.product_id, row.warehouse_id, row.batch_num, row.serial_number): row.qty
         for row in rows

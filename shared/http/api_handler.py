@@ -240,7 +240,7 @@ class ApiHandler:
         claim: IdempotencyClaim | None,
         tx: Transaction,
     ) -> HttpResponse:
-        """Stage one write and, under an Idempotency-Key, its response."""
+        """Add one write and, under an Idempotency-Key, its response."""
         self._ensure_if_match(tx, call, request)
         response = _to_json(operation.handler(tx, request), call)
         response = replace(response, has_secret=operation.response_has_secret)

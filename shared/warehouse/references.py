@@ -40,7 +40,7 @@ A retirement has one action per kind and shard, and one for the mark: with 6 kin
 def register_references(
     tx: Transaction, holder: str, ids_by_facet: Mapping[str, Iterable[int]]
 ) -> None:
-    """Stage the register item of an open document.
+    """Add the register item of an open document.
 
     `ids_by_facet` has the ids of the master data by facet (product, warehouse, position).
     """
@@ -50,7 +50,7 @@ def register_references(
 
 
 def release_references(tx: Transaction, holder: str) -> None:
-    """Stage the deletion of the register item of a document that is no longer open."""
+    """Delete the register item of a document that is no longer open."""
     tx.delete((_REGISTER, holder))
 
 
@@ -114,7 +114,7 @@ def assign(
 
 
 def unassign(tx: Transaction, product: Key, position: Key, *, product_id: int) -> None:
-    """Stage the removal of an assignment."""
+    """Remove an assignment."""
     tx.delete(assignment_key(product, position))
     tx.update(
         position,

@@ -232,7 +232,7 @@ class _CommitStep:
     def _apply(
         self, tx: Transaction, draft: Checked[Input], options: ApplyOptions
     ) -> bool | Sequence[Problem]:
-        """Stage a row group; return whether it changes anything, or why it is refused."""
+        """Add a row group; return whether it changes anything, or why it is refused."""
         if isinstance(draft, InvalidBody):
             return draft.problems
         try:

@@ -71,7 +71,7 @@ def put_alias(
     must_be_new: bool = False,
     seconds: int = _FILE_ALIAS_SECONDS,
 ) -> None:
-    """Stage an alias of an import.
+    """Add an alias of an import.
 
     Args:
         tx: The transaction.

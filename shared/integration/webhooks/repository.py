@@ -96,7 +96,7 @@ def read_register(store: Store) -> SubscriptionRegister:
 def stage_registration(
     tx: Transaction, register: SubscriptionRegister, webhook: StoredWebhook
 ) -> None:
-    """Stage the register with a new or changed subscription; StaleRead if it has changed."""
+    """Write the register with a new or changed subscription; StaleRead if it has changed."""
     active_events = dict(register.active_events)
     active_events.pop(webhook.id, None)
     if webhook.is_active:
@@ -105,7 +105,7 @@ def stage_registration(
 
 
 def stage_deregistration(tx: Transaction, register: SubscriptionRegister, number: int) -> None:
-    """Stage the register without a subscription; StaleRead if it has changed."""
+    """Write the register without a subscription; StaleRead if it has changed."""
     active_events = dict(register.active_events)
     active_events.pop(number, None)
     _stage_register(tx, register, register.ids - {number}, active_events)
@@ -160,13 +160,13 @@ def read_all_health(store: Store) -> dict[int, EndpointHealth]:
 
 
 def stage_new_health(tx: Transaction, number: int) -> None:
-    """Stage the health item of a new subscription."""
+    """Add the health item of a new subscription."""
     partition, sort = health_key(number)
     tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "failure_count": 0})
 
 
 def stage_failure_reset(tx: Transaction, number: int) -> None:
-    """Stage a failure count of 0."""
+    """Set the failure count to 0."""
     tx.update(
         health_key(number),
         "SET failure_count = :none",
@@ -176,12 +176,12 @@ def stage_failure_reset(tx: Transaction, number: int) -> None:
 
 
 def stage_health_removal(tx: Transaction, number: int) -> None:
-    """Stage the deletion of a health item."""
+    """Delete a health item."""
     tx.delete(health_key(number))
 
 
 def stage_failure(tx: Transaction, number: int, health: EndpointHealth, *, fast: bool) -> None:
-    """Stage one more failed delivery; StaleRead if the count has changed."""
+    """Count one more failed delivery; StaleRead if the count has changed."""
     tx.update(
         health_key(number),
         "SET failure_count = :more, last_triggered_at = :now, quick = :quick",
@@ -278,7 +278,7 @@ def find_delivery(store: Store, webhook: int, event: str) -> LoggedDelivery | No
 
 
 def stage_delivery(tx: Transaction, seen: LoggedDelivery | None, delivery: StoredDelivery) -> None:
-    """Stage a delivery; StaleRead if it has changed since `seen` was read."""
+    """Add a delivery; StaleRead if it has changed since `seen` was read."""
     item, condition, values = _delivery_item(seen, delivery, tx.now_ms)
     tx.put(item, condition=condition, values=values)
 

@@ -11,7 +11,7 @@ from shared.kernel.db.transaction import Cost, StaleRead, Transaction
 STEP_ACTIONS = 80
 """Actions that the items of one step may take, of the 100 of a transaction.
 
-The other 20 are for what a step stages besides its items: the record that the work belongs to, its
+The other 20 are for what a step adds besides its items: the record that the work belongs to, its
 event, its document and its wave, the counters of the collections that change (up to 8), and the
 response that is stored under an Idempotency-Key, or else the renewal of its claim.
 """
@@ -19,14 +19,14 @@ response that is stored under an Idempotency-Key, or else the renewal of its cla
 STEP_BYTES = 2_000_000
 """Bytes that the entities of one step may have, of the 4 MB of a transaction.
 
-The other half is for what they grow by in the step, and for what is staged besides them: the other
+The other half is for what they grow by in the step, and for what is added besides them: the other
 items of the actions above, of a few kilobytes each, and the response.
 """
 
 
 def has_room(tx: Transaction, cost: Cost) -> bool:
-    """Return whether a step has room for `cost` besides what is staged in its transaction."""
-    total = tx.staged + cost
+    """Return whether a step has room for `cost` besides what is added in its transaction."""
+    total = tx.cost + cost
     return total.actions <= STEP_ACTIONS and total.size <= STEP_BYTES
 
 
@@ -47,14 +47,14 @@ def fitting_items[I](tx: Transaction, items: Iterable[I], cost: Callable[[I], Co
 def run_steps[R](tx: Transaction, step: Callable[[], R | None]) -> R:
     """Run `step` until it returns a result; commit every step before that one.
 
-    `step` reads what is left to do and stages as much of it as the transaction `tx` has room
-    for. With the last of it, it returns a result; that step stays staged in `tx`, so that it is
-    committed together with what the caller stages afterwards. Small work is thus one transaction.
+    `step` reads what is left to do and adds as much of it as the transaction `tx` has room
+    for. With the last of it, it returns a result; that step stays in `tx`, so that it is
+    committed together with what the caller adds afterwards. Small work is thus one transaction.
 
     A step whose read is stale is run again. Before the first commit, StaleRead is raised to the
     caller instead, so that the caller's checks are repeated too.
 
-    Raises AssertionError when something is staged before the first step.
+    Raises AssertionError when something is added before the first step.
     """
     _ensure_empty(tx)
     attempt, committed = 0, False
@@ -77,11 +77,11 @@ def commit_in_steps[I](
 ) -> None:
     """Commit all of `items` in as many steps as they need.
 
-    `step` gets the remaining items, stages the leading ones and returns how many it completed: 0
-    when it staged only a part of the first one. A step whose read is stale is run
-    again. Afterwards nothing is staged in `tx`.
+    `step` gets the remaining items, adds the leading ones and returns how many it completed: 0
+    when it added only a part of the first one. A step whose read is stale is run
+    again. Afterwards nothing is added in `tx`.
 
-    Raises AssertionError when something is staged before the first step.
+    Raises AssertionError when something is added before the first step.
     """
     _ensure_empty(tx)
     left, attempt = items, 0
@@ -89,7 +89,7 @@ def commit_in_steps[I](
         try:
             done = step(left)
             if not done and tx.is_empty:
-                message = f"a step staged nothing with {len(left)} items left"
+                message = f"a step added nothing with {len(left)} items left"
                 raise AssertionError(message)
             tx.commit_step()
         except StaleRead:
@@ -100,7 +100,7 @@ def commit_in_steps[I](
 
 def _ensure_empty(tx: Transaction) -> None:
     if not tx.is_empty:
-        message = "steps begin in a transaction that has staged nothing"
+        message = "steps begin in a transaction that has added nothing"
         raise AssertionError(message)
 
 

@@ -272,12 +272,12 @@ class Transaction:
 
     @property
     def action_count(self) -> int:
-        """How many actions are staged."""
+        """How many actions are added."""
         return len(self._all_actions())
 
     @property
-    def staged(self) -> Cost:
-        """What is staged."""
+    def cost(self) -> Cost:
+        """What the transaction takes so far."""
         actions = self._all_actions()
         return Cost(len(actions), sum(action.size for action in actions))
 
@@ -288,7 +288,7 @@ class Transaction:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is staged, and the transaction is not bound to any fence."""
+        """Whether nothing is added, and the transaction is not bound to any fence."""
         return not (self._actions or self._counters or self._additions)
 
     @property
@@ -356,16 +356,16 @@ class Transaction:
             attempt = self.store.back_off(attempt)
 
     def commit_step(self) -> None:
-        """Commit what is staged, and begin the next transaction of the same use case.
+        """Commit what is added, and begin the next transaction of the same use case.
 
-        See `shared.kernel.db.steps`. Raises what `commit` raises; then everything is still staged.
+        See `shared.kernel.db.steps`. Raises what `commit` raises; then everything is still there.
         """
         self.commit()
         self._retry_state.step_committed(self._taken)
         self.discard()
 
     def discard(self) -> None:
-        """Forget what is staged and what was read, and begin again at the present time."""
+        """Forget what is added and what was read, and begin again at the present time."""
         self.store.clear_cache()
         self._begin()
 

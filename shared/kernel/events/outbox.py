@@ -121,7 +121,7 @@ type OutboxEntry = StoredEvent | RedeliveryRequest
 def raise_event(
     tx: Transaction, event: Event, *, only_subscription: int | None = None
 ) -> StoredEvent:
-    """Stage an event. Its id is the same for all deliveries and attempts.
+    """Add an event. Its id is the same for all deliveries and attempts.
 
     Args:
         tx: The transaction of the change.
@@ -189,7 +189,7 @@ def raise_record_event[E](
 
 
 def request_redelivery(tx: Transaction, webhook: int, event: str, round_number: int) -> None:
-    """Stage a request to deliver an event to a subscription again, as the given round."""
+    """Add a request to deliver an event to a subscription again, as the given round."""
     item = {
         PARTITION_KEY: tx.store.slug,
         SORT_KEY: _new_id(_REQUEST_PREFIX, tx),

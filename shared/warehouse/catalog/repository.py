@@ -105,7 +105,7 @@ def number_of(store: Store, code: str) -> int | None:
 
 
 def put_alias(tx: Transaction, product: Product, *, new: bool, mark: str | None = None) -> None:
-    """Stage the alias of a product.
+    """Add the alias of a product.
 
     If `new`, the code must not be taken. Otherwise the alias must be retired under `mark`.
     """
@@ -126,7 +126,7 @@ def put_alias(tx: Transaction, product: Product, *, new: bool, mark: str | None 
 
 
 def rename_alias(tx: Transaction, product: Product) -> None:
-    """Stage the new name of a product in its alias; a retirement mark is kept."""
+    """Write the new name of a product into its alias; a retirement mark is kept."""
     tx.update(
         code_key(product.item_code),
         "SET #name = :name",
@@ -137,7 +137,7 @@ def rename_alias(tx: Transaction, product: Product) -> None:
 
 
 def drop_alias(tx: Transaction, code: str, mark: str) -> None:
-    """Stage the deletion of an alias that was retired under `mark`."""
+    """Delete an alias that was retired under `mark`."""
     tx.delete(
         code_key(code),
         condition="retired_by = :mark",

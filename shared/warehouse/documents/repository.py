@@ -57,7 +57,7 @@ def reference_key(kind: DocumentKind, document_type: str, external_ref: str) -> 
 
 
 def put_reference(tx: Transaction, kind: DocumentKind, document: Document) -> None:
-    """Stage the alias of the reference; the commit raises StaleRead if it exists."""
+    """Add the alias of the reference; the commit raises StaleRead if it exists."""
     partition, sort = reference_key(kind, document.type, document.external_ref)
     tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "id": document.id})
 

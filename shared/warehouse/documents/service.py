@@ -121,7 +121,7 @@ def get_documents(
 def advance_document(
     tx: Transaction, kind: DocumentKind, record: Record[Document], progress: DocumentProgress
 ) -> Record[Document]:
-    """Stage the progress of a document and return the changed document.
+    """Record the progress of a document and return the changed document.
 
     The document is in the register of references to master data while it is neither completed
     nor closed.

@@ -93,11 +93,11 @@ def document_id_is_taken(store: Store, number: int) -> bool:
 
 
 def insert_alias(tx: Transaction, client: Client) -> None:
-    """Stage the alias of a client; its tax document number must not be taken."""
+    """Add the alias of a client; its tax document number must not be taken."""
     partition, sort = _document_id_key(client.document_id)
     tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "id": client.id})
 
 
 def drop_alias(tx: Transaction, client: Client) -> None:
-    """Stage the deletion of the alias of a client, together with a change of the client."""
+    """Delete the alias of a client, together with a change of the client."""
     tx.delete(_document_id_key(client.document_id))

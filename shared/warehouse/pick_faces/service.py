@@ -74,7 +74,7 @@ def assign_pick_face(tx: Transaction, draft: Checked[PickFaceDraft]) -> Assigned
 def _change(
     tx: Transaction, existing: Record[PickFace], quantities: Mapping[str, Decimal | None]
 ) -> Assigned:
-    """Stage changed quantities; write nothing if they are the same."""
+    """Write changed quantities; write nothing if they are the same."""
     before = existing.entity
     after = before.model_copy(update={**quantities, "updated_at": tx.now})
     if (before.minimum, before.maximum) == (after.minimum, after.maximum):

@@ -62,7 +62,7 @@ class DoesNotFitOneTransaction(Exception):
 
 
 def allocate_lines(tx: Transaction, picking: StoredPicking, *, whole: bool) -> StoredPicking:
-    """Stage allocations for the first lines of a picking that lack stock, as many as fit.
+    """Allocate stock to the first lines of a picking that lack stock, as many as fit.
 
     With `whole`, for all of them: raises DoesNotFitOneTransaction when they do not fit.
     """
@@ -71,7 +71,7 @@ def allocate_lines(tx: Transaction, picking: StoredPicking, *, whole: bool) -> S
     ahead = _read_ahead(open_lines, products)
     if whole and len(ahead) < len(open_lines):
         raise DoesNotFitOneTransaction
-    # The first document is among what every step may stage; see STEP_ACTIONS.
+    # The first document is among what every step may add; see STEP_ACTIONS.
     cost = Cost(1 + _ACTIONS_PER_DOCUMENT * (len(picking.documents) - 1))
     after, done, posting = _allocate(tx, {picking.id: picking}, ahead, {picking.id: cost})
     if whole and done < len(open_lines):
@@ -104,7 +104,7 @@ def _read_ahead(lines: Sequence[OpenLine], products: Mapping[OpenLine, int]) -> 
 def _allocate_step(
     tx: Transaction, left: Sequence[OpenLine], products: Mapping[OpenLine, int], due: set[Place]
 ) -> int:
-    """Stage allocations for as many of the lines as fit; return how many need no more.
+    """Allocate stock to as many of the lines as fit; return how many need no more.
 
     Adds the levels whose events are left to later steps to `due`.
     """
@@ -141,8 +141,8 @@ def _allocate(
 ) -> tuple[Mapping[int, StoredPicking], int, StockPosting | None]:
     """Book allocations for as many of the lines as fit; nothing is staged yet.
 
-    `costs` is what the caller will stage for each picking that changes. Returns the pickings with
-    their allocations, the number of lines that need no more, and the posting to stage; None when
+    `costs` is what the caller will add for each picking that changes. Returns the pickings with
+    their allocations, the number of lines that need no more, and the posting; None when
     there are no lines.
     """
     if not lines:

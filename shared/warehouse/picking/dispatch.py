@@ -31,7 +31,7 @@ def dispatch_exit_document(tx: Transaction, number: int) -> Record[Document]:
 
 
 def _dispatch_step(tx: Transaction, number: int) -> Record[Document] | None:
-    """Stage the departure of as many picks as fit; with the last of them, close the document."""
+    """Dispatch as many picks as fit; with the last of them, close the document."""
     document = documents.get_document(tx.store, "exit", number)
     pickings = _finished_pickings(tx, document)
     picks = [one for one in _picks_for(pickings, number) if not one[2].dispatched]
@@ -74,7 +74,7 @@ def _dispatch(
     picks: Sequence[_StagedPick],
     document: int,
 ) -> list[_StagedPick]:
-    """Stage the departure of as many picks as fit; return them."""
+    """Dispatch as many picks as fit; return them."""
     posting = StockPosting(tx, cause=MovementCause(type="exit_document", id=document))
     by_id = {record.id: record.entity for record in pickings}
     ahead = read_ahead(
@@ -112,7 +112,7 @@ def _dispatch(
 def mark_dispatched(
     tx: Transaction, record: Record[StoredPicking], picks: Sequence[Pick]
 ) -> Record[StoredPicking]:
-    """Stage that these picks of a picking have left the warehouse."""
+    """Record that these picks of a picking have left the warehouse."""
     gone = {id(pick) for pick in picks}
     lines = [
         line.model_copy(

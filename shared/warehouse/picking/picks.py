@@ -34,7 +34,7 @@ def pick(
     draft: Checked[PickDraft],
     substitution: Substitution,
 ) -> Record[StoredPicking]:
-    """Stage a pick for the exit documents of a picking; its goods become staged stock.
+    """Pick goods for the exit documents of a picking; they become staged stock.
 
     Raises:
         ValidationFailed: The draft is invalid, or the goods are not allocated to the picking and
@@ -71,7 +71,7 @@ def pick_for_transfer_order(
     draft: Checked[PickDraft],
     substitution: Substitution,
 ) -> Record[StoredPicking]:
-    """Stage a pick for a transfer order; see `pick`.
+    """Pick goods for a transfer order; see `pick`.
 
     Its picking is started by its first pick and finalized by its last one.
     """
@@ -102,7 +102,7 @@ def _pick(
     checked: Checked[PickDraft],
     substitution: Substitution,
 ) -> tuple[StoredPicking, dict[int, dict[int, "Decimal"]]]:
-    """Stage the stock changes of a pick.
+    """Make the stock changes of a pick.
 
     Returns the picking after it, and the picked quantities by document id and line number.
     """

@@ -42,7 +42,7 @@ from shared.warehouse.work_records import (
 )
 
 type UpdateWave = Callable[[Transaction, Record[StoredPicking]], None]
-"""Stages the change of a picking's wave after the picking was started or has ended."""
+"""Updates a picking's wave after the picking was started or has ended."""
 
 _NAMES = uuid.UUID("6a1f6f0e-7a68-4c39-9f5a-2f4f1f3b9c11")
 
@@ -50,7 +50,7 @@ _NAMES = uuid.UUID("6a1f6f0e-7a68-4c39-9f5a-2f4f1f3b9c11")
 def record_exit_progress(
     tx: Transaction, picking: StoredPicking, progress: Mapping[int, DocumentProgress]
 ) -> None:
-    """Stage the progress of a picking on its exit documents, by document id."""
+    """Record the progress of a picking on its exit documents, by document id."""
     del picking
     for record in documents.get_documents(tx.store, "exit", progress):
         documents.advance_document(tx, "exit", record, progress[record.id])
@@ -180,7 +180,7 @@ def insert_picking(
     allocate: bool,
     whole: bool = False,
 ) -> Record[StoredPicking]:
-    """Stage a new picking with stock allocated to its first lines; raise picking.created.
+    """Create a picking with stock allocated to its first lines; raise picking.created.
 
     With `whole`, stock is allocated to all lines: raises DoesNotFitOneTransaction, with nothing
     staged, when that takes more than one transaction.
@@ -255,7 +255,7 @@ def release_and_finalize(
     checked: Checked[PickingEnd],
     record_progress: RecordProgress,
 ) -> Record[StoredPicking]:
-    """Stage the end of a picking; see `finalize_picking`."""
+    """Release the remaining allocations of a picking and finalize it; see `finalize_picking`."""
     ensure_status("Picking", record.entity, "started")
     problems = rules.shortage_problems(record.entity, checked)
     end = ensure_valid(checked, of_valid_fields(checked, problems))
@@ -271,7 +271,7 @@ def release_and_finalize(
 def mark_finalized(
     tx: Transaction, record: Record[StoredPicking], picking: StoredPicking, end: PickingEnd
 ) -> Record[StoredPicking]:
-    """Stage `picking`, the changed entity of `record`, as finalized; raise picking.completed."""
+    """Save `picking`, the changed entity of `record`, as finalized; raise picking.completed."""
     short = rules.has_shortage(picking)
     lines = [
         line.model_copy(update={"status": rules.line_status(line, ended=True)})
@@ -323,7 +323,7 @@ def undo_picking(
     status: WorkStatus,
     *allowed: WorkStatus,
 ) -> Record[StoredPicking]:
-    """Stage that a picking has no allocations and picks, and is `status`."""
+    """Record that a picking has no allocations and picks, and is `status`."""
     back = undo_work(tx, number, record_progress, picks=True)
     record = PICKINGS.get(tx.store, number)
     ensure_status("Picking", record.entity, *allowed)

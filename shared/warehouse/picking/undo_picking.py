@@ -16,7 +16,7 @@ from shared.warehouse.stock.models import MovementCause
 from shared.warehouse.stock.posting import StockPosting, read_ahead, row_at
 
 type RecordProgress = Callable[[Transaction, StoredPicking, Mapping[int, DocumentProgress]], None]
-"""Stages the progress that a picking made on the documents it serves, by document id."""
+"""Records the progress that a picking made on the documents it serves, by document id."""
 
 type _Part = tuple[int, Allocation | Pick]
 """Index of a line, and an allocation or a pick of it."""
@@ -53,9 +53,9 @@ class UndoneWork:
 def undo_work(
     tx: Transaction, number: int, record_progress: RecordProgress, *, picks: bool
 ) -> UndoneWork:
-    """Stage the release of every allocation of a picking and, with `picks`, unpick its goods.
+    """Release every allocation of a picking and, with `picks`, undo its picks.
 
-    What does not fit into one transaction is undone before, in steps. The caller stages the
+    What does not fit into one transaction is undone before, in steps. The caller adds the
     picking that is returned.
     """
 
@@ -82,7 +82,7 @@ def _parts(picking: StoredPicking, *, picks: bool) -> Iterator[_Part]:
 
 
 def _undo(tx: Transaction, picking: StoredPicking, parts: Sequence[_Part]) -> list[_Part]:
-    """Stage what undoing as many parts as fit does to the stock; return these parts."""
+    """Undo as many parts as fit in the stock; return these parts."""
     if any(isinstance(part, Pick) and part.dispatched for _, part in parts):
         message = f"PKG-{picking.id} cannot be undone: some of its goods are already dispatched."
         raise Conflict(message)
@@ -121,7 +121,7 @@ def _undo(tx: Transaction, picking: StoredPicking, parts: Sequence[_Part]) -> li
         shelf = row.model_copy(update={"inventory_status": "available"})
         posting.changes.move("pick_undone", part.qty, source=row, target=shelf, allocated=True)
 
-    # The first document is among what every step may stage; see STEP_ACTIONS.
+    # The first document is among what every step may add; see STEP_ACTIONS.
     more_documents = Cost(_ACTIONS_PER_DOCUMENT * (len(picking.documents) - 1))
     undone = posting.add_while_fitting(ahead, book, lambda: more_documents)
     posting.post(later={picking.lines[at].product_id for at, _ in parts[len(undone) :]})

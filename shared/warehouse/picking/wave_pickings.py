@@ -58,7 +58,7 @@ def read_pickings(store: Store, numbers: Collection[int]) -> list[Record[StoredP
 
 
 def assign_to_wave(tx: Transaction, record: Record[StoredPicking], wave: int) -> None:
-    """Stage that a picking is in a wave; StaleRead when it has changed since it was read."""
+    """Record that a picking is in a wave; StaleRead when it has changed since it was read."""
     PICKINGS.replace(tx, record, record.entity.model_copy(update={"wave_id": wave}))
 
 

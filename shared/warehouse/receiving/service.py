@@ -156,7 +156,7 @@ def document_of(store: Store, receipt: StoredReceipt) -> Record[Document]:
 def update_receipt(
     tx: Transaction, record: Record[StoredReceipt], receipt: StoredReceipt, **update: object
 ) -> Record[StoredReceipt]:
-    """Stage `receipt`, the changed entity of `record`, with more fields replaced by `update`."""
+    """Save `receipt`, the changed entity of `record`, with more fields replaced by `update`."""
     after = receipt.model_copy(update={**update, "updated_at": tx.now})
     return RECEIPTS.replace(tx, record, after)
 

@@ -39,7 +39,7 @@ def revert_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
 def _undo(
     tx: Transaction, number: int, status: WorkStatus, *allowed: WorkStatus
 ) -> Record[StoredReceipt]:
-    """Stage that a receipt has received nothing and is `status`.
+    """Record that a receipt has received nothing and is `status`.
 
     Goods that do not fit into one transaction leave the stock before, in steps. The first step
     is committed only when all of the goods can leave.
@@ -71,7 +71,7 @@ def _undo(
 
 
 def _undo_lines(tx: Transaction, receipt: StoredReceipt, lines: Sequence[int]) -> list[int]:
-    """Stage that the goods of as many lines as fit leave the stock; return these lines."""
+    """Record that the goods of as many lines as fit leave the stock; return these lines."""
     posting = StockPosting(tx, cause=MovementCause(type="receipt", id=receipt.id))
 
     def rows_of(at: int) -> int:

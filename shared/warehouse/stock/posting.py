@@ -260,7 +260,7 @@ class StockPosting:
         """Add items one by one while they fit into the step, and return the items added.
 
         At least one item is added. `add` makes the stock changes of one item; `extra` returns
-        what the caller will stage besides. See `shared.kernel.db.steps`.
+        what the caller will add besides. See `shared.kernel.db.steps`.
         """
         added: list[I] = []
         for item in items:
@@ -273,7 +273,7 @@ class StockPosting:
         return added
 
     def post(self, later: Several[int] = ()) -> None:
-        """Stage the changed rows, levels, totals, movements, stock counts and events.
+        """Add the changed rows, levels, totals, movements, stock counts and events.
 
         Args:
             later: Ids of the products whose stock later steps of the work are expected to change.

@@ -48,7 +48,7 @@ def release_transfer_order(
 def _release(
     own: Transaction, number: int, choice: Checked[PickerChoice], *, by_client: bool
 ) -> tuple[Record[StoredTransferOrder], bool]:
-    """Stage the release, unless an earlier attempt of the request has committed it.
+    """Release the order, unless an earlier attempt of the request has committed it.
 
     Returns the order, and whether a line lacks stock so far.
     """
@@ -72,7 +72,7 @@ def _release(
 def create_picking_for(
     tx: Transaction, order: StoredTransferOrder, picker: Operator | None
 ) -> tuple[StoredTransferOrder, bool]:
-    """Stage the picking of an order, with stock allocated to its first lines.
+    """Create the picking of an order, with stock allocated to its first lines.
 
     Returns the order as released, and whether a line lacks stock so far.
     """
@@ -101,13 +101,13 @@ def create_picking_for(
 def _record_nothing(
     _tx: Transaction, _picking: StoredPicking, _progress: Mapping[int, DocumentProgress]
 ) -> None:
-    """Stage nothing: the caller stages the order itself, with the progress of its picking."""
+    """Do nothing: the caller writes the order itself, with the progress of its picking."""
 
 
 def pick(
     tx: Transaction, number: int, draft: Checked[PickDraft], substitution: Substitution
 ) -> Record[StoredTransferOrder]:
-    """Stage a pick of an order; with the last one, the order is picked.
+    """Pick goods of an order; with the last one, the order is picked.
 
     Raises ValidationFailed when the goods are not allocated to the order and may not be picked
     instead, StaleState or Conflict unless the order is being picked.

@@ -130,22 +130,22 @@ def with_transit(
         lines[number] = line.model_copy(
             update={
                 "dispatched_qty": line.dispatched_qty + pick.qty,
-                "transit": _with_parcel(line.transit, pick),
+                "transit": _with_goods_in_transit(line.transit, pick),
             }
         )
     return _update(order, order.status, now, lines=list(lines.values()))
 
 
-def _with_parcel(transit: Sequence[InTransitGoods], pick: Pick) -> list[InTransitGoods]:
-    """Return the parcels with a pick added; goods of one batch are one parcel."""
+def _with_goods_in_transit(transit: Sequence[InTransitGoods], pick: Pick) -> list[InTransitGoods]:
+    """Return the goods in transit with a pick added; goods of one batch are one entry."""
     same = [one for one in transit if _batch_and_serial(one) == (pick.batch_num, pick.serial)]
     others = [one for one in transit if one not in same]
     qty = sum((one.qty for one in same), pick.qty)
     return [*others, InTransitGoods(batch_num=pick.batch_num, serial=pick.serial, qty=qty)]
 
 
-def _batch_and_serial(parcel: InTransitGoods) -> tuple[str | None, str | None]:
-    return parcel.batch_num, parcel.serial
+def _batch_and_serial(goods: InTransitGoods) -> tuple[str | None, str | None]:
+    return goods.batch_num, goods.serial
 
 
 def dispatched(order: StoredTransferOrder, departure: Departure, now: str) -> StoredTransferOrder:
@@ -274,11 +274,11 @@ def _without_arrived(
     """Return the line with less in transit, and the rest of `qty` that was not in transit."""
     transit: list[InTransitGoods] = []
     left = qty
-    for parcel in line.transit:
-        part = min(left, parcel.qty) if _batch_and_serial(parcel) == (batch, serial) else ZERO
+    for goods in line.transit:
+        part = min(left, goods.qty) if _batch_and_serial(goods) == (batch, serial) else ZERO
         left -= part
-        if parcel.qty > part:
-            transit.append(parcel.model_copy(update={"qty": parcel.qty - part}))
+        if goods.qty > part:
+            transit.append(goods.model_copy(update={"qty": goods.qty - part}))
     update = {"transit": transit, "received_qty": line.received_qty + qty - left}
     return line.model_copy(update=update), left
 
@@ -306,11 +306,11 @@ def units_missing(order: StoredTransferOrder) -> Decimal:
     return missing.normalize()
 
 
-def without_parcels(
+def without_lost_goods(
     order: StoredTransferOrder, lost: Iterable[tuple[int, InTransitGoods]], now: str
 ) -> StoredTransferOrder:
-    """Return the order without parcels that never arrived: line numbers and parcels."""
-    gone = [(number, id(parcel)) for number, parcel in lost]
+    """Return the order without the goods that never arrived: line numbers and goods."""
+    gone = [(number, id(goods)) for number, goods in lost]
     lines = [
         line.model_copy(
             update={

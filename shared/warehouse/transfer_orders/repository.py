@@ -50,7 +50,7 @@ def reference_key(external_ref: str) -> Key:
 
 
 def put_reference(tx: Transaction, order: StoredTransferOrder) -> None:
-    """Stage the alias of a reference, if any; StaleRead when another order has it."""
+    """Add the alias of a reference, if any; StaleRead when another order has it."""
     if order.external_ref is None:
         return
     partition, sort = reference_key(order.external_ref)
@@ -63,7 +63,7 @@ def request_key(request: str) -> Key:
 
 
 def put_request(tx: Transaction, order: StoredTransferOrder) -> None:
-    """Stage the alias from the request to the order, for as long as it may be repeated."""
+    """Add the alias from the request to the order, for as long as it may be repeated."""
     if tx.idempotency_record is None:
         return
     partition, sort = request_key(tx.idempotency_record)

@@ -34,13 +34,13 @@ from shared.warehouse.transfer_orders.models import (
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS, holder
 from shared.warehouse.warehouses import service as warehouses
 
-_ACTIONS_PER_PARCEL = 2
+_ACTIONS_PER_ENTRY = 2
 """Actions that goods take at least when they enter or leave transit: a row and the movement."""
 
 type _LinePick = tuple[int, int, Pick]
 """Number of a line of the order, id of its product, and a pick of it."""
-type _LineParcel = tuple[int, int, InTransitGoods]
-"""Number of a line of the order, id of its product, and a parcel of it in transit."""
+type _LineGoods = tuple[int, int, InTransitGoods]
+"""Number of a line of the order, id of its product, and goods of it in transit."""
 
 
 def dispatch_transfer_order(
@@ -58,7 +58,7 @@ def dispatch_transfer_order(
 def _dispatch_step(
     tx: Transaction, number: int, departure: Departure
 ) -> Record[StoredTransferOrder] | None:
-    """Stage as many picks as fit as in transit; with the last of them, the departure."""
+    """Put as many picks as fit in transit; with the last of them, dispatch the order."""
     record = TRANSFER_ORDERS.get(tx.store, number)
     rules.ensure_status(record.entity, "picked")
     picking = picking_service.get_picking(tx.store, record.entity.picking_id or 0)
@@ -88,9 +88,9 @@ def _dispatch(
     picking: Record[StoredPicking],
     picks: Sequence[_LinePick],
 ) -> list[_LinePick]:
-    """Stage that as many picks as fit leave the origin and are in transit; return them."""
+    """Record that as many picks as fit leave the origin and are in transit; return them."""
     posting = StockPosting(tx, cause=_cause(order))
-    ahead = read_ahead(picks, lambda one: one[1], lambda _: _ACTIONS_PER_PARCEL)
+    ahead = read_ahead(picks, lambda one: one[1], lambda _: _ACTIONS_PER_ENTRY)
     posting.load(
         rows=[pick.staged_id for _, _, pick in ahead],
         targets=[
@@ -307,18 +307,18 @@ def close_transfer_order(
 def _close_step(
     tx: Transaction, number: int, closing: OrderClosing
 ) -> Record[StoredTransferOrder] | None:
-    """Stage as many parcels as fit as lost; with the last of them, the end of the order."""
+    """Write off as many goods as fit; with the last of them, close the order."""
     record = TRANSFER_ORDERS.get(tx.store, number)
     rules.ensure_status(record.entity, "received")
     if rules.has_discrepancy(record.entity) and closing.reason is None:
         message = f"is required: {rules.units_missing(record.entity):f} units were not received"
         raise ValidationFailed([Problem("reason", message)])
-    parcels = list(_parcels(record.entity))
-    lost = _write_off(tx, record.entity, parcels, closing.reason)
-    order = rules.without_parcels(
-        record.entity, ((line, parcel) for line, _, parcel in lost), tx.now
+    in_transit = list(_goods_in_transit(record.entity))
+    lost = _write_off(tx, record.entity, in_transit, closing.reason)
+    order = rules.without_lost_goods(
+        record.entity, ((line, goods) for line, _, goods in lost), tx.now
     )
-    if len(lost) < len(parcels):
+    if len(lost) < len(in_transit):
         TRANSFER_ORDERS.replace(tx, record, order)
         return None
     references.release_references(tx, holder(number))
@@ -327,27 +327,30 @@ def _close_step(
     return after
 
 
-def _parcels(order: StoredTransferOrder) -> Iterator[_LineParcel]:
+def _goods_in_transit(order: StoredTransferOrder) -> Iterator[_LineGoods]:
     for line in order.lines:
-        yield from ((line.line_num, line.product_id, parcel) for parcel in line.transit)
+        yield from ((line.line_num, line.product_id, goods) for goods in line.transit)
 
 
 def _write_off(
-    tx: Transaction, order: StoredTransferOrder, parcels: Sequence[_LineParcel], reason: str | None
-) -> list[_LineParcel]:
-    """Stage that as many parcels as fit are lost; return them."""
-    if not parcels:
+    tx: Transaction,
+    order: StoredTransferOrder,
+    in_transit: Sequence[_LineGoods],
+    reason: str | None,
+) -> list[_LineGoods]:
+    """Record that as many goods as fit are lost; return them."""
+    if not in_transit:
         return []
     posting = StockPosting(tx, cause=_cause(order), reason=reason)
-    ahead = read_ahead(parcels, lambda one: one[1], lambda _: _ACTIONS_PER_PARCEL)
+    ahead = read_ahead(in_transit, lambda one: one[1], lambda _: _ACTIONS_PER_ENTRY)
 
-    def place(one: _LineParcel) -> StockRow:
-        _, product, parcel = one
-        return _in_transit(order, product, parcel.batch_num, parcel.serial)
+    def place(one: _LineGoods) -> StockRow:
+        _, product, goods = one
+        return _in_transit(order, product, goods.batch_num, goods.serial)
 
     posting.load(targets=[place(one) for one in ahead], movements=len(ahead))
     lost = posting.add_while_fitting(
         ahead, lambda one: _leave_transit(posting, "transfer_loss", one[2].qty, place(one))
     )
-    posting.post(later={product for _, product, _ in parcels[len(lost) :]})
+    posting.post(later={product for _, product, _ in in_transit[len(lost) :]})
     return lost

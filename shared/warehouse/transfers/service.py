@@ -209,7 +209,7 @@ def _referenced_ids(transfer: StoredTransfer, known: TransferMasterData) -> dict
 
 
 def _move(tx: Transaction, transfer: StoredTransfer, known: TransferMasterData) -> list[str]:
-    """Stage the movements of all lines; if one is impossible, stage nothing and return why."""
+    """Add the movements of all lines; if one is impossible, add nothing and return why."""
     posting = StockPosting(
         tx, cause=MovementCause(type="transfer", id=transfer.id), reason=transfer.reason
     )

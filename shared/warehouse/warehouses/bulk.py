@@ -58,7 +58,7 @@ def create_positions(
 def _create_step(
     tx: Transaction, warehouse: KnownWarehouse, draft: PositionBulk, left: Sequence[NamedPosition]
 ) -> int:
-    """Stage as many missing positions as fit; return how many of `left` are done."""
+    """Add as many missing positions as fit; return how many of `left` are done."""
     names = fitting_items(tx, left, lambda _: _COST_PER_POSITION)
     tx.fence(POSITIONS.kind)  # before the warehouse is read
     warehouse_key = service.warehouse_key(warehouse.whs_code)

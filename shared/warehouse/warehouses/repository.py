@@ -200,14 +200,14 @@ def warehouse_taken(store: Store, code: str) -> bool:
 
 
 def insert_warehouse_alias(tx: Transaction, warehouse: StoredWarehouse) -> None:
-    """Stage the alias of a warehouse; its code must not be taken."""
+    """Add the alias of a warehouse; its code must not be taken."""
     partition, sort = warehouse_key(warehouse.whs_code)
     item = {PARTITION_KEY: partition, SORT_KEY: sort, "id": warehouse.id, "name": warehouse.name}
     tx.insert(item)
 
 
 def rename_warehouse_alias(tx: Transaction, warehouse: StoredWarehouse) -> None:
-    """Stage the new name of a warehouse in its alias; a retirement mark is kept."""
+    """Write the new name of a warehouse into its alias; a retirement mark is kept."""
     tx.update(
         warehouse_key(warehouse.whs_code),
         "SET #name = :name",
@@ -244,7 +244,7 @@ def position_taken(store: Store, whs_code: str, bin_code: str) -> bool:
 
 
 def insert_position_alias(tx: Transaction, position: StoredPosition) -> None:
-    """Stage the alias of a position; its code must not be taken in its warehouse."""
+    """Add the alias of a position; its code must not be taken in its warehouse."""
     partition, sort = position_key(position.whs_code, position.bin_code)
     tx.insert(
         {
@@ -260,7 +260,7 @@ def insert_position_alias(tx: Transaction, position: StoredPosition) -> None:
 
 
 def update_position_alias(tx: Transaction, position: StoredPosition) -> None:
-    """Stage the type and flags of a position in its alias; a retirement mark is kept."""
+    """Write the type and flags of a position into its alias; a retirement mark is kept."""
     tx.update(
         position_key(position.whs_code, position.bin_code),
         "SET #type = :type, #pickable = :pickable, #disabled = :disabled, #blocked = :blocked",
@@ -282,5 +282,5 @@ def update_position_alias(tx: Transaction, position: StoredPosition) -> None:
 
 
 def drop_alias(tx: Transaction, alias: Key, mark: str) -> None:
-    """Stage the deletion of an alias that was retired under `mark`."""
+    """Delete an alias that was retired under `mark`."""
     tx.delete(alias, condition="retired_by = :mark", values={":mark": mark})

@@ -173,7 +173,7 @@ def _fitting(tx: Transaction, records: _Pickings, interrupted: set[int]) -> _Pic
 
 
 def _assign(tx: Transaction, records: _Pickings, wave: int, interrupted: set[int]) -> None:
-    """Stage that pickings are in a wave; the interrupted pending waves they name are discarded."""
+    """Record that pickings are in a wave; the interrupted pending waves they name are discarded."""
     for former in interrupted.intersection(one.entity.wave_id for one in records):
         repository.discard_pending(tx, former)
     for record in records:
@@ -181,7 +181,7 @@ def _assign(tx: Transaction, records: _Pickings, wave: int, interrupted: set[int
 
 
 def _assign_in_steps(tx: Transaction, chosen: _Pickings) -> tuple[int, _Pickings]:
-    """Assign pickings to a pending wave and stage its completion; return id and pickings."""
+    """Assign pickings to a pending wave and complete it; return id and pickings."""
     store, use_case_id = tx.store, tx.use_case_id
     # A new id for every attempt: the id of an earlier one may belong to a discarded pending wave.
     number = allocate_ids(store, WAVES.kind, 1)

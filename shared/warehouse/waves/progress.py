@@ -8,7 +8,7 @@ from shared.warehouse.waves.repository import WAVES
 
 
 def update_wave(tx: Transaction, picking: Record[StoredPicking]) -> None:
-    """Stage the change of a picking's wave after the picking was started or has ended."""
+    """Update a picking's wave after the picking was started or has ended."""
     number = picking.entity.wave_id
     if number is None:
         return

@@ -85,7 +85,7 @@ def _key(number: int) -> Key:
 
 
 def insert_pending(tx: Transaction, number: int, use_case_id: str) -> None:
-    """Stage that the run `use_case_id` begins to create a wave with this id."""
+    """Record that the run `use_case_id` begins to create a wave with this id."""
     partition, sort = _key(number)
     tx.insert(
         {
@@ -101,7 +101,7 @@ def insert_pending(tx: Transaction, number: int, use_case_id: str) -> None:
 
 
 def extend_pending(tx: Transaction, number: int) -> None:
-    """Stage that a wave is pending for longer; StaleRead when it is not pending any more."""
+    """Record that a wave is pending for longer; StaleRead when it is not pending any more."""
     tx.update(
         _key(number),
         "SET #until = :until",
@@ -112,7 +112,7 @@ def extend_pending(tx: Transaction, number: int) -> None:
 
 
 def touch_pending(tx: Transaction, number: int) -> None:
-    """Stage that a picking of a pending wave was started or has ended."""
+    """Record that a picking of a pending wave was started or has ended."""
     tx.update(
         _key(number),
         "ADD stirred :one",
@@ -122,17 +122,17 @@ def touch_pending(tx: Transaction, number: int) -> None:
 
 
 def complete_pending(tx: Transaction, pending: PendingWave) -> None:
-    """Stage that a pending wave becomes a wave; StaleRead when it was touched or ended since."""
+    """Record that a pending wave becomes a wave; StaleRead when it was touched or ended since."""
     tx.delete(_key(pending.id), condition="stirred = :seen", values={":seen": pending.touches})
 
 
 def discard_pending(tx: Transaction, number: int) -> None:
-    """Stage that a pending wave of another run never becomes a wave; StaleRead if it just has."""
+    """Record that a pending wave of another run never becomes a wave; StaleRead if it just has."""
     tx.delete(_key(number), condition=f"attribute_exists({PARTITION_KEY})")
 
 
 def abandon_pending(tx: Transaction, number: int) -> None:
-    """Stage that a pending wave of this run never becomes a wave."""
+    """Record that a pending wave of this run never becomes a wave."""
     tx.delete(_key(number))
 
 

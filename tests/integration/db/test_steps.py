@@ -73,7 +73,7 @@ def test_a_step_has_room_for_two_megabytes(crates: CrateTable) -> None:
     sizes = [600_000, 600_000, 600_000]
     assert steps.fitting_items(tx, sizes, lambda size: Cost(1, size)) == sizes[:2]
     assert steps.fitting_items(tx, [9_000_000, 1], lambda size: Cost(1, size)) == [9_000_000]
-    assert tx.staged == Cost(1, 300_000 + len("PKboxSKHEADdata") + 1)
+    assert tx.cost == Cost(1, 300_000 + len("PKboxSKHEADdata") + 1)
 
 
 def test_the_last_step_is_committed_with_what_the_caller_stages(
@@ -86,7 +86,7 @@ def test_the_last_step_is_committed_with_what_the_caller_stages(
             fitting = steps.fitting_items(tx, left, lambda _: Cost(1))
             for number in fitting:
                 _insert(tx, number)
-            return "all staged" if len(fitting) == len(left) else None
+            return "all added" if len(fitting) == len(left) else None
 
         result = steps.run_steps(tx, step)
         assert sorted(_boxes(crates)) == list(range(6))
@@ -94,7 +94,7 @@ def test_the_last_step_is_committed_with_what_the_caller_stages(
         return result
 
     with aws_faults.recorded() as seen:
-        assert run_transaction(crates.store, use_case) == "all staged"
+        assert run_transaction(crates.store, use_case) == "all added"
     assert seen.operations.count("TransactWriteItems") == 2
     assert sorted(_boxes(crates)) == list(range(7))
 
@@ -173,13 +173,13 @@ def test_every_step_has_its_own_time_and_ids(crates: CrateTable, clock: Clock) -
     assert tx.elapsed_ms < 1000
 
 
-def test_steps_never_begin_in_a_transaction_that_has_staged_something(crates: CrateTable) -> None:
+def test_steps_never_begin_in_a_transaction_that_has_added_something(crates: CrateTable) -> None:
     tx = Transaction(crates.store)
     _insert(tx, 1)
 
-    with pytest.raises(AssertionError, match="staged nothing"):
+    with pytest.raises(AssertionError, match="added nothing"):
         steps.run_steps(tx, lambda: True)
-    with pytest.raises(AssertionError, match="staged nothing"):
+    with pytest.raises(AssertionError, match="added nothing"):
         steps.commit_in_steps(tx, [1], len)
 
 

@@ -105,7 +105,7 @@ def test_status_of_a_line_follows_order_and_quantities(
     assert rules.line_status(order(status, one), one) == shown
 
 
-def test_goods_of_one_batch_are_one_parcel_and_each_serial_is_its_own() -> None:
+def test_goods_of_one_batch_are_one_entry_and_each_serial_is_its_own() -> None:
     goods = [
         (1, pick(2, "L1")), (1, pick(3, "L2")), (1, pick(4, "L1")), (2, pick(1, serial="S1")),
         (2, pick(1, serial="S2")),
@@ -114,7 +114,7 @@ def test_goods_of_one_batch_are_one_parcel_and_each_serial_is_its_own() -> None:
     loaded = rules.with_transit(order("picked", line(1), line(2, "DRILL")), goods, "now")
 
     assert [one.dispatched_qty for one in loaded.lines] == [9, 2]
-    assert [[(parcel.batch_num, parcel.serial, parcel.qty) for parcel in one.transit]
+    assert [[(goods.batch_num, goods.serial, goods.qty) for goods in one.transit]
             for one in loaded.lines] == [
         [("L2", None, 3), ("L1", None, 6)],
         [(None, "S1", 1), (None, "S2", 1)],
@@ -137,7 +137,7 @@ def test_receiving_ends_with_the_last_goods_or_with_final() -> None:
     ]  # fmt: skip
     assert [rules.has_discrepancy(one) for one in (some, short, full)] == [False, True, False]
     [lost] = short.lines[0].transit
-    assert rules.without_parcels(short, [(1, lost)], "t4").lines[0].transit == []
+    assert rules.without_lost_goods(short, [(1, lost)], "t4").lines[0].transit == []
     assert short.lines[0].transit == [InTransitGoods(qty=Decimal(3))]
 
 
@@ -157,7 +157,7 @@ def test_in_transit_is_dispatched_minus_received(
     after = rules.with_transit(order("picked", *lines), goods, "now")
     for item, qty in came:
         left = sum(
-            (parcel.qty for one in after.lines if one.item_code == item for parcel in one.transit),
+            (goods.qty for one in after.lines if one.item_code == item for goods in one.transit),
             Decimal(0),
         )
         then, excess = rules.with_arrival(after, arrival((item, qty)), "now")
@@ -165,7 +165,7 @@ def test_in_transit_is_dispatched_minus_received(
         if not excess:
             after = then
         for one in after.lines:
-            underway = sum((parcel.qty for parcel in one.transit), Decimal(0))
+            underway = sum((goods.qty for goods in one.transit), Decimal(0))
             assert one.received_qty + underway == one.dispatched_qty
     everything = all(not one.transit for one in after.lines)
     assert (after.status == "received") == everything

@@ -64,10 +64,10 @@ class Importer(ABC):
 
     @abstractmethod
     def apply(self, tx: Transaction, draft: Any, options: ApplyOptions) -> bool:
-        """Stage the changes of one row group, and return whether there were any.
+        """Add the changes of one row group, and return whether there were any.
 
         Raises:
-            ServiceError: The row group is refused. Nothing has been staged.
+            ServiceError: The row group is refused. Nothing has been added.
         """
 
 
