@@ -8,8 +8,8 @@ from typing import Any
 
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.caller import Caller
-from shared.kernel.db.facets import MAX_ID
 from shared.kernel.errors import BadRequest, NotFound, PayloadTooLarge
+from shared.kernel.fields import MAX_ID
 from shared.kernel.json_text import loads
 
 _MAX_BODY = 1_048_576

@@ -30,7 +30,7 @@ from shared.kernel.clock import instant_of, parse_date_time
 ZERO = Decimal(0)
 MAX_QUANTITY = Decimal(999_999_999)
 _SMALLEST = Decimal("0.000001")
-_MAX_ID = 10**12 - 1
+MAX_ID = 10**12 - 1
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -170,6 +170,11 @@ def distinct(most: int) -> WrapValidator:
     return WrapValidator(check)
 
 
+def plain(number: Decimal) -> str:
+    """Return a number as text without exponent and trailing zeros."""
+    return f"{number.normalize():f}"
+
+
 def _number(value: Any) -> Decimal:
     if isinstance(value, Decimal):
         number = value
@@ -233,7 +238,7 @@ type Measure = Annotated[
 type Number = Annotated[Decimal, _WRITTEN_PLAIN, _NUMBER_SCHEMA]
 """A stored quantity, written as a JSON number; whole numbers have no fraction."""
 
-type Identifier = Annotated[int, Field(ge=1, le=_MAX_ID)]
+type Identifier = Annotated[int, Field(ge=1, le=MAX_ID)]
 """An id given by the service."""
 type SmallInteger = Annotated[int, Field(ge=0, le=1_000_000_000)]
 """A whole number from 0 to 1 000 000 000."""

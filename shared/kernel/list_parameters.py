@@ -16,7 +16,7 @@ from pydantic_core import PydanticCustomError
 from shared.kernel.calendar_days import first_instant, last_instant
 from shared.kernel.db.facets import searchable
 from shared.kernel.db.plan import ListQuery, Range
-from shared.kernel.fields import Day, Moment, Term
+from shared.kernel.fields import MAX_ID, Day, Moment, Term
 
 _MOST_PER_PAGE = 100
 
@@ -44,6 +44,9 @@ def _digits(value: object) -> object:
 
 type Integer = Annotated[int, BeforeValidator(_digits)]
 """A whole number written in digits."""
+
+type IdParameter = Annotated[Integer, Field(ge=1, le=MAX_ID)]
+"""An id in a query."""
 
 
 class ListParameters(BaseModel):

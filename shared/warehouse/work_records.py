@@ -1,16 +1,14 @@
 """The fields, filters, status checks and operators of receipts, pickings and transfers."""
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Any, Literal
-
-from pydantic import Field
+from typing import Any, Literal
 
 from shared.identity.users.names import user_name
-from shared.kernel.db.facets import MAX_ID, Facets, id_text
+from shared.kernel.db.facets import Facets, id_text
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem
 from shared.kernel.fields import Stored, Timestamp
-from shared.kernel.list_parameters import Integer, PeriodParameters, Text
+from shared.kernel.list_parameters import IdParameter, PeriodParameters, Text
 
 type WorkStatus = Literal[
     "pending", "started", "finalized", "synchronized", "cancelled", "reverted"
@@ -78,7 +76,7 @@ class WorkParameters(PeriodParameters):
 
     status: WorkStatus | None = None
     external_ref: Text | None = None
-    document_id: Annotated[Integer, Field(ge=1, le=MAX_ID)] | None = None
+    document_id: IdParameter | None = None
 
 
 def work_facets(work: StoredWork, document: DocumentReference | None) -> Facets:

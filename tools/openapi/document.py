@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from shared.http.routes import Idempotency, Operation
 from shared.identity.auth.scopes import SCOPES
 from shared.integration.imports.models import ImportKind
-from shared.kernel.db.facets import MAX_ID
+from shared.kernel.fields import MAX_ID
 from tools.openapi import declared, open_routes
 from tools.openapi.responses import (
     BASE,

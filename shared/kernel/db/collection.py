@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel
 
-from shared.kernel.db.facets import MAX_ID, Facets, id_text, sort_text
+from shared.kernel.db.facets import Facets, id_text, sort_text
 from shared.kernel.db.items import Item, Key, pack, unpack
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import INDEX_ATTRIBUTES, PARTITION_KEY, SORT_KEY, index_keys
 from shared.kernel.db.transaction import Cost, Transaction
 from shared.kernel.errors import Gone, NotFound, ServiceUnavailable
+from shared.kernel.fields import MAX_ID
 
 HEAD = "HEAD"
 

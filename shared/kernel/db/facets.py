@@ -8,13 +8,14 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
+from shared.kernel.fields import MAX_ID
+
 type Facets = Mapping[str, str | None]
 """Facet name → its text; None where the entity has no value, which sorts first."""
 
 _FOLDED_LENGTH = 200
 _SEARCHED_LENGTH = 600
-_ID_DIGITS = 12
-MAX_ID = 10**_ID_DIGITS - 1
+_ID_DIGITS = len(str(MAX_ID))
 _UNITS = 18
 _DECIMALS = 6
 

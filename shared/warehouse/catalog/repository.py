@@ -61,7 +61,7 @@ def list_products(store: Store, parameters: ProductParameters) -> Page[Product]:
     codes = {code for code in (parameters.item_code, parameters.sku) if code}
     query = parameters.list_query(
         equal={
-            "item_code": next(iter(codes)) if len(codes) == 1 else ("\x1f" if codes else None),
+            "item_code": next(iter(codes)) if len(codes) == 1 else (SEPARATOR if codes else None),
             "barcode": parameters.barcode,
             "type": parameters.type,
         },

@@ -1,7 +1,7 @@
 """Storage of entry and exit documents. Keys and indexes: see docs/storage.md."""
 
 from shared.kernel.db.collection import Collection
-from shared.kernel.db.facets import Facets, integer_text
+from shared.kernel.db.facets import SEPARATOR, Facets, integer_text
 from shared.kernel.db.items import Key, alias_key
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.store import Store
@@ -53,7 +53,7 @@ COLLECTIONS: dict[DocumentKind, Collection[Document]] = {"entry": ENTRIES, "exit
 
 def reference_key(kind: DocumentKind, document_type: str, external_ref: str) -> Key:
     """Return the key of the alias that makes a reference unique within a document type."""
-    return alias_key(f"{kind}_ref", f"{document_type}\x1f{external_ref}")
+    return alias_key(f"{kind}_ref", f"{document_type}{SEPARATOR}{external_ref}")
 
 
 def put_reference(tx: Transaction, kind: DocumentKind, document: Document) -> None:

@@ -1,12 +1,9 @@
 """Models of pick faces."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import Field
-
-from shared.kernel.db.facets import MAX_ID
 from shared.kernel.fields import Code, Input, Measure, Number, Stored, Timestamp
-from shared.kernel.list_parameters import Integer, ListParameters, Text
+from shared.kernel.list_parameters import IdParameter, ListParameters, Text
 
 
 class PickFaceDraft(Input):
@@ -43,7 +40,7 @@ class PickFaceParameters(ListParameters):
     """Parameters of the list of pick faces."""
 
     sort: Literal["id", "-id", "updated_at", "-updated_at"] = "id"
-    product_id: Annotated[Integer, Field(ge=1, le=MAX_ID)] | None = None
+    product_id: IdParameter | None = None
     item_code: Text | None = None
     warehouse: Text | None = None
     bin_code: Text | None = None

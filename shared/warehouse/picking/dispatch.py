@@ -9,7 +9,7 @@ from shared.kernel.errors import Conflict
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document, DocumentProgress
 from shared.warehouse.documents.vocabulary import doc_num
-from shared.warehouse.picking.models import Pick, StoredPicking
+from shared.warehouse.picking.models import Pick, StoredPicking, picking_code
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.stock.models import MovementCause
 from shared.warehouse.stock.posting import StockPosting, read_ahead
@@ -51,7 +51,7 @@ def _finished_pickings(tx: Transaction, document: Record[Document]) -> list[Reco
         message = f"{code} is already closed."
         raise Conflict(message)
     if found.works:
-        pickings = ", ".join(f"PKG-{work}" for work in found.works)
+        pickings = ", ".join(picking_code(work) for work in found.works)
         message = f"{code} is {found.status} and still being picked by {pickings}."
         raise Conflict(message)
     records = PICKINGS.get_many(tx.store, found.finished)

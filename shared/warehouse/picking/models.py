@@ -126,6 +126,11 @@ class PickingParameters(WorkParameters):
     ] = "-created_at"  # fmt: skip
 
 
+def picking_code(number: int) -> str:
+    """Return the code of a picking that people see."""
+    return f"PKG-{number}"
+
+
 MAX_SERIALS = 25
 """Maximum number of serials per request: all of their stock must fit into one transaction."""
 MAX_DOCUMENTS = 20

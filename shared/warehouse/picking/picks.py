@@ -10,7 +10,7 @@ from shared.kernel.db.collection import Record
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
-from shared.kernel.fields import ZERO
+from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import DocumentProgress
@@ -211,13 +211,13 @@ def _free_row(posting: StockPosting, source: _Source, part: PickPart) -> StockRo
         if part.serial is not None:
             message = f"serial {part.serial} is not available at {source.bin_code}"
             raise ValidationFailed([Problem("serials", message)])
-        there = f"{row.qty.normalize():f}" if row and here else "0"
-        message = f"{part.qty.normalize():f} picked, {there} available at {source.bin_code}"
+        there = plain(row.qty) if row and here else "0"
+        message = f"{plain(part.qty)} picked, {there} available at {source.bin_code}"
         raise ValidationFailed([Problem("qty", message)])
     if row.qty - row.allocated < part.qty:
         free = (row.qty - row.allocated).normalize()
         message = (
-            f"{part.qty.normalize():f} of {row.item_code} picked at {source.bin_code},"
+            f"{plain(part.qty)} of {row.item_code} picked at {source.bin_code},"
             f" {free:f} free there; the rest is allocated to other work."
         )
         raise Conflict(message)

@@ -7,7 +7,7 @@ from decimal import Decimal
 from shared.identity.tenancy.tenant import Substitution
 from shared.kernel.db.collection import Record
 from shared.kernel.errors import Problem
-from shared.kernel.fields import ZERO
+from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, invalid_fields
 from shared.warehouse.documents.models import Document
 from shared.warehouse.picking.models import (
@@ -20,6 +20,7 @@ from shared.warehouse.picking.models import (
     PickStatus,
     StoredPicking,
     StoredPickingLine,
+    picking_code,
 )
 
 _MAX_LINES = 1000
@@ -133,7 +134,8 @@ def pick_problems(
         return
     allocated = [allocation for _, allocation in _allocations_of(picking, draft.item_code)]
     if not allocated:
-        message = f"{draft.item_code} has no allocation in PKG-{picking.id} that is not picked yet"
+        code = picking_code(picking.id)
+        message = f"{draft.item_code} has no allocation in {code} that is not picked yet"
         yield Problem("item_code", message)
         return
     yield from _serial_problems(allocated, draft)
@@ -147,7 +149,7 @@ def pick_problems(
     if draft.qty is None:
         return
     if left < draft.qty:
-        picked, rest = f"{draft.qty.normalize():f}", f"{left.normalize():f}"
+        picked, rest = plain(draft.qty), plain(left)
         yield Problem("qty", f"{picked} picked, {rest} of {draft.item_code} left to pick there")
         return
     parts = 0 if draft.serials else len(list(_split_quantity(usable, draft, draft.qty)))
@@ -207,7 +209,7 @@ def _serial_problems(
         and draft.qty is not None
         and {len(draft.serials or ()), len(serials)} != {draft.qty}
     ):
-        qty = f"{draft.qty.normalize():f}"
+        qty = plain(draft.qty)
         message = f"{len(serials)} different serials given, qty is {qty}; they must be equal"
         yield Problem("serials", message)
 

@@ -28,6 +28,7 @@ from shared.warehouse.picking.models import (
     PickingEnd,
     PickingParameters,
     StoredPicking,
+    picking_code,
 )
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.picking.undo_picking import RecordProgress, undo_work
@@ -137,7 +138,7 @@ def _insert(
     for record in found:
         documents.ensure_workable(record)
         if record.entity.works:
-            codes = ", ".join(f"PKG-{work}" for work in record.entity.works)
+            codes = ", ".join(picking_code(work) for work in record.entity.works)
             message = f"{doc_num('exit', record.id)} is already being picked by {codes}."
             raise Conflict(message)
     first = found[0].entity
@@ -311,7 +312,9 @@ def revert_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
     picking = get_exit_picking(tx.store, number).entity
     ensure_status("Picking", picking, "finalized", "synchronized")
     if any(pick.dispatched for line in picking.lines for pick in line.picks):
-        message = f"PKG-{number} cannot be reverted: some of its goods are already dispatched."
+        message = (
+            f"{picking_code(number)} cannot be reverted: some of its goods are already dispatched."
+        )
         raise Conflict(message)
     return undo_picking(tx, number, record_exit_progress, "reverted", "finalized", "synchronized")
 
@@ -343,7 +346,9 @@ def get_exit_picking(store: Store, number: int) -> Record[StoredPicking]:
     record = PICKINGS.get(store, number)
     if any(document.type == "transfer_order" for document in record.entity.documents):
         code = record.entity.documents[0].doc_num
-        message = f"PKG-{number} belongs to {code}; use the actions of the transfer order."
+        message = (
+            f"{picking_code(number)} belongs to {code}; use the actions of the transfer order."
+        )
         raise Conflict(message)
     return record
 

@@ -10,7 +10,7 @@ from shared.kernel.errors import Conflict
 from shared.kernel.fields import ZERO
 from shared.warehouse.documents.models import DocumentProgress
 from shared.warehouse.picking import rules
-from shared.warehouse.picking.models import Allocation, Pick, StoredPicking
+from shared.warehouse.picking.models import Allocation, Pick, StoredPicking, picking_code
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.stock.models import MovementCause
 from shared.warehouse.stock.posting import StockPosting, read_ahead, row_at
@@ -84,7 +84,8 @@ def _parts(picking: StoredPicking, *, picks: bool) -> Iterator[_Part]:
 def _undo(tx: Transaction, picking: StoredPicking, parts: Sequence[_Part]) -> list[_Part]:
     """Undo as many parts as fit in the stock; return these parts."""
     if any(isinstance(part, Pick) and part.dispatched for _, part in parts):
-        message = f"PKG-{picking.id} cannot be undone: some of its goods are already dispatched."
+        code = picking_code(picking.id)
+        message = f"{code} cannot be undone: some of its goods are already dispatched."
         raise Conflict(message)
     posting = StockPosting(tx, cause=MovementCause(type="picking", id=picking.id))
     ahead = read_ahead(

@@ -14,6 +14,7 @@ from shared.warehouse.picking.models import (
     PickingLine,
     StoredPicking,
     StoredPickingLine,
+    picking_code,
 )
 from shared.warehouse.work_records import work_fields
 
@@ -39,7 +40,7 @@ def _picking(picking: StoredPicking) -> dict[str, Any]:
     first = next(iter(picking.documents), None)
     return {
         **work_fields(picking, first),
-        "code": f"PKG-{picking.id}",
+        "code": picking_code(picking.id),
         "priority": picking.priority,
         "has_shortage": picking.has_shortage,
     }

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.kernel.errors import Conflict, Problem, ServiceError
-from shared.kernel.fields import ZERO
+from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked
 from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
@@ -182,14 +182,10 @@ def ensure_within_tolerance(
     most = ordered * (1 + tolerance / 100)
     if received > most and not approved:
         message = (
-            f"{_plain(received)} of {draft.item_code} would be received, {_plain(ordered)} ordered;"
-            f" more than {_plain(most)} needs the approval of a user with approvals.grant."
+            f"{plain(received)} of {draft.item_code} would be received, {plain(ordered)} ordered;"
+            f" more than {plain(most)} needs the approval of a user with approvals.grant."
         )
         raise ServiceError(message, "approval_required")
-
-
-def _plain(qty: Decimal) -> str:
-    return f"{qty.normalize():f}"
 
 
 def ensure_line_limit(receipt: StoredReceipt) -> None:

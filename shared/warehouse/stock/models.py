@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from shared.kernel.db.facets import MAX_ID
 from shared.kernel.fields import (
     ZERO,
     Code,
@@ -21,7 +20,12 @@ from shared.kernel.fields import (
     StoredDay,
     Timestamp,
 )
-from shared.kernel.list_parameters import Integer, ListParameters, PeriodParameters, Text
+from shared.kernel.list_parameters import (
+    IdParameter,
+    ListParameters,
+    PeriodParameters,
+    Text,
+)
 
 type Presence = Literal["in", "out"]
 """Status of a row: `in` if it has stock, `out` if it is empty."""
@@ -269,9 +273,9 @@ class StockParameters(ListParameters):
     sort: Literal[
         "id", "-id", "qty", "-qty", "created_at", "-created_at", "updated_at", "-updated_at"
     ] = "id"
-    product_id: Annotated[Integer, Field(ge=1, le=MAX_ID)] | None = None
+    product_id: IdParameter | None = None
     item_code: Text | None = None
-    warehouse_id: Annotated[Integer, Field(ge=1, le=MAX_ID)] | None = None
+    warehouse_id: IdParameter | None = None
     warehouse: Text | None = None
     bin_code: Text | None = None
     batch: Text | None = None
@@ -284,7 +288,7 @@ class LevelParameters(ListParameters):
     """Parameters of the list of stock levels."""
 
     sort: Literal["item_code", "-item_code", "updated_at", "-updated_at"] = "item_code"
-    product_id: Annotated[Integer, Field(ge=1, le=MAX_ID)] | None = None
+    product_id: IdParameter | None = None
     item_code: Text | None = None
     warehouse: Text | None = None
     totals: bool | None = Field(
@@ -305,7 +309,7 @@ class MovementParameters(PeriodParameters):
 
     sort: Literal["created_at", "-created_at"] = "-created_at"
     type: MovementType | None = None
-    product_id: Annotated[Integer, Field(ge=1, le=MAX_ID)] | None = None
+    product_id: IdParameter | None = None
     item_code: Text | None = None
     warehouse: Text | None = Field(
         default=None, description="Code of the warehouse where the movement starts or ends."
@@ -315,4 +319,4 @@ class MovementParameters(PeriodParameters):
     batch: Text | None = None
     serial: Text | None = None
     document_type: Text | None = None
-    document_id: Annotated[Integer, Field(ge=1, le=MAX_ID)] | None = None
+    document_id: IdParameter | None = None

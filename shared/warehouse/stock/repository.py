@@ -1,9 +1,7 @@
 """Storage of stock rows, levels and movements. Keys and indexes: see docs/storage.md."""
 
-from collections.abc import Iterator
-
 from shared.kernel.db.collection import Collection
-from shared.kernel.db.facets import Facets, id_of, id_text, quantity_text
+from shared.kernel.db.facets import SEPARATOR, Facets, id_of, id_text, joined, quantity_text
 from shared.kernel.db.items import Key
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.store import Store
@@ -17,11 +15,9 @@ from shared.warehouse.stock.models import (
     StockParameters,
     StockRow,
 )
+from shared.warehouse.stock.rules import NO_EXPIRY
 from shared.warehouse.warehouses.models import MAX_WAREHOUSE_ID
 
-_DELIMITER = "\x1f"
-"""Separator of the values of a facet with several values. No value contains it."""
-_NO_EXPIRY = "9999-12-31"
 _PER_PRODUCT = MAX_WAREHOUSE_ID + 1
 
 
@@ -43,7 +39,7 @@ def _row_facets(row: StockRow) -> Facets:
         "created_at": row.created_at,
         "updated_at": row.updated_at,
         "free": _free_queue(row.product_id, row.warehouse_id) if free else None,
-        "turn": f"{row.expiry_date or _NO_EXPIRY}{row.received_at}",
+        "turn": f"{row.expiry_date or NO_EXPIRY}{row.received_at}",
     }
 
 
@@ -107,7 +103,7 @@ def _movement_facets(movement: Movement) -> Facets:
         "type": movement.type,
         "product_id": id_text(movement.product_id),
         "item_code": movement.item_code,
-        "warehouses": _joined(place.whs_code for place in places),
+        "warehouses": joined(place.whs_code for place in places),
         "from_bin": movement.origin.bin_code if movement.origin else None,
         "to_bin": movement.target.bin_code if movement.target else None,
         "batch": movement.batch_num,
@@ -143,15 +139,11 @@ MOVEMENTS = Collection(
 
 def cause_text(kind: str, number: int) -> str:
     """Return the value of the index on the work that caused a movement."""
-    return f"{kind}{_DELIMITER}{number}"
-
-
-def _joined(values: Iterator[str]) -> str:
-    return _DELIMITER + "".join(value + _DELIMITER for value in sorted(set(values)))
+    return f"{kind}{SEPARATOR}{number}"
 
 
 def _free_queue(product_id: int, warehouse_id: int) -> str:
-    return f"{id_text(product_id)}{_DELIMITER}{id_text(warehouse_id)}"
+    return f"{id_text(product_id)}{SEPARATOR}{id_text(warehouse_id)}"
 
 
 def level_id(product_id: int, warehouse_id: int) -> int:
@@ -165,10 +157,10 @@ def row_key(row: StockRow) -> Key:
     The alias of a serial has no place, so that a serial cannot be in two places.
     """
     if row.serial_number is not None:
-        return (f"stock_serial#{id_text(row.product_id)}{_DELIMITER}{row.serial_number}", "ALIAS")
+        return (f"stock_serial#{id_text(row.product_id)}{SEPARATOR}{row.serial_number}", "ALIAS")
     place = row.bin_code if row.position_id is not None else ""
-    lot = f"{row.inventory_status}{_DELIMITER}{row.batch_num or ''}"
-    holder = f"{id_text(row.product_id)}{_DELIMITER}{id_text(row.warehouse_id)}{_DELIMITER}{place}"
+    lot = f"{row.inventory_status}{SEPARATOR}{row.batch_num or ''}"
+    holder = f"{id_text(row.product_id)}{SEPARATOR}{id_text(row.warehouse_id)}{SEPARATOR}{place}"
     return (f"stock_row#{holder}", lot)
 
 
@@ -249,7 +241,7 @@ def list_movements(store: Store, parameters: MovementParameters, timezone: str) 
             "to_bin": parameters.to_bin,
         },
         contains={
-            "warehouses": parameters.warehouse and f"{_DELIMITER}{parameters.warehouse}{_DELIMITER}"
+            "warehouses": parameters.warehouse and f"{SEPARATOR}{parameters.warehouse}{SEPARATOR}"
         },
         between={"created_at": (low, high)} if low or high else None,
     )

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from shared.kernel.db.items import Key
 from shared.kernel.db.transaction import StaleRead
-from shared.kernel.fields import ZERO
+from shared.kernel.fields import ZERO, plain
 from shared.warehouse.stock.models import (
     InventoryStatus,
     Level,
@@ -18,7 +18,7 @@ from shared.warehouse.stock.models import (
     StockRow,
 )
 
-_NO_EXPIRY = "9999-12-31"
+NO_EXPIRY = "9999-12-31"
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,10 +193,7 @@ class StockChanges:
 def shortage(row: StockRow, requested: Decimal, available: Decimal) -> str:
     """Return the message for a row that has less available than requested."""
     place = f"at {row.bin_code}" if row.bin_code else "in transit"
-    return (
-        f"{requested.normalize():f} requested, {available.normalize():f} available"
-        f" of {row.item_code} {place}"
-    )
+    return f"{plain(requested)} requested, {plain(available)} available of {row.item_code} {place}"
 
 
 def _stale_read(row: StockRow) -> StaleRead:
@@ -355,7 +352,7 @@ def choose_rows(
 
 def _allocation_order(candidate: Candidate) -> tuple[str, bool, str, int]:
     row = candidate.row
-    return (row.expiry_date or _NO_EXPIRY, not candidate.pick_face, row.received_at, row.id)
+    return (row.expiry_date or NO_EXPIRY, not candidate.pick_face, row.received_at, row.id)
 
 
 def movement_of(moved: PendingMovement, number: int, stamp: Mapping[str, object]) -> Movement:

@@ -23,6 +23,12 @@ from shared.kernel.fields import (
 from shared.kernel.list_parameters import PeriodParameters, Text
 from shared.warehouse.stock.models import ShelfStatus
 
+
+def order_code(number: int) -> str:
+    """Return the code of a transfer order that people see."""
+    return f"TO-{number}"
+
+
 MAX_LINES = 1000
 MAX_ARRIVAL_LINES = 10
 MAX_SERIALS = 40

@@ -15,7 +15,12 @@ from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.allocation import allocate_rest
 from shared.warehouse.picking.models import PickDraft, PickingEnd, StoredPicking
 from shared.warehouse.transfer_orders import progress_rules as rules
-from shared.warehouse.transfer_orders.models import OrderStatus, PickerChoice, StoredTransferOrder
+from shared.warehouse.transfer_orders.models import (
+    OrderStatus,
+    PickerChoice,
+    StoredTransferOrder,
+    order_code,
+)
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS, holder
 from shared.warehouse.work_records import (
     DocumentReference,
@@ -79,7 +84,7 @@ def create_picking_for(
     reference = DocumentReference(
         id=order.id,
         type="transfer_order",
-        doc_num=f"TO-{order.id}",
+        doc_num=order_code(order.id),
         card_code=None,
         external_ref=order.external_ref,
     )

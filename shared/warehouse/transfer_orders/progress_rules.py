@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.kernel.errors import Conflict, Problem, StaleState
-from shared.kernel.fields import ZERO
+from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked
 from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
@@ -21,6 +21,7 @@ from shared.warehouse.transfer_orders.models import (
     StoredTransferLine,
     StoredTransferOrder,
     TransferOrderDraft,
+    order_code,
 )
 from shared.warehouse.warehouses.models import KnownPosition
 from shared.warehouse.work_records import wrong_status
@@ -48,7 +49,7 @@ def ensure_status(order: StoredTransferOrder, *allowed: OrderStatus) -> None:
     """
     if order.status in allowed:
         return
-    message = wrong_status(f"TO-{order.id}", order.status, allowed)
+    message = wrong_status(order_code(order.id), order.status, allowed)
     is_late = _STATUS_ORDER.index(order.status) > max(
         _STATUS_ORDER.index(state) for state in allowed
     )
@@ -287,8 +288,8 @@ def _excess(line: ArrivalLine, serial: str | None, there: Decimal) -> str:
     if serial is not None:
         return f"serial {serial} of {line.item_code} is not in transit"
     batch = f", batch {line.batch}" if line.batch else ""
-    received = f"{line.qty.normalize():f} of {line.item_code}{batch} received"
-    return f"{received}, {there.normalize():f} in transit"
+    received = f"{plain(line.qty)} of {line.item_code}{batch} received"
+    return f"{received}, {plain(there)} in transit"
 
 
 # The end

@@ -14,6 +14,7 @@ from shared.warehouse.transfer_orders.models import (
     TransferOrder,
     TransferOrderLine,
     TransferUnits,
+    order_code,
 )
 
 _LABELS: Mapping[OrderStatus, str] = {
@@ -49,7 +50,7 @@ def _shown(
     order = record.entity
     return TransferOrder.model_construct(
         id=order.id,
-        code=f"TO-{order.id}",
+        code=order_code(order.id),
         status=order.status,
         status_label=_LABELS[order.status],
         headline=_headline(order),

@@ -12,7 +12,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
 from shared.kernel.events.outbox import raise_record_event
-from shared.kernel.fields import ZERO
+from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid
 from shared.warehouse import references
 from shared.warehouse.catalog import service as catalog
@@ -266,7 +266,7 @@ def _shortage(source: StockRow, qty: Decimal, free: Decimal) -> str:
     if source.serial_number is not None:
         return f"serial {source.serial_number} of {source.item_code} is not free {place}"
     batch = f", batch {source.batch_num}" if source.batch_num else ""
-    numbers = f"{qty.normalize():f} requested, {free.normalize():f} free"
+    numbers = f"{plain(qty)} requested, {plain(free)} free"
     return f"{numbers} of {source.item_code}{batch} {place}"
 
 

@@ -6,6 +6,7 @@ sheets and scripts.
 
 import math
 
+from shared.kernel.fields import plain
 from shared.warehouse.warehouses.layout_models import Aisle, Bay, Layout, MapPoint, Zone
 from shared.warehouse.warehouses.legend import legend
 from shared.warehouse.warehouses.signs import (
@@ -75,7 +76,7 @@ def _heading(sheet: Sheet, layout: Layout, title: str) -> str:
     published = (layout.published_at or "")[:16].replace("T", " ")
     facts = (
         f"Version {layout.version}, published {published} UTC",
-        f"{layout.width_m.normalize():f} \N{MULTIPLICATION SIGN} {layout.depth_m.normalize():f} m",
+        f"{plain(layout.width_m)} \N{MULTIPLICATION SIGN} {plain(layout.depth_m)} m",
         counted(len(layout.bays), "bay"),
         counted(len(layout.aisles), "aisle"),
     )
@@ -231,7 +232,7 @@ def _bay_facts(bay: Bay) -> str:
         bay.side,
         bay.rack_type,
         counted(len(bay.levels), "level") if bay.levels else None,
-        None if height is None else f"up to {height.normalize():f} m",
+        None if height is None else f"up to {plain(height)} m",
     )
 
 

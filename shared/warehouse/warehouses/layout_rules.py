@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from shared.kernel.errors import Problem
+from shared.kernel.fields import plain
 from shared.kernel.validation import Checked, invalid_fields
 from shared.warehouse.warehouses import geometry
 from shared.warehouse.warehouses.geometry import Rectangle, Vertex, units
@@ -179,7 +180,7 @@ class _Check:
 
 
 def _metres(length: Decimal) -> str:
-    return f"{length.normalize():f} m"
+    return f"{plain(length)} m"
 
 
 def _repeated(path: str, field: str, names: Sequence[object], where: str = "") -> Iterator[Problem]:

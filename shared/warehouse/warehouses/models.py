@@ -8,7 +8,6 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, mod
 from pydantic_core import PydanticCustomError
 
 from shared.kernel.calendar_days import time_zones
-from shared.kernel.db.facets import MAX_ID
 from shared.kernel.fields import (
     Code,
     Identifier,
@@ -22,7 +21,7 @@ from shared.kernel.fields import (
     Timestamp,
     Word,
 )
-from shared.kernel.list_parameters import Integer, ListParameters, Search, Text
+from shared.kernel.list_parameters import IdParameter, ListParameters, Search, Text
 
 MAX_WAREHOUSE_ID = 999
 """Maximum number of warehouses of a tenant. The id of a stock level has three digits for it."""
@@ -285,7 +284,7 @@ class PositionParameters(ListParameters):
     sort: Literal[
         "bin_code", "-bin_code", "pick_sequence", "-pick_sequence", "updated_at", "-updated_at"
     ] = "bin_code"
-    warehouse_id: Annotated[Integer, Field(ge=1, le=MAX_ID)] | None = None
+    warehouse_id: IdParameter | None = None
     warehouse: Text | None = None
     bin_code: Text | None = None
     search: Search | None = None

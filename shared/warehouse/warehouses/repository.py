@@ -222,14 +222,14 @@ def rename_warehouse_alias(tx: Transaction, warehouse: StoredWarehouse) -> None:
 
 def position_key(whs_code: str, bin_code: str) -> Key:
     """Return the key of the alias of the position with these codes."""
-    return alias_key("bin", f"{whs_code}\x1f{bin_code}")
+    return alias_key("bin", f"{whs_code}{SEPARATOR}{bin_code}")
 
 
 def known_position(alias: Item) -> KnownPosition:
     """Return the position that an alias item describes."""
     return KnownPosition(
         id=int(alias["id"]),
-        bin_code=alias[PARTITION_KEY].rpartition("\x1f")[2],
+        bin_code=alias[PARTITION_KEY].rpartition(SEPARATOR)[2],
         type=alias.get("type") or None,
         pickable=alias["pickable"],
         disabled=alias["disabled"],

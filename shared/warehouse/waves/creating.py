@@ -25,7 +25,7 @@ from shared.kernel.errors import (
 )
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.picking import wave_pickings
-from shared.warehouse.picking.models import StoredPicking
+from shared.warehouse.picking.models import StoredPicking, picking_code
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.waves import repository, rules
 from shared.warehouse.waves.models import StoredWave, WaveDraft, WaveRule
@@ -150,7 +150,7 @@ def _ensure_free(tx: Transaction, records: _Pickings) -> set[int]:
     named = {one.entity.wave_id for one in records if one.entity.wave_id is not None}
     found = repository.find_waves(tx.store, named)
     in_waves = [
-        f"PKG-{one.id} is in {rules.wave_code(wave)}"
+        f"{picking_code(one.id)} is in {rules.wave_code(wave)}"
         for one in records
         if (wave := _active_wave(one.entity.wave_id, found)) is not None
     ]

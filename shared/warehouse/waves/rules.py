@@ -9,7 +9,7 @@ from shared.kernel.db.collection import Record
 from shared.kernel.errors import Conflict, Problem
 from shared.kernel.validation import Checked, invalid_fields
 from shared.warehouse.picking import wave_pickings
-from shared.warehouse.picking.models import StoredPicking
+from shared.warehouse.picking.models import StoredPicking, picking_code
 from shared.warehouse.picking.wave_pickings import ENDED_STATUSES, PendingPicking
 from shared.warehouse.waves.models import (
     MAX_PICKINGS,
@@ -63,9 +63,11 @@ def picking_problems(
         if picking is None:
             yield Problem(field, f"no picking has the id {number}")
         elif whs_code is not None and picking.whs_code != whs_code:
-            yield Problem(field, f"PKG-{number} is in warehouse {picking.whs_code}, not {whs_code}")
+            yield Problem(
+                field, f"{picking_code(number)} is in warehouse {picking.whs_code}, not {whs_code}"
+            )
         elif any(document.type == "transfer_order" for document in picking.documents):
-            message = f"PKG-{number} is picked through {picking.documents[0].doc_num}"
+            message = f"{picking_code(number)} is picked through {picking.documents[0].doc_num}"
             yield Problem(field, message)
 
 
@@ -73,7 +75,7 @@ def ensure_none_ended(records: Collection[Record[StoredPicking]]) -> None:
     """Raise Conflict when a picking has ended."""
     ended = [one for one in records if one.entity.status in ENDED_STATUSES]
     if ended:
-        states = ", ".join(f"PKG-{one.id} is {one.entity.status}" for one in ended)
+        states = ", ".join(f"{picking_code(one.id)} is {one.entity.status}" for one in ended)
         message = f"{states}; a new wave takes only pickings that are pending or started."
         raise Conflict(message)
 

@@ -8,6 +8,7 @@ from decimal import Decimal, InvalidOperation
 from shared.integration.imports.files.columns import CellType, Column, FileLayout
 from shared.integration.imports.languages import Language
 from shared.kernel.db.facets import fold
+from shared.kernel.fields import plain
 from shared.kernel.spreadsheets.table import Cell
 
 _DAY_MONTH_YEAR = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})", re.ASCII)
@@ -60,7 +61,7 @@ def _comparable_text(cell: Cell, cell_type: CellType) -> str:
     text = "" if cell is None else " ".join(fold(str(cell)).split())
     if cell_type in {"decimal", "integer"}:
         try:
-            return f"{Decimal(text.replace(',', '.')).normalize():f}"
+            return plain(Decimal(text.replace(",", ".")))
         except InvalidOperation:
             return text
     match = _DAY_MONTH_YEAR.fullmatch(text) if cell_type == "date" else None
