@@ -1,17 +1,18 @@
 """`sam deploy` of the built template to the emulator, and the outputs of the stack."""
 
 import hashlib
-import json
 import subprocess
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from botocore.exceptions import ClientError
 
+from local.recovery import DIGEST_TAG, deployment_step
 from local.server import LocalRunFailed, Server
 from local.settings import (
     BUILD,
-    DATA,
     DEPLOY_LOG,
     REGION,
     ROOT,
@@ -26,8 +27,7 @@ _PARAMETERS = (
     "Architecture={} DeletionProtection=false"
     " WebhookConcurrency=5 WebhookLocalhost=true WebhookRetryDelays=0,1,1"
 )
-_DEPLOYED_DIGEST = DATA / "deployed.json"
-"""File with the digest of the deployed build; part of the emulator's state."""
+_WAIT_SECONDS = 180
 
 
 def deploy(server: Server) -> bool:
@@ -42,13 +42,12 @@ def deploy(server: Server) -> bool:
     if not (BUILD / "template.yaml").exists():
         raise LocalRunFailed("There is no build yet. Run `make build` first.")
     digest = _digest(BUILD)
-    if (
-        _stack() is not None
-        and _DEPLOYED_DIGEST.exists()
-        and json.loads(_DEPLOYED_DIGEST.read_text()) == digest
-    ):
-        return False
-    client("s3").create_bucket(Bucket=_ARTIFACT_BUCKET)
+    while (step := deployment_step(_status(), _deployed_digest(), digest)) != "deploy":
+        if step == "keep":
+            return False
+        _wait_for_end()
+    if not _artifact_bucket_exists():
+        client("s3").create_bucket(Bucket=_ARTIFACT_BUCKET)
     with DEPLOY_LOG.open("w") as log:
         done = subprocess.run(
             [
@@ -57,6 +56,7 @@ def deploy(server: Server) -> bool:
                 *("--s3-bucket", _ARTIFACT_BUCKET, "--region", REGION),
                 "--parameter-overrides",
                 _PARAMETERS.format(architecture()),
+                *("--tags", f"{DIGEST_TAG}={digest}"),
             ],
             cwd=ROOT,
             env=aws_environment(server.endpoint) | {"SAM_CLI_POLL_DELAY": "0.5"},
@@ -67,14 +67,47 @@ def deploy(server: Server) -> bool:
     if done.returncode:
         tail = "\n".join(DEPLOY_LOG.read_text().splitlines()[-25:])
         raise LocalRunFailed(f"sam deploy failed. The last 25 lines of {DEPLOY_LOG}:\n{tail}")
-    _DEPLOYED_DIGEST.write_text(json.dumps(digest))
+    if deployment_step(_status(), _deployed_digest(), digest) != "keep":
+        raise LocalRunFailed(
+            f"sam deploy ended without an error, but the stack is {_status()} and was not deployed"
+            f" from {BUILD}; see {DEPLOY_LOG}."
+        )
     return True
+
+
+def first_start_was_cut_off() -> bool:
+    """Return whether the data is that of a first start that did not complete.
+
+    The mark is a tag of the artifact bucket, so that it is saved and lost with the data.
+    """
+    return _artifact_bucket_exists() and not _artifact_bucket_tags()
+
+
+def mark_first_start_complete() -> None:
+    """Record that the demo tenants and the sample data are complete."""
+    client("s3").put_bucket_tagging(
+        Bucket=_ARTIFACT_BUCKET, Tagging={"TagSet": [{"Key": "FirstStart", "Value": "complete"}]}
+    )
+
+
+def _artifact_bucket_exists() -> bool:
+    buckets = client("s3").list_buckets()["Buckets"]
+    return _ARTIFACT_BUCKET in {bucket["Name"] for bucket in buckets}
+
+
+def _artifact_bucket_tags() -> Sequence[Any]:
+    try:
+        return client("s3").get_bucket_tagging(Bucket=_ARTIFACT_BUCKET)["TagSet"]
+    except ClientError as error:
+        if error.response["Error"]["Code"] == "NoSuchTagSet":
+            return ()
+        raise
 
 
 def outputs() -> dict[str, str]:
     """Return the outputs of the deployed stack by name."""
     stack = _stack()
-    if stack is None:
+    if stack is None or "Outputs" not in stack:
         raise LocalRunFailed(f"The stack {STACK_NAME} is not deployed; see {DEPLOY_LOG}.")
     return {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
 
@@ -107,7 +140,28 @@ def _stack() -> dict[str, Any] | None:
     except ClientError:
         return None
     stack: dict[str, Any] = answer["Stacks"][0]
-    return stack if stack["StackStatus"] in {"CREATE_COMPLETE", "UPDATE_COMPLETE"} else None
+    return stack
+
+
+def _status() -> str | None:
+    stack = _stack()
+    return stack["StackStatus"] if stack else None
+
+
+def _deployed_digest() -> str | None:
+    stack = _stack() or {}
+    return {tag["Key"]: tag["Value"] for tag in stack.get("Tags", [])}.get(DIGEST_TAG)
+
+
+def _wait_for_end() -> None:
+    """Wait until no deployment is in progress; one of a killed run ends by itself."""
+    deadline = time.monotonic() + _WAIT_SECONDS
+    while (_status() or "").endswith("_IN_PROGRESS"):
+        if time.monotonic() > deadline:
+            raise LocalRunFailed(
+                f"The stack is {_status()} for {_WAIT_SECONDS} s. Restart it: make stop run"
+            )
+        time.sleep(0.5)
 
 
 def _digest(folder: Path) -> str:

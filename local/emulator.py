@@ -1,38 +1,53 @@
 """The process of the emulator: MiniStack with the bridges of `local.bridges`, on loopback only.
 
-`local.stack` starts it. To start it manually, set MiniStack's environment variables, at least
-GATEWAY_PORT, and run `python -m local.emulator`.
+`local.stack` starts it, with MiniStack's environment variables, and finds it again by its command
+line.
 """
 
 import argparse
 import asyncio
 import os
 import resource
+from contextlib import suppress
+from pathlib import Path
 
 from hypercorn.asyncio import serve
 from hypercorn.config import Config
 from ministack.app import app
 
 from local import bridges
+from local.saved_state import SavedState
+
+
+async def _serve(config: Config, state: SavedState) -> None:
+    saving = asyncio.create_task(state.save_regularly())
+    await serve(state.noticing(app), config)
+    saving.cancel()
+    with suppress(asyncio.CancelledError):
+        await saving
 
 
 def main() -> None:
-    """Serve until SIGTERM or SIGINT, then save the state to disk."""
+    """Serve until SIGTERM or SIGINT; save the state regularly, and at the end."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.parse_args()
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--data", type=Path, required=True, help="directory of the saved state")
+    options = parser.parse_args()
     bridges.install()
+    state = SavedState(options.data)
+    state.install()
 
     # Concurrent calls open many sockets.
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
     config = Config()
-    config.bind = [f"127.0.0.1:{os.environ['GATEWAY_PORT']}"]
+    config.bind = [f"127.0.0.1:{options.port}"]
     config.keep_alive_timeout = 75
     config.loglevel = os.environ.get("LOG_LEVEL", "WARNING")
-    asyncio.run(serve(app, config))
+    asyncio.run(_serve(config, state))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Start, discovery and stop of the emulator's process."""
 
-import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -9,15 +9,27 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from datetime import datetime
 
 import httpx
 
-from local.settings import DATA, EMULATOR_LOG, PROCESS_FILE, ROOT, SCRATCH, aws_environment
+from local import processes, recovery
+from local.recovery import RunRecord
+from local.settings import (
+    BUILD,
+    DATA,
+    EMULATOR_LOG,
+    ROOT,
+    SCRATCH,
+    aws_environment,
+    state_file,
+)
 
 _START_SECONDS = 60
 _STOP_SECONDS = 30
-_MODULE = "local.emulator"
+_COMMAND = ("-m", "local.emulator", "--port")
+_PORT = re.compile(r"--port (\d+) ")
 
 
 class LocalRunFailed(Exception):
@@ -37,24 +49,16 @@ class Server:
         return f"http://127.0.0.1:{self.port}"
 
     def alive(self) -> bool:
-        """Return whether the process runs and is the emulator (process ids are reused)."""
-        with suppress(ChildProcessError):
-            os.waitpid(self.pid, os.WNOHANG)  # Reap a child that has ended.
-        command = subprocess.run(
-            ["ps", "-o", "command=", "-p", str(self.pid)],  # noqa: S607 - its path differs
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return _MODULE in command.stdout
+        """Return whether the emulator runs."""
+        return find() == self
 
 
 def find() -> Server | None:
-    """Return the running emulator of an earlier start, if there is one."""
-    if not PROCESS_FILE.exists():
-        return None
-    server = Server(**json.loads(PROCESS_FILE.read_text()))
-    return server if server.alive() else None
+    """Return the running emulator of this working tree, if there is one."""
+    for process in processes.list_processes(" ".join(_COMMAND), f"--data {DATA}"):
+        if port := _PORT.search(process.command):
+            return Server(process.pid, int(port[1]))
+    return None
 
 
 def start(port: int) -> Server:
@@ -66,6 +70,7 @@ def start(port: int) -> Server:
     _ensure_port_is_free(port)
     shutil.rmtree(SCRATCH, ignore_errors=True)
     (SCRATCH / "unpacked").mkdir(parents=True)
+    RunRecord(port).write(DATA)
     environment = aws_environment(f"http://127.0.0.1:{port}") | {
         "BIND_HOST": "127.0.0.1",
         "GATEWAY_PORT": str(port),
@@ -75,12 +80,12 @@ def start(port: int) -> Server:
         "PERSIST_STATE": "1",
         "S3_DATA_DIR": str(DATA / "s3"),
         "S3_PERSIST": "1",
-        "STATE_DIR": str(DATA / "services"),
+        "STATE_DIR": str(DATA),
         "TMPDIR": str(SCRATCH),
     }
     with EMULATOR_LOG.open("w") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", _MODULE],
+            [sys.executable, *_COMMAND, str(port), "--data", str(DATA)],
             cwd=ROOT,
             env=environment,
             stdout=log,
@@ -88,9 +93,39 @@ def start(port: int) -> Server:
             start_new_session=True,  # Ctrl-C must not reach it: `stop` ends it in order.
         )
     server = Server(process.pid, port)
-    PROCESS_FILE.write_text(json.dumps(asdict(server)))
     _wait_until_ready(server)
     return server
+
+
+def clear_after_crash() -> str | None:
+    """Remove what a killed run left behind; call it when the emulator does not run.
+
+    Returns:
+        What that run lost, in one sentence; None if it stopped in order.
+    """
+    end_leftovers()
+    saved = state_file(DATA)
+    saved_at = datetime.fromtimestamp(saved.stat().st_mtime).astimezone() if saved.exists() else None
+    lost = recovery.loss(RunRecord.read(DATA), saved_at)
+    if saved_at is None:
+        # Files of S3 without the data that refers to them.
+        shutil.rmtree(DATA, ignore_errors=True)
+    DATA.mkdir(exist_ok=True)
+    return lost
+
+
+def end_leftovers() -> None:
+    """End the function processes and the deployment of a run that was killed.
+
+    A function process notices the end of the emulator only after its current request, up to 12 s
+    later.
+    """
+    processes.kill(
+        [
+            *processes.list_processes(str(SCRATCH / "ministack-lambda-")),
+            *processes.list_processes("sam", " deploy ", f"{BUILD}/"),
+        ]
+    )
 
 
 def _ensure_port_is_free(port: int) -> None:
@@ -110,7 +145,7 @@ def _wait_until_ready(server: Server) -> None:
         time.sleep(0.1)
     stop(server)
     raise LocalRunFailed(
-        f"The emulator did not start within {_START_SECONDS} s. Its last log lines:\n{log_tail()}"
+        f"The emulator does not answer. The last lines of its log:\n{log_tail()}"
     )
 
 
@@ -120,10 +155,10 @@ def log_tail() -> str:
 
 
 def stop(server: Server) -> bool:
-    """Stop the emulator with SIGTERM, so that it saves its state.
+    """Stop the emulator with SIGTERM, so that it saves its state, and end its functions.
 
     Returns:
-        False if it had to be killed; its changes since the start are lost then.
+        False if it had to be killed; changes since the last save are lost then.
     """
     with suppress(ProcessLookupError):
         os.kill(server.pid, signal.SIGTERM)
@@ -133,5 +168,5 @@ def stop(server: Server) -> bool:
             os.kill(server.pid, signal.SIGKILL)
             break
         time.sleep(0.1)
-    PROCESS_FILE.unlink(missing_ok=True)
+    end_leftovers()
     return not running

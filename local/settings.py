@@ -9,11 +9,11 @@ STATE = ROOT / ".local"
 """Directory for all files of the local run; `make clean` removes the data."""
 
 STACK_FILE = STATE / "stack.json"
-PROCESS_FILE = STATE / "emulator.json"
+START_LOCK = STATE / "start.lock"
 EMULATOR_LOG = STATE / "emulator.log"
 DEPLOY_LOG = STATE / "deploy.log"
 DATA = STATE / "data"
-"""State of the emulator; saved when it stops, loaded when it starts."""
+"""State of the emulator; saved while it runs and when it stops, loaded when it starts."""
 
 SCRATCH = STATE / "tmp"
 BUILD = ROOT / ".aws-sam" / "build"
@@ -21,6 +21,25 @@ BUILD = ROOT / ".aws-sam" / "build"
 STACK_NAME = "stowage"
 REGION = "us-east-1"
 DEFAULT_PORT = 4566
+
+
+def state_file(data: Path) -> Path:
+    """Return the file with the saved state of all services in a data directory."""
+    return data / "state.json"
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Replace a file as a whole; after a crash it has the old content or the new one.
+
+    Only the owner can read it, because the files of the local run contain secrets.
+    """
+    partial = path.with_name(f"{path.name}.partial")
+    partial.touch(mode=0o600)
+    with partial.open("wb") as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
 
 
 def architecture() -> str:

@@ -4,6 +4,7 @@ The targets run, stop, clean and e2e of the Makefile call this module. `python -
 --help` lists the commands.
 """
 
+import fcntl
 import json
 import os
 import shutil
@@ -15,15 +16,24 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import urlsplit
 
 import click
 import httpx
 from rich.console import Console
 
 from local import deployment, sample, sample_operations, server, tenants
+from local.recovery import RunRecord
 from local.server import LocalRunFailed, Server
-from local.settings import DATA, DEFAULT_PORT, STACK_FILE, STATE, aws_environment
+from local.settings import (
+    DATA,
+    DEFAULT_PORT,
+    STACK_FILE,
+    START_LOCK,
+    STATE,
+    aws_environment,
+    state_file,
+    write_atomically,
+)
 from shared.integration.webhooks.relay import relay_missed_entries
 
 console = Console()
@@ -34,37 +44,56 @@ _PORT_HELP = f"Port on 127.0.0.1.  [default: that of the last run, or {DEFAULT_P
 def _start_stack(port: int | None) -> Server:
     """Start the emulator unless it runs, deploy, create tenants, load data, write stack.json."""
     STATE.mkdir(exist_ok=True)
-    DATA.mkdir(exist_ok=True)
-    running = server.find()
-    if running is not None:
-        _deploy_and_provision(running)
+    with _only_start():
+        found = server.find()
+        running = found or _start_emulator(_choose_port(port))
+        os.environ.update(aws_environment(running.endpoint))
+        if deployment.first_start_was_cut_off():
+            console.print("[yellow]The first start was cut off: starting again without data.[/]")
+            server.stop(running)
+            shutil.rmtree(DATA)
+            found = None
+            running = _start_emulator(running.port)
+        try:
+            _deploy_and_provision(running)
+        except BaseException:
+            if not found:
+                console.print("The start failed: stopping the emulator.")
+                server.stop(running)
+            raise
         return running
+
+
+def _start_emulator(port: int) -> Server:
+    if lost := server.clear_after_crash():
+        console.print(f"[yellow]{lost}[/]", soft_wrap=True)
     with _step("Starting the emulator"):
-        running = server.start(_choose_port(port))
-    try:
-        _deploy_and_provision(running)
-    except BaseException:
-        console.print("The start failed: stopping the emulator.")
-        server.stop(running)
-        raise
-    return running
+        return server.start(port)
+
+
+@contextmanager
+def _only_start() -> Iterator[None]:
+    """Refuse a second start at the same time; the lock ends with the process that holds it."""
+    with START_LOCK.open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise LocalRunFailed("Another `make run` is starting the stack. Wait for it.") from error
+        yield
 
 
 def _choose_port(wanted: int | None) -> int:
     """Return the port; existing data keeps its port, because the URLs of its queues contain it."""
-    known = (
-        urlsplit(_read_stack_file().get("endpoint_url", "")).port if any(DATA.iterdir()) else None
-    )
-    if known and wanted not in {None, known}:
+    last = RunRecord.read(DATA)
+    if last and state_file(DATA).exists() and wanted not in {None, last.port}:
         raise LocalRunFailed(
-            f"The data of the local stack was created with port {known}. Run `make run"
-            f" PORT={known}`, or remove the data with `make clean`."
+            f"The data of the local stack was created with port {last.port}. Run `make run"
+            f" PORT={last.port}`, or remove the data with `make clean`."
         )
-    return wanted or known or DEFAULT_PORT
+    return wanted or (last.port if last else DEFAULT_PORT)
 
 
 def _deploy_and_provision(running: Server) -> None:
-    os.environ.update(aws_environment(running.endpoint))
     with _step("Deploying the template"):
         deployment.deploy(running)
     os.environ.update(deployment.operator_environment())
@@ -87,6 +116,7 @@ def _deploy_and_provision(running: Server) -> None:
         sample.load(base_url, token)
     with _step("Creating receipts, pickings and other work of acme"):
         sample_operations.run(base_url, token)
+    deployment.mark_first_start_complete()
 
 
 @contextmanager
@@ -118,8 +148,7 @@ def _read_stack_file() -> dict[str, Any]:
 
 
 def _write_stack_file(stack: dict[str, Any]) -> None:
-    STACK_FILE.touch(mode=0o600)  # It contains secrets of the local stack.
-    STACK_FILE.write_text(json.dumps(stack, indent=2) + "\n")
+    write_atomically(STACK_FILE, json.dumps(stack, indent=2) + "\n")
 
 
 def _print_summary() -> None:
@@ -144,11 +173,12 @@ def _print_summary() -> None:
 def _stop_stack() -> bool:
     running = server.find()
     if running is None:
+        server.end_leftovers()
         return False
     with _step("Stopping the stack"):
         in_order = server.stop(running)
     if not in_order:
-        console.print("[red]The emulator had to be killed: changes since its start are lost.[/]")
+        console.print("[red]The emulator had to be killed: its last changes are lost.[/]")
     return True
 
 
@@ -177,7 +207,10 @@ def start(*, detach: bool, port: int | None) -> None:
     except KeyboardInterrupt:
         _stop_stack()
         return
-    raise LocalRunFailed(f"The emulator ended unexpectedly. Its last lines:\n{server.log_tail()}")
+    raise LocalRunFailed(
+        "The emulator ended unexpectedly. Start it again with `make run`, which restores its data."
+        f" The last lines of its log:\n{server.log_tail()}"
+    )
 
 
 @main.command()

@@ -4,14 +4,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from operations.api_clients import create_client, create_mobile_client, list_clients
+from operations.api_clients import (
+    create_client,
+    create_mobile_client,
+    list_clients,
+    revoke_client,
+)
 from operations.provisioning import create_tenant, set_address, set_shared_address, set_state
 from operations.tenant_changes import show_tenant
 from shared.identity.auth.scopes import PERMISSIONS
 from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import MODULES, PlanName, State, Tenant
-from shared.identity.users import roles
+from shared.identity.users import passwords, repository, roles
 from shared.identity.users import service as users
 from shared.identity.users.models import PasswordReset, RoleCreate, UserCreate
 from shared.kernel.db.unit_of_work import run_transaction
@@ -43,6 +48,7 @@ ADMIN = "admin"
 """Name of the user with all permissions in every demo tenant."""
 
 _ADMINISTRATOR = RoleCreate(name="Administrator", permissions=list(PERMISSIONS))
+_CLIENT_NAME = "Local run"
 _MOBILE_CLIENT_NAME = "Scanners of the local run"
 
 
@@ -84,10 +90,14 @@ def _provision_tenant(
 
 def _ensure_client(slug: str, previous: Mapping[str, Any]) -> dict[str, str]:
     credentials = {name: str(previous.get(name, "")) for name in ("client_id", "client_secret")}
-    working = {client.client_id for client in list_clients(slug) if client.active}
-    if credentials["client_id"] in working:
+    working = [client for client in list_clients(slug) if client.active]
+    if any(client.client_id == credentials["client_id"] for client in working):
         return credentials
-    return create_client(slug, "Local run")._asdict()
+    for client in working:
+        # Nobody knows the secret of a run that was killed; the plan limits the number of clients.
+        if client.name == _CLIENT_NAME:
+            revoke_client(client.client_id)
+    return create_client(slug, _CLIENT_NAME)._asdict()
 
 
 def _ensure_mobile_client(slug: str) -> str:
@@ -98,18 +108,21 @@ def _ensure_mobile_client(slug: str) -> str:
 
 
 def _ensure_admin(slug: str, previous: Mapping[str, Any]) -> dict[str, str]:
-    """Create the administrator if missing; set a new password if `previous` contains none."""
-    store, password = operator_store(slug), previous.get("password")
-    try:
-        number = users.get_user_by_name(store, ADMIN).id
-    except NotFound:
-        password = _create_admin(slug)
-    else:
-        if not password:
-            _, password = run_transaction(
-                store, lambda tx: users.reset_password(tx, number, PasswordReset())
-            )
-    return {"username": f"{ADMIN}@{slug}", "password": str(password)}
+    """Create the administrator if missing; set a new password unless the one of `previous` works.
+
+    After a crash the saved data and `previous` may be of different runs.
+    """
+    store, password = operator_store(slug), str(previous.get("password", ""))
+    account = repository.find_account(store, ADMIN)
+    if account is None:
+        password = str(_create_admin(slug))
+    elif not passwords.verify(password, account.login.password):
+        number = account.record.id
+        _, new = run_transaction(
+            store, lambda tx: users.reset_password(tx, number, PasswordReset())
+        )
+        password = str(new)
+    return {"username": f"{ADMIN}@{slug}", "password": password}
 
 
 def _create_admin(slug: str) -> str | None:

@@ -1,0 +1,164 @@
+"""The emulator's state on disk: saved while it runs, complete after a crash.
+
+MiniStack saves the state of each service to a file of its own, and only when it stops in order. This
+bridge saves the state of all services to one file, every few seconds while requests arrive. The
+file is replaced as a whole, so a process that is killed at any moment leaves one complete state:
+what was deployed, and the data that belongs to it. Code packages and layers are stored beside it.
+
+S3 objects are not part of the state: MiniStack writes each to disk at once.
+"""
+
+import asyncio
+import hashlib
+import json
+import logging
+import os
+import time
+import types
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ministack import app as ministack
+from ministack.core import persistence
+from ministack.services import cloudformation, cloudwatch_logs, dynamodb, lambda_svc, s3
+
+from local.recovery import RunRecord
+from local.settings import REGION, state_file, write_atomically
+
+INTERVAL = 3.0
+"""Seconds between two saves while requests arrive."""
+
+_LARGEST_SHARE = 0.05
+"""Largest share of the time that saving may take; above it, saves are less frequent."""
+
+_BLOB_BYTES = 4096
+"""Binary values of this size or more are stored in files of their own."""
+
+_logger = logging.getLogger(__name__)
+
+type AsgiApp = Callable[..., Any]
+
+
+class SavedState:
+    """The state of the emulator and its files in the data directory."""
+
+    def __init__(self, data: Path) -> None:
+        self._data = data
+        self._path = state_file(data)
+        self._blobs = data / "blobs"
+        self._changed = False
+
+    def install(self) -> None:
+        """Load the state from the file when the emulator starts; save it there when it stops."""
+        saved = self._load()
+        _name_region_of_buckets()
+        ministack.load_state = saved.get
+        ministack.save_all = lambda _: self._end()
+        # The blobs of this module replace the ones of MiniStack.
+        lambda_svc._externalize_code_zip = lambda *_: None
+        lambda_svc._prune_orphan_code_blobs = lambda *_: None
+
+    def noticing(self, app: AsgiApp) -> AsgiApp:
+        """Return `app`; a request to it makes the next save necessary."""
+
+        async def noticing_app(scope: Mapping[str, Any], *channels: Any) -> None:
+            try:
+                await app(scope, *channels)
+            finally:
+                self._changed |= scope["type"] == "http"
+
+        return noticing_app
+
+    async def save_regularly(self) -> None:
+        """Save the state every few seconds if there were requests; never return."""
+        seconds = 0.0
+        while True:
+            await asyncio.sleep(max(INTERVAL, seconds / _LARGEST_SHARE))
+            if self._changed:
+                began = time.monotonic()
+                self._changed = False
+                try:
+                    self._changed = not self.save()
+                except Exception:
+                    # A thread changed a value meanwhile, or the disk is full: the last file stays.
+                    _logger.exception("The state was not saved; the next attempt follows")
+                    self._changed = True
+                seconds = time.monotonic() - began
+
+    def save(self) -> bool:
+        """Save the state, unless a deployment is in progress, which cannot be continued later.
+
+        Call it in the thread of the event loop: requests are then complete or have not begun.
+        """
+        if _deploying():
+            return False
+        blobs: set[str] = set()
+        with _without_copies(dynamodb), _without_copies(cloudwatch_logs):
+            states = {
+                name: state
+                for name, get_state in ministack._build_persistence_save_dict().items()
+                if (state := get_state()) is not None
+            }
+            text = json.dumps(states, default=lambda value: self._encode(value, blobs))
+        write_atomically(self._path, text)
+        for path in self._blobs.glob("*"):
+            if path.name not in blobs:
+                path.unlink()
+        return True
+
+    def _end(self) -> None:
+        if self.save():
+            record = RunRecord.read(self._data)
+            if record:
+                record.ended().write(self._data)
+
+    def _encode(self, value: Any, blobs: set[str]) -> Any:
+        if not isinstance(value, bytes | bytearray) or len(value) < _BLOB_BYTES:
+            return persistence._json_default(value)
+        name = hashlib.sha256(value).hexdigest()
+        path = self._blobs / name
+        if not path.exists():
+            self._blobs.mkdir(exist_ok=True)
+            write_atomically(path, bytes(value))
+        blobs.add(name)
+        return {"__blob__": name}
+
+    def _load(self) -> dict[str, Any]:
+        if not self._path.exists():
+            return {}
+        states: dict[str, Any] = json.loads(self._path.read_text(), object_hook=self._decode)
+        return states
+
+    def _decode(self, value: dict[str, Any]) -> Any:
+        if value.keys() == {"__blob__"}:
+            return (self._blobs / value["__blob__"]).read_bytes()
+        return persistence._json_object_hook(value)
+
+
+def _deploying() -> bool:
+    return any(
+        stack["StackStatus"].endswith("IN_PROGRESS")
+        for stack in cloudformation._stacks._data.values()
+    )
+
+
+@contextmanager
+def _without_copies(service: types.ModuleType) -> Iterator[None]:
+    """Let `get_state` of a service return its values instead of copies, which take seconds."""
+    kept = service.copy
+    service.copy = types.SimpleNamespace(deepcopy=lambda value: value, copy=kept.copy)
+    try:
+        yield
+    finally:
+        service.copy = kept
+
+
+def _name_region_of_buckets() -> None:
+    """Gap: a bucket that the saved state lacks is read from disk without its region.
+
+    Creating it again would be refused with BucketAlreadyOwnedByYou.
+    """
+    for bucket in s3._buckets._data.values():
+        bucket["region"] = bucket["region"] or REGION
