@@ -86,12 +86,16 @@ soak: $(READY) ## Run long random tests (SEED=, STEPS=10000, INTERLEAVINGS=200, 
 		tests/integration/webhooks/test_crash_soak.py $(ARGS)
 
 .PHONY: mutants
-mutants: $(READY) ## Remove each check and movement of the stock code in turn; a test must fail.
+mutants: $(READY) ## Remove each condition and staged write of the warehouse in turn; a test must fail.
 	@python -m tests.mutations $(ARGS)
 
 .PHONY: e2e
 e2e: build ## Run the end-to-end tests over HTTP against the local stack (started if needed).
 	@$(STACK) with $(PORT_OPTION) -- pytest tests/e2e $(ARGS)
+
+.PHONY: kills
+kills: build ## Kill parts of a local stack in a copy of the working tree, and start it again (PORT=4620).
+	@$(if $(PORT),PORT=$(PORT)) pytest -n0 tests/kills $(ARGS)
 
 .PHONY: check
 check: $(READY) ## Check format, lint, types, template, generated files and layers.
@@ -132,6 +136,7 @@ $(SOURCE_LIST): FORCE
 	@echo $(SOURCES) | cmp -s - $@ || echo $(SOURCES) >$@
 
 .aws-sam/build.stamp: $(READY) $(BUILT_FROM)
+	@rm -f $@
 	@echo "Building with sam (log: .aws-sam/build.log)"
 	@sam build --parameter-overrides Architecture=$(HOST_ARCH) >.aws-sam/build.log 2>&1 || \
 		{ cat .aws-sam/build.log; exit 1; }

@@ -97,11 +97,13 @@ def _artifact_bucket_exists() -> bool:
 
 def _artifact_bucket_tags() -> Sequence[Any]:
     try:
-        return client("s3").get_bucket_tagging(Bucket=_ARTIFACT_BUCKET)["TagSet"]
+        answer = client("s3").get_bucket_tagging(Bucket=_ARTIFACT_BUCKET)
     except ClientError as error:
         if error.response["Error"]["Code"] == "NoSuchTagSet":
             return ()
         raise
+    tags: Sequence[Any] = answer["TagSet"]
+    return tags
 
 
 def outputs() -> dict[str, str]:

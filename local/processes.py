@@ -1,7 +1,7 @@
 """The processes of this machine, found by their command lines.
 
-A process is recognized by the paths of this working tree in its command line. Files with process ids
-would be missing or wrong after a crash, and process ids are reused.
+A process is recognized by the paths of this working tree in its command line. Files with process
+ids would be missing or wrong after a crash, and process ids are reused.
 """
 
 import os

@@ -1,9 +1,10 @@
 """The emulator's state on disk: saved while it runs, complete after a crash.
 
-MiniStack saves the state of each service to a file of its own, and only when it stops in order. This
-bridge saves the state of all services to one file, every few seconds while requests arrive. The
-file is replaced as a whole, so a process that is killed at any moment leaves one complete state:
-what was deployed, and the data that belongs to it. Code packages and layers are stored beside it.
+MiniStack saves the state of each service to a file of its own, and only when it stops in order.
+This bridge saves the state of all services to one file, every few seconds while requests arrive.
+The file is replaced as a whole, so a process that is killed at any moment leaves one complete
+state: what was deployed, and the data that belongs to it. Code packages and layers are stored
+beside it.
 
 S3 objects are not part of the state: MiniStack writes each to disk at once.
 """
@@ -12,7 +13,6 @@ import asyncio
 import hashlib
 import json
 import logging
-import os
 import time
 import types
 from collections.abc import Callable, Iterator, Mapping
@@ -145,7 +145,7 @@ def _deploying() -> bool:
 
 
 @contextmanager
-def _without_copies(service: types.ModuleType) -> Iterator[None]:
+def _without_copies(service: Any) -> Iterator[None]:
     """Let `get_state` of a service return its values instead of copies, which take seconds."""
     kept = service.copy
     service.copy = types.SimpleNamespace(deepcopy=lambda value: value, copy=kept.copy)

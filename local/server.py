@@ -105,7 +105,9 @@ def clear_after_crash() -> str | None:
     """
     end_leftovers()
     saved = state_file(DATA)
-    saved_at = datetime.fromtimestamp(saved.stat().st_mtime).astimezone() if saved.exists() else None
+    saved_at = (
+        datetime.fromtimestamp(saved.stat().st_mtime).astimezone() if saved.exists() else None
+    )
     lost = recovery.loss(RunRecord.read(DATA), saved_at)
     if saved_at is None:
         # Files of S3 without the data that refers to them.
@@ -144,9 +146,7 @@ def _wait_until_ready(server: Server) -> None:
                 return
         time.sleep(0.1)
     stop(server)
-    raise LocalRunFailed(
-        f"The emulator does not answer. The last lines of its log:\n{log_tail()}"
-    )
+    raise LocalRunFailed(f"The emulator does not answer. The last lines of its log:\n{log_tail()}")
 
 
 def log_tail() -> str:

@@ -78,7 +78,9 @@ def _only_start() -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise LocalRunFailed("Another `make run` is starting the stack. Wait for it.") from error
+            raise LocalRunFailed(
+                "Another `make run` is starting the stack. Wait for it."
+            ) from error
         yield
 
 

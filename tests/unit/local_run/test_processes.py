@@ -16,7 +16,9 @@ _SLEEP = "import time; time.sleep(60)"
 @pytest.fixture
 def child(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A process whose command line contains the path of the test."""
-    with subprocess.Popen([sys.executable, "-c", _SLEEP, str(tmp_path)]) as process:
+    with subprocess.Popen(  # noqa: S603 - a program of this test
+        [sys.executable, "-c", _SLEEP, str(tmp_path)]
+    ) as process:
         yield process
         process.kill()
 
