@@ -1,174 +1,325 @@
-"""Run the tests against each mutant of the stock code; some test must fail for each.
+"""Run tests against each mutant of the warehouse; some test must fail for each.
 
-Prints each mutant with the test that killed it, and exits with status 1 when a mutant survives.
-`python -m tests.mutations TEXT …` tests only the mutants whose names contain one of the texts.
+Only tests that execute the changed lines run, those that failed for a similar mutant first, and the
+first failure ends the run of a mutant. One process imports everything and collects the tests; each
+mutant is tested in a fork of it. Results are kept in .local/mutants/results.jsonl under the digest
+of the mutant and of its tests, so that an interrupted run continues.
+
+Prints each mutant with the test that killed it, and exits with status 1 when one survives that
+`tests/mutations/explained.py` does not explain.
+
+  python -m tests.mutations                   all mutants
+  python -m tests.mutations --sample 10       a random tenth (with --seed: the same again)
+  python -m tests.mutations TEXT …            mutants whose names contain one of the texts
 """
 
-import gc
+import argparse
+import hashlib
 import importlib
+import json
 import os
+import random
+import resource
+import select
 import signal
+import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from multiprocessing import get_context
-from pathlib import Path
-from typing import NoReturn
+import traceback
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any
 
 import pytest
+from _pytest.config import _prepareconfig
+from _pytest.main import Session
+from _pytest.runner import runtestprotocol
 
-from tests.mutations.mutants import Mutant, finder, mutants
+from tests.mutations.applying import apply
+from tests.mutations.explained import EXPLAINED
+from tests.mutations.mutants import ROOT, Mutant, mutants
+from tests.mutations.recording import STATE, recorded
 
-_CONDITIONS = "integration/stock/test_conditions.py"
-_PICKING = "integration/picking/test_picking.py"
-_RETIREMENTS = (
-    "integration/documents/test_deleted_products.py",
-    "integration/test_concurrent_requests.py",
-    "integration/warehouses/test_pick_faces.py",
-    "integration/warehouses/test_pick_face_races.py",
-    "integration/warehouses/test_races.py",
-    "integration/documents/test_close_and_list.py",
-)
-_FIRST_TESTS = {
-    "shared/kernel/db/collection.py": (_CONDITIONS,),
-    "shared/kernel/db/counters.py": _RETIREMENTS,
-    "shared/warehouse/references.py": _RETIREMENTS,
-    "shared/warehouse/stock/rules.py": ("unit/stock/test_rules.py",),
-    "shared/warehouse/receiving/service.py": ("integration/receiving/test_receiving.py",),
-    "shared/warehouse/receiving/undo_receipt.py": ("integration/receiving/test_undo_receipt.py",),
-    "shared/warehouse/transfers/service.py": ("integration/transfers/test_transfers.py",),
-    "shared/warehouse/transfer_orders/transit.py": (
-        "integration/transfer_orders/test_life_cycle.py",
-    ),
-    "shared/warehouse/picking/allocation.py": (_PICKING,),
-    "shared/warehouse/picking/dispatch.py": (_PICKING,),
-    "shared/warehouse/picking/picks.py": (_PICKING,),
-    "shared/warehouse/picking/undo_picking.py": (_PICKING,),
+_RESULTS = STATE / "results.jsonl"
+_CPU_SECONDS = 60
+"""CPU time of all tests of one mutant; what survives it is not killed by the tests chosen first."""
+_LOOP_SECONDS = 60
+"""More CPU time that one test may use, before it counts as an endless loop."""
+_WALL_SECONDS = 900
+"""Time after which a process that waits for something is killed."""
+_KILLERS = {
+    "shared/kernel/db/collection.py": "integration/stock/test_conditions.py",
+    "shared/kernel/db/counters.py": "integration/test_concurrent_requests.py",
+    "shared/warehouse/references.py": "integration/test_concurrent_requests.py",
 }
-"""Source → the tests that run first."""
-_ALL_TESTS = (
-    "integration/stock/test_adjustments.py",
-    _PICKING,
-    "integration/stock/test_interleavings.py",
-    _CONDITIONS,
-    "integration/stock/test_stateful.py",
-)
-"""All tests, the fastest first."""
-_PRELOADED = (
-    "boto3", "hypothesis.stateful", "moto", "moto.dynamodb.models", "moto.kms.models",
-    "aws_lambda_powertools", "pydantic", "simplejson",
-)  # fmt: skip
-"""Modules that every run imports and no mutant changes."""
-_TIMEOUT_SECONDS = 300
-"""Seconds after which a run is stopped; its mutant counts as survived."""
-_FEWER_RUNS = {"SOAK_INTERLEAVINGS": "8", "SOAK_STEPS": "100"}
-"""Fewer random runs."""
-
-
-@dataclass(slots=True, eq=False)
-class _FirstFailure:
-    """Records the first test that failed."""
-
-    name: str | None = None
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.failed and self.name is None:
-            self.name = report.nodeid.removeprefix("tests/")
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if report.failed and self.name is None:
-            self.name = f"{report.nodeid} (cannot be collected)"
+"""Source → tests of its conditions, which other tests reach as well but do not examine."""
+_FIRST_TEST = "tests/integration/stock/test_adjustments.py::test_count_creates_stock"
+_LOOP = "an endless loop in "
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The result of a mutant; `killer` is None when it survived."""
+    """The result of a mutant."""
 
+    key: str
     mutant: str
     killer: str | None
-    seconds: float = field(compare=False)
+    """The test that failed; None if the mutant survived."""
+    tests: int
+    """Number of tests that ran."""
+    of: int
+    """Number of tests that execute the changed lines."""
+    seconds: float
+    """CPU time."""
 
 
-def _run_mutant(mutant: Mutant) -> Verdict:
-    """Run the tests with a mutant instead of its source, in a separate process."""
-    sys.meta_path.insert(0, finder(mutant))
-    files = [*_FIRST_TESTS.get(mutant.path, ()), *_ALL_TESTS]
-    return _run(str(mutant), list(dict.fromkeys(files)))
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A mutant and the tests that execute its lines, those that may kill it first."""
+
+    key: str
+    mutant: Mutant
+    tests: Sequence[str]
 
 
-def _run_unchanged(files: list[str]) -> Verdict:
-    """Run the tests on the unchanged code, where they must pass."""
-    return _run("the unchanged code", files)
+class Tests:
+    """The recorded tests, and which of them to run for a mutant."""
+
+    def __init__(self, lines: Mapping[str, Mapping[str, Any]]) -> None:
+        self._lines = lines
+        self._killers = dict[str, Counter[str]]()
+
+    def task(self, mutant: Mutant) -> Task:
+        """Return the tests of a mutant in their order."""
+        changed = range(mutant.first_line, mutant.last_line + 1)
+        chosen = [
+            name
+            for name, test in self._lines.items()
+            if not set(changed).isdisjoint(test["lines"].get(mutant.path, ()))
+        ]
+        total = hashlib.sha256(f"{mutant}\n{mutant.source}".encode())
+        for path in sorted({name.split("::")[0] for name in chosen}):
+            total.update(_file_digest(path))
+        return Task(total.hexdigest(), mutant, self.ordered(mutant, chosen))
+
+    def ordered(self, mutant: Mutant, chosen: Sequence[str]) -> list[str]:
+        """Sort tests: those that killed a similar mutant, those of the subject, the fastest."""
+        similar = self._killers.get(f"{mutant.path} {mutant.function}", Counter())
+        same_source = self._killers.get(mutant.path, Counter())
+        subject = f"/{mutant.path.split('/')[2].removesuffix('.py')}/"
+        known = _KILLERS.get(mutant.path)
+
+        def rank(name: str) -> tuple[float, ...]:
+            return (
+                -similar[name],
+                -same_source[name],
+                not (known and known in name),
+                subject not in name,
+                self._lines[name]["seconds"],
+            )
+
+        return sorted(chosen, key=rank)
+
+    def note(self, mutant: Mutant, killer: str) -> None:
+        """Note the test that killed a mutant: it may kill similar ones."""
+        for place in (f"{mutant.path} {mutant.function}", mutant.path):
+            self._killers.setdefault(place, Counter())[killer] += 1
 
 
-def _run(name: str, files: list[str]) -> Verdict:
-    began = time.monotonic()
-    failure = _FirstFailure()
-    signal.signal(signal.SIGALRM, _raise_time_up)
-    signal.alarm(_TIMEOUT_SECONDS)
-    os.environ.update(_FEWER_RUNS)
-    arguments = ["-x", "-q", "-n0", "--assert=plain", *(f"tests/{name}" for name in files)]
-    try:
-        with _discarded_output():
-            code = pytest.main(arguments, [failure])
-    except _TimeUpError:
-        code = 1
-    seconds = time.monotonic() - began
-    if seconds >= _TIMEOUT_SECONDS:
-        return Verdict(name, None, seconds)
-    if code not in {0, 1, 2}:
-        message = f"pytest exited with {code}; the tests of {name} did not run"
-        raise RuntimeError(message)
-    return Verdict(name, failure.name, seconds)
+@cache
+def _file_digest(path: str) -> bytes:
+    return hashlib.sha256((ROOT / path).read_bytes()).digest()
 
 
-class _TimeUpError(BaseException):
-    """Stops a run that takes too long; no code under test may catch it."""
+# -- one mutant, in a process of its own ---------------------------------------------------------
 
 
-def _raise_time_up(*_: object) -> NoReturn:
-    raise _TimeUpError
+def _test_mutant(task: Task, items: Mapping[str, pytest.Item], out: int) -> None:
+    """Run the tests of a mutant until one fails; write each name, and the verdict, to `out`."""
+    began = time.process_time()
+    resource.setrlimit(resource.RLIMIT_CPU, (_CPU_SECONDS + _LOOP_SECONDS,) * 2)
+    apply(task.mutant)
+    chosen = [items[name] for name in task.tests if name in items]
+    for number, item in enumerate(chosen):
+        if time.process_time() - began > _CPU_SECONDS:
+            break
+        os.write(out, f"{number} {item.nodeid}\n".encode())
+        following = chosen[number + 1] if number + 1 < len(chosen) else None
+        reports = runtestprotocol(item, log=False, nextitem=following)
+        if any(report.failed for report in reports):
+            os.write(out, b"failed\n")
+            return
+    os.write(out, b"survived\n")
 
 
-@contextmanager
-def _discarded_output() -> Iterator[None]:
-    """Discard the output of a test run."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    kept = os.dup(1), os.dup(2)
-    os.dup2(nowhere, 1)
-    os.dup2(nowhere, 2)
-    try:
-        yield
-    finally:
-        os.dup2(kept[0], 1)
-        os.dup2(kept[1], 2)
+@dataclass(slots=True)
+class _Run:
+    """A process that tests a mutant."""
+
+    task: Task
+    pid: int
+    out: int
+    began: float
+    text: bytes = b""
+
+    @classmethod
+    def begin(cls, task: Task, items: Mapping[str, pytest.Item]) -> "_Run":
+        """Fork a process for a mutant."""
+        out, end = os.pipe()
+        if pid := os.fork():
+            os.close(end)
+            return cls(task, pid, out, time.monotonic())
+        os.close(out)
+        status = 0
+        try:
+            with open(os.devnull, "w") as nowhere:  # noqa: PTH123
+                os.dup2(nowhere.fileno(), 1)
+                with redirect_stdout(nowhere), redirect_stderr(nowhere):
+                    _test_mutant(task, items, end)
+        except BaseException:  # noqa: BLE001 - reported by the status
+            os.write(2, f"{task.mutant}\n{traceback.format_exc()}".encode())
+            status = 1
+        finally:
+            os._exit(status)
+
+    def verdict(self) -> Verdict:
+        """Return the result of the process, which has ended."""
+        _, status, usage = os.wait4(self.pid, 0)
+        lines = self.text.decode().splitlines()
+        names = [line.split(" ", 1)[1] for line in lines if line[:1].isdigit()]
+        killer = None
+        if os.WIFSIGNALED(status):
+            killer = f"{_LOOP}{names[-1] if names else 'the import'}"
+        elif os.WEXITSTATUS(status):
+            raise RuntimeError(f"{self.task.mutant} could not be tested")
+        elif lines[-1] == "failed":
+            killer = names[-1]
+        seconds = round(usage.ru_utime + usage.ru_stime, 1)
+        task = self.task
+        return Verdict(task.key, str(task.mutant), killer, len(names), len(task.tests), seconds)
 
 
-def main(wanted: list[str]) -> int:
+def _run_all(
+    found: Sequence[Mutant], tests: Tests, items: Mapping[str, pytest.Item], done: set[str]
+) -> Iterator[Verdict]:
+    """Test mutants, one process for each processor; skip those with a result."""
+    waiting = [task for mutant in found if (task := tests.task(mutant)).key not in done]
+    waiting.reverse()
+    running: list[_Run] = []
+    by_name = {str(mutant): mutant for mutant in found}
+    while waiting or running:
+        while waiting and len(running) < (os.cpu_count() or 1):
+            task = waiting.pop()
+            ordered = tests.ordered(task.mutant, task.tests)
+            running.append(_Run.begin(Task(task.key, task.mutant, ordered), items))
+        ready, _, _ = select.select([run.out for run in running], [], [], 5)
+        for run in list(running):
+            if time.monotonic() - run.began > _WALL_SECONDS:
+                os.kill(run.pid, signal.SIGKILL)
+            if run.out in ready:
+                text = os.read(run.out, 65_536)
+                run.text += text
+                if not text:
+                    os.close(run.out)
+                    running.remove(run)
+                    verdict = run.verdict()
+                    if verdict.killer and not verdict.killer.startswith(_LOOP):
+                        tests.note(by_name[verdict.mutant], verdict.killer)
+                    yield verdict
+
+
+# -- all mutants ---------------------------------------------------------------------------------
+
+
+def _collect(names: Sequence[str]) -> dict[str, pytest.Item]:
+    """Import and collect tests in this process."""
+    files = sorted({name.split("::")[0] for name in names})
+    config = _prepareconfig(["-qq", "-n0", "--assert=plain", *files])
+    config._do_configure()
+    session = Session.from_config(config)
+    config.hook.pytest_sessionstart(session=session)
+    config.hook.pytest_collection(session=session)
+    items = {item.nodeid: item for item in session.items}
+    # What a test imports and sets up once for each process is done once for all mutants.
+    for path in ROOT.glob("functions/*/app.py"):
+        importlib.import_module(f"functions.{path.parent.name}.app")
+    runtestprotocol(items[_FIRST_TEST], log=False, nextitem=None)
+    return items
+
+
+def _record() -> Mapping[str, Mapping[str, Any]]:
+    lines = recorded()
+    if lines is None:
+        print("Recording which tests execute which lines: one run of all tests", flush=True)
+        command = ["pytest", "-q", "-p", "tests.mutations.recording"]
+        done = subprocess.run(command, cwd=ROOT, check=False)  # noqa: S603
+        lines = recorded()
+        if done.returncode or lines is None:
+            sys.exit("The tests fail on the unchanged code; mutants would show nothing.")
+    return lines
+
+
+def _known() -> dict[str, Verdict]:
+    if not _RESULTS.exists():
+        return {}
+    rows = [json.loads(line) for line in _RESULTS.read_text().splitlines() if line.endswith("}")]
+    return {row["key"]: Verdict(**row) for row in rows}
+
+
+def main(arguments: Sequence[str]) -> int:
     """Test the mutants; return the exit status."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("texts", nargs="*", help="test only mutants whose names contain one")
+    parser.add_argument("--sample", type=int, default=100, help="percent of the mutants")
+    parser.add_argument("--seed", type=int, default=random.randrange(10**6))  # noqa: S311
+    options = parser.parse_args(arguments)
+    os.chdir(ROOT)
     found = [
-        mutant for mutant in mutants() if not wanted or any(text in str(mutant) for text in wanted)
+        mutant
+        for mutant in mutants()
+        if not options.texts or any(text in str(mutant) for text in options.texts)
     ]
-    for name in _PRELOADED:
-        importlib.import_module(name)
-    assert "shared" not in sys.modules, "each mutant is imported by its own process"
-    gc.freeze()
-    os.chdir(Path(__file__).parents[2])
-    test_files = sorted({name for names in (*_FIRST_TESTS.values(), _ALL_TESTS) for name in names})
-    survivors = 0
-    with get_context("fork").Pool(os.cpu_count(), maxtasksperchild=1) as pool:
-        for verdict in pool.imap(_run_unchanged, [test_files[::2], test_files[1::2]]):
-            if verdict.killer:
-                print(f"{verdict.killer} fails on the unchanged code")
-                return 1
-        for verdict in pool.imap(_run_mutant, found, chunksize=1):
-            survivors += verdict.killer is None
-            killer = verdict.killer or "*** SURVIVED ***"
-            print(f"{verdict.mutant:<90} {killer}  [{verdict.seconds:.0f} s]", flush=True)
-    print(f"{len(found)} mutations, {survivors} survived")
-    return 1 if survivors else 0
+    if options.sample < 100:
+        print(f"A sample of {options.sample} percent; repeat it with --seed {options.seed}")
+        chosen = random.Random(options.seed)  # noqa: S311
+        found = chosen.sample(found, max(1, len(found) * options.sample // 100))
+    lines = _record()
+    known = _known()
+    tests = Tests(lines)
+    began = time.monotonic()
+    items = _collect(list(lines))
+    tasks = {tests.task(mutant).key for mutant in found}
+    earlier = [verdict for key, verdict in known.items() if key in tasks]
+    print(f"{len(found)} mutants, {len(earlier)} of them with a result of an earlier run")
+    verdicts = [_shown(verdict) for verdict in earlier]
+    STATE.mkdir(parents=True, exist_ok=True)
+    with _RESULTS.open("a") as results:
+        for verdict in _run_all(found, tests, items, set(known)):
+            results.write(json.dumps(asdict(verdict)) + "\n")
+            results.flush()
+            verdicts.append(_shown(verdict))
+    survivors = [each for each in verdicts if not each.killer]
+    unexplained = [each for each in survivors if each.mutant not in EXPLAINED]
+    print(
+        f"{len(verdicts)} mutants in {time.monotonic() - began:.0f} s,"
+        f" {sum(each.seconds for each in verdicts) / max(1, len(verdicts)):.1f} s of CPU time each:"
+        f" {len(verdicts) - len(survivors)} killed, {len(survivors) - len(unexplained)} explained,"
+        f" {len(unexplained)} survived"
+    )
+    for verdict in unexplained:
+        print(f"SURVIVED {verdict.mutant} ({verdict.tests} of {verdict.of} tests ran)")
+    return 1 if unexplained else 0
+
+
+def _shown(verdict: Verdict) -> Verdict:
+    result = verdict.killer or EXPLAINED.get(verdict.mutant) or "*** SURVIVED ***"
+    print(f"{verdict.mutant}\n    {result}  [{verdict.seconds:.1f} s]", flush=True)
+    return verdict
 
 
 if __name__ == "__main__":

@@ -1,61 +1,40 @@
-"""The mutants of the stock code: each is one source file with one part removed.
+"""The mutants of the warehouse: each is one source file with one part removed.
 
 They are derived from the sources, so that new code is mutated as well:
 
-- every condition of a write; for entities, separately for each kind related to stock;
-- every statement that stages a write, changes the book or adds a fence;
-- every refusal (`raise`), and every field of a row or level that a change replaces.
+- every condition of a write; for entities, separately for each kind of the warehouse;
+- every statement that only stages a write, moves stock, raises an event or adds a fence;
+- in the rules and the ledger of stock, every refusal (`raise`), and every field of a row or level
+  that a change replaces.
 """
 
 import ast
 import copy
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
-from importlib.util import spec_from_loader
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
-from types import ModuleType
 
-_ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[2]
 
 _KINDS = (
     "stock", "level", "level_total", "movement", "receipt", "picking", "transfer",
-    "transfer_order", "entry", "exit",
+    "transfer_order", "entry", "exit", "wave",
 )  # fmt: skip
-"""Kinds of entities that the stock code writes."""
+"""Kinds of entities that the work in the warehouse writes."""
 
-_STAGING = (
-    "tx.put", "tx.insert", "tx.delete", "tx.update", "tx.add_to_set", "tx.fence",
-    "marking.update", "marking.invalidate_fences", "marking.commit", "raise_record_event",
-    "self._post_row", "self._post_level", "self._post_total", "self._post_movements",
-    "references.change_stock_count", "STOCK.insert", "STOCK.replace", "LEVELS.insert",
-    "LEVELS.replace", "TOTALS.insert", "TOTALS.replace", "MOVEMENTS.insert", "self._write",
-    "self.movements.append", "ledger.post", "ledger.changes.move",
-    "ledger.changes.allocate", "ledger.changes.release", "self.movement_ids.append",
-)  # fmt: skip
-"""Calls that are removed one by one."""
+_WRITERS = frozenset({"tx", "ledger", "marking", "changes"})
+"""Names of what stages writes. A statement that calls one, or passes one on, is removed."""
 
-_SOURCES = (
-    "shared/warehouse/stock/ledger.py",
-    "shared/warehouse/stock/rules.py",
-    "shared/warehouse/stock/adjustments.py",
-    "shared/warehouse/references.py",
-    "shared/warehouse/picking/allocation.py",
-    "shared/warehouse/picking/dispatch.py",
-    "shared/warehouse/picking/picks.py",
-    "shared/warehouse/picking/undo_picking.py",
-    "shared/warehouse/receiving/undo_receipt.py",
-    "shared/warehouse/receiving/service.py",
-    "shared/warehouse/transfers/service.py",
-    "shared/warehouse/transfer_orders/transit.py",
+_STEPS_OF_THE_LEDGER = frozenset(
+    {"_post_row", "_post_level", "_post_total", "_post_movements", "_write", "append"}
 )
-_SOURCES_WITH_REFUSALS = (
-    "shared/warehouse/stock/ledger.py",
-    "shared/warehouse/stock/rules.py",
-    "shared/warehouse/references.py",
-)
-"""Sources in which refusals and replaced fields are mutated as well."""
+"""Methods that the ledger calls on itself or on its lists."""
+
+_COLLECTION = "shared/kernel/db/collection.py"
+_LEDGER = ("shared/warehouse/stock/ledger.py", "shared/warehouse/stock/rules.py")
+_WITH_REFUSALS = (*_LEDGER, "shared/warehouse/references.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,42 +42,84 @@ class Mutant:
     """One source file with one part removed."""
 
     path: str
-    line: int
+    first_line: int
+    last_line: int
     description: str
     source: str
+    number: int = 1
+    """Counts mutants of one function with the same description."""
 
     @property
-    def module(self) -> str:
-        """The dotted name of the module."""
-        return self.path.removesuffix(".py").replace("/", ".")
+    def function(self) -> str:
+        """The qualified name of the outermost function that the mutant changes."""
+        return function_at(self.path, self.first_line)
 
     def __str__(self) -> str:
-        return f"{self.path.removeprefix('shared/')}:{self.line} {self.description}"
+        again = f" ({self.number})" if self.number > 1 else ""
+        return f"{self.path.removeprefix('shared/')} {self.function}: {self.description}{again}"
+
+
+def sources() -> list[str]:
+    """Return the files that are mutated."""
+    folders = ("shared/warehouse", "shared/kernel/db", "shared/kernel/events")
+    found = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    return [*sorted(str(path.relative_to(ROOT)) for path in found), "shared/http/idempotency.py"]
 
 
 def mutants() -> Iterator[Mutant]:
-    """Yield every mutant, source by source."""
-    sources = "".join((_ROOT / path).read_text() for path in _SOURCES)
-    missing = [call for call in _STAGING if f"{call}(" not in sources]
-    assert not missing, f"calls of _STAGING that no source makes: {missing}"
+    """Yield every mutant, source by source; each has a name of its own."""
+    names = Counter[str]()
+    for mutant in _mutants():
+        names[str(mutant)] += 1
+        yield replace(mutant, number=names[str(mutant)])
+
+
+def _mutants() -> Iterator[Mutant]:
     yield from _conditions_of_entities()
-    yield from _conditions("shared/kernel/db/counters.py")
-    yield from _conditions("shared/warehouse/references.py")
-    for path in _SOURCES:
-        yield from _without_statements(path)
-    for path in _SOURCES_WITH_REFUSALS:
-        yield from _without_refusals(path)
-        yield from _without_fields(path)
+    for path in sources():
+        if path != _COLLECTION:
+            yield from _conditions(path)
+        if path.startswith("shared/warehouse/"):
+            yield from _without_statements(path)
+        if path in _WITH_REFUSALS:
+            yield from _without_refusals(path)
+            yield from _without_fields(path)
 
 
+@cache
 def _parse(path: str) -> ast.Module:
-    return ast.parse((_ROOT / path).read_text())
+    return ast.parse((ROOT / path).read_text())
 
 
-def _mutant(path: str, tree: ast.Module, node: ast.AST, description: str) -> Mutant:
+@cache
+def _functions(path: str) -> list[tuple[str, int, int]]:
+    """Return name, first and last line of each function that no other function contains."""
+    found: list[tuple[str, int, int]] = []
+
+    def visit(node: ast.AST, prefix: str) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.ClassDef):
+                visit(child, f"{prefix}{child.name}.")
+            elif isinstance(child, ast.FunctionDef):
+                assert child.end_lineno is not None
+                found.append((f"{prefix}{child.name}", child.lineno, child.end_lineno))
+
+    visit(_parse(path), "")
+    return found
+
+
+def function_at(path: str, line: int) -> str:
+    """Return the qualified name of the outermost function around a line; "" if there is none."""
+    for name, first, last in _functions(path):
+        if first <= line <= last:
+            return name
+    return ""
+
+
+def _mutant(path: str, tree: ast.Module, node: ast.stmt | ast.expr, description: str) -> Mutant:
     ast.fix_missing_locations(tree)
-    line = getattr(node, "lineno", 0)
-    return Mutant(path, line, description, ast.unparse(tree))
+    last = node.end_lineno or node.lineno
+    return Mutant(path, node.lineno, last, description, ast.unparse(tree))
 
 
 # Conditions
@@ -106,8 +127,8 @@ def _mutant(path: str, tree: ast.Module, node: ast.AST, description: str) -> Mut
 
 def _conditions_of_entities() -> Iterator[Mutant]:
     """Yield mutants in which a collection writes entities of one kind unconditionally."""
-    path = "shared/kernel/db/collection.py"
-    source = (_ROOT / path).read_text()
+    path = _COLLECTION
+    source = (ROOT / path).read_text()
     for old, new, description in (
         ("tx.insert(head)", "(tx.put if self.kind == {kind!r} else tx.insert)(head)", "an id"),
         (
@@ -129,50 +150,58 @@ def _conditions_of_entities() -> Iterator[Mutant]:
                     f'values=None if self.kind == {kind!r} else {{":seen": record.version}})\n'
                     "        for tail in tails",
                 )
-            yield Mutant(path, line, f"{kind}: without the condition on {description}", changed)
+            yield Mutant(
+                path, line, line, f"{kind} without the condition on {description}", changed
+            )
 
 
 def _conditions(path: str) -> Iterator[Mutant]:
-    """Yield mutants without the condition of a write and the values that only it uses."""
+    """Yield mutants in which one condition of a write is always true."""
     tree = _parse(path)
     for number, node in enumerate(ast.walk(tree)):
-        if isinstance(node, ast.Call):
-            names = [keyword.arg for keyword in node.keywords]
-            if "condition" in names:
-                mutated, there = _copy(tree, number)
-                assert isinstance(there, ast.Call)
-                _always(there)
-                yield _mutant(path, mutated, there, "without its condition")
-        elif _sets_condition(node):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "tx.insert":
             mutated, there = _copy(tree, number)
-            assert isinstance(there, ast.Assign)
-            there.value = ast.Constant(_true_but_named(there.value))
-            yield _mutant(path, mutated, there, f"without {ast.unparse(node)}")
+            assert isinstance(there, ast.Call)
+            there.func = ast.parse("tx.put", mode="eval").body
+            yield _mutant(path, mutated, node, f"put instead of insert in {_short(node)}")
+        for field in ("keywords", "values", "value"):
+            for at, condition in enumerate(_conditions_in(node, field)):
+                if condition is None:
+                    continue
+                mutated, there = _copy(tree, number)
+                holder = getattr(there, field)
+                if field == "value":
+                    there.value = _always(condition)  # type: ignore[attr-defined]
+                elif field == "keywords":
+                    holder[at].value = _always(condition)
+                else:
+                    holder[at] = _always(condition)
+                yield _mutant(path, mutated, condition, f"without condition {_short(condition)}")
 
 
-def _sets_condition(node: ast.AST) -> bool:
-    return isinstance(node, ast.Assign) and "ConditionExpression" in ast.unparse(node.targets[0])
+def _conditions_in(node: ast.AST, field: str) -> list[ast.expr | None]:
+    """Return the conditions in a field of a node, each at its index; None for other values."""
+    named = {"condition", "ConditionExpression"}
+    found: list[ast.expr | None] = []
+    if isinstance(node, ast.Call) and field == "keywords":
+        found = [keyword.value if keyword.arg in named else None for keyword in node.keywords]
+    elif isinstance(node, ast.Dict) and field == "values":
+        found = [
+            value if isinstance(key, ast.Constant) and key.value in named else None
+            for key, value in zip(node.keys, node.values, strict=True)
+        ]
+    elif isinstance(node, ast.Assign) and field == "value":
+        target = node.targets[0]
+        index = target.slice if isinstance(target, ast.Subscript) else None
+        found = [node.value if isinstance(index, ast.Constant) and index.value in named else None]
+    # A parameter that is passed on is mutated where it gets its value.
+    return [None if isinstance(value, ast.Name | ast.IfExp) else value for value in found]
 
 
-def _true_but_named(condition: ast.expr) -> str:
-    """Return an expression of a condition that is always true and uses the same names."""
-    text = str(ast.literal_eval(condition))
-    return f"({text}) OR NOT ({text})"
-
-
-def _always(call: ast.Call) -> None:
-    for keyword in call.keywords:
-        if keyword.arg == "condition":
-            kept = keyword.value
-            # Keep the names and values, so that only the result changes.
-            keyword.value = ast.BinOp(
-                ast.BinOp(
-                    ast.BinOp(ast.Constant("("), ast.Add(), kept), ast.Add(),
-                    ast.Constant(") OR NOT ("),
-                ),
-                ast.Add(),
-                ast.BinOp(kept, ast.Add(), ast.Constant(")")),
-            )  # fmt: skip
+def _always(condition: ast.expr) -> ast.expr:
+    """Return a condition that is always true and uses the same names and values."""
+    text = ast.unparse(condition)
+    return ast.parse(f"'(' + ({text}) + ') OR NOT (' + ({text}) + ')'", mode="eval").body
 
 
 # Statements
@@ -181,19 +210,25 @@ def _always(call: ast.Call) -> None:
 def _without_statements(path: str) -> Iterator[Mutant]:
     tree = _parse(path)
     for number, node in enumerate(ast.walk(tree)):
-        if isinstance(node, ast.Expr | ast.Assign) and isinstance(node.value, ast.Call):
-            name = ast.unparse(node.value.func)
-            if name not in _STAGING:
-                continue
-            mutated, there = _copy(tree, number)
-            if isinstance(there, ast.Assign):
-                continue
-            _replace(mutated, there, ast.Pass())
-            yield _mutant(path, mutated, node, f"without {_short(node)}")
-        elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).startswith("self.rows["):
+        if (isinstance(node, ast.Expr) and _stages(node.value, path)) or (
+            isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).startswith("self.rows[")
+        ):
             mutated, there = _copy(tree, number)
             _replace(mutated, there, ast.Pass())
             yield _mutant(path, mutated, node, f"without {_short(node)}")
+
+
+def _stages(value: ast.expr, path: str) -> bool:
+    """Return whether a statement consists of a call that stages writes."""
+    if not isinstance(value, ast.Call):
+        return False
+    called = ast.unparse(value.func).split(".")
+    given = {argument.id for argument in value.args if isinstance(argument, ast.Name)}
+    # A call of a check does not write; whether it refuses is tested by the tests of refusals.
+    checks = called[-1].startswith(("check", "ensure", "require", "refuse"))
+    if _WRITERS & {*called[:-1], *given} and not checks:
+        return True
+    return path in _LEDGER and called[0] == "self" and called[-1] in _STEPS_OF_THE_LEDGER
 
 
 def _without_refusals(path: str) -> Iterator[Mutant]:
@@ -247,28 +282,3 @@ def _replace(tree: ast.Module, node: ast.AST, other: ast.stmt) -> None:
 def _short(node: ast.AST) -> str:
     text = " ".join(ast.unparse(node).split())
     return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-# Importing
-
-
-class _Finder(MetaPathFinder, Loader):
-    """Imports one module from the source of a mutant."""
-
-    def __init__(self, mutant: Mutant) -> None:
-        self._mutant = mutant
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        del path, target
-        return spec_from_loader(fullname, self) if fullname == self._mutant.module else None
-
-    def exec_module(self, module: ModuleType) -> None:
-        code = compile(self._mutant.source, str(_ROOT / self._mutant.path), "exec")
-        exec(code, module.__dict__)  # noqa: S102 - the loader executes the module
-
-
-def finder(mutant: Mutant) -> MetaPathFinder:
-    """Return a finder that imports the mutant instead of its source."""
-    return _Finder(mutant)
