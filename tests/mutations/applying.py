@@ -16,11 +16,14 @@ from tests.mutations.mutants import ROOT, Mutant
 
 def apply(mutant: Mutant) -> None:
     """Replace the code of the function that a mutant changes, in this process."""
-    wanted = mutant.function
+    find_function(mutant.path, mutant.function).__code__ = mutated_code(mutant)
+
+
+def mutated_code(mutant: Mutant) -> CodeType:
+    """Return the code of the function that a mutant changes."""
     module = compile(mutant.source, str(ROOT / mutant.path), "exec")
-    (code,) = [code for code in _codes(module) if code.co_qualname == wanted]
-    function = find_function(mutant.path, wanted)
-    function.__code__ = code
+    (code,) = [code for code in _codes(module) if code.co_qualname == mutant.function]
+    return code
 
 
 def find_function(path: str, name: str) -> FunctionType:

@@ -1,0 +1,47 @@
+"""Every mutant can be applied and named; what may survive exists and has a reason."""
+
+from collections import Counter
+from functools import cache
+
+import pytest
+
+from tests.mutations.applying import find_function, mutated_code
+from tests.mutations.explained import EXPLAINED
+from tests.mutations.mutants import Mutant, mutants
+
+
+@cache
+def _all() -> list[Mutant]:
+    return list(mutants())
+
+
+def test_every_mutant_changes_the_code_of_a_function() -> None:
+    for mutant in _all():
+        code = find_function(mutant.path, mutant.function).__code__
+        mutated = mutated_code(mutant)
+        assert mutated.co_freevars == code.co_freevars, mutant
+        assert mutated != code, mutant
+
+
+def test_names_of_mutants_are_unique() -> None:
+    names = Counter(map(str, _all()))
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_explained_survivors_exist_and_have_a_reason() -> None:
+    assert set(EXPLAINED) <= {str(mutant) for mutant in _all()}
+    assert all(reason.endswith(".") for reason in EXPLAINED.values())
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "stock/rules.py StockChanges.move: without self.movements.append(",
+        "receiving/service.py", "picking/allocation.py", "picking/dispatch.py", "waves/creating.py",
+        "transfers/service.py _move: without ledger.post()", "transfer_orders/transit.py",
+        "collection.py Collection.replace: transfer_order without the condition on a version",
+        "references.py retire: without marking.invalidate_fences(", "http/idempotency.py",
+    ],
+)  # fmt: skip
+def test_every_kind_of_work_is_mutated(part: str) -> None:
+    assert any(part in str(mutant) for mutant in _all())
