@@ -14,6 +14,7 @@ Prints each mutant with the test that killed it, and exits with status 1 when on
 """
 
 import argparse
+import gc
 import hashlib
 import importlib
 import json
@@ -24,6 +25,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 import traceback
 from collections import Counter
@@ -38,6 +40,7 @@ from _pytest.config import _prepareconfig
 from _pytest.main import Session
 from _pytest.runner import runtestprotocol
 
+from shared.kernel.db import parallel
 from tests.mutations.applying import apply
 from tests.mutations.explained import EXPLAINED
 from tests.mutations.mutants import ROOT, Mutant, mutants
@@ -247,6 +250,13 @@ def _collect(names: Sequence[str]) -> dict[str, pytest.Item]:
     for path in ROOT.glob("functions/*/app.py"):
         importlib.import_module(f"functions.{path.parent.name}.app")
     runtestprotocol(items[_FIRST_TEST], log=False, nextitem=None)
+    # A fork has no threads but the one that forks.
+    parallel._pool().shutdown()
+    parallel._pool.cache_clear()
+    threads = threading.enumerate()
+    assert threads == [threading.main_thread()], threads
+    gc.collect()
+    gc.freeze()
     return items
 
 

@@ -97,7 +97,10 @@ class Recorder:
             self._failed.add(report.nodeid)
 
     def pytest_sessionfinish(self) -> None:
-        """Write what was recorded."""
+        """Stop recording, and write what was recorded."""
+        sys.monitoring.set_events(_TOOL, sys.monitoring.events.NO_EVENTS)
+        for event in (sys.monitoring.events.LINE, sys.monitoring.events.PY_START):
+            sys.monitoring.register_callback(_TOOL, event, None)
         passed = {name: test for name, test in self._tests.items() if name not in self._failed}
         if passed:
             STATE.mkdir(parents=True, exist_ok=True)
