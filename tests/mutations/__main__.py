@@ -2,8 +2,8 @@
 
 Only tests that execute the changed lines run, those that failed for a similar mutant first, and the
 first failure ends the run of a mutant. One process imports everything and collects the tests; each
-mutant is tested in a fork of it. Results are kept in .local/mutants/results.jsonl under the digest
-of the mutant and of its tests, so that an interrupted run continues.
+mutant is tested in a fork of it. Results are kept in .local/mutants/results.jsonl with the digests
+of the mutant and of the tests that decided, so that an interrupted run continues.
 
 Prints each mutant with the test that killed it, and exits with status 1 when one survives that
 `tests/mutations/explained.py` does not explain.
@@ -68,6 +68,9 @@ class Verdict:
     """The result of a mutant."""
 
     key: str
+    """Digest of the mutant."""
+    tests_digest: str
+    """Digest of the killer's file; of the files of all its tests if it survived."""
     mutant: str
     killer: str | None
     """The test that failed; None if the mutant survived."""
@@ -103,15 +106,16 @@ class Tests:
             for name, test in self._lines.items()
             if not set(changed).isdisjoint(test["lines"].get(mutant.path, ()))
         ]
-        total = hashlib.sha256(f"{mutant}\n{mutant.source}".encode())
-        for path in sorted({name.split("::")[0] for name in chosen}):
-            total.update(_file_digest(path))
-        return Task(total.hexdigest(), mutant, self.ordered(mutant, chosen))
+        key = hashlib.sha256(f"{mutant}\n{mutant.source}".encode()).hexdigest()
+        return Task(key, mutant, self.ordered(mutant, chosen))
 
     def ordered(self, mutant: Mutant, chosen: Sequence[str]) -> list[str]:
         """Sort tests: those that killed a similar mutant, those of the subject, the fastest."""
         similar = self._killers.get(f"{mutant.path} {mutant.function}", Counter())
         same_source = self._killers.get(mutant.path, Counter())
+        of_kind = (
+            f"/{mutant.description.split()[0]}s/"  # conditions of entities name the kind first
+        )
         subject = f"/{mutant.path.split('/')[2].removesuffix('.py')}/"
         known = _KILLERS.get(mutant.path)
 
@@ -119,8 +123,9 @@ class Tests:
             return (
                 -similar[name],
                 -same_source[name],
+                of_kind not in name,
                 not (known and known in name),
-                subject not in name,
+                of_kind not in name and subject not in name,
                 self._lines[name]["seconds"],
             )
 
@@ -132,9 +137,19 @@ class Tests:
             self._killers.setdefault(place, Counter())[killer] += 1
 
 
+def _tests_digest(killer: str | None, tests: Sequence[str]) -> str:
+    """Return the digest of the files that a verdict depends on."""
+    decisive = [killer.removeprefix(_LOOP)] if killer else tests
+    total = hashlib.sha256()
+    for path in sorted({name.split("::")[0] for name in decisive}):
+        total.update(_file_digest(path))
+    return total.hexdigest()
+
+
 @cache
 def _file_digest(path: str) -> bytes:
-    return hashlib.sha256((ROOT / path).read_bytes()).digest()
+    file = ROOT / path
+    return hashlib.sha256(file.read_bytes() if file.exists() else b"").digest()
 
 
 # -- one mutant, in a process of its own ---------------------------------------------------------
@@ -202,7 +217,10 @@ class _Run:
             killer = names[-1]
         seconds = round(usage.ru_utime + usage.ru_stime, 1)
         task = self.task
-        return Verdict(task.key, str(task.mutant), killer, len(names), len(task.tests), seconds)
+        decisive = _tests_digest(killer, task.tests)
+        return Verdict(
+            task.key, decisive, str(task.mutant), killer, len(names), len(task.tests), seconds
+        )
 
 
 def _run_all(
@@ -272,11 +290,18 @@ def _record() -> Mapping[str, Mapping[str, Any]]:
     return lines
 
 
-def _known() -> dict[str, Verdict]:
+def _known(tasks: Sequence[Task]) -> dict[str, Verdict]:
+    """Return the results of earlier runs that are still valid, by the keys of the mutants."""
     if not _RESULTS.exists():
         return {}
     rows = [json.loads(line) for line in _RESULTS.read_text().splitlines() if line.endswith("}")]
-    return {row["key"]: Verdict(**row) for row in rows}
+    tests = {task.key: task.tests for task in tasks}
+    verdicts = [Verdict(**row) for row in rows if row["key"] in tests]
+    return {
+        each.key: each
+        for each in verdicts
+        if each.tests_digest == _tests_digest(each.killer, tests[each.key])
+    }
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -299,14 +324,12 @@ def main(arguments: Sequence[str]) -> int:
         chosen = random.Random(options.seed)  # noqa: S311
         found = chosen.sample(found, max(1, len(found) * options.sample // 100))
     lines = _record()
-    known = _known()
     tests = Tests(lines)
+    known = _known([tests.task(mutant) for mutant in found])
     began = time.monotonic()
     items = _collect(list(lines))
-    tasks = {tests.task(mutant).key for mutant in found}
-    earlier = [verdict for key, verdict in known.items() if key in tasks]
-    print(f"{len(found)} mutants, {len(earlier)} of them with a result of an earlier run")
-    verdicts = [_shown(verdict) for verdict in earlier]
+    print(f"{len(found)} mutants, {len(known)} of them with a result of an earlier run")
+    verdicts = [_shown(verdict) for verdict in known.values()]
     STATE.mkdir(parents=True, exist_ok=True)
     with _RESULTS.open("a") as results:
         for verdict in _run_all(found, tests, items, set(known)):
