@@ -16,7 +16,7 @@ import logging
 import time
 import types
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,8 @@ INTERVAL = 3.0
 
 _LARGEST_SHARE = 0.05
 """Largest share of the time that saving may take; above it, saves are less frequent."""
+
+_ATTEMPTS = 5
 
 _BLOB_BYTES = 4096
 """Binary values of this size or more are stored in files of their own."""
@@ -82,7 +84,7 @@ class SavedState:
                 try:
                     self._changed = not self.save()
                 except Exception:
-                    # A thread changed a value meanwhile, or the disk is full: the last file stays.
+                    # For example, the disk is full: the last file stays.
                     _logger.exception("The state was not saved; the next attempt follows")
                     self._changed = True
                 seconds = time.monotonic() - began
@@ -95,18 +97,28 @@ class SavedState:
         if _deploying():
             return False
         blobs: set[str] = set()
+        text = self._text(blobs)
+        write_atomically(self._path, text)
+        for path in self._blobs.glob("*"):
+            if path.name not in blobs:
+                path.unlink()
+        return True
+
+    def _text(self, blobs: set[str]) -> str:
+        for _ in range(_ATTEMPTS - 1):
+            # The pollers of queues and streams are threads, which go on meanwhile.
+            with suppress(RuntimeError):  # a dictionary changed its size
+                return self._encoded(blobs)
+        return self._encoded(blobs)
+
+    def _encoded(self, blobs: set[str]) -> str:
         with _without_copies(dynamodb), _without_copies(cloudwatch_logs):
             states = {
                 name: state
                 for name, get_state in ministack._build_persistence_save_dict().items()
                 if (state := get_state()) is not None
             }
-            text = json.dumps(states, default=lambda value: self._encode(value, blobs))
-        write_atomically(self._path, text)
-        for path in self._blobs.glob("*"):
-            if path.name not in blobs:
-                path.unlink()
-        return True
+            return json.dumps(states, default=lambda value: self._encode(value, blobs))
 
     def _end(self) -> None:
         if self.save():
