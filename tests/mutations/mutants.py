@@ -4,7 +4,7 @@ They are derived from the sources, so that new code is mutated as well:
 
 - every condition of a write; for entities, separately for each kind of the warehouse;
 - every statement that only stages a write, moves stock, raises an event or adds a fence;
-- in the rules and the ledger of stock, every refusal (`raise`), and every field of a row or level
+- in the rules and postings of stock, every refusal (`raise`), and every field of a row or level
   that a change replaces.
 """
 
@@ -24,17 +24,17 @@ _KINDS = (
 )  # fmt: skip
 """Kinds of entities that the work in the warehouse writes."""
 
-_WRITERS = frozenset({"tx", "ledger", "marking", "changes"})
+_WRITERS = frozenset({"tx", "posting", "marking", "changes"})
 """Names of what stages writes. A statement that calls one, or passes one on, is removed."""
 
-_STEPS_OF_THE_LEDGER = frozenset(
+_STEPS_OF_THE_STOCK = frozenset(
     {"_post_row", "_post_level", "_post_total", "_post_movements", "_write", "append"}
 )
-"""Methods that the ledger calls on itself or on its lists."""
+"""Methods that a stock posting calls on itself or on its lists."""
 
 _COLLECTION = "shared/kernel/db/collection.py"
-_LEDGER = ("shared/warehouse/stock/ledger.py", "shared/warehouse/stock/rules.py")
-_WITH_REFUSALS = (*_LEDGER, "shared/warehouse/references.py")
+_STOCK = ("shared/warehouse/stock/posting.py", "shared/warehouse/stock/rules.py")
+_WITH_REFUSALS = (*_STOCK, "shared/warehouse/references.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +228,7 @@ def _stages(value: ast.expr, path: str) -> bool:
     checks = called[-1].startswith(("check", "ensure", "require", "refuse"))
     if _WRITERS & {*called[:-1], *given} and not checks:
         return True
-    return path in _LEDGER and called[0] == "self" and called[-1] in _STEPS_OF_THE_LEDGER
+    return path in _STOCK and called[0] == "self" and called[-1] in _STEPS_OF_THE_STOCK
 
 
 def _without_refusals(path: str) -> Iterator[Mutant]:

@@ -38,7 +38,7 @@ def test_explained_survivors_exist_and_have_a_reason() -> None:
     [
         "stock/rules.py StockChanges.move: without self.movements.append(",
         "receiving/service.py", "picking/allocation.py", "picking/dispatch.py", "waves/creating.py",
-        "transfers/service.py _move: without ledger.post()", "transfer_orders/transit.py",
+        "transfers/service.py _move: without posting.post()", "transfer_orders/transit.py",
         "collection.py Collection.replace: transfer_order without the condition on a version",
         "references.py retire: without marking.invalidate_fences(", "http/idempotency.py",
     ],
