@@ -6,6 +6,7 @@ from typing import Any
 
 from local.demo_places import DESTINATION, ORIGIN, RECEIVING_BIN, SHELF_BINS
 from local.demo_session import Demo
+from local.pickers import picker_id
 
 _WAVE_ORDERS = 10
 
@@ -168,13 +169,13 @@ def _ship(demo: Demo, run: str, batched: str, serialled: str) -> None:
 
 
 def _transfer_order(demo: Demo, run: str, plain: str) -> None:
-    picker = demo.call("GET", "/users")[0]
+    picker = picker_id(demo.call("GET", "/users"), lambda body: demo.call("POST", "/users", body))
     body = {
         "from_warehouse": ORIGIN,
         "to_warehouse": DESTINATION,
         "external_ref": f"TO-F-{run}",
         "release": True,
-        "picker_id": picker["id"],
+        "picker_id": picker,
         "lines": [{"item_code": plain, "qty": 30}],
     }
     order = demo.call("POST", "/transfer-orders", body)

@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 from rich.progress import Progress
 
+from local.pickers import picker_id
 from local.sample import (
     ACME,
     Body,
@@ -181,7 +182,9 @@ class SampleOperations:
                     data = self._get(f"/pickings/{self._get(path)['picking_id']}")
                     self._confirm_picks(path, data)
                 case "release":
-                    picker = self._list("/users", sort="id")[0]["id"]
+                    picker = picker_id(
+                        self._list("/users", sort="id"), lambda body: self._post("/users", body)
+                    )
                     self._post(f"{path}/release", {"picker_id": picker})
                 case "receive":
                     for line in order["lines"]:
