@@ -224,14 +224,23 @@ class _Run:
 
 
 def _run_all(
-    found: Sequence[Mutant], tests: Tests, items: Mapping[str, pytest.Item], done: set[str]
+    found: Sequence[Mutant],
+    tests: Tests,
+    items: Mapping[str, pytest.Item],
+    done: set[str],
+    until: float,
 ) -> Iterator[Verdict]:
-    """Test mutants, one process for each processor; skip those with a result."""
+    """Test mutants, one process for each processor; skip those with a result.
+
+    None is begun after `until`, a time of the monotonic clock.
+    """
     waiting = [task for mutant in found if (task := tests.task(mutant)).key not in done]
     waiting.reverse()
     running: list[_Run] = []
     by_name = {str(mutant): mutant for mutant in found}
     while waiting or running:
+        if time.monotonic() > until:
+            waiting.clear()
         while waiting and len(running) < (os.cpu_count() or 1):
             task = waiting.pop()
             ordered = tests.ordered(task.mutant, task.tests)
@@ -311,6 +320,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("texts", nargs="*", help="test only mutants whose names contain one")
     parser.add_argument("--sample", type=int, default=100, help="percent of the mutants")
+    parser.add_argument("--minutes", type=float, default=600, help="begin none after this time")
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))  # noqa: S311
     options = parser.parse_args(arguments)
     os.chdir(ROOT)
@@ -323,6 +333,7 @@ def main(arguments: Sequence[str]) -> int:
         print(f"A sample of {options.sample} percent; repeat it with --seed {options.seed}")
         chosen = random.Random(options.seed)  # noqa: S311
         found = chosen.sample(found, max(1, len(found) * options.sample // 100))
+    until = time.monotonic() + options.minutes * 60
     lines = _record()
     tests = Tests(lines)
     known = _known([tests.task(mutant) for mutant in found])
@@ -332,14 +343,14 @@ def main(arguments: Sequence[str]) -> int:
     verdicts = [_shown(verdict) for verdict in known.values()]
     STATE.mkdir(parents=True, exist_ok=True)
     with _RESULTS.open("a") as results:
-        for verdict in _run_all(found, tests, items, set(known)):
+        for verdict in _run_all(found, tests, items, set(known), until):
             results.write(json.dumps(asdict(verdict)) + "\n")
             results.flush()
             verdicts.append(_shown(verdict))
     survivors = [each for each in verdicts if not each.killer]
     unexplained = [each for each in survivors if each.mutant not in EXPLAINED]
     print(
-        f"{len(verdicts)} mutants in {time.monotonic() - began:.0f} s,"
+        f"{len(verdicts)} of {len(found)} mutants in {time.monotonic() - began:.0f} s,"
         f" {sum(each.seconds for each in verdicts) / max(1, len(verdicts)):.1f} s of CPU time each:"
         f" {len(verdicts) - len(survivors)} killed, {len(survivors) - len(unexplained)} explained,"
         f" {len(unexplained)} survived"

@@ -101,7 +101,11 @@ class Recorder:
         sys.monitoring.set_events(_TOOL, sys.monitoring.events.NO_EVENTS)
         for event in (sys.monitoring.events.LINE, sys.monitoring.events.PY_START):
             sys.monitoring.register_callback(_TOOL, event, None)
-        passed = {name: test for name, test in self._tests.items() if name not in self._failed}
+        passed = {
+            name: test
+            for name, test in self._tests.items()
+            if test["lines"] and name not in self._failed
+        }
         if passed:
             STATE.mkdir(parents=True, exist_ok=True)
             name = os.environ.get("PYTEST_XDIST_WORKER", "main")
