@@ -86,7 +86,7 @@ soak: $(READY) ## Run long random tests (SEED=, STEPS=10000, INTERLEAVINGS=200, 
 		tests/integration/webhooks/test_crash_soak.py $(ARGS)
 
 .PHONY: mutants
-mutants: $(READY) ## Remove each condition and staged write of the warehouse in turn; a test must fail.
+mutants: $(READY) ## Remove each condition and each write of the warehouse in turn; a test must fail.
 	@python -m tests.mutations $(ARGS)
 
 .PHONY: e2e
