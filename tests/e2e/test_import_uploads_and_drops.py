@@ -109,7 +109,7 @@ def rejected(bucket: ImportBucket, name: str, content: bytes) -> str:
     [
         (IMPORTER, "people/{}.csv", "is not a valid name"),
         (IMPORTER, "products/{}.pdf", ".xlsx"),
-        ("mini", "products/{}.csv", "inactive"),
+        ("mini", "products/{}.csv", "disabled"),
         ("suspended", "products/{}.csv", "suspended"),
     ],
 )
