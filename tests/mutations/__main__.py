@@ -29,7 +29,7 @@ import threading
 import time
 import traceback
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -264,7 +264,7 @@ def _run_all(
 # -- all mutants ---------------------------------------------------------------------------------
 
 
-def _collect(names: Sequence[str]) -> dict[str, pytest.Item]:
+def _collect(names: Collection[str]) -> dict[str, pytest.Item]:
     """Import and collect tests in this process."""
     files = sorted({name.split("::")[0] for name in names})
     config = _prepareconfig(["-qq", "-n0", "--assert=plain", *files])
@@ -336,9 +336,10 @@ def main(arguments: Sequence[str]) -> int:
     until = time.monotonic() + options.minutes * 60
     lines = _record()
     tests = Tests(lines)
-    known = _known([tests.task(mutant) for mutant in found])
+    tasks = [tests.task(mutant) for mutant in found]
+    known = _known(tasks)
     began = time.monotonic()
-    items = _collect(list(lines))
+    items = _collect({name for task in tasks for name in task.tests} | {_FIRST_TEST})
     print(f"{len(found)} mutants, {len(known)} of them with a result of an earlier run")
     verdicts = [_shown(verdict) for verdict in known.values()]
     STATE.mkdir(parents=True, exist_ok=True)

@@ -226,9 +226,16 @@ def test_permanent_stale_reads_end_at_the_deadline(crates: CrateTable, clock: Cl
     assert clock.monotonic() - began <= 5
 
 
+@pytest.mark.parametrize("earlier", [0, 1])
 @pytest.mark.usefixtures("clock")
-def test_invalidated_fence_retries_work_that_has_read_the_master_data(crates: CrateTable) -> None:
+def test_invalidated_fence_retries_work_that_has_read_the_master_data(
+    crates: CrateTable, earlier: int
+) -> None:
     turns = count(1)
+    for _ in range(earlier):
+        before = Transaction(crates.store)
+        before.invalidate_fences("entry")
+        before.commit()
 
     def receive(tx: Transaction) -> int:
         tx.fence("entry")
@@ -242,3 +249,13 @@ def test_invalidated_fence_retries_work_that_has_read_the_master_data(crates: Cr
         return turn
 
     assert run_transaction(crates.store, receive) == 2
+
+
+def test_number_is_not_added_to_a_set_of_a_missing_item(crates: CrateTable) -> None:
+    tx = Transaction(crates.store)
+    tx.add_to_set(("place 1", "HEAD"), "assigned", 7)
+
+    with pytest.raises(StaleRead):
+        tx.commit()
+
+    assert crates.store.get(("place 1", "HEAD")) is None

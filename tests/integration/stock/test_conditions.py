@@ -42,6 +42,16 @@ _MORE_REQUESTS: list[tuple[str, dict[str, Any]]] = [
         },
     ),
     ("/transfer-orders/1/picks", {"item_code": "BRICK", "qty": 1, "bin_code": "A-01"}),
+    (
+        "/exit-documents",
+        {
+            "external_ref": "SO-W", "type": "sale_order", "doc_date": "2026-03-01",
+            "partner_code": "C-1", "warehouse_code": "YARD", "lines": _LINES,
+        },
+    ),
+    ("/pickings", {"document_id": 2, "allocate": False}),
+    ("/waves", {"warehouse_code": "YARD", "strategy": "batch", "picking_ids": [3]}),
+    ("/waves/1/plan", {}),
 ]  # fmt: skip
 """Further requests that write stock or warehouse work: path and body."""
 
@@ -80,7 +90,7 @@ def test_every_write_of_stock_and_work_has_a_condition(
     kinds = {kind for kind, _ in written}
     assert kinds >= {
         "stock", "stock_row", "level", "level_total", "movement", "entry", "exit", "receipt",
-        "picking", "transfer", "transfer_order",
+        "picking", "transfer", "transfer_order", "wave",
     }  # fmt: skip
     assert {kind for kind, conditioned in written if not conditioned} <= _UNCONDITIONAL_KINDS
 

@@ -1,0 +1,91 @@
+"""Products that are renamed, changed or deleted: their codes, and the documents that name them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from shared.kernel.db.transaction import Transaction
+from tests.clock import Clock
+from tests.gateway import Erp
+
+type Body = Callable[..., dict[str, Any]]
+
+
+def _id_of(erp: Erp, code: str) -> int:
+    (found,) = erp.get("/products", query={"item_code": code}).data
+    number: int = found["id"]
+    return number
+
+
+def _line(code: str, **more: object) -> dict[str, object]:
+    return {"item_code": code, "qty": 1, **more}
+
+
+def test_renamed_product_takes_its_new_code_and_frees_the_old_one(yard: Erp) -> None:
+    brick = f"/products/{_id_of(yard, 'BRICK')}"
+    assert yard.patch(brick, {"item_code": "PAVER"}).status == 200
+
+    again = yard.post("/products", {"item_code": "PAVER", "name": "Another"})
+    assert (again.status, again.code) == (422, "validation_failed")
+    assert yard.post("/products", {"item_code": "BRICK", "name": "Brick"}).status == 201
+
+
+def test_stock_shows_the_new_name_of_a_product(yard: Erp) -> None:
+    assert yard.patch(f"/products/{_id_of(yard, 'BRICK')}", {"name": "Red brick"}).status == 200
+    body = {
+        "item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01", "increase": 1,
+        "reason": "Found",
+    }  # fmt: skip
+    assert yard.post("/stock-adjustments", body).status == 201
+
+    (row,) = yard.get("/stocks").data
+    assert row["product_name"] == "Red brick"
+
+
+def test_document_follows_the_new_rules_of_a_product(yard: Erp, document_body: Body) -> None:
+    brick = f"/products/{_id_of(yard, 'BRICK')}"
+    assert yard.patch(brick, {"man_btch_num": True}).status == 200
+
+    body = document_body(lines=[_line("BRICK", batch="L-1")])
+
+    assert yard.post("/entry-documents", body, key="k1").status == 201
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda erp, path: erp.delete(path),
+        lambda erp, path: erp.patch(path, {"item_code": "PAVER"}),
+        lambda erp, path: erp.patch(path, {"man_btch_num": True}),
+    ],
+    ids=["delete", "rename", "change rules"],
+)
+def test_change_that_waited_too_long_is_not_applied_to_a_product_in_use(
+    change: Callable[[Erp, str], object],
+    yard: Erp,
+    document_body: Body,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The environment of the change is frozen until its mark of 30 s has expired."""
+    path = f"/products/{_id_of(yard, 'BRICK')}"
+    commit = Transaction.commit
+    commits: list[Transaction] = []
+    seen: list[object] = []
+
+    def late(tx: Transaction) -> None:
+        commits.append(tx)
+        if len(commits) == 2:  # the first one marked the product
+            clock.advance(31)
+            made = yard.post("/entry-documents", document_body(lines=[_line("BRICK")]), key="k1")
+            seen.append(made.status)
+            seen.append(yard.delete(path).code)  # marks the product again, and removes the mark
+        commit(tx)
+
+    monkeypatch.setattr(Transaction, "commit", late)
+    change(yard, path)
+
+    assert seen == [201, "conflict"]
+    shown = yard.get(path).data
+    assert (shown["item_code"], shown["man_btch_num"]) == ("BRICK", False)
