@@ -225,7 +225,7 @@ def _stages(value: ast.expr, path: str) -> bool:
     called = ast.unparse(value.func).split(".")
     given = {argument.id for argument in value.args if isinstance(argument, ast.Name)}
     # A call of a check does not write; whether it refuses is tested by the tests of refusals.
-    checks = called[-1].startswith(("check", "ensure", "require", "refuse"))
+    checks = called[-1].lstrip("_").startswith(("check", "ensure", "require", "refuse"))
     if _WRITERS & {*called[:-1], *given} and not checks:
         return True
     return path in _STOCK and called[0] == "self" and called[-1] in _STEPS_OF_THE_STOCK

@@ -1,12 +1,8 @@
-"""Products that are renamed, changed or deleted: their codes, and the documents that name them."""
+"""Products that are renamed or changed: what later requests see."""
 
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
-from shared.kernel.db.transaction import Transaction
-from tests.clock import Clock
 from tests.gateway import Erp
 
 type Body = Callable[..., dict[str, Any]]
@@ -50,42 +46,3 @@ def test_document_follows_the_new_rules_of_a_product(yard: Erp, document_body: B
     body = document_body(lines=[_line("BRICK", batch="L-1")])
 
     assert yard.post("/entry-documents", body, key="k1").status == 201
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda erp, path: erp.delete(path),
-        lambda erp, path: erp.patch(path, {"item_code": "PAVER"}),
-        lambda erp, path: erp.patch(path, {"man_btch_num": True}),
-    ],
-    ids=["delete", "rename", "change rules"],
-)
-def test_change_that_waited_too_long_is_not_applied_to_a_product_in_use(
-    change: Callable[[Erp, str], object],
-    yard: Erp,
-    document_body: Body,
-    clock: Clock,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The environment of the change is frozen until its mark of 30 s has expired."""
-    path = f"/products/{_id_of(yard, 'BRICK')}"
-    commit = Transaction.commit
-    commits: list[Transaction] = []
-    seen: list[object] = []
-
-    def late(tx: Transaction) -> None:
-        commits.append(tx)
-        if len(commits) == 2:  # the first one marked the product
-            clock.advance(31)
-            made = yard.post("/entry-documents", document_body(lines=[_line("BRICK")]), key="k1")
-            seen.append(made.status)
-            seen.append(yard.delete(path).code)  # marks the product again, and removes the mark
-        commit(tx)
-
-    monkeypatch.setattr(Transaction, "commit", late)
-    change(yard, path)
-
-    assert seen == [201, "conflict"]
-    shown = yard.get(path).data
-    assert (shown["item_code"], shown["man_btch_num"]) == ("BRICK", False)
