@@ -18,8 +18,8 @@ type BeforeCommit = Callable[..., list[Response]]
 
 @pytest.fixture
 def yard(erp: Erp) -> WarehouseScenario:
-    """The warehouses YARD and SHOP, furnished and empty."""
-    return WarehouseScenario.furnished(erp, "YARD", "SHOP")
+    """The warehouses YARD and SHOP, with master data and without stock."""
+    return WarehouseScenario.with_master_data(erp, "YARD", "SHOP")
 
 
 @pytest.fixture

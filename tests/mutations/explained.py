@@ -5,10 +5,6 @@ _VERSION = (
     "The same transaction replaces the entity under its version, and changing the code changes"
     " the version: the alias is that of the entity."
 )
-_SECOND_CLAIM = (
-    "Not tested yet: another run must take over the claim after it has expired and before the"
-    " first run commits."
-)
 
 EXPLAINED: dict[str, str] = {
     "kernel/events/outbox.py raise_event: put instead of insert in"
@@ -38,12 +34,6 @@ EXPLAINED: dict[str, str] = {
     "warehouse/picking/dispatch.py _dispatch_step: without"
     " documents.advance_document(tx, 'exit', document, Document...": (
         "Not tested yet: a change of the document between two steps of a dispatch."
-    ),
-    "http/idempotency.py IdempotencyClaim.complete: without condition '#owner = :owner'": (
-        _SECOND_CLAIM
-    ),
-    "http/idempotency.py IdempotencyClaim.end_refused: without condition '#owner = :owner'": (
-        _SECOND_CLAIM
     ),
 }
 """Name of a mutant → why it may survive."""
