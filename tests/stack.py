@@ -165,7 +165,7 @@ class Stack:
         return restore
 
     def items(self, slug: str = "acme") -> list[dict[str, Any]]:
-        """Return the items of a tenant's table as `stored`, sorted by key."""
+        """Return the items of a tenant's table except rate limit windows, sorted by key."""
         return sorted(
             self.unsorted_items(slug), key=lambda item: (item["PK"]["S"], item["SK"]["S"])
         )

@@ -165,9 +165,11 @@ ADVICE = {
     ),
     "stale_state": Advice(
         "The resource changed since it was read: `If-Match` names an older entity tag, or the "
-        "order is already beyond the state that the operation needs.",
+        "order is already beyond the state that the operation needs. Only the error of a state is "
+        "stored under an Idempotency-Key.",
         "The resource changed since it was read.",
-        "Read the resource again, apply your change to the new state, and repeat the request.",
+        "Read the resource again, apply your change to the new state, and repeat the request; "
+        "after an error of the state with a new key.",
     ),
     "tenant_moved": Advice(
         "The company moved to a server of its own.",

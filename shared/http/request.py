@@ -21,8 +21,7 @@ class Request[Body = None, Parameters = None]:
     """A validated request.
 
     `body` and `parameters` are of the models that the route declares, None where it declares
-    none. The body of a route that collects problems may also be an `InvalidBody`, with which the
-    handler must fail.
+    none. The body may also be an `InvalidBody`, with which the handler must fail.
     """
 
     caller: Caller

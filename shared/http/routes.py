@@ -88,7 +88,6 @@ class OperationOptions(TypedDict, total=False):
     """The body is a form (multipart/form-data), not JSON."""
     responds_with_list: bool
     """`data` is the list of all resources that were created."""
-    """The handler also takes an invalid body, and adds the problems of its own rules."""
     idempotency: Idempotency | None
     """Whether the header Idempotency-Key is required; None: the route reads only."""
     feature: str | None

@@ -15,8 +15,8 @@ class ErrorCode:
 
     `status` is the HTTP status, `meaning` what the code says, `action` what the caller can do.
     `is_stored` says whether a response with this code is kept under an Idempotency-Key and
-    repeated. It is not where the caller can correct the request and send it again under the same
-    key (422, approvals), and not where the cause is temporary (429, 5xx, a request in flight).
+    repeated. Not kept are errors that the caller can correct under the same key (422, approvals)
+    and errors with a temporary cause (429, 5xx, a request in flight).
     """
 
     status: int
@@ -180,7 +180,7 @@ class ServiceError(Exception):
 
     @property
     def is_stored(self) -> bool:
-        """Whether the response is kept under an Idempotency-Key; see `Code`."""
+        """Whether the response is kept under an Idempotency-Key; see `ErrorCode`."""
         stored = CODES[self.code].is_stored
         return stored if self.stored_override is None else self.stored_override
 

@@ -103,7 +103,7 @@ def assignment_key(product: Key, position: Key) -> Key:
 def assign(
     tx: Transaction, product: Key, position: Key, *, product_id: int, pick_face_id: int
 ) -> None:
-    """Record that the pick face with the id `holder` assigns a product to a position.
+    """Record that the pick face with the id `pick_face_id` assigns a product to a position.
 
     The commit raises StaleRead when the assignment exists. The change must call
     `Transaction.fence` before it reads the product and the position.

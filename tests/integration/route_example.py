@@ -21,10 +21,10 @@ class Example:
 
     Attributes:
         prepare: Creates what the request needs; returns the values of the path.
-        growth: Kind of entity → change of the number of live entities.
+        grows: Kind of entity → change of the number of live entities.
         events: The events that are raised, in any order; `redelivery` for a redelivered event.
         status_afterwards: Status of GET on the resource after the request.
-        as_owner: Whether the user whose id is in the path must send the request.
+        own: Whether the user whose id is in the path must send the request.
         dynamic_fields: Returns fields of the body that depend on `prepare` or on the time.
     """
 

@@ -126,8 +126,9 @@ class DocumentProgress:
     """The effect of a receipt or picking on a document.
 
     `done` has the change of the received or picked quantity by line_num; it is negative if
-    work is undone. `begins` and `ends` are ids of work that begins or ends, `finishes` the id of
-    work that ends with goods in stock or staged. `closes` closes the document.
+    work is undone. `started_work` and `ended_work` are ids of work that begins or ends,
+    `ended_work_with_goods` is the id of work that ends with goods in stock or staged.
+    `closes_document` closes the document.
     """
 
     done: Mapping[int, Decimal] = field(default_factory=dict)

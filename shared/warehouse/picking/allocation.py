@@ -36,7 +36,7 @@ def allocate_rest(tx: Transaction, *numbers: int) -> None:
 
     Lines get the stock there is; the rest of them stays unallocated. A picking that has ended is
     skipped. Everything is committed, in steps; a repeated call continues after the last step.
-    Nothing may be staged in `tx` before.
+    Nothing may be added to `tx` before.
     """
     records = PICKINGS.get_many(tx.store, numbers)
     open_lines = [
@@ -58,7 +58,7 @@ def allocate_rest(tx: Transaction, *numbers: int) -> None:
 
 
 class DoesNotFitOneTransaction(Exception):
-    """The allocation of a picking takes more than one transaction; nothing is staged."""
+    """The allocation of a picking takes more than one transaction; nothing is added."""
 
 
 def allocate_lines(tx: Transaction, picking: StoredPicking, *, whole: bool) -> StoredPicking:
@@ -139,7 +139,7 @@ def _allocate(
     lines: Sequence[OpenLine],
     costs: Mapping[int, Cost],
 ) -> tuple[Mapping[int, StoredPicking], int, StockPosting | None]:
-    """Book allocations for as many of the lines as fit; nothing is staged yet.
+    """Book allocations for as many of the lines as fit; nothing is added to `tx` yet.
 
     `costs` is what the caller will add for each picking that changes. Returns the pickings with
     their allocations, the number of lines that need no more, and the posting; None when

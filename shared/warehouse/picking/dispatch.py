@@ -35,8 +35,8 @@ def _dispatch_step(tx: Transaction, number: int) -> Record[Document] | None:
     document = documents.get_document(tx.store, "exit", number)
     pickings = _finished_pickings(tx, document)
     picks = [one for one in _picks_for(pickings, number) if not one[2].dispatched]
-    left = _dispatch(tx, pickings, picks, number)
-    if len(left) == len(picks):
+    dispatched = _dispatch(tx, pickings, picks, number)
+    if len(dispatched) == len(picks):
         return documents.close_dispatched(tx, document)
     # Changes nothing, but fails when another request has changed the document meanwhile.
     documents.advance_document(tx, "exit", document, DocumentProgress())
@@ -74,7 +74,7 @@ def _dispatch(
     picks: Sequence[_StagedPick],
     document: int,
 ) -> list[_StagedPick]:
-    """Dispatch as many picks as fit; return them."""
+    """Dispatch as many picks as fit; return those that were dispatched."""
     posting = StockPosting(tx, cause=MovementCause(type="exit_document", id=document))
     by_id = {record.id: record.entity for record in pickings}
     ahead = read_ahead(
@@ -98,21 +98,21 @@ def _dispatch(
             "dispatch", pick.qty, source=posting.row(pick.staged_id), allocated=True
         )
 
-    left = posting.add_while_fitting(
+    dispatched = posting.add_while_fitting(
         ahead, book, lambda: sum((costs[number] for number in changed), Cost())
     )
-    posting.post(later={by_id[one].lines[at].product_id for one, at, _ in picks[len(left) :]})
+    posting.post(later={by_id[one].lines[at].product_id for one, at, _ in picks[len(dispatched) :]})
     for record in pickings:
-        dispatched = [pick for number, _, pick in left if number == record.id]
-        if dispatched:
-            mark_dispatched(tx, record, dispatched)
-    return left
+        of_picking = [pick for number, _, pick in dispatched if number == record.id]
+        if of_picking:
+            mark_dispatched(tx, record, of_picking)
+    return dispatched
 
 
 def mark_dispatched(
     tx: Transaction, record: Record[StoredPicking], picks: Sequence[Pick]
 ) -> Record[StoredPicking]:
-    """Record that these picks of a picking have left the warehouse."""
+    """Mark picks of a picking as dispatched."""
     gone = {id(pick) for pick in picks}
     lines = [
         line.model_copy(

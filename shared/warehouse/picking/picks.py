@@ -48,9 +48,10 @@ def pick(
         # Read at the same time for `record_exit_progress`, which then finds it in the cache.
         lambda: documents.get_documents(tx.store, "exit", _probable_document(record.entity, draft)),
     )
-    record_exit_progress(
-        tx, picking, {number: DocumentProgress(done=one) for number, one in done.items()}
-    )
+    progress = {
+        document: DocumentProgress(done=quantities) for document, quantities in done.items()
+    }
+    record_exit_progress(tx, picking, progress)
     update = {"updated_at": tx.now, "operator": picking.operator or read_operator(tx)}
     return PICKINGS.replace(tx, record, picking.model_copy(update=update))
 

@@ -326,7 +326,10 @@ def undo_picking(
     status: WorkStatus,
     *allowed: WorkStatus,
 ) -> Record[StoredPicking]:
-    """Record that a picking has no allocations and picks, and is `status`."""
+    """Release the allocations of a picking, undo its picks and set its status to `status`.
+
+    Raises Conflict unless its status is one of `allowed`.
+    """
     back = undo_work(tx, number, record_progress, picks=True)
     record = PICKINGS.get(tx.store, number)
     ensure_status("Picking", record.entity, *allowed)

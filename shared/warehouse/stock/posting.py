@@ -359,7 +359,7 @@ class StockPosting:
 
 
 def raise_due_events(tx: Transaction, places: Iterable[Place]) -> None:
-    """Commit the due events of levels, in steps; nothing may be staged in `tx` before.
+    """Commit the due events of levels, in steps; nothing may be added to `tx` before.
 
     A level whose event is not due any more is skipped.
     """

@@ -44,11 +44,13 @@ def examine(
     if draft.release and "picker_id" not in invalid_fields(draft):
         invalid += missing_picker(draft, by_client=by_client)
     invalid += operator_problems("picker_id", draft.picker_id, known.picker)
-    found = examine_lines((_claim(path, line) for path, line in lines_of(draft)), known.products)
+    found = examine_lines(
+        (_goods_line(path, line) for path, line in lines_of(draft)), known.products
+    )
     return Findings([*invalid, *found.invalid], found.blocked)
 
 
-def _claim(path: str, line: Checked[TransferLineDraft]) -> GoodsLine:
+def _goods_line(path: str, line: Checked[TransferLineDraft]) -> GoodsLine:
     batches = {"batch_num": line.batch_num, "expected_batches": line.expected_batches}
     serials = ("expected_series", line.expected_series)
     return GoodsLine(path, line.item_code, line.qty, batches, serials)
