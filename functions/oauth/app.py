@@ -7,6 +7,7 @@ GET  /.well-known/oauth-authorization-server   RFC 8414
 """
 
 import json
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,6 +33,9 @@ from shared.kernel.observability import bind, count, flush, logger, span
 
 _CLIENT_METHODS = ["client_secret_basic", "client_secret_post", "none"]
 """`none` is for mobile applications, which have no secret."""
+
+REFUSAL_STEP_MS = 100
+"""Refusals of credentials take a multiple of this time; longer than the checks usually differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +167,7 @@ def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]
     path = event["path"].partition("/v1")[2]
     route = path if path in _ROUTES else "unknown"
     bind(request_id=request_id, route=route)
+    began = time.monotonic()
     try:
         with span(route):
             response = _route_request(event, path)
@@ -170,6 +175,8 @@ def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]
         logger.info("token request rejected", extra={"code": error.code})
         count(f"oauth.{error.code}")
         response = _oauth_error_response(error)
+        if error.code in {"invalid_client", "invalid_grant"}:
+            _delay_refusal(began)
     except ServiceError as error:
         response = _error_response(error, request_id)
     except (ClientError, BotoCoreError):
@@ -199,6 +206,16 @@ def _route_request(event: Mapping[str, Any], path: str) -> _Response:
     if event["httpMethod"] != method:
         raise MethodNotAllowed(event["httpMethod"], [method])
     return handle(event)
+
+
+def _delay_refusal(began: float) -> None:
+    """Wait until the request has taken a multiple of `REFUSAL_STEP_MS`.
+
+    An existing client or user makes the checks slightly longer: its item is read and parsed. The
+    time of the response does not show that.
+    """
+    taken_ms = (time.monotonic() - began) * 1000
+    time.sleep(-taken_ms % REFUSAL_STEP_MS / 1000)
 
 
 def _oauth_error_response(error: OAuthError) -> _Response:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from functions.oauth import app as oauth
 from shared.identity.users import passwords
 from shared.kernel.observability import logger
 from tests.aws_calls import Watch, recorded_calls
@@ -37,6 +38,14 @@ def _cheap_fingerprints() -> Iterator[None]:
     scrypt = hashlib.scrypt
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hashlib, "scrypt", lambda *args, **names: scrypt(*args, **{**names, "n": 2}))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _short_refusals() -> Iterator[None]:
+    """Shorten the delay of refused token requests; `make bench` measures the real one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(oauth, "REFUSAL_STEP_MS", 1)
         yield
 
 

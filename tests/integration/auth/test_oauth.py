@@ -10,6 +10,7 @@ from urllib.parse import quote_plus, urlencode
 import jwt
 import pytest
 
+from functions.oauth import app as oauth
 from functions.oauth.app import lambda_handler
 from operations.api_clients import Credentials, create_client, revoke_client, rotate_client
 from operations.provisioning import set_state
@@ -17,6 +18,7 @@ from shared.identity.auth import attempt_limits
 from shared.identity.auth.attempt_limits import PER_CLIENT
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.directory import directory
+from tests.clock import Clock
 from tests.integration.control_plane import ADDRESS, AwsCallHooks, clear_caches
 
 FORM = "application/x-www-form-urlencoded"
@@ -145,6 +147,29 @@ def test_scope_that_the_client_lacks_is_refused(scope: str, aws_faults: AwsCallH
     client = create_client("acme", "shop", ["products:read"])
     status, _, answer = request_token(client_credentials_form(client, scope=scope))
     assert (status, answer["error"]) == (400, "invalid_scope")
+
+
+def test_refused_credentials_take_a_multiple_of_the_refusal_step(
+    acme: Credentials, aws_faults: AwsCallHooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    clock.freeze()
+    monkeypatch.setattr(oauth, "time", clock)
+    monkeypatch.setattr(oauth, "REFUSAL_STEP_MS", 100)
+
+    def take_30_ms(moment: str, _operation: str) -> None:
+        if moment == "before":
+            clock.advance(0.03)
+
+    def duration_ms(form: Mapping[str, str], expected: int) -> int:
+        before = clock.monotonic()
+        assert request_token(form)[0] == expected
+        return round((clock.monotonic() - before) * 1000)
+
+    with aws_faults.with_hook(take_30_ms):
+        assert duration_ms(client_credentials_form(acme) | {"client_secret": "wrong"}, 401) == 200
+        assert duration_ms(client_credentials_form(acme) | {"client_id": "unknown"}, 401) == 200
+        assert duration_ms(client_credentials_form(acme), 200) < 200
 
 
 def wrong_credentials(client: Credentials) -> dict[str, dict[str, Any]]:
