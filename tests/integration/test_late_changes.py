@@ -204,3 +204,39 @@ def test_product_of_a_completed_document_can_be_deleted(yard: WarehouseScenario)
     assert erp.post("/stock-adjustments", gone).status == 201
 
     assert erp.delete(_product(erp)).status == 200
+
+
+def test_dispatch_in_steps_ships_nothing_of_an_order_that_is_picked_again(
+    yard: WarehouseScenario, before_commit: BeforeCommit
+) -> None:
+    erp, serials = yard.erp, [f"S-{number}" for number in range(46)]
+    for serial in serials:
+        yard.stock("DRILL", 1, serial=serial)
+    order = yard.order(("DRILL", 46), ("BRICK", 1))
+    first = yard.started(order)
+    for part in (serials[:23], serials[23:]):
+        assert yard.pick(first, "DRILL", 23, serials=part).status == 200
+    assert yard.act(first, "finalize", shortage_reason="could_not_locate").status == 200
+    yard.stock("BRICK", 1)
+
+    second = before_commit(1, lambda: erp.post("/pickings", {"document_id": order}, key="second"))
+    answer = erp.post(f"/exit-documents/{order}/dispatch", key="dispatch")
+
+    assert [one.status for one in second] == [201]
+    assert answer.code == "conflict"
+    assert yard.level("DRILL") == (46, 46, 0)
+
+
+def test_position_is_not_created_in_a_warehouse_that_is_being_deleted(
+    erp: Erp, before_commit: BeforeCommit
+) -> None:
+    warehouse = erp.post("/warehouses", {"whs_code": "NEW", "name": "New"}).data["id"]
+    body = {"whs_code": "NEW", "bin_code": "A-01"}
+
+    # The first commit marks the warehouse, the second deletes it.
+    created = before_commit(2, lambda: erp.post("/warehouse-positions", body, key="position"))
+    deleted = erp.delete(f"/warehouses/{warehouse}")
+
+    assert [one.code for one in created] == ["service_unavailable"]
+    assert deleted.status == 200
+    assert erp.walk("/warehouse-positions") == []

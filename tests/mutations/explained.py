@@ -27,13 +27,5 @@ EXPLAINED: dict[str, str] = {
         "The id comes from the sequence of waves; if the sequence is lost, inserting the wave"
         " fails."
     ),
-    "warehouse/warehouses/service.py create_position: without"
-    " known_warehouses(tx, [warehouse.whs_code], register)": (
-        "Not tested yet: a deletion that has marked the warehouse before, and has not committed."
-    ),
-    "warehouse/picking/dispatch.py _dispatch_step: without"
-    " documents.advance_document(tx, 'exit', document, Document...": (
-        "Not tested yet: a change of the document between two steps of a dispatch."
-    ),
 }
 """Name of a mutant → why it may survive."""
