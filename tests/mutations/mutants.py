@@ -9,7 +9,6 @@ They are derived from the sources, so that new code is mutated as well:
 """
 
 import ast
-import copy
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -17,6 +16,8 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+
+type _Node = ast.stmt | ast.expr | ast.keyword
 
 _KINDS = (
     "stock", "level", "level_total", "movement", "receipt", "picking", "transfer",
@@ -116,10 +117,29 @@ def function_at(path: str, line: int) -> str:
     return ""
 
 
-def _mutant(path: str, tree: ast.Module, node: ast.stmt | ast.expr, description: str) -> Mutant:
-    ast.fix_missing_locations(tree)
-    last = node.end_lineno or node.lineno
-    return Mutant(path, node.lineno, last, description, ast.unparse(tree))
+@cache
+def _source_lines(path: str) -> list[bytes]:
+    return (ROOT / path).read_bytes().splitlines(keepends=True)
+
+
+def _replaced(
+    path: str, first: _Node, text: str, description: str, *, last: _Node | None = None
+) -> Mutant:
+    """Return the mutant whose source has `text` in the place of the nodes `first` to `last`."""
+    last = last or first
+    assert last.end_lineno is not None
+    assert last.end_col_offset is not None
+    lines = _source_lines(path)
+    changed = b"".join(
+        (
+            *lines[: first.lineno - 1],
+            lines[first.lineno - 1][: first.col_offset],
+            text.encode(),
+            lines[last.end_lineno - 1][last.end_col_offset :],
+            *lines[last.end_lineno :],
+        )
+    )
+    return Mutant(path, first.lineno, last.end_lineno, description, changed.decode())
 
 
 # Conditions
@@ -157,65 +177,49 @@ def _conditions_of_entities() -> Iterator[Mutant]:
 
 def _conditions(path: str) -> Iterator[Mutant]:
     """Yield mutants in which one condition of a write is always true."""
-    tree = _parse(path)
-    for number, node in enumerate(ast.walk(tree)):
+    for node in ast.walk(_parse(path)):
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "tx.insert":
-            mutated, there = _copy(tree, number)
-            assert isinstance(there, ast.Call)
-            there.func = ast.parse("tx.put", mode="eval").body
-            yield _mutant(path, mutated, node, f"put instead of insert in {_short(node)}")
-        for field in ("keywords", "values", "value"):
-            for at, condition in enumerate(_conditions_in(node, field)):
-                if condition is None:
-                    continue
-                mutated, there = _copy(tree, number)
-                holder = getattr(there, field)
-                if field == "value":
-                    there.value = _always(condition)  # type: ignore[attr-defined]
-                elif field == "keywords":
-                    holder[at].value = _always(condition)
-                else:
-                    holder[at] = _always(condition)
-                yield _mutant(path, mutated, condition, f"without condition {_short(condition)}")
+            description = f"put instead of insert in {_short(node)}"
+            yield _replaced(path, node.func, "tx.put", description)
+        for condition in _conditions_of(node):
+            # A parameter that is passed on is mutated where it gets its value.
+            if not isinstance(condition, ast.Name | ast.IfExp):
+                description = f"without condition {_short(condition)}"
+                yield _replaced(path, condition, _always(condition), description)
 
 
-def _conditions_in(node: ast.AST, field: str) -> list[ast.expr | None]:
-    """Return the conditions in a field of a node, each at its index; None for other values."""
+def _conditions_of(node: ast.AST) -> list[ast.expr]:
+    """Return the conditions among the values that a node names."""
     named = {"condition", "ConditionExpression"}
-    found: list[ast.expr | None] = []
-    if isinstance(node, ast.Call) and field == "keywords":
-        found = [keyword.value if keyword.arg in named else None for keyword in node.keywords]
-    elif isinstance(node, ast.Dict) and field == "values":
-        found = [
-            value if isinstance(key, ast.Constant) and key.value in named else None
+    if isinstance(node, ast.Call):
+        return [keyword.value for keyword in node.keywords if keyword.arg in named]
+    if isinstance(node, ast.Dict):
+        return [
+            value
             for key, value in zip(node.keys, node.values, strict=True)
+            if isinstance(key, ast.Constant) and key.value in named
         ]
-    elif isinstance(node, ast.Assign) and field == "value":
-        target = node.targets[0]
-        index = target.slice if isinstance(target, ast.Subscript) else None
-        found = [node.value if isinstance(index, ast.Constant) and index.value in named else None]
-    # A parameter that is passed on is mutated where it gets its value.
-    return [None if isinstance(value, ast.Name | ast.IfExp) else value for value in found]
+    if isinstance(node, ast.Assign) and isinstance(target := node.targets[0], ast.Subscript):
+        index = target.slice
+        return [node.value] if isinstance(index, ast.Constant) and index.value in named else []
+    return []
 
 
-def _always(condition: ast.expr) -> ast.expr:
+def _always(condition: ast.expr) -> str:
     """Return a condition that is always true and uses the same names and values."""
     text = ast.unparse(condition)
-    return ast.parse(f"'(' + ({text}) + ') OR NOT (' + ({text}) + ')'", mode="eval").body
+    return f"'(' + ({text}) + ') OR NOT (' + ({text}) + ')'"
 
 
 # Statements
 
 
 def _without_statements(path: str) -> Iterator[Mutant]:
-    tree = _parse(path)
-    for number, node in enumerate(ast.walk(tree)):
+    for node in ast.walk(_parse(path)):
         if (isinstance(node, ast.Expr) and _stages(node.value, path)) or (
             isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).startswith("self.rows[")
         ):
-            mutated, there = _copy(tree, number)
-            _replace(mutated, there, ast.Pass())
-            yield _mutant(path, mutated, node, f"without {_short(node)}")
+            yield _replaced(path, node, "pass", f"without {_short(node)}")
 
 
 def _stages(value: ast.expr, path: str) -> bool:
@@ -232,51 +236,29 @@ def _stages(value: ast.expr, path: str) -> bool:
 
 
 def _without_refusals(path: str) -> Iterator[Mutant]:
-    tree = _parse(path)
-    for number, node in enumerate(ast.walk(tree)):
+    for node in ast.walk(_parse(path)):
         if isinstance(node, ast.Raise) and node.exc is not None:
-            mutated, there = _copy(tree, number)
-            _replace(mutated, there, ast.Pass())
-            yield _mutant(path, mutated, node, f"without {_short(node)}")
+            yield _replaced(path, node, "pass", f"without {_short(node)}")
 
 
 def _without_fields(path: str) -> Iterator[Mutant]:
     """Yield mutants that leave one field of a changed row unchanged."""
-    tree = _parse(path)
-    for number, node in enumerate(ast.walk(tree)):
+    for node in ast.walk(_parse(path)):
         if not isinstance(node, ast.Call):
             continue
         name = ast.unparse(node.func)
         if name == "self._write":
-            for at, keyword in enumerate(node.keywords):
-                mutated, there = _copy(tree, number)
-                assert isinstance(there, ast.Call)
-                del there.keywords[at]
-                yield _mutant(path, mutated, node, f"without {keyword.arg}= in {_short(node)}")
-        elif name.endswith(".model_copy") and isinstance(node.keywords[0].value, ast.Dict):
-            for at, key in enumerate(node.keywords[0].value.keys):
-                if key is None:
-                    continue
-                mutated, there = _copy(tree, number)
-                assert isinstance(there, ast.Call)
-                update = there.keywords[0].value
-                assert isinstance(update, ast.Dict)
-                del update.keys[at], update.values[at]
-                yield _mutant(path, mutated, key, f"without {ast.unparse(key)} in a changed row")
-
-
-def _copy(tree: ast.Module, number: int) -> tuple[ast.Module, ast.AST]:
-    """Return a copy of a tree, and its node with the index `number` in `ast.walk`."""
-    mutated = copy.deepcopy(tree)
-    return mutated, list(ast.walk(mutated))[number]
-
-
-def _replace(tree: ast.Module, node: ast.AST, other: ast.stmt) -> None:
-    for parent in ast.walk(tree):
-        for name in ("body", "orelse", "finalbody"):
-            body = getattr(parent, name, None)
-            if isinstance(body, list) and node in body:
-                body[body.index(node)] = other
+            for keyword in node.keywords:
+                description = f"without {keyword.arg}= in {_short(node)}"
+                yield _replaced(path, keyword, "**{}", description)
+        elif name.endswith(".model_copy"):
+            update = node.keywords[0].value
+            if not isinstance(update, ast.Dict):
+                continue
+            for key, value in zip(update.keys, update.values, strict=True):
+                if key is not None:
+                    description = f"without {ast.unparse(key)} in a changed row"
+                    yield _replaced(path, key, "**{}", description, last=value)
 
 
 def _short(node: ast.AST) -> str:
