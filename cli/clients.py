@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from cli.operator import Operator, command
+from cli.webhooks import deactivate_option, show_with_webhooks
 from operations import api_clients
 from operations.tenant_changes import show_tenant
 from shared.identity.auth.clients import OAuthClient
@@ -147,19 +148,24 @@ def rotate(operator: Operator, *, client_id: str, now: bool) -> None:
 
 @client.command()
 @click.argument("client_id")
+@deactivate_option
 @command
-def revoke(operator: Operator, *, client_id: str) -> None:
+def revoke(operator: Operator, *, client_id: str, deactivate_webhooks: bool) -> None:
     """Revoke CLIENT_ID permanently; its tokens stop working within 10 s.
 
+    The webhook subscriptions that it created are listed. They continue to send events, unless
+    --deactivate-webhooks is given; the command can be repeated with it.
+
     \b
-    Example:
+    Examples:
       stowage client revoke stw_acme_0123456789abcdef01234567
+      stowage client revoke stw_acme_0123456789abcdef01234567 --deactivate-webhooks
     """  # noqa: D301  click reads the backspace
     try:
         api_clients.show_client(client_id)
+        message = f"{client_id} is revoked."
     except Gone:
-        operator.output.say(f"{client_id} was already revoked.")
-    else:
-        api_clients.revoke_client(client_id)
-        operator.output.say(f"{client_id} is revoked.")
-    operator.output.one({"client_id": client_id, "state": "revoked"})
+        message = f"{client_id} was already revoked."
+    created = api_clients.revoke_client(client_id, deactivate_webhooks=deactivate_webhooks)
+    operator.output.say(message)
+    show_with_webhooks(operator, {"client_id": client_id, "state": "revoked"}, created)

@@ -85,7 +85,10 @@ def _text(value: Any) -> Text:
     if value is None or value in ([], "", {}):
         return Text("-")
     if isinstance(value, list):
-        return Text(", ".join(str(each) for each in value))
+        separator = "\n" if isinstance(value[0], Mapping) else ", "
+        return Text(separator).join(_text(each) for each in value)
     if isinstance(value, Mapping):
-        return Text(", ".join(f"{name} {each}".replace("_", " ") for name, each in value.items()))
+        return Text(", ").join(
+            Text(f"{name} ".replace("_", " ")) + _text(each) for name, each in value.items()
+        )
     return Text(str(value))

@@ -7,6 +7,7 @@ import click
 
 from cli.lookups import find_deleted_id, list_all_roles, open_store, read_all_pages
 from cli.operator import Operator, command
+from cli.webhooks import deactivate_option, show_with_webhooks
 from shared.identity.users import credentials, passwords, repository, roles, service
 from shared.identity.users.models import (
     PasswordReset,
@@ -16,6 +17,8 @@ from shared.identity.users.models import (
     UserParameters,
     normalize_username,
 )
+from shared.integration.webhooks.models import StoredWebhook
+from shared.integration.webhooks.service import webhooks_of_creator
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
@@ -168,15 +171,29 @@ def roles_(operator: Operator, *, tenant: str, username: str, names: tuple[str, 
 @user.command()
 @click.argument("tenant")
 @click.argument("username", metavar="USER")
+@deactivate_option
 @command
-def disable(operator: Operator, *, tenant: str, username: str) -> None:
+def disable(operator: Operator, *, tenant: str, username: str, deactivate_webhooks: bool) -> None:
     """Disable USER of TENANT: tokens and sessions end within 10 s, and logins are refused.
 
+    The webhook subscriptions that the user created are listed. They continue to send events,
+    unless --deactivate-webhooks is given; the command can be repeated with it.
+
     \b
-    Example:
+    Examples:
       stowage user disable acme ana.ruiz
+      stowage user disable acme ana.ruiz --deactivate-webhooks
     """  # noqa: D301  click reads the backspace
-    _change(operator, open_store(tenant), username, {"is_active": False})
+    store = open_store(tenant)
+    change = check(UserChange, {"is_active": False})
+
+    def use_case(tx: Transaction) -> tuple[User, list[StoredWebhook]]:
+        number = service.get_user_by_name(tx.store, username).id
+        disabled = service.change_user(tx, number, change).entity
+        return disabled, webhooks_of_creator(tx, "user", number, deactivate=deactivate_webhooks)
+
+    disabled, created = run_transaction(store, use_case)
+    show_with_webhooks(operator, _user_row(store, disabled), created)
 
 
 @user.command()
@@ -249,13 +266,20 @@ def remove_second_factor(operator: Operator, *, tenant: str, username: str) -> N
 @click.argument("tenant")
 @click.argument("username", metavar="USER")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@deactivate_option
 @command
-def delete(operator: Operator, *, tenant: str, username: str, yes: bool) -> None:
+def delete(
+    operator: Operator, *, tenant: str, username: str, yes: bool, deactivate_webhooks: bool
+) -> None:
     """Delete USER of TENANT. Tokens and sessions end within 10 s; the name can be used again.
 
+    The webhook subscriptions that the user created are listed. They continue to send events,
+    unless --deactivate-webhooks is given; the command can be repeated with it.
+
     \b
-    Example:
+    Examples:
       stowage user delete acme ana.ruiz
+      stowage user delete acme ana.ruiz --yes --deactivate-webhooks
     """  # noqa: D301  click reads the backspace
     store = open_store(tenant)
     name = normalize_username(username)
@@ -268,11 +292,18 @@ def delete(operator: Operator, *, tenant: str, username: str, yes: bool) -> None
         if deleted is None:
             raise
         number = deleted
-        operator.output.say(f"The user {name} was already deleted.")
+        message = f"The user {name} was already deleted."
     else:
         if not yes:
             click.confirm(f"Delete the user {name} of {tenant}?", abort=True, err=True)
-        with suppress(Gone):  # A concurrent command has deleted the user.
-            run_transaction(store, lambda tx: service.delete_user(tx, number))
-        operator.output.say(f"The user {name} is deleted.")
-    operator.output.one({"username": name, "id": number, "state": "deleted"})
+        message = f"The user {name} is deleted."
+
+    def use_case(tx: Transaction) -> list[StoredWebhook]:
+        with suppress(Gone):  # This command, or a concurrent one, has deleted the user before.
+            service.delete_user(tx, number)
+        return webhooks_of_creator(tx, "user", number, deactivate=deactivate_webhooks)
+
+    created = run_transaction(store, use_case)
+    operator.output.say(message)
+    row = {"username": name, "id": number, "state": "deleted"}
+    show_with_webhooks(operator, row, created)

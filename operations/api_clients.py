@@ -16,6 +16,8 @@ from shared.identity.auth.clients import (
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import read_items_of_tenant
+from shared.integration.webhooks.models import StoredWebhook
+from shared.integration.webhooks.service import webhooks_of_creator
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Gone, NotFound
@@ -105,14 +107,24 @@ def rotate_client(client_id: str, *, keep_previous: bool = True) -> Credentials:
     return _perform(client_id, rotate)
 
 
-def revoke_client(client_id: str) -> None:
-    """Revoke a client permanently. Safe to repeat.
+def revoke_client(client_id: str, *, deactivate_webhooks: bool = False) -> list[StoredWebhook]:
+    """Revoke a client permanently; return the subscriptions that it created. Safe to repeat.
+
+    Args:
+        client_id: The client.
+        deactivate_webhooks: Also deactivate the subscriptions, even if the client was revoked
+            before.
 
     Raises:
         NotFound: There is no client with this id.
     """
-    with suppress(Gone):
-        _perform(client_id, lambda tx: client_service.revoke_client(tx, client_id))
+
+    def revoke(tx: Transaction) -> list[StoredWebhook]:
+        with suppress(Gone):
+            client_service.revoke_client(tx, client_id)
+        return webhooks_of_creator(tx, "client", client_id, deactivate=deactivate_webhooks)
+
+    return _perform(client_id, revoke)
 
 
 def _perform[R](client_id: str, use_case: Callable[[Transaction], R]) -> R:

@@ -212,7 +212,10 @@ def _of_dynamodb(operation: str, body: dict[str, Any], arns: Arns) -> Iterator[A
 def _item_access(action: str, body: dict[str, Any], arns: Arns) -> Access:
     key = _partition(body["Key"] if "Key" in body else body["Item"])
     arn = arns.table(body["TableName"])
-    return Access(f"dynamodb:{action}", arn, (key,), attributes=_attributes(body))
+    select = None
+    if action == "GetItem":
+        select = "SPECIFIC_ATTRIBUTES" if "ProjectionExpression" in body else "ALL_ATTRIBUTES"
+    return Access(f"dynamodb:{action}", arn, (key,), attributes=_attributes(body), select=select)
 
 
 def _attributes(body: dict[str, Any]) -> tuple[str, ...]:

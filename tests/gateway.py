@@ -327,8 +327,8 @@ class Erp:
     def patch(self, path: str, body: object = None, **more: Any) -> Response:
         return self.send("PATCH", path, body, **more)
 
-    def delete(self, path: str, **more: Any) -> Response:
-        return self.send("DELETE", path, **more)
+    def delete(self, path: str, body: object = None, **more: Any) -> Response:
+        return self.send("DELETE", path, body, **more)
 
     def upload(
         self,

@@ -1,8 +1,9 @@
 """Evaluation of IAM policies, as far as the policies of this service need it.
 
 Supported are Allow statements with wildcards in actions and resources, and conditions on
-`dynamodb:LeadingKeys`, `dynamodb:Attributes`, entries of the KMS encryption context and tags of the
-resource. Anything else in a policy raises AssertionError and must be added here.
+`dynamodb:LeadingKeys`, `dynamodb:Attributes`, `dynamodb:Select`, entries of the KMS encryption
+context and tags of the resource. Anything else in a policy raises AssertionError and must be added
+here.
 """
 
 import re
@@ -13,6 +14,7 @@ from typing import Any
 
 _LEADING_KEYS = "dynamodb:LeadingKeys"
 _ATTRIBUTES = "dynamodb:Attributes"
+_SELECT = "dynamodb:Select"
 _ENCRYPTION_CONTEXT = "kms:EncryptionContext:"
 _TAG = "aws:ResourceTag/"
 _KNOWN = {"Sid", "Effect", "Action", "Resource", "Condition"}
@@ -30,7 +32,9 @@ class Access:
     encryption_context: Mapping[str, str] = field(default_factory=dict)
     """Encryption context of a KMS call."""
     attributes: Sequence[str] = ()
-    """Attributes that a write names, including those in its condition."""
+    """Attributes that the call names, including those in its condition."""
+    select: str | None = None
+    """Whether a read returns all attributes or those that it names; None of a write."""
     tags: Mapping[str, str] = field(default_factory=dict)
     """Tags of the resource."""
 
@@ -49,6 +53,9 @@ class Condition:
             return _all_hold(self.operator, self.values, access.leading_keys)
         if self.key == _ATTRIBUTES:
             return _all_hold(self.operator, self.values, access.attributes)
+        if self.key == _SELECT:
+            assert self.operator == "StringEqualsIfExists", f"cannot evaluate {self.operator}"
+            return access.select is None or access.select in self.values
         assert self.operator == "StringEquals", f"cannot evaluate {self.operator}"
         # A missing key never equals a value, as in IAM.
         if self.key.startswith(_TAG):

@@ -14,6 +14,9 @@ from shared.identity.auth.client_models import (
     NewApiClient,
 )
 from shared.identity.auth.clients import OAuthClient
+from shared.integration.webhooks import views as webhook_views
+from shared.integration.webhooks.models import AccessEnd, RevokedApiClient
+from shared.integration.webhooks.service import webhooks_of_creator
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked, ensure_valid
@@ -94,11 +97,20 @@ def change_api_client(
     "/api-clients/{id}",
     "Revoke an API client",
     _ONE,
-    description="This is permanent. Its secrets become invalid at once, its tokens within 10 s.",
+    response=RevokedApiClient,
+    body=AccessEnd,
+    description="This is permanent. Its secrets become invalid at once, its tokens within 10 s. The"
+    " webhook subscriptions that it created continue to send events, unless the body is"
+    ' `{"deactivate_webhooks": true}`; the response lists them. The body is optional.',
 )
-def revoke_api_client(tx: Transaction, request: Request) -> ResourceResponse:
-    """Revoke an API client; return it as it was before."""
-    return ResourceResponse(client_views.client(client_service.revoke_client(tx, _id(request))))
+def revoke_api_client(tx: Transaction, request: Request[Checked[AccessEnd]]) -> ResourceResponse:
+    """Revoke an API client; return it as it was before, with the subscriptions it created."""
+    end = ensure_valid(request.body)
+    client = client_service.revoke_client(tx, _id(request))
+    created = webhooks_of_creator(
+        tx, "client", client.client_id, deactivate=end.deactivate_webhooks
+    )
+    return ResourceResponse(webhook_views.revoked_client(client, created))
 
 
 @routes.declare(

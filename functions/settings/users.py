@@ -14,10 +14,13 @@ from shared.identity.users.models import (
     UserCreate,
     UserParameters,
 )
+from shared.integration.webhooks import views as webhook_views
+from shared.integration.webhooks.models import AccessEnd, ChangedUser
+from shared.integration.webhooks.service import webhooks_of_creator
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.validation import Checked
+from shared.kernel.validation import Checked, ensure_valid
 
 routes = Routes()
 
@@ -73,14 +76,21 @@ def get_user(store: Store, request: Request) -> ResourceResponse:
     "/users/{id}",
     "Change a user",
     _ONE,
-    response=User,
+    response=ChangedUser,
     body=UserChange,
     description="Fields that are not sent keep their values. Removing a role revokes the user's"
-    " tokens within 10 s; `is_active: false` also ends the sessions.",
+    " tokens within 10 s; `is_active: false` also ends the sessions. The webhook subscriptions that"
+    " the user created continue to send events, unless the body also has"
+    " `deactivate_webhooks: true`; the response lists them.",
 )
 def change_user(tx: Transaction, request: Request[Checked[UserChange]]) -> ResourceResponse:
-    """Change a user."""
-    return ResourceResponse(service.change_user(tx, request.id, request.body).entity)
+    """Change a user; if the user is disabled, also list the subscriptions the user created."""
+    user = service.change_user(tx, request.id, request.body).entity
+    change = ensure_valid(request.body)
+    created = None
+    if not change.is_active:
+        created = webhooks_of_creator(tx, "user", user.id, deactivate=change.deactivate_webhooks)
+    return ResourceResponse(webhook_views.changed_user(user, created))
 
 
 @routes.declare(
@@ -88,12 +98,18 @@ def change_user(tx: Transaction, request: Request[Checked[UserChange]]) -> Resou
     "/users/{id}",
     "Delete a user",
     _ONE,
-    response=User,
-    description="The user's tokens and sessions end within 10 s. The user name becomes free.",
+    response=ChangedUser,
+    body=AccessEnd,
+    description="The user's tokens and sessions end within 10 s. The user name becomes free. The"
+    " webhook subscriptions that the user created continue to send events, unless the body is"
+    ' `{"deactivate_webhooks": true}`; the response lists them. The body is optional.',
 )
-def delete_user(tx: Transaction, request: Request) -> ResourceResponse:
-    """Delete a user; return it as it was before."""
-    return ResourceResponse(service.delete_user(tx, request.id).entity)
+def delete_user(tx: Transaction, request: Request[Checked[AccessEnd]]) -> ResourceResponse:
+    """Delete a user; return it as it was before, with the subscriptions the user created."""
+    end = ensure_valid(request.body)
+    user = service.delete_user(tx, request.id).entity
+    created = webhooks_of_creator(tx, "user", user.id, deactivate=end.deactivate_webhooks)
+    return ResourceResponse(webhook_views.changed_user(user, created))
 
 
 @routes.declare(

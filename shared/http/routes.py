@@ -164,7 +164,7 @@ class Operation:
     @property
     def body_optional(self) -> bool:
         """Whether the body may be left out, because none of its fields is required."""
-        if self.method != "POST" or self.body is None:
+        if self.method not in {"POST", "DELETE"} or self.body is None:
             return False
         extra = self.body.model_config.get("json_schema_extra")
         needs_one = isinstance(extra, dict) and "oneOf" in extra

@@ -1,10 +1,13 @@
 """An example request of each writing route of the settings and API clients."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from tests.gateway import Erp
 from tests.integration.route_example import Example, Values
+from tests.integration.write_webhooks import subscribe
+from tests.stack import Stack
 
 ERP = {"name": "ERP", "scopes": ["products:read", "products:write", "stocks:read"]}
 APPLICATION = {"name": "Hand-held scanners", "kind": "mobile"}
@@ -23,6 +26,12 @@ def _client(erp: Erp) -> Values:
     return {"id": answer.data["id"]}
 
 
+def _client_with_webhook(erp: Erp) -> Values:
+    values = _client(erp)
+    subscribe(replace(erp, token=Stack(erp.gateway.template).token(client=str(values["id"]))))
+    return values
+
+
 def _rotated(erp: Erp) -> Values:
     values = _client(erp)
     assert erp.post(f"/api-clients/{values['id']}/rotate-secret").status == 200
@@ -39,7 +48,11 @@ def settings_examples() -> Mapping[str, Example]:
             200, body={"name": "Shop", "scopes": ["stocks:read"]}, prepare=_client, grows=audited
         ),
         "DELETE /api-clients/{id}": Example(
-            200, prepare=_client, grows=audited, status_afterwards=410
+            200,
+            body={"deactivate_webhooks": True},
+            prepare=_client_with_webhook,
+            grows={"audit": 2},
+            status_afterwards=410,
         ),
         "POST /api-clients/{id}/rotate-secret": Example(
             200, body={"keep_previous": False}, prepare=_client, grows=audited

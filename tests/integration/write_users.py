@@ -3,11 +3,14 @@
 import base64
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from shared.identity.users import totp
 from tests.gateway import Erp
 from tests.integration.route_example import Example, Values
+from tests.integration.write_webhooks import subscribe
+from tests.stack import Stack
 
 PASSWORD = "eleven green bottles"
 
@@ -23,6 +26,7 @@ MARIA = {
     "roles": [1],
 }
 _USER_CHANGE = {"name": "María López Díaz", "email": None, "roles": [2], "is_active": False}
+_DEACTIVATE = {"deactivate_webhooks": True}
 _NEW_PASSWORD = {"current_password": PASSWORD, "new_password": "ten green bottles"}
 
 
@@ -38,6 +42,15 @@ def _user(erp: Erp) -> Values:
     answer = erp.post("/users", {**MARIA, "password": PASSWORD})
     assert answer.status == 201, answer.text
     return {"id": answer.data["id"]}
+
+
+def _user_with_webhook(erp: Erp) -> Values:
+    values = _user(erp)
+    token = Stack(erp.gateway.template).user_token(
+        sub=str(values["id"]), permissions="users.manage"
+    )
+    subscribe(replace(erp, token=token))
+    return values
 
 
 def _enrolled(erp: Erp) -> Values:
@@ -76,9 +89,18 @@ def user_examples() -> Mapping[str, Example]:
             200, prepare=_role, grows={"role": -1, **audited}, status_afterwards=410
         ),
         "POST /users": Example(201, body=MARIA, prepare=_role, grows={"user": 1, **audited}),
-        "PATCH /users/{id}": Example(200, body=_USER_CHANGE, prepare=_user, grows=audited),
+        "PATCH /users/{id}": Example(
+            200,
+            body={**_USER_CHANGE, **_DEACTIVATE},
+            prepare=_user_with_webhook,
+            grows={"audit": 2},
+        ),
         "DELETE /users/{id}": Example(
-            200, prepare=_user, grows={"user": -1, **audited}, status_afterwards=410
+            200,
+            body=_DEACTIVATE,
+            prepare=_user_with_webhook,
+            grows={"user": -1, "audit": 2},
+            status_afterwards=410,
         ),
         "POST /users/{id}/reset-password": Example(200, prepare=_user, grows=audited),
         "POST /users/{id}/password": Example(

@@ -8,12 +8,18 @@ from tests.integration.route_example import Example, Values
 
 _HOOK = {"url": f"https://{HOOKS}/stowage", "events": ["picking.completed", "shipment.dispatched"]}
 _MOVED = {"url": f"https://{HOOKS}:8443/v2", "events": ["stock.updated"], "is_active": True}
+_AUDITED = {"audit": 1}
 
 
 def _hook(erp: Erp) -> Values:
     answer = erp.post("/webhooks", _HOOK)
     assert answer.status == 201, answer.text
     return {"id": answer.data["id"]}
+
+
+def subscribe(erp: Erp) -> int:
+    """Create a subscription as this caller; return its id."""
+    return int(str(_hook(erp)["id"]))
 
 
 def _delivery(erp: Erp) -> Values:
@@ -26,16 +32,18 @@ def _delivery(erp: Erp) -> Values:
 def webhook_examples() -> Mapping[str, Example]:
     """Return `METHOD /path` → example."""
     return {
-        "POST /webhooks": Example(201, body=_HOOK, grows={"webhook": 1}),
-        "PATCH /webhooks/{id}": Example(200, body=_MOVED, prepare=_hook),
+        "POST /webhooks": Example(201, body=_HOOK, grows={"webhook": 1, **_AUDITED}),
+        "PATCH /webhooks/{id}": Example(200, body=_MOVED, prepare=_hook, grows=_AUDITED),
         "DELETE /webhooks/{id}": Example(
-            200, prepare=_hook, grows={"webhook": -1}, status_afterwards=410
+            200, prepare=_hook, grows={"webhook": -1, **_AUDITED}, status_afterwards=410
         ),
         "POST /webhooks/{id}/rotate-secret": Example(
-            200, body={"overlap_hours": 48}, prepare=_hook
+            200, body={"overlap_hours": 48}, prepare=_hook, grows=_AUDITED
         ),
-        "POST /webhooks/{id}/test": Example(202, prepare=_hook, events=["webhook.test"]),
+        "POST /webhooks/{id}/test": Example(
+            202, prepare=_hook, grows=_AUDITED, events=["webhook.test"]
+        ),
         "POST /webhooks/{id}/deliveries/{delivery}/redeliver": Example(
-            202, prepare=_delivery, events=["redelivery"]
+            202, prepare=_delivery, grows=_AUDITED, events=["redelivery"]
         ),
     }

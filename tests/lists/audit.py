@@ -14,9 +14,13 @@ _ACTIONS = (
     "tenant.changed", "tenant.suspended", "tenant.resumed",
     "tenant.cancelled", "tenant.moved", "tenant.exported",
     "stock.adjusted",
+    "webhook.created", "webhook.changed", "webhook.secret_rotated", "webhook.deleted",
+    "webhook.tested", "webhook.redelivered",
 )  # fmt: skip
 _ACTORS = ("client", "user", "operator")
-_TARGETS = ("client", "user", "role", "session", "settings", "tenant", "stock_movement")
+_TARGETS = (
+    "client", "user", "role", "session", "settings", "tenant", "stock_movement", "webhook",
+)  # fmt: skip
 _WRONG = ("", "nobody", "Client")
 
 
@@ -39,7 +43,7 @@ def _entry(number: int, times: spec.Times) -> StoredEntry:
                 "name": spec.unless(number, 2, "marta"),
             },
             "target": {
-                "type": _TARGETS[number % 7],
+                "type": _TARGETS[number % len(_TARGETS)],
                 "id": spec.unless(number, 4, _target_id(number)),
             },
             "changes_json": '{"qty":{"from":2,"to":2.000001}}',

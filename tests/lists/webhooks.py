@@ -4,7 +4,7 @@ from shared.integration.webhooks.models import StoredWebhook
 from shared.integration.webhooks.repository import WEBHOOKS, health_key
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
-from tests.lists.spec import HOURLY, Filter, Listed, Times, by, fields
+from tests.lists.spec import HOURLY, Filter, Listed, Times, by, fields, unless
 
 _KINDS = (
     "receipt.created", "receipt.completed", "picking.completed", "transfer.created",
@@ -22,6 +22,9 @@ def _webhook(number: int, times: Times) -> StoredWebhook:
             "url": f"https://hooks-{number}.example.com/stowage?source=wms",
             "events": [_KINDS[number % 10], _KINDS[(number + 3) % 10]],
             "is_active": number % 4 != 0,
+            "created_by": unless(
+                number, 3, {"type": "client", "id": "stw_acme_1", "name": unless(number, 2, "ERP")}
+            ),
             "secrets": [{"sealed": "AQICAHg="}],
             "created_at": times.created(number),
             "updated_at": times.updated(number),
@@ -51,6 +54,10 @@ WEBHOOK_LIST = Listed(
         is_active boolean
         failure_count integer
         last_triggered_at date-time?
+        created_by object?
+        created_by.type string
+        created_by.id string?
+        created_by.name string?
         created_at date-time
         updated_at date-time
     """),

@@ -17,11 +17,13 @@ type AuditAction = Literal[
     "tenant.changed", "tenant.suspended", "tenant.resumed",
     "tenant.cancelled", "tenant.moved", "tenant.exported",
     "stock.adjusted",
+    "webhook.created", "webhook.changed", "webhook.secret_rotated", "webhook.deleted",
+    "webhook.tested", "webhook.redelivered",
 ]  # fmt: skip
 type ActorType = Literal["client", "user", "operator"]
 """`operator`: somebody who uses the command line of the deployment."""
 type TargetType = Literal[
-    "client", "user", "role", "session", "settings", "tenant", "stock_movement"
+    "client", "user", "role", "session", "settings", "tenant", "stock_movement", "webhook"
 ]
 
 

@@ -33,9 +33,9 @@ AUDIT = Collection(
 )
 
 
-def reserve_entry_id(tx: Transaction) -> None:
-    """Reserve the id of one entry."""
-    tx.reserve_ids(AUDIT.kind, 1)
+def reserve_entry_ids(tx: Transaction, count: int) -> None:
+    """Reserve the ids of the next `count` entries."""
+    tx.reserve_ids(AUDIT.kind, count)
 
 
 def insert(tx: Transaction, entry: StoredEntry) -> None:

@@ -56,7 +56,7 @@ def record(  # noqa: PLR0913  the properties of an entry
     }
     entry = StoredEntry(
         action=action,
-        actor=actor or _actor(tx.caller),
+        actor=actor or actor_of(tx.caller),
         target=Target(type=target_type, id=None if target_id is None else str(target_id)),
         changes_json=dumps(json_changes),
         details_json=dumps({name: _plain(value) for name, value in (details or {}).items()}),
@@ -67,16 +67,20 @@ def record(  # noqa: PLR0913  the properties of an entry
     repository.insert(tx, entry)
 
 
-def reserve_entry_id(tx: Transaction) -> None:
-    """Reserve the id of one entry, for use cases that make other database calls concurrently."""
-    repository.reserve_entry_id(tx)
+def reserve_entry_ids(tx: Transaction, count: int = 1) -> None:
+    """Reserve the ids of the next `count` entries with one database call.
+
+    For use cases that add several entries, or make other database calls concurrently.
+    """
+    repository.reserve_entry_ids(tx, count)
 
 
 def _plain(value: Any) -> Any:
     return plain_number(value) if isinstance(value, Decimal) else value
 
 
-def _actor(caller: Caller | None) -> Actor:
+def actor_of(caller: Caller | None) -> Actor:
+    """Return the caller of a request as an actor without a name; an operator if there is none."""
     if caller is not None:
         return Actor(type="client" if caller.kind == "client" else "user", id=caller.subject)
     name = None

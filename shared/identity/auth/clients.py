@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from shared.identity.tenancy.directory import owner_of, revoked_partition
+from shared.identity.tenancy.directory import owner_of, read_item, revoked_partition
 from shared.identity.tenancy.tenant import SLUG
 from shared.kernel.clock import Instant
+from shared.kernel.db.store import Store
 
 type ClientKind = Literal["integration", "mobile"]
 
@@ -65,6 +66,17 @@ def slug_of_client_id(client_id: str) -> str | None:
     """Return the slug of the tenant in a client id; None if it is not a valid client id."""
     match = _ID.fullmatch(client_id)
     return match[1] if match else None
+
+
+def client_name(store: Store, client_id: str) -> str | None:
+    """Return the name of a client, also of a revoked one; None if the tenant has no such client.
+
+    Only the name is read: most functions may read no other attribute of a client.
+    """
+    if slug_of_client_id(client_id) != store.slug:
+        return None
+    item = read_item(client_key(client_id), store.client, attribute="name")
+    return item["name"]["S"] if item else None
 
 
 def client_from_item(item: Mapping[str, Any]) -> OAuthClient:

@@ -112,17 +112,24 @@ class TenantDirectory:
         return item
 
 
-def read_item(key: str, dynamodb: Any = None) -> dict[str, Any] | None:
+def read_item(
+    key: str, dynamodb: Any = None, *, attribute: str | None = None
+) -> dict[str, Any] | None:
     """Read one item of the control table consistently; return it in DynamoDB's JSON.
 
     Args:
         key: Key of the item.
         dynamodb: The client to use; by default that of the function's own role.
+        attribute: The only attribute to read, for a role that may read no other one.
     """
     from shared.kernel.aws import client  # noqa: PLC0415  botocore only where something is read
 
+    projection: dict[str, Any] = {}
+    if attribute:
+        projection["ProjectionExpression"] = "#only"
+        projection["ExpressionAttributeNames"] = {"#only": attribute}
     answer = (dynamodb or client("dynamodb")).get_item(
-        TableName=config().control_table, Key={"pk": {"S": key}}, ConsistentRead=True
+        TableName=config().control_table, Key={"pk": {"S": key}}, ConsistentRead=True, **projection
     )
     item: dict[str, Any] | None = answer.get("Item")
     return item

@@ -93,6 +93,11 @@ class UserChange(Input):
     email: Email | None = None
     roles: _RoleIds = Field(default_factory=list)
     is_active: bool = True
+    deactivate_webhooks: bool = Field(
+        default=False,
+        description="With `is_active: false`: also deactivate the webhook subscriptions that the"
+        " user created.",
+    )
 
 
 class PasswordReset(Input):

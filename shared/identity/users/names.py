@@ -1,6 +1,8 @@
-"""Names of users, for the records that show who did the work."""
+"""Names of users and clients, for the records that show who did something."""
 
+from shared.identity.auth.clients import client_name
 from shared.identity.users.repository import USERS
+from shared.kernel.caller import Caller
 from shared.kernel.db.store import Store
 
 
@@ -8,3 +10,10 @@ def user_name(store: Store, user_id: int) -> str | None:
     """Return the name of a user; None if the company has no such user."""
     records = USERS.get_many(store, [user_id])
     return records[0].entity.name if records else None
+
+
+def caller_name(store: Store, caller: Caller) -> str | None:
+    """Return the name of the calling user or client; None if the company has none with this id."""
+    if caller.kind == "client":
+        return client_name(store, caller.subject)
+    return None if caller.user_id is None else user_name(store, caller.user_id)

@@ -55,7 +55,7 @@ def create_user(tx: Transaction, draft: Checked[UserCreate]) -> tuple[Record[Use
 
 
 def change_user(tx: Transaction, user_id: int, change: Checked[UserChange]) -> Record[User]:
-    """Change the fields that were sent.
+    """Change the fields that were sent; `deactivate_webhooks` is for the caller of this function.
 
     Removing a role revokes the user's tokens; disabling the user also ends the sessions.
 
@@ -65,8 +65,14 @@ def change_user(tx: Transaction, user_id: int, change: Checked[UserChange]) -> R
     """
     account = get_account(tx, user_id)
     before = account.record.entity
-    change = ensure_valid(change, _unknown_roles(tx.store, change.roles))
-    sent = change.model_dump(exclude_unset=True)
+    found = [
+        *_unknown_roles(tx.store, change.roles),
+        *rules.deactivation_problems(
+            deactivate=change.deactivate_webhooks, is_active=change.is_active
+        ),
+    ]
+    change = ensure_valid(change, found)
+    sent = change.model_dump(exclude_unset=True, exclude={"deactivate_webhooks"})
     after = before.model_copy(update={**sent, "updated_at": tx.now})
     role_changes = rules.role_count_changes(before.roles, after.roles)
     _change_role_counts(tx, role_changes)

@@ -5,6 +5,9 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from shared.identity.audit.models import Actor
+from shared.identity.auth.client_models import ApiClient
+from shared.identity.users.models import User
 from shared.integration.webhooks.target_urls import MAX_URL_LENGTH, InvalidTarget, parse_target
 from shared.kernel.config import config
 from shared.kernel.events.kinds import EVENT_KINDS, AnyEventKind, EventKind
@@ -84,6 +87,15 @@ class SecretRotation(Input):
     overlap_hours: Annotated[int, Field(ge=0, le=168)] = DEFAULT_OVERLAP_HOURS
 
 
+class AccessEnd(Input):
+    """What happens to the subscriptions of a client or user whose access ends."""
+
+    deactivate_webhooks: bool = Field(
+        default=False,
+        description="Also deactivate the subscriptions that the client or user created.",
+    )
+
+
 class StoredSecret(Stored):
     """An encrypted signing secret (base64); `until` (milliseconds) if it was replaced."""
 
@@ -95,9 +107,11 @@ class StoredWebhook(Stored):
     """A subscription as stored; `secrets` has the newest first.
 
     The values that change with every delivery are in a separate item, EndpointHealth.
+    `created_by` has the name at the time of the creation.
     """
 
     id: int
+    created_by: Actor | None = None
     url: str
     events: list[EventKind]
     is_active: bool = True
@@ -128,6 +142,9 @@ class Webhook(Stored):
         description="Consecutive failed deliveries; at 10 the subscription is deactivated."
     )
     last_triggered_at: Timestamp | None
+    created_by: Actor | None = Field(
+        description="Who created the subscription, with the name at that time. Null if unknown."
+    )
     created_at: Timestamp
     updated_at: Timestamp
 
@@ -136,6 +153,32 @@ class NewWebhook(Webhook):
     """A subscription with its secret, which only this response contains."""
 
     secret: str
+
+
+class CreatedWebhook(Stored):
+    """A subscription in the response to the end of its creator's access."""
+
+    id: int
+    url: str = Field(json_schema_extra={"format": "uri"})
+    events: list[EventKind]
+    is_active: bool
+
+
+class RevokedApiClient(ApiClient):
+    """A revoked client as it was before, and the subscriptions that it created."""
+
+    webhooks: list[CreatedWebhook] = Field(
+        description="The subscriptions that the client created, as they are now."
+    )
+
+
+class ChangedUser(User):
+    """A changed or deleted user, and the subscriptions that the user created."""
+
+    webhooks: list[CreatedWebhook] | None = Field(
+        description="The subscriptions that the user created, as they are now. Null unless the"
+        " request disables or deletes the user."
+    )
 
 
 class WebhookParameters(ListParameters):

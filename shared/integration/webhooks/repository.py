@@ -94,14 +94,16 @@ def read_register(store: Store) -> SubscriptionRegister:
 
 
 def stage_registration(
-    tx: Transaction, register: SubscriptionRegister, webhook: StoredWebhook
+    tx: Transaction, register: SubscriptionRegister, *webhooks: StoredWebhook
 ) -> None:
-    """Write the register with a new or changed subscription; StaleRead if it has changed."""
+    """Write the register with new or changed subscriptions; StaleRead if it has changed."""
+    ids = register.ids | {webhook.id for webhook in webhooks}
     active_events = dict(register.active_events)
-    active_events.pop(webhook.id, None)
-    if webhook.is_active:
-        active_events[webhook.id] = frozenset(webhook.events)
-    _stage_register(tx, register, register.ids | {webhook.id}, active_events)
+    for webhook in webhooks:
+        active_events.pop(webhook.id, None)
+        if webhook.is_active:
+            active_events[webhook.id] = frozenset(webhook.events)
+    _stage_register(tx, register, ids, active_events)
 
 
 def stage_deregistration(tx: Transaction, register: SubscriptionRegister, number: int) -> None:

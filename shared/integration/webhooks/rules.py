@@ -54,6 +54,18 @@ def retained_secrets(
     return [expiring, *valid][:_MAX_OLD_SECRETS]
 
 
+def audited_changes(
+    before: StoredWebhook, after: StoredWebhook
+) -> dict[str, tuple[object, object]]:
+    """Return field → (before, after) of the changed fields, for the audit log."""
+    both = {
+        "url": (before.url, after.url),
+        "events": (before.events, after.events),
+        "is_active": (before.is_active, after.is_active),
+    }
+    return {name: (old, new) for name, (old, new) in both.items() if old != new}
+
+
 def has_ended(delivery: StoredDelivery) -> bool:
     """Return whether no attempt follows, unless a redelivery is requested."""
     return delivery.status in _FINAL

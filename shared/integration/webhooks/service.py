@@ -1,8 +1,15 @@
 """Use cases of the webhook routes."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from shared.identity.audit import service as audit
+from shared.identity.audit.models import Actor, ActorType, AuditAction
+from shared.identity.auth.rules import ensure_not_revoked
+from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import Tenant, limit_reached
+from shared.identity.users.names import caller_name
 from shared.integration.webhooks import repository, rules, views
 from shared.integration.webhooks.models import (
     DeliveryParameters,
@@ -15,7 +22,7 @@ from shared.integration.webhooks.models import (
     WebhookCreate,
     WebhookParameters,
 )
-from shared.integration.webhooks.repository import WEBHOOKS, LoggedDelivery
+from shared.integration.webhooks.repository import WEBHOOKS, LoggedDelivery, SubscriptionRegister
 from shared.integration.webhooks.sealed_secrets import seal_secret
 from shared.integration.webhooks.signatures import new_secret
 from shared.integration.webhooks.target_urls import InvalidTarget, parse_target, resolve_addresses
@@ -58,15 +65,17 @@ def create_webhook(
     Raises:
         ValidationFailed: The draft is invalid, or the host of the URL is not public.
         ServiceError: `limit_reached`: the tenant has the maximum number of subscriptions.
+        Unauthenticated: The caller's token has been revoked.
     """
     draft = ensure_valid(draft, _url_problems(draft.url))
-    register = repository.read_register(tx.store)
+    register = _read_register(tx)
     if len(register.ids) >= tenant.limits["webhook_subscriptions"]:
         raise limit_reached(tenant, "webhook_subscriptions", len(register.ids))
     number = tx.next_id(WEBHOOKS.kind)
     secret = draft.secret or new_secret()
     webhook = StoredWebhook(
         id=number,
+        created_by=_creator(tx),
         url=draft.url,
         events=draft.events,
         secrets=[_seal(tx, number, secret)],
@@ -75,7 +84,44 @@ def create_webhook(
     )
     repository.stage_registration(tx, register, webhook)
     repository.stage_new_health(tx, number)
+    _audit(tx, "webhook.created", webhook, events=webhook.events)
     return WebhookWithHealth(WEBHOOKS.insert(tx, number, webhook), EndpointHealth()), secret
+
+
+def _audit(
+    tx: Transaction,
+    action: AuditAction,
+    webhook: StoredWebhook,
+    *,
+    changes: Mapping[str, tuple[Any, Any]] | None = None,
+    **details: Any,
+) -> None:
+    """Add an audit entry about a subscription; its details are the URL and `details`."""
+    details = {"url": webhook.url, **details}
+    audit.record(tx, action, "webhook", webhook.id, changes=changes, details=details)
+
+
+def _creator(tx: Transaction) -> Actor:
+    actor = audit.actor_of(tx.caller)
+    if tx.caller is None:
+        return actor
+    return actor.model_copy(update={"name": caller_name(tx.store, tx.caller)})
+
+
+def _read_register(tx: Transaction) -> SubscriptionRegister:
+    """Read the register for a change that lets a subscription send events.
+
+    The revocations are read after the register, not from the cache of the handlers. So the change
+    is refused, or its commit fails with StaleRead, when the subscriptions of the caller have been
+    deactivated: `webhooks_of_creator` writes the register.
+
+    Raises Unauthenticated if the caller's token has been revoked.
+    """
+    register = repository.read_register(tx.store)
+    tenant = directory.tenant(tx.store.slug, max_age=0)
+    if tenant and tx.caller:
+        ensure_not_revoked(tenant, tx.caller)
+    return register
 
 
 def _seal(tx: Transaction, number: int, secret: str) -> StoredSecret:
@@ -129,22 +175,51 @@ def change_webhook(
     Raises:
         NotFound, Gone: See `get_webhook`.
         ValidationFailed: The change is invalid, or the host of the URL is not public.
+        Unauthenticated: The caller's token has been revoked.
     """
     found = get_webhook(tx.store, number)
+    before = found.record.entity
     sent = ensure_valid(change, _url_problems(change.url)).model_dump(exclude_unset=True)
-    after = found.record.entity.model_copy(update={**sent, "updated_at": tx.now})
+    after = before.model_copy(update={**sent, "updated_at": tx.now})
     health = found.health
     if sent.get("is_active"):
         repository.stage_failure_reset(tx, number)
         health = health.model_copy(update={"failure_count": 0})
-    return WebhookWithHealth(_replace(tx, found.record, after), health)
+    changes = rules.audited_changes(before, after)
+    if health.failure_count != found.health.failure_count:
+        changes["failure_count"] = (found.health.failure_count, health.failure_count)
+    if changes:
+        _audit(tx, "webhook.changed", before, changes=changes)
+    repository.stage_registration(tx, _read_register(tx), after)
+    return WebhookWithHealth(WEBHOOKS.replace(tx, found.record, after), health)
 
 
-def _replace(
-    tx: Transaction, record: Record[StoredWebhook], after: StoredWebhook
-) -> Record[StoredWebhook]:
-    repository.stage_registration(tx, repository.read_register(tx.store), after)
-    return WEBHOOKS.replace(tx, record, after)
+def webhooks_of_creator(
+    tx: Transaction, creator: ActorType, creator_id: str | int, *, deactivate: bool
+) -> list[StoredWebhook]:
+    """Return the subscriptions that a client or user created; deactivate them if asked.
+
+    A tenant has at most 20 subscriptions, so their deactivation fits into the transaction that
+    ends the access of the creator. Call this in that transaction: a subscription that the creator
+    creates or activates at the same time is then deactivated, too, or refused.
+    """
+    register = repository.read_register(tx.store)
+    created = [
+        record
+        for record in WEBHOOKS.get_many(tx.store, sorted(register.ids))
+        if (by := record.entity.created_by) and (by.type, by.id) == (creator, str(creator_id))
+    ]
+    if not deactivate:
+        return [record.entity for record in created]
+    active = [record for record in created if record.entity.is_active]
+    audit.reserve_entry_ids(tx, len(active))
+    changed = [WEBHOOKS.update(tx, record, {"is_active": False}).entity for record in active]
+    for webhook in changed:
+        _audit(tx, "webhook.changed", webhook, changes={"is_active": (True, False)})
+    # Also written when nothing changes: see `_read_register`.
+    repository.stage_registration(tx, register, *changed)
+    now = {webhook.id: webhook for webhook in changed}
+    return [now.get(record.id, record.entity) for record in created]
 
 
 def delete_webhook(tx: Transaction, number: int) -> WebhookWithHealth:
@@ -153,6 +228,7 @@ def delete_webhook(tx: Transaction, number: int) -> WebhookWithHealth:
     repository.stage_deregistration(tx, repository.read_register(tx.store), number)
     repository.stage_health_removal(tx, number)
     WEBHOOKS.remove(tx, found.record)
+    _audit(tx, "webhook.deleted", found.record.entity, events=found.record.entity.events)
     return found
 
 
@@ -169,6 +245,7 @@ def rotate_secret(
     secret = rotation.secret or new_secret()
     kept = rules.retained_secrets(webhook.secrets, tx.now_ms, rotation.overlap_hours)
     secrets = [_seal(tx, number, secret), *kept]
+    _audit(tx, "webhook.secret_rotated", webhook, overlap_hours=rotation.overlap_hours)
     after = WEBHOOKS.update(tx, found.record, {"secrets": secrets})
     return WebhookWithHealth(after, found.health), secret
 
@@ -187,7 +264,9 @@ def send_test(tx: Transaction, number: int) -> StoredDelivery:
             id=number,
             version=found.record.version,
             href=f"/webhooks/{number}",
-            attributes=views.webhook(found.record.entity, found.health).model_dump(),
+            attributes=views.webhook(found.record.entity, found.health).model_dump(
+                exclude={"created_by"}  # nothing for the endpoint
+            ),
         ),
         only_subscription=number,
     )
@@ -201,6 +280,7 @@ def send_test(tx: Transaction, number: int) -> StoredDelivery:
         updated_at=tx.now,
     )
     repository.stage_delivery(tx, None, delivery)
+    _audit(tx, "webhook.tested", found.record.entity, event_id=event.id)
     return delivery
 
 
@@ -214,7 +294,7 @@ def _get_active_webhook(tx: Transaction, number: int) -> WebhookWithHealth:
 
 def redeliver(tx: Transaction, number: int, event: str) -> StoredDelivery:
     """Start a new round of attempts for a delivery in any status; Conflict if inactive."""
-    _, seen = run_both(
+    found, seen = run_both(
         lambda: _get_active_webhook(tx, number), lambda: _find_delivery(tx.store, number, event)
     )
     delivery = seen.delivery.model_copy(
@@ -229,6 +309,7 @@ def redeliver(tx: Transaction, number: int, event: str) -> StoredDelivery:
     )
     repository.stage_delivery(tx, seen, delivery)
     request_redelivery(tx, number, event, delivery.round)
+    _audit(tx, "webhook.redelivered", found.record.entity, event_id=event)
     return delivery
 
 

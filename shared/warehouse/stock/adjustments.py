@@ -63,7 +63,9 @@ def adjust_stock(tx: Transaction, draft: Checked[AdjustmentDraft], timezone: str
     here = _row(tx, draft, subject, status)
     changed = _row(tx, draft, subject, draft.to_status) if draft.to_status else None
     targets = [here, changed] if changed else [here]
-    run_both(lambda: posting.load(targets=targets, movements=1), lambda: audit.reserve_entry_id(tx))
+    run_both(
+        lambda: posting.load(targets=targets, movements=1), lambda: audit.reserve_entry_ids(tx)
+    )
     row = posting.changes.find(here)
     # A serial has one row for all positions and statuses.
     if row and (row.position_id, row.inventory_status) != (here.position_id, status):

@@ -18,8 +18,8 @@ from tests.stack import ACCOUNT, REGION, Stack
 from tests.webhook_scenario import URL, WebhookScenario
 
 FIELDS = {
-    "id", "url", "events", "is_active", "failure_count", "last_triggered_at", "created_at",
-    "updated_at",
+    "id", "url", "events", "is_active", "failure_count", "last_triggered_at", "created_by",
+    "created_at", "updated_at",
 }  # fmt: skip
 
 
@@ -57,6 +57,7 @@ def test_only_the_response_to_the_creation_has_the_secret(
         "is_active": True,
         "failure_count": 0,
         "last_triggered_at": None,
+        "created_by": {"type": "client", "id": "erp", "name": None},
         "created_at": created["created_at"],
         "updated_at": created["created_at"],
         "secret": created["secret"],

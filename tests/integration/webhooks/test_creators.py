@@ -1,0 +1,430 @@
+"""Who created a subscription, what the audit log says, and the end of the creator's access."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from operations.api_clients import revoke_client
+from shared.identity.audit.models import Actor
+from shared.integration.webhooks.repository import WEBHOOKS, read_register
+from shared.integration.webhooks.service import webhooks_of_creator
+from shared.kernel.db.unit_of_work import run_transaction
+from tests.clock import Clock
+from tests.faults import AwsFaults, Fault, Killed, kill_after, kill_before
+from tests.gateway import Erp, Response
+from tests.integration.settings.api_client_requests import (
+    create_api_client,
+    erp_with_token,
+    expire_tenant_cache,
+    problem_fields,
+)
+from tests.integration.users.user_requests import (
+    as_user,
+    audit_entries,
+    before_next_commit,
+    create_user,
+)
+from tests.webhook_scenario import URL, WebhookScenario, respond_500
+
+_BODY = {"url": URL, "events": ["product.created"]}
+_DEACTIVATE = {"deactivate_webhooks": True}
+_AFTER_A_DEATH = 61
+"""Seconds after which the idempotency claim of an interrupted request has expired."""
+
+
+def new_client(webhooks: WebhookScenario, name: str = "Shop") -> tuple[str, Erp]:
+    """Create a client that may only manage webhooks; return its id and the client."""
+    made = create_api_client(webhooks.erp, name=name, scopes=["webhooks:manage"])
+    return made["id"], erp_with_token(webhooks.stack, made["id"], made["client_secret"])
+
+
+def subscribe(caller: Erp) -> int:
+    """Create a subscription as this caller; return its id."""
+    answer = caller.post("/webhooks", _BODY)
+    assert answer.status == 201, answer.text
+    return int(answer.data["id"])
+
+
+def is_active(webhooks: WebhookScenario, *numbers: int) -> list[bool]:
+    """Return whether the subscriptions are active; check that the register says the same."""
+    shown = {number: webhooks.get(number)["is_active"] for number in numbers}
+    register = read_register(webhooks.stack.store())
+    assert {number: number in register.active_events for number in numbers} == shown
+    return list(shown.values())
+
+
+def webhook_entries(erp: Erp) -> list[dict[str, Any]]:
+    """Return the audit entries about subscriptions, oldest first."""
+    return audit_entries(erp, target_type="webhook")
+
+
+# The creator
+
+
+def test_subscription_shows_the_client_that_created_it(webhooks: WebhookScenario) -> None:
+    client_id, shop = new_client(webhooks)
+
+    created = shop.post("/webhooks", _BODY).data
+
+    assert created["created_by"] == {"type": "client", "id": client_id, "name": "Shop"}
+    assert webhooks.get(created["id"])["created_by"] == created["created_by"]
+    assert [one["created_by"] for one in shop.get("/webhooks").data] == [created["created_by"]]
+
+
+def test_subscription_shows_the_user_who_created_it(webhooks: WebhookScenario) -> None:
+    number = create_user(webhooks.erp, name="Ana Ruiz")
+
+    webhook = subscribe(as_user(webhooks.stack, number, "users.manage"))
+
+    expected = {"type": "user", "id": str(number), "name": "Ana Ruiz"}
+    assert webhooks.get(webhook)["created_by"] == expected
+
+
+@pytest.mark.parametrize("caller", ["client", "user"])
+def test_creator_without_a_record_has_no_name(webhooks: WebhookScenario, caller: str) -> None:
+    erp = webhooks.erp if caller == "client" else as_user(webhooks.stack, 7, "users.manage")
+
+    webhook = subscribe(erp)
+
+    number = "erp" if caller == "client" else "7"
+    assert webhooks.get(webhook)["created_by"] == {"type": caller, "id": number, "name": None}
+
+
+def test_changes_and_the_creators_new_name_keep_the_creator(webhooks: WebhookScenario) -> None:
+    client_id, shop = new_client(webhooks)
+    number = subscribe(shop)
+    before = webhooks.get(number)["created_by"]
+
+    webhooks.erp.patch(f"/api-clients/{client_id}", {"name": "New shop"})
+    webhooks.erp.patch(f"/webhooks/{number}", {"events": ["stock.updated"]})
+    webhooks.erp.post(f"/webhooks/{number}/rotate-secret")
+
+    assert webhooks.get(number)["created_by"] == before
+
+
+def test_subscription_stored_without_a_creator_can_be_used(webhooks: WebhookScenario) -> None:
+    client_id, shop = new_client(webhooks)
+    number = subscribe(shop)
+    store = webhooks.stack.store()
+    run_transaction(
+        store,
+        lambda tx: WEBHOOKS.update(tx, WEBHOOKS.get(tx.store, number), {"created_by": None}),
+    )
+
+    assert webhooks.get(number)["created_by"] is None
+    assert webhooks.erp.delete(f"/api-clients/{client_id}", _DEACTIVATE).data["webhooks"] == []
+    assert is_active(webhooks, number) == [True]
+
+
+def test_test_event_does_not_reveal_the_creator(webhooks: WebhookScenario) -> None:
+    _, shop = new_client(webhooks)
+    number = subscribe(shop)
+    shop.post(f"/webhooks/{number}/test")
+    webhooks.run_until_idle()
+
+    (sent,) = webhooks.requests
+    assert "created_by" not in sent.event["data"]["attributes"]
+
+
+# The audit log
+
+
+def test_every_change_of_a_subscription_is_audited(webhooks: WebhookScenario) -> None:
+    erp = webhooks.erp
+    number = subscribe(erp)
+    path = f"/webhooks/{number}"
+    moved = "https://hooks.example.com/v2"
+    assert erp.patch(path, {"url": moved, "events": _BODY["events"]}).status == 200
+    assert erp.patch(path, {"is_active": False}).status == 200
+    assert erp.patch(path, {"is_active": True}).status == 200
+    chosen = "a-secret-of-our-own"
+    assert erp.post(f"{path}/rotate-secret", {"secret": chosen, "overlap_hours": 2}).status == 200
+    event = erp.post(f"{path}/test").data["id"]
+    assert erp.post(f"{path}/deliveries/{event}/redeliver").status == 202
+    assert erp.delete(path).status == 200
+
+    log = webhook_entries(erp)
+
+    assert [(one["action"], one["changes"], one["details"]) for one in log] == [
+        ("webhook.created", {}, _BODY),
+        ("webhook.changed", {"url": {"from": URL, "to": moved}}, {"url": URL}),
+        ("webhook.changed", {"is_active": {"from": True, "to": False}}, {"url": moved}),
+        ("webhook.changed", {"is_active": {"from": False, "to": True}}, {"url": moved}),
+        ("webhook.secret_rotated", {}, {"url": moved, "overlap_hours": 2}),
+        ("webhook.tested", {}, {"url": moved, "event_id": event}),
+        ("webhook.redelivered", {}, {"url": moved, "event_id": event}),
+        ("webhook.deleted", {}, {"url": moved, "events": _BODY["events"]}),
+    ]
+    assert all(one["target"] == {"type": "webhook", "id": str(number)} for one in log)
+    assert all((one["actor"]["type"], one["actor"]["id"]) == ("client", "erp") for one in log)
+    assert chosen not in repr(log)
+
+
+def test_reset_of_the_failure_count_is_audited_and_a_repeated_state_is_not(
+    webhooks: WebhookScenario,
+) -> None:
+    number = subscribe(webhooks.erp)
+    webhooks.endpoint = respond_500
+    webhooks.create_product(1)
+    webhooks.run_until_idle()
+
+    for _ in range(2):
+        assert webhooks.erp.patch(f"/webhooks/{number}", {"is_active": True}).status == 200
+
+    _, reset = webhook_entries(webhooks.erp)
+    assert reset["changes"] == {"failure_count": {"from": 1, "to": 0}}
+
+
+def test_refused_requests_are_not_audited(webhooks: WebhookScenario) -> None:
+    number = subscribe(webhooks.erp)
+    webhooks.erp.patch(f"/webhooks/{number}", {"is_active": False})
+    before = webhook_entries(webhooks.erp)
+
+    assert webhooks.erp.post(f"/webhooks/{number}/test").status == 409
+    assert webhooks.erp.patch(f"/webhooks/{number}", {"url": "http://x"}).status == 422
+    assert webhooks.erp.post(f"/webhooks/{number}/rotate-secret", {"secret": "x"}).status == 422
+
+    assert webhook_entries(webhooks.erp) == before
+
+
+# The end of the creator's access
+
+
+def revoke(webhooks: WebhookScenario, client_id: str, body: object = None, **more: Any) -> Response:
+    """Revoke a client over HTTP."""
+    return webhooks.erp.delete(f"/api-clients/{client_id}", body, **more)
+
+
+def test_revocation_lists_the_subscriptions_of_the_client_and_keeps_them(
+    webhooks: WebhookScenario,
+) -> None:
+    client_id, shop = new_client(webhooks)
+    _, other = new_client(webhooks, "ERP")
+    first, _, second = subscribe(shop), subscribe(other), subscribe(shop)
+    shop.patch(f"/webhooks/{second}", {"is_active": False})
+
+    answer = revoke(webhooks, client_id)
+
+    assert answer.status == 200
+    assert answer.data["webhooks"] == [
+        {"id": first, "url": URL, "events": ["product.created"], "is_active": True},
+        {"id": second, "url": URL, "events": ["product.created"], "is_active": False},
+    ]
+    assert is_active(webhooks, first, second) == [True, False]
+
+
+@pytest.mark.parametrize("body", [None, {}, {"deactivate_webhooks": False}])
+def test_revocation_deactivates_nothing_without_the_request(
+    webhooks: WebhookScenario, body: object
+) -> None:
+    client_id, shop = new_client(webhooks)
+    number = subscribe(shop)
+
+    assert [one["id"] for one in revoke(webhooks, client_id, body).data["webhooks"]] == [number]
+
+    assert is_active(webhooks, number) == [True]
+
+
+def test_revocation_deactivates_the_subscriptions_of_the_client_on_request(
+    webhooks: WebhookScenario,
+) -> None:
+    client_id, shop = new_client(webhooks)
+    own = [subscribe(shop) for _ in range(3)]
+    other = subscribe(webhooks.erp)
+    shop.patch(f"/webhooks/{own[1]}", {"is_active": False})
+    before = len(webhook_entries(webhooks.erp))
+
+    answer = revoke(webhooks, client_id, _DEACTIVATE)
+
+    shown = [(one["id"], one["is_active"]) for one in answer.data["webhooks"]]
+    assert shown == [(number, False) for number in own]
+    assert is_active(webhooks, *own, other) == [False, False, False, True]
+    log = webhook_entries(webhooks.erp)[before:]
+    assert [(one["action"], one["target"]["id"], one["changes"]) for one in log] == [
+        ("webhook.changed", str(number), {"is_active": {"from": True, "to": False}})
+        for number in (own[0], own[2])
+    ]
+    webhooks.create_product(1)
+    webhooks.run_until_idle()
+    assert len(webhooks.requests) == 1, "only the other subscription gets the event"
+
+
+def test_all_subscriptions_of_a_tenant_can_be_deactivated_at_once(
+    webhooks: WebhookScenario,
+) -> None:
+    client_id, shop = new_client(webhooks)
+    limit = webhooks.stack.tenant().limits["webhook_subscriptions"]
+    numbers = [subscribe(shop) for _ in range(limit)]
+
+    assert revoke(webhooks, client_id, _DEACTIVATE, key="k").status == 200
+
+    assert is_active(webhooks, *numbers) == [False] * limit
+
+
+def test_body_of_the_revocation_is_checked(webhooks: WebhookScenario) -> None:
+    client_id, _ = new_client(webhooks)
+    number = create_user(webhooks.erp)
+
+    for path in (f"/api-clients/{client_id}", f"/users/{number}"):
+        refused = webhooks.erp.delete(path, {"deactivate_webhooks": "yes"})
+        assert problem_fields(refused) == ["deactivate_webhooks"]
+        assert webhooks.erp.get(path).status == 200
+
+
+@pytest.mark.parametrize("end", ["disable", "delete"])
+@pytest.mark.parametrize("deactivate", [False, True])
+def test_end_of_a_user_lists_and_deactivates_the_subscriptions(
+    webhooks: WebhookScenario, end: str, *, deactivate: bool
+) -> None:
+    number = create_user(webhooks.erp)
+    client_id, shop = new_client(webhooks)
+    assert client_id
+    own = subscribe(as_user(webhooks.stack, number, "users.manage"))
+    other = subscribe(shop)
+    body = {"deactivate_webhooks": deactivate}
+
+    path = f"/users/{number}"
+    if end == "disable":
+        answer = webhooks.erp.patch(path, {"is_active": False, **body})
+    else:
+        answer = webhooks.erp.delete(path, body)
+
+    assert answer.status == 200, answer.text
+    expected = {
+        "id": own, "url": URL, "events": ["product.created"], "is_active": not deactivate,
+    }  # fmt: skip
+    assert answer.data["webhooks"] == [expected]
+    assert is_active(webhooks, own, other) == [not deactivate, True]
+
+
+def test_disabled_user_can_be_disabled_again_to_deactivate_the_subscriptions(
+    webhooks: WebhookScenario,
+) -> None:
+    number = create_user(webhooks.erp)
+    own = subscribe(as_user(webhooks.stack, number, "users.manage"))
+    path, disable = f"/users/{number}", {"is_active": False}
+    assert webhooks.erp.patch(path, disable).data["webhooks"][0]["is_active"] is True
+
+    again = webhooks.erp.patch(path, {**disable, **_DEACTIVATE})
+
+    assert again.data["webhooks"][0]["is_active"] is False
+    assert is_active(webhooks, own) == [False]
+
+
+def test_other_change_of_a_user_lists_no_subscriptions(webhooks: WebhookScenario) -> None:
+    number = create_user(webhooks.erp)
+    answer = webhooks.erp.patch(f"/users/{number}", {"name": "Ana"})
+    assert answer.data["webhooks"] is None
+    assert "webhooks" not in webhooks.erp.get(f"/users/{number}").data
+
+
+@pytest.mark.parametrize("more", [{}, {"is_active": True}])
+def test_subscriptions_of_an_active_user_cannot_be_deactivated_with_the_user(
+    webhooks: WebhookScenario, more: dict[str, bool]
+) -> None:
+    number = create_user(webhooks.erp)
+    refused = webhooks.erp.patch(f"/users/{number}", {**_DEACTIVATE, **more, "roles": [99]})
+    assert problem_fields(refused) == ["roles.0", "deactivate_webhooks"]
+
+
+def test_invalid_is_active_is_the_only_problem(webhooks: WebhookScenario) -> None:
+    number = create_user(webhooks.erp)
+    refused = webhooks.erp.patch(f"/users/{number}", {**_DEACTIVATE, "is_active": "no"})
+    assert problem_fields(refused) == ["is_active"]
+
+
+def test_operator_deactivates_the_subscriptions_of_a_revoked_client(
+    webhooks: WebhookScenario,
+) -> None:
+    client_id, shop = new_client(webhooks)
+    number = subscribe(shop)
+    assert [one.is_active for one in revoke_client(client_id)] == [True]
+
+    for _ in range(2):
+        created = revoke_client(client_id, deactivate_webhooks=True)
+        assert [(one.id, one.is_active) for one in created] == [(number, False)]
+
+    assert is_active(webhooks, number) == [False]
+    _, entry = webhook_entries(webhooks.erp)
+    assert entry["actor"]["type"] == "operator"
+
+
+# Interruptions and concurrent requests
+
+
+@pytest.mark.parametrize("kind", [kill_before, kill_after])
+def test_interrupted_revocation_is_completed_by_its_repetition(
+    kind: Callable[[int], Fault], webhooks: WebhookScenario, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    """Neither state exists without the other: revoked, and deactivated."""
+    client_id, shop = new_client(webhooks)
+    numbers = [subscribe(shop) for _ in range(2)]
+    as_prepared = webhooks.stack.take_snapshot()
+    with aws_faults.recorded() as seen:
+        revoke(webhooks, client_id, _DEACTIVATE, key="once")
+    for at in range(len(seen.calls)):
+        as_prepared()
+        expire_tenant_cache()
+        with pytest.raises(Killed), aws_faults.faulty(kind(at)):
+            revoke(webhooks, client_id, _DEACTIVATE, key="once")
+        revoked = webhooks.erp.get(f"/api-clients/{client_id}").status == 410
+        assert is_active(webhooks, *numbers) == [not revoked] * 2
+        clock.advance(_AFTER_A_DEATH)
+
+        answer = revoke(webhooks, client_id, _DEACTIVATE, key="once")
+
+        assert answer.status == 200, answer.text
+        assert is_active(webhooks, *numbers) == [False, False]
+        log = [one["action"] for one in audit_entries(webhooks.erp)]
+        assert log.count("webhook.changed") == 2
+        assert log.count("client.revoked") == 1
+
+
+def test_subscription_created_during_the_revocation_is_deactivated(
+    webhooks: WebhookScenario, aws_faults: AwsFaults
+) -> None:
+    client_id, shop = new_client(webhooks)
+    made: list[int] = []
+
+    with before_next_commit(aws_faults, lambda: made.append(subscribe(shop))):
+        answer = revoke(webhooks, client_id, _DEACTIVATE)
+
+    assert [one["id"] for one in answer.data["webhooks"]] == made
+    assert is_active(webhooks, *made) == [False]
+
+
+@pytest.mark.parametrize("act", ["create", "activate"])
+def test_revoked_client_cannot_activate_a_subscription_with_a_token_in_the_cache(
+    act: str, webhooks: WebhookScenario, aws_faults: AwsFaults
+) -> None:
+    """The revocation commits just before the change, whose handler has cached the tenant."""
+    client_id, shop = new_client(webhooks)
+    number = subscribe(shop)
+    shop.patch(f"/webhooks/{number}", {"is_active": False})
+
+    with before_next_commit(aws_faults, lambda: revoke(webhooks, client_id, _DEACTIVATE)):
+        if act == "create":
+            refused = shop.post("/webhooks", _BODY)
+        else:
+            refused = shop.patch(f"/webhooks/{number}", {"is_active": True})
+
+    assert (refused.status, refused.code) == (401, "unauthenticated"), refused.text
+    assert read_register(webhooks.stack.store()).active_events == {}
+    assert len(webhooks.erp.get("/webhooks").data) == 1
+
+
+def test_operator_is_a_creator_without_an_id(webhooks: WebhookScenario) -> None:
+    """Nothing creates subscriptions outside of a request; a stored one must still be readable."""
+    number = subscribe(webhooks.erp)
+    store = webhooks.stack.store()
+    marta = Actor(type="operator", id=None, name="marta")
+    run_transaction(
+        store,
+        lambda tx: WEBHOOKS.update(tx, WEBHOOKS.get(tx.store, number), {"created_by": marta}),
+    )
+    assert webhooks.get(number)["created_by"] == marta.model_dump()
+    found = run_transaction(
+        store, lambda tx: webhooks_of_creator(tx, "client", "None", deactivate=True)
+    )
+    assert found == []
