@@ -6,8 +6,8 @@ import click
 
 from cli.operator import Operator
 from cli.output import Row
+from shared.integration.webhooks.creators import created_webhooks
 from shared.integration.webhooks.models import StoredWebhook
-from shared.integration.webhooks.views import created_webhooks
 
 deactivate_option = click.option(
     "--deactivate-webhooks",

@@ -14,8 +14,7 @@ from shared.identity.auth.client_models import (
     NewApiClient,
 )
 from shared.identity.auth.clients import OAuthClient
-from shared.integration.webhooks import views as webhook_views
-from shared.integration.webhooks.models import AccessEnd, RevokedApiClient
+from shared.integration.webhooks.creators import AccessEnd, RevokedApiClient, revoked_client
 from shared.integration.webhooks.service import webhooks_of_creator
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -110,7 +109,7 @@ def revoke_api_client(tx: Transaction, request: Request[Checked[AccessEnd]]) -> 
     created = webhooks_of_creator(
         tx, "client", client.client_id, deactivate=end.deactivate_webhooks
     )
-    return ResourceResponse(webhook_views.revoked_client(client, created))
+    return ResourceResponse(revoked_client(client, created))
 
 
 @routes.declare(

@@ -14,8 +14,7 @@ from shared.identity.users.models import (
     UserCreate,
     UserParameters,
 )
-from shared.integration.webhooks import views as webhook_views
-from shared.integration.webhooks.models import AccessEnd, ChangedUser
+from shared.integration.webhooks.creators import AccessEnd, ChangedUser, changed_user
 from shared.integration.webhooks.service import webhooks_of_creator
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
@@ -90,7 +89,7 @@ def change_user(tx: Transaction, request: Request[Checked[UserChange]]) -> Resou
     created = None
     if not change.is_active:
         created = webhooks_of_creator(tx, "user", user.id, deactivate=change.deactivate_webhooks)
-    return ResourceResponse(webhook_views.changed_user(user, created))
+    return ResourceResponse(changed_user(user, created))
 
 
 @routes.declare(
@@ -109,7 +108,7 @@ def delete_user(tx: Transaction, request: Request[Checked[AccessEnd]]) -> Resour
     end = ensure_valid(request.body)
     user = service.delete_user(tx, request.id).entity
     created = webhooks_of_creator(tx, "user", user.id, deactivate=end.deactivate_webhooks)
-    return ResourceResponse(webhook_views.changed_user(user, created))
+    return ResourceResponse(changed_user(user, created))
 
 
 @routes.declare(

@@ -28,6 +28,7 @@ OAUTH = "functions.oauth.app.lambda_handler"
 AUTHORIZER = "functions.authorizer.app.lambda_handler"
 _LONG_AGO = "2020-01-01T00:00:00Z"
 SETTINGS = "functions.settings.app.lambda_handler"
+WEBHOOKS = "functions.webhooks.app.lambda_handler"
 CATALOG = "functions.catalog.app.lambda_handler"
 
 
@@ -174,6 +175,32 @@ def test_company_may_change_its_settings_but_not_its_plan_state_or_address(
         assert not may("timezone", paid)
 
 
+def test_functions_may_read_the_names_of_clients_but_not_their_secrets(
+    roles: Roles, stack: Stack
+) -> None:
+    control = ARNS.table(stack.template._names["ControlTable"])
+    rights = roles.data_roles["TenantDataRole"]
+
+    def may(*attributes: str, select: str = "SPECIFIC_ATTRIBUTES", action: str = "Get") -> bool:
+        client = ("CLIENT#stw_acme_1",)
+        named = ("pk", *attributes)
+        return allows(
+            rights,
+            Access(f"dynamodb:{action}Item", control, client, attributes=named, select=select),
+        )
+
+    assert may("name")
+    assert not may("name", "secrets")
+    assert not may("name", action="Put")
+    assert not may(select="ALL_ATTRIBUTES"), "without a projection DynamoDB returns everything"
+
+
+def _subscriptions_of_a_client(stack: Stack) -> None:
+    client = stack.erp(client=create_client("acme", "ERP").client_id)
+    answer = client.post("/webhooks", EXAMPLES["POST /webhooks"].body)
+    assert answer.data["created_by"]["name"] == "ERP"
+
+
 def _product_routes(stack: Stack) -> None:
     _call_route("DELETE /products/{id}", stack)
     _call_route("GET /products", stack)
@@ -192,10 +219,13 @@ _NEEDED: Sequence[tuple[str, _Calls, Sequence[str]]] = (
         "dynamodb:UpdateItem", "dynamodb:GetItem", "CLIENT#*", "TENANT#*", "FAILURES#*", "HOST#*",
         "KEYS",
     )),
+    (WEBHOOKS, _subscriptions_of_a_client, ("dynamodb:GetItem", "CLIENT#*", "name")),
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("handler", "calls", "needed"), _NEEDED, ids=["catalog", "oauth"])
+@pytest.mark.parametrize(
+    ("handler", "calls", "needed"), _NEEDED, ids=["catalog", "oauth", "webhooks"]
+)
 def test_missing_permission_is_detected(
     handler: str, calls: _Calls, needed: Sequence[str], stack: Stack, watch: Watch
 ) -> None:

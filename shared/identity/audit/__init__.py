@@ -1,1 +1,1 @@
-"""The audit log of changes to credentials, users, settings and stock."""
+"""The audit log of changes to credentials, users, settings, stock and webhooks."""

@@ -41,7 +41,8 @@ SCOPES: Mapping[Scope, str] = {
     "transfers:write": "Create transfers and transfer orders and carry them out.",
     "stocks:read": "Read stock, stock levels and movements.",
     "stocks:write": "Adjust stock.",
-    "webhooks:manage": "Manage webhook subscriptions.",
+    "webhooks:manage": "Manage webhook subscriptions, and so read everything that has events, such"
+    " as products, stock and documents.",
     "settings:manage": "Read and change the settings.",
 }
 """Scope → description."""

@@ -6,8 +6,6 @@ from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from shared.identity.audit.models import Actor
-from shared.identity.auth.client_models import ApiClient
-from shared.identity.users.models import User
 from shared.integration.webhooks.target_urls import MAX_URL_LENGTH, InvalidTarget, parse_target
 from shared.kernel.config import config
 from shared.kernel.events.kinds import EVENT_KINDS, AnyEventKind, EventKind
@@ -87,15 +85,6 @@ class SecretRotation(Input):
     overlap_hours: Annotated[int, Field(ge=0, le=168)] = DEFAULT_OVERLAP_HOURS
 
 
-class AccessEnd(Input):
-    """What happens to the subscriptions of a client or user whose access ends."""
-
-    deactivate_webhooks: bool = Field(
-        default=False,
-        description="Also deactivate the subscriptions that the client or user created.",
-    )
-
-
 class StoredSecret(Stored):
     """An encrypted signing secret (base64); `until` (milliseconds) if it was replaced."""
 
@@ -153,32 +142,6 @@ class NewWebhook(Webhook):
     """A subscription with its secret, which only this response contains."""
 
     secret: str
-
-
-class CreatedWebhook(Stored):
-    """A subscription in the response to the end of its creator's access."""
-
-    id: int
-    url: str = Field(json_schema_extra={"format": "uri"})
-    events: list[EventKind]
-    is_active: bool
-
-
-class RevokedApiClient(ApiClient):
-    """A revoked client as it was before, and the subscriptions that it created."""
-
-    webhooks: list[CreatedWebhook] = Field(
-        description="The subscriptions that the client created, as they are now."
-    )
-
-
-class ChangedUser(User):
-    """A changed or deleted user, and the subscriptions that the user created."""
-
-    webhooks: list[CreatedWebhook] | None = Field(
-        description="The subscriptions that the user created, as they are now. Null unless the"
-        " request disables or deletes the user."
-    )
 
 
 class WebhookParameters(ListParameters):

@@ -1,17 +1,9 @@
 """API representations of subscriptions and deliveries."""
 
-from collections.abc import Sequence
-
-from shared.identity.auth import client_views
-from shared.identity.auth.clients import OAuthClient
-from shared.identity.users.models import User
 from shared.integration.webhooks.models import (
-    ChangedUser,
-    CreatedWebhook,
     Delivery,
     EndpointHealth,
     NewWebhook,
-    RevokedApiClient,
     StoredDelivery,
     StoredWebhook,
     Webhook,
@@ -37,23 +29,6 @@ def webhook(stored: StoredWebhook, health: EndpointHealth | None) -> Webhook:
 def new_webhook(stored: StoredWebhook, health: EndpointHealth, secret: str) -> NewWebhook:
     """Return a subscription with its new secret."""
     return NewWebhook(**dict(webhook(stored, health)), secret=secret)
-
-
-def created_webhooks(stored: Sequence[StoredWebhook]) -> list[CreatedWebhook]:
-    """Return subscriptions for the response to the end of their creator's access."""
-    names = CreatedWebhook.model_fields
-    return [CreatedWebhook(**{name: getattr(one, name) for name in names}) for one in stored]
-
-
-def revoked_client(client: OAuthClient, created: Sequence[StoredWebhook]) -> RevokedApiClient:
-    """Return a revoked client with the subscriptions that it created."""
-    return RevokedApiClient(**dict(client_views.client(client)), webhooks=created_webhooks(created))
-
-
-def changed_user(user: User, created: Sequence[StoredWebhook] | None) -> ChangedUser:
-    """Return a user with the subscriptions that the user created; None if they were not read."""
-    webhooks = None if created is None else created_webhooks(created)
-    return ChangedUser(**dict(user), webhooks=webhooks)
 
 
 def delivery(stored: StoredDelivery) -> Delivery:

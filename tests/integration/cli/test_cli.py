@@ -168,6 +168,7 @@ def test_create_rotate_and_revoke_a_client(stowage: Run) -> None:
     assert as_json(stowage("--json", "client", "revoke", created["client_id"])) == {
         "client_id": created["client_id"],
         "state": "revoked",
+        "webhooks": [],
     }
     assert as_json(stowage("--json", "client", "list", "acme"))[0]["active"] is False
 

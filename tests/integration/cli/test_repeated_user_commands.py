@@ -83,7 +83,7 @@ def test_creating_a_different_role_with_the_same_name_is_refused(other: tuple[st
 def test_deleting_a_deleted_user_succeeds() -> None:
     as_json(*_ANA)
     first = as_json("user", "delete", "acme", "ana.ruiz", "--yes")
-    assert first == {"username": "ana.ruiz", "id": 1, "state": "deleted"}
+    assert first == {"username": "ana.ruiz", "id": 1, "state": "deleted", "webhooks": []}
     assert as_json("user", "delete", "acme", "Ana.Ruiz") == first
     again = run("user", "delete", "acme", "ana.ruiz")
     assert (again.exit_code, "ana.ruiz was already deleted" in again.stderr) == (0, True)
