@@ -27,8 +27,9 @@ def resource_of(path: str, answer: Response) -> tuple[str, Mapping[str, Any]]:
     shown = answer.data[-1] if isinstance(answer.data, list) else answer.data
     if "id" not in shown:
         return path, shown
-    # Upload forms, signing secrets and passwords are returned only once.
-    once = {"upload", "secret", "password", "client_secret"}
+    # Upload forms, signing secrets and passwords are returned only once, and the subscriptions of a
+    # user only when the user's access ends.
+    once = {"upload", "secret", "password", "client_secret", "webhooks"}
     shown = {name: value for name, value in shown.items() if name not in once}
     location = urlsplit(answer.headers.get("Location", "")).path.partition("/v1")[2]
     named = location.endswith(f"/{shown['id']}")

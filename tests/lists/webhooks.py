@@ -4,13 +4,19 @@ from shared.integration.webhooks.models import StoredWebhook
 from shared.integration.webhooks.repository import WEBHOOKS, health_key
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
-from tests.lists.spec import HOURLY, Filter, Listed, Times, by, fields, unless
+from tests.lists.spec import HOURLY, Filter, Listed, Times, by, fields
 
 _KINDS = (
     "receipt.created", "receipt.completed", "picking.completed", "transfer.created",
     "transfer.dispatched", "shipment.dispatched", "product.created", "product.updated",
     "stock.updated", "wave.released",
 )  # fmt: skip
+_CREATORS = (
+    {"type": "client", "id": "stw_acme_3f9c0a1b2c3d4e5f60718293", "name": "ERP"},
+    {"type": "user", "id": "7", "name": None},
+    {"type": "operator", "id": None, "name": "marta"},
+    None,
+)
 _MAX_ROWS = 250
 """Most rows that a test creates."""
 
@@ -22,9 +28,7 @@ def _webhook(number: int, times: Times) -> StoredWebhook:
             "url": f"https://hooks-{number}.example.com/stowage?source=wms",
             "events": [_KINDS[number % 10], _KINDS[(number + 3) % 10]],
             "is_active": number % 4 != 0,
-            "created_by": unless(
-                number, 3, {"type": "client", "id": "stw_acme_1", "name": unless(number, 2, "ERP")}
-            ),
+            "created_by": _CREATORS[number % len(_CREATORS)],
             "secrets": [{"sealed": "AQICAHg="}],
             "created_at": times.created(number),
             "updated_at": times.updated(number),
