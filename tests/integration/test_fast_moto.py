@@ -80,6 +80,10 @@ _EXPRESSIONS = (
     "SET PK = :text",
     "SET size = :one",
     "SET #name = :text, #name = :one",
+    "SET #name = :text SET version = :one",
+    "SET version = :one ADD counted :one SET #name = :text",
+    "SET slim.more = :one, slim.more.n = :one",
+    "SET version = :one REMOVE version",
     "SET #unknown = :text",
     "SET version + :one",
     "ADD #name :one",
@@ -89,6 +93,8 @@ _CONDITIONS = (
     "version = :one AND NOT contains(tags, :text)",
     "version BETWEEN :one AND :one OR #name IN (:text)",
     "version + :one",
+    "version ? :one",
+    "(version = :one",
     "secret = :secret",
 )
 _PARTITION = {
