@@ -88,9 +88,9 @@ def create_picking(tx: Transaction, checked: Checked[PickingDraft]) -> Record[St
         with suppress(DoesNotFitOneTransaction):
             return _insert(tx, draft, found, operator, allocate=draft.allocate is not False)
 
-        def insert_unallocated(own: Transaction) -> int:
-            read = documents.get_documents(own.store, "exit", numbers)
-            return _insert(own, draft, read, operator, allocate=False).id
+        def insert_unallocated(inner_tx: Transaction) -> int:
+            read = documents.get_documents(inner_tx.store, "exit", numbers)
+            return _insert(inner_tx, draft, read, operator, allocate=False).id
 
         # The allocation does not fit: create the picking first, then allocate in steps.
         existing = run_transaction(

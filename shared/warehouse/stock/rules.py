@@ -108,14 +108,15 @@ class StockChanges:
         if described is None:
             message = "a movement needs an origin or a target"
             raise ValueError(message)
-        left = self._take(source, qty, allocated=allocated) if source else None
-        came = self._put(target, qty, left) if target else None
+        taken_from = self._take(source, qty, allocated=allocated) if source else None
+        added_to = self._put(target, qty, taken_from) if target else None
+        moved = added_to or taken_from or described
         self.movements.append(
             PendingMovement(
-                kind, came or left or described, qty, _movement_place(left), _movement_place(came)
+                kind, moved, qty, _movement_place(taken_from), _movement_place(added_to)
             )
         )
-        return came
+        return added_to
 
     def allocate(self, row: StockRow, qty: Decimal) -> None:
         """Allocate `qty` of the available part of `row`.

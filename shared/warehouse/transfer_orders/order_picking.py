@@ -41,7 +41,7 @@ def release_transfer_order(
     # The release allocates as many lines as fit into its transaction; the others follow in steps.
     record, lacks = run_transaction(
         tx.store,
-        lambda own: _release(own, number, choice, by_client=by_client),
+        lambda inner_tx: _release(inner_tx, number, choice, by_client=by_client),
         caller=tx.caller,
         idempotency_record=tx.idempotency_record,
     )
@@ -51,15 +51,15 @@ def release_transfer_order(
 
 
 def _release(
-    own: Transaction, number: int, choice: Checked[PickerChoice], *, by_client: bool
+    inner_tx: Transaction, number: int, choice: Checked[PickerChoice], *, by_client: bool
 ) -> tuple[Record[StoredTransferOrder], bool]:
     """Release the order, unless an earlier attempt of the request has committed it.
 
     Returns the order, and whether a line lacks stock so far.
     """
     record, picker = run_both(
-        lambda: TRANSFER_ORDERS.get(own.store, number),
-        lambda: read_operator(own, choice.picker_id),
+        lambda: TRANSFER_ORDERS.get(inner_tx.store, number),
+        lambda: read_operator(inner_tx, choice.picker_id),
     )
     problems = [
         *rules.missing_picker(choice, by_client=by_client),
@@ -67,11 +67,11 @@ def _release(
     ]
     ensure_valid(choice, of_valid_fields(choice, problems))
     existing = record.entity.picking_id
-    if existing is not None and picking_service.was_created_by_request(own, existing):
+    if existing is not None and picking_service.was_created_by_request(inner_tx, existing):
         return record, True
     rules.ensure_status(record.entity, "draft")
-    after, lacks = create_picking_for(own, record.entity, picker)
-    return TRANSFER_ORDERS.replace(own, record, after), lacks
+    after, lacks = create_picking_for(inner_tx, record.entity, picker)
+    return TRANSFER_ORDERS.replace(inner_tx, record, after), lacks
 
 
 def create_picking_for(
@@ -155,16 +155,16 @@ def cancel_transfer_order(tx: Transaction, number: int) -> Record[StoredTransfer
     changed: list[Record[StoredTransferOrder]] = []
 
     def record_progress(
-        own: Transaction, after: StoredPicking, progress: Mapping[int, DocumentProgress]
+        inner_tx: Transaction, after: StoredPicking, progress: Mapping[int, DocumentProgress]
     ) -> None:
         for one in progress.values():
-            before = TRANSFER_ORDERS.get(own.store, number)
+            before = TRANSFER_ORDERS.get(inner_tx.store, number)
             rules.ensure_status(before.entity, "released", "picking")
-            order = rules.picked(before.entity, after, before.entity.status, own.now)
+            order = rules.picked(before.entity, after, before.entity.status, inner_tx.now)
             if one.ended_work is not None:
-                order = rules.cancelled(order, own.now)
-                references.release_references(own, holder(number))
-            changed.append(TRANSFER_ORDERS.replace(own, before, order))
+                order = rules.cancelled(order, inner_tx.now)
+                references.release_references(inner_tx, holder(number))
+            changed.append(TRANSFER_ORDERS.replace(inner_tx, before, order))
 
     picking_service.undo_picking(
         tx, record.entity.picking_id, record_progress, "cancelled", "pending", "started"

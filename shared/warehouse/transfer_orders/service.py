@@ -65,7 +65,7 @@ def create_transfer_order(
     # One transaction may not hold all allocations: it makes the first ones with the order.
     created = run_transaction(
         tx.store,
-        lambda own: _create(own, draft, by_client=by_client, source=source),
+        lambda inner_tx: _create(inner_tx, draft, by_client=by_client, source=source),
         caller=tx.caller,
         idempotency_record=tx.idempotency_record,
     )
@@ -91,11 +91,11 @@ def _create(
         lambda: _read_picker(tx, draft),
     )
     if not isinstance(draft, InvalidBody):
-        own = _created_by_request(tx, found)
-        existing = own or _order_with_reference(draft, found)
+        of_request = _created_by_request(tx, found)
+        existing = of_request or _order_with_reference(draft, found)
         if existing:
             record = TRANSFER_ORDERS.get(tx.store, existing)
-            return Created(record, new=bool(own), lacks_stock=bool(own))
+            return Created(record, new=bool(of_request), lacks_stock=bool(of_request))
     known = _master_data(tx, draft, found, picker)
     _ensure_two_warehouses(tx.store, draft, known)
     draft = ensure_no_problems(draft, rules.examine(draft, known, by_client=by_client))

@@ -186,7 +186,9 @@ def _assign_in_steps(tx: Transaction, chosen: _Pickings) -> tuple[int, _Pickings
     # A new id for every attempt: the id of an earlier one may belong to a discarded pending wave.
     number = allocate_ids(store, WAVES.kind, 1)
     run_transaction(
-        store, lambda own: repository.insert_pending(own, number, use_case_id), caller=tx.caller
+        store,
+        lambda inner_tx: repository.insert_pending(inner_tx, number, use_case_id),
+        caller=tx.caller,
     )
 
     def assign(left: Sequence[int]) -> int:
@@ -204,7 +206,7 @@ def _assign_in_steps(tx: Transaction, chosen: _Pickings) -> tuple[int, _Pickings
         steps.commit_in_steps(tx, sorted(record.id for record in chosen), assign)
     except ServiceError:
         run_transaction(
-            store, lambda own: repository.abandon_pending(own, number), caller=tx.caller
+            store, lambda inner_tx: repository.abandon_pending(inner_tx, number), caller=tx.caller
         )
         raise
     pending = repository.read_pending(store, [number]).get(number)
