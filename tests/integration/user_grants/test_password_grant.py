@@ -122,11 +122,12 @@ def test_every_failed_sign_in_with_a_code_makes_the_same_calls(
     two_step_user: ExampleUser, aws_faults: AwsFaults
 ) -> None:
     user, berta = two_step_user, create_example_user("berta")
-    user.sign_in(otp=user.code())
+    spent = user.code()
+    user.sign_in(otp=spent)
     seen = {}
     for name, form in {
         "wrong code": user.form(otp="000000"),
-        "spent code": user.form(otp=user.code()),
+        "spent code": user.form(otp=spent),
         "no code at all": user.form(otp="x" * 10_000),
         "digits of another script": user.form(otp="\uff11\uff12\uff13\uff14\uff15\uff16"),
         "wrong password, right code": user.form(password="wrong", otp=user.code(periods=1)),
