@@ -52,7 +52,9 @@ def get_role(store: Store, request: Request) -> ResourceResponse:
     response=Role,
     body=RoleChange,
     description="Fields that are not sent keep their values. Removing a permission revokes the"
-    " tokens of all users with the role within 10 s; new tokens have the remaining permissions.",
+    " tokens of all users with the role within 10 s; new tokens have the remaining permissions."
+    " `users.manage` cannot be removed if no enabled user would have it.",
+    errors=("gone", "conflict"),
 )
 def change_role(tx: Transaction, request: Request[Checked[RoleChange]]) -> ResourceResponse:
     """Change a role."""

@@ -2,7 +2,7 @@
 
 from shared.identity.audit.service import record as audit
 from shared.identity.tenancy import revocations
-from shared.identity.users import repository, rules
+from shared.identity.users import administrators, repository, rules
 from shared.identity.users.models import RoleChange, RoleCreate, RoleParameters, StoredRole
 from shared.identity.users.repository import ROLES
 from shared.kernel.db.collection import Record
@@ -37,12 +37,15 @@ def change_role(tx: Transaction, role_id: int, change: Checked[RoleChange]) -> R
     Raises:
         NotFound, Gone: There is no such role, or it was deleted.
         ValidationFailed: The change is invalid, or the name is taken.
+        Conflict: No administrator would be left.
     """
+    fence = administrators.read_fence(tx.store)
     record = ROLES.get(tx.store, role_id)
     before = record.entity
     change = ensure_valid(change, _name_taken(tx.store, change.name, role_id))
     sent = change.model_dump(exclude_unset=True)
     after = before.model_copy(update={**sent, "updated_at": tx.now})
+    administrators.ensure_role_not_last(tx, fence, before, after)
     if not repository.same_role_name(before.name, after.name):
         repository.delete_role_name(tx, before)
         repository.insert_role_name(tx, after)
@@ -55,7 +58,10 @@ def change_role(tx: Transaction, role_id: int, change: Checked[RoleChange]) -> R
 
 
 def delete_role(tx: Transaction, role_id: int) -> Record[StoredRole]:
-    """Delete a role. Raises NotFound, Gone, and Conflict while a user has the role."""
+    """Delete a role. Raises NotFound, Gone, and Conflict while a user has the role.
+
+    No administrator is lost: nobody has the role.
+    """
     record = ROLES.get(tx.store, role_id)
     role = record.entity
     holders = repository.count_users_with_role(tx.store, role_id)

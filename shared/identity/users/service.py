@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from shared.identity.audit.service import record as audit
 from shared.identity.tenancy import revocations
-from shared.identity.users import logins, passwords, repository, rules
+from shared.identity.users import administrators, logins, passwords, repository, rules
 from shared.identity.users.logins import Login
 from shared.identity.users.models import PasswordReset, User, UserChange, UserCreate, UserParameters
 from shared.identity.users.repository import ROLES, USERS, UserAccount
@@ -62,7 +62,9 @@ def change_user(tx: Transaction, user_id: int, change: Checked[UserChange]) -> R
     Raises:
         NotFound, Gone: There is no such user, or it was deleted.
         ValidationFailed: The change is invalid, or a role does not exist.
+        Conflict: The user is the last administrator, and would no longer be one.
     """
+    fence = administrators.read_fence(tx.store)
     account = get_account(tx, user_id)
     before = account.record.entity
     found = [
@@ -74,6 +76,7 @@ def change_user(tx: Transaction, user_id: int, change: Checked[UserChange]) -> R
     change = ensure_valid(change, found)
     sent = change.model_dump(exclude_unset=True, exclude={"deactivate_webhooks"})
     after = before.model_copy(update={**sent, "updated_at": tx.now})
+    administrators.ensure_user_not_last(tx, fence, before, after)
     role_changes = rules.role_count_changes(before.roles, after.roles)
     _change_role_counts(tx, role_changes)
     disabled = before.is_active and not after.is_active
@@ -87,9 +90,16 @@ def change_user(tx: Transaction, user_id: int, change: Checked[UserChange]) -> R
 
 
 def delete_user(tx: Transaction, user_id: int) -> Record[User]:
-    """Delete a user: the tokens are revoked, the sessions end and the user name becomes free."""
+    """Delete a user: the tokens are revoked, the sessions end and the user name becomes free.
+
+    Raises:
+        NotFound, Gone: There is no such user, or it was deleted.
+        Conflict: The user is the last administrator.
+    """
+    fence = administrators.read_fence(tx.store)
     account = get_account(tx, user_id)
     user = account.record.entity
+    administrators.ensure_user_not_last(tx, fence, user, None)
     revocations.revoke_in(tx, f"user:{user_id}")
     logins.delete(tx, user_id)
     repository.delete_username(tx, user)

@@ -440,6 +440,12 @@ def _raise_if_final(actions: "Sequence[_Action]", error: ClientError) -> None:
         raise error
 
 
+def last_id(store: Store, kind: str) -> int:
+    """Return the last allocated id of a sequence; 0 before the first."""
+    item = store.get(("sequence", kind))
+    return int(item["last"]) if item else 0
+
+
 def allocate_ids(store: Store, kind: str, count: int) -> int:
     """Allocate `count` ids of a sequence in one call; return the first."""
     answer = store.client.update_item(

@@ -1,0 +1,109 @@
+"""The rule that a tenant with administrators keeps one.
+
+An administrator is an enabled user with the permission `users.manage`. Changes that take the
+permission away are serialized by a fence, the item `administrators` / `FENCE`: each of them reads
+it first and is conditioned on it. Of two such changes at once, one is retried and sees what the
+other one has left. Changes that only add administrators need no fence.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import batched
+
+from shared.identity.auth.scopes import Permission
+from shared.identity.users.models import StoredRole, User
+from shared.identity.users.repository import ROLES, USERS
+from shared.kernel.db.items import Key
+from shared.kernel.db.store import Store
+from shared.kernel.db.table import PARTITION_KEY
+from shared.kernel.db.transaction import Transaction, last_id
+from shared.kernel.errors import Conflict
+
+_PERMISSION: Permission = "users.manage"
+_FENCE: Key = ("administrators", "FENCE")
+_USERS_PER_READ = 100
+
+type Fence = int | None
+"""The value of the fence; None before its first change."""
+
+
+def read_fence(store: Store) -> Fence:
+    """Return the fence. Read it before every user and role except the one that is changed."""
+    item = store.get(_FENCE)
+    return int(item["epoch"]) if item else None
+
+
+def ensure_user_not_last(tx: Transaction, fence: Fence, before: User, after: User | None) -> None:
+    """Raise Conflict if the change of a user takes away the last administrator.
+
+    Args:
+        tx: The transaction of the change, which then depends on the fence.
+        fence: The result of `read_fence`.
+        before: The user as stored.
+        after: The user after the change; None if the user is deleted.
+    """
+    had, has = _sources(tx.store, before), _sources(tx.store, after)
+    if had <= has:
+        return
+    # A user who keeps another such role depends on the fence, too: that role may be changed now.
+    if not has and all(user.id == before.id for user in _administrators(tx.store)):
+        raise Conflict(
+            f"The user {before.username} is the last enabled user with the permission"
+            f" {_PERMISSION}; give it to another user first."
+        )
+    _change_fence(tx, fence)
+
+
+def ensure_role_not_last(
+    tx: Transaction, fence: Fence, before: StoredRole, after: StoredRole
+) -> None:
+    """Raise Conflict if the change of a role takes away the last administrators.
+
+    Args:
+        tx: The transaction of the change, which then depends on the fence.
+        fence: The result of `read_fence`.
+        before: The role as stored.
+        after: The role after the change.
+    """
+    if _PERMISSION not in before.permissions or _PERMISSION in after.permissions:
+        return
+    remaining = _administrators(tx.store, without_role=before.id)
+    if not any(True for _ in remaining) and any(True for _ in _administrators(tx.store)):
+        raise Conflict(
+            f"Only the role {before.name} gives enabled users the permission {_PERMISSION};"
+            " give them another role with it first."
+        )
+    _change_fence(tx, fence)
+
+
+def _sources(store: Store, user: User | None) -> set[int]:
+    """Return the roles that make a user an administrator."""
+    return _roles_with_permission(store, user.roles) if user and user.is_active else set()
+
+
+def _administrators(store: Store, *, without_role: int | None = None) -> Iterator[User]:
+    """Yield every administrator, also without counting what a role gives.
+
+    It reads users by id, not through an index: an index may lag behind. The first users of a
+    tenant usually include an administrator, so that one call is enough.
+    """
+    every_id = range(1, last_id(store, USERS.kind) + 1)
+    for numbers in batched(every_id, _USERS_PER_READ, strict=False):
+        users = [record.entity for record in USERS.get_many(store, numbers)]
+        roles = _roles_with_permission(store, {role for user in users for role in user.roles})
+        roles.discard(without_role or 0)
+        yield from (user for user in users if user.is_active and not roles.isdisjoint(user.roles))
+
+
+def _roles_with_permission(store: Store, numbers: Iterable[int]) -> set[int]:
+    records = ROLES.get_many(store, numbers)
+    return {record.id for record in records if _PERMISSION in record.entity.permissions}
+
+
+def _change_fence(tx: Transaction, seen: Fence) -> None:
+    tx.update(
+        _FENCE,
+        "ADD #epoch :one",
+        names={"#epoch": "epoch"},
+        condition=f"attribute_not_exists({PARTITION_KEY})" if seen is None else "#epoch = :seen",
+        values={":one": 1} if seen is None else {":one": 1, ":seen": seen},
+    )
