@@ -250,6 +250,8 @@ def reset_password(operator: Operator, *, tenant: str, username: str, ask: bool)
 def remove_second_factor(operator: Operator, *, tenant: str, username: str) -> None:
     """Switch off two-step verification of USER, for example after the loss of the phone.
 
+    Tokens stop working within 10 s, and sessions that began without a code end.
+
     \b
     Example:
       stowage user remove-second-factor acme ana.ruiz

@@ -109,7 +109,7 @@ def _sign_in(demo: Demo, api: _ApiCaller, username: str, password: str) -> None:
     )  # fmt: skip
     enrolled = demo.step(
         "Ana enrols a second factor",
-        api.send(token, "POST", "/users/me/totp"), 200,
+        api.send(token, "POST", "/users/me/totp", {"password": password}), 200,
         lambda body: body["data"]["otpauth_uri"].partition("?")[0] + "?…",
     )["data"]  # fmt: skip
     code = _totp_code(enrolled["secret"])

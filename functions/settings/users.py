@@ -4,8 +4,10 @@ from shared.http.request import Request
 from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.identity.users import credentials, service, views
 from shared.identity.users.models import (
+    CredentialConfirmation,
     NewUser,
     PasswordChange,
+    PasswordConfirmation,
     PasswordReset,
     TotpConfirmation,
     TotpEnrolment,
@@ -78,9 +80,11 @@ def get_user(store: Store, request: Request) -> ResourceResponse:
     response=ChangedUser,
     body=UserChange,
     description="Fields that are not sent keep their values. Removing a role revokes the user's"
-    " tokens within 10 s; `is_active: false` also ends the sessions. The webhook subscriptions that"
-    " the user created continue to send events, unless the body also has"
+    " tokens within 10 s; `is_active: false` also ends the sessions. The last enabled user with the"
+    " permission `users.manage` can neither be disabled nor lose the permission. The webhook"
+    " subscriptions that the user created continue to send events, unless the body also has"
     " `deactivate_webhooks: true`; the response lists them.",
+    errors=("gone", "conflict"),
 )
 def change_user(tx: Transaction, request: Request[Checked[UserChange]]) -> ResourceResponse:
     """Change a user; if the user is disabled, also list the subscriptions the user created."""
@@ -100,8 +104,10 @@ def change_user(tx: Transaction, request: Request[Checked[UserChange]]) -> Resou
     response=ChangedUser,
     body=AccessEnd,
     description="The user's tokens and sessions end within 10 s. The user name becomes free. The"
-    " webhook subscriptions that the user created continue to send events, unless the body is"
+    " last enabled user with the permission `users.manage` cannot be deleted. The webhook"
+    " subscriptions that the user created continue to send events, unless the body is"
     ' `{"deactivate_webhooks": true}`; the response lists them. The body is optional.',
+    errors=("gone", "conflict"),
 )
 def delete_user(tx: Transaction, request: Request[Checked[AccessEnd]]) -> ResourceResponse:
     """Delete a user; return it as it was before, with the subscriptions the user created."""
@@ -139,12 +145,12 @@ def reset_password(tx: Transaction, request: Request[Checked[PasswordReset]]) ->
     request_has_secret=True,
     description="Only the user can do this; an administrator resets the password. All tokens are"
     " revoked within 10 s and all sessions end, except the session of the request, whose refresh"
-    " token stays valid. A wrong `current_password` is a problem of that field; more than 10"
-    " attempts in a minute lead to 429.",
+    " token stays valid. A wrong `current_password` is a problem of that field; failed attempts"
+    " are limited like sign-ins.",
 )
 def change_password(tx: Transaction, request: Request[Checked[PasswordChange]]) -> ResourceResponse:
     """Change the password of the calling user."""
-    found = credentials.change_password(tx, request.id, request.body)
+    found = credentials.change_password(tx, request.id, request.body, request.address)
     return ResourceResponse(found.entity)
 
 
@@ -154,15 +160,21 @@ def change_password(tx: Transaction, request: Request[Checked[PasswordChange]]) 
     "Enrol an authenticator app",
     _OWN,
     response=TotpEnrolment,
+    body=PasswordConfirmation,
     response_has_secret=True,
-    description="Only this response contains the secret of the app and 10 recovery codes, each of"
-    " which can replace a code once. Two-step verification is enabled when the first code is"
-    " confirmed; until then, enrolling again replaces the secret and the recovery codes.",
+    request_has_secret=True,
+    description="`password` is the password of the user; failed attempts are limited like sign-ins."
+    " Only this response contains the secret of the app and 10 recovery codes, each of which can"
+    " replace a code once. Two-step verification is enabled when the first code is confirmed; until"
+    " then, enrolling again replaces the secret and the recovery codes. Sessions that began without"
+    " a code end; access tokens stay valid until the confirmation.",
     errors=("gone", "conflict"),
 )
-def enrol_totp(tx: Transaction, request: Request) -> ResourceResponse:
+def enrol_totp(
+    tx: Transaction, request: Request[Checked[PasswordConfirmation]]
+) -> ResourceResponse:
     """Enrol a second factor, which is pending until it is confirmed."""
-    return ResourceResponse(credentials.enrol_totp(tx, request.id))
+    return ResourceResponse(credentials.enrol_totp(tx, request.id, request.body, request.address))
 
 
 @routes.declare(
@@ -173,7 +185,7 @@ def enrol_totp(tx: Transaction, request: Request) -> ResourceResponse:
     response=User,
     body=TotpConfirmation,
     description="Confirms the enrolment with the current code of the app. All tokens and sessions"
-    " of the user end within 10 s, because they began without a code.",
+    " of the user end within 10 s, and the stored response of the enrolment is deleted.",
     errors=("gone", "conflict"),
 )
 def confirm_totp(tx: Transaction, request: Request[Checked[TotpConfirmation]]) -> ResourceResponse:
@@ -188,8 +200,16 @@ def confirm_totp(tx: Transaction, request: Request[Checked[TotpConfirmation]]) -
     "Disable two-step verification",
     _OWN,
     response=User,
-    description="Also deletes a pending enrolment.",
+    body=CredentialConfirmation,
+    request_has_secret=True,
+    description="Also deletes a pending enrolment. Users send their own `password` or a code in"
+    " `otp`; failed attempts are limited like sign-ins. An administrator who does this for another"
+    " user sends neither. The user's tokens are revoked within 10 s, and sessions that began"
+    " without a code end.",
 )
-def remove_totp(tx: Transaction, request: Request) -> ResourceResponse:
+def remove_totp(
+    tx: Transaction, request: Request[Checked[CredentialConfirmation]]
+) -> ResourceResponse:
     """Disable two-step verification."""
-    return ResourceResponse(credentials.remove_totp(tx, request.id).entity)
+    found = credentials.disable_totp(tx, request.id, request.body, request.address)
+    return ResourceResponse(found.entity)

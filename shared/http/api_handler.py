@@ -88,6 +88,11 @@ class _Call:
         return method
 
     @property
+    def address(self) -> str:
+        address: str = self.event["requestContext"].get("identity", {}).get("sourceIp", "")
+        return address
+
+    @property
     def headers(self) -> Mapping[str, str]:
         return headers_of(self.event)
 
@@ -343,6 +348,7 @@ def _request(call: _Call, match: RouteMatch, raw: object) -> Request[Any, Any]:
     return Request(
         caller=call.caller,
         tenant=call.tenant,
+        address=call.address,
         path_values=_path_values(match, call.caller),
         body=body,
         parameters=parameters,

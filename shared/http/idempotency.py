@@ -20,7 +20,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from shared.http.envelope import HttpResponse
 from shared.kernel.clock import now_ms
-from shared.kernel.db.claim import LEASE_MS, Claim
+from shared.kernel.db.claim import LEASE_MS, WINDOW_SECONDS, Claim, record_key
 from shared.kernel.db.items import PART_SIZE, Item, Key, encode, from_attributes, to_attributes
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
@@ -29,7 +29,6 @@ from shared.kernel.errors import BadRequest, DuplicateInFlight, IdempotencyKeyRe
 from shared.kernel.observability import logger
 from shared.kernel.sealing import seal, unseal
 
-WINDOW_SECONDS = 24 * 3600
 _KEY = re.compile(r"[\x20-\x7e]{1,255}")
 
 
@@ -157,10 +156,11 @@ def claim(store: Store, *, partition: str, fingerprint: str) -> IdempotencyClaim
         DuplicateInFlight: The first request with this key has not ended, as far as is known.
     """
     now = now_ms()
-    claim = Claim(store.table, (partition, "HEAD"), uuid.uuid4().hex, renewed_ms=now)
+    key = record_key(partition)
+    claim = Claim(store.table, key, uuid.uuid4().hex, renewed_ms=now)
     item = {
-        PARTITION_KEY: partition,
-        SORT_KEY: "HEAD",
+        PARTITION_KEY: key[0],
+        SORT_KEY: key[1],
         "fingerprint": fingerprint,
         "owner": claim.owner,
         "lease_until": now + LEASE_MS,
@@ -184,7 +184,7 @@ def claim(store: Store, *, partition: str, fingerprint: str) -> IdempotencyClaim
         )
     except store.client.exceptions.ConditionalCheckFailedException as error:
         found: Any = error.response.get("Item")
-        held = from_attributes(found) if found else store.get((partition, "HEAD"))
+        held = from_attributes(found) if found else store.get(key)
         # The item is this claim itself when botocore repeated a put whose answer was lost.
         if held is None or held.get("owner") != claim.owner:
             return _stored_response(store, held, fingerprint, now)

@@ -21,11 +21,13 @@ class Request[Body = None, Parameters = None]:
     """A validated request.
 
     `body` and `parameters` are of the models that the route declares, None where it declares
-    none. The body may also be an `InvalidBody`, with which the handler must fail.
+    none. The body may also be an `InvalidBody`, with which the handler must fail. `address` is the
+    IP address of the caller.
     """
 
     caller: Caller
     tenant: Tenant
+    address: str
     path_values: Mapping[str, str]
     body: Body
     parameters: Parameters

@@ -143,7 +143,8 @@ def test_wrong_password_and_unknown_user_get_the_same_response(picker: Person, r
 
 def test_two_step_verification(picker: Person) -> None:
     with picker.tenant.client(_token(picker.sign_in())) as client:
-        enrolled = data(client.post("/users/me/totp"))
+        assert fields(client.post("/users/me/totp", json={"password": "a guess"})) == ["password"]
+        enrolled = data(client.post("/users/me/totp", json={"password": picker.password}))
         secret = base64.b32decode(enrolled["secret"])
         code = code_at(secret, int(time.time()) // PERIOD)
         assert fields(client.post("/users/me/totp/confirm", json={"code": "000000"})) == ["code"]

@@ -55,7 +55,7 @@ def _user_with_webhook(erp: Erp) -> Values:
 
 def _enrolled(erp: Erp) -> Values:
     values = _user(erp)
-    answer = erp.post(f"/users/{values['id']}/totp")
+    answer = erp.post(f"/users/{values['id']}/totp", {"password": PASSWORD})
     assert answer.status == 200, answer.text
     return {**values, "secret": answer.data["secret"]}
 
@@ -106,7 +106,9 @@ def user_examples() -> Mapping[str, Example]:
         "POST /users/{id}/password": Example(
             200, body=_NEW_PASSWORD, prepare=_user, grows=audited, own=True
         ),
-        "POST /users/{id}/totp": Example(200, prepare=_user, status_afterwards=405),
+        "POST /users/{id}/totp": Example(
+            200, body={"password": PASSWORD}, prepare=_user, status_afterwards=405
+        ),
         "POST /users/{id}/totp/confirm": Example(
             200,
             body={"code": "000000"},

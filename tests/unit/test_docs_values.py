@@ -9,7 +9,7 @@ import pytest
 
 from functions.oauth.request import MAX_BODY_BYTES
 from operations import deletion, signing_keys
-from shared.http import idempotency, rate_limit_leases
+from shared.http import rate_limit_leases
 from shared.identity.audit.models import AuditAction
 from shared.identity.auth import attempt_limits as attempts
 from shared.identity.auth import key_ring, tokens
@@ -24,7 +24,6 @@ from shared.identity.tenancy.tenant import (
     State,
     Substitution,
 )
-from shared.identity.users import password_check_limit as password_checks
 from shared.identity.users import passwords, recovery_codes, sessions, totp
 from shared.identity.users.models import MAX_ROLES
 from shared.integration.imports import context, validation
@@ -33,7 +32,7 @@ from shared.integration.imports import worker as import_worker
 from shared.integration.webhooks import http_client
 from shared.integration.webhooks import rules as webhook_rules
 from shared.kernel import list_parameters
-from shared.kernel.db import bookmarks, items, steps, transaction
+from shared.kernel.db import bookmarks, claim, items, steps, transaction
 from shared.kernel.events import outbox
 from shared.warehouse.settings.models import SettingsChange
 from shared.warehouse.stock.models import InventoryStatus
@@ -131,7 +130,7 @@ QUOTED: Mapping[str, Sequence[str]] = {
             f"| maximum number | {', '.join(_clients[:-1])} or {_clients[-1]},"
             f" depending on the plan | {PLANS['essentials'].limits['mobile_clients']} |"
         ),
-        f"stored for {idempotency.WINDOW_SECONDS // _HOUR} hours",
+        f"stored for {claim.WINDOW_SECONDS // _HOUR} hours",
         f"A session expires {sessions.LIFETIME // _DAY} days after the last use",
         f"effect **within {directory.CACHE_SECONDS:.0f} seconds** everywhere",
         f"within the next {revocations._COMMIT_ALLOWANCE} s",
@@ -161,7 +160,6 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"A user can have up to {MAX_ROLES} roles",
         *(f"| `{permission}` |" for permission in PERMISSIONS),
         f"A password has {passwords.MIN_LENGTH} to {passwords.MAX_LENGTH} characters",
-        f"More than {password_checks.PER_MINUTE} attempts in a minute",
         f"({passwords._MEMORY_KIB // 1024} MiB, {passwords._PASSES} passes)",
         f"{_WORDS[recovery_codes.COUNT]} recovery codes",
         f"six digits, {totp.PERIOD} seconds",

@@ -3,26 +3,38 @@
 from dataclasses import replace
 
 from shared.identity.audit.service import record as audit
-from shared.identity.users import logins, password_check_limit, passwords, second_factor, totp
-from shared.identity.users.models import PasswordChange, TotpConfirmation, TotpEnrolment, User
+from shared.identity.users import logins, passwords, second_factor, totp
+from shared.identity.users.logins import StoredResponse
+from shared.identity.users.models import (
+    CredentialConfirmation,
+    PasswordChange,
+    PasswordConfirmation,
+    TotpConfirmation,
+    TotpEnrolment,
+    User,
+)
+from shared.identity.users.reauthentication import credential_problems
 from shared.identity.users.repository import USERS
 from shared.identity.users.service import get_account, password_problems, revoke_user_tokens
+from shared.kernel.db.claim import WINDOW_SECONDS, record_key
 from shared.kernel.db.collection import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ServiceError, ValidationFailed
-from shared.kernel.validation import Checked, ensure_valid
+from shared.kernel.validation import Checked, ensure_valid, problems_of
 
 
-def change_password(tx: Transaction, user_id: int, change: Checked[PasswordChange]) -> Record[User]:
-    """Change the password of the caller.
+def change_password(
+    tx: Transaction, user_id: int, change: Checked[PasswordChange], address: str
+) -> Record[User]:
+    """Change the password of the caller, whose IP address is `address`.
 
     The user's tokens are revoked and all sessions end, except the session of the caller's token.
 
     Raises:
         NotFound, Gone: There is no such user, or it was deleted.
         ValidationFailed: The change is invalid, or the current password is wrong.
-        ServiceError: forbidden if the caller is not this user; rate_limited after too many checks
-            of the current password.
+        ServiceError: forbidden if the caller is not this user; rate_limited after too many failed
+            attempts.
     """
     account = get_account(tx, user_id)
     if tx.caller is None or tx.caller.user_id != user_id:
@@ -30,10 +42,9 @@ def change_password(tx: Transaction, user_id: int, change: Checked[PasswordChang
         raise ServiceError(message, "forbidden")
     user, login = account.record.entity, account.login
     found = password_problems(tx.store.slug, "new_password", change.new_password, user.username)
-    if change.current_password is not None:
-        password_check_limit.ensure_allowed(tx.store, user_id, tx.now_ms / 1000)
-        if not passwords.verify(change.current_password, login.password):
-            found.append(Problem("current_password", "is not the current password"))
+    found += credential_problems(
+        tx, account, address, password=change.current_password, field="current_password"
+    )
     change = ensure_valid(change, found)
     after = replace(login, password=passwords.hash_password(change.new_password))
     revoke_user_tokens(tx, login, after.end_sessions(keep=tx.caller.session))
@@ -41,18 +52,39 @@ def change_password(tx: Transaction, user_id: int, change: Checked[PasswordChang
     return account.record
 
 
-def enrol_totp(tx: Transaction, user_id: int) -> TotpEnrolment:
+def enrol_totp(
+    tx: Transaction, user_id: int, confirmation: Checked[PasswordConfirmation], address: str
+) -> TotpEnrolment:
     """Enrol a second factor, which stays pending until its first code is confirmed.
 
-    A pending second factor is replaced. Raises NotFound, Gone, and Conflict if two-step
-    verification is already enabled.
+    A pending second factor is replaced. The sessions that began without a code end; access tokens
+    stay valid, because the caller confirms with the present one.
+
+    Args:
+        tx: The transaction.
+        user_id: The user.
+        confirmation: The password of the user.
+        address: IP address of the caller.
+
+    Raises:
+        NotFound, Gone: There is no such user, or it was deleted.
+        ValidationFailed: The password is missing or wrong.
+        Conflict: Two-step verification is already enabled.
+        ServiceError: rate_limited after too many failed attempts.
     """
     account = get_account(tx, user_id)
     user, login = account.record.entity, account.login
+    ensure_valid(
+        confirmation,
+        credential_problems(tx, account, address, password=confirmation.password),
+    )
     if login.two_step:
         raise _already_enabled(user)
     factor, secret, codes = second_factor.enrol(tx.store.slug, user_id)
-    logins.save(tx, login, replace(login, second_factor=factor))
+    if tx.idempotency_record:
+        until = tx.now_ms // 1000 + WINDOW_SECONDS
+        factor = replace(factor, stored_response=StoredResponse(tx.idempotency_record, until))
+    logins.save(tx, login, replace(login, second_factor=factor).end_sessions_without_code())
     return TotpEnrolment(
         secret=totp.base32_text(secret),
         otpauth_uri=totp.otpauth_uri(secret, f"{user.username}@{tx.store.slug}"),
@@ -65,7 +97,8 @@ def confirm_totp(
 ) -> Record[User]:
     """Enable two-step verification with the first code of the authenticator app.
 
-    All tokens and sessions of the user end, because they were issued without a code.
+    All tokens and sessions of the user end: none of them began with a code of this app. The
+    stored response of the enrolment is deleted, because it contains the secret.
 
     Raises:
         NotFound, Gone: There is no such user, or it was deleted.
@@ -86,23 +119,57 @@ def confirm_totp(
         raise ValidationFailed(
             [Problem("code", "is not the current code of the authenticator app")]
         )
+    response = login.second_factor.stored_response
+    if response and tx.now_ms // 1000 < response.until:
+        tx.delete(record_key(response.partition))  # sealed and small: always a single item
     revoke_user_tokens(tx, login, after.end_sessions())
     audit(tx, "user.totp_enrolled", "user", user_id, details={"username": user.username})
     return USERS.update(tx, account.record, {"two_step": True})
 
 
+def disable_totp(
+    tx: Transaction, user_id: int, confirmation: Checked[CredentialConfirmation], address: str
+) -> Record[User]:
+    """Call `remove_totp`; a user who is the caller confirms it with a credential.
+
+    Args:
+        tx: The transaction.
+        user_id: The user.
+        confirmation: The password or a code of the user, if the user is the caller.
+        address: IP address of the caller.
+
+    Raises:
+        NotFound, Gone: There is no such user, or it was deleted.
+        ValidationFailed: Password and code are missing, or one is wrong.
+        ServiceError: rate_limited after too many failed attempts.
+    """
+    account = get_account(tx, user_id)
+    found: list[Problem] = []
+    if tx.caller is not None and tx.caller.user_id == user_id:
+        password, code = confirmation.password, confirmation.otp
+        found = credential_problems(tx, account, address, password=password, code=code)
+        if password is None and code is None and not problems_of(confirmation):
+            found = [Problem("password", "is required, unless otp contains a code")]
+    ensure_valid(confirmation, found)
+    return remove_totp(tx, user_id)
+
+
 def remove_totp(tx: Transaction, user_id: int) -> Record[User]:
     """Disable two-step verification or delete a pending second factor.
 
-    Without a second factor, nothing changes. Raises NotFound, Gone.
+    The sessions that began without a code end. Disabling two-step verification also revokes the
+    user's tokens; sessions that began with a code continue. Without a second factor, nothing
+    changes. Raises NotFound, Gone.
     """
     account = get_account(tx, user_id)
     user, login = account.record.entity, account.login
     if login.second_factor is None:
         return account.record
-    logins.save(tx, login, replace(login, second_factor=None))
+    after = replace(login, second_factor=None).end_sessions_without_code()
     if not login.two_step:
+        logins.save(tx, login, after)
         return account.record
+    revoke_user_tokens(tx, login, after)
     audit(tx, "user.totp_removed", "user", user_id, details={"username": user.username})
     return USERS.update(tx, account.record, {"two_step": False})
 

@@ -1,18 +1,28 @@
 """Logins: the item `login#ID` of each user, with credentials that no response contains.
 
-Attributes: `version`, `password` (argon2id), `tokens_from`, `epoch`, `kept_session`, and `totp`,
-the second factor. Every change replaces the item, on the condition that its version is unchanged.
+Attributes: `version`, `password` (argon2id), `tokens_from`, `epoch`, `code_epoch`, `kept_session`,
+and `totp`, the second factor. Every change replaces the item, on the condition that its version is
+unchanged.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from shared.kernel.db.facets import id_text
 from shared.kernel.db.items import Item, Key, encode
 from shared.kernel.db.store import key_attributes
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
+
+
+class StoredResponse(NamedTuple):
+    """The response of an enrolment, which holds the secret, under the request's Idempotency-Key."""
+
+    partition: str
+    """Partition key of the idempotency record."""
+    until: int
+    """Seconds since the epoch; from then on the key may be used by another request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +38,8 @@ class SecondFactor:
     salt: bytes
     recovery_code_hashes: frozenset[str] = field(repr=False)
     """Hashes of the unused recovery codes."""
+    stored_response: StoredResponse | None = None
+    """Where the response of a pending enrolment is stored; None without an Idempotency-Key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +53,13 @@ class Login:
     tokens_from: int = 0
     """Earliest `iat` of the user's tokens, in seconds since the epoch."""
     epoch: int = 0
-    """Incremented to end all sessions. A session stores the epoch in which it began."""
+    """Incremented to end sessions. A session stores the epoch in which it began."""
+    code_epoch: int = 0
+    """First epoch whose sessions are valid if they began with a code. All others are valid in
+    their own epoch only."""
     kept_session: str | None = None
-    """Id of the session of an earlier epoch that stays valid: the one that changed the password."""
+    """Id of a session of an epoch before `code_epoch` that stays valid: the one that changed the
+    password. If it began without a code, it ends with the next epoch."""
     second_factor: SecondFactor | None = None
 
     @property
@@ -51,13 +67,26 @@ class Login:
         """Whether two-step verification is enabled."""
         return self.second_factor is not None and self.second_factor.confirmed
 
-    def allows_session(self, session: str, epoch: int) -> bool:
-        """Return whether a session that began in `epoch` is still valid."""
-        return epoch == self.epoch or session == self.kept_session
+    def allows_session(self, session: str, epoch: int, *, with_code: bool) -> bool:
+        """Return whether a session is still valid.
+
+        Args:
+            session: Id of the session.
+            epoch: The epoch in which it began.
+            with_code: Whether the user gave a code when signing in.
+        """
+        if session == self.kept_session:
+            epoch = self.code_epoch
+        return epoch == self.epoch or (with_code and epoch >= self.code_epoch)
 
     def end_sessions(self, keep: str | None = None) -> "Login":
         """Return the login with all sessions ended, except the session `keep`."""
-        return replace(self, epoch=self.epoch + 1, kept_session=keep)
+        epoch = self.epoch + 1
+        return replace(self, epoch=epoch, code_epoch=epoch, kept_session=keep)
+
+    def end_sessions_without_code(self) -> "Login":
+        """Return the login with every session ended that began without a code."""
+        return replace(self, epoch=self.epoch + 1)
 
 
 def login_key(user_id: int) -> Key:
@@ -77,18 +106,22 @@ def login_from_items(found: Mapping[Key, Item], user_id: int) -> Login | None:
         password=item["password"],
         tokens_from=item["tokens_from"],
         epoch=item["epoch"],
+        # logins of version 1.0.0 have none: each of their epochs ended all sessions
+        code_epoch=item["code_epoch" if "code_epoch" in item else "epoch"],
         kept_session=item.get("kept_session"),
         second_factor=_second_factor(totp) if totp else None,
     )
 
 
 def _second_factor(totp: Mapping[str, Any]) -> SecondFactor:
+    response = totp.get("response")
     return SecondFactor(
         sealed_secret=totp["sealed"],
         confirmed=totp["confirmed"],
         last_step=totp["last_step"],
         salt=totp["salt"],
         recovery_code_hashes=frozenset(totp["codes"]),
+        stored_response=StoredResponse(**response) if response else None,
     )
 
 
@@ -145,6 +178,7 @@ def _login_item(login: Login, version: int) -> Item:
         "password": login.password,
         "tokens_from": login.tokens_from,
         "epoch": login.epoch,
+        "code_epoch": login.code_epoch,
         "kept_session": login.kept_session,
         "totp": factor
         and {
@@ -153,5 +187,6 @@ def _login_item(login: Login, version: int) -> Item:
             "last_step": factor.last_step,
             "salt": factor.salt,
             "codes": dict.fromkeys(sorted(factor.recovery_code_hashes), True),
+            "response": factor.stored_response and factor.stored_response._asdict(),
         },
     }

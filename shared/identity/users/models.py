@@ -120,6 +120,21 @@ def _code(text: str) -> str:
     return digits
 
 
+class PasswordConfirmation(Input):
+    """The password of the user, which a token alone does not replace."""
+
+    password: PresentedPassword
+
+
+class CredentialConfirmation(Input):
+    """The password or a code of the user, which a token alone does not replace."""
+
+    password: PresentedPassword | None = None
+    otp: Annotated[str, StringConstraints(max_length=64)] | None = Field(
+        default=None, description="Code of the authenticator app, or recovery code."
+    )
+
+
 class TotpConfirmation(Input):
     """The current code of the authenticator app."""
 

@@ -42,7 +42,9 @@ def confirm(tenant: str, login: Login, code: str, now: float) -> Login | None:
     after = _use_app_code(tenant, login, code, now)
     if after is None or after.second_factor is None:
         return None
-    return replace(after, second_factor=replace(after.second_factor, confirmed=True))
+    return replace(
+        after, second_factor=replace(after.second_factor, confirmed=True, stored_response=None)
+    )
 
 
 def use_code(tenant: str, login: Login, presented: str, now: float) -> Login | None:

@@ -294,5 +294,5 @@ def _is_usable(session: Session, account: UserAccount, now: float) -> bool:
     return (
         now < session.expires_at
         and account.record.entity.is_active
-        and account.login.allows_session(session.id, session.epoch)
+        and account.login.allows_session(session.id, session.epoch, with_code=session.second_factor)
     )

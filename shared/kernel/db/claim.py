@@ -19,8 +19,16 @@ from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.client import DynamoDBClient
 
+WINDOW_SECONDS = 24 * 3600
+"""How long a request keeps its Idempotency-Key, and its response is repeated."""
+
 LEASE_MS = 5_000
 """How long a claim is held after the last sign of life of its request."""
+
+
+def record_key(partition: str) -> Key:
+    """Return the key of the claim and, later, of the first part of the response."""
+    return (partition, "HEAD")
 
 
 @dataclass(slots=True)

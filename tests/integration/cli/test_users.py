@@ -16,6 +16,7 @@ from tests.integration.user_grants.oauth_requests import (
     create_example_user,
     enable_two_step,
     is_accepted,
+    refresh,
 )
 from tests.integration.users.user_requests import audit_entries
 from tests.stack import Stack
@@ -138,9 +139,26 @@ def test_user_can_be_disabled_and_enabled() -> None:
 def test_second_factor_can_be_removed() -> None:
     anna = create_example_user()
     enable_two_step(anna)
+    restricted = anna.sign_in()
     for _ in range(2):
         assert as_json("user", "remove-second-factor", "acme", "anna")["two_step"] is False
+    assert refresh(restricted.refresh_token).outcome == (400, "invalid_grant")
     assert is_accepted(anna.sign_in().access_token)
+
+
+def test_last_administrator_is_kept() -> None:
+    as_json("role", "create", "acme", "Admins", "--permission", "users.manage")
+    _ana("--role", "Admins")
+    for command in (
+        ("user", "disable", "acme", "ana.ruiz"),
+        ("user", "roles", "acme", "ana.ruiz"),
+        ("user", "delete", "acme", "ana.ruiz", "--yes"),
+        ("role", "change", "acme", "Admins", "--no-permissions"),
+    ):
+        assert "the permission users.manage" in refused(*command)
+
+    as_json("user", "create", "acme", "bert", "--name", "Bert", "--role", "Admins")
+    assert as_json("user", "disable", "acme", "ana.ruiz")["is_active"] is False
 
 
 def test_user_is_deleted_after_confirmation() -> None:

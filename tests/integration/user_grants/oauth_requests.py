@@ -15,7 +15,12 @@ from shared.identity.auth.scopes import Permission
 from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import directory
 from shared.identity.users import credentials, totp
-from shared.identity.users.models import RoleCreate, TotpConfirmation, UserCreate
+from shared.identity.users.models import (
+    PasswordConfirmation,
+    RoleCreate,
+    TotpConfirmation,
+    UserCreate,
+)
 from shared.identity.users.roles import create_role
 from shared.identity.users.service import create_user
 from shared.kernel.caller import Caller
@@ -163,7 +168,10 @@ def create_example_user(
 def enable_two_step(person: ExampleUser) -> None:
     """Enable two-step verification, without using up the current code."""
     store = store_for(person.tenant)
-    enrolled = run_transaction(store, lambda tx: credentials.enrol_totp(tx, person.id))
+    password = PasswordConfirmation(password=person.password)
+    enrolled = run_transaction(
+        store, lambda tx: credentials.enrol_totp(tx, person.id, password, SOURCE_IP)
+    )
     person.secret = base64.b32decode(enrolled.secret)
     person.recovery_codes = enrolled.recovery_codes
     code = TotpConfirmation(code=person.code(periods=-1))

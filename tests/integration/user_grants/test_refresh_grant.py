@@ -236,8 +236,20 @@ def test_refreshed_token_keeps_the_second_factor_of_the_session(user: ExampleUse
     again, proven = refresh(without.refresh_token), refresh(with_code.refresh_token)
     assert not caller_of(again.access_token).second_factor
     assert caller_of(proven.access_token).second_factor
+
+
+def test_session_without_code_ends_when_two_step_verification_is_removed(
+    user: ExampleUser,
+) -> None:
+    enable_two_step(user)
+    restricted, with_code = user.sign_in(), user.sign_in(otp=user.code())
+
     run_transaction(store_for("acme"), lambda tx: credentials.remove_totp(tx, user.id))
-    assert caller_of(refresh(again.refresh_token).access_token).second_factor
+
+    assert refresh(restricted.refresh_token).outcome == INVALID_GRANT
+    assert not is_accepted(restricted.access_token)
+    assert caller_of(refresh(with_code.refresh_token).access_token).second_factor
+    assert caller_of(user.sign_in().access_token).second_factor
 
 
 def test_many_reuses_add_one_revocation_entry_per_user(

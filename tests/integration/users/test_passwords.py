@@ -6,7 +6,8 @@ from collections import Counter
 
 import pytest
 
-from shared.identity.users import password_check_limit, passwords
+from shared.identity.auth import attempt_limits
+from shared.identity.users import passwords
 from shared.identity.users.repository import read_account
 from tests.clock import Clock
 from tests.faults import AwsFaults
@@ -143,10 +144,9 @@ def test_checks_of_the_current_password_are_limited(stack: Stack, erp: Erp, cloc
     maria, ana = create_user(erp), create_user(erp, "ana")
     caller, wrong = as_user(stack, maria), {**_CHANGE, "current_password": "wrong"}
     statuses = [
-        caller.post("/users/me/password", wrong).status
-        for _ in range(password_check_limit.PER_MINUTE + 5)
+        caller.post("/users/me/password", wrong).status for _ in range(attempt_limits.PER_USER + 5)
     ]
-    assert Counter(statuses) == {422: password_check_limit.PER_MINUTE, 429: 5}
+    assert Counter(statuses) == {422: attempt_limits.PER_USER, 429: 5}
 
     refused = caller.post("/users/me/password", _CHANGE)
 
@@ -163,7 +163,6 @@ def test_one_of_several_concurrent_password_changes_succeeds(
     user = create_user(erp)
     caller = as_user(stack, user)
     aws_faults.latency = 0.01
-    attempts_left = password_check_limit.PER_MINUTE
     chosen = [f"{number} green bottles hanging" for number in range(CONCURRENCY)]
 
     answers = run_concurrently(
@@ -175,7 +174,7 @@ def test_one_of_several_concurrent_password_changes_succeeds(
     statuses = Counter(answer.status for answer in answers)
     assert statuses[200] == 1
     assert statuses[422] + statuses[429] + statuses[401] == CONCURRENCY - 1
-    assert statuses[422] <= attempts_left
+    assert statuses[422] <= attempt_limits.PER_USER
     won = next(number for number, answer in enumerate(answers) if answer.status == 200)
     assert has_password(stack, user, chosen[won])
 

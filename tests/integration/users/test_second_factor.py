@@ -1,6 +1,5 @@
 """Two-step verification: enrolment, confirmation, use of codes, and disabling it."""
 
-import base64
 from collections import Counter
 from collections.abc import Callable
 from urllib.parse import parse_qs, urlsplit
@@ -11,12 +10,11 @@ from botocore.exceptions import ClientError
 from shared.identity.tenancy.access import store_for
 from shared.identity.users import repository, second_factor, totp
 from shared.identity.users.logins import Login
-from shared.kernel.clock import now_ms
 from shared.kernel.db.transaction import StaleRead, Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from tests.clock import Clock
 from tests.faults import AwsFaults
-from tests.gateway import Erp, Response
+from tests.gateway import Erp
 from tests.integration.user_grants.oauth_requests import (
     ExampleUser,
     create_example_user,
@@ -28,19 +26,13 @@ from tests.integration.users.user_requests import (
     CONCURRENCY,
     as_user,
     audit_entries,
+    code_of,
+    confirm_totp,
     create_user,
+    enrol,
     run_concurrently,
 )
 from tests.stack import Stack
-
-
-def _code(secret: str, periods: int = 0) -> str:
-    step = now_ms() // 1000 // totp.PERIOD
-    return totp.code_at(base64.b32decode(secret), step + periods)
-
-
-def confirm_totp(erp: Erp, user: int, code: str, key: str | None = None) -> Response:
-    return erp.post(f"/users/{user}/totp/confirm", {"code": code}, key=key)
 
 
 def _login(user: int) -> Login:
@@ -57,7 +49,7 @@ def test_authenticator_app_is_enrolled_and_confirmed(stack: Stack, erp: Erp, clo
     user = create_user(erp)
     caller = as_user(stack, user)
 
-    enrolled = caller.post("/users/me/totp")
+    enrolled = enrol(caller)
 
     assert enrolled.status == 200
     secret = enrolled.data["secret"]
@@ -68,7 +60,7 @@ def test_authenticator_app_is_enrolled_and_confirmed(stack: Stack, erp: Erp, clo
     assert erp.get(f"/users/{user}").data["two_step"] is False
     assert not _login(user).two_step
 
-    confirmed = confirm_totp(caller, user, _code(secret))
+    confirmed = confirm_totp(caller, user, code_of(secret))
 
     assert confirmed.status == 200
     assert confirmed.data["two_step"] is True
@@ -86,9 +78,9 @@ def test_wrong_code_does_not_confirm_the_enrolment(erp: Erp, clock: Clock) -> No
     nothing = confirm_totp(erp, user, "000000")
     assert (nothing.status, nothing.code) == (409, "conflict")
 
-    secret = erp.post(f"/users/{user}/totp").data["secret"]
-    wrong = {_code(secret, periods) for periods in (-3, -2, 2, 3)}
-    wrong -= {_code(secret, periods) for periods in (-1, 0, 1)}
+    secret = enrol(erp, user).data["secret"]
+    wrong = {code_of(secret, periods) for periods in (-3, -2, 2, 3)}
+    wrong -= {code_of(secret, periods) for periods in (-1, 0, 1)}
     for code in (*wrong, "12345", "", "abcdef"):
         answer = confirm_totp(erp, user, code)
         assert (answer.status, answer.json()["error"]["field"]) == (422, "code"), code
@@ -98,16 +90,16 @@ def test_wrong_code_does_not_confirm_the_enrolment(erp: Erp, clock: Clock) -> No
 def test_enrolling_again_replaces_the_pending_enrolment(erp: Erp, clock: Clock) -> None:
     clock.freeze()
     user = create_user(erp)
-    first, second = (erp.post(f"/users/{user}/totp").data for _ in range(2))
+    first, second = (enrol(erp, user).data for _ in range(2))
     assert not set(first["recovery_codes"]) & set(second["recovery_codes"])
 
-    if _code(first["secret"]) != _code(second["secret"]):
-        assert confirm_totp(erp, user, _code(first["secret"])).status == 422
-    assert confirm_totp(erp, user, _code(second["secret"])).status == 200
+    if code_of(first["secret"]) != code_of(second["secret"]):
+        assert confirm_totp(erp, user, code_of(first["secret"])).status == 422
+    assert confirm_totp(erp, user, code_of(second["secret"])).status == 200
 
     for answer in (
-        erp.post(f"/users/{user}/totp"),
-        confirm_totp(erp, user, _code(second["secret"], 1)),
+        enrol(erp, user),
+        confirm_totp(erp, user, code_of(second["secret"], 1)),
     ):
         assert (answer.status, answer.code) == (409, "conflict")
 
@@ -129,7 +121,7 @@ def test_one_of_several_concurrent_confirmations_succeeds(
 ) -> None:
     clock.freeze()
     user = create_user(erp)
-    code = _code(erp.post(f"/users/{user}/totp").data["secret"])
+    code = code_of(enrol(erp, user).data["secret"])
     aws_faults.latency = 0.01
 
     answers = run_concurrently(lambda number: confirm_totp(erp, user, code, key=f"c-{number}"))
@@ -212,8 +204,8 @@ def test_codes_of_another_user_or_a_pending_enrolment_are_refused(
     anna: ExampleUser, erp: Erp
 ) -> None:
     bert = create_example_user("bert")
-    waiting = erp.post(f"/users/{bert.id}/totp").data
-    for code in (anna.code(), anna.recovery_codes[0], _code(waiting["secret"])):
+    waiting = enrol(erp, bert.id, password=bert.password).data
+    for code in (anna.code(), anna.recovery_codes[0], code_of(waiting["secret"])):
         assert not use_code(bert.id, code)
     assert not use_code(bert.id, waiting["recovery_codes"][0])
 
@@ -251,7 +243,7 @@ def test_user_and_administrator_can_disable_two_step_verification(
     stack: Stack, anna: ExampleUser, erp: Erp
 ) -> None:
     caller = Erp(stack.gateway, anna.sign_in(otp=anna.code()).access_token)
-    off = caller.delete("/users/me/totp")
+    off = caller.send("DELETE", "/users/me/totp", {"password": anna.password})
     assert (off.status, off.data["two_step"]) == (200, False)
     assert _login(anna.id).second_factor is None
     assert anna.sign_in().status == 200
@@ -267,7 +259,7 @@ def test_pending_enrolment_can_be_deleted(erp: Erp, clock: Clock) -> None:
     clock.freeze()
     user = create_user(erp)
     before = erp.get(f"/users/{user}").data
-    code = _code(erp.post(f"/users/{user}/totp").data["secret"])
+    code = code_of(enrol(erp, user).data["secret"])
 
     for _ in range(2):
         assert erp.delete(f"/users/{user}/totp").data == before

@@ -160,7 +160,7 @@ def test_deleted_user_is_gone_and_the_name_is_free(stack: Stack, erp: Erp) -> No
         erp.patch(f"/users/{user}", {"name": "M"}),
         erp.delete(f"/users/{user}"),
         erp.post(f"/users/{user}/reset-password"),
-        erp.post(f"/users/{user}/totp"),
+        erp.post(f"/users/{user}/totp", {"password": PASSWORD}),
         erp.delete(f"/users/{user}/totp"),
     ):
         assert (answer.status, answer.code) == (410, "gone")
@@ -313,7 +313,7 @@ def test_secrets_are_not_logged_stored_or_returned_again(
     made = erp.post("/users", {**MARIA, "roles": []}, key="create")
     reset = erp.post("/users/1/reset-password", key="reset")
     own = erp.post("/users/1/reset-password", {"password": PASSWORD}, key="own")
-    factor = erp.post("/users/1/totp", key="totp").data
+    factor = erp.post("/users/1/totp", {"password": PASSWORD}, key="totp").data
     refused = erp.post("/users", {**MARIA, "password": f" {PASSWORD}"}, key="taken")
     assert refused.status == 422
 

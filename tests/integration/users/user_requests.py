@@ -1,13 +1,16 @@
 """Requests of administrators for users and roles, and helpers for concurrent requests."""
 
+import base64
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from threading import Barrier
 from typing import Any
 
+from shared.identity.users import totp
+from shared.kernel.clock import now_ms
 from tests.faults import Answer, AwsFaults, Call, Forward
-from tests.gateway import Erp
+from tests.gateway import Erp, Response
 from tests.integration.write_users import MARIA, PASSWORD
 from tests.stack import Stack
 
@@ -59,6 +62,22 @@ def as_user(stack: Stack, number: int, *permissions: str, **claims: Any) -> Erp:
     """Return a caller with a token of the user."""
     token = stack.user_token(sub=str(number), permissions=" ".join(permissions), **claims)
     return Erp(stack.gateway, token)
+
+
+def code_of(secret: str, periods: int = 0) -> str:
+    """Return the code of an app, `periods` from now."""
+    step = now_ms() // 1000 // totp.PERIOD
+    return totp.code_at(base64.b32decode(secret), step + periods)
+
+
+def enrol(erp: Erp, user: int | str = "me", key: str | None = None, **body: object) -> Response:
+    """Enrol an authenticator app with the password PASSWORD, or the one given."""
+    return erp.post(f"/users/{user}/totp", {"password": PASSWORD, **body}, key=key)
+
+
+def confirm_totp(erp: Erp, user: int, code: str, key: str | None = None) -> Response:
+    """Confirm the enrolment of a user."""
+    return erp.post(f"/users/{user}/totp/confirm", {"code": code}, key=key)
 
 
 def audit_entries(erp: Erp, **query: object) -> list[dict[str, Any]]:

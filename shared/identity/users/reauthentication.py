@@ -1,0 +1,54 @@
+"""Checks of a user's password or code for changes that a token alone must not allow.
+
+An attempt counts like a sign-in, in the same counters: somebody who holds a token of the user can
+guess no more than somebody without one.
+"""
+
+from shared.identity.auth.attempt_limits import AttemptCounters
+from shared.identity.users import passwords, second_factor
+from shared.identity.users.repository import UserAccount
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Problem
+
+
+def credential_problems(  # noqa: PLR0913  the parts of one attempt
+    tx: Transaction,
+    account: UserAccount,
+    address: str,
+    *,
+    password: str | None,
+    code: str | None = None,
+    field: str = "password",
+) -> list[Problem]:
+    """Return a problem for each presented credential that is wrong.
+
+    Args:
+        tx: The transaction of the change.
+        account: The user whose credentials they must be.
+        address: IP address of the caller.
+        password: The presented password; None if there is none to check.
+        code: The presented code, in the field `otp`; None if there is none to check.
+        field: The field of the request that contains the password.
+
+    Raises:
+        ServiceError: rate_limited, after too many failed attempts; nothing was checked.
+    """
+    if password is None and code is None:
+        return []
+    tenant, login, now = tx.store.slug, account.login, tx.now_ms / 1000
+    attempts = AttemptCounters.for_user(tenant, account.record.entity.username, address, now)
+    attempts.begin(now)
+    found = []
+    try:
+        if password is not None and not passwords.verify(password, login.password):
+            found.append(Problem(field, "is not the current password"))
+        if code is not None and second_factor.use_code(tenant, login, code, now) is None:
+            found.append(Problem("otp", "is neither a current code nor an unused recovery code"))
+    except Exception:
+        attempts.cancel()  # the credentials were not checked
+        raise
+    if found:
+        attempts.fail()
+    else:
+        attempts.cancel()
+    return found
