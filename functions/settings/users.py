@@ -9,6 +9,7 @@ from shared.identity.users.models import (
     PasswordChange,
     PasswordConfirmation,
     PasswordReset,
+    RecoveryCodes,
     TotpConfirmation,
     TotpEnrolment,
     User,
@@ -192,6 +193,29 @@ def confirm_totp(tx: Transaction, request: Request[Checked[TotpConfirmation]]) -
     """Confirm the second factor."""
     found = credentials.confirm_totp(tx, request.id, request.body)
     return ResourceResponse(found.entity)
+
+
+@routes.declare(
+    "POST",
+    "/users/{id}/totp/recovery-codes",
+    "Replace the recovery codes",
+    _OWN,
+    response=RecoveryCodes,
+    body=CredentialConfirmation,
+    response_has_secret=True,
+    request_has_secret=True,
+    description="Only the user can do this, with the own `password` or a code in `otp`; failed"
+    " attempts are limited like sign-ins. Only this response contains the 10 new codes. The"
+    " previous ones are invalid; tokens and sessions stay valid.",
+    errors=("gone", "conflict"),
+)
+def replace_recovery_codes(
+    tx: Transaction, request: Request[Checked[CredentialConfirmation]]
+) -> ResourceResponse:
+    """Replace the recovery codes of the calling user."""
+    return ResourceResponse(
+        credentials.replace_recovery_codes(tx, request.id, request.body, request.address)
+    )
 
 
 @routes.declare(

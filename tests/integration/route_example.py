@@ -1,9 +1,12 @@
 """The definition of an example of a write route."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from shared.identity.auth import tokens
+from shared.identity.tenancy import revocations
 from tests.gateway import Erp, Form
 from tests.stack import Stack, prepare_once
 
@@ -45,7 +48,13 @@ class Example:
         """Return the caller: the ERP, or the user with the id in the path."""
         if not self.own:
             return erp
-        token = Stack(erp.gateway.template).user_token(sub=str(values["id"]))
+        stack, keys = Stack(erp.gateway.template), [f"user:{values['id']}"]
+        # `prepare` may have revoked the tokens of the user
+        earliest = revocations.earliest_valid_iat(stack.tenant().revoked, keys)
+        issued_at = max(int(time.time()), earliest)
+        token = stack.user_token(
+            sub=str(values["id"]), iat=issued_at, exp=issued_at + tokens.LIFETIME
+        )
         return replace(erp, token=token)
 
     def filled(self, values: Values) -> Mapping[str, Any] | Form | None:

@@ -116,5 +116,13 @@ def user_examples() -> Mapping[str, Example]:
             grows=audited,
             dynamic_fields=lambda values: {"code": code_of(values)},
         ),
+        "POST /users/{id}/totp/recovery-codes": Example(
+            200,
+            body={"password": PASSWORD},
+            prepare=_two_step,
+            grows=audited,
+            own=True,
+            status_afterwards=405,
+        ),
         "DELETE /users/{id}/totp": Example(200, prepare=_two_step, grows=audited),
     }

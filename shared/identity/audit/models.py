@@ -11,6 +11,7 @@ type AuditAction = Literal[
     "client.created", "client.changed", "client.rotated", "client.revoked",
     "user.created", "user.changed", "user.disabled", "user.enabled", "user.deleted",
     "user.password_reset", "user.password_changed", "user.totp_enrolled", "user.totp_removed",
+    "user.recovery_codes_replaced",
     "role.created", "role.changed", "role.deleted",
     "session.reused",
     "settings.changed",

@@ -3,18 +3,19 @@
 from dataclasses import replace
 
 from shared.identity.audit.service import record as audit
-from shared.identity.users import logins, passwords, second_factor, totp
+from shared.identity.users import logins, passwords, recovery_codes, second_factor, totp
 from shared.identity.users.logins import StoredResponse
 from shared.identity.users.models import (
     CredentialConfirmation,
     PasswordChange,
     PasswordConfirmation,
+    RecoveryCodes,
     TotpConfirmation,
     TotpEnrolment,
     User,
 )
 from shared.identity.users.reauthentication import credential_problems
-from shared.identity.users.repository import USERS
+from shared.identity.users.repository import USERS, UserAccount
 from shared.identity.users.service import get_account, password_problems, revoke_user_tokens
 from shared.kernel.db.claim import WINDOW_SECONDS, record_key
 from shared.kernel.db.collection import Record
@@ -146,12 +147,22 @@ def disable_totp(
     account = get_account(tx, user_id)
     found: list[Problem] = []
     if tx.caller is not None and tx.caller.user_id == user_id:
-        password, code = confirmation.password, confirmation.otp
-        found = credential_problems(tx, account, address, password=password, code=code)
-        if password is None and code is None and not problems_of(confirmation):
-            found = [Problem("password", "is required, unless otp contains a code")]
+        found = _confirmation_problems(tx, account, confirmation, address)
     ensure_valid(confirmation, found)
     return remove_totp(tx, user_id)
+
+
+def _confirmation_problems(
+    tx: Transaction,
+    account: UserAccount,
+    confirmation: Checked[CredentialConfirmation],
+    address: str,
+) -> list[Problem]:
+    """Return what is wrong with the password or code of a user; one of them is required."""
+    password, code = confirmation.password, confirmation.otp
+    if password is None and code is None and not problems_of(confirmation):
+        return [Problem("password", "is required, unless otp contains a code")]
+    return credential_problems(tx, account, address, password=password, code=code)
 
 
 def remove_totp(tx: Transaction, user_id: int) -> Record[User]:
@@ -172,6 +183,41 @@ def remove_totp(tx: Transaction, user_id: int) -> Record[User]:
     revoke_user_tokens(tx, login, after)
     audit(tx, "user.totp_removed", "user", user_id, details={"username": user.username})
     return USERS.update(tx, account.record, {"two_step": False})
+
+
+def replace_recovery_codes(
+    tx: Transaction, user_id: int, confirmation: Checked[CredentialConfirmation], address: str
+) -> RecoveryCodes:
+    """Replace the recovery codes of the caller, whose IP address is `address`.
+
+    Tokens and sessions stay valid.
+
+    Raises:
+        NotFound, Gone: There is no such user, or it was deleted.
+        ValidationFailed: Password and code are missing, or one is wrong.
+        Conflict: Two-step verification is not enabled.
+        ServiceError: forbidden if the caller is not this user; rate_limited after too many failed
+            attempts.
+    """
+    account = get_account(tx, user_id)
+    if tx.caller is None or tx.caller.user_id != user_id:
+        message = "Only the user can replace these recovery codes."
+        raise ServiceError(message, "forbidden")
+    user, login = account.record.entity, account.login
+    factor = login.second_factor
+    if factor is None or not login.two_step:
+        raise Conflict(f"Two-step verification of the user {user.username} is not enabled.")
+    valid = ensure_valid(confirmation, _confirmation_problems(tx, account, confirmation, address))
+    now = tx.now_ms / 1000
+    used = second_factor.use_code(tx.store.slug, login, valid.otp, now) if valid.otp else None
+    codes = recovery_codes.new_codes()
+    if used and used.second_factor:
+        factor = used.second_factor  # the code cannot be used again
+    factor = second_factor.with_recovery_codes(factor, codes)
+    logins.save(tx, login, replace(login, second_factor=factor))
+    details = {"username": user.username}
+    audit(tx, "user.recovery_codes_replaced", "user", user_id, details=details)
+    return RecoveryCodes(recovery_codes=codes)
 
 
 def _already_enabled(user: User) -> Conflict:

@@ -174,6 +174,12 @@ class TotpEnrolment(Stored):
     recovery_codes: list[str] = Field(description="Each replaces a code once.")
 
 
+class RecoveryCodes(Stored):
+    """New recovery codes, which only this response contains."""
+
+    recovery_codes: list[str] = Field(description="Each replaces a code once.")
+
+
 class UserParameters(ListParameters):
     """Query parameters of the list of users."""
 

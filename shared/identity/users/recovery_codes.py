@@ -6,6 +6,7 @@ The salt makes the hashes of different users incomparable.
 
 import hmac
 import os
+from collections.abc import Iterable
 
 from shared.identity.users.readable_codes import normalize, random_code
 
@@ -21,6 +22,11 @@ def new_codes() -> list[str]:
 def new_salt() -> bytes:
     """Return a random salt for the codes of an enrolment."""
     return os.urandom(_SALT_BYTES)
+
+
+def hashes_of(codes: Iterable[str], salt: bytes) -> frozenset[str]:
+    """Return the salted hashes of codes, as they are stored."""
+    return frozenset(code_hash(code, salt) for code in codes)
 
 
 def code_hash(code: str, salt: bytes) -> str:

@@ -1,6 +1,7 @@
 """Two-step verification: enrolment and confirmation of an authenticator app, use of its codes."""
 
 import hmac
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -25,9 +26,15 @@ def enrol(tenant: str, user_id: int) -> Enrolment:
         confirmed=False,
         last_step=0,
         salt=salt,
-        recovery_code_hashes=frozenset(recovery_codes.code_hash(code, salt) for code in codes),
+        recovery_code_hashes=recovery_codes.hashes_of(codes, salt),
     )
     return Enrolment(factor, secret, codes)
+
+
+def with_recovery_codes(factor: SecondFactor, codes: Iterable[str]) -> SecondFactor:
+    """Return a second factor with these recovery codes instead of its own."""
+    salt = recovery_codes.new_salt()
+    return replace(factor, salt=salt, recovery_code_hashes=recovery_codes.hashes_of(codes, salt))
 
 
 def confirm(tenant: str, login: Login, code: str, now: float) -> Login | None:

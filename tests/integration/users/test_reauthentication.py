@@ -208,6 +208,41 @@ def test_each_credential_disables_two_step_verification(
     assert _disable(caller, **body).data["two_step"] is False
 
 
+def _replace_codes(caller: Erp, user: int | str = "me", **body: object) -> Response:
+    return caller.post(f"/users/{user}/totp/recovery-codes", body)
+
+
+def test_password_or_code_replaces_the_recovery_codes(stack: Stack, anna: ExampleUser) -> None:
+    enable_two_step(anna)
+    before = anna.recovery_codes
+    caller = _as(stack, anna.sign_in(otp=before[0]))
+
+    for body, fields in (({}, ["password"]), ({"password": _WRONG}, ["password"]),
+                         ({"otp": before[0]}, ["otp"])):  # fmt: skip
+        assert _problems(_replace_codes(caller, **body)) == fields, body
+    code = anna.code()
+    first = _replace_codes(caller, otp=code).data["recovery_codes"]
+    assert _problems(_replace_codes(caller, otp=code)) == ["otp"], "a code is used once"
+    second = _replace_codes(caller, password=anna.password).data["recovery_codes"]
+
+    assert len({*before, *first, *second}) == 30
+    for invalid in (before[1], first[0]):
+        assert anna.sign_in(otp=invalid).outcome == _ENDED
+    assert anna.sign_in(otp=second[0]).status == 200
+    assert caller.get("/products").status == 200, "tokens stay valid"
+
+
+def test_recovery_codes_are_replaced_by_their_user_only(stack: Stack, anna: ExampleUser) -> None:
+    caller = _as(stack, anna.sign_in())
+    answer = _replace_codes(caller, password=anna.password)
+    assert (answer.status, answer.code) == (409, "conflict"), "no second factor"
+
+    enable_two_step(anna)
+    administrator = as_user(stack, 99, "users.manage")
+    answer = _replace_codes(administrator, anna.id, password=anna.password)
+    assert (answer.status, answer.code) == (403, "forbidden")
+
+
 def test_administrator_disables_that_of_others_without_their_credentials(
     stack: Stack, anna: ExampleUser, erp: Erp
 ) -> None:
