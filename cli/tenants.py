@@ -68,6 +68,7 @@ def _settings_row(tenant: Tenant) -> dict[str, Any]:
         "minutes_per_unit": float(settings.minutes_per_unit),
         "minutes_per_trip": float(settings.minutes_per_trip),
         "commit_drops": settings.commit_drops,
+        "imports_require_kind_scope": settings.imports_require_kind_scope,
     }
 
 
@@ -303,6 +304,10 @@ def modules(operator: Operator, *, slug: str, on: tuple[str, ...], off: tuple[st
 @click.option(
     "--commit-drops/--no-commit-drops", default=None,
     help="Commit the valid rows of files dropped into the bucket automatically.",
+)  # fmt: skip
+@click.option(
+    "--imports-require-kind-scope/--no-imports-require-kind-scope", default=None,
+    help="Require also the scope or permission of what an import contains.",
 )  # fmt: skip
 @command
 def settings(operator: Operator, *, slug: str, **options: Decimal | str | bool | None) -> None:

@@ -14,6 +14,7 @@ from shared.http.routes import (
 )
 from shared.integration.imports import service
 from shared.integration.imports.context import ImportContext, import_context
+from shared.integration.imports.kind_access import ensure_kind_enabled
 from shared.integration.imports.models import (
     IMPORT_KINDS,
     MAX_FILE_BYTES,
@@ -29,13 +30,12 @@ from shared.integration.imports.models import (
     megabytes,
 )
 from shared.integration.imports.report.rejected_rows import REPORT_MEDIA
-from shared.integration.imports.upload_checks import ensure_kind_enabled
-from shared.integration.imports.views import import_view
+from shared.integration.imports.views import import_in_list, import_view
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import NotFound
-from shared.kernel.validation import Checked, ensure_valid
+from shared.kernel.validation import Checked
 
 routes = Routes()
 
@@ -77,7 +77,9 @@ def list_imports(
 ) -> ListResponse[StoredImport]:
     """List the imports."""
     page = service.list_imports(store, request.parameters, request.tenant.timezone)
-    return ListResponse(page, lambda record: import_view(record.entity, request.tenant.base_url))
+    return ListResponse(
+        page, lambda record: import_in_list(record.entity, request.tenant, request.caller)
+    )
 
 
 @routes.declare(
@@ -98,7 +100,7 @@ def list_imports(
 )
 def upload_import(tx: Transaction, request: Request[Checked[ImportUpload]]) -> ResourceResponse:
     """Create an import from a file in the request."""
-    record = service.start_import(tx, _context(tx, request), ensure_valid(request.body))
+    record = service.start_import(tx, _context(tx, request), request.body)
     return _response(record, request, 202, f"/imports/{record.id}")
 
 
@@ -118,7 +120,7 @@ def upload_import(tx: Transaction, request: Request[Checked[ImportUpload]]) -> R
 )
 def request_upload(tx: Transaction, request: Request[Checked[UploadRequest]]) -> ResourceResponse:
     """Create an import whose file is uploaded directly to storage."""
-    record, form = service.request_upload(tx, _context(tx, request), ensure_valid(request.body))
+    record, form = service.request_upload(tx, _context(tx, request), request.body)
     view = import_view(record.entity, request.tenant.base_url)
     pending = PendingImport(**dict(view), upload=UploadForm(**form))
     return ResourceResponse(pending, 201, f"/imports/{record.id}")
@@ -152,7 +154,8 @@ def get_template(_store: Store, request: Request[None, TemplateParameters]) -> F
 @routes.declare("GET", "/imports/{id}", "Get an import", _READ, response=Import, may_warn=True)
 def get_import(store: Store, request: Request) -> ResourceResponse:
     """Return one import: its status, counts and structure errors."""
-    return _response(service.get_import(store, request.id), request, 200)
+    record = service.get_import(store, request.id, tenant=request.tenant, caller=request.caller)
+    return _response(record, request, 200)
 
 
 @routes.declare(
@@ -168,7 +171,7 @@ def get_import(store: Store, request: Request) -> ResourceResponse:
 )
 def get_error_report(store: Store, request: Request) -> FileResponse | RedirectResponse:
     """Return the error report; not_found if no row was rejected."""
-    report = service.error_report(_context(store, request), request.id)
+    report = service.error_report(_context(store, request), request.id, request.caller)
     if isinstance(report, str):
         return RedirectResponse(report)
     return FileResponse(report, f"import-{request.id}-errors.xlsx")

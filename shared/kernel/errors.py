@@ -15,8 +15,8 @@ class ErrorCode:
 
     `status` is the HTTP status, `meaning` what the code says, `action` what the caller can do.
     `is_stored` says whether a response with this code is kept under an Idempotency-Key and
-    repeated. Not kept are errors that the caller can correct under the same key (422, approvals)
-    and errors with a temporary cause (429, 5xx, a request in flight).
+    repeated. Not kept are errors that the caller can correct under the same key (422,
+    missing rights, approvals) and errors with a temporary cause (429, 5xx, a request in flight).
     """
 
     status: int
@@ -46,12 +46,16 @@ CODES: Mapping[str, ErrorCode] = {
     ),
     "tenant_cancelled": ErrorCode(402, "The account is cancelled.", "Contact sales."),
     "forbidden": ErrorCode(
-        403, "The user lacks the permission of the route.", "Give the user a role with it."
+        403,
+        "The user lacks the permission of the route.",
+        "Give the user a role with it.",
+        is_stored=False,
     ),
     "missing_scope": ErrorCode(
         403,
         "The token lacks the scope that `error.scope` names.",
         "Request a token with that scope.",
+        is_stored=False,
     ),
     "client_not_allowed": ErrorCode(
         403,

@@ -116,6 +116,8 @@ class Settings:
     """Standard minutes to walk to a position and back."""
     commit_drops: bool = False
     """Whether files dropped into the import bucket are committed automatically."""
+    imports_require_kind_scope: bool = False
+    """Whether imports also need the scope and the permission of their kind."""
 
 
 @dataclass(frozen=True, slots=True)

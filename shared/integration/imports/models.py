@@ -29,8 +29,6 @@ type UploadChannel = Literal["request", "upload", "drop"]
 """How the file was uploaded: in the request, with a presigned form, or as a bucket drop."""
 
 IMPORT_KINDS: tuple[ImportKind, ...] = get_args(ImportKind.__value__)
-MODULE_OF_KIND: Mapping[ImportKind, str] = {"transfer_orders": "transfer_orders"}
-"""Import kind → the module that it needs besides bulk import."""
 
 MAX_REQUEST_FILE_BYTES = 4_500_000
 """Size of a file in a request. Lambda accepts 6 291 456 bytes, of which base64 takes 6 000 000; the

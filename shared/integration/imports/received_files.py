@@ -7,10 +7,10 @@ SLUG/rejected/KIND/NAME  a dropped file that was refused, with the reason in NAM
 
 from dataclasses import dataclass
 
-from shared.identity.tenancy.tenant import ensure_active, ensure_module
 from shared.integration.imports.commit import fail
 from shared.integration.imports.context import ImportContext
 from shared.integration.imports.drop_results import ERRORS_SUFFIX, REASON_SUFFIX, RESULT_SUFFIX
+from shared.integration.imports.kind_access import tenant_refusal
 from shared.integration.imports.models import (
     IMPORT_KINDS,
     MAX_FILE_BYTES,
@@ -25,15 +25,11 @@ from shared.integration.imports.repository import (
     put_alias,
 )
 from shared.integration.imports.service import new_drop_import
-from shared.integration.imports.upload_checks import (
-    ensure_acceptable,
-    ensure_kind_enabled,
-    safe_file_name,
-)
+from shared.integration.imports.upload_checks import ensure_acceptable, safe_file_name
 from shared.kernel.clock import Instant
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
-from shared.kernel.errors import CODES, NotFound, ServiceError
+from shared.kernel.errors import NotFound, ServiceError
 from shared.kernel.tenant_files import FileMissing
 
 _UPLOADS, _DROPS, _REJECTED = "uploads", "drop", "rejected"
@@ -90,7 +86,7 @@ def _receive_upload(context: ImportContext, import_id: int, file: ReceivedFile) 
         record = context.update(import_id, start_validation)
     except NotFound:
         return None
-    reason = _tenant_refusal(context, record.entity.kind)
+    reason = tenant_refusal(context.tenant, record.entity.kind)
     if reason and record.entity.status == "validating":
         fail(context, import_id, reason)
     return import_id
@@ -139,21 +135,7 @@ def _drop_refusal(
         ensure_acceptable(None, file.name)
     except ServiceError as error:
         return error.message
-    return _tenant_refusal(context, kind)
-
-
-def _tenant_refusal(context: ImportContext, kind: ImportKind) -> str | None:
-    """Return why the tenant may not import this kind, or None."""
-    try:
-        ensure_active(context.tenant)
-    except ServiceError as error:
-        return error.message
-    try:
-        ensure_module(context.tenant, "bulk_import")
-        ensure_kind_enabled(context.tenant, kind)
-    except ServiceError as error:
-        return f"{error.message} {CODES[error.code].action}"
-    return None
+    return tenant_refusal(context.tenant, kind)
 
 
 def _move_to_rejected(context: ImportContext, name: str, reason: str) -> None:

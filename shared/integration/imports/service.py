@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
+from shared.identity.tenancy.tenant import Tenant
 from shared.integration.imports import repository
 from shared.integration.imports.commit import commit
 from shared.integration.imports.context import (
@@ -15,6 +16,10 @@ from shared.integration.imports.context import (
     requester_of,
 )
 from shared.integration.imports.drop_results import write_drop_results
+from shared.integration.imports.kind_access import (
+    ensure_kind_allowed,
+    ensure_kind_enabled,
+)
 from shared.integration.imports.models import (
     MAX_FILE_BYTES,
     FileLocation,
@@ -32,11 +37,7 @@ from shared.integration.imports.repository import (
     origin_alias_key,
     put_alias,
 )
-from shared.integration.imports.upload_checks import (
-    ensure_acceptable,
-    ensure_kind_enabled,
-    safe_file_name,
-)
+from shared.integration.imports.upload_checks import ensure_acceptable, safe_file_name
 from shared.integration.imports.validation import duplicate_file_warning, validate
 from shared.kernel.caller import Caller
 from shared.kernel.clock import Instant, now_ms
@@ -47,6 +48,7 @@ from shared.kernel.db.transaction import Transaction, allocate_ids
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import IdempotencyKeyReused, ImportRefused, NotFound
 from shared.kernel.tenant_files import FileMissing
+from shared.kernel.validation import Checked, ensure_valid
 
 FORM_SECONDS = 900
 """Lifetime of a presigned form."""
@@ -63,17 +65,19 @@ _FILE_MEDIA = "application/octet-stream"
 
 
 def start_import(
-    tx: Transaction, context: ImportContext, body: ImportUpload
+    tx: Transaction, context: ImportContext, body: Checked[ImportUpload]
 ) -> Record[StoredImport]:
     """Create an import from a file in the request, and validate it within the request if small.
 
     A repeated request returns the import that it has created.
 
     Raises:
-        ServiceError: The module of the kind is not enabled.
+        ServiceError: The caller may not import the kind, or its module is not enabled.
+        ValidationFailed: The body is invalid; with all problems.
         ImportRefused: The file is too large for a request (413), or is not a spreadsheet.
         IdempotencyKeyReused: The request was repeated with another file or kind.
     """
+    body = _ensure_allowed(tx, context, body)
     name, content = safe_file_name(body.file.name), body.file.content
     digest = hashlib.sha256(content).hexdigest()
     started = _import_of_request(tx)
@@ -120,14 +124,16 @@ def start_import(
 
 
 def request_upload(
-    tx: Transaction, context: ImportContext, body: UploadRequest
+    tx: Transaction, context: ImportContext, body: Checked[UploadRequest]
 ) -> tuple[Record[StoredImport], Mapping[str, Any]]:
     """Create an import without a file, and a presigned form for uploading the file.
 
     Raises:
-        ServiceError: The module of the kind is not enabled.
+        ServiceError: The caller may not import the kind, or its module is not enabled.
+        ValidationFailed: The body is invalid; with all problems.
         ImportRefused: The file name does not end in .xlsx or .csv.
     """
+    body = _ensure_allowed(tx, context, body)
     ensure_kind_enabled(context.tenant, body.kind)
     name = safe_file_name(body.filename)
     ensure_acceptable(None, name)
@@ -141,6 +147,18 @@ def request_upload(
         location.name, seconds=FORM_SECONDS, max_bytes=MAX_FILE_BYTES
     )
     return record, form
+
+
+def _ensure_allowed[B: (ImportUpload, UploadRequest)](
+    tx: Transaction, context: ImportContext, body: Checked[B]
+) -> B:
+    """Return the valid body of a caller who may import its kind.
+
+    A caller who may not does not learn whether the rest of the body is valid.
+    """
+    if body.kind is not None:
+        ensure_kind_allowed(context.tenant, tx.caller, body.kind, write=True)
+    return ensure_valid(body)
 
 
 def new_drop_import(
@@ -182,9 +200,18 @@ def _import_of_request(tx: Transaction) -> int | None:
     return repository.find_by_alias(tx.store, origin_alias_key(tx.idempotency_record))
 
 
-def get_import(store: Store, import_id: int) -> Record[StoredImport]:
-    """Return an import; raise NotFound if it does not exist."""
-    return IMPORTS.get(store, import_id)
+def get_import(
+    store: Store, import_id: int, *, tenant: Tenant, caller: Caller
+) -> Record[StoredImport]:
+    """Return an import.
+
+    Raises:
+        NotFound: The import does not exist.
+        ServiceError: The caller may not read imports of its kind.
+    """
+    record = IMPORTS.get(store, import_id)
+    ensure_kind_allowed(tenant, caller, record.entity.kind, write=False)
+    return record
 
 
 def list_imports(store: Store, parameters: ImportParameters, timezone: str) -> Page[StoredImport]:
@@ -197,10 +224,11 @@ def commit_import(tx: Transaction, context: ImportContext, import_id: int) -> Re
 
     Raises:
         NotFound: The import does not exist.
-        ServiceError: The module of the kind is not enabled.
+        ServiceError: The caller may not import the kind, or its module is not enabled.
         ImportRefused: The state of the import does not allow a commit (409).
     """
     stored = IMPORTS.get(context.store, import_id).entity
+    ensure_kind_allowed(context.tenant, tx.caller, stored.kind, write=True)
     if tx.idempotency_record is None or stored.commit_request != tx.idempotency_record:
         ensure_kind_enabled(context.tenant, stored.kind)
         _ensure_committable(stored)
@@ -282,10 +310,12 @@ def cancel_import(tx: Transaction, context: ImportContext, import_id: int) -> Re
 
     Raises:
         NotFound: The import does not exist.
+        ServiceError: The caller may not import the kind.
         ImportRefused: Its commit has started, or it has ended (409).
     """
     record = IMPORTS.get(tx.store, import_id)
     stored = record.entity
+    ensure_kind_allowed(context.tenant, tx.caller, stored.kind, write=True)
     if stored.status not in {"uploaded", "validating", "validated"}:
         message = (
             f"Import {stored.id} is {stored.status}; only an uploaded, validating or validated"
@@ -299,13 +329,14 @@ def cancel_import(tx: Transaction, context: ImportContext, import_id: int) -> Re
     return IMPORTS.replace(tx, record, stored.model_copy(update=update))
 
 
-def error_report(context: ImportContext, import_id: int) -> bytes | str:
+def error_report(context: ImportContext, import_id: int, caller: Caller) -> bytes | str:
     """Return the error report of an import, or a presigned URL if it is too large for a response.
 
     Raises:
         NotFound: The import does not exist, has no rejected rows, or its report has expired.
+        ServiceError: The caller may not read imports of its kind.
     """
-    stored = IMPORTS.get(context.store, import_id).entity
+    stored = get_import(context.store, import_id, tenant=context.tenant, caller=caller).entity
     if stored.report is None:
         raise NotFound(f"An error report of import {import_id}")
     files = context.work_files

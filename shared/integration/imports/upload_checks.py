@@ -1,15 +1,9 @@
-"""Checks of an upload that are fast enough for a request: kind; name, size, type of the file."""
+"""Checks of a file that are fast enough for a request: its name, size and type."""
 
 import re
 from pathlib import PurePosixPath
 
-from shared.identity.tenancy.tenant import Tenant, ensure_module
-from shared.integration.imports.models import (
-    MAX_REQUEST_FILE_BYTES,
-    MODULE_OF_KIND,
-    ImportKind,
-    megabytes,
-)
+from shared.integration.imports.models import MAX_REQUEST_FILE_BYTES, megabytes
 from shared.kernel.errors import ImportRefused
 from shared.kernel.spreadsheets.table import UnreadableFile
 
@@ -21,16 +15,6 @@ text."""
 _MAX_STEM_CHARACTERS = 100
 _SUFFIXES = {".xlsx", ".csv"}
 _PAYLOAD_TOO_LARGE = 413
-
-
-def ensure_kind_enabled(tenant: Tenant, kind: ImportKind) -> None:
-    """Raise the error of the module that an import kind needs, unless the module is enabled.
-
-    Raises:
-        ServiceError: transfer_orders_disabled.
-    """
-    if kind in MODULE_OF_KIND:
-        ensure_module(tenant, MODULE_OF_KIND[kind])
 
 
 def safe_file_name(name: str) -> str:

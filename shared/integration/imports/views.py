@@ -1,6 +1,9 @@
 """How imports are shown in responses."""
 
+from shared.identity.tenancy.tenant import Tenant
+from shared.integration.imports.kind_access import may_read_kind
 from shared.integration.imports.models import Import, StoredImport
+from shared.kernel.caller import Caller
 
 
 def import_view(stored: StoredImport, base_url: str) -> Import:
@@ -22,3 +25,11 @@ def import_view(stored: StoredImport, base_url: str) -> Import:
         error_report_url=report,
         committed_at=stored.committed_at,
     )
+
+
+def import_in_list(stored: StoredImport, tenant: Tenant, caller: Caller) -> Import:
+    """Return an import in a list, without contents of the file if the caller may not read it."""
+    view = import_view(stored, tenant.base_url)
+    if may_read_kind(tenant, caller, stored.kind):
+        return view
+    return view.model_copy(update={"file": None, "structure_errors": [], "error_report_url": None})

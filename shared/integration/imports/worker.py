@@ -2,7 +2,6 @@
 
 from contextlib import suppress
 
-from shared.identity.tenancy.tenant import has_module
 from shared.integration.imports.commit import commit, fail
 from shared.integration.imports.context import (
     IN_PROGRESS,
@@ -11,7 +10,8 @@ from shared.integration.imports.context import (
     release_lease,
 )
 from shared.integration.imports.drop_results import write_drop_results
-from shared.integration.imports.models import MODULE_OF_KIND, StoredImport
+from shared.integration.imports.kind_access import tenant_refusal
+from shared.integration.imports.models import StoredImport
 from shared.integration.imports.repository import IMPORTS
 from shared.integration.imports.service import begin_commit
 from shared.integration.imports.validation import validate
@@ -88,11 +88,10 @@ def _process(context: ImportContext, record: Record[StoredImport]) -> Record[Sto
 
 
 def _is_committed_automatically(context: ImportContext, stored: StoredImport) -> bool:
-    module = MODULE_OF_KIND.get(stored.kind)
     return (
         stored.way == "drop"
         and context.tenant.settings.commit_drops
-        and (module is None or has_module(context.tenant, module))
+        and tenant_refusal(context.tenant, stored.kind) is None
     )
 
 

@@ -41,6 +41,7 @@ class SettingsChange(Input):
         default=Decimal(0), json_schema_extra={"maximum": MAX_VALUES["minutes_per_trip"]}
     )
     commit_drops: bool = False
+    imports_require_kind_scope: bool = False
 
     @field_validator("timezone")
     @classmethod
@@ -97,6 +98,10 @@ class CompanySettings(Stored):
     minutes_per_trip: Number = Field(description="Standard minutes to walk to a position and back.")
     commit_drops: bool = Field(
         description="Whether files dropped into the import bucket are committed automatically."
+    )
+    imports_require_kind_scope: bool = Field(
+        description="Whether uploading, reading, committing and canceling an import also requires"
+        " the scope or permission of what it imports."
     )
     updated_at: Timestamp | None = Field(
         description="Time of the last change; null before the first."

@@ -21,5 +21,6 @@ def company_settings(snapshot: SettingsSnapshot) -> CompanySettings:
         minutes_per_unit=settings.minutes_per_unit,
         minutes_per_trip=settings.minutes_per_trip,
         commit_drops=settings.commit_drops,
+        imports_require_kind_scope=settings.imports_require_kind_scope,
         updated_at=snapshot.updated_at,
     )

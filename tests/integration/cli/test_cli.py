@@ -118,6 +118,7 @@ def test_settings_can_be_shown_and_changed(stowage: Run) -> None:
         "minutes_per_unit": 0.5,
         "minutes_per_trip": 5,
         "commit_drops": False,
+        "imports_require_kind_scope": False,
     }
     changes = ("--receipt-tolerance", "5", "--pick-substitution", "batch")
     changed = shown | {"receipt_tolerance": 5, "pick_substitution": "batch"}
@@ -125,6 +126,9 @@ def test_settings_can_be_shown_and_changed(stowage: Run) -> None:
     more = ("--minutes-per-unit", "0.25", "--minutes-per-trip", "0", "--commit-drops")
     changed |= {"minutes_per_unit": 0.25, "minutes_per_trip": 0, "commit_drops": True}
     assert as_json(stowage("--json", "tenant", "settings", "acme", *more)) == changed
+    strict = ("--imports-require-kind-scope", "--no-commit-drops")
+    changed |= {"imports_require_kind_scope": True, "commit_drops": False}
+    assert as_json(stowage("--json", "tenant", "settings", "acme", *strict)) == changed
     zone = stowage("--json", "tenant", "settings", "acme", "--timezone", "Europe/Madrid")
     changed |= {"timezone": "Europe/Madrid"}
     assert as_json(zone) == changed

@@ -12,7 +12,7 @@ from shared.identity.tenancy.tenant import MODULES
 from shared.integration.imports.models import MAX_FILE_BYTES
 from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import as_csv, as_xlsx, reported_problems, table
-from tests.integration.imports.kind_examples import KIND_EXAMPLES, TRANSFERS
+from tests.integration.imports.kind_examples import KIND_EXAMPLES, TRANSFERS, KindExample
 from tests.integration.imports.outcome import all_imports, report_problems
 from tests.warehouse_scenario import WarehouseScenario
 
@@ -197,23 +197,61 @@ def test_drops_are_committed_automatically_if_enabled(scenario: ImportScenario) 
     assert [product["item_code"] for product in scenario.erp.walk("/products")] == ["A"]
 
 
-def test_drops_are_not_committed_automatically_while_their_module_is_off(
-    scenario: ImportScenario, yard: WarehouseScenario, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("example", "module"),
+    [*((each, "bulk_import") for each in KIND_EXAMPLES), (TRANSFERS, "transfer_orders")],
+    ids=lambda value: value if isinstance(value, str) else value.kind,
+)
+def test_drops_are_not_committed_automatically_once_a_module_is_off(
+    example: KindExample, module: str, scenario: ImportScenario, yard: WarehouseScenario
 ) -> None:
     yard.change_settings(commit_drops=True)
-    monkeypatch.setattr("shared.integration.imports.received_files.ensure_kind_enabled", _admit)
-    provisioning.set_modules(scenario.slug, MODULES - {"transfer_orders"})
+    name = f"{example.kind}/file.csv"
+    scenario.put_file(f"drop/{name}", as_csv(table(example.kind, example.rows())))
+    assert not scenario.deliver(*scenario.take_messages()), "the file arrives"
+    provisioning.set_modules(scenario.slug, MODULES - {module})
     directory.clear()
-    files = drop(
-        scenario, "transfer_orders/orders.csv", as_csv(table(TRANSFERS.kind, TRANSFERS.rows()))
-    )
+    scenario.drain_queue()
+    assert json.loads(scenario.files()[f"drop/{name}.result.json"])["status"] == "validated"
+
+    provisioning.set_modules(scenario.slug, MODULES)
+    directory.clear()
+    [one] = all_imports(scenario)
+    assert scenario.commit(one["id"])["status"] == "committed"
+
+
+def test_drops_are_not_committed_automatically_once_the_tenant_is_suspended(
+    scenario: ImportScenario,
+) -> None:
+    WarehouseScenario(scenario.erp).change_settings(commit_drops=True)
+    scenario.put_file("drop/products/goods.csv", GOODS)
+    assert not scenario.deliver(*scenario.take_messages())
+    provisioning.set_state(scenario.slug, "suspended")
+    directory.clear()
+    scenario.drain_queue()
+    provisioning.set_state(scenario.slug, "active")
+    directory.clear()
     [one] = all_imports(scenario)
     assert one["status"] == "validated"
-    assert result(files, "transfer_orders/orders.csv") == one
 
 
-def _admit(*_: object) -> None:
-    """Stand for a file that arrived before the module was switched off."""
+@pytest.mark.parametrize("example", KIND_EXAMPLES, ids=lambda each: each.kind)
+def test_an_upload_fails_if_bulk_import_was_switched_off(
+    example: KindExample, scenario: ImportScenario
+) -> None:
+    body = {"kind": example.kind, "filename": "file.csv"}
+    answer = scenario.erp.post("/imports/uploads", body)
+    provisioning.set_modules(scenario.slug, MODULES - {"bulk_import"})
+    directory.clear()
+    scenario.put_file(answer.data["upload"]["fields"]["key"].partition("/")[2], GOODS)
+    scenario.drain_queue()
+    provisioning.set_modules(scenario.slug, MODULES)
+    directory.clear()
+    [one] = all_imports(scenario)
+    assert (one["status"], one["structure_errors"]) == (
+        "failed",
+        ["Bulk import is disabled. Enable it in the settings."],
+    )
 
 
 def test_other_uploads_are_not_committed_automatically(scenario: ImportScenario) -> None:

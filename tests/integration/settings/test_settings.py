@@ -22,6 +22,7 @@ _DEFAULTS: dict[str, Any] = {
     "minutes_per_unit": 0.5,
     "minutes_per_trip": 5,
     "commit_drops": False,
+    "imports_require_kind_scope": False,
 }
 _CHANGED_SETTINGS: dict[str, Any] = {
     "timezone": "Europe/Madrid",
@@ -31,6 +32,7 @@ _CHANGED_SETTINGS: dict[str, Any] = {
     "minutes_per_unit": 0,
     "minutes_per_trip": 1440,
     "commit_drops": True,
+    "imports_require_kind_scope": True,
 }
 
 
@@ -111,12 +113,13 @@ def test_invalid_change_returns_all_problems_and_changes_nothing(erp: Erp) -> No
         "minutes_per_unit": -1,
         "minutes_per_trip": 0.0000001,
         "commit_drops": "true",
+        "imports_require_kind_scope": 1,
     }
 
     assert problem_fields(erp.patch("/settings", wrong)) == [
         "timezone", "modules.waves", "modules.transfer_orders", "modules.bulk_import",
         "receipt_tolerance", "pick_substitution", "minutes_per_unit", "minutes_per_trip",
-        "commit_drops",
+        "commit_drops", "imports_require_kind_scope",
     ]  # fmt: skip
     one_good = {"timezone": "Europe/Madrid", "receipt_tolerance": "5"}
     assert problem_fields(erp.patch("/settings", one_good)) == ["receipt_tolerance"]
