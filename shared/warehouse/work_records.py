@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
-from shared.identity.users.names import user_name
+from shared.identity.names import user_name
 from shared.kernel.db.facets import Facets, id_text
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem

@@ -31,6 +31,8 @@ FLOORS = (
     "shared.kernel.events",
     # identity: who is asking, and for which company
     "shared.identity.tenancy",
+    "shared.identity.auth.clients",
+    "shared.identity.names",
     "shared.identity.audit",
     "shared.identity.auth",
     "shared.identity.users",

@@ -17,19 +17,27 @@ type AuditAction = Literal[
     "settings.changed",
     "tenant.changed", "tenant.suspended", "tenant.resumed",
     "tenant.cancelled", "tenant.moved", "tenant.exported",
-    "stock.adjusted",
+    "stock.adjusted", "receipt.over_receipt_approved",
     "webhook.created", "webhook.changed", "webhook.secret_rotated", "webhook.deleted",
     "webhook.tested", "webhook.redelivered",
 ]  # fmt: skip
 type ActorType = Literal["client", "user", "operator"]
 """`operator`: somebody who uses the command line of the deployment."""
 type TargetType = Literal[
-    "client", "user", "role", "session", "settings", "tenant", "stock_movement", "webhook"
+    "client",
+    "user",
+    "role",
+    "session",
+    "settings",
+    "tenant",
+    "stock_movement",
+    "receipt",
+    "webhook",
 ]
 
 
 class Actor(Stored):
-    """Who made the change."""
+    """Who made the change, with the name at that time."""
 
     type: ActorType
     id: str | None = Field(description="Id of the client or user; null for an operator.")

@@ -9,14 +9,16 @@ from typing import Any
 from shared.identity.audit import repository
 from shared.identity.audit.models import (
     Actor,
+    ActorType,
     AuditAction,
     AuditParameters,
     StoredEntry,
     Target,
     TargetType,
 )
-from shared.kernel.caller import Caller
+from shared.identity.names import caller_name
 from shared.kernel.db.listing import Page
+from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import plain_number
@@ -37,7 +39,8 @@ def record(  # noqa: PLR0913  the properties of an entry
 ) -> None:
     """Add an audit entry to the transaction of a change. It must not contain secrets.
 
-    It takes two actions of the transaction, and one database call for the id of the entry.
+    It takes two actions of the transaction. The id of the entry and the name of the caller take one
+    round trip to the database, unless `reserve_entry_ids` and `actor_of` were called before.
 
     Args:
         tx: The transaction of the change.
@@ -54,9 +57,10 @@ def record(  # noqa: PLR0913  the properties of an entry
         field: {"from": _plain(old), "to": _plain(new)}
         for field, (old, new) in (changes or {}).items()
     }
+    _, caller = run_both(lambda: reserve_entry_ids(tx), lambda: actor or actor_of(tx))
     entry = StoredEntry(
         action=action,
-        actor=actor or actor_of(tx.caller),
+        actor=caller,
         target=Target(type=target_type, id=None if target_id is None else str(target_id)),
         changes_json=dumps(json_changes),
         details_json=dumps({name: _plain(value) for name, value in (details or {}).items()}),
@@ -79,10 +83,17 @@ def _plain(value: Any) -> Any:
     return plain_number(value) if isinstance(value, Decimal) else value
 
 
-def actor_of(caller: Caller | None) -> Actor:
-    """Return the caller of a request as an actor without a name; an operator if there is none."""
+def actor_of(tx: Transaction) -> Actor:
+    """Return the caller of the transaction with the name that it has now; else an operator.
+
+    A second call in the same attempt reads nothing, so that a use case can read the name
+    concurrently with other items before it records an entry.
+    """
+    caller = tx.caller
     if caller is not None:
-        return Actor(type="client" if caller.kind == "client" else "user", id=caller.subject)
+        name = caller_name(tx.store, caller)
+        kind: ActorType = "client" if caller.kind == "client" else "user"
+        return Actor(type=kind, id=caller.subject, name=name)
     name = None
     with suppress(OSError):  # the operating system has no name for this user
         name = getpass.getuser()

@@ -75,7 +75,10 @@ def client_name(store: Store, client_id: str) -> str | None:
     """
     if slug_of_client_id(client_id) != store.slug:
         return None
-    item = read_item(client_key(client_id), store.client, attribute="name")
+    key = client_key(client_id)
+    item = store.get_cached(
+        ("client_name", client_id), lambda: read_item(key, store.client, attribute="name")
+    )
     return item["name"]["S"] if item else None
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from shared.identity.names import USER_KIND
 from shared.identity.users import logins
 from shared.identity.users.logins import Login, login_from_items, login_key
 from shared.identity.users.models import (
@@ -47,7 +48,7 @@ def _email_text(email: str | None) -> str | None:
 
 
 USERS = Collection(
-    kind="user",
+    kind=USER_KIND,
     noun="User",
     model=User,
     facets=_user_facets,

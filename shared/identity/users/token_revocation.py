@@ -12,6 +12,7 @@ from shared.identity.auth.client_grants import (
     read_tenant_and_application,
 )
 from shared.identity.auth.clients import OAuthClient
+from shared.identity.names import user_name
 from shared.identity.tenancy import revocations
 from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import directory
@@ -120,7 +121,8 @@ def end_session(store: Store, session: Session, *, reused: bool = False) -> None
         # entries of users are bounded by the number of users, entries of sessions are not
         revocations.revoke_in(tx, f"session:{session.id}", fallback=f"user:{session.user_id}")
         if reused:
-            actor = Actor(type="user", id=str(session.user_id))
+            name = user_name(tx.store, session.user_id)
+            actor = Actor(type="user", id=str(session.user_id), name=name)
             audit(tx, "session.reused", "session", session.id, actor=actor)
 
     run_transaction(store, use_case)

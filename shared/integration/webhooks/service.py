@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from shared.identity.audit import service as audit
-from shared.identity.audit.models import Actor, ActorType, AuditAction
+from shared.identity.audit.models import ActorType, AuditAction
 from shared.identity.auth.rules import ensure_not_revoked
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import Tenant, limit_reached
-from shared.identity.users.names import caller_name
 from shared.integration.webhooks import repository, rules, views
 from shared.integration.webhooks.models import (
     DeliveryParameters,
@@ -75,7 +74,7 @@ def create_webhook(
     secret = draft.secret or new_secret()
     webhook = StoredWebhook(
         id=number,
-        created_by=_creator(tx),
+        created_by=audit.actor_of(tx),
         url=draft.url,
         events=draft.events,
         secrets=[_seal(tx, number, secret)],
@@ -99,13 +98,6 @@ def _audit(
     """Add an audit entry about a subscription; its details are the URL and `details`."""
     details = {"url": webhook.url, **details}
     audit.record(tx, action, "webhook", webhook.id, changes=changes, details=details)
-
-
-def _creator(tx: Transaction) -> Actor:
-    actor = audit.actor_of(tx.caller)
-    if tx.caller is None:
-        return actor
-    return actor.model_copy(update={"name": caller_name(tx.store, tx.caller)})
 
 
 def _read_register(tx: Transaction) -> SubscriptionRegister:

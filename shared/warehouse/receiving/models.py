@@ -17,6 +17,7 @@ from shared.kernel.fields import (
     Quantity,
     Stored,
     StoredDay,
+    Timestamp,
 )
 from shared.warehouse.stock.models import ShelfStatus
 from shared.warehouse.work_records import (
@@ -49,12 +50,37 @@ class StoredReceiptLine(Stored):
     undone: bool = False
 
 
+class Approver(Stored):
+    """The user who approved, with the name at that time."""
+
+    user_id: int | None
+    name: str | None
+
+
+class ReceiptApproval(Stored):
+    """What a user approved although a rule refuses it.
+
+    `received_qty` is what all receipts of the document have received with the approved goods,
+    `allowed_qty` the ordered quantity plus the tolerance.
+    """
+
+    code: Literal["over_receipt"]
+    item_code: str
+    qty: Number = Field(description="Quantity of the line that was approved.")
+    ordered_qty: Number
+    allowed_qty: Number
+    received_qty: Number
+    decided_by: Approver
+    decided_at: Timestamp
+
+
 class StoredReceipt(StoredWork):
     """A receipt as stored; its goods arrive at the warehouse of its document."""
 
     document: DocumentReference | None = None
     whs_code: str | None = None
     lines: list[StoredReceiptLine] = Field(default_factory=list)
+    approvals: list[ReceiptApproval] = Field(default_factory=list)
 
 
 class Receipt(WorkView):
@@ -75,6 +101,9 @@ class ReceiptDetail(Receipt):
     """A receipt with its lines."""
 
     lines: list[ReceiptLine]
+    approvals: list[ReceiptApproval] = Field(
+        description="What users approved in this receipt, also of lines that were undone since."
+    )
 
 
 class ReceiptParameters(WorkParameters):

@@ -169,23 +169,36 @@ def expiry_date(draft: Checked[ReceiptLineDraft], document: Document) -> str | N
     return next((line.expiry_date for line in lines if line.batch == draft.batch), None)
 
 
-def ensure_within_tolerance(
-    document: Document, draft: ReceiptLineDraft, tolerance: Decimal, *, approved: bool
-) -> None:
-    """Raise approval_required when more is received than ordered plus the tolerance.
+@dataclass(frozen=True, slots=True)
+class OverReceipt:
+    """More than ordered plus the tolerance, over all receipts of a document."""
 
-    `tolerance` is a percentage of the ordered quantity; all receipts of the document count.
+    ordered: Decimal
+    allowed: Decimal
+    received: Decimal
+
+
+def over_receipt(
+    document: Document, draft: ReceiptLineDraft, tolerance: Decimal
+) -> OverReceipt | None:
+    """Return what needs an approval when the goods are received; None within the tolerance.
+
+    `tolerance` is a percentage of the ordered quantity.
     """
     lines = _lines_of(document, draft.item_code, None)
     ordered = sum((line.qty for line in lines), ZERO)
     received = sum((line.done_qty for line in lines), ZERO) + draft.qty
     most = ordered * (1 + tolerance / 100)
-    if received > most and not approved:
-        message = (
-            f"{plain(received)} of {draft.item_code} would be received, {plain(ordered)} ordered;"
-            f" more than {plain(most)} needs the approval of a user with approvals.grant."
-        )
-        raise ServiceError(message, "approval_required")
+    return OverReceipt(ordered, most, received) if received > most else None
+
+
+def approval_required(item_code: str, over: OverReceipt) -> ServiceError:
+    """Return the error of an over-receipt that nobody has approved."""
+    message = (
+        f"{plain(over.received)} of {item_code} would be received, {plain(over.ordered)} ordered;"
+        f" more than {plain(over.allowed)} needs the approval of a user with approvals.grant."
+    )
+    return ServiceError(message, "approval_required")
 
 
 def ensure_line_limit(receipt: StoredReceipt) -> None:

@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
+from shared.identity.audit import service as audit
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.calendar_days import day_of
 from shared.kernel.db.collection import Record
@@ -21,6 +22,8 @@ from shared.warehouse.documents.models import Document, DocumentProgress
 from shared.warehouse.documents.vocabulary import doc_num
 from shared.warehouse.receiving import repository, rules, views
 from shared.warehouse.receiving.models import (
+    Approver,
+    ReceiptApproval,
     ReceiptDraft,
     ReceiptLineDraft,
     ReceiptParameters,
@@ -41,6 +44,8 @@ from shared.warehouse.work_records import (
 )
 
 _APPROVAL_PERMISSION = "approvals.grant"
+_AUDITED_FIELDS = ("item_code", "qty", "ordered_qty", "allowed_qty", "received_qty")
+"""Fields of an approval that are copied into its entry of the audit log."""
 _ONE = Decimal(1)
 
 
@@ -187,8 +192,11 @@ def receive_line(
     receipt = record.entity
     ensure_status("Receipt", receipt, "started")
     rules.ensure_line_limit(receipt)
-    document, found = run_both(
-        lambda: document_of(tx.store, receipt),
+    (document, _), found = run_both(
+        lambda: run_both(
+            lambda: document_of(tx.store, receipt),
+            lambda: audit.actor_of(tx) if draft.approve else None,
+        ),
         lambda: tx.store.get_many(_keys(receipt, draft)),
     )
     if document.entity.status == "closed":
@@ -199,16 +207,19 @@ def receive_line(
     problems = list(of_valid_fields(draft, rules.examine(line.goods(today))))
     targets = line.targets()
     refused = problems or isinstance(draft, InvalidBody)
-    posting.load(targets=targets, movements=0 if refused else len(targets))
+    over = None
+    if not isinstance(draft, InvalidBody):
+        over = rules.over_receipt(document.entity, draft, tenant.settings.receipt_tolerance)
+    is_approved = over is not None and bool(draft.approve) and _may_approve(tx)
+    run_both(
+        lambda: posting.load(targets=targets, movements=0 if refused else len(targets)),
+        lambda: audit.reserve_entry_ids(tx) if is_approved and not refused else None,
+    )
     there = {at: row for at, target in enumerate(targets) if (row := posting.changes.find(target))}
     problems += of_valid_fields(draft, rules.stock_problems(targets, there, today))
     draft = ensure_valid(draft, problems)
-    rules.ensure_within_tolerance(
-        document.entity,
-        draft,
-        tenant.settings.receipt_tolerance,
-        approved=bool(draft.approve) and _may_approve(tx),
-    )
+    if over and not is_approved:
+        raise rules.approval_required(draft.item_code, over)
     for target in targets:
         posting.changes.move("receipt", draft.qty if not draft.serials else _ONE, target=target)
     posting.post()
@@ -216,7 +227,46 @@ def receive_line(
     documents.advance_document(tx, "entry", document, DocumentProgress(done=parts))
     stored = _line(draft, targets, [posting.row_id(target) for target in targets], parts)
     operator = receipt.operator or read_operator(tx)
-    return update_receipt(tx, record, receipt, lines=[*receipt.lines, stored], operator=operator)
+    approvals = [*receipt.approvals, *([_record_approval(tx, record, draft, over)] if over else [])]
+    return update_receipt(
+        tx,
+        record,
+        receipt,
+        lines=[*receipt.lines, stored],
+        operator=operator,
+        approvals=approvals,
+    )
+
+
+def _record_approval(
+    tx: Transaction,
+    record: Record[StoredReceipt],
+    draft: ReceiptLineDraft,
+    over: rules.OverReceipt,
+) -> ReceiptApproval:
+    """Return the approval of the calling user, and add its entry of the audit log."""
+    approval = ReceiptApproval(
+        code="over_receipt",
+        item_code=draft.item_code,
+        qty=draft.qty,
+        ordered_qty=over.ordered,
+        allowed_qty=over.allowed,
+        received_qty=over.received,
+        decided_by=Approver(
+            user_id=tx.caller.user_id if tx.caller else None, name=audit.actor_of(tx).name
+        ),
+        decided_at=tx.now,
+    )
+    document = record.entity.document
+    details = {each: getattr(approval, each) for each in _AUDITED_FIELDS}
+    audit.record(
+        tx,
+        "receipt.over_receipt_approved",
+        "receipt",
+        record.id,
+        details={**details, "document_id": document.id if document else None},
+    )
+    return approval
 
 
 def _may_approve(tx: Transaction) -> bool:

@@ -30,7 +30,9 @@ def receipt_in_detail(record: Record[StoredReceipt]) -> ReceiptDetail:
     receipt = record.entity
     is_undone = receipt.status in {"cancelled", "reverted"}
     lines = [_receipt_line(line) for line in receipt.lines if is_undone or not line.undone]
-    return ReceiptDetail.model_construct(**_receipt(receipt), lines=lines)
+    return ReceiptDetail.model_construct(
+        **_receipt(receipt), lines=lines, approvals=receipt.approvals
+    )
 
 
 def _receipt(receipt: StoredReceipt) -> dict[str, Any]:

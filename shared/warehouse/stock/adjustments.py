@@ -55,7 +55,7 @@ def adjust_stock(tx: Transaction, draft: Checked[AdjustmentDraft], timezone: str
         Conflict: More stock would be removed than is available.
     """
     posting = StockPosting(tx, reason=draft.reason, receiving=True)
-    subject, found = _subject(tx, draft)
+    (subject, found), _ = run_both(lambda: _subject(tx, draft), lambda: audit.actor_of(tx))
     draft = ensure_valid(draft, found)
     if subject is None:
         raise ValidationFailed(found)

@@ -9,11 +9,13 @@ import pytest
 from operations.api_clients import create_client
 from shared.identity.audit import service
 from shared.identity.audit.models import Actor, AuditAction
+from shared.identity.auth.scopes import SCOPES
 from shared.kernel.db.unit_of_work import run_transaction
 from tests.clock import Clock
 from tests.faults import AwsFaults, Fault, Killed, conflict, kill_after, kill_before, lose_answer
 from tests.gateway import Erp
 from tests.integration.write_settings import ERP, SETTINGS_CHANGE
+from tests.people import add_user
 from tests.stack import Stack
 from tests.warehouse_scenario import WarehouseScenario
 
@@ -51,6 +53,50 @@ def test_entry_contains_actor_target_changes_and_request_id(stack: Stack) -> Non
         "request_id": answer.headers["X-Request-Id"],
         "created_at": answer.data["updated_at"],
     }
+
+
+def test_entry_keeps_the_name_that_the_user_had(stack: Stack, erp: Erp) -> None:
+    user = str(erp.post("/users", {"username": "ana", "name": "Ana Ruiz"}).data["id"])
+    admin = Erp(stack.gateway, stack.user_token(permissions="users.manage", sub=user))
+    admin.patch("/settings", {"receipt_tolerance": 1})
+    assert admin.patch(f"/users/{user}", {"name": "Ana Gil"}).status == 200
+    admin.patch("/settings", {"receipt_tolerance": 2})
+    assert erp.delete(f"/users/{user}").status == 200
+
+    log = [(entry["action"], entry["actor"]["name"]) for entry in entries(erp)]
+
+    assert log == [
+        ("user.deleted", None), ("settings.changed", "Ana Gil"), ("user.changed", "Ana Ruiz"),
+        ("settings.changed", "Ana Ruiz"), ("user.created", None),
+    ]  # fmt: skip
+
+
+def test_entry_names_the_integration_client(stack: Stack, erp: Erp) -> None:
+    made = erp.post("/api-clients", {"name": "ERP Köln", "scopes": list(SCOPES)}).data
+    client = stack.erp(client=made["id"])
+    client.patch("/settings", _SETTING)
+    WarehouseScenario.with_master_data(erp, "YARD")
+    base = {"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01"}
+    adjusted = client.post("/stock-adjustments", {**base, "increase": 1, "reason": "x"})
+    assert adjusted.status == 200
+    for action in ("settings.changed", "stock.adjusted"):
+        actor = entries(erp, action)[0]["actor"]
+        assert actor == {"type": "client", "id": made["id"], "name": "ERP Köln"}
+
+
+def test_the_name_of_a_user_takes_no_round_trip_of_its_own(
+    stack: Stack, erp: Erp, aws_faults: AwsFaults
+) -> None:
+    add_user(7, "Ana Ruiz")
+    admin = Erp(stack.gateway, stack.user_token(permissions="users.manage", sub="7"))
+    round_trips = []
+    for caller in (erp, admin):
+        assert caller.get("/settings").status == 200, "the caches are warm"
+    for caller, tolerance in ((erp, 1), (admin, 2)):
+        with aws_faults.recorded() as seen:
+            assert caller.patch("/settings", {"receipt_tolerance": tolerance}).status == 200
+        round_trips.append(seen.round_trips)
+    assert round_trips[0] == round_trips[1]
 
 
 def test_client_entries_contain_no_secrets(stack: Stack, erp: Erp) -> None:

@@ -1,10 +1,15 @@
 """Receive goods into stock, from the receipt to its end."""
 
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+import pytest
+
+from shared.warehouse.receiving.models import MAX_SERIALS
+from tests.faults import AwsFaults, Fault, Killed, kill_after, kill_before
 from tests.gateway import Erp
-from tests.people import PICKER_NAME
+from tests.people import PICKER, PICKER_NAME
 from tests.receiving_scenario import ReceivingScenario
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
@@ -51,6 +56,7 @@ def test_purchase_order_is_received_completely(
         "created_at": made.data["created_at"],
         "updated_at": made.data["created_at"],
         "lines": [],
+        "approvals": [],
     }
     assert receiving_scenario.document(order)["status"] == "assigned"
 
@@ -351,6 +357,118 @@ def test_user_with_permission_approves_more_than_the_tolerance(
     assert receiving_scenario.progress(order) == [(12, 0, "complete")]
     assert receiving_scenario.stock() == [("BRICK", "A-01", 12)]
     assert_invariants(stack.store())
+
+
+def test_approvals_are_recorded_on_the_receipt_and_in_the_audit_log(
+    receiving_scenario: ReceivingScenario, stack: Stack
+) -> None:
+    claims = {"permissions": "entries.manage approvals.grant", "sub": str(PICKER)}
+    chief = Erp(stack.gateway, stack.user_token(**claims))
+    receiving_scenario.yard.change_settings(receipt_tolerance=Decimal(5))
+    order = receiving_scenario.order({"qty": 7}, {"qty": 3})
+    number = receiving_scenario.started(order)
+    receiving_scenario.receive(number, 10.5, approve=True, by=chief)
+    assert receiving_scenario.shown(number)["approvals"] == [], "within the tolerance"
+
+    body = {"item_code": "BRICK", "qty": 2, "approve": True}
+    path = f"/receipts/{number}/lines"
+    answers = [chief.post(path, body, key="once") for _ in range(3)]
+    assert {(answer.status, answer.text) for answer in answers} == {(200, answers[0].text)}
+
+    quantities = {
+        "item_code": "BRICK", "qty": 2, "ordered_qty": 10, "allowed_qty": 10.5,
+        "received_qty": 12.5,
+    }  # fmt: skip
+    shown = receiving_scenario.shown(number)
+    assert shown["approvals"] == answers[0].data["approvals"] == [
+        {
+            "code": "over_receipt", **quantities,
+            "decided_by": {"user_id": 7, "name": PICKER_NAME}, "decided_at": shown["updated_at"],
+        }
+    ]  # fmt: skip
+    log = stack.erp().walk("/audit-log", action="receipt.over_receipt_approved")
+    assert log == [
+        {
+            "id": log[0]["id"], "action": "receipt.over_receipt_approved",
+            "actor": {"type": "user", "id": "7", "name": PICKER_NAME},
+            "target": {"type": "receipt", "id": str(number)}, "changes": {},
+            "details": {**quantities, "document_id": order}, "reason": None,
+            "request_id": answers[0].headers["X-Request-Id"], "created_at": shown["updated_at"],
+        }
+    ]  # fmt: skip
+    assert "approvals" not in stack.erp().walk("/receipts")[0]
+
+    assert receiving_scenario.act(number, "cancel").status == 200
+    assert receiving_scenario.shown(number)["approvals"] == shown["approvals"]
+
+
+def test_a_refused_approval_leaves_no_trace(
+    receiving_scenario: ReceivingScenario, stack: Stack
+) -> None:
+    number = receiving_scenario.started(receiving_scenario.order({"qty": 1}))
+    chief = Erp(stack.gateway, stack.user_token(permissions="entries.manage approvals.grant"))
+    for line in ({"item_code": "BRICK", "bin_code": "NO-1"}, {"item_code": "NONE"}):
+        answer = receiving_scenario.receive(number, 2, approve=True, by=chief, **line)
+        assert answer.status == 422
+    assert receiving_scenario.receive(number, 2, approve=True).status == 409
+    assert receiving_scenario.shown(number)["approvals"] == []
+    assert stack.erp().walk("/audit-log") == []
+
+
+@pytest.mark.parametrize("kind", [kill_before, kill_after])
+def test_an_interrupted_approval_is_recorded_exactly_if_the_goods_are_received(
+    kind: Callable[[int], Fault],
+    receiving_scenario: ReceivingScenario,
+    stack: Stack,
+    aws_faults: AwsFaults,
+) -> None:
+    chief = Erp(stack.gateway, stack.user_token(permissions="entries.manage approvals.grant"))
+    number = receiving_scenario.started(receiving_scenario.order({"qty": 1}))
+    assert chief.get(f"/receipts/{number}").status == 200, "the caches are warm"
+    as_prepared = stack.take_snapshot()
+    with aws_faults.recorded() as seen:
+        receiving_scenario.receive(number, 2, approve=True, by=chief)
+    outcomes = set()
+    for at in range(len(seen.calls)):
+        as_prepared()
+        with pytest.raises(Killed), aws_faults.faulty(kind(at)):
+            receiving_scenario.receive(number, 2, approve=True, by=chief)
+        received = bool(receiving_scenario.stock())
+        outcomes.add(received)
+        assert len(receiving_scenario.shown(number)["approvals"]) == received
+        assert len(stack.erp().walk("/audit-log")) == received
+    assert outcomes == ({False} if kind is kill_before else {False, True})
+
+
+def test_an_approval_takes_no_more_round_trips_than_other_goods(
+    receiving_scenario: ReceivingScenario, stack: Stack, aws_faults: AwsFaults
+) -> None:
+    claims = {"permissions": "entries.manage approvals.grant", "sub": str(PICKER)}
+    chief = Erp(stack.gateway, stack.user_token(**claims))
+    number = receiving_scenario.started(receiving_scenario.order({"qty": 9}))
+    receiving_scenario.receive(number, 1, by=chief)
+    round_trips = []
+    for qty, approve in ((8, False), (1, True)):
+        with aws_faults.recorded() as seen:
+            answer = receiving_scenario.receive(number, qty, approve=approve, by=chief)
+        assert answer.status == 200
+        round_trips.append(seen.round_trips)
+    assert round_trips[0] == round_trips[1]
+
+
+def test_an_approved_line_with_many_serials_fits_into_one_transaction(
+    receiving_scenario: ReceivingScenario, stack: Stack, aws_faults: AwsFaults
+) -> None:
+    chief = Erp(stack.gateway, stack.user_token(permissions="entries.manage approvals.grant"))
+    number = receiving_scenario.started(receiving_scenario.order({"item_code": "DRILL", "qty": 1}))
+    serials = [f"S-{each}" for each in range(MAX_SERIALS)]
+    with aws_faults.recorded() as seen:
+        answer = receiving_scenario.receive(
+            number, MAX_SERIALS, item_code="DRILL", serials=serials, approve=True, by=chief,
+        )  # fmt: skip
+    assert answer.status == 200, answer.text
+    assert max(len(call.request.get("TransactItems", ())) for call in seen.calls) == 91
+    assert len(receiving_scenario.shown(number)["approvals"]) == 1
 
 
 def test_excess_quantity_counts_for_the_first_line(

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import get_args
 
 from shared.identity.tenancy.tenant import PLANS
+from shared.integration.imports.kind_access import ACCESS_OF_KIND
 from shared.integration.imports.models import (
     MAX_FILE_BYTES,
     MAX_REQUEST_FILE_BYTES,
@@ -63,3 +64,9 @@ def test_the_page_has_the_limits_of_the_code() -> None:
 def test_the_page_names_the_headers_of_the_report() -> None:
     for header in REPORT_HEADERS:
         assert f"`{header.en}`" in PAGE
+
+
+def test_the_page_has_the_rights_of_each_kind() -> None:
+    for kind, access in ACCESS_OF_KIND.items():
+        cells = (kind, access.read_scope, access.write_scope, access.permission)
+        assert "| " + " | ".join(f"`{cell}`" for cell in cells) + " |" in PAGE

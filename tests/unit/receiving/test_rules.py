@@ -8,20 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.kernel.errors import Conflict, Problem, ServiceError
+from shared.kernel.errors import Conflict, Problem
 from shared.kernel.validation import check, of_valid_fields
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents.models import Document, DocumentLine
 from shared.warehouse.receiving.models import ReceiptLineDraft, StoredReceipt, StoredReceiptLine
 from shared.warehouse.receiving.rules import (
     MAX_LINES,
+    OverReceipt,
     ReceivedGoods,
+    approval_required,
     default_bin,
     ensure_line_limit,
-    ensure_within_tolerance,
     examine,
     expiry_date,
     lines_in_stock,
+    over_receipt,
     quantities_by_line,
     undone_quantities,
     with_undone,
@@ -138,17 +140,19 @@ def test_tolerance_is_a_percentage_of_the_whole_ordered_quantity(
 ) -> None:
     document = order(line(1, "7", "6"), line(2, "3"), line(3, "90", item_code="BRICK"))
 
-    def check(*, approved: bool) -> None:
-        ensure_within_tolerance(document, draft(qty), Decimal(tolerance), approved=approved)
+    over = over_receipt(document, draft(qty), Decimal(tolerance))
 
-    check(approved=True)
-    if fits:
-        check(approved=False)
-        return
-    with pytest.raises(ServiceError) as refusal:
-        check(approved=False)
-    assert refusal.value.code == "approval_required"
-    assert refusal.value.status == 409
+    most = 10 * (1 + Decimal(tolerance) / 100)
+    assert over == (None if fits else OverReceipt(Decimal(10), most, 6 + Decimal(qty)))
+
+
+def test_an_over_receipt_without_approval_is_refused_with_the_numbers() -> None:
+    refusal = approval_required("BRICK", OverReceipt(Decimal(10), Decimal("10.5"), Decimal(11)))
+    assert (refusal.code, refusal.status) == ("approval_required", 409)
+    assert refusal.message == (
+        "11 of BRICK would be received, 10 ordered; more than 10.5 needs the approval of a user"
+        " with approvals.grant."
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,30 @@
-"""Names of users and clients, for the records that show who did something."""
+"""Names of users and clients, for the records that show who did something.
+
+The package `users` owns the items of users; this module only reads the name.
+"""
 
 from shared.identity.auth.clients import client_name
-from shared.identity.users.repository import USERS
 from shared.kernel.caller import Caller
+from shared.kernel.db.collection import Collection
 from shared.kernel.db.store import Store
+from shared.kernel.fields import Stored
+
+USER_KIND = "user"
+"""Prefix of the keys of users."""
+
+
+class _NamedUser(Stored):
+    name: str
+
+
+_NAMES = Collection(
+    kind=USER_KIND, noun="User", model=_NamedUser, facets=lambda _user: {}, sorts={}
+)
 
 
 def user_name(store: Store, user_id: int) -> str | None:
     """Return the name of a user; None if the company has no such user."""
-    records = USERS.get_many(store, [user_id])
+    records = _NAMES.get_many(store, [user_id])
     return records[0].entity.name if records else None
 
 
