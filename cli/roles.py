@@ -6,12 +6,12 @@ import click
 
 from cli.lookups import find_deleted_id, list_all_roles, open_store
 from cli.operator import Operator, command
+from operations.operator_identity import run_as_operator
 from shared.identity.auth.scopes import PERMISSIONS
 from shared.identity.users import repository, roles, views
 from shared.identity.users.models import RoleChange, RoleCreate, StoredRole
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Gone, NotFound, ValidationFailed
 from shared.kernel.validation import InvalidBody, check
 
@@ -44,7 +44,7 @@ def create(operator: Operator, *, tenant: str, permissions: tuple[str, ...], **b
     store = open_store(tenant)
     draft = check(RoleCreate, body | {"permissions": list(dict.fromkeys(permissions))})
     try:
-        made = run_transaction(store, lambda tx: roles.create_role(tx, draft)).entity
+        made = run_as_operator(store, lambda tx: roles.create_role(tx, draft)).entity
     except ValidationFailed:
         there = None if isinstance(draft, InvalidBody) else _find_equal_role(store, draft)
         if there is None:
@@ -120,7 +120,7 @@ def change(  # noqa: PLR0913  the options of the command
         number = roles.get_role_by_name(tx.store, name).id
         return roles.change_role(tx, number, change).entity
 
-    operator.output.one(_row(run_transaction(store, use_case)))
+    operator.output.one(_row(run_as_operator(store, use_case)))
 
 
 @role.command()
@@ -141,7 +141,7 @@ def delete(operator: Operator, *, tenant: str, name: str) -> None:
         return roles.delete_role(tx, number).entity
 
     try:
-        deleted = run_transaction(store, use_case)
+        deleted = run_as_operator(store, use_case)
     except (NotFound, Gone):
         number = find_deleted_id(
             store, "role.deleted", lambda details: repository.same_role_name(details["name"], name)

@@ -8,6 +8,7 @@ import click
 from cli.lookups import find_deleted_id, list_all_roles, open_store, read_all_pages
 from cli.operator import Operator, command
 from cli.webhooks import deactivate_option, show_with_webhooks
+from operations.operator_identity import run_as_operator
 from shared.identity.users import credentials, passwords, repository, roles, service
 from shared.identity.users.models import (
     PasswordReset,
@@ -21,7 +22,6 @@ from shared.integration.webhooks.models import StoredWebhook
 from shared.integration.webhooks.service import webhooks_of_creator
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Gone, NotFound, ValidationFailed
 from shared.kernel.validation import InvalidBody, check
 
@@ -86,7 +86,7 @@ def create(
     raw = body | {"roles": _ids_of(store, names), "password": _given_password(ask=ask)}
     draft = check(UserCreate, raw)
     try:
-        record, made = run_transaction(store, lambda tx: service.create_user(tx, draft))
+        record, made = run_as_operator(store, lambda tx: service.create_user(tx, draft))
     except ValidationFailed:
         there = None if isinstance(draft, InvalidBody) else _find_equal_user(store, draft)
         if there is None:
@@ -192,7 +192,7 @@ def disable(operator: Operator, *, tenant: str, username: str, deactivate_webhoo
         disabled = service.change_user(tx, number, change).entity
         return disabled, webhooks_of_creator(tx, "user", number, deactivate=deactivate_webhooks)
 
-    disabled, created = run_transaction(store, use_case)
+    disabled, created = run_as_operator(store, use_case)
     show_with_webhooks(operator, _user_row(store, disabled), created)
 
 
@@ -217,7 +217,7 @@ def _change(operator: Operator, store: Store, username: str, raw: dict[str, Any]
         number = service.get_user_by_name(tx.store, username).id
         return service.change_user(tx, number, change).entity
 
-    operator.output.one(_user_row(store, run_transaction(store, use_case)))
+    operator.output.one(_user_row(store, run_as_operator(store, use_case)))
 
 
 @user.command("reset-password")
@@ -240,7 +240,7 @@ def reset_password(operator: Operator, *, tenant: str, username: str, ask: bool)
         record, made = service.reset_password(tx, number, reset)
         return record.entity, made
 
-    _show_password(operator, *run_transaction(store, use_case))
+    _show_password(operator, *run_as_operator(store, use_case))
 
 
 @user.command("remove-second-factor")
@@ -261,7 +261,7 @@ def remove_second_factor(operator: Operator, *, tenant: str, username: str) -> N
     def use_case(tx: Transaction) -> User:
         return credentials.remove_totp(tx, service.get_user_by_name(tx.store, username).id).entity
 
-    operator.output.one(_user_row(store, run_transaction(store, use_case)))
+    operator.output.one(_user_row(store, run_as_operator(store, use_case)))
 
 
 @user.command()
@@ -305,7 +305,7 @@ def delete(
             service.delete_user(tx, number)
         return webhooks_of_creator(tx, "user", number, deactivate=deactivate_webhooks)
 
-    created = run_transaction(store, use_case)
+    created = run_as_operator(store, use_case)
     operator.output.say(message)
     row = {"username": name, "id": number, "state": "deleted"}
     show_with_webhooks(operator, row, created)

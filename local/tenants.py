@@ -10,6 +10,7 @@ from operations.api_clients import (
     list_clients,
     revoke_client,
 )
+from operations.operator_identity import run_as_operator
 from operations.provisioning import create_tenant, set_address, set_shared_address, set_state
 from operations.tenant_changes import show_tenant
 from shared.identity.auth.scopes import PERMISSIONS
@@ -19,7 +20,6 @@ from shared.identity.tenancy.tenant import MODULES, PlanName, State, Tenant
 from shared.identity.users import passwords, repository, roles
 from shared.identity.users import service as users
 from shared.identity.users.models import PasswordReset, RoleCreate, UserCreate
-from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import NotFound
 
 
@@ -118,7 +118,7 @@ def _ensure_admin(slug: str, previous: Mapping[str, Any]) -> dict[str, str]:
         password = str(_create_admin(slug))
     elif not passwords.verify(password, account.login.password):
         number = account.record.id
-        _, new = run_transaction(
+        _, new = run_as_operator(
             store, lambda tx: users.reset_password(tx, number, PasswordReset())
         )
         password = str(new)
@@ -130,9 +130,9 @@ def _create_admin(slug: str) -> str | None:
     try:
         role = roles.get_role_by_name(store, _ADMINISTRATOR.name).id
     except NotFound:
-        role = run_transaction(store, lambda tx: roles.create_role(tx, _ADMINISTRATOR)).id
+        role = run_as_operator(store, lambda tx: roles.create_role(tx, _ADMINISTRATOR)).id
     draft = UserCreate(username=ADMIN, name="Administrator of the local run", roles=[role])
-    _, password = run_transaction(store, lambda tx: users.create_user(tx, draft))
+    _, password = run_as_operator(store, lambda tx: users.create_user(tx, draft))
     return password
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
+from operations.operator_identity import run_as_operator
 from shared.identity.auth import client_service
 from shared.identity.auth.client_models import ApiClientChange, ApiClientDraft
 from shared.identity.auth.clients import (
@@ -19,7 +20,6 @@ from shared.identity.tenancy.directory import read_items_of_tenant
 from shared.integration.webhooks.models import StoredWebhook
 from shared.integration.webhooks.service import webhooks_of_creator
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Gone, NotFound
 from shared.kernel.validation import check, ensure_valid
 
@@ -58,7 +58,7 @@ def _create(
     if kind == "integration":
         raw["scopes"] = list(scopes)
     draft = check(ApiClientDraft, raw)
-    return run_transaction(
+    return run_as_operator(
         operator_store(tenant), lambda tx: client_service.create_client(tx, draft)
     )
 
@@ -128,7 +128,7 @@ def revoke_client(client_id: str, *, deactivate_webhooks: bool = False) -> list[
 
 
 def _perform[R](client_id: str, use_case: Callable[[Transaction], R]) -> R:
-    return run_transaction(operator_store(_slug(client_id)), use_case)
+    return run_as_operator(operator_store(_slug(client_id)), use_case)
 
 
 def _slug(client_id: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from operations.operator_identity import run_as_operator
 from operations.progress import ReportProgress, no_progress
 from operations.provisioning import set_address
 from operations.tenant_changes import show_tenant
@@ -30,7 +31,6 @@ from shared.identity.tenancy.rules import base_url_of, check_host
 from shared.kernel.aws import client
 from shared.kernel.config import config
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, NotFound, Problem, ValidationFailed
 
 STAGE = "api"
@@ -164,7 +164,7 @@ def release_domain(domain: Domain, progress: ReportProgress, *, audited: bool = 
             changes = {"host": (domain.host, None)}
             audit.record(tx, "tenant.changed", "tenant", domain.tenant, changes=changes)
 
-    run_transaction(operator_store(domain.tenant), delete)
+    run_as_operator(operator_store(domain.tenant), delete)
 
 
 def _in_use(domain: Domain) -> Conflict:
@@ -229,7 +229,7 @@ def _register_host(slug: str, host: str, certificate: str) -> None:
             details = {"host": host}
             audit.record(tx, "tenant.changed", "tenant", slug, changes=changes, details=details)
 
-    run_transaction(operator_store(slug), register)
+    run_as_operator(operator_store(slug), register)
 
 
 def _ensure_custom_domain(slug: str, host: str, certificate: str) -> str:

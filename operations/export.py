@@ -14,6 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
+from operations.operator_identity import run_as_operator
 from operations.progress import ReportProgress, no_progress
 from operations.tenant_changes import show_tenant
 from operations.tenant_overview import TenantOverview, get_overview
@@ -29,7 +30,6 @@ from shared.kernel.db.collection import HEAD, tail_keys
 from shared.kernel.db.items import Item, from_attributes, unpack
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
-from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, ServiceUnavailable
 from shared.kernel.json_text import dumps, loads
 
@@ -105,7 +105,7 @@ def export_tenant(slug: str, to: Path, *, progress: ReportProgress = no_progress
         "started_at": instant(now_ms()),
     }
     _prepare_directory(manifest, to)
-    run_transaction(
+    run_as_operator(
         operator_store(slug), lambda tx: audit.record(tx, "tenant.exported", "tenant", slug)
     )
     _write_json(to / _TENANT, _describe_tenant(tenant, get_overview(slug)))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
+from operations.operator_identity import run_as_operator
 from operations.progress import ReportProgress, no_progress
 from operations.tenant_changes import ControlTableUpdate, change_tenant, show_tenant
 from operations.tenant_tables import ensure_table
@@ -32,7 +33,6 @@ from shared.kernel.aws import client
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.config import config
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict
 from shared.warehouse.settings.tenant_settings import read_settings, update_settings
 
@@ -105,7 +105,7 @@ def _register_tenant(settings: NewTenant) -> None:
         tx.add_action("Put", {"TableName": config().control_table, **put}, _SlugTaken)
 
     with suppress(_SlugTaken):
-        run_transaction(operator_store(settings.slug), reserve)
+        run_as_operator(operator_store(settings.slug), reserve)
 
 
 class _SlugTaken(Exception):
@@ -235,7 +235,7 @@ def switch_modules(slug: str, *, on: Collection[str] = (), off: Collection[str] 
         current = read_settings(tx.store).tenant.modules
         return update_settings(tx, {"modules": current - {*off} | {*on}}).tenant
 
-    return run_transaction(operator_store(slug), use_case)
+    return run_as_operator(operator_store(slug), use_case)
 
 
 def set_settings(slug: str, changes: Mapping[str, Any]) -> Tenant:
@@ -245,7 +245,7 @@ def set_settings(slug: str, changes: Mapping[str, Any]) -> Tenant:
         NotFound: There is no such tenant.
         ValidationFailed: A value is invalid; lists every problem.
     """
-    return run_transaction(operator_store(slug), lambda tx: update_settings(tx, changes)).tenant
+    return run_as_operator(operator_store(slug), lambda tx: update_settings(tx, changes)).tenant
 
 
 def set_address(slug: str, *, base_url: str | None = None, host: str | None = None) -> Tenant:

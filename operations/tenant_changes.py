@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from operations.operator_identity import run_as_operator
 from shared.identity.audit import service as audit
 from shared.identity.audit.models import AuditAction
 from shared.identity.tenancy.access import operator_store
@@ -11,7 +12,6 @@ from shared.identity.tenancy.directory import HIDDEN_STATES, read_item, tenant_f
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.config import config
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import NotFound
 
 type Attributes = Mapping[str, Mapping[str, Any] | None]
@@ -55,7 +55,7 @@ def change_tenant(
         NotFound: There is no such tenant, or it is being created, being deleted or deleted.
         Exception: The exception of `extra_update`, if its condition fails.
     """
-    run_transaction(
+    run_as_operator(
         operator_store(slug), lambda tx: _add_changes(tx, action, new_values, extra_update)
     )
     return show_tenant(slug)

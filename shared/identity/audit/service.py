@@ -1,8 +1,6 @@
 """Writing and reading the audit log."""
 
-import getpass
 from collections.abc import Mapping
-from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
@@ -84,7 +82,7 @@ def _plain(value: Any) -> Any:
 
 
 def actor_of(tx: Transaction) -> Actor:
-    """Return the caller of the transaction with the name that it has now; else an operator.
+    """Return the caller or operator of the transaction with the name that it has now.
 
     A second call in the same attempt reads nothing, so that a use case can read the name
     concurrently with other items before it records an entry.
@@ -94,10 +92,7 @@ def actor_of(tx: Transaction) -> Actor:
         name = caller_name(tx.store, caller)
         kind: ActorType = "client" if caller.kind == "client" else "user"
         return Actor(type=kind, id=caller.subject, name=name)
-    name = None
-    with suppress(OSError):  # the operating system has no name for this user
-        name = getpass.getuser()
-    return Actor(type="operator", id=None, name=name)
+    return Actor(type="operator", id=None, name=tx.operator() if tx.operator else None)
 
 
 def list_entries(store: Store, parameters: AuditParameters, timezone: str) -> Page[StoredEntry]:

@@ -115,7 +115,8 @@ class Transaction:
     """Collects the writes of one use case and commits them at once.
 
     `now` is the time of the change, `now_ms` the same in milliseconds; every timestamp of the
-    change uses it. `idempotency_record` is the partition key of the record of the request's
+    change uses it. `caller` makes the change, or else the operator whose name `operator` returns.
+    `idempotency_record` is the partition key of the record of the request's
     Idempotency-Key, the same for every retry; None when the request has no key. When the store
     has a claim, the commit raises DuplicateInFlight once another request has taken it over.
     """
@@ -125,11 +126,13 @@ class Transaction:
         store: Store,
         *,
         caller: "Caller | None" = None,
+        operator: Callable[[], str] | None = None,
         idempotency_record: str | None = None,
         retry_state: RetryState | None = None,
     ) -> None:
         self.store = store.repeatable()
         self.caller = caller
+        self.operator = operator
         self.idempotency_record = idempotency_record
         self._retry_state = retry_state or RetryState()
         self._begin()

@@ -25,11 +25,12 @@ class Prefetched:
     ids: Mapping[str, list[int]]
 
 
-def run_transaction[R](
+def run_transaction[R](  # noqa: PLR0913  the facts of one change
     store: Store,
     use_case: Callable[[Transaction], R],
     *,
     caller: "Caller | None" = None,
+    operator: Callable[[], str] | None = None,
     idempotency_record: str | None = None,
     prefetched: Prefetched | None = None,
 ) -> R:
@@ -42,6 +43,7 @@ def run_transaction[R](
         store: The tenant's table.
         use_case: Reads items and adds writes; its result is returned.
         caller: Who makes the change.
+        operator: Returns the name of the operator who makes it, if no caller does.
         idempotency_record: See `Transaction`.
         prefetched: Items and ids for the first attempt; a retry reads everything again.
 
@@ -53,7 +55,11 @@ def run_transaction[R](
     attempt = 0
     while True:
         transaction = Transaction(
-            store, caller=caller, idempotency_record=idempotency_record, retry_state=state
+            store,
+            caller=caller,
+            operator=operator,
+            idempotency_record=idempotency_record,
+            retry_state=state,
         )
         if prefetched and not attempt:
             transaction.store.add_to_cache(prefetched.items)

@@ -1,22 +1,27 @@
 """The audit log: exactly one entry per change, also after interruptions, never changed."""
 
+import os
+import pwd
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
+import boto3
 import pytest
 
 from operations.api_clients import create_client
+from operations.operator_identity import operator_name
 from shared.identity.audit import service
 from shared.identity.audit.models import Actor, AuditAction
 from shared.identity.auth.scopes import SCOPES
+from shared.kernel import aws
 from shared.kernel.db.unit_of_work import run_transaction
 from tests.clock import Clock
 from tests.faults import AwsFaults, Fault, Killed, conflict, kill_after, kill_before, lose_answer
 from tests.gateway import Erp
 from tests.integration.write_settings import ERP, SETTINGS_CHANGE
 from tests.people import add_user
-from tests.stack import Stack
+from tests.stack import ACCOUNT, Stack
 from tests.warehouse_scenario import WarehouseScenario
 
 _SETTING = {"receipt_tolerance": 2.5}
@@ -153,24 +158,36 @@ def test_stock_adjustments_are_audited_with_their_reason(stack: Stack) -> None:
     assert (last["details"]["to_status"], last["reason"]) == ("damaged", "Fork lift")
 
 
-def test_operator_is_recorded_with_the_operating_system_user_name(
+def test_operator_is_recorded_with_the_identity_of_the_aws_credentials(
     erp: Erp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("getpass.getuser", lambda: "marta")
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.setenv(name, "\x1b[31mmarta")
     create_client("acme", "ERP")
     (entry,) = entries(erp, "client.created")
-    assert entry["actor"] == {"type": "operator", "id": None, "name": "marta"}
+    arn = f"arn:aws:sts::{ACCOUNT}:user/moto"
+    assert entry["actor"] == {"type": "operator", "id": None, "name": arn}
 
 
-def test_operator_without_a_user_name_is_recorded_without_name(
-    erp: Erp, monkeypatch: pytest.MonkeyPatch
+def test_operator_of_an_emulator_is_recorded_with_the_operating_system_user(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def nobody() -> str:
-        raise OSError
+    monkeypatch.setenv("USER", "marta")
+    monkeypatch.setenv("LOGNAME", "marta")
+    emulator = boto3.client(
+        "dynamodb", endpoint_url="http://localhost:4566", region_name="us-east-1"
+    )
+    monkeypatch.setattr(aws, "client", {"dynamodb": emulator}.__getitem__)
+    assert operator_name() == pwd.getpwuid(os.getuid()).pw_name
+    monkeypatch.setattr(os, "getuid", lambda: 4_000_000_000)
+    assert operator_name() == "uid 4000000000"
 
-    monkeypatch.setattr("getpass.getuser", nobody)
-    create_client("acme", "ERP")
-    (entry,) = entries(erp, "client.created")
+
+def test_change_without_caller_and_operator_has_no_name(stack: Stack, erp: Erp) -> None:
+    run_transaction(
+        stack.store(), lambda tx: service.record(tx, "tenant.exported", "tenant", "acme")
+    )
+    (entry,) = entries(erp, "tenant.exported")
     assert entry["actor"] == {"type": "operator", "id": None, "name": None}
 
 
