@@ -1,5 +1,9 @@
 """`stowage`, the operator's command line."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, override
+
 import click
 
 from cli.audit import audit
@@ -10,13 +14,37 @@ from cli.events import events
 from cli.keys import key
 from cli.offboarding import delete, export
 from cli.operator import Operator
-from cli.output import Output
+from cli.output import Output, printable
 from cli.roles import role
 from cli.tenants import tenant
 from cli.users import user
 
 
+@contextmanager
+def _printable_messages() -> Iterator[None]:
+    try:
+        yield
+    except click.ClickException as error:
+        error.message = printable(error.message)
+        raise
+
+
+class _Commands(click.Group):
+    """The commands; messages about their use lose control characters, like all other output."""
+
+    @override
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
+        with _printable_messages():
+            return super().make_context(*args, **options)
+
+    @override
+    def invoke(self, ctx: click.Context) -> Any:
+        with _printable_messages():
+            return super().invoke(ctx)
+
+
 @click.group(
+    cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 done, 1 refused, 2 wrong usage, 3 AWS or the stack cannot be reached.",
 )

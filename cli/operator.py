@@ -9,7 +9,7 @@ import click
 from botocore.exceptions import BotoCoreError, ClientError
 
 from cli.deployment import Deployment, DeploymentNotFound, Target, connect
-from cli.output import Output
+from cli.output import Output, printable
 from shared.kernel.errors import ServiceError, ServiceUnavailable
 
 REFUSED = 1
@@ -61,5 +61,5 @@ def _format_error(error: ServiceError) -> str:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    click.echo(f"Error: {message}", err=True)
+    click.echo(f"Error: {printable(message)}", err=True)
     sys.exit(code)

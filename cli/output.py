@@ -1,6 +1,7 @@
 """Output of a command: tables for people, JSON for programs."""
 
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,8 +13,21 @@ from rich.text import Text
 
 type Row = Mapping[str, Any]
 
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Characters that control a terminal or the direction of text, except the line feed: C0, DEL, C1,
+separators of lines and paragraphs, marks, overrides and isolates of directions."""
+
 _UNLIMITED_WIDTH = 1_000_000
 """Width in characters, wider than any table."""
+
+
+def printable(text: str) -> str:
+    """Return a text without characters that control the terminal.
+
+    Everything that a command prints passes here: names, addresses and messages come from callers
+    of the API, and an escape sequence could change what the operator sees.
+    """
+    return _CONTROL.sub("", text)
 
 
 class Output:
@@ -62,7 +76,7 @@ class Output:
     def say(self, message: str) -> None:
         """Print a message to standard error, which JSON output leaves out."""
         if not self._as_json:
-            self._advice.print(message, markup=False)
+            self._advice.print(printable(message), markup=False)
 
     @contextmanager
     def progress(self) -> Iterator[Any]:
@@ -71,17 +85,22 @@ class Output:
             yield lambda _step: None
         elif self._advice.is_terminal:
             with self._advice.status("starting") as status:
-                yield lambda step: status.update(Text(step))
+                yield lambda step: status.update(_text(step))
         else:
             yield self.say
 
 
 def _write_json(content: Any) -> None:
-    sys.stdout.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    """Print JSON; control characters in texts become escapes, so that the values stay exact."""
+    text = json.dumps(content, indent=2, ensure_ascii=False)
+    sys.stdout.write(_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
 
 
 def _text(value: Any) -> Text:
-    """Return a value as text without markup: names may contain what looks like rich's markup."""
+    """Return a value as text without markup: names may contain what looks like rich's markup.
+
+    Only a list of objects has several lines.
+    """
     if value is None or value in ([], "", {}):
         return Text("-")
     if isinstance(value, list):
@@ -91,4 +110,4 @@ def _text(value: Any) -> Text:
         return Text(", ").join(
             Text(f"{name} ".replace("_", " ")) + _text(each) for name, each in value.items()
         )
-    return Text(str(value))
+    return Text(printable(str(value).replace("\n", " ")))

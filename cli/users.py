@@ -8,6 +8,7 @@ import click
 from cli.lookups import find_deleted_id, list_all_roles, open_store, read_all_pages
 from cli.operator import Operator, command
 from cli.webhooks import deactivate_option, show_with_webhooks
+from cli.output import printable
 from operations.operator_identity import run_as_operator
 from shared.identity.users import credentials, passwords, repository, roles, service
 from shared.identity.users.models import (
@@ -297,7 +298,8 @@ def delete(
         message = f"The user {name} was already deleted."
     else:
         if not yes:
-            click.confirm(f"Delete the user {name} of {tenant}?", abort=True, err=True)
+            question = f"Delete the user {name} of {tenant}?"
+            click.confirm(printable(question), abort=True, err=True)
         message = f"The user {name} is deleted."
 
     def use_case(tx: Transaction) -> list[StoredWebhook]:

@@ -80,7 +80,7 @@ def test_user_can_change_the_own_password(stack: Stack, erp: Erp) -> None:
     assert audit_entries(erp, action="user.password_changed") == [
         {
             "action": "user.password_changed",
-            "actor": {"type": "user", "id": str(user), "name": None},
+            "actor": {"type": "user", "id": str(user), "name": "María López"},
             "target": {"type": "user", "id": str(user)},
             "changes": {},
             "details": {"username": "maria.lopez"},
