@@ -118,7 +118,7 @@ class Watch:
         service = operation.service_model.service_name
         body = {"url": request.url} if service == "s3" else _body(request)
         answer = forward()
-        if service == "sts" and answer[0] is not None:
+        if operation.name == "AssumeRole" and answer[0] is not None:
             key_id = answer[0][1]["Credentials"]["AccessKeyId"]
             self._sessions[key_id] = Session(body["RoleArn"], body["Policy"])
         if self._running:
