@@ -7,8 +7,8 @@ import click
 
 from cli.lookups import find_deleted_id, list_all_roles, open_store, read_all_pages
 from cli.operator import Operator, command
-from cli.webhooks import deactivate_option, show_with_webhooks
 from cli.output import printable
+from cli.webhooks import deactivate_option, show_with_webhooks
 from operations.operator_identity import run_as_operator
 from shared.identity.users import credentials, passwords, repository, roles, service
 from shared.identity.users.models import (
