@@ -85,6 +85,10 @@ soak: $(READY) ## Run long random tests (SEED=, STEPS=10000, INTERLEAVINGS=200, 
 		tests/integration/webhooks/test_concurrency.py \
 		tests/integration/webhooks/test_crash_soak.py $(ARGS)
 
+.PHONY: fuzz
+fuzz: $(READY) ## Fuzz the parsers of forms (MINUTES=60 SEED=).
+	@python -m tests.fuzz_parsers $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
+
 .PHONY: mutants
 mutants: $(READY) ## Remove each condition and each write of the warehouse in turn; a test must fail.
 	@python -m tests.mutations $(ARGS)

@@ -4,14 +4,18 @@ import re
 from collections.abc import Mapping
 from io import BytesIO
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote_to_bytes
 
 from shared.http.request import body_bytes, headers_of
 from shared.kernel.errors import BadRequest
 from shared.kernel.uploaded_file import UploadedFile
 
-_EXTENDED_NAME = re.compile(r"filename\*\s*=\s*([\w-]+)'[^']*'([^;\s]+)", re.IGNORECASE)
-"""A file name in another character set (RFC 5987)."""
+_QUOTED = re.compile(r'"[^"]*"')
+_EXTENDED_NAME = re.compile(r";\s*filename\*\s*=\s*([^;\s]*)", re.IGNORECASE)
+"""A percent-encoded file name with its character set (RFC 8187): `utf-8'en'a%20b.csv`."""
+_NAME_CHARSETS = {"utf-8", "iso-8859-1"}
+"""Character sets of file names that are decoded. Other codecs of Python fail in their own ways, or
+return text that cannot be stored."""
 _MOST_PARTS = 20
 _MOST_TEXT = 10_000
 """Bytes of a field that is not a file."""
@@ -27,7 +31,7 @@ def read_form(event: Mapping[str, Any]) -> dict[str, Any]:
         BadRequest: Another content type, or the form is malformed.
     """
     # Imported here, because only uploads need it.
-    from multipart import MultipartError, MultipartParser, parse_options_header  # noqa: PLC0415
+    from multipart import MultipartParser, parse_options_header  # noqa: PLC0415
 
     media, options = parse_options_header(headers_of(event).get("content-type", ""))
     if media.lower() != "multipart/form-data" or not options.get("boundary"):
@@ -47,7 +51,7 @@ def read_form(event: Mapping[str, Any]) -> dict[str, Any]:
         )
         for part in parts:
             _put(form, part.name, _value(part))
-    except (MultipartError, UnicodeDecodeError, LookupError) as error:
+    except ValueError as error:  # MultipartError is one, and so are the errors of codecs
         message = f"The form cannot be read: {error}"
         raise BadRequest(message[:300]) from None
     return form
@@ -65,12 +69,26 @@ def _value(part: Any) -> str | UploadedFile:
 
 
 def _file_name(part: Any) -> str | None:
-    """Return the name of a file; None when the field is not a file."""
-    extended = _EXTENDED_NAME.search(part.headers.get("content-disposition", ""))
-    if extended:
-        return unquote(extended[2], encoding=extended[1], errors="replace")
-    name: str | None = part.filename
-    return name
+    """Return the name of a file, empty if it cannot be decoded; None when the field is no file.
+
+    An extended name that cannot be decoded is ignored if there is a plain one.
+    """
+    plain: str | None = part.filename
+    header = _QUOTED.sub("", part.headers.get("content-disposition", ""))
+    extended = _EXTENDED_NAME.search(header)
+    return (_decoded_name(extended[1]) or plain or "") if extended else plain
+
+
+def _decoded_name(extended: str) -> str:
+    """Return an extended file name, empty if it cannot be decoded."""
+    charset, _, rest = extended.partition("'")
+    encoded = rest.partition("'")[2]
+    if charset.lower() not in _NAME_CHARSETS or not encoded.isascii():
+        return ""
+    try:
+        return unquote_to_bytes(encoded).decode(charset)
+    except UnicodeDecodeError:
+        return ""
 
 
 def _put(form: dict[str, Any], name: str, value: str | UploadedFile) -> None:

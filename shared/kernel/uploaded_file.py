@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
-from pydantic_core import CoreSchema, core_schema
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +13,7 @@ class UploadedFile:
     """A file in a form: the name that the sender gave it, and its content."""
 
     name: str
+    """Empty if it is missing or cannot be decoded; a body with such a file is invalid."""
     content: bytes
 
     def __str__(self) -> str:
@@ -23,10 +24,11 @@ class UploadedFile:
     def __get_pydantic_core_schema__(
         cls, _source: Any, _handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        """Return a schema that accepts only an UploadedFile."""
-        return core_schema.custom_error_schema(
+        """Return a schema that accepts only an UploadedFile with a name."""
+        is_file = core_schema.custom_error_schema(
             core_schema.is_instance_schema(cls), "file_type", custom_error_message="must be a file"
         )
+        return core_schema.no_info_after_validator_function(_ensure_named, is_file)
 
     @classmethod
     def __get_pydantic_json_schema__(
@@ -34,3 +36,11 @@ class UploadedFile:
     ) -> dict[str, Any]:
         """Return the OpenAPI schema of a file that is not empty."""
         return {"type": "string", "format": "binary", "minLength": 1}
+
+
+def _ensure_named(file: UploadedFile) -> UploadedFile:
+    if not file.name:
+        raise PydanticCustomError(
+            "file_name", "must have a file name, in UTF-8 or, as filename*, in ISO-8859-1"
+        )
+    return file

@@ -4,6 +4,8 @@ import pytest
 
 from shared.integration.imports.models import MAX_REQUEST_FILE_BYTES
 from shared.integration.imports.upload_checks import ensure_acceptable
+from shared.kernel import aws
+from shared.kernel.config import config
 from shared.kernel.errors import ImportRefused
 from tests.gateway import Form, Response
 from tests.import_scenario import ImportScenario
@@ -51,6 +53,13 @@ REPEATED = {
         Form({"kind": "products", "options": "x", "options[on_duplicate]": "skip"}).encoded(),
     ),
 }
+
+
+def work_files() -> int:
+    """Return how many files the imports of all tenants have stored."""
+    listed = aws.client("s3").list_objects_v2(Bucket=config().import_work_bucket)
+    number: int = listed["KeyCount"]
+    return number
 
 
 def post(scenario: ImportScenario, media: str, body: bytes) -> Response:
@@ -135,6 +144,46 @@ def test_other_types_of_files_are_refused(scenario: ImportScenario) -> None:
             assert (answer.status, answer.code) == (422, "import_refused"), answer.text
     assert scenario.upload("products", "", GOODS).status == 422
     assert all_imports(scenario) == []
+
+
+@pytest.mark.parametrize("key", [None, "K-1"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(f"{charset}''goods.csv" for charset in ("idna", "undefined", "utf-16", "utf-8-sig")),
+        "unicode_escape''%5Cud800.csv",
+        "utf-7''+2AA-.csv",
+        "UTF-8''%ED%A0%80.csv",
+        "",
+    ],
+)
+def test_file_name_that_cannot_be_decoded_is_refused_before_anything_is_stored(
+    scenario: ImportScenario, name: str, key: str | None
+) -> None:
+    encoded = GOOD.encoded().replace(b'filename="goods.csv"', f"filename*={name}".encode())
+    headers = {"Content-Type": GOOD.media}
+    before, files = scenario.stack.items(), work_files()
+    answer = scenario.erp.send("POST", "/imports", raw=encoded, headers=headers, key=key)
+    assert (answer.status, answer.code) == (422, "validation_failed"), answer.text
+    assert [error["field"] for error in answer.json()["errors"]] == ["file"]
+    assert (scenario.stack.items(), work_files()) == (before, files)
+    assert scenario.take_messages() == []
+
+
+def test_undecodable_file_name_is_reported_with_the_other_problems(
+    scenario: ImportScenario,
+) -> None:
+    encoded = GOOD.encoded().replace(b'filename="goods.csv"', b"filename*=idna''goods.csv")
+    answer = post(scenario, GOOD.media, encoded.replace(b"products", b"stock"))
+    assert [error["field"] for error in answer.json()["errors"]] == ["kind", "file"]
+
+
+def test_plain_file_name_is_taken_when_the_other_cannot_be_decoded(
+    scenario: ImportScenario,
+) -> None:
+    both = b"filename=\"goods.csv\"; filename*=utf-7''+2AA-.csv"
+    answer = post(scenario, GOOD.media, GOOD.encoded().replace(b'filename="goods.csv"', both))
+    assert (answer.status, answer.data["file"]) == (202, "goods.csv")
 
 
 def test_file_names_are_stored_without_folders(scenario: ImportScenario) -> None:

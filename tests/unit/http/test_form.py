@@ -9,8 +9,10 @@ from shared.http.form import read_form
 from shared.kernel.errors import BadRequest
 from shared.kernel.uploaded_file import UploadedFile
 
+MEDIA = "multipart/form-data"
 
-def event(*heads: str, value: bytes = b"x", media: str = "multipart/form-data") -> dict[str, Any]:
+
+def event(*heads: str, value: bytes = b"x", media: str = MEDIA) -> dict[str, Any]:
     parts = [
         f"--B\r\nContent-Disposition: form-data; {head}\r\n\r\n".encode() + value + b"\r\n"
         for head in heads
@@ -41,6 +43,44 @@ def test_non_ascii_file_name_is_decoded(head: str) -> None:
     assert read_form(event(head)) == {"file": UploadedFile("artículos.xlsx", b"x")}
 
 
+UNREADABLE_NAMES = [
+    *(
+        f"{charset}''{name}.csv"
+        for charset in ("idna", "undefined", "unicode_escape", "utf-7", "punycode", "nonsense", "")
+        for name in ("a", "%5Cud800", "+2AA-", "%FF", "%00")
+    ),
+    "UTF-8''%FF.csv",
+    "UTF-8''%ED%A0%80.csv",
+    "UTF-8''é.csv",
+    "UTF-8''",
+    "UTF-8'a.csv",
+    "a.csv",
+    "\"UTF-8''a.csv\"",
+    "",
+]
+"""Values of filename* that have no name in UTF-8 or ISO-8859-1."""
+
+
+@pytest.mark.parametrize("name", UNREADABLE_NAMES)
+def test_unreadable_extended_file_name_is_ignored(name: str) -> None:
+    alone = event(f'name="file"; filename*={name}')
+    assert read_form(alone) == {"file": UploadedFile("", b"x")}
+    beside_a_plain_one = event(f'name="file"; filename="plain.csv"; filename*={name}')
+    assert read_form(beside_a_plain_one) == {"file": UploadedFile("plain.csv", b"x")}
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        ('name="file"; filename="x; filename*=utf-8\'\'y.csv"', "x; filename*=utf-8''y.csv"),
+        ("name=\"a; filename*=utf-8''y.csv\"", None),
+    ],
+)
+def test_quoted_text_is_no_extended_file_name(head: str, expected: str | None) -> None:
+    (value,) = read_form(event(head)).values()
+    assert value == (UploadedFile(expected, b"x") if expected else "x")
+
+
 def test_repeated_field_is_a_list() -> None:
     form = read_form(event('name="kind"', 'name="kind"', 'name="options"', 'name="options[a]"'))
     assert form == {"kind": ["x", "x"], "options": "x", "options[a]": "x"}
@@ -54,7 +94,7 @@ def test_repeated_field_is_a_list() -> None:
         event('name="kind"', value=b"x" * 10_001),
         event("nothing"),
         event(*['name="kind"'] * 21),
-        event("name=\"file\"; filename*=nonsense''%41.csv"),
+        {**event('name="kind"'), "headers": {"content-type": MEDIA + "; boundary=\ud800"}},
         {**event('name="kind"'), "body": b64encode(b"--B\r\nContent-Disp").decode()},
         {"headers": {"content-type": "multipart/form-data"}, "body": ""},
     ],
