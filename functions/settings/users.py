@@ -51,8 +51,10 @@ def list_users(store: Store, request: Request[None, UserParameters]) -> ListResp
     response_has_secret=True,
     request_has_secret=True,
     statuses=(201,),
+    errors=("limit_reached",),
     description="Users log in as `username@tenant`. Without `password` the service generates one,"
-    " which only this response contains. A password has 12 to 256 characters.",
+    " which only this response contains. A password has 12 to 256 characters. The plan limits the"
+    " number of users.",
 )
 def create_user(tx: Transaction, request: Request[Checked[UserCreate]]) -> ResourceResponse:
     """Create a user."""

@@ -95,6 +95,7 @@ def _result_seconds() -> int:
 
 _SETTINGS = Settings()
 _clients = per_plan("integration_clients")
+_users = per_plan("users")
 _trips = wave_rules._PICKINGS_PER_TRIP
 
 QUOTED: Mapping[str, Sequence[str]] = {
@@ -159,6 +160,7 @@ QUOTED: Mapping[str, Sequence[str]] = {
     "docs/users.md": [
         f"A user can have up to {MAX_ROLES} roles",
         *(f"| `{permission}` |" for permission in PERMISSIONS),
+        f"A company can have {', '.join(_users[:-1])} or {_users[-1]} users",
         f"A password has {passwords.MIN_LENGTH} to {passwords.MAX_LENGTH} characters",
         f"({passwords._MEMORY_KIB // 1024} MiB, {passwords._PASSES} passes)",
         f"{_WORDS[recovery_codes.COUNT]} recovery codes",

@@ -22,8 +22,8 @@ from shared.identity.auth.clients import (
     slug_of_client_id,
 )
 from shared.identity.tenancy import directory, revocations
-from shared.identity.tenancy.directory import existing_tenant, tenant_key
-from shared.identity.tenancy.tenant import LimitName, limit_reached
+from shared.identity.tenancy.plan_counters import CounterChange, count_one_more
+from shared.identity.tenancy.tenant import LimitName
 from shared.kernel.config import config
 from shared.kernel.db.collection import Record
 from shared.kernel.db.facets import fold
@@ -125,7 +125,7 @@ def create_client(
         ServiceError: limit_reached, the plan allows no more clients.
     """
     draft = ensure_valid(draft, _scope_problems(draft))
-    _increment_client_count(tx, draft.kind)
+    count_one_more(tx, *_COUNTERS[draft.kind])
     client_id = f"{ID_PREFIXES[draft.kind]}_{tx.store.slug}_{secrets.token_hex(12)}"
     secret = new_secret() if draft.kind == "integration" else None
     client = OAuthClient(
@@ -165,33 +165,6 @@ def _scope_problems(draft: Checked[ApiClientDraft]) -> list[Problem]:
 _NO_SCOPES = Problem(
     "scopes", "must be empty for a mobile application, whose users have permissions"
 )
-
-
-def _increment_client_count(tx: Transaction, kind: str) -> None:
-    """Add the increment of the client counter, on the condition that the limit is not reached."""
-    item = directory.read_item(tenant_key(tx.store.slug))
-    tenant = existing_tenant(item) if item else None
-    if item is None or tenant is None:
-        raise NotFound(f"The tenant {tx.store.slug}")
-    attribute, limit = _COUNTERS[kind]
-    used = int(item.get(attribute, {"N": "0"})["N"])
-    if used >= tenant.limits[limit]:
-        raise limit_reached(tenant, limit, used)
-    tx.add_action(
-        "Update",
-        {
-            "TableName": config().control_table,
-            "Key": {"pk": {"S": tenant_key(tx.store.slug)}},
-            "UpdateExpression": "ADD #count :one",
-            "ConditionExpression": "attribute_exists(pk) AND"
-            " (attribute_not_exists(#count) OR #count < :limit)",
-            "ExpressionAttributeNames": {"#count": attribute},
-            "ExpressionAttributeValues": {
-                ":one": {"N": "1"},
-                ":limit": {"N": str(tenant.limits[limit])},
-            },
-        },
-    )
 
 
 def change_client(tx: Transaction, client_id: str, change: Checked[ApiClientChange]) -> OAuthClient:
@@ -278,8 +251,8 @@ def revoke_client(tx: Transaction, client_id: str) -> OAuthClient:
     Return the client as it was before. Raise NotFound, or Gone if it is already revoked.
     """
     client = get_client(tx.store, client_id)
-    attribute, _ = _COUNTERS[client.kind]
-    revocations.revoke_in(tx, f"client:{client_id}", counter_changes={attribute: -1})
+    counter, _ = _COUNTERS[client.kind]
+    revocations.revoke_in(tx, f"client:{client_id}", counter=CounterChange(counter, -1))
     audit.record(tx, "client.revoked", "client", client_id, details={"name": client.name})
     _put_next_version(tx, client, replace(client, active=False, secrets=()))
     return client

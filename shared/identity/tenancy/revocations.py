@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shared.identity.tenancy.directory import read_item, tenant_key
+from shared.identity.tenancy.plan_counters import CounterChange
 from shared.kernel.clock import now_ms
 from shared.kernel.config import config
 from shared.kernel.errors import NotFound, ServiceUnavailable
@@ -67,7 +68,7 @@ def revoke_in(
     tx: "Transaction",
     *keys: str,
     fallback: str | None = None,
-    counter_changes: Mapping[str, int] | None = None,
+    counter: CounterChange | None = None,
 ) -> None:
     """Add revocation entries to the transaction of the change that requires them.
 
@@ -82,7 +83,7 @@ def revoke_in(
         tx: The transaction of a change to the tenant's data.
         *keys: The revocation keys, at least one.
         fallback: The revocation key to use instead when SOFT_LIMIT is reached; see `revoke`.
-        counter_changes: Name of a counter in the tenant's item → amount to add to it.
+        counter: The change of a counter in the tenant's item.
 
     Raises:
         NotFound: The tenant does not exist.
@@ -94,13 +95,13 @@ def revoke_in(
     else:
         below_soft_limit = fallback is not None
         request = _update_request(slug, entries, keys, expiry, below_soft_limit=below_soft_limit)
-    if counter_changes:
-        names = {f"#c{n}": name for n, name in enumerate(counter_changes)}
-        request["UpdateExpression"] += " ADD " + ", ".join(f"{name} :{name[1:]}" for name in names)
-        request["ExpressionAttributeNames"] = request.get("ExpressionAttributeNames", {}) | names
-        request["ExpressionAttributeValues"] |= {
-            f":c{n}": {"N": str(change)} for n, change in enumerate(counter_changes.values())
-        }
+    if counter:
+        names = request.get("ExpressionAttributeNames", {})
+        request["UpdateExpression"] = request["UpdateExpression"].replace(
+            "SET ", f"SET {counter.assignment}, ", 1
+        )
+        request["ExpressionAttributeNames"] = names | counter.names
+        request["ExpressionAttributeValues"] |= counter.values
     tx.add_action("Update", request)
 
 

@@ -22,7 +22,7 @@ type Substitution = Literal["none", "position", "batch", "any"]
 """What may be picked instead of the allocated stock; `any` is another position and batch."""
 type LimitName = Literal[
     "requests_per_minute", "rows_per_import", "integration_clients", "mobile_clients",
-    "webhook_subscriptions",
+    "webhook_subscriptions", "users",
 ]  # fmt: skip
 
 PUBLIC_API = "api.public.enabled"
@@ -71,6 +71,7 @@ PLANS: Mapping[PlanName, Plan] = {
             "integration_clients": 2,
             "mobile_clients": _MOBILE_CLIENTS,
             "webhook_subscriptions": _WEBHOOK_SUBSCRIPTIONS,
+            "users": 10,
         },
         "professional",
     ),
@@ -82,6 +83,7 @@ PLANS: Mapping[PlanName, Plan] = {
             "integration_clients": 10,
             "mobile_clients": _MOBILE_CLIENTS,
             "webhook_subscriptions": _WEBHOOK_SUBSCRIPTIONS,
+            "users": 50,
         },
         "enterprise",
     ),
@@ -93,6 +95,7 @@ PLANS: Mapping[PlanName, Plan] = {
             "integration_clients": 50,
             "mobile_clients": _MOBILE_CLIENTS,
             "webhook_subscriptions": _WEBHOOK_SUBSCRIPTIONS,
+            "users": 500,
         },
         None,
     ),

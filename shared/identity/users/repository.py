@@ -15,6 +15,7 @@ from shared.identity.users.models import (
     normalize_username,
 )
 from shared.kernel.db.collection import Collection, Record
+from shared.kernel.db.counters import read_totals
 from shared.kernel.db.facets import SEPARATOR, Facets, flag_text, fold, id_text, searchable
 from shared.kernel.db.items import Key, alias_key
 from shared.kernel.db.listing import Page, read_page
@@ -97,6 +98,11 @@ def list_users(store: Store, parameters: UserParameters) -> Page[User]:
 def list_roles(store: Store, parameters: RoleParameters) -> Page[StoredRole]:
     """Read a page of roles."""
     return read_page(store, ROLES, parameters.list_query(contains={"search": parameters.search}))
+
+
+def count_users(store: Store) -> int:
+    """Return how many users a tenant has, including disabled ones."""
+    return read_totals(store, USERS.kind).of(None)
 
 
 # Users and their logins

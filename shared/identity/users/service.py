@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from shared.identity.audit.service import record as audit
 from shared.identity.tenancy import revocations
+from shared.identity.tenancy.plan_counters import CounterChange, count_one_more
 from shared.identity.users import administrators, logins, passwords, repository, rules
 from shared.identity.users.logins import Login
 from shared.identity.users.models import PasswordReset, User, UserChange, UserCreate, UserParameters
@@ -20,6 +21,10 @@ from shared.kernel.db.transaction import StaleRead, Transaction
 from shared.kernel.errors import NotFound, Problem
 from shared.kernel.validation import Checked, ensure_valid
 
+_COUNTER = "users"
+"""Counter of users in the tenant's item. Tenants of version 1.0.0 lack it until the first change:
+its initial value comes from the totals of the list, which the same transactions change."""
+
 
 def create_user(tx: Transaction, draft: Checked[UserCreate]) -> tuple[Record[User], str | None]:
     """Create a user; return it with the generated password, or None when the draft has one.
@@ -27,6 +32,7 @@ def create_user(tx: Transaction, draft: Checked[UserCreate]) -> tuple[Record[Use
     Raises:
         ValidationFailed: The draft is invalid, the user name is taken, a role does not exist,
             or the password is not allowed.
+        ServiceError: limit_reached, the plan allows no more users.
     """
     found = [
         *_name_taken(tx.store, draft.username),
@@ -34,6 +40,7 @@ def create_user(tx: Transaction, draft: Checked[UserCreate]) -> tuple[Record[Use
         *password_problems(tx.store.slug, "password", draft.password, draft.username),
     ]
     draft = ensure_valid(draft, found)
+    count_one_more(tx, _COUNTER, "users", lambda: repository.count_users(tx.store))
     password, generated = _given_or_generated(draft.password)
     user_id = tx.next_id(USERS.kind)
     user = User(
@@ -100,7 +107,8 @@ def delete_user(tx: Transaction, user_id: int) -> Record[User]:
     account = get_account(tx, user_id)
     user = account.record.entity
     administrators.ensure_user_not_last(tx, fence, user, None)
-    revocations.revoke_in(tx, f"user:{user_id}")
+    one_less = CounterChange(_COUNTER, -1, repository.count_users(tx.store))
+    revocations.revoke_in(tx, f"user:{user_id}", counter=one_less)
     logins.delete(tx, user_id)
     repository.delete_username(tx, user)
     _change_role_counts(tx, rules.role_count_changes(user.roles, ()))

@@ -76,6 +76,7 @@ class Limits(Stored):
     integration_clients: int
     mobile_clients: int
     webhook_subscriptions: int
+    users: int
 
 
 class CompanySettings(Stored):

@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 
+from operations.provisioning import set_plan
 from shared.identity.tenancy.directory import directory
 from shared.identity.users.repository import read_account
+from shared.kernel import aws
+from shared.kernel.config import config
 from shared.kernel.db.items import from_attributes
 from tests.faults import AwsFaults
 from tests.gateway import Erp
@@ -36,6 +39,102 @@ def _problems(answer: Any) -> list[str]:
 
 
 # Creation
+
+
+def _user_counter(stack: Stack) -> int:
+    (item,) = (
+        item for item in map(from_attributes, stack.control_items()) if item["pk"] == "TENANT#acme"
+    )
+    return int(item["users"])
+
+
+def test_plan_limits_the_number_of_users(stack: Stack, erp: Erp) -> None:
+    set_plan("acme", "essentials")
+    numbers = [create_user(erp, f"user-{number}") for number in range(10)]
+    assert erp.patch(f"/users/{numbers[0]}", {"is_active": False}).status == 200
+
+    refused = erp.post("/users", {**MARIA, "roles": []})
+
+    assert (refused.status, refused.code) == (402, "limit_reached")
+    offer = refused.json()["error"]["offer"]
+    assert offer | {"upgrade_url": ""} == {
+        "limit": 10, "used": 10, "plan": "essentials", "next_plan": "professional",
+        "upgrade_url": "",
+    }  # fmt: skip
+    # a deleted user does not count
+    assert erp.delete(f"/users/{numbers[1]}").status == 200
+    assert erp.post("/users", {**MARIA, "roles": []}).status == 201
+    assert _user_counter(stack) == 10
+    # a larger plan has room at once; users above a smaller one stay
+    set_plan("acme", "professional")
+    create_user(erp, "one.more")
+    set_plan("acme", "essentials")
+    assert (
+        erp.post("/users", {**MARIA, "roles": [], "username": "x"}).json()["error"]["offer"]["used"]
+        == 11
+    )
+    assert erp.get("/users").json()["meta"]["total"] == 11
+
+
+def test_problems_of_a_user_are_reported_before_the_limit(erp: Erp) -> None:
+    set_plan("acme", "essentials")
+    for number in range(10):
+        create_user(erp, f"user-{number}")
+    assert _problems(erp.post("/users", {**MARIA, "username": "user-1", "roles": [99]})) == [
+        "username", "roles.0",
+    ]  # fmt: skip
+
+
+def test_only_one_concurrent_request_gets_the_last_user(stack: Stack, erp: Erp) -> None:
+    set_plan("acme", "essentials")
+    for number in range(9):
+        create_user(erp, f"user-{number}")
+
+    answers = run_concurrently(
+        lambda number: erp.post("/users", {**MARIA, "roles": [], "username": f"late-{number}"})
+    )
+
+    assert Counter(answer.status for answer in answers) == {201: 1, 402: CONCURRENCY - 1}
+    assert _user_counter(stack) == erp.get("/users").json()["meta"]["total"] == 10
+
+
+def _forget_user_counter() -> None:
+    """Remove the counter, which tenants of version 1.0.0 do not have."""
+    aws.client("dynamodb").update_item(
+        TableName=config().control_table,
+        Key={"pk": {"S": "TENANT#acme"}},
+        UpdateExpression="REMOVE #users",
+        ExpressionAttributeNames={"#users": "users"},
+    )
+
+
+def test_users_of_an_earlier_version_count(stack: Stack, erp: Erp) -> None:
+    numbers = [create_user(erp, f"user-{number}") for number in range(4)]
+    _forget_user_counter()
+    assert erp.delete(f"/users/{numbers[0]}").status == 200
+    assert _user_counter(stack) == 3
+    _forget_user_counter()
+    create_user(erp)
+    assert _user_counter(stack) == 4
+
+
+@pytest.mark.parametrize("change", ["create", "delete"])
+@pytest.mark.parametrize("meanwhile", ["create", "delete"])
+def test_concurrent_first_changes_set_the_counter_once(
+    stack: Stack, erp: Erp, aws_faults: AwsFaults, change: str, meanwhile: str
+) -> None:
+    numbers = [create_user(erp, f"user-{number}") for number in range(4)]
+
+    def act(name: str, user: int) -> None:
+        if name == "create":
+            create_user(erp, f"new-{user}")
+        else:
+            assert erp.delete(f"/users/{user}").status == 200
+
+    _forget_user_counter()
+    with before_next_commit(aws_faults, lambda: act(meanwhile, numbers[0])):
+        act(change, numbers[1])
+    assert _user_counter(stack) == erp.get("/users").json()["meta"]["total"]
 
 
 def test_created_user_has_a_generated_password_that_is_shown_once(erp: Erp) -> None:
