@@ -77,6 +77,7 @@ def _limit_row(tenant: Tenant) -> dict[str, Any]:
         "tenant": tenant.slug,
         "plan": tenant.plan,
         "requests_per_minute": tenant.limits["requests_per_minute"],
+        "total_requests_per_minute": tenant.limits["total_requests_per_minute"],
         "agreed": tenant.requests_per_minute is not None,
     }
 

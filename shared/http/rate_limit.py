@@ -1,12 +1,14 @@
-"""The limit of requests per minute of each integration client and each user, by plan.
+"""The limits of requests per minute, by plan: of each integration client and user, and of a tenant.
 
 Windows are the minutes of the clock. An item of the tenant's table counts the requests of a window.
 Execution environments lease tokens from it (`shared.http.rate_limit_leases`), so most requests need
-no write.
+no write. The items of a credential and of its tenant are written concurrently.
 """
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 from typing import Any
 
@@ -17,6 +19,7 @@ from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.caller import Caller
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.db.items import encode, from_attributes
+from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import EXPIRY
 from shared.kernel.errors import ServiceError
@@ -25,10 +28,39 @@ from shared.kernel.observability import count, logger
 WINDOW_MS = 60_000
 
 _CAPACITY = 5_000
-"""Credentials that an execution environment caches; each takes about 0.5 kB."""
+"""Credentials and tenants that an execution environment caches; each takes about 0.5 kB."""
+
+_WHOLE_TENANT = "tenant"
+"""Name under which the requests of all credentials of a tenant are counted."""
 
 _KEPT_MS = 60_000
 """How long an item is kept after its window, for environments whose clock is late."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Quota:
+    """A limit in the present window, and what this execution environment holds of it."""
+
+    name: str
+    """Whose requests are counted: a credential's, or those of the whole tenant."""
+    limit: int
+    budget: LocalBudget
+
+    @property
+    def remaining(self) -> int:
+        return self.budget.remaining(self.limit)
+
+    @property
+    def is_exhausted(self) -> bool:
+        return self.budget.is_exhausted(self.limit)
+
+    def take(self, store: Store, reserve: int = 0) -> bool:
+        """Take the token of one request, and return whether there was one."""
+        return self.budget.take(self.limit, partial(_lease, store, self.name, self.window), reserve)
+
+    @property
+    def window(self) -> int:
+        return self.budget.window
 
 
 class RateLimiter:
@@ -57,56 +89,90 @@ class RateLimiter:
         Raises:
             ServiceError: rate_limited with Retry-After; the requests of the minute are used up.
         """
-        limit = tenant.limits["requests_per_minute"]
-        budget = self._budget(tenant, caller)
-
-        def lease(request: LeaseRequest) -> LeaseResult:
-            return _lease(store, _subject(caller), budget.window, request)
-
+        own, whole = self._quotas(tenant, caller)
         try:
-            admitted = budget.take(limit, lease)
+            refused_by = _take(store, own, whole)
         except (BotoCoreError, ClientError):
             logger.warning("rate limit not counted", exc_info=True)
             count("rate_limit_not_counted")
             return
-        if not admitted:
+        if refused_by:
+            whose = " of all clients and users together" if refused_by is whole else ""
             raise ServiceError(
-                f"The limit of {limit} requests per minute is reached; wait the seconds in "
-                "Retry-After.",
+                f"The limit of {refused_by.limit} requests per minute{whose} is reached; wait the"
+                " seconds in Retry-After.",
                 "rate_limited",
-                headers={"Retry-After": str(self._seconds_left(budget))},
+                headers={"Retry-After": str(self._seconds_left(own.window))},
             )
 
     def headers(self, tenant: Tenant, caller: Caller) -> dict[str, str]:
-        """Return the RateLimit headers of a response."""
-        limit = tenant.limits["requests_per_minute"]
-        budget = self._budget(tenant, caller)
+        """Return the RateLimit headers of a response: the limit with fewer remaining requests."""
+        own, whole = self._quotas(tenant, caller)
+        shown = whole if whole.remaining < own.remaining else own
         return {
-            "RateLimit-Limit": str(limit),
-            "RateLimit-Remaining": str(budget.remaining(limit)),
-            "RateLimit-Reset": str(self._seconds_left(budget)),
+            "RateLimit-Limit": str(shown.limit),
+            "RateLimit-Remaining": str(shown.remaining),
+            "RateLimit-Reset": str(self._seconds_left(shown.window)),
         }
 
     def forget(self) -> None:
         """Drop leased tokens; they count as used until the minute ends."""
         self._budgets.clear()
 
-    def _budget(self, tenant: Tenant, caller: Caller) -> LocalBudget:
-        key, window = (tenant.slug, _subject(caller)), self._clock() // WINDOW_MS
+    def _quotas(self, tenant: Tenant, caller: Caller) -> tuple[_Quota, _Quota]:
+        """Return the quotas of the caller's credential and of the whole tenant."""
+        window, limits = self._clock() // WINDOW_MS, tenant.limits
         with self._lock:
-            budget = self._budgets.get(key)
-            if budget is None or budget.window != window:
-                budget = budget.next_window(window) if budget else LocalBudget(window)
-                self._budgets[key] = budget
-            self._budgets.move_to_end(key)
-            if len(self._budgets) > _CAPACITY:
-                self._budgets.popitem(last=False)
+            own, whole = (
+                self._budget((tenant.slug, name), window)
+                for name in (_subject(caller), _WHOLE_TENANT)
+            )
+        return (
+            _Quota(_subject(caller), limits["requests_per_minute"], own),
+            _Quota(_WHOLE_TENANT, limits["total_requests_per_minute"], whole),
+        )
+
+    def _budget(self, key: tuple[str, str], window: int) -> LocalBudget:
+        budget = self._budgets.get(key)
+        if budget is None or budget.window != window:
+            budget = budget.next_window(window) if budget else LocalBudget(window)
+            self._budgets[key] = budget
+        self._budgets.move_to_end(key)
+        if len(self._budgets) > _CAPACITY:
+            self._budgets.popitem(last=False)
         return budget
 
-    def _seconds_left(self, budget: LocalBudget) -> int:
-        """Return the whole seconds until the window ends: 1 to 60."""
-        milliseconds = (budget.window + 1) * WINDOW_MS - self._clock()
+    def _seconds_left(self, window: int) -> int:
+        """Return the whole seconds until a window ends: 1 to 60."""
+        milliseconds = (window + 1) * WINDOW_MS - self._clock()
         return max(1, -(-milliseconds // 1000))
+
+
+def _take(store: Store, own: _Quota, whole: _Quota) -> _Quota | None:
+    """Take a token of both quotas; return the quota that has none, or None.
+
+    A request whose credential needs a lease also leases tokens of the tenant, as many as the
+    credential may spend until its next lease. Both are then leased in one round trip, and seldom
+    is one leased alone.
+    """
+    for quota in (own, whole):
+        if quota.is_exhausted:
+            return quota
+    own_leases = own.budget.needs_lease(own.limit)
+    reserve = own.budget.next_extra(own.limit) if own_leases else 0
+    # Every environment of the credential is one of the tenant; the credential's number is newer.
+    whole.budget.expect(own.budget.environments)
+    if own_leases and whole.budget.needs_lease(whole.limit, reserve):
+        has_own, has_whole = run_both(partial(own.take, store), partial(whole.take, store, reserve))
+    else:
+        has_own, has_whole = own.take(store), whole.take(store)
+    if has_own and has_whole:
+        return None
+    if has_own:
+        own.budget.put_back()
+    if has_whole:
+        whole.budget.put_back()
+    return whole if has_own else own
 
 
 def _subject(caller: Caller) -> str:

@@ -1,6 +1,7 @@
 """Leases of the rate limit: how many requests an execution environment admits without a write.
 
-All environments share one item per credential and minute (a window). Each request takes one token.
+All environments share one item per limit and minute (a window); a credential has a limit, and so
+has a tenant. Each request takes one token of both.
 An environment that has none left leases one token and some spare ones in one write, and then
 admits as many requests without a write. Spare tokens of one environment are missing in the others,
 so all unspent spare tokens together are at most `spare_budget` of the limit: up to that many
@@ -34,7 +35,7 @@ class LeaseRequest:
     extra: int
     """Spare tokens to lease."""
     returned: int
-    """Spare tokens of the last lease, all spent by now."""
+    """Spare tokens of earlier leases that are spent by now."""
     is_first: bool
     """Whether it is the environment's first request in the window."""
 
@@ -77,7 +78,7 @@ def spare_budget(limit: int) -> int:
 
 
 class LocalBudget:
-    """The tokens of one credential that an execution environment holds in one window.
+    """The tokens of one limit that an execution environment holds in one window.
 
     An environment handles one request at a time.
 
@@ -101,24 +102,51 @@ class LocalBudget:
         """Return the budget of another window, which expects as many environments as this."""
         return LocalBudget(window, self._state.environments or self._expected)
 
-    def take(self, limit: int, lease: Lease) -> bool:
+    def take(self, limit: int, lease: Lease, reserve: int = 0) -> bool:
         """Take the token of one request, and return whether there was one.
 
         Errors of `lease` are raised. It is then unknown whether the tokens were granted, so none
         of them is used or returned; that can only waste tokens.
+
+        Args:
+            limit: Requests per window.
+            lease: Requests tokens of the item.
+            reserve: Number of tokens up to which more are leased before the last is spent.
         """
         # The state was read before the limit was lowered; others may have used the lower limit.
         if self._left > 0 and limit < self._limit and self._request_lease(limit, 0, lease):
             return True
-        if self._left > 0 and self._state.leased - self._left < limit:
-            self._left -= 1
+        if self._left > reserve and self._spend(limit):
             return True
-        for extra in (self._extra(limit), 0):
+        for extra in (self.next_extra(limit), 0):
+            if not extra and self._spend(limit):
+                return True
             if self._state.leased >= limit:
                 return False
             if self._request_lease(limit, extra, lease):
                 return True
         return False
+
+    @property
+    def environments(self) -> int:
+        """Known or expected number of environments that lease tokens; 0: unknown."""
+        return max(self._state.environments, self._expected)
+
+    def expect(self, environments: int) -> None:
+        """Expect at least this many environments."""
+        self._expected = max(self._expected, environments)
+
+    def put_back(self) -> None:
+        """Return the token of a request that was refused for another reason."""
+        self._left += 1
+
+    def is_exhausted(self, limit: int) -> bool:
+        """Return whether this environment knows that no token is left in the window."""
+        return self._state.leased - self._left >= limit
+
+    def needs_lease(self, limit: int, reserve: int = 0) -> bool:
+        """Return whether `take` may request a lease, unless the limit is exhausted."""
+        return self._left <= reserve or limit < self._limit
 
     def remaining(self, limit: int) -> int:
         """Return the tokens left in the window, as far as this environment knows.
@@ -127,8 +155,26 @@ class LocalBudget:
         """
         return max(0, limit - self._state.leased + self._left)
 
+    def next_extra(self, limit: int) -> int:
+        """Return the spare tokens to lease: up to an equal share of the budget, if it is free."""
+        free = spare_budget(limit) - max(0, self._state.spare - self._spent_spare)
+        share = -(-spare_budget(limit) // (self.environments or _EXPECTED))
+        return max(0, min(share - self._left, free, limit - self._state.leased - 1))
+
+    @property
+    def _spent_spare(self) -> int:
+        """Spare tokens that are spent and not returned."""
+        return max(0, self._unreturned_spare - self._left)
+
+    def _spend(self, limit: int) -> bool:
+        """Take one of the tokens that this environment holds."""
+        if self._left == 0 or self.is_exhausted(limit):
+            return False
+        self._left -= 1
+        return True
+
     def _request_lease(self, limit: int, extra: int, lease: Lease) -> bool:
-        returned = 0 if self._left else self._unreturned_spare
+        returned = self._spent_spare
         request = LeaseRequest(limit, extra, returned, is_first=self._is_new)
         self._unreturned_spare -= returned
         result = lease(request)
@@ -141,10 +187,3 @@ class LocalBudget:
         self._left += extra
         self._unreturned_spare += extra
         return True
-
-    def _extra(self, limit: int) -> int:
-        """Return the spare tokens to lease: an equal share of the budget, as far as it is free."""
-        free = spare_budget(limit) - max(0, self._state.spare - self._unreturned_spare)
-        environments = max(self._state.environments, self._expected) or _EXPECTED
-        share = -(-spare_budget(limit) // environments)
-        return max(0, min(share, free, limit - self._state.leased - 1))

@@ -1,8 +1,9 @@
 """Cost of the rate limit, and its accuracy when twenty environments share it."""
 
 import random
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import cycle
 
 import pytest
 
@@ -21,7 +22,9 @@ from tests.stack import ADDRESS, Stack, deployed
 
 _WINDOWS, _QUICK_WINDOWS = 3, 1
 _ALONE: Mapping[str, int] = {"essentials": 160, "professional": 70, "enterprise": 20}
-"""Upper bound of leases per 1,000 requests: one per 5 % of the limit, and the first."""
+"""Upper bound of round trips per 1,000 requests: one per 5 % of the limit, and the first."""
+_CREDENTIALS = 8
+"""Credentials of a tenant that send as much as each may; together 160 % of its limit."""
 _SHARE = 0.05
 """Share of the limit that may be refused too early."""
 _CALLER = Caller(
@@ -34,9 +37,10 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
     windows = _QUICK_WINDOWS if quick else _WINDOWS
     single = Table(
         "Cost of the rate limit",
-        ["plan", "requests per minute", "AWS calls per 1,000 requests"],
+        ["plan", "requests per minute", "round trips per 1,000 requests", "AWS calls"],
         "One environment answers as many requests per minute as the plan allows. A call is a"
-        " conditional write of an item of less than 1 KB; most requests need no call.",
+        " conditional write of an item of less than 1 KB; most requests need no call. The calls for"
+        " the credential and for the tenant are concurrent: one round trip.",
     )
     shared = Table(
         "Accuracy of the rate limit",
@@ -56,12 +60,17 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
             bench = _Bench(stack, aws_faults, windows)
             for plan in PLANS:
                 limit, minutes = bench.serve(plan, lambda limit, _: [0] * limit)
-                cells = [plan, f"{limit}", f"{_calls(limit, minutes):.0f}"]
-                single.rows.append(Row(cells, *at_most(_calls(limit, minutes), _ALONE[plan])))
+                trips = _per_1000(limit, [one.trips for one in minutes])
+                cells = [plan, f"{limit}", f"{trips:.0f}", f"{_calls(limit, minutes):.0f}"]
+                single.rows.append(Row(cells, *at_most(trips, _ALONE[plan])))
             for plan in PLANS:
                 for name, pattern in PATTERNS.items():
                     limit, minutes = bench.serve(plan, pattern)
                     shared.rows.append(_row(f"{limit}, {name}", limit, minutes))
+            for plan in PLANS:
+                total, minutes = bench.serve(plan, _all_at_random, _CREDENTIALS)
+                title = f"{total} of a tenant, {_CREDENTIALS} clients at random"
+                shared.rows.append(_row(title, total, minutes))
     return [single, shared]
 
 
@@ -73,11 +82,22 @@ class _Minute:
     answered: int = 0
     early: int = 0
     calls: int = 0
+    trips: int = 0
+    """Requests that made calls; the calls of a request are concurrent, unless one is refused."""
+
+
+def _all_at_random(limit: int, chance: random.Random) -> Sequence[int]:
+    """Send as many requests as eight credentials may, to random environments."""
+    return chance.choices(range(ENVIRONMENT_COUNT), k=limit * _CREDENTIALS)
 
 
 def _calls(limit: int, minutes: Sequence[_Minute]) -> float:
     """Return the AWS calls per 1,000 allowed requests."""
-    return sum(one.calls for one in minutes) / (limit * len(minutes)) * 1_000
+    return _per_1000(limit, [one.calls for one in minutes])
+
+
+def _per_1000(limit: int, counts: Sequence[int]) -> float:
+    return sum(counts) / (limit * len(counts)) * 1_000
 
 
 def _row(title: str, limit: int, minutes: Sequence[_Minute]) -> Row:
@@ -99,11 +119,16 @@ class _Bench:
     windows: int
     _now: int = 0
 
-    def serve(self, plan: str, pattern: Pattern) -> tuple[int, list[_Minute]]:
-        """Serve a pattern in every window; return the limit and the result of each window."""
+    def serve(self, plan: str, pattern: Pattern, credentials: int = 1) -> tuple[int, list[_Minute]]:
+        """Serve a pattern in every window; return the limit and the result of each window.
+
+        The credentials send in turn. The limit of several is that of the tenant.
+        """
         provisioning.create_tenant(NewTenant("mini", base_url=ADDRESS))
         tenant = provisioning.set_plan("mini", plan)
         limit = tenant.limits["requests_per_minute"]
+        total = tenant.limits["total_requests_per_minute"] if credentials > 1 else limit
+        callers = [replace(_CALLER, subject=f"erp-{number}") for number in range(credentials)]
         environments = [RateLimiter(self._clock) for _ in range(ENVIRONMENT_COUNT)]
         store = self.stack.store("mini")
         chance = random.Random(plan)  # noqa: S311 - replayable, not secret
@@ -111,34 +136,28 @@ class _Bench:
         for _ in range(self.windows):
             self._now += WINDOW_MS
             order = pattern(limit, chance)
+            minute = _Minute()
             with self.aws_faults.recorded() as seen:
-                minute = _serve(order, [_gate(one, store, tenant) for one in environments], limit)
+                for environment, caller in zip(order, cycle(callers), strict=False):
+                    before = len(seen.calls)
+                    if _is_admitted(environments[environment], store, tenant, caller):
+                        minute.admitted += 1
+                    else:
+                        minute.early += minute.answered < total
+                    minute.answered += 1
+                    minute.trips += len(seen.calls) > before
             minute.calls = len(seen.calls)
             minutes.append(minute)
         provisioning.set_plan("mini", "essentials")
-        return limit, minutes
+        return total, minutes
 
     def _clock(self) -> int:
         return self._now
 
 
-def _gate(environment: RateLimiter, store: Store, tenant: Tenant) -> Callable[[], bool]:
-    def is_admitted() -> bool:
-        try:
-            environment.admit(store, tenant, _CALLER)
-        except ServiceError:
-            return False
-        return True
-
-    return is_admitted
-
-
-def _serve(order: Sequence[int], gates: Sequence[Callable[[], bool]], limit: int) -> _Minute:
-    minute = _Minute()
-    for environment in order:
-        if gates[environment]():
-            minute.admitted += 1
-        else:
-            minute.early += minute.answered < limit
-        minute.answered += 1
-    return minute
+def _is_admitted(environment: RateLimiter, store: Store, tenant: Tenant, caller: Caller) -> bool:
+    try:
+        environment.admit(store, tenant, caller)
+    except ServiceError:
+        return False
+    return True

@@ -19,6 +19,7 @@ from shared.identity.tenancy import rules as tenancy
 from shared.identity.tenancy.tenant import (
     MODULES,
     PLANS,
+    TOTAL_REQUESTS,
     LimitName,
     Settings,
     State,
@@ -96,6 +97,7 @@ def _result_seconds() -> int:
 _SETTINGS = Settings()
 _clients = per_plan("integration_clients")
 _users = per_plan("users")
+_totals = [TOTAL_REQUESTS * plan.limits["requests_per_minute"] for plan in PLANS.values()]
 _trips = wave_rules._PICKINGS_PER_TRIP
 
 QUOTED: Mapping[str, Sequence[str]] = {
@@ -104,6 +106,8 @@ QUOTED: Mapping[str, Sequence[str]] = {
             f"| {name.capitalize()} | {plain(plan.limits['requests_per_minute'])} |"
             for name, plan in PLANS.items()
         ),
+        f"**{_WORDS[TOTAL_REQUESTS]} times** as many requests per minute: "
+        + " or ".join(", ".join(map(plain, _totals)).rsplit(", ", 1)),
         f"takes effect within {directory.CACHE_SECONDS:.0f} s",
         f"in advance to {100 * rate_limit_leases.spare_budget(1000) // 1000} % of the limit",
         f"A page can have up to {list_parameters._MOST_PER_PAGE} rows",

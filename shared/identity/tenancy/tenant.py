@@ -22,7 +22,7 @@ type Substitution = Literal["none", "position", "batch", "any"]
 """What may be picked instead of the allocated stock; `any` is another position and batch."""
 type LimitName = Literal[
     "requests_per_minute", "rows_per_import", "integration_clients", "mobile_clients",
-    "webhook_subscriptions", "users",
+    "webhook_subscriptions", "users", "total_requests_per_minute",
 ]  # fmt: skip
 
 PUBLIC_API = "api.public.enabled"
@@ -57,6 +57,8 @@ class Plan:
     """The next larger plan, offered when a limit is reached; None for the largest plan."""
 
 
+TOTAL_REQUESTS = 5
+"""Requests of all credentials of a tenant, as a multiple of the limit of one credential."""
 _WEBHOOK_SUBSCRIPTIONS = 20
 """Limit of webhook subscriptions in every plan."""
 _MOBILE_CLIENTS = 10
@@ -147,9 +149,12 @@ class Tenant:
     def limits(self) -> Mapping[LimitName, int]:
         """The limits of the plan, overridden by agreed limits."""
         limits = PLANS[self.plan].limits
-        if self.requests_per_minute is None:
-            return limits
-        return {**limits, "requests_per_minute": self.requests_per_minute}
+        per_credential = self.requests_per_minute or limits["requests_per_minute"]
+        return {
+            **limits,
+            "requests_per_minute": per_credential,
+            "total_requests_per_minute": TOTAL_REQUESTS * per_credential,
+        }
 
 
 def ensure_active(tenant: Tenant) -> None:

@@ -72,6 +72,7 @@ class Limits(Stored):
     """The limits of the plan, overridden by limits agreed with the company."""
 
     requests_per_minute: int = Field(description="Per credential.")
+    total_requests_per_minute: int = Field(description="Of all credentials together.")
     rows_per_import: int
     integration_clients: int
     mobile_clients: int

@@ -26,16 +26,25 @@ def test_agreed_limit_stays_until_the_limit_of_the_plan_is_restored() -> None:
         "tenant": "mini",
         "plan": "essentials",
         "requests_per_minute": 120,
+        "total_requests_per_minute": 600,
         "agreed": False,
     }
-    agreed = of_plan | {"requests_per_minute": 2_000, "agreed": True}
+    agreed = of_plan | {
+        "requests_per_minute": 2_000,
+        "total_requests_per_minute": 10_000,
+        "agreed": True,
+    }
     assert limit() == of_plan
     for _ in range(2):
         assert limit("--requests-per-minute", "2000") == agreed
     assert run("tenant", "plan", "mini", "professional").exit_code == 0
     assert limit() == agreed | {"plan": "professional"}
     for _ in range(2):
-        assert limit("--plan") == of_plan | {"plan": "professional", "requests_per_minute": 300}
+        assert limit("--plan") == of_plan | {
+            "plan": "professional",
+            "requests_per_minute": 300,
+            "total_requests_per_minute": 1_500,
+        }
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "1000001"])

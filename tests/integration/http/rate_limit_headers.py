@@ -4,6 +4,8 @@ from tests.gateway import Response
 
 LIMIT = 120
 """Requests per minute of the plan Essentials."""
+TOTAL = 600
+"""Requests per minute of all credentials together in the plan Essentials."""
 ERP = "client#erp"
 """Key under which requests of the test ERP are counted."""
 
@@ -16,7 +18,7 @@ def read_rate_limit(answer: Response) -> tuple[int, int, int]:
     return limit, remaining, reset
 
 
-def assert_refused(answer: Response, *, seconds: int) -> None:
+def assert_refused(answer: Response, *, seconds: int, limit: int = LIMIT) -> None:
     assert (answer.status, answer.code) == (429, "rate_limited"), answer.text
     assert answer.headers["Retry-After"] == str(seconds)
-    assert read_rate_limit(answer) == (LIMIT, 0, seconds)
+    assert read_rate_limit(answer) == (limit, 0, seconds)

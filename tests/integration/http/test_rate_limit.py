@@ -13,7 +13,13 @@ from shared.kernel.config import config
 from tests.clock import Clock
 from tests.faults import AwsFaults, refusal
 from tests.gateway import Erp
-from tests.integration.http.rate_limit_headers import ERP, LIMIT, assert_refused, read_rate_limit
+from tests.integration.http.rate_limit_headers import (
+    ERP,
+    LIMIT,
+    TOTAL,
+    assert_refused,
+    read_rate_limit,
+)
 from tests.integration.write_routes import BOLT
 from tests.snapshot import stored_items
 from tests.stack import ACCOUNT, ADDRESS, REGION, Stack
@@ -70,11 +76,23 @@ def test_exhausted_window_is_read_once(mini: Erp, aws_faults: AwsFaults) -> None
 
 
 def test_most_requests_need_no_lease(mini: Erp, aws_faults: AwsFaults) -> None:
-    with aws_faults.recorded() as seen:
-        use_up(mini)
+    leases = []
+    for _ in range(LIMIT):
+        with aws_faults.recorded() as seen:
+            assert mini.get("/products").status == 200
+        leases.append(
+            [
+                call.request["Key"]["PK"]["S"]
+                for call in seen.calls
+                if call.operation == "UpdateItem"
+            ]
+        )
 
-    leases = seen.operations.count("UpdateItem")
-    assert leases == 2 + (LIMIT - 4) // (1 + spare_budget(LIMIT))
+    own = [made for made in leases if f"rate#{ERP}" in made]
+    assert len(own) == 2 + (LIMIT - 4) // (1 + spare_budget(LIMIT))
+    of_tenant = [made for made in leases if "rate#tenant" in made]
+    assert 1 <= len(of_tenant) <= 2 + LIMIT // spare_budget(TOTAL) * 2
+    assert all(made in own for made in of_tenant), "the tenant's lease costs no round trip"
 
 
 def test_item_expires_soon_after_its_window(mini: Erp, stack: Stack) -> None:
@@ -115,8 +133,65 @@ def test_each_credential_has_its_own_limit(stack: Stack, mini: Erp) -> None:
     named_alike = stack.erp("mini", client="7")
     assert read_rate_limit(named_alike.get("/products"))[1] == LIMIT - 1
     assert {name for name, _ in counted()} == {
-        f"rate#{one}" for one in (ERP, "client#shop", "user#7", "client#7")
+        f"rate#{one}" for one in (ERP, "client#shop", "user#7", "client#7", "tenant")
     }
+
+
+def use_up_total(stack: Stack) -> list[Erp]:
+    """Use up the limit of the tenant with five clients; return them."""
+    clients = [stack.erp("mini", client=f"client-{number}") for number in range(TOTAL // LIMIT)]
+    for client in clients:
+        use_up(client)
+    return clients
+
+
+def test_all_credentials_of_a_tenant_share_a_limit(
+    stack: Stack, mini: Erp, minute_clock: Clock
+) -> None:
+    use_up_total(stack)
+    user = Erp(stack.gateway, stack.user_token("mini", sub="7"))
+
+    for caller in (mini, user):
+        refused = caller.get("/products")
+        assert_refused(refused, seconds=60, limit=TOTAL)
+        assert "600 requests per minute of all clients and users together" in refused.text
+    minute_clock.advance(60)
+    assert read_rate_limit(mini.get("/products")) == (LIMIT, LIMIT - 1, 60)
+
+
+def test_headers_show_the_limit_with_fewer_remaining_requests(stack: Stack, mini: Erp) -> None:
+    clients = [stack.erp("mini", client=f"client-{number}") for number in range(5)]
+    for client in clients[:4]:
+        use_up(client)
+    for _ in range(LIMIT - 1):
+        assert read_rate_limit(clients[4].get("/products"))[0] == LIMIT
+
+    assert read_rate_limit(mini.get("/products")) == (TOTAL, 0, 60)
+
+
+def test_request_refused_by_the_total_does_not_use_the_limit_of_its_client(
+    stack: Stack, mini: Erp
+) -> None:
+    assert mini.get("/products").status == 200
+    for number in range(5):
+        client = stack.erp("mini", client=f"client-{number}")
+        while client.get("/products").status == 200:
+            pass
+    for _ in range(10):
+        assert_refused(mini.get("/products"), seconds=60, limit=TOTAL)
+    provisioning.set_plan("mini", "professional")
+    directory.clear()
+
+    assert read_rate_limit(mini.get("/products")) == (300, 298, 60)
+
+
+def test_request_refused_by_its_client_does_not_use_the_total(stack: Stack, mini: Erp) -> None:
+    use_up(mini)
+    for _ in range(TOTAL):
+        assert_refused(mini.get("/products"), seconds=60)
+
+    other = stack.erp("mini", client="shop")
+    use_up(other)
 
 
 def test_each_tenant_has_its_own_limit(stack: Stack, mini: Erp) -> None:

@@ -86,4 +86,4 @@ def test_only_the_first_request_of_a_minute_takes_a_lease(erp: Erp, aws_faults: 
         assert erp.delete("/products").status == 405
 
     assert warm.calls == []
-    assert first.operations == ["UpdateItem"]
+    assert first.operations == ["UpdateItem"] * 2, "of the client and of the tenant, concurrently"
