@@ -217,6 +217,7 @@ _NEEDED: Sequence[tuple[str, _Calls, Sequence[str]]] = (
     (OAUTH, _token_routes, (
         "kms:Sign", "kms:GenerateMac", "kms:GetPublicKey", "dynamodb:BatchGetItem",
         "dynamodb:UpdateItem", "dynamodb:GetItem", "CLIENT#*", "TENANT#*", "FAILURES#*", "HOST#*",
+        "ISSUED#*",
         "KEYS",
     )),
     (WEBHOOKS, _subscriptions_of_a_client, ("dynamodb:GetItem", "CLIENT#*", "name")),

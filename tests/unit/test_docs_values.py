@@ -12,7 +12,7 @@ from operations import deletion, signing_keys
 from shared.http import rate_limit_leases
 from shared.identity.audit.models import AuditAction
 from shared.identity.auth import attempt_limits as attempts
-from shared.identity.auth import key_ring, tokens
+from shared.identity.auth import issuance_limits, key_ring, tokens
 from shared.identity.auth.scopes import PERMISSIONS
 from shared.identity.tenancy import directory, revocations
 from shared.identity.tenancy import rules as tenancy
@@ -24,6 +24,7 @@ from shared.identity.tenancy.tenant import (
     Settings,
     State,
     Substitution,
+    Tenant,
 )
 from shared.identity.users import passwords, recovery_codes, sessions, totp
 from shared.identity.users.models import MAX_ROLES
@@ -97,6 +98,9 @@ def _result_seconds() -> int:
 _SETTINGS = Settings()
 _clients = per_plan("integration_clients")
 _users = per_plan("users")
+_tenants = {
+    name: Tenant("acme", "active", name, frozenset(), "https://acme.test") for name in PLANS
+}
 _totals = [TOTAL_REQUESTS * plan.limits["requests_per_minute"] for plan in PLANS.values()]
 _trips = wave_rules._PICKINGS_PER_TRIP
 
@@ -141,6 +145,16 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"within the next {revocations._COMMIT_ALLOWANCE} s",
         f"has {plain(revocations.SOFT_LIMIT)} entries at the same time",
         f"At {plain(revocations.HARD_LIMIT)} entries, all present tokens",
+        *(
+            f"| {name.capitalize()} | {plain(issuance_limits.per_minute(one))} |"
+            f" {plain(issuance_limits.per_long_window(one))} |"
+            for name, one in _tenants.items()
+        ),
+        (
+            f"110 % of it, at least {issuance_limits.LEAST_PER_MINUTE}, and"
+            f" {_WORDS[issuance_limits.LONG_WINDOW_MINUTES]} times as much in"
+            f" {attempts.LONG_WINDOW // _MINUTE} minutes"
+        ),
         f"| client id and IP address | {attempts.PER_CLIENT} | 1 minute |",
         f"| user name and IP address | {attempts.PER_USER} | 1 minute |",
         (

@@ -163,7 +163,7 @@ class AttemptCounters:
                 [counter for counter, count in over if count.failed >= counter.limit], now
             )
             time.sleep(random.uniform(pause / 2, pause))  # noqa: S311  jitter, no secret
-        raise _rate_limited("Too many concurrent attempts; try again in 1 s.", 1)
+        raise rate_limited("Too many concurrent attempts; try again in 1 s.", 1)
 
     def fail(self) -> None:
         """End an attempt in flight and count it as a failure."""
@@ -186,10 +186,11 @@ def _digest(*parts: str) -> str:
 def _refuse_if_any(over: list[AttemptCounter], now: float) -> None:
     if over:
         wait = max(1, max(counter.ends_at for counter in over) - int(now))
-        raise _rate_limited(f"Too many failed attempts; try again in {wait} s.", wait)
+        raise rate_limited(f"Too many failed attempts; try again in {wait} s.", wait)
 
 
-def _rate_limited(message: str, wait: int) -> ServiceError:
+def rate_limited(message: str, wait: int) -> ServiceError:
+    """Return the error rate_limited (429), with Retry-After after `wait` seconds."""
     return ServiceError(message, "rate_limited", headers={"Retry-After": str(wait)})
 
 

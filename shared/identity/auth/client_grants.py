@@ -17,6 +17,7 @@ from shared.identity.auth.clients import (
     client_key,
     slug_of_client_id,
 )
+from shared.identity.auth.issuance_limits import IssuanceCounter
 from shared.identity.auth.key_ring import KEYS, key_ring
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy import revocations
@@ -28,6 +29,7 @@ from shared.identity.tenancy.directory import (
     tenant_key,
 )
 from shared.identity.tenancy.tenant import Tenant, ensure_active, is_slug
+from shared.kernel.db.parallel import run_both
 
 type OAuthCode = Literal[
     "invalid_request",
@@ -120,9 +122,7 @@ def read_tenant_and_application(
         items = _read_control_items(slug, [], now, user_attempts)
         return _tenant_from_items(items, slug, origin), None
     by_client = AttemptCounters.for_client(client_auth.client_id, origin.address, now)
-    items = _read_control_items(
-        slug, [_lookup_key(client_auth.client_id)], now, user_attempts, by_client
-    )
+    items = _read_control_items(slug, [_lookup_key(client_auth)], now, user_attempts, by_client)
     tenant = _tenant_from_items(items, slug, origin)
     application = _client_from_items(items, client_auth)
     if application and tenant and application.tenant == tenant.slug:
@@ -156,9 +156,14 @@ def _read_control_items(
     return items
 
 
-def _lookup_key(client_id: str) -> str:
+def _valid_client_id(client_auth: ClientAuthentication) -> str:
+    """Return the presented client id, or that of no client if it is not valid."""
+    return client_auth.client_id if _CLIENT_ID.fullmatch(client_auth.client_id) else _NO_SUCH_ID
+
+
+def _lookup_key(client_auth: ClientAuthentication) -> str:
     """Return the key to look up for a presented client id, valid or not."""
-    return client_key(client_id if _CLIENT_ID.fullmatch(client_id) else _NO_SUCH_ID)
+    return client_key(_valid_client_id(client_auth))
 
 
 def _tenant_from_items(
@@ -174,7 +179,7 @@ def _client_from_items(
     items: ControlItems, client_auth: ClientAuthentication
 ) -> OAuthClient | None:
     """Return the client with the presented id; None also if it is revoked."""
-    return _active_client(items.get(_lookup_key(client_auth.client_id)))
+    return _active_client(items.get(_lookup_key(client_auth)))
 
 
 def _active_client(item: Mapping[str, Any] | None) -> OAuthClient | None:
@@ -196,7 +201,9 @@ def _recheck_client(client: OAuthClient, tenant: Tenant, now: float) -> OAuthCli
 
 
 def authenticate_client(
-    client_auth: ClientAuthentication, origin: RequestOrigin
+    client_auth: ClientAuthentication,
+    origin: RequestOrigin,
+    issuance: IssuanceCounter | None = None,
 ) -> tuple[OAuthClient, Tenant]:
     """Authenticate a client by its secret; return the client and its current tenant.
 
@@ -206,15 +213,17 @@ def authenticate_client(
     Args:
         client_auth: Client id and secret.
         origin: Host and IP address of the request.
+        issuance: The counter of the client's tokens, if the request is for a token.
 
     Raises:
         OAuthError: invalid_client.
-        ServiceError: rate_limited, after too many failures.
+        ServiceError: rate_limited, after too many failures or, with `issuance`, too many tokens.
     """
     now = time.time()
     attempts = AttemptCounters.for_client(client_auth.client_id, origin.address, now)
     slug = slug_of_client_id(client_auth.client_id)
-    items = _read_control_items(slug, [_lookup_key(client_auth.client_id)], now, attempts)
+    keys = [_lookup_key(client_auth), *([issuance.key] if issuance else [])]
+    items = _read_control_items(slug, keys, now, attempts)
     client = _client_from_items(items, client_auth)
     presented_hash = client_secrets.secret_hash(client_auth.client_id, client_auth.secret)
     tenant = _tenant_from_items(items, slug, origin)
@@ -222,6 +231,8 @@ def authenticate_client(
     if matches and client and tenant:
         current = _recheck_client(client, tenant, now)
         if current is client or (current and _secret_matches(presented_hash, current)):
+            if issuance:
+                issuance.ensure_allowed(tenant, items.get(issuance.key))
             return current, tenant
     attempts.record_failure()
     raise OAuthError("invalid_client", "The client is unknown or its secret is wrong.", 401)
@@ -261,16 +272,19 @@ def client_credentials_grant(
         ServiceError: The tenant is suspended, cancelled or moved; or rate_limited.
     """
     now = time.time()
-    client, tenant = authenticate_client(client_auth, origin)
+    issuance = IssuanceCounter.for_client(_valid_client_id(client_auth), now)
+    client, tenant = authenticate_client(client_auth, origin, issuance)
     ensure_active(tenant)
     scopes = frozenset(scope.split(" ")) - {""} or client.scopes
     if not scopes <= client.scopes & SCOPES.keys():
         allowed = ", ".join(sorted(client.scopes))
         raise OAuthError("invalid_scope", f"The scopes of this client are: {allowed}.")
     issued_at = max(now, client.tokens_from)
-    return IssuedTokens(
-        tokens.issue_to_client(tenant, client.client_id, scopes, now=issued_at), scopes
+    token, _ = run_both(
+        lambda: tokens.issue_to_client(tenant, client.client_id, scopes, now=issued_at),
+        lambda: issuance.count(tenant),
     )
+    return IssuedTokens(token, scopes)
 
 
 def revoke_client_token(

@@ -21,6 +21,7 @@ from shared.identity.auth.client_grants import (
     read_tenant_and_application,
 )
 from shared.identity.auth.clients import OAuthClient
+from shared.identity.auth.issuance_limits import IssuanceCounter
 from shared.identity.auth.tokens import UserClaims
 from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import directory
@@ -204,9 +205,16 @@ def _access_token(
     """Issue an access token with the present permissions of the user.
 
     Its `iat` is from before anything was read, so that a concurrent revocation covers it, too.
+
+    Raises:
+        ServiceError: rate_limited, too many tokens were issued to the user.
     """
     user, login, application = account.record.entity, account.login, request.application
-    rights = read_role_permissions(request.store, user.roles)
+    issuance = IssuanceCounter.for_user(request.tenant, user.id, request.now)
+    rights, _ = run_both(
+        lambda: read_role_permissions(request.store, user.roles),
+        lambda: issuance.count(request.tenant),
+    )
     earliest_iat = max(
         login.tokens_from, rights.tokens_from, application.tokens_from if application else 0
     )
