@@ -6,12 +6,18 @@ from typing import Any, NoReturn
 
 import simplejson
 
+_LARGEST = Decimal("1E+308")
+"""The size of the largest binary float. Larger numbers, which no field accepts, become this one:
+the arithmetic of `decimal` raises Overflow for them, and an int of one takes minutes."""
+
 
 def _decimal(text: str) -> Decimal:
     try:
-        return Decimal(text)
+        number = Decimal(text)
     except InvalidOperation:
         return Decimal("Infinity")
+    is_larger = number and number.adjusted() > _LARGEST.adjusted()
+    return _LARGEST.copy_sign(number) if is_larger else number
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -10,6 +10,8 @@ from typing import Any, TypeAliasType, Union, get_args, get_origin
 import pytest
 from pydantic import BaseModel
 
+from shared.kernel.json_text import loads
+from shared.kernel.validation import check, problems_of
 from tests.gateway import Form, Response
 from tests.integration.route_example import Values
 from tests.integration.routes import operations
@@ -147,6 +149,23 @@ def test_every_field_of_a_wrong_type_is_reported_at_once(route: str, stack: Stac
     else:
         answer, wanted = _send(route, stack, values, _body(wrong)), set(wrong)
     assert _unreported(wanted, _reported(answer)) == set()
+
+
+@pytest.mark.parametrize(
+    "number", ["1e309", "1e3000000", "-1e3000000", "1e300000000", "1e" + "9" * 30]
+)
+@pytest.mark.parametrize("shape", ["{}", "[{}]", "[[{}, {}]]"])
+@pytest.mark.parametrize(
+    "route", [name for name, operation in _ROUTES.items() if not operation.is_form]
+)
+def test_number_of_any_size_is_a_problem_of_its_field(route: str, shape: str, number: str) -> None:
+    body = _ROUTES[route].body
+    assert body is not None
+    value = loads(shape.replace("{}", number))
+    sent = {path: value for path, _ in _fields(body)}
+    checked = check(body, _body(sent))
+    reported = [problem.field for problem in problems_of(checked)]
+    assert _unreported(set(sent), reported) == set()
 
 
 def _with_references() -> Iterator[tuple[str, str]]:

@@ -255,6 +255,22 @@ def test_if_match_refuses_a_change_of_another_version(erp: Erp, create_warehouse
     assert erp.patch("/warehouses/1", {"city": "X"}, headers={"If-Match": now}).status == 200
 
 
+@pytest.mark.parametrize(
+    ("number", "problem"),
+    [
+        ("1e3000000", "must be at most 999999999"),
+        ("1e300000000", "must be at most 999999999"),
+        ("-1e3000000", "must be more than 0"),
+    ],
+)
+def test_number_that_arithmetic_cannot_hold_is_refused(
+    number: str, problem: str, erp: Erp, create_warehouse: Make
+) -> None:
+    create_warehouse("CEN")
+    answer = erp.put(LAYOUT, raw=f'{{"width_m": {number}, "depth_m": 1}}')
+    assert problems(answer) == {"width_m": problem}
+
+
 def test_drawing_is_an_image_without_scripts(erp: Erp, create_warehouse: Make) -> None:
     create_warehouse("CEN", name="<script>alert(1)</script>")
     erp.put(LAYOUT, MAP)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from datetime import date, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 from shared.integration.imports.files.columns import CellType, Column, FileLayout
 from shared.integration.imports.languages import Language
@@ -62,7 +62,7 @@ def _comparable_text(cell: Cell, cell_type: CellType) -> str:
     if cell_type in {"decimal", "integer"}:
         try:
             return plain(Decimal(text.replace(",", ".")))
-        except InvalidOperation:
+        except ArithmeticError:  # no number, or one that is too large for `decimal`
             return text
     match = _DAY_MONTH_YEAR.fullmatch(text) if cell_type == "date" else None
     return f"{match[3]}-{match[2]:0>2}-{match[1]:0>2}" if match else text
