@@ -195,6 +195,32 @@ def test_functions_may_read_the_names_of_clients_but_not_their_secrets(
     assert not may(select="ALL_ATTRIBUTES"), "without a projection DynamoDB returns everything"
 
 
+@pytest.mark.parametrize("key", ["login#1", "session#1-abc"])
+def test_warehouse_functions_reach_no_logins_and_sessions(key: str, roles: Roles) -> None:
+    table = ARNS.table("stowage-tenant-acme")
+    tables = [table, f"{table}/index/gsi1"]
+
+    def may(role: str) -> set[str]:
+        return {
+            action
+            for action in (
+                "BatchGetItem",
+                "ConditionCheckItem",
+                "DeleteItem",
+                "GetItem",
+                "PutItem",
+                "Query",
+                "UpdateItem",
+            )
+            for resource in tables
+            if allows(roles.data_roles[role], Access(f"dynamodb:{action}", resource, (key,)))
+        }
+
+    assert may("TenantDataRole") == set()
+    assert may("WebhookDataRole") == set()
+    assert may("SignInDataRole") >= {"GetItem", "UpdateItem"}
+
+
 def _subscriptions_of_a_client(stack: Stack) -> None:
     client = stack.erp(client=create_client("acme", "ERP").client_id)
     answer = client.post("/webhooks", EXAMPLES["POST /webhooks"].body)
