@@ -1,4 +1,4 @@
-"""What the pages name exists: files, anchors, make targets, commands, routes, codes and rights."""
+"""What the pages name exists: files, tests, anchors, make targets, commands, routes, codes and rights."""
 
 import json
 import re
@@ -61,6 +61,15 @@ def missing_files(page: str, text: str) -> Iterator[str]:
     for path in re.findall(rf"`((?:{_FOLDERS})/[^`\s*<…]*)`", text):
         if not (ROOT / path.partition("::")[0]).exists():
             yield path
+
+
+def missing_tests(_: str, text: str) -> Iterator[str]:
+    """Yield tests, named as `FILE::TEST`, that do not exist."""
+    for file, test in re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text):
+        path = ROOT / file
+        code = path.read_text(encoding="utf-8") if path.exists() else ""
+        if not re.search(rf"^(async )?def {test}\(", code, re.MULTILINE):
+            yield f"{file}::{test}"
 
 
 def unknown_make_targets(_: str, text: str) -> Iterator[str]:
@@ -141,8 +150,8 @@ def unknown_names(_: str, text: str) -> Iterator[str]:
 @pytest.mark.parametrize(
     "check",
     [
-        broken_links, missing_files, unknown_make_targets, unknown_commands, unknown_routes,
-        wrong_codes, unknown_rights, unknown_names,
+        broken_links, missing_files, missing_tests, unknown_make_targets, unknown_commands,
+        unknown_routes, wrong_codes, unknown_rights, unknown_names,
     ],
 )  # fmt: skip
 def test_pages_name_only_what_exists(check: Check) -> None:
@@ -156,6 +165,7 @@ def test_pages_name_only_what_exists(check: Check) -> None:
     [
         (broken_links, "[x](docs/none.md) [y](docs/access.md#none)"),
         (missing_files, "`shared/none.py`"),
+        (missing_tests, "`tests/unit/test_floors.py::test_none` `tests/none.py::test_it`"),
         (unknown_make_targets, "`make none`"),
         (unknown_commands, "`stowage tenant none`\n`stowage tenant list --none`"),
         (unknown_routes, "`GET /none`"),

@@ -199,3 +199,20 @@ def test_a_planted_violation_is_found(tmp_path: Path, module: str, line: str) ->
 def test_no_module_has_a_catch_all_name() -> None:
     found = [name for name in _modules(ROOT) if name.rpartition(".")[2] in _CATCH_ALL_NAMES]
     assert found == []
+
+
+def test_only_webhook_deliveries_open_connections() -> None:
+    """Nothing else connects to an address that a request or a file contains."""
+    network = {"socket", "ssl", "http.client", "urllib.request", "urllib3", "requests", "httpx"}
+    found = {
+        name
+        for name, path in _modules(ROOT).items()
+        if name.startswith(("shared.", "functions."))
+        for imported in _imports(path, set())
+        if imported in network or imported.startswith("urllib3.")
+    }
+    assert found == {
+        "shared.integration.webhooks.http_client",
+        "shared.integration.webhooks.target_urls",  # resolves host names
+        "shared.kernel.observability",  # the X-Ray daemon, whose address Lambda gives
+    }

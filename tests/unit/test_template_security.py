@@ -1,0 +1,107 @@
+"""The template: what is open to everyone, what policies may grant, and how data is protected."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from tests.template import Template
+
+TEMPLATE = Template({})
+OPEN_PATHS = {
+    "/", "/v1", "/{proxy+}",  # unknown paths, whose function verifies a token itself
+    "/v1/oauth/{proxy+}", "/v1/.well-known/{proxy+}",
+    "/v1/openapi.json", "/v1/docs", "/v1/docs/{proxy+}",
+}  # fmt: skip
+_ANY_RESOURCE = {
+    "xray:PutTelemetryRecords", "xray:PutTraceSegments", "dynamodb:ListStreams",
+}  # fmt: skip
+"""Actions that AWS grants for all resources only."""
+
+
+def test_only_the_open_paths_need_no_token() -> None:
+    assert {event.resource for event in TEMPLATE.events() if not event.authorized} == OPEN_PATHS
+
+
+def _statements() -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the statements of all policies that grant something, with the name of the owner."""
+    for kind in ("AWS::IAM::Role", "AWS::IAM::ManagedPolicy", "AWS::Serverless::Function"):
+        for name, owner in TEMPLATE.resources(kind).items():
+            documents = [owner.get("PolicyDocument", {})]
+            documents += [one.get("PolicyDocument", one) for one in owner.get("Policies", ())]
+            for document in documents:
+                for statement in document.get("Statement", ()):
+                    yield name, statement
+
+
+def _texts(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def test_policies_name_their_actions_and_resources() -> None:
+    statements = list(_statements())
+    assert statements
+    for owner, statement in statements:
+        actions = _texts(statement["Action"])
+        assert not [action for action in actions if "*" in action], owner
+        if "*" in _texts(statement["Resource"]):
+            assert set(actions) <= _ANY_RESOURCE, owner
+
+
+def test_functions_have_no_policies_of_aws_or_sam() -> None:
+    """Those of SAM reach the resources of the whole account."""
+    named = TEMPLATE.resources("AWS::IAM::ManagedPolicy")
+    for name, function in TEMPLATE.resources("AWS::Serverless::Function").items():
+        for policy in function.get("Policies", ()):
+            assert policy.get("Ref") in named or policy.keys() == {"Statement"}, name
+    for name, role in TEMPLATE.resources("AWS::IAM::Role").items():
+        assert all(one["Ref"] in named for one in role.get("ManagedPolicyArns", ())), name
+
+
+def test_buckets_are_private_and_encrypted_and_require_tls() -> None:
+    buckets = TEMPLATE.resources("AWS::S3::Bucket")
+    policies = {
+        policy["Bucket"]["Ref"]: policy["PolicyDocument"]["Statement"]
+        for policy in TEMPLATE.resources("AWS::S3::BucketPolicy").values()
+    }
+    assert policies.keys() == buckets.keys()
+    for name, bucket in buckets.items():
+        assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
+        assert len(bucket["PublicAccessBlockConfiguration"]) == 4
+        assert bucket["BucketEncryption"]
+        (statement,) = policies[name]
+        assert (statement["Effect"], statement["Principal"]) == ("Deny", "*")
+        assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+        assert len(statement["Resource"]) == 2, "the bucket and its objects"
+
+
+@pytest.mark.parametrize(
+    ("kind", "setting"),
+    [
+        ("AWS::DynamoDB::Table", "SSESpecification"),
+        ("AWS::DynamoDB::Table", "PointInTimeRecoverySpecification"),
+        ("AWS::DynamoDB::Table", "DeletionProtectionEnabled"),
+        ("AWS::SQS::Queue", "SqsManagedSseEnabled"),
+    ],
+)
+def test_stores_are_encrypted_and_protected(kind: str, setting: str) -> None:
+    stores = TEMPLATE.resources(kind)
+    assert stores
+    for name, store in stores.items():
+        value = store[setting]
+        values = list(value.values()) if isinstance(value, dict) else [value]
+        assert values in ([True], ["DeletionProtection"]), name
+
+
+def test_webhooks_to_localhost_and_unprotected_tables_need_a_parameter() -> None:
+    assert TEMPLATE.text({"Ref": "WebhookLocalhost"}) == "false"
+    assert TEMPLATE.text({"Ref": "DeletionProtection"}) == "true"
+
+
+def test_principals_of_aws_services_are_limited_to_the_account() -> None:
+    """Otherwise a bucket of another account could send messages to the queue."""
+    for name, policy in TEMPLATE.resources("AWS::SQS::QueuePolicy").items():
+        for statement in policy["PolicyDocument"]["Statement"]:
+            assert statement["Principal"] == {"Service": "s3.amazonaws.com"}, name
+            account = statement["Condition"]["StringEquals"]["aws:SourceAccount"]
+            assert account == {"Ref": "AWS::AccountId"}, name
