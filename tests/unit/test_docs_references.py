@@ -1,4 +1,4 @@
-"""What the pages name exists: files, tests, anchors, make targets, commands, routes, codes and rights."""
+"""What the pages name exists: files, tests, make targets, commands, routes, codes and rights."""
 
 import json
 import re
