@@ -70,6 +70,10 @@ class Arns:
         """Return the ARN of an SQS queue from its URL."""
         return f"arn:aws:sqs:{self.region}:{self.account}:{url.rpartition('/')[2]}"
 
+    def schedule(self, group: str, name: str) -> str:
+        """Return the ARN of a schedule."""
+        return f"arn:aws:scheduler:{self.region}:{self.account}:schedule/{group}/{name}"
+
     def key(self, number: str) -> str:
         """Return the ARN of a KMS key."""
         return f"arn:aws:kms:{self.region}:{self.account}:key/{number}"
@@ -117,6 +121,8 @@ class Watch:
         """Forward one call and record it."""
         service = operation.service_model.service_name
         body = {"url": request.url} if service == "s3" else _body(request)
+        if service == "scheduler":
+            body["Name"] = urlsplit(request.url).path.rpartition("/")[2]
         answer = forward()
         if operation.name == "AssumeRole" and answer[0] is not None:
             key_id = answer[0][1]["Credentials"]["AccessKeyId"]
@@ -177,6 +183,10 @@ def required_accesses(
             yield Access("s3:GetObject", arns.s3_object(body["url"]))
         case "sqs", "SendMessage" | "SendMessageBatch":
             yield Access("sqs:SendMessage", arns.queue(body["QueueUrl"]))
+        case "scheduler", "CreateSchedule":
+            yield Access("scheduler:CreateSchedule", arns.schedule(body["GroupName"], body["Name"]))
+            role = body["Target"]["RoleArn"]
+            yield Access("iam:PassRole", role, passed_to="scheduler.amazonaws.com")
         case "kms", _:
             yield Access(
                 f"kms:{operation}",

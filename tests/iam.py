@@ -2,8 +2,8 @@
 
 Supported are Allow statements with wildcards in actions and resources, and conditions on
 `dynamodb:LeadingKeys`, `dynamodb:Attributes`, `dynamodb:Select`, entries of the KMS encryption
-context and tags of the resource. Anything else in a policy raises AssertionError and must be added
-here.
+context, tags of the resource and the service to which a role is passed. Anything else in a policy
+raises AssertionError and must be added here.
 """
 
 import re
@@ -17,6 +17,7 @@ _ATTRIBUTES = "dynamodb:Attributes"
 _SELECT = "dynamodb:Select"
 _ENCRYPTION_CONTEXT = "kms:EncryptionContext:"
 _TAG = "aws:ResourceTag/"
+_PASSED_TO = "iam:PassedToService"
 _KNOWN = {"Sid", "Effect", "Action", "Resource", "Condition"}
 
 
@@ -37,6 +38,8 @@ class Access:
     """Whether a read returns all attributes or those that it names; None of a write."""
     tags: Mapping[str, str] = field(default_factory=dict)
     """Tags of the resource."""
+    passed_to: str | None = None
+    """Service to which the call passes a role."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,8 @@ class Condition:
         # A missing key never equals a value, as in IAM.
         if self.key.startswith(_TAG):
             return access.tags.get(self.key.removeprefix(_TAG)) in self.values
+        if self.key == _PASSED_TO:
+            return access.passed_to in self.values
         assert self.key.startswith(_ENCRYPTION_CONTEXT), f"cannot evaluate {self.key}"
         found = access.encryption_context.get(self.key.removeprefix(_ENCRYPTION_CONTEXT))
         return found in self.values

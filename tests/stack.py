@@ -13,6 +13,7 @@ from botocore.retries import quota
 from botocore.retries.quota import RetryQuota
 from moto import mock_aws
 from moto.s3.models import s3_backends
+from moto.scheduler.models import scheduler_backends
 from moto.sqs.models import sqs_backends
 
 from operations import provisioning, tenant_changes
@@ -259,7 +260,7 @@ def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
         # A restored table may hold a window whose spare tokens are leased: use a window of its own.
         moment = now_ms() + next(_windows) * WINDOW_MS
         monkeypatch.setattr(limiter, "_clock", partial(int, moment))
-        _open_buckets_and_queues()
+        _open_buckets_queues_and_schedules()
         for slug in _TENANTS:
             access.dynamodb_for(slug)
         yield Stack(deployment.template)
@@ -315,6 +316,11 @@ def _create() -> Template:
         names[bucket] = f"{NAME}-{bucket.lower()}"
     for queue in _queues():
         names[queue] = f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/{NAME}-{queue}"
+    for group in _schedule_groups():
+        names[group] = f"{NAME}-{group}"
+        names[f"{group}.Arn"] = (
+            f"arn:aws:scheduler:{REGION}:{ACCOUNT}:schedule-group/{NAME}-{group}"
+        )
     for role in declared.resources("AWS::IAM::Role"):
         names[f"{role}.Arn"] = f"arn:aws:iam::{ACCOUNT}:role/{NAME}-{role}"
     return Template(names)
@@ -330,9 +336,16 @@ def _queues() -> tuple[str, ...]:
     return tuple(Template({}).resources("AWS::SQS::Queue"))
 
 
-def _open_buckets_and_queues() -> None:
-    """Create the buckets and queues directly in moto, without calls of AWS."""
+@cache
+def _schedule_groups() -> tuple[str, ...]:
+    return tuple(Template({}).resources("AWS::Scheduler::ScheduleGroup"))
+
+
+def _open_buckets_queues_and_schedules() -> None:
+    """Create buckets, queues and schedule groups directly in moto, without calls of AWS."""
     for bucket in _buckets():
         s3_backends[ACCOUNT]["aws"].create_bucket(f"{NAME}-{bucket.lower()}", REGION)
     for queue in _queues():
         sqs_backends[ACCOUNT][REGION].create_queue(f"{NAME}-{queue}", tags={})
+    for group in _schedule_groups():
+        scheduler_backends[ACCOUNT][REGION].create_schedule_group(f"{NAME}-{group}", tags=[])

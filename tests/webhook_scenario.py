@@ -6,13 +6,16 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from moto.scheduler.models import Schedule, scheduler_backends
 from moto.sqs.models import sqs_backends
 
 from shared.integration.webhooks import delivery
 from shared.integration.webhooks.http_client import AttemptResult
+from shared.kernel.clock import now_ms
 from shared.kernel.config import config
 from tests import gateway
 from tests.gateway import Erp, LambdaContext
@@ -37,6 +40,25 @@ class SentRequest:
         """The parsed body."""
         parsed: dict[str, Any] = json.loads(self.body)
         return parsed
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingMessage:
+    """A message in a queue, or the message that a schedule will send.
+
+    Attributes:
+        body: The parsed body.
+        queue: URL of the queue.
+        group: The message group.
+        delay: Seconds until the message is visible.
+        scheduled: Whether a schedule will send it.
+    """
+
+    body: dict[str, Any]
+    queue: str
+    group: str
+    delay: int
+    scheduled: bool = False
 
 
 type EndpointStub = Callable[[SentRequest], AttemptResult]
@@ -119,22 +141,34 @@ class WebhookScenario:
     # Queues
 
     def messages(self) -> list[dict[str, Any]]:
-        """Return the bodies of all queued messages, including delayed ones."""
-        return [json.loads(message.body) for queue in self._queues() for message in queue._messages]
+        """Return the bodies of all waiting messages, including delayed ones."""
+        return [message.body for message in self.waiting()]
 
-    def message_delays(self) -> list[int]:
-        """Return the delays of the queued messages in seconds."""
-        return [
-            max(0, int(message.delayed_until - message.sent_timestamp) // 1000)
-            for queue in self._queues()
-            for message in queue._messages
+    def waiting(self) -> list[WaitingMessage]:
+        """Return all messages in the queues and those of schedules, including delayed ones."""
+        queued = [
+            WaitingMessage(
+                json.loads(message.body),
+                url,
+                message.group_id,
+                max(0, int(message.delayed_until - message.sent_timestamp) // 1000),
+            )
+            for url in (config().webhook_queue, config().webhook_slow_queue)
+            for message in _messages_in(url)
         ]
+        return queued + [_scheduled(schedule) for schedule in self.schedules().values()]
+
+    def schedules(self) -> dict[str, Schedule]:
+        """Return name → schedule of the schedules that have not sent their message."""
+        groups = scheduler_backends[ACCOUNT][REGION].schedule_groups
+        return groups[config().webhook_schedules].schedules
 
     def take_messages(self) -> list[dict[str, Any]]:
-        """Remove all messages from the queues, including delayed ones; return their bodies."""
+        """Remove all waiting messages, including delayed ones; return their bodies."""
         bodies = self.messages()
-        for queue in self._queues():
-            queue._messages.clear()
+        for url in (config().webhook_queue, config().webhook_slow_queue):
+            _messages_in(url).clear()
+        self.schedules().clear()
         return bodies
 
     def run_worker(self, *bodies: Mapping[str, Any], receives: int = 1) -> list[str]:
@@ -160,10 +194,26 @@ class WebhookScenario:
             for body in bodies:
                 assert self.run_worker({**body, "due": 0}) == []
 
-    def _queues(self) -> list[Any]:
-        queues = sqs_backends[ACCOUNT][REGION].queues
-        names = (config().webhook_queue, config().webhook_slow_queue)
-        return [queues[name.rpartition("/")[2]] for name in names]
+
+def _messages_in(url: str) -> list[Any]:
+    """Return the messages in a queue, as a list that changes it."""
+    messages: list[Any] = sqs_backends[ACCOUNT][REGION].queues[url.rpartition("/")[2]]._messages
+    return messages
+
+
+def _scheduled(schedule: Schedule) -> WaitingMessage:
+    """Return the message that a schedule will send."""
+    call = json.loads(schedule.target["Input"])
+    time = schedule.schedule_expression.removeprefix("at(").removesuffix(")")
+    due = datetime.fromisoformat(time).replace(tzinfo=UTC)
+    delay = int(due.timestamp() + call["DelaySeconds"] - now_ms() / 1000)
+    return WaitingMessage(
+        json.loads(call["MessageBody"]),
+        call["QueueUrl"],
+        call["MessageGroupId"],
+        delay,
+        scheduled=True,
+    )
 
 
 def stream_batch(events: list[dict[str, Any]]) -> dict[str, Any]:

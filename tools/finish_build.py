@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from py_compile import PycInvalidationMode
 
-KEPT_SERVICES = frozenset({"dynamodb", "kms", "s3", "sqs", "sts"})
+KEPT_SERVICES = frozenset({"dynamodb", "kms", "s3", "scheduler", "sqs", "sts"})
 """AWS services that the functions call; the descriptions of all others are removed."""
 
 LIMIT_MB = 40

@@ -38,6 +38,10 @@ class Config:
     """URL of the queue of deliveries to slow endpoints."""
     webhook_delays: tuple[int, ...]
     """Seconds before each attempt of a delivery; its length is the number of attempts."""
+    webhook_schedules: str
+    """Name of the schedule group of EventBridge Scheduler for attempts that wait for long."""
+    webhook_schedule_role: str
+    """ARN of the role with which EventBridge Scheduler sends the messages of these attempts."""
     webhook_localhost: bool
     """Whether webhooks may go to `http://localhost:PORT`; only on a developer's machine."""
     sealing_key: str
@@ -69,6 +73,8 @@ def config() -> Config:
         webhook_delays=tuple(
             int(seconds) for seconds in env.get("WEBHOOK_RETRY_DELAYS", "0").split(",")
         ),
+        webhook_schedules=env.get("WEBHOOK_SCHEDULES", ""),
+        webhook_schedule_role=env.get("WEBHOOK_SCHEDULE_ROLE_ARN", ""),
         webhook_localhost=env.get("WEBHOOK_LOCALHOST", "") == "true",
         sealing_key=env.get("SEALING_KEY_ID", ""),
     )

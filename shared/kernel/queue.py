@@ -1,14 +1,15 @@
-"""Sends messages to SQS queues."""
+"""Sends messages to SQS queues, now or at a later time."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from shared.kernel.aws import client
 from shared.kernel.json_text import dumps
 
 MAX_DELAY_SECONDS = 900
-"""Seconds by which SQS can delay a message. A longer delay needs several messages in turn."""
+"""Seconds by which SQS can delay a message. A schedule sends messages that are due later."""
 MAX_BATCH_MESSAGES = 10
 """Messages that one call can send."""
 
@@ -53,3 +54,45 @@ class Queue:
         ]
         response = client("sqs").send_message_batch(QueueUrl=self.url, Entries=entries)
         return [messages[int(failed["Id"])] for failed in response.get("Failed", ())]
+
+
+@dataclass(frozen=True, slots=True)
+class Schedules:
+    """A schedule group of EventBridge Scheduler, whose schedules send one message each.
+
+    Attributes:
+        group: Name of the group.
+        role: ARN of the role that sends the messages.
+    """
+
+    group: str
+    role: str
+
+    def send_at(self, seconds: int, queue: Queue, message: Message, *, name: str) -> None:
+        """Send a message at a time, up to 60 s later; nothing happens if the name is scheduled.
+
+        Args:
+            seconds: The time, in seconds since the epoch. It must be in the future.
+            queue: The queue.
+            message: The message; its delay counts from `seconds`.
+            name: Name of the schedule, unique in the group: at most 64 letters, digits, `-_.`.
+        """
+        scheduler = client("scheduler")
+        partition = self.role.split(":")[1]
+        try:
+            scheduler.create_schedule(
+                GroupName=self.group,
+                Name=name,
+                ScheduleExpression=f"at({datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S})",
+                FlexibleTimeWindow={"Mode": "OFF"},
+                ActionAfterCompletion="DELETE",
+                Target={
+                    # The universal target, because the target "SQS queue" is documented to accept
+                    # message groups for FIFO queues only.
+                    "Arn": f"arn:{partition}:scheduler:::aws-sdk:sqs:sendMessage",
+                    "RoleArn": self.role,
+                    "Input": dumps({"QueueUrl": queue.url, **message.arguments()}),
+                },
+            )
+        except scheduler.exceptions.ConflictException:
+            return  # an earlier call has created it

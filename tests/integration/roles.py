@@ -122,12 +122,13 @@ class Roles:
 
 
 def concerns(access: Access, name: str) -> bool:
-    """Return whether an access uses this action, leading key, attribute, context value or tag."""
+    """Return whether an access uses this action, leading key, attribute or value of a condition."""
     named = {
         access.action,
         *access.encryption_context.values(),
         *access.attributes,
         *access.tags.values(),
+        access.passed_to,
     }
     return name in named or any(like(name, key) for key in access.leading_keys)
 

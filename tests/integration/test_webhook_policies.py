@@ -152,6 +152,7 @@ _NEEDED = {
     WORKER: (
         "sts:AssumeRole", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PutItem",
         "dynamodb:UpdateItem", "kms:Decrypt", "signing", "sqs:SendMessage", "TENANT#*",
+        "scheduler:CreateSchedule", "iam:PassRole", "scheduler.amazonaws.com",
         "webhooks", "webhook#*", "count#webhook", "delivery#*",
     ),
 }  # fmt: skip

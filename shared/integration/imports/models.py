@@ -173,6 +173,8 @@ class StoredImport(Stored):
     """End of the lease of the worker or request that processes the import: epoch milliseconds."""
     stalled: int = 0
     """How often a worker has taken up the import since its last progress."""
+    invocations: int = 0
+    """How often a worker has taken up the import since its upload, or since its commit began."""
 
 
 class Import(Stored):

@@ -283,6 +283,7 @@ def begin_commit(
             "requested_by": requester_of(caller) or stored.requested_by,
             "busy_until": now_ms() + LEASE_MS,
             "stalled": 0,
+            "invocations": 0,
         }
         return stored.model_copy(update=update)
 

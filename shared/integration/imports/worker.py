@@ -22,6 +22,10 @@ from shared.kernel.errors import ImportRefused, NotFound
 MAX_ATTEMPTS = 5
 """How often an import is taken up without progress before it is set to `failed`. The queue delivers
 a message as often."""
+MAX_INVOCATIONS = 1_000
+"""How often an import is taken up before it is set to `failed`, with or without progress. Lambda
+does not stop the chain of messages with which an import continues (`RecursiveLoop` in the
+template). At up to a minute each, these are more than 16 hours; a repeated commit continues."""
 _INVOCATION_SECONDS = 120
 """Timeout of the worker function."""
 _LEASE_SECONDS = LEASE_MS // 1000 + 1
@@ -46,7 +50,11 @@ def process_import(context: ImportContext, import_id: int, *, last_delivery: boo
         has_lease = stored.busy_until <= now_ms()
         if stored.status not in IN_PROGRESS or not has_lease:
             return None
-        update = {"busy_until": now_ms() + LEASE_MS, "stalled": stored.stalled + 1}
+        update = {
+            "busy_until": now_ms() + LEASE_MS,
+            "stalled": stored.stalled + 1,
+            "invocations": stored.invocations + 1,
+        }
         return stored.model_copy(update=update)
 
     try:
@@ -58,8 +66,11 @@ def process_import(context: ImportContext, import_id: int, *, last_delivery: boo
         context.enqueue(import_id, delay=delay)
         return
     if record.entity.status in IN_PROGRESS:
-        if record.entity.stalled >= MAX_ATTEMPTS:
-            record = _give_up(context, record)
+        if reason := _reason_to_give_up(record.entity):
+            action = (
+                "Commit the import again." if record.entity.readable else "Upload the file again."
+            )
+            record = fail(context, record.id, f"{reason} {action}")
         elif last_delivery:
             # If this invocation dies too, another message must exist.
             context.enqueue(import_id, delay=_INVOCATION_SECONDS)
@@ -95,7 +106,9 @@ def _is_committed_automatically(context: ImportContext, stored: StoredImport) ->
     )
 
 
-def _give_up(context: ImportContext, record: Record[StoredImport]) -> Record[StoredImport]:
-    attempts = f"Processing failed {MAX_ATTEMPTS} times at the same point."
-    action = "Commit the import again." if record.entity.readable else "Upload the file again."
-    return fail(context, record.id, f"{attempts} {action}")
+def _reason_to_give_up(stored: StoredImport) -> str | None:
+    if stored.stalled >= MAX_ATTEMPTS:
+        return f"Processing failed {MAX_ATTEMPTS} times at the same point."
+    if stored.invocations > MAX_INVOCATIONS:
+        return f"Processing was continued {MAX_INVOCATIONS} times and did not end."
+    return None

@@ -41,7 +41,7 @@ The first four are the new status of the delivery.
 - `dropped`: no attempt is left to make.
 - `conflict`: another worker received the same message and logged the delivery first. The message
   must be received again, because the other worker may crash before it sends the next task.
-- `not_due`: the task was due later and went back to its queue.
+- `not_due`: the task was received too early and was sent again.
 - `moved`: the task went to the slow queue.
 """
 

@@ -1,12 +1,13 @@
 """Messages of the delivery queues: one message asks for one delivery attempt."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from shared.kernel.clock import now_ms
 from shared.kernel.config import config
-from shared.kernel.queue import MAX_DELAY_SECONDS, Message, Queue
+from shared.kernel.queue import MAX_DELAY_SECONDS, Message, Queue, Schedules
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +49,29 @@ class DeliveryTask:
         """Seconds until the task is due, rounded up; 0 when it is due."""
         return max(0, -(-(self.due - now_ms()) // 1000))
 
-    def message(self) -> Message:
-        """Return the queue message; a task due after MAX_DELAY_SECONDS is delivered too early."""
+    def message(self, delay: int = 0) -> Message:
+        """Return the queue message, visible after `delay` seconds."""
         # Fair queuing: one message group per subscription.
-        group = f"{self.tenant}.{self.webhook}"
-        return Message(asdict(self), group, min(self.seconds_left, MAX_DELAY_SECONDS))
+        return Message(asdict(self), f"{self.tenant}.{self.webhook}", delay)
 
     def send(self) -> None:
-        """Send the task to its queue."""
-        self.queue.send(self.message())
+        """Send the task to its queue, visible when it is due.
+
+        A task that is due in more than MAX_DELAY_SECONDS is sent by a schedule (D-220).
+        """
+        delay = self.seconds_left
+        if delay <= MAX_DELAY_SECONDS:
+            self.queue.send(self.message(delay))
+            return
+        settings = config()
+        schedules = Schedules(settings.webhook_schedules, settings.webhook_schedule_role)
+        due = -(-self.due // 1000)
+        schedules.send_at(due, self.queue, self.message(), name=self._schedule_name())
+
+    def _schedule_name(self) -> str:
+        """Return a name that every repetition of the task has, and no other task."""
+        attempt = (self.tenant, self.webhook, self.event, self.round, self.attempt)
+        return hashlib.sha256(repr(attempt).encode()).hexdigest()
 
 
 def parse_task(body: Mapping[str, Any]) -> DeliveryTask:

@@ -22,6 +22,7 @@ from shared.identity.tenancy import directory
 from shared.integration.webhooks import delivery
 from shared.integration.webhooks.http_client import AttemptResult
 from shared.integration.webhooks.repository import SubscriptionRegister
+from shared.kernel.config import config
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.events.kinds import AnyEventKind
@@ -267,13 +268,13 @@ class EventPipeline:
     def _collect_messages(self) -> None:
         """Move new messages from the mocked queues to `queue`."""
         now = self.clock.time()
-        delays = self.scenario.message_delays()
-        slow = [at > 0 for at, queue in enumerate(self.scenario._queues()) for _ in queue._messages]
-        for body, delay, is_slow in zip(self.scenario.take_messages(), delays, slow, strict=True):
-            assert body["slow"] == is_slow
+        for message in self.scenario.waiting():
+            body = message.body
+            assert body["slow"] == (message.queue == config().webhook_slow_queue)
             self._message_texts.append(json.dumps(body))
             self._sent.add((body["tenant"], body["webhook"], body["event"], body["round"]))
-            self.queue.append(QueuedMessage(body, now + delay))
+            self.queue.append(QueuedMessage(body, now + message.delay))
+        self.scenario.take_messages()
 
     def _assert_relayed_entries_were_sent(self) -> None:
         """Assert that an entry is marked as relayed only after all its messages were sent."""

@@ -71,7 +71,7 @@ def test_each_subscription_has_its_own_message_group(webhooks: WebhookScenario) 
     webhooks.subscribe("wave.planned")
     raise_wave_event(webhooks)
     webhooks.run_relay()
-    groups = {message.group_id for queue in webhooks._queues() for message in queue._messages}
+    groups = {message.group for message in webhooks.waiting()}
     assert groups == {"acme.1", "acme.2"}
 
 
