@@ -69,7 +69,7 @@ class Schedules:
     role: str
 
     def send_at(self, seconds: int, queue: Queue, message: Message, *, name: str) -> None:
-        """Send a message at a time, up to 60 s later; nothing happens if the name is scheduled.
+        """Send a message at a time, within 60 s; nothing happens if the name is scheduled.
 
         Args:
             seconds: The time, in seconds since the epoch. It must be in the future.
