@@ -158,6 +158,7 @@ IMPLIED: Mapping[str, Access] = _read("""
     POST    /users/{id}/password              settings:manage   users.manage
     POST    /users/{id}/totp                  settings:manage   users.manage
     POST    /users/{id}/totp/confirm          settings:manage   users.manage
+    POST    /users/{id}/totp/recovery-codes   settings:manage   users.manage
     DELETE  /users/{id}/totp                  settings:manage   users.manage
     GET     /roles                            settings:manage   users.manage
     POST    /roles                            settings:manage   users.manage
