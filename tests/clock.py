@@ -37,6 +37,24 @@ class Clock:
         return self._began + self.monotonic()
 
 
+class FrozenEnvironment:
+    """The clocks of an execution environment while Lambda freezes it between two invocations.
+
+    `time.monotonic` stands still from the beginning on; `time.time` goes on.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._ahead = 0.0
+        stopped, wall_clock = time.monotonic(), time.time
+        monkeypatch.setattr(time, "monotonic", lambda: stopped)
+        monkeypatch.setattr(time, "time", lambda: wall_clock() + self._ahead)
+        monkeypatch.setattr(time, "sleep", self.freeze_for)
+
+    def freeze_for(self, seconds: float) -> None:
+        """Move the wall clock; a negative number sets it back."""
+        self._ahead += seconds
+
+
 class ManualClock:
     """A clock that a test sets; it replaces a function that returns the time in seconds."""
 

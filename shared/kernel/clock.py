@@ -20,9 +20,29 @@ _FRACTION_OF = {2: timedelta(hours=1), 4: timedelta(minutes=1), 6: timedelta(sec
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+def now() -> float:
+    """Return the seconds since the epoch by the wall clock."""
+    return time.time()
+
+
 def now_ms() -> int:
-    """Return the milliseconds since the epoch."""
-    return int(time.time() * 1000)
+    """Return the milliseconds since the epoch by the wall clock."""
+    return int(now() * 1000)
+
+
+def is_fresh(read_at: float, max_age: float, moment: float) -> bool:
+    """Return whether a cached value may still be used.
+
+    Every cache with an expiry measures by the wall clock: the monotonic clock may stand still while
+    Lambda freezes an execution environment between two invocations (docs/aws.md). The wall clock
+    can be set back, so a value from the future is not fresh.
+
+    Args:
+        read_at: When the value was read, in seconds of `now`.
+        max_age: Maximum age in seconds.
+        moment: The present time, in seconds of `now`.
+    """
+    return 0 <= moment - read_at < max_age
 
 
 def instant(milliseconds: int) -> Instant:
@@ -68,7 +88,10 @@ def parse_date_time(text: str) -> datetime:
 
 
 class Deadline:
-    """The time that an invocation has left; waits and retries end before it."""
+    """The time that an invocation has left; waits and retries end before it.
+
+    It may use the monotonic clock, because an environment is not frozen during an invocation.
+    """
 
     __slots__ = ("_ends",)
 

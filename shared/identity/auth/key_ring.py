@@ -4,14 +4,13 @@ Attributes: `version`, and `keys`, a list of {kms_key, signs_from, retired_at}. 
 the first rotation on. Before that, the keys of the deployment are in use and the first one signs.
 """
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from shared.identity.auth.signing import kid_of
 from shared.identity.tenancy.directory import read_item
-from shared.kernel.clock import now_ms
+from shared.kernel.clock import is_fresh, now
 from shared.kernel.config import config
 
 KEYS = "KEYS"
@@ -77,18 +76,18 @@ def _signs_from(key: SigningKey) -> int:
 class KeyRing:
     """The signing keys, cached in an execution environment."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Callable[[], float] = now) -> None:
         self._clock = clock
         self._cached: SigningKeys | None = None
         self._read_at = 0.0
 
     def signing_key(self) -> SigningKey:
         """Return the current signing key."""
-        return self._keys(_CACHE_SECONDS).signing_key(now_ms() / 1000)
+        return self._keys(_CACHE_SECONDS).signing_key(now())
 
     def published(self) -> list[SigningKey]:
         """Return the keys of the published key set, at most seconds old."""
-        moment = now_ms() / 1000 + PUBLISH_LEAD
+        moment = now() + PUBLISH_LEAD
         return [key for key in self._keys(UNKNOWN_KEY_REREAD).in_use if key.signs_from <= moment]
 
     def find(self, kid: str) -> SigningKey | None:
@@ -105,7 +104,7 @@ class KeyRing:
 
     def _keys(self, max_age: float) -> SigningKeys:
         keys = self._cached
-        if keys is None or self._clock() - self._read_at >= max_age:
+        if keys is None or not is_fresh(self._read_at, max_age, self._clock()):
             item = read_item(KEYS)
             self.load({KEYS: item} if item else {})
             keys = self._cached or keys_from_item(item)

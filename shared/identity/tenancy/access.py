@@ -1,7 +1,6 @@
 """AWS clients with credentials that are restricted to one tenant's data."""
 
 import json
-import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -9,7 +8,7 @@ from threading import Lock
 from typing import Any
 
 from shared.kernel.aws import client, client_as
-from shared.kernel.clock import Deadline
+from shared.kernel.clock import Deadline, is_fresh, now
 from shared.kernel.config import config
 from shared.kernel.db.store import Store
 
@@ -32,7 +31,9 @@ _CONTROL_ACTIONS = [f"dynamodb:{name}" for name in ("GetItem", "PutItem", "Updat
 class _Session:
     """Credentials of one tenant and the clients created with them."""
 
-    renew_at: float
+    obtained_at: float
+    max_age: float
+    """Seconds after which they are renewed."""
     credentials: dict[str, Any]
     clients: dict[str, Any] = field(default_factory=dict)
 
@@ -40,7 +41,7 @@ class _Session:
 class TenantAccess:
     """Cache of AWS clients per tenant and service, whose credentials are renewed before expiry."""
 
-    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, clock: Callable[[], float] = now) -> None:
         self._clock = clock
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
         self._lock = Lock()
@@ -51,11 +52,11 @@ class TenantAccess:
         if not role:
             return client(service)
         with self._lock:  # concurrent threads assume the role once
-            session = self._sessions.get(slug)
-            if session is None or self._clock() >= session.renew_at:
+            session, moment = self._sessions.get(slug), self._clock()
+            if session is None or not is_fresh(session.obtained_at, session.max_age, moment):
                 credentials = _narrowed_credentials(role, slug)
-                renew_at = credentials["Expiration"].timestamp() - _RENEW_BEFORE
-                session = self._sessions[slug] = _Session(renew_at, credentials)
+                max_age = credentials["Expiration"].timestamp() - _RENEW_BEFORE - moment
+                session = self._sessions[slug] = _Session(moment, max_age, credentials)
             self._sessions.move_to_end(slug)
             if len(self._sessions) > _CAPACITY:
                 self._sessions.popitem(last=False)

@@ -1,6 +1,5 @@
 """Tenants and their addresses, read from the control table and cached for seconds."""
 
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
@@ -9,6 +8,7 @@ from threading import Lock
 from typing import Any
 
 from shared.identity.tenancy.tenant import Settings, Tenant
+from shared.kernel.clock import is_fresh, now
 from shared.kernel.config import config
 from shared.kernel.errors import ServiceUnavailable
 
@@ -52,7 +52,7 @@ HIDDEN_STATES = frozenset({"creating", "deleting", "deleted"})
 class TenantDirectory:
     """Cached lookup of tenants and addresses. Missing items are cached, too."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Callable[[], float] = now) -> None:
         self._clock = clock
         self._cache: OrderedDict[str, tuple[float, Mapping[str, Any] | None]] = OrderedDict()
         self._lock = Lock()
@@ -99,13 +99,13 @@ class TenantDirectory:
         self._cache.clear()
 
     def _item(self, key: str, max_age: float) -> Mapping[str, Any] | None:
-        now = self._clock()
+        moment = self._clock()
         kept = self._cache.get(key)
-        if kept is not None and now - kept[0] < max_age:
+        if kept is not None and is_fresh(kept[0], max_age, moment):
             return kept[1]
         item = read_item(key)
         with self._lock:
-            self._cache[key] = (now, item)
+            self._cache[key] = (moment, item)
             self._cache.move_to_end(key)
             if len(self._cache) > _CAPACITY:
                 self._cache.popitem(last=False)
