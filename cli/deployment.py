@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -68,14 +69,15 @@ def connect(target: Target) -> Deployment:
         os.environ["AWS_REGION"] = os.environ["AWS_DEFAULT_REGION"] = target.region
     if target.endpoint_url:
         os.environ["AWS_ENDPOINT_URL"] = target.endpoint_url
-    outputs = _outputs(target.stack)
+    stack = _describe(target.stack)
+    outputs = {each["OutputKey"]: each["OutputValue"] for each in stack.get("Outputs", ())}
     missing = sorted({*_ENVIRONMENT, "ApiUrl", "ApiId"} - outputs.keys())
     if missing:
         raise DeploymentNotFound(
             f"The stack {target.stack} has no output {', '.join(missing)}. Check --stack, or "
             "deploy this version first."
         )
-    os.environ["STACK_NAME"] = target.stack
+    os.environ |= {"STACK_NAME": target.stack, "STACK_ID": stack["StackId"]}
     os.environ |= {variable: outputs[name] for name, variable in _ENVIRONMENT.items()}
     return Deployment(local_address or outputs["ApiUrl"], outputs["ApiId"])
 
@@ -100,7 +102,7 @@ def _use_local() -> str:
     return address
 
 
-def _outputs(stack: str) -> Mapping[str, str]:
+def _describe(stack: str) -> Mapping[str, Any]:
     try:
         (found,) = aws.client("cloudformation").describe_stacks(StackName=stack)["Stacks"]
     except ClientError as error:
@@ -110,4 +112,5 @@ def _outputs(stack: str) -> Mapping[str, str]:
         raise DeploymentNotFound(
             f"The stack {stack} cannot be read, because AWS cannot be reached: {error}"
         ) from error
-    return {each["OutputKey"]: each["OutputValue"] for each in found.get("Outputs", ())}
+    description: Mapping[str, Any] = found
+    return description

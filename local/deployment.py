@@ -108,10 +108,7 @@ def _artifact_bucket_tags() -> Sequence[Any]:
 
 def outputs() -> dict[str, str]:
     """Return the outputs of the deployed stack by name."""
-    stack = _stack()
-    if stack is None or "Outputs" not in stack:
-        raise LocalRunFailed(f"The stack {STACK_NAME} is not deployed; see {DEPLOY_LOG}.")
-    return {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
+    return _outputs(_deployed_stack())
 
 
 def base_url(server: Server) -> str:
@@ -124,9 +121,11 @@ def operator_environment() -> dict[str, str]:
 
     They contain no role: an operator uses the default credentials.
     """
-    named = outputs()
+    stack = _deployed_stack()
+    named = _outputs(stack)
     return {
         "STACK_NAME": STACK_NAME,
+        "STACK_ID": stack["StackId"],
         "CONTROL_TABLE": named["ControlTable"],
         "OUTBOX_TABLE": named["OutboxTable"],
         "IMPORT_BUCKET": named["ImportBucket"],
@@ -134,6 +133,17 @@ def operator_environment() -> dict[str, str]:
         "SIGNING_KEY_IDS": named["SigningKeyId"],
         "SECRET_HASH_KEY_ID": named["SecretHashKeyId"],
     }
+
+
+def _deployed_stack() -> dict[str, Any]:
+    stack = _stack()
+    if stack is None or "Outputs" not in stack:
+        raise LocalRunFailed(f"The stack {STACK_NAME} is not deployed; see {DEPLOY_LOG}.")
+    return stack
+
+
+def _outputs(stack: dict[str, Any]) -> dict[str, str]:
+    return {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
 
 
 def _stack() -> dict[str, Any] | None:

@@ -17,7 +17,7 @@ from typing import Any
 
 from operations.domains import list_domains, release_domain
 from operations.progress import ReportProgress, no_progress
-from operations.tenant_tables import describe_table, remove_table
+from operations.tenant_tables import describe_table, find_own_table, remove_table
 from shared.identity.tenancy.directory import (
     CACHE_SECONDS,
     host_key,
@@ -89,9 +89,14 @@ def delete_tenant(slug: str, *, progress: ReportProgress = no_progress) -> None:
 
     Raises:
         NotFound: There has never been a tenant of this name.
-        Conflict: The tenant is neither cancelled nor moved.
+        Conflict: The tenant is neither cancelled nor moved, or another deployment created its
+            table.
         ServiceUnavailable: DynamoDB did not delete the table in time; run it again.
     """
+    item = read_item(tenant_key(slug))
+    _ensure_deletable(slug, item)
+    if item and item["state"]["S"] in _DELETABLE_STATES:
+        find_own_table(slug, is_completed=True)
     since = _mark_as_deleting(slug)
     if since is not None:
         _wait_for_running_invocations(slug, since, progress)

@@ -11,7 +11,7 @@ from typing import Any
 from operations.operator_identity import run_as_operator
 from operations.progress import ReportProgress, no_progress
 from operations.tenant_changes import ControlTableUpdate, change_tenant, show_tenant
-from operations.tenant_tables import ensure_table
+from operations.tenant_tables import ensure_table, find_own_table
 from shared.identity.audit.models import AuditAction
 from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import (
@@ -59,10 +59,14 @@ def create_tenant(settings: NewTenant, *, progress: ReportProgress = no_progress
     Raises:
         ValidationFailed: Settings are invalid; lists every problem.
         Conflict: The name belongs to a tenant with other settings or belonged to a deleted one,
-            or the host belongs to another tenant.
+            the host belongs to another tenant, or another deployment created the table.
         ServiceUnavailable: The table did not become ready in time; run it again.
     """
     settings.check()
+    known = read_item(tenant_key(settings.slug))
+    is_completed = known is not None and known["state"]["S"] != "creating"
+    # A foreign table is refused before the name and the host are reserved.
+    exists = find_own_table(settings.slug, is_completed=is_completed)
     progress(f"registering {settings.slug}")
     _register_tenant(settings)
     item = read_item(tenant_key(settings.slug))
@@ -76,7 +80,7 @@ def create_tenant(settings: NewTenant, *, progress: ReportProgress = no_progress
             f"The tenant {settings.slug} already exists with other settings. Compare them (stowage "
             f"tenant show {settings.slug}), and change its plan, modules or address instead."
         )
-    ensure_table(settings.slug, progress)
+    ensure_table(settings.slug, progress, exists=exists)
     _activate(settings.slug)
     progress("ready")
     return show_tenant(settings.slug)

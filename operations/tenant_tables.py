@@ -2,29 +2,87 @@
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from operations.progress import ReportProgress
 from shared.kernel.aws import client
 from shared.kernel.config import config
 from shared.kernel.db.table import EXPIRY, table_definition
-from shared.kernel.errors import ServiceUnavailable
+from shared.kernel.errors import Conflict, ServiceUnavailable
 
 _TIMEOUT_SECONDS = 300.0
 """Seconds to wait for DynamoDB; a table is usually ready within 30."""
 
 _POLL_SECONDS = 1.0
 
+_TAG_SECONDS = 10.0
+"""Seconds to wait for the tags of an existing table; DynamoDB shows new ones after a few."""
 
-def ensure_table(slug: str, progress: ReportProgress) -> None:
-    """Create a tenant's table, or complete its creation. Safe to repeat and to run concurrently.
+_OWNER_TAG = "stack_id"
+"""Tag with the id of the stack that created a table. The name of the stack does not tell: a later
+stack can have the same name, and `STACK-tenant-` can begin the names of two stacks."""
+
+
+def find_own_table(slug: str, *, is_completed: bool) -> bool:
+    """Return whether the tenant's table exists.
+
+    Args:
+        slug: The tenant.
+        is_completed: Whether the creation of the tenant was completed. Its table may then lack the
+            tag: version 1.0.0 created it, or it was restored from a backup, which has no tags.
 
     Raises:
+        Conflict: Another deployment created the table.
+    """
+    name = config().tenant_table(slug)
+    table = describe_table(name)
+    if table is None:
+        return False
+    arn, expected = table["TableArn"], config().stack_id
+    owner: str | None = None
+
+    def is_known() -> bool:
+        nonlocal owner
+        owner = _owner(arn)
+        return owner is not None or is_completed
+
+    with suppress(ServiceUnavailable):
+        _wait_until(is_known, _TAG_SECONDS)
+    if owner == expected or (owner is None and is_completed):
+        return True
+    raise Conflict(
+        f"The table {name} belongs to another deployment: its tag {_OWNER_TAG} is "
+        f"{owner or 'missing'}, and this deployment is {expected}. If its data belongs to this "
+        "one, because the stack was deleted and created again, tag the table and run the command "
+        f"again: aws dynamodb tag-resource --resource-arn {arn} --tags "
+        f"Key={_OWNER_TAG},Value={expected}"
+    )
+
+
+def _owner(arn: str) -> str | None:
+    """Return the id of the stack that created a table; None without the tag."""
+    pages = client("dynamodb").get_paginator("list_tags_of_resource").paginate(ResourceArn=arn)
+    tags = {tag["Key"]: tag["Value"] for page in pages for tag in page["Tags"]}
+    return tags.get(_OWNER_TAG)
+
+
+def ensure_table(slug: str, progress: ReportProgress, *, exists: bool) -> None:
+    """Create a tenant's table, or complete its creation. Safe to repeat and to run concurrently.
+
+    Args:
+        slug: The tenant.
+        progress: Receives a description of each step.
+        exists: Whether `find_own_table` has found it.
+
+    Raises:
+        Conflict: Another deployment created the table.
         ServiceUnavailable: DynamoDB was not ready in time.
     """
     name = config().tenant_table(slug)
     progress(f"creating the table {name}")
-    _create(name, slug)
+    if not exists and not _create(name, slug):  # an earlier or a concurrent call has created it
+        find_own_table(slug, is_completed=False)
     progress("waiting until the table is ready")
     _wait_until(lambda: _is_active(name))
     progress("enabling backups and expiry")
@@ -75,9 +133,15 @@ def describe_table(name: str) -> Mapping[str, Any] | None:
     return table
 
 
-def _create(name: str, slug: str) -> None:
+def _create(name: str, slug: str) -> bool:
+    """Start the creation of a table; return False if there is one of that name."""
     dynamodb = client("dynamodb")
-    tags = {"service": "stowage", "stack": config().stack, "tenant": slug}
+    tags = {
+        "service": "stowage",
+        "stack": config().stack,
+        _OWNER_TAG: config().stack_id,
+        "tenant": slug,
+    }
     try:
         dynamodb.create_table(
             TableName=name,
@@ -86,7 +150,8 @@ def _create(name: str, slug: str) -> None:
             Tags=[{"Key": key, "Value": value} for key, value in tags.items()],
         )
     except dynamodb.exceptions.ResourceInUseException:
-        return  # An earlier or a concurrent run has created it.
+        return False
+    return True
 
 
 def _is_active(name: str) -> bool:
@@ -132,8 +197,8 @@ def _is_expiry_enabled(dynamodb: Any, name: str) -> bool:
     return state["TimeToLiveStatus"] in ("ENABLED", "ENABLING")
 
 
-def _wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + _TIMEOUT_SECONDS
+def _wait_until(condition: Callable[[], bool], seconds: float | None = None) -> None:
+    deadline = time.monotonic() + (_TIMEOUT_SECONDS if seconds is None else seconds)
     while not condition():
         if time.monotonic() >= deadline:
             raise ServiceUnavailable(retry_after=30)

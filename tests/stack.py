@@ -41,6 +41,7 @@ NAME = "stowage"
 _TENANTS = ("acme", "beta")
 REGION = "eu-west-1"
 ACCOUNT = "123456789012"
+STACK_ID = f"arn:aws:cloudformation:{REGION}:{ACCOUNT}:stack/{NAME}/0a1b"
 HOST = "api.stowage.test"
 ADDRESS = f"https://{HOST}/api/v1"
 CREDENTIALS = {
@@ -293,7 +294,8 @@ def _deployment() -> _Deployment:
 
 def _enter(monkeypatch: pytest.MonkeyPatch, template: Template) -> None:
     """Start as a new execution environment of the stack's functions."""
-    for name, value in (CREDENTIALS | template.environment()).items():
+    # Operations use the environment of the functions and the id of the stack.
+    for name, value in (CREDENTIALS | template.environment() | {"STACK_ID": STACK_ID}).items():
         monkeypatch.setenv(name, value)
     _clear_stack_caches()
 

@@ -14,6 +14,8 @@ class Config:
 
     stack: str
     """Name of the stack; prefix of every resource."""
+    stack_id: str
+    """ARN of the stack; only operators have it. A later stack of the same name has another one."""
     control_table: str
     outbox_table: str
     tenant_data_role: str
@@ -58,6 +60,7 @@ def config() -> Config:
     env = os.environ
     return Config(
         stack=env["STACK_NAME"],
+        stack_id=env.get("STACK_ID", ""),
         control_table=env["CONTROL_TABLE"],
         outbox_table=env.get("OUTBOX_TABLE", ""),
         tenant_data_role=env.get("TENANT_DATA_ROLE_ARN", ""),

@@ -47,6 +47,7 @@ ENVIRONMENT = {
     "AWS_ACCESS_KEY_ID": "testing",
     "AWS_SECRET_ACCESS_KEY": "testing",
     "STACK_NAME": "stowage",
+    "STACK_ID": f"arn:aws:cloudformation:{REGION}:{ACCOUNT}:stack/stowage/0a1b",
     "CONTROL_TABLE": "stowage-control",
     "OUTBOX_TABLE": "stowage-outbox",
     "TENANT_DATA_ROLE_ARN": f"arn:aws:iam::{ACCOUNT}:role/stowage-data",

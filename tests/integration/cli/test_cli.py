@@ -11,6 +11,9 @@ from cli.main import main
 from operations.api_clients import list_clients
 from operations.tenant_changes import show_tenant
 from shared.identity.tenancy.directory import directory
+from shared.kernel.aws import client
+from shared.kernel.config import config
+from shared.kernel.db.table import table_definition
 from tests.integration.cli.command_line import Run, as_json, deploy_stack, run
 from tests.integration.control_plane import ADDRESS, AwsCallHooks, Killed, kill_at
 
@@ -41,7 +44,7 @@ def test_create_tenant_and_show_it(stowage: Run) -> None:
 def test_interrupted_creation_is_completed_by_the_same_command(
     stowage: Run, aws_hooks: AwsCallHooks
 ) -> None:
-    with aws_hooks.with_hook(kill_at(7)), pytest.raises(Killed):
+    with aws_hooks.with_hook(kill_at(11)), pytest.raises(Killed):
         CliRunner(mix_stderr=False).invoke(main, ["tenant", "create", "acme"])
     assert as_json(stowage("--json", "tenant", "show", "acme"))["state"] == "creating"
     (listed,) = as_json(stowage("--json", "tenant", "list"))
@@ -52,6 +55,29 @@ def test_interrupted_creation_is_completed_by_the_same_command(
     for _ in range(2):
         assert stowage("tenant", "create", "acme").exit_code == 0
     assert show_tenant("acme").state == "active"
+
+
+def test_table_of_a_tenant_is_tagged_with_the_id_of_the_stack(stowage: Run) -> None:
+    config.cache_clear()
+    assert stowage("tenant", "create", "acme").exit_code == 0
+    dynamodb = client("dynamodb")
+    arn = dynamodb.describe_table(TableName="stowage-tenant-acme")["Table"]["TableArn"]
+    tags = dynamodb.list_tags_of_resource(ResourceArn=arn)["Tags"]
+    (stack,) = client("cloudformation").describe_stacks(StackName="stowage")["Stacks"]
+    assert {"Key": "stack_id", "Value": stack["StackId"]} in tags
+
+
+def test_tenant_whose_table_belongs_to_another_deployment_is_refused(stowage: Run) -> None:
+    config.cache_clear()
+    client("dynamodb").create_table(
+        TableName="stowage-tenant-acme",
+        **table_definition(),
+        Tags=[{"Key": "stack_id", "Value": "another"}],
+    )
+    refused = stowage("tenant", "create", "acme")
+    assert refused.exit_code == 1
+    assert "belongs to another deployment: its tag stack_id is another" in refused.stderr
+    assert stowage("tenant", "show", "acme").exit_code == 1
 
 
 def test_tenant_gets_its_own_host_if_the_deployment_has_a_domain(aws_hooks: AwsCallHooks) -> None:

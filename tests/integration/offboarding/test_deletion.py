@@ -11,6 +11,7 @@ from operations.domains import add_domain
 from shared.identity.tenancy.directory import CACHE_SECONDS, directory
 from shared.identity.tenancy.rules import NewTenant
 from shared.kernel import aws
+from shared.kernel.clock import now
 from shared.kernel.config import config
 from shared.kernel.errors import Conflict, NotFound, ServiceError
 from tests.clock import Clock
@@ -18,7 +19,7 @@ from tests.faults import AwsFaults, Fault, Killed, kill_after, kill_before
 from tests.integration.offboarding.company import CERTIFICATE, HOST, Company
 from tests.stack import ADDRESS, Stack
 
-CALLS = 23
+CALLS = 26
 """Number of AWS calls of a deletion of the company."""
 
 
@@ -209,7 +210,7 @@ def test_deleted_tenant_cannot_be_changed(
     if finished:
         delete_tenant("acme")
     else:
-        with aws_faults.faulty(kill_after(1)), pytest.raises(Killed):
+        with aws_faults.faulty(kill_after(4)), pytest.raises(Killed):
             delete_tenant("acme")
     before = company.tombstone()
     with pytest.raises(NotFound, match="delet"):
@@ -242,7 +243,7 @@ def test_tokens_are_refused_from_the_first_step_on(company: Company, aws_faults:
     erp = company.stack.erp()
     company.cancel()
     assert erp.get("/products").code == "tenant_cancelled"
-    with aws_faults.faulty(kill_after(0)), pytest.raises(Killed):
+    with aws_faults.faulty(kill_after(3)), pytest.raises(Killed):
         delete_tenant("acme")
     directory.clear()
     assert erp.get("/products").status == 401
@@ -259,10 +260,10 @@ def test_request_with_a_cached_tenant_is_answered_503_after_the_deletion(
     """The request has passed the checks with the cached state of the tenant."""
     erp = company.stack.erp()
     assert erp.get("/products").status == 200
-    cached = directory._cache["TENANT#acme"]
+    _, cached = directory._cache["TENANT#acme"]
     company.cancel()
     delete_tenant("acme")
-    directory._cache["TENANT#acme"] = cached
+    directory._cache["TENANT#acme"] = now(), cached
     body = {"item_code": "P-2", "name": "Late"} if method == "POST" else None
     answer = erp.send(method, "/products", body, key="late" if body else None)
     assert (answer.status, answer.code) == (503, "service_unavailable")

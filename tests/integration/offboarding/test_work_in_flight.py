@@ -9,6 +9,7 @@ import pytest
 from operations.api_clients import create_client
 from operations.deletion import delete_tenant
 from shared.identity.tenancy.directory import directory
+from shared.kernel.clock import now
 from tests import gateway
 from tests.clock import Clock
 from tests.gateway import LambdaContext
@@ -31,10 +32,10 @@ def webhooks(company: Company, monkeypatch: pytest.MonkeyPatch) -> Iterator[Webh
 
 def _delete_keeping_the_cache(company: Company) -> None:
     """Delete acme, while this execution environment has the active tenant in its cache."""
-    cached = directory._cache["TENANT#acme"]
+    _, cached = directory._cache["TENANT#acme"]
     company.cancel()
     delete_tenant("acme")
-    directory._cache["TENANT#acme"] = cached
+    directory._cache["TENANT#acme"] = now(), cached
 
 
 def test_import_message_is_retried_then_dropped(company: Company) -> None:

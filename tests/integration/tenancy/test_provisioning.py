@@ -22,6 +22,7 @@ from shared.identity.tenancy.directory import directory, read_item, tenant_key
 from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import Settings, Tenant
 from shared.kernel.aws import client
+from shared.kernel.config import config
 from shared.kernel.db.table import EXPIRY, INDEX_COUNT
 from shared.kernel.errors import Conflict, Gone, NotFound, ServiceError, ValidationFailed
 from tests.integration.control_plane import ADDRESS, AwsCallHooks, Killed, kill_at
@@ -56,6 +57,7 @@ def assert_complete() -> None:
     assert {tag["Key"]: tag["Value"] for tag in tags} == {
         "service": "stowage",
         "stack": "stowage",
+        "stack_id": config().stack_id,
         "tenant": "acme",
     }
     expiry = dynamodb.describe_time_to_live(TableName="stowage-tenant-acme")
@@ -87,7 +89,7 @@ def test_creating_an_existing_tenant_changes_nothing(aws_hooks: AwsCallHooks) ->
     assert_complete()
 
 
-STEPS = 9
+STEPS = 11
 """Number of AWS calls of a creation."""
 
 MOMENTS = 2 * STEPS
@@ -254,7 +256,7 @@ def test_missing_or_incomplete_tenant_cannot_be_changed(
     change: Any, unfinished: Any, aws_hooks: AwsCallHooks
 ) -> None:
     if unfinished:
-        with aws_hooks.with_hook(kill_at(4)), pytest.raises(Killed):
+        with aws_hooks.with_hook(kill_at(8)), pytest.raises(Killed):
             create_tenant(ACME)
     with pytest.raises(NotFound):
         change()
@@ -266,7 +268,7 @@ def test_list_of_tenants_is_sorted_and_contains_all_pages(
     aws_hooks: AwsCallHooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert aws_hooks
-    monkeypatch.setattr(provisioning, "ensure_table", lambda *_: None)
+    monkeypatch.setattr(provisioning, "ensure_table", lambda *_, **__: None)
     slugs = [f"tenant-{number:02}" for number in range(12)]
     for slug in reversed(slugs):
         create_tenant(NewTenant(slug, base_url=ADDRESS))
