@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 from botocore.endpoint import Endpoint
@@ -64,7 +64,11 @@ class Arns:
     def s3_object(self, url: str) -> str:
         """Return the ARN of an S3 object from its virtual-hosted URL."""
         target = urlsplit(url)
-        return f"arn:aws:s3:::{target.netloc.partition('.')[0]}{target.path}"
+        return f"arn:aws:s3:::{target.netloc.partition('.')[0]}{unquote(target.path)}"
+
+    def s3_source(self, copy_source: str) -> str:
+        """Return the ARN of the source of a copy from the header x-amz-copy-source."""
+        return f"arn:aws:s3:::{unquote(copy_source).removeprefix('/')}"
 
     def queue(self, url: str) -> str:
         """Return the ARN of an SQS queue from its URL."""
@@ -120,7 +124,7 @@ class Watch:
     def record(self, operation: Any, request: Any, forward: Callable[[], Any]) -> Any:
         """Forward one call and record it."""
         service = operation.service_model.service_name
-        body = {"url": request.url} if service == "s3" else _body(request)
+        body = _s3_call(request) if service == "s3" else _body(request)
         if service == "scheduler":
             body["Name"] = urlsplit(request.url).path.rpartition("/")[2]
         answer = forward()
@@ -148,6 +152,14 @@ def recorded_calls(arns: Arns, environment: Callable[[str], Mapping[str, str]]) 
         patch.setattr(Endpoint, "_do_get_response", carried)
         patch.setattr(gateway, "_function", lambda name: watch.wrap_function(name, function(name)))
         yield watch
+
+
+def _s3_call(request: Any) -> dict[str, Any]:
+    headers = {
+        name.lower(): value.decode() if isinstance(value, bytes) else value
+        for name, value in request.headers.items()
+    }
+    return {"url": request.url, "headers": headers}
 
 
 def _body(request: Any) -> dict[str, Any]:
@@ -179,6 +191,8 @@ def required_accesses(
             yield from _of_dynamodb(operation, body, arns)
         case "s3", "GetObject" | "PutObject" | "DeleteObject":
             yield Access(f"s3:{operation}", arns.s3_object(body["url"]))
+        case "s3", "CopyObject":
+            yield from _of_copy(body, arns)
         case "s3", "HeadObject":
             yield Access("s3:GetObject", arns.s3_object(body["url"]))
         case "sqs", "SendMessage" | "SendMessageBatch":
@@ -198,6 +212,21 @@ def required_accesses(
             yield Access("sts:AssumeRole", body["RoleArn"])
         case _:
             raise AssertionError(f"unknown permission of {service}:{operation}; add it here")
+
+
+def _of_copy(body: dict[str, Any], arns: Arns) -> Iterator[Access]:
+    headers = body["headers"]
+    source = arns.s3_source(headers["x-amz-copy-source"])
+    target = arns.s3_object(body["url"])
+    yield Access("s3:GetObject", source)
+    yield Access("s3:PutObject", target)
+    # COPY is the default. It needs the permissions only if the source has tags, and the
+    # company that dropped a file may have tagged it.
+    copies_tags = headers.get("x-amz-tagging-directive", "COPY") == "COPY"
+    if copies_tags:
+        yield Access("s3:GetObjectTagging", source)
+    if copies_tags or "x-amz-tagging" in headers:
+        yield Access("s3:PutObjectTagging", target)
 
 
 def _of_dynamodb(operation: str, body: dict[str, Any], arns: Arns) -> Iterator[Access]:

@@ -4,6 +4,9 @@ Supported are Allow statements with wildcards in actions and resources, and cond
 `dynamodb:LeadingKeys`, `dynamodb:Attributes`, `dynamodb:Select`, entries of the KMS encryption
 context, tags of the resource and the service to which a role is passed. Anything else in a policy
 raises AssertionError and must be added here.
+
+Conditions are evaluated as AWS documents them; see "Conditions of IAM policies" in docs/aws.md. A
+key without a value in a request is absent from it.
 """
 
 import re
@@ -12,12 +15,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-_LEADING_KEYS = "dynamodb:LeadingKeys"
-_ATTRIBUTES = "dynamodb:Attributes"
-_SELECT = "dynamodb:Select"
 _ENCRYPTION_CONTEXT = "kms:EncryptionContext:"
 _TAG = "aws:ResourceTag/"
-_PASSED_TO = "iam:PassedToService"
+_MULTIVALUED = {"dynamodb:LeadingKeys", "dynamodb:Attributes"}
 _KNOWN = {"Sid", "Effect", "Action", "Resource", "Condition"}
 
 
@@ -41,6 +41,23 @@ class Access:
     passed_to: str | None = None
     """Service to which the call passes a role."""
 
+    def context(self, key: str) -> Sequence[str]:
+        """Return the values of a condition key in the request; none if it is absent."""
+        match key:
+            case "dynamodb:LeadingKeys":
+                return self.leading_keys
+            case "dynamodb:Attributes":
+                return self.attributes
+            case "dynamodb:Select":
+                return [self.select] if self.select else []
+            case "iam:PassedToService":
+                return [self.passed_to] if self.passed_to else []
+        for prefix, entries in ((_TAG, self.tags), (_ENCRYPTION_CONTEXT, self.encryption_context)):
+            if key.startswith(prefix):
+                name = key.removeprefix(prefix)
+                return [entries[name]] if name in entries else []
+        raise AssertionError(f"cannot evaluate {key}")
+
 
 @dataclass(frozen=True, slots=True)
 class Condition:
@@ -52,22 +69,25 @@ class Condition:
 
     def holds(self, access: Access) -> bool:
         """Return whether the access fulfils the condition."""
-        if self.key == _LEADING_KEYS:
-            return _all_hold(self.operator, self.values, access.leading_keys)
-        if self.key == _ATTRIBUTES:
-            return _all_hold(self.operator, self.values, access.attributes)
-        if self.key == _SELECT:
-            assert self.operator == "StringEqualsIfExists", f"cannot evaluate {self.operator}"
-            return access.select is None or access.select in self.values
-        assert self.operator == "StringEquals", f"cannot evaluate {self.operator}"
-        # A missing key never equals a value, as in IAM.
-        if self.key.startswith(_TAG):
-            return access.tags.get(self.key.removeprefix(_TAG)) in self.values
-        if self.key == _PASSED_TO:
-            return access.passed_to in self.values
-        assert self.key.startswith(_ENCRYPTION_CONTEXT), f"cannot evaluate {self.key}"
-        found = access.encryption_context.get(self.key.removeprefix(_ENCRYPTION_CONTEXT))
-        return found in self.values
+        found = access.context(self.key)
+        if self.operator == "Null":
+            assert set(self.values) <= {"true", "false"}, f"cannot evaluate {self.values}"
+            return ("false" if found else "true") in self.values
+        quantifier, _, name = self.operator.rpartition(":")
+        test = _TESTS[name.removesuffix(_IF_EXISTS)]
+        matching = [test(self.values, value) for value in found]
+        match quantifier:
+            case "ForAllValues":  # true without the key
+                return all(matching)
+            case "ForAnyValue":  # false without the key
+                return any(matching)
+            case _:
+                assert not quantifier, f"cannot evaluate {self.operator}"
+                assert self.key not in _MULTIVALUED, f"{self.key} needs a set operator"
+                if not found:
+                    return name.endswith(_IF_EXISTS) or name.startswith("StringNot")
+                (only,) = matching
+                return only
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,19 +143,6 @@ def _resolved(value: Any, resolve: Callable[[Any], str]) -> list[str]:
     return [resolve(each) for each in (value if isinstance(value, list) else [value])]
 
 
-def _all_hold(operator: str, patterns: Sequence[str], keys: Sequence[str]) -> bool:
-    match operator:
-        # ForAllValues is also true for an empty set of keys, as in IAM.
-        case "ForAllValues:StringLike":
-            return all(_any_like(patterns, key) for key in keys)
-        case "ForAllValues:StringNotLike":
-            return not any(_any_like(patterns, key) for key in keys)
-        case "ForAllValues:StringEquals":
-            return all(key in patterns for key in keys)
-        case _:
-            raise AssertionError(f"cannot evaluate {operator}")
-
-
 def _any_like(
     patterns: Iterable[str], text: str, fold: Callable[[str], str] = lambda pattern: pattern
 ) -> bool:
@@ -151,3 +158,13 @@ def like(pattern: str, text: str) -> bool:
 def _regex(pattern: str) -> re.Pattern[str]:
     parts = {"*": ".*", "?": "."}
     return re.compile("".join(parts.get(char) or re.escape(char) for char in pattern), re.DOTALL)
+
+
+_IF_EXISTS = "IfExists"
+_TESTS: Mapping[str, Callable[[Sequence[str], str], bool]] = {
+    "StringEquals": lambda wanted, value: value in wanted,
+    "StringNotEquals": lambda wanted, value: value not in wanted,
+    "StringLike": _any_like,
+    "StringNotLike": lambda patterns, value: not _any_like(patterns, value),
+}
+"""Operator → whether one value of the request matches the values of the policy."""

@@ -8,12 +8,13 @@ from urllib.parse import quote_plus
 
 from moto.sqs.models import Message, Queue, sqs_backends
 
-from functions.import_worker.app import lambda_handler
 from shared.kernel import aws
 from shared.kernel.config import config
+from tests import gateway
 from tests.gateway import Erp, LambdaContext, Response
 from tests.stack import ACCOUNT, REGION, Stack
 
+WORKER = "functions.import_worker.app.lambda_handler"
 WORKER_MS = 120_000
 
 
@@ -113,7 +114,7 @@ class ImportScenario:
             }
             for number, body in enumerate(bodies)
         ]
-        response = lambda_handler({"Records": records}, LambdaContext(WORKER_MS))  # type: ignore[arg-type]
+        response = gateway._function(WORKER)({"Records": records}, LambdaContext(WORKER_MS))
         failed = {each["itemIdentifier"] for each in response["batchItemFailures"]}
         return [body for number, body in enumerate(bodies) if f"m{number}" in failed]
 

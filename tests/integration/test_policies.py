@@ -8,15 +8,18 @@ import base64
 import json
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 
-from operations import signing_keys
+from operations import provisioning, signing_keys
 from operations.api_clients import create_client
 from shared.identity.tenancy.access import session_policy
-from tests.aws_calls import Watch
+from shared.identity.tenancy.tenant import MODULES
+from tests.aws_calls import Watch, required_accesses
 from tests.gateway import Erp
-from tests.iam import Access, allows, read_policy
+from tests.iam import Access, Statement, allows, read_policy
+from tests.import_scenario import WORKER, ImportScenario
 from tests.integration.entity_factories import address_of
 from tests.integration.roles import ARNS, Roles, concerns
 from tests.integration.routes import handlers, operations
@@ -29,6 +32,7 @@ AUTHORIZER = "functions.authorizer.app.lambda_handler"
 _LONG_AGO = "2020-01-01T00:00:00Z"
 SETTINGS = "functions.settings.app.lambda_handler"
 WEBHOOKS = "functions.webhooks.app.lambda_handler"
+REFERENCE = "functions.reference.app.lambda_handler"
 CATALOG = "functions.catalog.app.lambda_handler"
 
 
@@ -141,7 +145,7 @@ def test_only_the_session_policy_denies_the_data_of_other_tenants(
 ) -> None:
     """The data role itself allows the data of all tenants."""
     assert stack
-    reading = Access("dynamodb:GetItem", ARNS.table("stowage-tenant-beta"))
+    reading = Access("dynamodb:GetItem", ARNS.table("stowage-tenant-beta"), ("product#1",))
     assert allows(roles.data_roles["TenantDataRole"], reading)
     dynamodb_arn = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}"
     narrowed = read_policy(json.loads(session_policy("acme", dynamodb_arn))["Statement"], str)
@@ -219,6 +223,136 @@ def test_warehouse_functions_reach_no_logins_and_sessions(key: str, roles: Roles
     assert may("TenantDataRole") == set()
     assert may("WebhookDataRole") == set()
     assert may("SignInDataRole") >= {"GetItem", "UpdateItem"}
+
+
+_SET_OPERATOR = "ForAllValues:"
+_LEADING_KEYS = "dynamodb:LeadingKeys"
+_ATTRIBUTES = "dynamodb:Attributes"
+
+
+def _conditional_statements(roles: Roles) -> list[tuple[str, Statement]]:
+    """Return the statements with set operators, with the name of a function or a role."""
+    session = json.loads(session_policy("acme", f"arn:aws:dynamodb:{REGION}:{ACCOUNT}"))
+    policies = {
+        **roles.functions,
+        **roles.data_roles,
+        "session": read_policy(session["Statement"], str),
+    }
+    return [
+        (name, statement)
+        for name, policy in policies.items()
+        for statement in policy
+        if any(each.operator.startswith(_SET_OPERATOR) for each in statement.conditions)
+    ]
+
+
+def _with_values(access: Access, key: str, values: Sequence[str]) -> Access:
+    """Return the access with these values of a condition key."""
+    if key == _LEADING_KEYS:
+        return replace(access, leading_keys=values)
+    assert key == _ATTRIBUTES, key
+    return replace(access, attributes=values)
+
+
+def _access_of(statement: Statement) -> Access:
+    """Return an access that the statement allows."""
+    access = Access(statement.actions[0], statement.resources[0].replace("*", "x"))
+    for each in statement.conditions:
+        match each.operator.removeprefix(_SET_OPERATOR):
+            case "StringEqualsIfExists" | "Null":
+                continue
+            case "StringNotLike":
+                values = ["product#1"]
+            case _:
+                values = [value.replace("*", "1").replace("?", "w") for value in each.values]
+        access = _with_values(access, each.key, values)
+    return access
+
+
+def test_request_without_a_key_of_a_set_operator_is_denied(roles: Roles) -> None:
+    """ForAllValues alone would allow it."""
+    checked = set()
+    for name, statement in _conditional_statements(roles):
+        access = _access_of(statement)
+        assert statement.allows(access), name
+        lenient = replace(
+            statement, conditions=[each for each in statement.conditions if each.operator != "Null"]
+        )
+        for condition in statement.conditions:
+            if condition.operator.startswith(_SET_OPERATOR):
+                lacking = _with_values(access, condition.key, ())
+                assert lenient.allows(lacking), name
+                assert not statement.allows(lacking), f"{name} without {condition.key}"
+                checked.add((name, condition.key))
+    assert {key for _, key in checked} == {_LEADING_KEYS, _ATTRIBUTES}
+    names = {name for name, _ in checked}
+    without_items = {REFERENCE, "WebhookScheduleRole"}
+    assert names == {*roles.functions, *roles.data_roles, "session"} - without_items
+
+
+def test_scan_of_the_data_of_other_tenants_is_denied(roles: Roles, stack: Stack) -> None:
+    """A Scan has no leading keys; AWS warns that it returns all items regardless of them."""
+    for table in (stack.template._names["ControlTable"], stack.template._names["OutboxTable"]):
+        scan = Access("dynamodb:Scan", ARNS.table(table))
+        for policy in (*roles.functions.values(), *roles.data_roles.values()):
+            assert not allows(policy, scan)
+
+
+def test_calls_of_the_import_worker_are_allowed_for_its_tenant_only(
+    stack: Stack, roles: Roles, watch: Watch
+) -> None:
+    imports = ImportScenario(stack)
+    committed = imports.commit(
+        imports.import_file("products", "a.csv", b"item_code;name\nA;B\n")["id"]
+    )
+    imports.put_file("drop/products/b.csv", b"item_code;name\nC;D\n")
+    imports.drain_queue()
+
+    assert committed["status"] == "committed"
+    calls = [made for made in watch.made if made.handler == WORKER]
+    assert roles.denied(calls) == []
+    roles.assert_no_access_to_other_tenant(calls)
+
+
+def test_copy_of_a_refused_file_is_allowed_within_the_files_of_the_tenant(
+    stack: Stack, roles: Roles, watch: Watch
+) -> None:
+    provisioning.set_modules("acme", MODULES - {"bulk_import"})
+    imports = ImportScenario(stack)
+    imports.put_file("drop/products/a b.csv", b"item_code;name\nA;B\n")
+    assert imports.deliver(*imports.take_messages()) == []
+    assert "rejected/products/a b.csv" in imports.files()
+
+    assert {made.handler for made in watch.made} == {WORKER}
+    assert roles.denied(watch.made) == []
+    roles.assert_no_access_to_other_tenant(watch.made)
+    needed = {(access.action, access.resource) for made in watch.made for access in made.accesses}
+    bucket = f"arn:aws:s3:::{stack.template._names['ImportBucket']}/acme"
+    assert ("s3:GetObject", f"{bucket}/drop/products/a b.csv") in needed
+    assert ("s3:PutObject", f"{bucket}/rejected/products/a b.csv") in needed
+
+
+@pytest.mark.parametrize(
+    ("headers", "tagging"),
+    [
+        ({}, {"s3:GetObjectTagging", "s3:PutObjectTagging"}),
+        ({"x-amz-tagging-directive": "COPY"}, {"s3:GetObjectTagging", "s3:PutObjectTagging"}),
+        ({"x-amz-tagging-directive": "REPLACE", "x-amz-tagging": "a=b"}, {"s3:PutObjectTagging"}),
+        ({"x-amz-tagging-directive": "REPLACE"}, set()),
+    ],
+)
+def test_copy_with_tags_needs_permissions_that_no_role_has(
+    headers: dict[str, str], tagging: set[str], roles: Roles, stack: Stack
+) -> None:
+    bucket = stack.template._names["ImportBucket"]
+    source = {"x-amz-copy-source": f"{bucket}/acme/drop/a%20b.csv"}
+    url = f"https://{bucket}.s3.{REGION}.amazonaws.com/acme/rejected/a.csv"
+    body = {"url": url, "headers": {**source, **headers}}
+    accesses = list(required_accesses("s3", "CopyObject", body, ARNS))
+    assert {access.action for access in accesses} == {"s3:GetObject", "s3:PutObject", *tagging}
+    assert accesses[0].resource == f"arn:aws:s3:::{bucket}/acme/drop/a b.csv"
+    rights = roles.data_roles["TenantDataRole"]
+    assert {each.action for each in accesses if not allows(rights, each)} == tagging
 
 
 def _subscriptions_of_a_client(stack: Stack) -> None:

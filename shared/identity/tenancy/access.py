@@ -26,6 +26,9 @@ _TABLE_ACTIONS = ["dynamodb:*Item", "dynamodb:Query"]
 _CONTROL_ACTIONS = [f"dynamodb:{name}" for name in ("GetItem", "PutItem", "UpdateItem", "Query")]
 """The actions that the session policy allows, as far as the role allows them."""
 
+_WITH_LEADING_KEYS = {"Null": {"dynamodb:LeadingKeys": "false"}}
+"""ForAllValues is true for a request without the key, so the key has to be present as well."""
+
 
 @dataclass(slots=True)
 class _Session:
@@ -98,7 +101,10 @@ def session_policy(slug: str, dynamodb_arn: str) -> str:
             "Effect": "Allow",
             "Action": ["dynamodb:GetItem", "dynamodb:PutItem"],
             "Resource": f"{dynamodb_arn}:table/{settings.outbox_table}",
-            "Condition": {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [slug]}},
+            "Condition": {
+                "ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [slug]},
+                **_WITH_LEADING_KEYS,
+            },
         },
         {
             "Effect": "Allow",
@@ -108,7 +114,8 @@ def session_policy(slug: str, dynamodb_arn: str) -> str:
             "Condition": {
                 "ForAllValues:StringLike": {
                     "dynamodb:LeadingKeys": [f"TENANT#{slug}", f"CLIENT#st?_{slug}_*", slug]
-                }
+                },
+                **_WITH_LEADING_KEYS,
             },
         },
     ]

@@ -15,6 +15,7 @@ from shared.kernel.config import config
 from tests import iam
 from tests.iam import read_policy
 from tests.integration.control_plane import ACCOUNT, REGION, AwsCallHooks
+from tests.template import Template
 
 DYNAMODB = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}"
 
@@ -90,9 +91,12 @@ def test_policy_denies_scans_changes_of_tables_and_reading_the_outbox() -> None:
 def test_policy_stays_within_2048_characters_for_the_longest_names(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("STACK_NAME", "s" * 128)
-    monkeypatch.setenv("CONTROL_TABLE", "c" * 255)
-    monkeypatch.setenv("OUTBOX_TABLE", "o" * 255)
+    stack = "s" * 128
+    monkeypatch.setenv("STACK_NAME", stack)
+    for table, variable in (("ControlTable", "CONTROL_TABLE"), ("OutboxTable", "OUTBOX_TABLE")):
+        # CloudFormation names them: `NAME-ControlTable-1A2B3C4D5E6F7`.
+        assert "TableName" not in Template({}).resources("AWS::DynamoDB::Table")[table]
+        monkeypatch.setenv(variable, f"{stack}-{table}-{'X' * 13}")
     monkeypatch.setenv("IMPORT_BUCKET", "b" * 63)
     monkeypatch.setenv("IMPORT_WORK_BUCKET", "w" * 63)
     config.cache_clear()
