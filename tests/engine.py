@@ -67,11 +67,21 @@ def install() -> None:
             status, text = _post(operation, content)
             return status, {"x-amzn-requestid": "request"}, text
         answer = process_request(stubber, request)
+        if operation == "DescribeTable" and answer and answer[0] == 200:
+            answer = (*answer[:2], _with_item_count(body["TableName"], answer[2]))
         if operation in _TABLE_CALLS and answer and answer[0] == 200:
             _repeat_table_call(operation, body)
         return answer
 
     BotocoreStubber.process_request = process  # type: ignore[method-assign, assignment]
+
+
+def _with_item_count(table: str, text: Any) -> str:
+    """Return the description of a table with the number of items in the engine."""
+    described = json.loads(text)
+    counted = _call("DescribeTable", {"TableName": table})["Table"]["ItemCount"]
+    described["Table"]["ItemCount"] = counted
+    return json.dumps(described)
 
 
 def _tables_of(body: Mapping[str, Any]) -> set[str]:
