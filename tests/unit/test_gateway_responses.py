@@ -1,11 +1,14 @@
 """The errors that API Gateway answers without calling a function, as the template defines them."""
 
 import json
+from typing import Any
 
 import pytest
+from samtranslator.model import apigateway
 
 from shared.integration.imports.models import MAX_REQUEST_FILE_BYTES, megabytes
 from shared.kernel.errors import CODES
+from tests.expanded_template import expanded
 from tests.template import Template
 
 _DOCS_BASE = "https://docs.example.com"
@@ -94,3 +97,35 @@ def test_response_type_carries_the_headers_of_every_error(
 
     assert headers.pop("Retry-After", None) == _RETRY_AFTER_OF_TYPE.get(response_type)
     assert headers == {"X-Request-Id": "$context.requestId", "Cache-Control": "no-store"}
+
+
+def _deployment(monkeypatch: pytest.MonkeyPatch, seconds: int) -> tuple[str, Any]:
+    """Return the name of the deployment that SAM makes at a time, and what the stage deploys."""
+    monkeypatch.setattr(apigateway.time, "time", lambda: seconds)
+    resources = expanded()
+    (name,) = (
+        name for name, one in resources.items() if one["Type"] == "AWS::ApiGateway::Deployment"
+    )
+    (stage,) = (one for one in resources.values() if one["Type"] == "AWS::ApiGateway::Stage")
+    return name, stage["Properties"]["DeploymentId"]
+
+
+def test_each_update_of_the_stack_deploys_the_gateway_responses(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also when only a parameter changed: SAM does not see the values of parameters."""
+    first, deployed_first = _deployment(monkeypatch, 1_800_000_000)
+    second, deployed_second = _deployment(monkeypatch, 1_800_000_060)
+    assert first != second
+    assert (deployed_first, deployed_second) == ({"Ref": first}, {"Ref": second})
+
+
+def test_gateway_responses_are_part_of_the_deployed_definition() -> None:
+    """Of separate resources CloudFormation might deploy the state before their change."""
+    resources = expanded()
+    (api,) = (one for one in resources.values() if one["Type"] == "AWS::ApiGateway::RestApi")
+    responses = api["Properties"]["Body"]["x-amazon-apigateway-gateway-responses"]
+    assert responses.keys() == _CODE_OF_TYPE.keys()
+    assert not [
+        name for name, one in resources.items() if one["Type"] == "AWS::ApiGateway::GatewayResponse"
+    ]
