@@ -44,16 +44,17 @@ metrics = Metrics(namespace=_NAMESPACE, service="stowage")
 
 
 def bind(*, request_id: str, route: str | None = None, tenant: str | None = None) -> None:
-    """Start an invocation: its log lines and metrics get these keys instead of the last ones.
+    """Start an invocation: its log lines get these keys instead of the last ones.
 
-    The tenant is not a dimension of metrics, because CloudWatch bills each combination.
+    Metrics get only the function as a dimension, because CloudWatch bills each combination of
+    dimensions; log queries count by route and tenant.
     """
     keys = {"request_id": request_id, "route": route, "tenant": tenant}
     logger.clear_state()
     logger.append_keys(**{key: value for key, value in keys.items() if value is not None})
     metrics.clear_metrics()
-    if route is not None:
-        metrics.add_dimension(name="route", value=route)
+    if function := os.environ.get("AWS_LAMBDA_FUNCTION_NAME"):
+        metrics.add_dimension(name="function", value=function)
 
 
 def request_id() -> str | None:

@@ -31,6 +31,9 @@ from tests.bench.baseline_json import (
 type Event = Mapping[str, Any]
 type Result = dict[str, Any]
 
+FUNCTION = "bench"
+"""The name of the function, a dimension of its metrics."""
+
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _FREE_OR_RUN_OUT = "attribute_not_exists(PK) OR #expiry < :seconds OR lease_until < :now"
 _SHARDS = 16
@@ -268,12 +271,12 @@ def _answer(
             "CloudWatchMetrics": [
                 {
                     "Namespace": "Stowage",
-                    "Dimensions": [["route", "service"]],
+                    "Dimensions": [["function", "service"]],
                     "Metrics": [{"Name": f"answers_{status // 100}xx", "Unit": "Count"}],
                 }
             ],
         },
-        "route": route,
+        "function": FUNCTION,
         "service": "stowage",
         f"answers_{status // 100}xx": [1.0],
     }

@@ -28,7 +28,7 @@ from shared.kernel.clock import now_ms
 from shared.kernel.config import config
 from tests import faults
 from tests.bench import seed
-from tests.bench.baseline_handlers import BaselineHandlers, Event, Result
+from tests.bench.baseline_handlers import FUNCTION, BaselineHandlers, Event, Result
 from tests.bench.quiet import quiet
 from tests.bench.recorder import recorded
 from tests.bench.replay import RecordedResponse, ReplayConnection
@@ -192,6 +192,7 @@ def _recorded_routes(patch: pytest.MonkeyPatch) -> list[_Route]:
     with pytest.MonkeyPatch.context() as inner, deployed(inner) as stack:
         aws_faults = faults.install(inner)
         environment = CREDENTIALS | stack.template.environment()
+        environment["AWS_LAMBDA_FUNCTION_NAME"] = FUNCTION
         erp = stack.erp()
         seed.fill(erp)
         seed.fill_pages(stack, {"/entry-documents"})

@@ -80,15 +80,25 @@ def test_text_without_secrets_is_logged_unchanged(log: io.StringIO) -> None:
     assert "[secret]" not in log.getvalue()
 
 
-def test_metrics_are_written_once_with_their_route(capsys: pytest.CaptureFixture[str]) -> None:
-    bind(request_id="r1", route="POST /oauth/token")
+def test_metrics_are_written_once_with_their_function(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The route is no dimension: each combination costs as much as another metric."""
+    monkeypatch.setenv("AWS_LAMBDA_FUNCTION_NAME", "stowage-OauthFunction-1a2b")
+    bind(request_id="r1", route="POST /oauth/token", tenant="acme")
     count("refused")
     count("refused")
     flush()
     (written,) = capsys.readouterr().out.splitlines()
     content = json.loads(written)
     assert content["refused"] == [1.0, 1.0]
-    assert content["route"] == "POST /oauth/token"
+    (directive,) = content["_aws"]["CloudWatchMetrics"]
+    (dimensions,) = directive["Dimensions"]
+    assert {name: content[name] for name in dimensions} == {
+        "service": "stowage",
+        "function": "stowage-OauthFunction-1a2b",
+    }
+    assert "route" not in content
     flush()
     assert capsys.readouterr().out == ""
 

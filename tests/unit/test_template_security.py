@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from shared.kernel.db.table import table_definition
 from tests.template import Template
 
 TEMPLATE = Template({})
@@ -78,7 +79,6 @@ def test_buckets_are_private_and_encrypted_and_require_tls() -> None:
 @pytest.mark.parametrize(
     ("kind", "setting"),
     [
-        ("AWS::DynamoDB::Table", "SSESpecification"),
         ("AWS::DynamoDB::Table", "PointInTimeRecoverySpecification"),
         ("AWS::DynamoDB::Table", "DeletionProtectionEnabled"),
         ("AWS::SQS::Queue", "SqsManagedSseEnabled"),
@@ -91,6 +91,13 @@ def test_stores_are_encrypted_and_protected(kind: str, setting: str) -> None:
         value = store[setting]
         values = list(value.values()) if isinstance(value, dict) else [value]
         assert values in ([True], ["DeletionProtection"]), name
+
+
+def test_tables_are_encrypted_with_the_key_that_costs_nothing() -> None:
+    """DynamoDB encrypts every table; `true` would select a key in KMS, which bills each call."""
+    for name, table in TEMPLATE.resources("AWS::DynamoDB::Table").items():
+        assert table["SSESpecification"] == {"SSEEnabled": False}, name
+    assert "SSESpecification" not in table_definition()  # of the tenants' tables
 
 
 def test_webhooks_to_localhost_and_unprotected_tables_need_a_parameter() -> None:

@@ -1,0 +1,27 @@
+"""Metrics of the template: which are billed, and whether the alarms match what functions write."""
+
+from tests.template import Template
+
+TEMPLATE = Template({})
+
+
+def test_gateway_writes_no_metrics_per_method() -> None:
+    """There would be five for each method; those of the whole stage are free."""
+    (api,) = TEMPLATE.resources("AWS::Serverless::Api").values()
+    assert not [one for one in api.get("MethodSettings", ()) if one.get("MetricsEnabled")]
+
+
+def test_alarm_of_the_gateway_watches_a_metric_of_the_stage() -> None:
+    alarms = TEMPLATE.resources("AWS::CloudWatch::Alarm").values()
+    (alarm,) = [one for one in alarms if one["Namespace"] == "AWS/ApiGateway"]
+    assert [one["Name"] for one in alarm["Dimensions"]] == ["ApiName", "Stage"]
+
+
+def test_alarms_of_own_metrics_name_the_function_that_writes_them() -> None:
+    alarms = TEMPLATE.resources("AWS::CloudWatch::Alarm").values()
+    (alarm,) = [one for one in alarms if one["Namespace"] == "Stowage"]
+    assert alarm["MetricName"] == "delivery_delay"
+    assert alarm["Dimensions"] == [
+        {"Name": "service", "Value": "stowage"},
+        {"Name": "function", "Value": {"Ref": "WebhookWorkerFunction"}},
+    ]
