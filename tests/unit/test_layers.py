@@ -1,0 +1,74 @@
+"""The packages of the layers: they run on Amazon Linux 2023, and bring the time zones."""
+
+import re
+import subprocess
+import sys
+import tomllib
+
+import pytest
+import simplejson.encoder
+
+from tests.template import Template
+from tools import third_party
+
+_LOCKED = {
+    package["name"]: package
+    for package in tomllib.loads((third_party.ROOT / "uv.lock").read_text())["package"]
+}
+_PACKAGES = {
+    name: version
+    for layer in (third_party.ROOT / "layers").iterdir()
+    for name, version in third_party.required(layer).items()
+}
+_GLIBC = (2, 34)
+"""Of Amazon Linux 2023, the system of the runtime."""
+
+_TIME_ZONES = """
+from shared.kernel.calendar_days import time_zone, time_zones
+print(time_zone("Europe/Madrid"), len(time_zones()) > 400)
+"""
+
+
+def _runs_on(wheel: str, python: str, machine: str) -> bool:
+    """Whether the runtime can import a wheel with compiled modules."""
+    *_, versions, abi, platforms = wheel.removesuffix(".whl").split("-")
+    number = int(python.removeprefix("cp3"))
+    fits = versions == abi == python or (
+        abi == "abi3" and int(versions.removeprefix("cp3")) <= number
+    )
+    glibc = [
+        tuple(map(int, found))
+        for found in re.findall(rf"manylinux_(\d+)_(\d+)_{machine}\b", platforms)
+    ]
+    return fits and (f"manylinux2014_{machine}" in platforms or any(v <= _GLIBC for v in glibc))
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+@pytest.mark.parametrize("name", sorted(_PACKAGES))
+def test_a_package_has_a_wheel_for_the_runtime(name: str, machine: str) -> None:
+    """Compiled for it, if the package has compiled modules; otherwise the build has to compile."""
+    runtime = Template({}).text({"Ref": "Runtime"})
+    python = runtime.replace("python", "cp").replace(".", "")
+    assert _LOCKED[name]["version"] == _PACKAGES[name]
+    wheels = [one["url"].rpartition("/")[2] for one in _LOCKED[name]["wheels"]]
+    compiled = [wheel for wheel in wheels if not wheel.endswith("-none-any.whl")]
+    assert wheels
+    if compiled:
+        assert [wheel for wheel in compiled if _runs_on(wheel, python, machine)], compiled
+
+
+def test_json_is_written_by_compiled_code() -> None:
+    """The wheel of simplejson in pure Python, which is there too, takes several times as long."""
+    assert simplejson.encoder.c_make_encoder is not None
+
+
+def test_time_zones_need_no_database_of_the_system() -> None:
+    assert "tzdata" in _PACKAGES
+    shown = subprocess.run(
+        [sys.executable, "-c", _TIME_ZONES],
+        env={"PYTHONTZPATH": "", "PYTHONPATH": str(third_party.ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert shown.stdout == "Europe/Madrid True\n"
