@@ -83,11 +83,13 @@ def resolve_addresses(target: Target, *, seconds: float) -> list[str]:
         seconds: Time limit for the DNS query.
 
     Returns:
-        The distinct addresses in the order to try them. All of them are public; those of a
-        local target are loopback addresses.
+        The distinct addresses in the order to try them. All of them are public IPv4 addresses,
+        because functions outside a VPC reach nothing over IPv6; those of a local target are
+        loopback addresses.
 
     Raises:
-        InvalidTarget: The host does not resolve in time, or one of its addresses is not allowed.
+        InvalidTarget: The host does not resolve in time, one of its addresses of any kind is not
+            allowed, or none is an IPv4 address.
     """
     addresses = _resolve(target, seconds)
     if not addresses:
@@ -96,7 +98,10 @@ def resolve_addresses(target: Target, *, seconds: float) -> list[str]:
     for address in addresses:
         if (kind := non_public_kind(address)) != admitted:
             raise InvalidTarget(f"host {target.host} resolves to a {kind or 'public'} address")
-    return addresses
+    reachable = [one for one in addresses if target.is_local or ":" not in one]
+    if not reachable:
+        raise InvalidTarget(f"host {target.host} has no IPv4 address")
+    return reachable
 
 
 def _path(rest: str) -> str:

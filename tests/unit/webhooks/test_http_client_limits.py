@@ -151,13 +151,21 @@ def test_an_unresponsive_address_leaves_time_for_the_next(internet: FakeInternet
 
 
 def test_addresses_are_tried_in_order_until_one_connects(internet: FakeInternet) -> None:
-    internet.resolver.set_addresses(HOST, "2606:4700::1", SECOND_ADDRESS, ADDRESS, "93.184.216.36")
+    internet.resolver.set_addresses(HOST, "93.184.216.37", SECOND_ADDRESS, ADDRESS, "93.184.216.36")
 
     with internet.endpoint(responding(THANKS)):
         assert post(URL, seconds=5.0).error is None
 
     tried = [address for address, _ in internet.connections]
-    assert tried == ["2606:4700::1", SECOND_ADDRESS, ADDRESS]
+    assert tried == ["93.184.216.37", SECOND_ADDRESS, ADDRESS]
+
+
+def test_ipv6_addresses_are_not_tried(internet: FakeInternet) -> None:
+    """After a refused connection, their error would hide the reason."""
+    internet.resolver.set_addresses(HOST, "2606:4700::1", ADDRESS, "2606:4700::2")
+
+    assert post(URL).error == "connection refused"
+    assert internet.connections == [(ADDRESS, 443)]
 
 
 def test_a_refused_connection_is_reported(internet: FakeInternet) -> None:

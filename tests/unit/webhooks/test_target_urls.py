@@ -186,12 +186,20 @@ def test_all_url_parsers_agree_on_an_accepted_url(url: str, localhost: bool) -> 
     assert url.endswith(target.path.removeprefix("/"))
 
 
-def test_a_host_resolves_to_its_distinct_addresses_in_order(resolver: FakeResolver) -> None:
-    resolver.set_addresses("hooks.example.com", "1.1.1.2", "1.1.1.1", "1.1.1.2", "2606:4700::1")
+def test_a_host_resolves_to_its_distinct_ipv4_addresses_in_order(resolver: FakeResolver) -> None:
+    resolver.set_addresses("hooks.example.com", "2606:4700::1", "1.1.1.2", "1.1.1.1", "1.1.1.2")
 
     addresses = resolve_addresses(HOOKS, seconds=1)
 
-    assert addresses == ["1.1.1.2", "1.1.1.1", "2606:4700::1"]
+    assert addresses == ["1.1.1.2", "1.1.1.1"]
+
+
+def test_a_host_without_an_ipv4_address_is_rejected(resolver: FakeResolver) -> None:
+    """Functions have no route to it: every delivery would fail."""
+    resolver.set_addresses("hooks.example.com", "2606:4700::1")
+
+    with pytest.raises(InvalidTarget, match=r"host hooks\.example\.com has no IPv4 address"):
+        resolve_addresses(HOOKS, seconds=1)
     assert resolver.queries == [("hooks.example.com", 443)]
 
 
