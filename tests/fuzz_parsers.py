@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from functions.oauth import request as oauth
 from shared.http.form import read_form
-from shared.http.idempotency import fingerprint
+from shared.http.idempotency import request_fingerprint
 from shared.identity.auth.client_grants import OAuthError
 from shared.integration.imports.models import ImportUpload
 from shared.integration.imports.upload_checks import safe_file_name
@@ -144,7 +144,7 @@ def any_upload_is_read_or_refused(body: str | bytes, media: str) -> None:
     except BadRequest as error:
         error.message.encode()
         return
-    fingerprint("POST", "/imports", form)
+    request_fingerprint("POST", "/imports", form)
     upload = check(ImportUpload, form)
     if isinstance(upload, InvalidBody):
         "".join(problem.field + problem.message for problem in upload.problems).encode()

@@ -216,10 +216,12 @@ class ApiHandler:
             write = partial(self._write, call, operation, request, None)
             return run_transaction(store, write, caller=call.caller)
         salt = f"{call.tenant.slug} {key}" if operation.request_has_secret else None
-        claim = idempotency.claim(
+        claim = idempotency.claim_key(
             store,
-            partition=idempotency.partition(call.caller.subject, key),
-            fingerprint=idempotency.fingerprint(operation.method, call.path, raw, salt=salt),
+            partition=idempotency.record_partition(call.caller.subject, key),
+            fingerprint=idempotency.request_fingerprint(
+                operation.method, call.path, raw, salt=salt
+            ),
         )
         if isinstance(claim, HttpResponse):
             return claim

@@ -50,7 +50,7 @@ def read_key(headers: Mapping[str, str]) -> str | None:
     return key
 
 
-def fingerprint(method: str, path: str, body: object, *, salt: str | None = None) -> str:
+def request_fingerprint(method: str, path: str, body: object, *, salt: str | None = None) -> str:
     """Return a hash of the request; the order and spacing of JSON keys do not matter.
 
     Args:
@@ -138,17 +138,17 @@ def _tail_keys(head: Item) -> list[Key]:
     return [(head[PARTITION_KEY], f"PART#{part:03d}") for part in range(1, head.get("parts") or 1)]
 
 
-def partition(credential: str, key: str) -> str:
+def record_partition(credential: str, key: str) -> str:
     """Return the partition key of the record of `key`, which belongs to one credential."""
     return f"idempotency#{credential}#{key}"
 
 
-def claim(store: Store, *, partition: str, fingerprint: str) -> IdempotencyClaim | HttpResponse:
+def claim_key(store: Store, *, partition: str, fingerprint: str) -> IdempotencyClaim | HttpResponse:
     """Claim a key for a request, or return the response that the request got before.
 
     Args:
         store: The tenant's table.
-        partition: Partition key of the record, from the function `partition`.
+        partition: Partition key of the record, from `record_partition`.
         fingerprint: The request's fingerprint.
 
     Raises:

@@ -7,7 +7,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from operations import provisioning
-from shared.http.idempotency import fingerprint
+from shared.http.idempotency import request_fingerprint
 from shared.integration.webhooks.repository import WEBHOOKS
 from shared.kernel.config import config
 from shared.kernel.events.kinds import EVENT_KINDS
@@ -248,7 +248,7 @@ def test_the_fingerprint_of_a_request_with_a_secret_is_not_a_plain_hash(
     body = {"url": URL, "events": ["wave.planned"], "secret": "CorrectHorse2026"}
     assert webhooks.erp.post("/webhooks", body, key="k").status == 201
 
-    plain = fingerprint("POST", "/webhooks", body)
+    plain = request_fingerprint("POST", "/webhooks", body)
     records = [
         item for item in webhooks.stack.items() if item["PK"]["S"].startswith("idempotency#")
     ]
