@@ -34,6 +34,8 @@ UNUSED_PATHS = (
     "aws_lambda_powertools/metrics/provider/datadog",
     "aws_lambda_powertools/utilities/auth_alpha",
     "aws_lambda_powertools/utilities/circuit_breaker",
+    "aws_lambda_powertools/utilities/data_classes/api_gateway_authorizer_event.py",
+    "aws_lambda_powertools/utilities/data_classes/cognito_user_pool_event.py",
     "aws_lambda_powertools/utilities/data_masking",
     "aws_lambda_powertools/utilities/feature_flags",
     "aws_lambda_powertools/utilities/idempotency",  # the service stores its own records
@@ -48,6 +50,7 @@ UNUSED_PATHS = (
     "boto3/dynamodb",
     "boto3/ec2",
     "boto3/examples",
+    "botocore/data/*/*/examples-1.json",
     "botocore/stub.py",
     "cffi",  # cryptography needs only the compiled _cffi_backend
     "cryptography/fernet.py",
@@ -63,6 +66,9 @@ UNUSED_PATHS = (
     "pydantic/v1",
     "s3transfer/crt.py",
     "s3transfer/processpool.py",
+    "tzdata/zoneinfo/*.tab",  # zoneinfo reads the compiled zones only
+    "tzdata/zoneinfo/leapseconds",
+    "tzdata/zoneinfo/tzdata.zi",
     "urllib3/contrib/emscripten",
     "*.dist-info",  # no package reads importlib.metadata
 )
