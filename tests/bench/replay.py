@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 _TABLE = re.compile(r'"TableName": ?"([^"]+)"')
-_ITEM = re.compile(r'"Key": ?\{"PK": ?\{"S": ?"([^"#]+)')
+_ITEM = re.compile(r'"Key": ?\{"PK": ?\{"S": ?"(rate#[^"#]+|[^"#]+)')
 
 type RecordedResponse = dict[str, Any]
 """`kind` (see `kind_of`), `status`, `headers` and `body` (text) of a response."""
