@@ -24,7 +24,7 @@ PORT = int(os.environ.get("PORT", "4620"))
 _LEFT_OUT = shutil.ignore_patterns(
     ".git", ".local", ".venv", ".*_cache", "__pycache__", ".hypothesis"
 )
-_SERVED = "shared/http/api_handler.py"
+_SERVED = "functions/fallback/app.py"
 _TEXT = "This route"
 """A text in this file of the functions; the answer to an unknown route begins with it."""
 _MINUTES = 15
