@@ -145,6 +145,27 @@ def test_transfer_of_a_product_deleted_meanwhile_is_refused(
     assert [answer.status for answer in deleted] == [200]
 
 
+@pytest.mark.parametrize("path_of", [_product, _position], ids=["product", "position"])
+def test_adjustment_of_stock_of_what_is_deleted_meanwhile_is_refused(
+    path_of: Callable[[Erp], str], yard: WarehouseScenario, before_commit: BeforeCommit
+) -> None:
+    erp = yard.erp
+    path = path_of(erp)
+    deleted = before_commit(1, lambda: erp.delete(path))
+
+    answer = erp.post(
+        "/stock-adjustments",
+        {
+            "item_code": "BRICK", "warehouse": "YARD", "bin_code": "B-01", "increase": 1,
+            "reason": "Counted",
+        },
+    )  # fmt: skip
+
+    assert [answer.status for answer in deleted] == [200]
+    assert answer.code == "validation_failed"
+    assert erp.walk("/stocks") == []
+
+
 def test_concurrent_transfer_orders_with_one_reference_are_one_order(
     yard: WarehouseScenario, before_commit: BeforeCommit
 ) -> None:

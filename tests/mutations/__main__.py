@@ -57,6 +57,7 @@ _KILLERS = {
     "shared/kernel/db/collection.py": "integration/stock/test_conditions.py",
     "shared/kernel/db/counters.py": "integration/test_concurrent_requests.py",
     "shared/warehouse/references.py": "integration/test_concurrent_requests.py",
+    "shared/warehouse/stock/posting.py": "integration/test_late_changes.py",
 }
 """Source → tests of its conditions, which other tests reach as well but do not examine."""
 _FIRST_TEST = "tests/integration/stock/test_adjustments.py::test_count_creates_stock"
