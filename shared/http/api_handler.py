@@ -20,7 +20,7 @@ from shared.http import conditional, idempotency
 from shared.http.envelope import HttpResponse, error_response
 from shared.http.form import read_form
 from shared.http.idempotency import IdempotencyClaim
-from shared.http.paging import paging
+from shared.http.paging import listing_name, paging, with_cursor
 from shared.http.rate_limit import limiter
 from shared.http.request import Request, headers_of, read_json_object
 from shared.http.routes import (
@@ -42,6 +42,7 @@ from shared.identity.tenancy.tenant import Tenant, ensure_active, ensure_feature
 from shared.kernel.caller import Caller
 from shared.kernel.clock import Deadline
 from shared.kernel.config import config
+from shared.kernel.db.cursor import Cursor
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction, is_missing_table, is_transient
 from shared.kernel.db.unit_of_work import run_transaction
@@ -56,6 +57,7 @@ from shared.kernel.errors import (
     ValidationFailed,
 )
 from shared.kernel.json_text import dumps
+from shared.kernel.list_parameters import ListParameters
 from shared.kernel.observability import bind, count, flush, logger, span
 from shared.kernel.validation import InvalidBody, check, ensure_valid
 
@@ -347,6 +349,8 @@ def _request(call: _Call, match: RouteMatch, raw: object) -> Request[Any, Any]:
     parameters = None
     if operation.parameters is not None:
         parameters = ensure_valid(check(operation.parameters, call.query))
+    if isinstance(parameters, ListParameters):
+        parameters = with_cursor(parameters, listing_name(call.tenant.slug, call.path, parameters))
     return Request(
         caller=call.caller,
         tenant=call.tenant,
@@ -393,26 +397,42 @@ def _read(
     if isinstance(result, FileResponse | TextResponse):
         response = _to_file(result, str(operation.response))
     else:
-        response = _to_json(result, call)
+        response = (
+            _list_to_json(result, call, request.parameters)
+            if isinstance(result, ListResponse)
+            else _to_json(result, call)
+        )
     return conditional.add_etag(response, call.headers, operation.volatile_fields)
 
 
-def _to_json(result: ResourceResponse | ListResponse[Any], call: _Call) -> HttpResponse:
-    """Write the result of a handler as JSON, with links from the tenant's base address."""
+def _list_to_json(
+    result: ListResponse[Any], call: _Call, parameters: ListParameters
+) -> HttpResponse:
+    """Write a page of a list as JSON, with links from the tenant's base address."""
+    page = result.page
+    rows = [result.view(record).model_dump() for record in page.records]
+    frame = paging(
+        url=call.tenant.base_url + call.path,
+        query=call.query,
+        page=page.page,
+        per_page=page.per_page,
+        total=page.total,
+        shown=len(rows),
+        next_cursor=None
+        if page.next_mark is None
+        else Cursor(
+            listing_name(call.tenant.slug, call.path, parameters),
+            page.page + 1,
+            page.per_page,
+            page.next_mark,
+        ).text(),
+    )
+    return HttpResponse(200, dumps({"data": rows, **frame}))
+
+
+def _to_json(result: ResourceResponse, call: _Call) -> HttpResponse:
+    """Write a resource as JSON, with links from the tenant's base address."""
     base_url = call.tenant.base_url
-    if isinstance(result, ListResponse):
-        page = result.page
-        rows = [result.view(record).model_dump() for record in page.records]
-        frame = paging(
-            url=base_url + call.path,
-            query=call.query,
-            page=page.page,
-            per_page=page.per_page,
-            total=page.total,
-            shown=len(rows),
-            next_cursor=page.next_cursor,
-        )
-        return HttpResponse(200, dumps({"data": rows, **frame}))
     view = result.view
     data = view.model_dump() if isinstance(view, BaseModel) else [v.model_dump() for v in view]
     warning = {"warning": result.warning} if result.warning else {}

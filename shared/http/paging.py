@@ -1,11 +1,47 @@
-"""`links` and `meta` of a list."""
+"""The page that a request asks for, and `links` and `meta` of a list."""
 
+import hashlib
+import json
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
+from shared.kernel.db.cursor import InvalidCursor
+from shared.kernel.list_parameters import ListParameters
+
 _EACH_SIDE = 3
 """Page links on either side of the current one in `meta.links`."""
+
+
+def listing_name(tenant: str, path: str, parameters: ListParameters) -> str:
+    """Return the digest of a list: its tenant, path, filters and sort."""
+    filters = parameters.model_dump(mode="json", exclude={"page", "per_page", "cursor"})
+    text = json.dumps([tenant, path, sorted(filters.items())])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def with_cursor[P: ListParameters](parameters: P, listing: str) -> P:
+    """Return the parameters with page and page size of their cursor, if they have one.
+
+    Generated clients send the defaults of `page` and `per_page` with every request; with a cursor
+    these mean nothing. Other values must be those of the cursor.
+
+    Raises:
+        InvalidCursor: The cursor continues another list, another page or another page size.
+    """
+    cursor = parameters.cursor
+    if cursor is None:
+        return parameters
+    if cursor.listing != listing:
+        raise InvalidCursor
+    fields = type(parameters).model_fields
+    for name, value in (("page", cursor.page), ("per_page", cursor.per_page)):
+        given = getattr(parameters, name)
+        if given not in {value, fields[name].default}:
+            raise InvalidCursor(
+                f"continues with {name} {value}, but {name} is {given}; leave {name} out"
+            )
+    return parameters.model_copy(update={"page": cursor.page, "per_page": cursor.per_page})
 
 
 def paging(  # noqa: PLR0913 - the facts of one page
@@ -21,11 +57,14 @@ def paging(  # noqa: PLR0913 - the facts of one page
     """Return `links` and `meta` of one page.
 
     Every link keeps the caller's parameters (`query`). The link to the next page also has the
-    cursor, which continues exactly where this page ends. A page without a cursor is the last one,
+    cursor, which continues exactly where this page ends. Page size: that of this page, even if the
+    caller gave only a cursor. A page without a cursor is the last one,
     whatever its number, because a list may shrink while a client reads it.
     """
     last = max(1, -(-total // per_page))
     kept = {name: value for name, value in query.items() if name not in {"page", "cursor"}}
+    if "cursor" in query:
+        kept["per_page"] = str(per_page)
 
     def link(number: int, cursor: str | None = None) -> str:
         more = {"cursor": cursor} if cursor else {}

@@ -8,17 +8,18 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PlainValidator,
     ValidationInfo,
+    WithJsonSchema,
     field_validator,
 )
 from pydantic_core import PydanticCustomError
 
 from shared.kernel.calendar_days import first_instant, last_instant
+from shared.kernel.db.cursor import MAX_CURSOR, MAX_PER_PAGE, NOT_OF_THIS_LIST, Cursor
 from shared.kernel.db.facets import searchable
 from shared.kernel.db.plan import ListQuery, Range
 from shared.kernel.fields import MAX_ID, Day, Moment, Term
-
-_MOST_PER_PAGE = 100
 
 type Text = Term
 """A filter by equality."""
@@ -49,18 +50,35 @@ type IdParameter = Annotated[Integer, Field(ge=1, le=MAX_ID)]
 """An id in a query."""
 
 
+def _cursor(value: object) -> Cursor:
+    try:
+        return Cursor.parse(str(value))
+    except ValueError:
+        raise PydanticCustomError("cursor", NOT_OF_THIS_LIST) from None
+
+
 class ListParameters(BaseModel):
-    """page, per_page, sort, updated_since and cursor; a list adds its sorts and filters."""
+    """page, per_page, sort, updated_since and cursor; a list adds its sorts and filters.
+
+    With a cursor, `shared.http` sets page and per_page to those of the cursor.
+    """
 
     model_config = ConfigDict(extra="ignore", defer_build=True)
 
     page: Annotated[Integer, Field(ge=1)] = 1
     per_page: Annotated[
-        Integer, Field(ge=1), AfterValidator(lambda number: min(number, _MOST_PER_PAGE))
+        Integer, Field(ge=1), AfterValidator(lambda number: min(number, MAX_PER_PAGE))
     ] = 25
     sort: str
     updated_since: Moment | None = None
-    cursor: Annotated[str, Field(max_length=2000)] | None = None
+    cursor: (
+        Annotated[
+            Cursor,
+            PlainValidator(_cursor),
+            WithJsonSchema({"type": "string", "maxLength": MAX_CURSOR}),
+        ]
+        | None
+    ) = None
 
     def list_query(
         self: Self,
@@ -81,7 +99,7 @@ class ListParameters(BaseModel):
             equal={name: text for name, text in (equal or {}).items() if text is not None},
             contains={name: text for name, text in (contains or {}).items() if text is not None},
             between=ranges,
-            cursor=self.cursor,
+            after=self.cursor.mark if self.cursor else None,
         )
 
 

@@ -33,8 +33,8 @@ from shared.integration.imports import service as imports_service
 from shared.integration.imports import worker as import_worker
 from shared.integration.webhooks import http_client
 from shared.integration.webhooks import rules as webhook_rules
-from shared.kernel import list_parameters
 from shared.kernel.db import bookmarks, claim, items, steps, transaction
+from shared.kernel.db.cursor import MAX_PER_PAGE
 from shared.kernel.events import outbox
 from shared.warehouse.settings.models import SettingsChange
 from shared.warehouse.stock.models import InventoryStatus
@@ -114,7 +114,7 @@ QUOTED: Mapping[str, Sequence[str]] = {
         + " or ".join(", ".join(map(plain, _totals)).rsplit(", ", 1)),
         f"takes effect within {directory.CACHE_SECONDS:.0f} s",
         f"in advance to {100 * rate_limit_leases.spare_budget(1000) // 1000} % of the limit",
-        f"A page can have up to {list_parameters._MOST_PER_PAGE} rows",
+        f"A page can have up to {MAX_PER_PAGE} rows",
     ],
     "docs/settings.md": [
         *(f"`.{name}`" if name != "waves" else f"`modules.{name}`" for name in MODULES),

@@ -50,7 +50,8 @@ _PARAMETERS: Mapping[str, str] = {
     "per_page": "Items per page. Values above 100 are treated as 100.",
     "sort": "Field to sort by. The prefix `-` sorts in descending order.",
     "updated_since": "Only items changed at or after this instant.",
-    "cursor": "End of the previous page. Part of `links.next`; do not construct it.",
+    "cursor": "Continues after the page whose `links.next` contains it; `page` and `per_page` are"
+    " not needed with it. Do not construct it. The cursor of another list, filter or sort is 422.",
     "search": "Part of the code or name, ignoring case and accents.",
     "from": "Only items created on this day or later, in the time zone of the tenant.",
     "to": "Only items created on this day or earlier, in the time zone of the tenant.",

@@ -26,6 +26,7 @@ from shared.identity.tenancy.plan_counters import CounterChange, count_one_more
 from shared.identity.tenancy.tenant import LimitName
 from shared.kernel.config import config
 from shared.kernel.db.collection import Record
+from shared.kernel.db.cursor import InvalidCursor, Mark
 from shared.kernel.db.facets import fold
 from shared.kernel.db.listing import Page
 from shared.kernel.db.store import Store
@@ -83,8 +84,9 @@ def list_clients(store: Store, parameters: ApiClientParameters) -> Page[OAuthCli
         if parameters.kind in {None, client.kind} and client.updated_at >= since
     ]
     first = (parameters.page - 1) * parameters.per_page
-    last = _last_shown(store, parameters.cursor, clients)
-    if last:  # continue after this client, even if others were created or revoked since
+    if parameters.cursor:
+        last = _last_shown(store, parameters.cursor.mark, clients)
+        # continue after this client, even if others were created or revoked since
         is_after = operator.lt if descending else operator.gt
         first = sum(not is_after(sort_key(client), sort_key(last)) for client in matching)
     shown = matching[first : first + parameters.per_page]
@@ -94,21 +96,19 @@ def list_clients(store: Store, parameters: ApiClientParameters) -> Page[OAuthCli
         total=len(matching),
         page=parameters.page,
         per_page=parameters.per_page,
-        next_cursor=shown[-1].client_id if has_more and shown else None,
+        next_mark=shown[-1].client_id if has_more and shown else None,
     )
 
 
-def _last_shown(
-    store: Store, cursor: str | None, clients: Sequence[OAuthClient]
-) -> OAuthClient | None:
+def _last_shown(store: Store, mark: Mark, clients: Sequence[OAuthClient]) -> OAuthClient:
     """Return the last client of the previous page, even if it has been revoked since."""
     for client in clients:
-        if client.client_id == cursor:
+        if client.client_id == mark:
             return client
     try:
-        return _find_client(store, cursor or "")
+        return _find_client(store, str(mark))
     except NotFound:
-        return None
+        raise InvalidCursor from None
 
 
 def create_client(

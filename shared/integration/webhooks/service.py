@@ -27,6 +27,7 @@ from shared.integration.webhooks.signatures import new_secret
 from shared.integration.webhooks.target_urls import InvalidTarget, parse_target, resolve_addresses
 from shared.kernel.config import config
 from shared.kernel.db.collection import Record
+from shared.kernel.db.cursor import InvalidCursor
 from shared.kernel.db.listing import Page
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
@@ -339,8 +340,10 @@ def list_deliveries(
     if oldest_first:
         found.reverse()
     first = (parameters.page - 1) * parameters.per_page
-    last_seen = parameters.cursor
-    if last_seen and is_event_id(last_seen):  # new and expired deliveries do not shift the pages
+    if parameters.cursor:  # new and expired deliveries do not shift the pages
+        last_seen = str(parameters.cursor.mark)
+        if not is_event_id(last_seen):
+            raise InvalidCursor
         ids = [delivery.id for delivery in found]
         first = sum(id_ <= last_seen if oldest_first else id_ >= last_seen for id_ in ids)
     shown = found[first : first + parameters.per_page]
@@ -350,5 +353,5 @@ def list_deliveries(
         total=len(found),
         page=parameters.page,
         per_page=parameters.per_page,
-        next_cursor=shown[-1].id if more and shown else None,
+        next_mark=shown[-1].id if more and shown else None,
     )

@@ -6,12 +6,10 @@ entities or of one partition: it is read directly from its index, and its total 
 that covers the filter, once for all its pages. In both kinds, the first page and every page of
 `links.next` need two sequential round trips: entries and totals concurrently, then the items.
 
-A cursor, which `links.next` contains, continues exactly where the previous page ended, whatever
-has changed since. A page number without cursor always counts on the current list.
+The mark in a cursor, which `links.next` contains, continues exactly where the previous page ended,
+whatever has changed since. A page number without a mark always counts on the current list.
 """
 
-import base64
-import binascii
 import hashlib
 import json
 import re
@@ -25,6 +23,7 @@ from shared.kernel.db import bookmarks
 from shared.kernel.db.bookmarks import Position
 from shared.kernel.db.collection import Collection, Record
 from shared.kernel.db.counters import Totals, read_totals
+from shared.kernel.db.cursor import InvalidCursor, Mark
 from shared.kernel.db.facets import Facets, id_of
 from shared.kernel.db.items import Item
 from shared.kernel.db.parallel import run_both
@@ -34,19 +33,20 @@ from shared.kernel.db.table import INDEX_ATTRIBUTES, PARTITION_KEY, SORT_KEY, in
 
 _MARK = re.compile("[^\x00-\x1f\ud800-\udfff]{0,800}\x1f[0-9]{12}")
 _MARK_BYTES = 1024
-"""Size of a sort key that is accepted from a cursor, which the caller may have invented."""
+"""Size of a sort key that is accepted as a mark, which the caller may have invented."""
 _MAX_VERSION = 10**15
 
 
 @dataclass(frozen=True, slots=True)
 class Page[E]:
-    """One page: its records, the exact total, and the cursor of the next page."""
+    """One page: its records, the exact total, and where the next page begins."""
 
     records: list[Record[E]]
     total: int
     page: int
     per_page: int
-    next_cursor: str | None
+    next_mark: Mark | None
+    """None when there is no next page."""
 
 
 def read_page[E: BaseModel](store: Store, collection: Collection[E], query: ListQuery) -> Page[E]:
@@ -88,37 +88,15 @@ class _List[E: BaseModel]:
     def records(self, ids: list[int]) -> list[Record[E]]:
         return self.collection.get_many(self.store, ids)
 
-    def result(
-        self, records: list[Record[E]], total: int, shown: int, mark: str | int | None
-    ) -> Page[E]:
-        """Return the page; `mark` is where the next page starts, None when there is none."""
-        query = self.query
-        cursor = None if mark is None else self._write_cursor(query.offset + shown, mark)
-        return Page(records, total, query.page, query.per_page, cursor)
-
-    def _write_cursor(self, offset: int, mark: str | int) -> str:
-        text = json.dumps([self.listing.rpartition("#")[2][:8], offset, mark])
-        return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
-
-    def read_cursor(self) -> Any:
-        """Return the mark of a cursor of this page; None for any other text."""
-        text = self.query.cursor or ""
-        try:
-            raw = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-            listing, offset, mark = json.loads(raw)
-        except (ValueError, binascii.Error, TypeError, RecursionError):
-            return None
-        same_list = listing == self.listing.rpartition("#")[2][:8]
-        return mark if same_list and offset == self.query.offset else None
+    def result(self, records: list[Record[E]], total: int, next_mark: Mark | None) -> Page[E]:
+        return Page(records, total, self.query.page, self.query.per_page, next_mark)
 
 
 class _OrderedList[E: BaseModel](_List[E]):
     def page(self) -> Page[E]:
         query = self.query
-        mark = self.read_cursor() if query.offset else None
-        after = mark if isinstance(mark, str) and _MARK.fullmatch(mark) else None
-        if after is not None and len(after.encode()) <= _MARK_BYTES:
-            return self._page_after(after)
+        if query.after is not None:
+            return self._page_after(self._checked(query.after))
         if query.offset:
             totals, keys = self._page_by_number()
         else:
@@ -128,7 +106,7 @@ class _OrderedList[E: BaseModel](_List[E]):
         total = totals.of(self.access.total_name)
         ids = [id_of(key) for key in keys]
         if not keys:
-            return self.result([], total, 0, None)
+            return self.result([], total, None)
         position = Position(
             query.offset + len(keys), keys[-1], totals.version, bookmarks.valid_until(totals)
         )
@@ -141,7 +119,15 @@ class _OrderedList[E: BaseModel](_List[E]):
         else:
             records = self.records(ids)
         more = position.offset < total
-        return self.result(records, total, len(keys), keys[-1] if more else None)
+        return self.result(records, total, keys[-1] if more else None)
+
+    @staticmethod
+    def _checked(mark: Mark) -> str:
+        """Return a mark that is a sort key of an index."""
+        is_key = isinstance(mark, str) and _MARK.fullmatch(mark)
+        if not is_key or len(str(mark).encode()) > _MARK_BYTES:
+            raise InvalidCursor
+        return str(mark)
 
     def _page_after(self, after: str) -> Page[E]:
         """Read the page after an entry.
@@ -156,7 +142,7 @@ class _OrderedList[E: BaseModel](_List[E]):
         )
         total = totals.of(self.access.total_name)
         if not keys:
-            return self.result([], total, 0, None)
+            return self.result([], total, None)
         ids, last = [id_of(key) for key in keys], keys[-1]
         if query.offset + len(keys) < total or len(keys) < query.per_page:
             records, more = self.records(ids), query.offset + len(keys) < total
@@ -165,7 +151,7 @@ class _OrderedList[E: BaseModel](_List[E]):
                 lambda: self.records(ids), lambda: self._scan(last, 0, 1, query.descending)
             )
             more = bool(behind)
-        return self.result(records, total, len(keys), last if more else None)
+        return self.result(records, total, last if more else None)
 
     def _page_by_number(self) -> tuple[Totals, list[str]]:
         """Return the entries of a page, from the nearest position or the nearer end of the list."""
@@ -235,8 +221,10 @@ class _OrderedList[E: BaseModel](_List[E]):
 class _GatheredList[E: BaseModel](_List[E]):
     def page(self) -> Page[E]:
         query = self.query
-        mark = self.read_cursor() if query.offset else None
-        if isinstance(mark, int) and 0 <= mark < _MAX_VERSION:
+        mark = query.after
+        if mark is not None:
+            if not isinstance(mark, int) or not 0 <= mark < _MAX_VERSION:
+                raise InvalidCursor
             walked = bookmarks.find_snapshot(self.store, self.listing, query.offset, mark)
             if walked:
                 return self._from_snapshot(walked)
@@ -259,7 +247,7 @@ class _GatheredList[E: BaseModel](_List[E]):
         else:
             records = self.records(shown)
         more = 0 < len(shown) < len(ids) - query.offset
-        return self.result(records, len(ids), len(shown), totals.version if more else None)
+        return self.result(records, len(ids), totals.version if more else None)
 
     def _from_snapshot(self, snapshot: bookmarks.Snapshot) -> Page[E]:
         first = self.query.offset - snapshot.first
@@ -272,7 +260,7 @@ class _GatheredList[E: BaseModel](_List[E]):
             shown += rest.ids[:missing] if rest else []
         more = 0 < len(shown) < snapshot.total - self.query.offset
         version = snapshot.version if more else None
-        return self.result(self.records(shown), snapshot.total, len(shown), version)
+        return self.result(self.records(shown), snapshot.total, version)
 
     def _gather(self) -> list[int]:
         """Return the ids of all entries that match the filters, in the order of the query."""

@@ -7,6 +7,7 @@ from pydantic import BaseModel
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import Totals
+from shared.kernel.db.cursor import Mark
 from shared.kernel.db.facets import AFTER_SEPARATOR
 from shared.kernel.db.table import index_keys
 
@@ -27,7 +28,8 @@ class ListQuery:
     equal: Mapping[str, str] = field(default_factory=dict)
     contains: Mapping[str, str] = field(default_factory=dict)
     between: Mapping[str, Range] = field(default_factory=dict)
-    cursor: str | None = None
+    after: Mark | None = None
+    """The mark of the cursor with which the caller continues the list."""
 
     @property
     def offset(self) -> int:

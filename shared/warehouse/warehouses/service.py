@@ -163,7 +163,7 @@ def list_warehouses(store: Store, parameters: WarehouseParameters) -> Page[Wareh
         lambda: repository.position_totals(store),
     )
     records = [_counted(found, repository.count_in(totals, found.id)) for found in page.records]
-    return Page(records, page.total, page.page, page.per_page, page.next_cursor)
+    return Page(records, page.total, page.page, page.per_page, page.next_mark)
 
 
 def _counted(record: Record[StoredWarehouse], positions: int) -> Record[Warehouse]:
@@ -278,7 +278,7 @@ def list_positions(store: Store, parameters: PositionParameters) -> Page[Positio
         lambda: repository.read_register(store),
     )
     records = [shown(found, _reference_of(register, found.entity)) for found in page.records]
-    return Page(records, page.total, page.page, page.per_page, page.next_cursor)
+    return Page(records, page.total, page.page, page.per_page, page.next_mark)
 
 
 def _read_position(store: Store, number: int) -> tuple[Record[StoredPosition], Register]:

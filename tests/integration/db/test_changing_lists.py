@@ -37,9 +37,9 @@ def test_deleting_read_rows_hides_no_later_row(twelve_crates: CrateTable, query:
         read += _names(page)
         for record in page.records:
             twelve_crates.remove(record.id)
-        if page.next_cursor is None:
+        if page.next_mark is None:
             break
-        turn = replace(query, page=number, cursor=page.next_cursor)
+        turn = replace(query, page=number, after=page.next_mark)
         page = read_page(twelve_crates.store, CRATES, turn)
 
     assert read == [f"crate {n:02d}" for n in range(12)]
@@ -52,10 +52,10 @@ def test_closing_read_rows_hides_no_later_row(twelve_crates: CrateTable) -> None
         read += _names(page)
         for record in page.records:
             twelve_crates.change(record.id, {"status": "closed"})
-        if page.next_cursor is None:
+        if page.next_mark is None:
             break
         page = read_page(
-            twelve_crates.store, CRATES, replace(_OPEN, page=number, cursor=page.next_cursor)
+            twelve_crates.store, CRATES, replace(_OPEN, page=number, after=page.next_mark)
         )
 
     assert read == [f"crate {n:02d}" for n in range(12)]
@@ -66,14 +66,14 @@ def test_rows_created_before_the_cursor_repeat_no_row(twelve_crates: CrateTable)
     twelve_crates.add(_draft(f"a first one {n}") for n in range(7))
     read = _names(page)
     for number in range(2, 9):
-        if page.next_cursor is None:
+        if page.next_mark is None:
             break
-        turn = replace(_BY_NAME, page=number, cursor=page.next_cursor)
+        turn = replace(_BY_NAME, page=number, after=page.next_mark)
         page = read_page(twelve_crates.store, CRATES, turn)
         read += _names(page)
 
     assert read == [f"crate {n:02d}" for n in range(12)]
-    assert page.next_cursor is None
+    assert page.next_mark is None
 
 
 def test_reading_a_changed_list_by_links_keeps_page_numbers_right(
@@ -82,7 +82,7 @@ def test_reading_a_changed_list_by_links_keeps_page_numbers_right(
     first = read_page(twelve_crates.store, CRATES, _BY_NAME)
     twelve_crates.add([_draft("a first one"), _draft("another one")])
     clock.advance(LAG_MS / 1000 + 1)
-    read_page(twelve_crates.store, CRATES, replace(_BY_NAME, page=2, cursor=first.next_cursor))
+    read_page(twelve_crates.store, CRATES, replace(_BY_NAME, page=2, after=first.next_mark))
 
     third = read_page(twelve_crates.store, CRATES, replace(_BY_NAME, page=3))
 

@@ -93,9 +93,9 @@ def _walk(
     page: Page[Crate] | None = None
     while page is None or len(ids) < page.total:
         each()
-        cursor = page.next_cursor if page and by_cursor else None
+        mark = page.next_mark if page and by_cursor else None
         with aws_faults.recorded() as seen:
-            page = read_page(crates.store, CRATES, replace(query, page=number, cursor=cursor))
+            page = read_page(crates.store, CRATES, replace(query, page=number, after=mark))
         ids += [record.id for record in page.records]
         costs.append(seen)
         number += 1

@@ -127,9 +127,9 @@ def _assert_links_lead_through_it(crates: CrateTable, query: ListQuery, _luck: R
     for number in range(1, last + 1):
         assert page.total == len(expected)
         walked += _ids(page)
-        assert (page.next_cursor is not None) == (number < last)
+        assert (page.next_mark is not None) == (number < last)
         page = read_page(
-            crates.store, CRATES, replace(query, page=number + 1, cursor=page.next_cursor)
+            crates.store, CRATES, replace(query, page=number + 1, after=page.next_mark)
         )
     assert walked == expected
     assert _ids(page) == []

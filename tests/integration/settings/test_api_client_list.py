@@ -1,5 +1,9 @@
 """The list of API clients: sorting, filters and pages."""
 
+import base64
+import json
+from urllib.parse import parse_qsl, urlsplit
+
 import pytest
 
 from tests.clock import Clock
@@ -83,10 +87,18 @@ def test_revoked_clients_are_not_read(erp: Erp, ids: list[str], aws_faults: AwsF
     assert seen.entries_examined == 1
 
 
-@pytest.mark.parametrize("cursor", ["nonsense", "stw_beta_0123456789abcdef01234567", "1"])
-def test_invalid_cursor_is_ignored(erp: Erp, ids: list[str], cursor: str) -> None:
-    answer = erp.get("/api-clients", query={"page": 2, "per_page": 2, "cursor": cursor})
-    assert [row["id"] for row in answer.data] == ids[2:4]
+def test_cursor_after_a_client_that_never_existed_is_refused(erp: Erp, ids: list[str]) -> None:
+    assert len(ids) > 2
+    following = erp.get("/api-clients", query={"per_page": 2}).json()["links"]["next"]
+    query = dict(parse_qsl(urlsplit(following).query))
+    *listing, last = json.loads(base64.urlsafe_b64decode(query["cursor"] + "=="))
+    assert last in ids
+    text = json.dumps([*listing, "stw_beta_0123456789abcdef01234567"])
+    query["cursor"] = base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+    answer = erp.get("/api-clients", query=query)
+
+    assert (answer.status, answer.json()["error"]["field"]) == (422, "cursor")
 
 
 @pytest.mark.parametrize(

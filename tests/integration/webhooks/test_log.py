@@ -250,10 +250,13 @@ def test_a_changed_status_does_not_shift_the_following_pages(log: DeliveryLog) -
     assert list(_walk(log, rest)) == expected[2:]
 
 
-@pytest.mark.parametrize("cursor", ["nonsense", "evt_1", "12"])
-def test_an_invalid_cursor_is_ignored(log: DeliveryLog, cursor: str) -> None:
-    answer = log.get(cursor=cursor, page=2, per_page=10)
-    assert [row["id"] for row in answer.data] == log.expected()[10:20]
+def test_cursor_of_the_log_of_another_subscription_is_refused(log: DeliveryLog) -> None:
+    following = urlsplit(log.get(per_page=10).json()["links"]["next"])
+    other = log.webhooks.subscribe(url="https://other.example/hook")["id"]
+
+    answer = log.webhooks.erp.send("GET", f"/webhooks/{other}/deliveries?{following.query}")
+
+    assert (answer.status, answer.json()["error"]["field"]) == (422, "cursor")
 
 
 def test_the_list_is_limited_to_the_newest_500_per_status(webhooks: WebhookScenario) -> None:
