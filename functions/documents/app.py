@@ -7,6 +7,7 @@ from shared.http.routes import Idempotency, ListResponse, OperationOptions, Reso
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
+from shared.warehouse.differences import unchanged_warning
 from shared.warehouse.documents import service, views
 from shared.warehouse.documents.models import (
     Document,
@@ -36,8 +37,10 @@ _CREATE: OperationOptions = {
     "idempotency": Idempotency.REQUIRED,
     "statuses": (200, 201),
     "errors": ("rule_blocked",),
+    "may_warn": True,
     "description": "Status 200 means that a document with this reference and type already exists; "
-    "the response is that document.",
+    "the response is that document, unchanged. If the request differs from it, `warning` names the"
+    " fields. To change a document, close it and create another one with a new reference.",
 }
 _ENTRY_CREATE: OperationOptions = {**_ENTRY_WRITE, **_CREATE}
 _EXIT_CREATE: OperationOptions = {**_EXIT_WRITE, **_CREATE}
@@ -126,9 +129,11 @@ def close_exit_document(tx: Transaction, request: Request) -> ResourceResponse:
 def _created(
     created: service.Created, view: EntryDocument | ExitDocument, path: str
 ) -> ResourceResponse:
+    location = f"{path}/{created.record.id}"
     if created.new:
-        return ResourceResponse(view, 201, f"{path}/{created.record.id}")
-    return ResourceResponse(view)
+        return ResourceResponse(view, 201, location)
+    warning = unchanged_warning(f"Document {view.external_ref}", created.differing)
+    return ResourceResponse(view, location=location, warning=warning)
 
 
 lambda_handler = ApiHandler(routes, dispatch.routes)

@@ -7,6 +7,7 @@ from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
+from shared.warehouse.differences import unchanged_warning
 from shared.warehouse.picking.models import PickDraft
 from shared.warehouse.transfer_orders import order_picking, service, transit, views
 from shared.warehouse.transfer_orders.models import (
@@ -62,7 +63,8 @@ def list_transfer_orders(
     errors=("rule_blocked",),
     description="With `release`, the order is released for picking at once; an integration client"
     " must then send `picker_id`. When an order with the reference exists, it is returned with"
-    " 200.",
+    " 200, unchanged. If the request differs from it, `warning` names the fields.",
+    may_warn=True,
 )
 def create_transfer_order(
     tx: Transaction, request: Request[Checked[TransferOrderDraft]]
@@ -72,9 +74,11 @@ def create_transfer_order(
         tx, request.body, by_client=request.caller.kind == "client"
     )
     view = views.in_detail(created.record)
+    location = f"/transfer-orders/{created.record.id}"
     if created.new:
-        return ResourceResponse(view, 201, f"/transfer-orders/{created.record.id}")
-    return ResourceResponse(view)
+        return ResourceResponse(view, 201, location)
+    warning = unchanged_warning(f"Transfer order {view.external_ref}", created.differing)
+    return ResourceResponse(view, location=location, warning=warning)
 
 
 @routes.declare("GET", "/transfer-orders/{id}", "Get a transfer order", _READ)

@@ -13,6 +13,7 @@ from functools import partial
 from http import HTTPStatus
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NoReturn
+from urllib.parse import quote
 
 from pydantic import BaseModel
 
@@ -72,6 +73,11 @@ _RESERVE_MS = 1_500
 _LOGGED_PATH = 200
 """Characters of a path that a log line keeps."""
 
+_MOST_IGNORED = 10
+"""Ignored query parameters that a response names."""
+_IGNORED_CHARACTERS = 64
+"""Characters of each name, percent-encoded: the caller chose it."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Call:
@@ -101,6 +107,16 @@ class _Call:
     @property
     def query(self) -> Mapping[str, str]:
         return self.event.get("queryStringParameters") or {}
+
+    @property
+    def ignored_parameters(self) -> dict[str, str]:
+        """The header that names the query parameters that the route does not have."""
+        match = self.matches.get(self.method)
+        if match is None:
+            return {}
+        ignored = [name for name in self.query if name not in match.operation.parameter_names]
+        names = [quote(name, safe="")[:_IGNORED_CHARACTERS] for name in ignored[:_MOST_IGNORED]]
+        return {"X-Ignored-Parameters": ", ".join(names)} if names else {}
 
 
 def _caller_of_authorizer(event: Mapping[str, Any]) -> Caller:
@@ -155,8 +171,10 @@ class ApiHandler:
             response = _ensure_fits(self._respond(call))
         except Exception as error:  # noqa: BLE001
             response = _response_for_exception(error, event)
-        limits = limiter.headers(call.tenant, call.caller)
-        return replace(response, headers={**response.headers, **limits})
+        more = limiter.headers(call.tenant, call.caller)
+        if response.status < HTTPStatus.BAD_REQUEST:
+            more |= call.ignored_parameters
+        return replace(response, headers={**response.headers, **more})
 
     def _identify(self, event: Mapping[str, Any], context: "LambdaContext") -> _Call:
         """Find out who calls, for which tenant and which route."""
@@ -251,11 +269,33 @@ class ApiHandler:
     ) -> HttpResponse:
         """Add one write and, under an Idempotency-Key, its response."""
         self._ensure_if_match(tx, call, request)
-        response = _to_json(operation.handler(tx, request), call)
-        response = replace(response, has_secret=operation.response_has_secret)
+        result = operation.handler(tx, request)
+        response = replace(_to_json(result, call), has_secret=operation.response_has_secret)
+        etag = self._etag(call, operation, result)
+        if etag:
+            response = replace(response, headers={**response.headers, "ETag": etag})
         if claim:
             claim.complete(tx, response)
         return response
+
+    def _etag(self, call: _Call, operation: Operation, result: ResourceResponse) -> str | None:
+        """Return the ETag that GET of the written resource responds with, or None.
+
+        None if the resource was deleted or is still processed, or if the response shows something
+        else than GET does.
+        """
+        is_deleted = operation.method == "DELETE" and resource_path(call.path) == call.path
+        if is_deleted or result.status == HTTPStatus.ACCEPTED:
+            return None
+        paths = [result.location] if result.location else [call.path, resource_path(call.path)]
+        found = (self._match(path).get("GET") for path in paths)
+        match = next((match for match in found if match), None)
+        if match is None or match.operation.response is not operation.response:
+            return None
+        if match.operation.is_list or operation.response_has_secret:
+            return None
+        shown = _to_json(replace(result, warning=None), call)
+        return conditional.etag_of(shown.body, match.operation.volatile_fields)
 
     def _ensure_if_match(self, tx: Transaction, call: _Call, request: Request[Any, Any]) -> None:
         """Compare If-Match with what GET would respond now.
@@ -436,7 +476,8 @@ def _to_json(result: ResourceResponse, call: _Call) -> HttpResponse:
     view = result.view
     data = view.model_dump() if isinstance(view, BaseModel) else [v.model_dump() for v in view]
     warning = {"warning": result.warning} if result.warning else {}
-    headers = {"Location": base_url + result.location} if result.location else {}
+    is_elsewhere = result.location is not None and result.status != HTTPStatus.OK
+    headers = {"Location": f"{base_url}{result.location}"} if is_elsewhere else {}
     return HttpResponse(result.status, dumps({"data": data, **warning}), headers)
 
 

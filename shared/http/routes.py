@@ -27,9 +27,10 @@ class Idempotency(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ResourceResponse:
-    """The view of one resource, and its path when it is new.
+    """The view of one resource, and its path where it is not that of the request.
 
-    `warning` stands beside `data`: the request succeeded, but may not do what the caller meant.
+    The response has the header Location unless its status is 200. `warning` stands beside `data`:
+    the request succeeded, but may not do what the caller meant.
     """
 
     view: BaseModel | Sequence[BaseModel]
@@ -160,6 +161,12 @@ class Operation:
     def is_list(self) -> bool:
         """Whether the response is a page of a list."""
         return self.parameters is not None and issubclass(self.parameters, ListParameters)
+
+    @property
+    def parameter_names(self) -> set[str]:
+        """Names of the query parameters."""
+        fields = self.parameters.model_fields if self.parameters else {}
+        return {field.alias or name for name, field in fields.items()}
 
     @property
     def body_optional(self) -> bool:

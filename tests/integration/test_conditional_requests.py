@@ -1,7 +1,10 @@
 """ETag, If-None-Match and If-Match."""
 
+from urllib.parse import urlsplit
+
 import pytest
 
+from shared.http.routes import resource_path
 from tests.gateway import Erp
 from tests.integration.routes import operations
 from tests.integration.write_routes import EXAMPLES
@@ -85,6 +88,35 @@ def test_if_match_is_documented_where_it_is_honoured(erp: Erp, name: str) -> Non
         assert (answer.status, answer.code) == (409, "stale_state")
     else:
         assert answer.status == example.status
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_write_responds_with_the_tag_that_get_has_afterwards(erp: Erp, name: str) -> None:
+    method, _, path = name.partition(" ")
+    example = EXAMPLES[name]
+    values = example.prepared(erp)
+    target, body = path.format(**values), example.filled(values)
+
+    answer = example.sender(erp, values).send(method, target, body, key="k1")
+
+    assert answer.status == example.status
+    tag = answer.headers.get("ETag")
+    if declared.sends_etag(OPERATIONS[name]):
+        location = urlsplit(answer.headers.get("Location", "")).path.partition("/v1")[2]
+        resource = target if f"GET {path}" in OPERATIONS else resource_path(target)
+        now = erp.get(location or resource).headers["ETag"]
+        # Volatile parts may have changed since.
+        assert tag
+        assert tag.partition(".")[0] == now.partition(".")[0]
+    else:
+        assert tag is None
+
+
+def test_tag_of_a_write_is_that_of_the_next_change(erp: Erp, bolt: str) -> None:
+    seen = erp.patch(bolt, {"name": "A"}).headers["ETag"]
+
+    assert erp.patch(bolt, {"name": "B"}, headers={"If-Match": seen}).status == 200
+    assert erp.patch(bolt, {"name": "C"}, headers={"If-Match": seen}).code == "stale_state"
 
 
 def test_if_match_applies_to_subscriptions(erp: Erp) -> None:

@@ -38,6 +38,7 @@ FLOORS = (
     "shared.identity.users",
     # warehouse: the warehouse domain
     "shared.warehouse.references",
+    "shared.warehouse.differences",
     "shared.warehouse.work_records",
     "shared.warehouse.catalog",
     "shared.warehouse.partners",

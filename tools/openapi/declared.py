@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+from http import HTTPStatus
 from pathlib import Path
 
 from shared.http.api_handler import ApiHandler
@@ -58,6 +59,23 @@ def honours_if_match(operation: Operation) -> bool:
     return operation.writes and not shown.isdisjoint(
         (operation.path, resource_path(operation.path))
     )
+
+
+def sends_etag(operation: Operation) -> bool:
+    """Return whether a success has the header ETag: of a read, or of a write that shows the same.
+
+    A write shows the same as GET of its resource, which is `/x/{id}` for `POST /x`.
+    """
+    if not operation.writes:
+        return True
+    path = operation.path
+    is_deleted = operation.method == "DELETE" and path == resource_path(path)
+    if is_deleted or operation.response_has_secret or HTTPStatus.ACCEPTED in operation.statuses:
+        return False
+    shown = {one.path: one for one in operations() if not one.writes}
+    found = (shown.get(one) for one in (f"{path}/{{id}}", path, resource_path(path)))
+    read = next((one for one in found if one and not one.is_list), None)
+    return read is not None and read.response is operation.response
 
 
 def codes(operation: Operation) -> list[str]:

@@ -276,9 +276,11 @@ def _path_parameter(name: str, *, own: bool) -> Schema:
 def _success(operation: Operation, status: int) -> Schema:
     if status == HTTPStatus.FOUND:
         return {"description": _STATUS_DESCRIPTIONS[status], "headers": counted("Location")}
-    sent = ["Idempotent-Replayed"] if operation.writes else ["ETag"]
+    sent = ["Idempotent-Replayed"] if operation.writes else []
+    sent += ["ETag"] if declared.sends_etag(operation) else []
     if status in {HTTPStatus.CREATED, HTTPStatus.ACCEPTED}:
         sent.append("Location")
+    sent.append("X-Ignored-Parameters")
     content = _content(operation)
     return {
         "description": _STATUS_DESCRIPTIONS[status],

@@ -123,6 +123,11 @@ HEADERS: Mapping[str, Schema] = {
         "description": "Seconds until the next minute, in which the full limit is available.",
         "schema": {"type": "string", "pattern": "^([1-9]|[1-5][0-9]|60)$"},
     },
+    "X-Ignored-Parameters": {
+        "description": "Query parameters that the route does not have and that were ignored: at"
+        " most ten names, percent-encoded.",
+        "schema": _TEXT,
+    },
     "WWW-Authenticate": {
         "description": "Authentication scheme for clients.",
         "required": True,

@@ -9,6 +9,7 @@ from shared.kernel.fields import ZERO
 from shared.kernel.validation import Checked
 from shared.warehouse.catalog.lines import Findings, GoodsLine, examine_lines
 from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.differences import differing_fields, differing_lines
 from shared.warehouse.documents.models import (
     Document,
     DocumentLine,
@@ -134,6 +135,36 @@ def _new_line(number: int, line: LineDraft, product: KnownProduct) -> DocumentLi
         serials=line.serials or [],
         bin_code=destination_bin(line),
     )
+
+
+def differences(draft: EntryDraft | ExitDraft, document: Document) -> list[str]:
+    """Return the fields of a draft that differ from the document with its reference."""
+    sent = draft.model_dump(exclude={"external_ref", "type", "lines"})
+    stored = {
+        "doc_date": document.doc_date,
+        "due_date": document.due_date,
+        "partner_code": document.card_code,
+        "partner_name": document.card_name,
+        "warehouse_code": document.whs_code,
+        "comments": document.comments,
+        "priority": document.priority,
+        "ship_to": document.ship_to,
+    }
+    lines = [
+        {
+            "item_code": line.item_code,
+            "qty": line.qty,
+            "batch": line.batch,
+            "expiry_date": line.expiry_date,
+            "serials": line.serials,
+            "destination_bin": line.bin_code,
+        }
+        for line in document.lines
+    ]
+    return [
+        *differing_fields(sent, stored),
+        *differing_lines([line.model_dump() for line in draft.lines], lines),
+    ]
 
 
 def closed(document: Document, now: str) -> Document:

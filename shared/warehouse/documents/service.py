@@ -1,6 +1,6 @@
 """Use cases of entry and exit documents."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from shared.kernel.db.collection import Record
@@ -30,10 +30,14 @@ from shared.warehouse.warehouses import service as warehouses
 
 @dataclass(frozen=True, slots=True)
 class Created:
-    """A document, and whether this request created it."""
+    """A document, and whether this request created it.
+
+    `differing` has the fields of the request that differ from the document that existed.
+    """
 
     record: Record[Document]
     new: bool
+    differing: Sequence[str] = ()
 
 
 def create_document(
@@ -60,7 +64,7 @@ def create_document(
         existing = _existing(kind, draft, found)
         if existing:
             record = repository.COLLECTIONS[kind].get(tx.store, existing)
-            return Created(record, new=False)
+            return Created(record, new=False, differing=rules.differences(draft, record.entity))
     known = _master_data(tx, draft, found)
     draft = ensure_no_problems(draft, rules.examine(draft, known))
     document = rules.new_document(number, draft, known, tx.now, import_id=import_id)

@@ -8,6 +8,7 @@ from shared.kernel.errors import Problem
 from shared.kernel.validation import Checked, invalid_fields
 from shared.warehouse.catalog.lines import Findings, GoodsLine, examine_lines
 from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.differences import differing_fields, differing_lines
 from shared.warehouse.transfer_orders.models import (
     OrderSource,
     StoredTransferLine,
@@ -102,6 +103,37 @@ def new_order(
             for position, line in enumerate(draft.lines, start=1)
         ],
     )
+
+
+def differences(draft: TransferOrderDraft, order: StoredTransferOrder) -> list[str]:
+    """Return the fields of a draft that differ from the order with its reference.
+
+    `picker_id` and a `release` of an order that was released already mean no difference.
+    """
+    sent = draft.model_dump(exclude={"external_ref", "picker_id", "release", "lines"})
+    sent["priority"] = _NORMAL if draft.priority is None else draft.priority
+    stored = {
+        "from_warehouse": order.origin.code,
+        "to_warehouse": order.destination.code,
+        "priority": order.priority,
+        "reason": order.reason,
+        "due_at": order.due_at,
+    }
+    lines = [
+        {
+            "item_code": line.item_code,
+            "qty": line.qty,
+            "batch_num": line.batch_num,
+            "expected_series": line.expected_series,
+            "expected_batches": line.expected_batches,
+        }
+        for line in order.lines
+    ]
+    return [
+        *differing_fields(sent, stored),
+        *(["release"] if draft.release and order.status == "draft" else []),
+        *differing_lines([line.model_dump() for line in draft.lines], lines),
+    ]
 
 
 def _place(warehouse: KnownWarehouse) -> TransferPlace:

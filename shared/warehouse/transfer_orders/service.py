@@ -1,6 +1,6 @@
 """Use cases of transfer orders: create, check, read and list them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from shared.kernel.db.collection import Record
@@ -35,12 +35,14 @@ from shared.warehouse.work_records import Operator, read_operator
 class Created:
     """A transfer order, and whether this request created it.
 
-    `lacks_stock` is true when it is released and a line lacks stock so far.
+    `lacks_stock` is true when it is released and a line lacks stock so far. `differing` has the
+    fields of the request that differ from the order that existed.
     """
 
     record: Record[StoredTransferOrder]
     new: bool
     lacks_stock: bool
+    differing: Sequence[str] = ()
 
 
 def create_transfer_order(
@@ -95,7 +97,10 @@ def _create(
         existing = of_request or _order_with_reference(draft, found)
         if existing:
             record = TRANSFER_ORDERS.get(tx.store, existing)
-            return Created(record, new=bool(of_request), lacks_stock=bool(of_request))
+            if of_request:
+                return Created(record, new=True, lacks_stock=True)
+            differing = rules.differences(draft, record.entity)
+            return Created(record, new=False, lacks_stock=False, differing=differing)
     known = _master_data(tx, draft, found, picker)
     _ensure_two_warehouses(tx.store, draft, known)
     draft = ensure_no_problems(draft, rules.examine(draft, known, by_client=by_client))

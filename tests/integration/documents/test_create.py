@@ -100,8 +100,60 @@ def test_same_reference_and_type_returns_the_first_document(
     exit_document = yard.post("/exit-documents", document_body(type="sale_order"), key="k4")
 
     assert (second.status, second.data) == (200, first.data)
+    assert "Location" not in second.headers
     assert other_type.status == exit_document.status == 201
     assert yard.get("/entry-documents").json()["meta"]["total"] == 2
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"), [("/entry-documents", "purchase_order"), ("/exit-documents", "sale_order")]
+)
+def test_repeated_reference_names_the_fields_that_differ(
+    yard: Erp, document_body: Write, path: str, kind: str
+) -> None:
+    cement = {"item_code": "CEMENT", "qty": 2, "batch": "L-1", "expiry_date": "2027-01-31"}
+    body = document_body(
+        type=kind, comments="Gate 2", lines=[{"item_code": "BRICK", "qty": 100}, cement]
+    )
+    made = yard.post(path, body, key="k0")
+    exact = {**body, "due_date": None, "lines": [{"item_code": "BRICK", "qty": 100.0}, cement]}
+
+    def differs(**changes: object) -> str | None:
+        answer = yard.post(path, {**body, **changes}, key=json.dumps(changes)[:200])
+        assert (answer.status, answer.data) == (200, made.data)
+        warning: str | None = answer.json().get("warning")
+        return warning and warning.partition("differs in: ")[2]
+
+    assert "warning" not in made.json()
+    assert "warning" not in yard.post(path, exact, key="k1").json()
+    assert differs(doc_date="2026-03-02", due_date="2026-04-01") == "doc_date, due_date."
+    assert differs(partner_code="V-2", partner_name="Vendor") == "partner_code, partner_name."
+    assert differs(warehouse_code="SHOP", comments=None) == "warehouse_code, comments."
+    assert differs(lines=body["lines"][:1]) == "lines."
+    other = {**cement, "batch": "L-2", "expiry_date": None, "serials": ["1"]}
+    changed = [{"item_code": "SAND", "qty": 99}, other]
+    assert differs(lines=changed) == (
+        "lines.0.item_code, lines.0.qty, lines.1.batch, lines.1.expiry_date, lines.1.serials."
+    )
+    if kind == "sale_order":
+        assert differs(priority="Alta", ship_to="Site 4") == "priority, ship_to."
+    else:
+        placed = {**body["lines"][0], "destination_bin": "A-01"}
+        assert differs(lines=[placed, cement]) == "lines.0.destination_bin."
+
+
+def test_warning_names_at_most_twenty_fields(yard: Erp, document_body: Write) -> None:
+    lines = [{"item_code": "BRICK", "qty": 1}] * 25
+    yard.post("/entry-documents", document_body(lines=lines), key="k1")
+    lines = [{"item_code": "BRICK", "qty": 2}] * 25
+
+    again = yard.post("/entry-documents", document_body(lines=lines), key="k2")
+
+    assert again.json()["warning"] == (
+        "Document PO-1 exists already and was not changed. The request differs in: "
+        + ", ".join(f"lines.{number}.qty" for number in range(20))
+        + " and 5 more."
+    )
 
 
 def test_idempotency_key_is_required(yard: Erp, document_body: Write) -> None:

@@ -18,6 +18,7 @@ from tests.integration.write_routes import BOLT, EXAMPLES
 from tests.stack import Stack
 
 _READS_AND_WRITES = sorted(operations())
+_TEN = [f"p{n}" for n in range(10)]
 _PATH_VALUES = {"id": 1, "kind": "products", "delivery": "evt_0"}
 
 
@@ -33,6 +34,33 @@ def _assert_envelope(answer: Response, status: int, code: str) -> None:
     assert all(set(problem) == {"field", "message"} for problem in body["errors"])
     assert answer.headers["Cache-Control"] == "no-store"
     assert answer.headers["Content-Type"] == "application/json"
+
+
+# Ignored query parameters
+
+
+def test_unknown_query_parameters_are_ignored_and_named(erp: Erp) -> None:
+    assert erp.post("/products?dry_run=1", BOLT).headers["X-Ignored-Parameters"] == "dry_run"
+    for path, named in (
+        ("/products?item_code=BOLT-M8&per_page=9&sort=name", None),
+        ("/receipts?from=2026-01-01&to=2026-12-31", None),
+        ("/products?itemcode=BOLT-M8&perpage=9", "itemcode, perpage"),
+        ("/products/1?expand=lines", "expand"),
+        ("/products?q%0D%0ASet-Cookie%3A%20x=1&%C3%A9=2", "q%0D%0ASet-Cookie%3A%20x, %C3%A9"),
+        ("/products?" + "&".join(f"p{n}=1" for n in range(30)), ", ".join(_TEN)),
+        (f"/products?{'p' * 1000}=1", "p" * 64),
+    ):
+        answer = erp.get(path)
+        assert answer.status == 200
+        assert answer.headers.get("X-Ignored-Parameters") == named, path
+
+
+def test_errors_name_no_ignored_parameters(erp: Erp) -> None:
+    """A caller without rights does not learn from the header whether a route exists."""
+    for path in ("/products/9?expand=1", "/nothing?expand=1", "/products?page=0&expand=1"):
+        answer = erp.get(path)
+        assert answer.status in {404, 422}
+        assert "X-Ignored-Parameters" not in answer.headers
 
 
 # Order of the checks: each request also fails all later checks

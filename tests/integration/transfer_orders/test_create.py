@@ -145,6 +145,21 @@ def test_same_reference_returns_the_first_order(yards: Erp, order: Write) -> Non
     assert (first.status, again.status, other.status) == (201, 200, 201)
     assert again.data == first.data
     assert "Location" not in again.headers
+    assert again.json()["warning"] == (
+        "Transfer order MOVE-1 exists already and was not changed."
+        " The request differs in: from_warehouse, release."
+    )
+    assert "warning" not in yards.post(PATH, order(priority=None)).json()
+    line = {"item_code": "BRICK", "qty": 1, "batch_num": "L1", "expected_series": ["1"]}
+    changed = order(priority=9, reason="x", due_at="2026-03-02T08:00:00Z", lines=[line])
+    assert (
+        yards.post(PATH, changed)
+        .json()["warning"]
+        .endswith(
+            " differs in: priority, reason, due_at, lines.0.qty, lines.0.batch_num,"
+            " lines.0.expected_series."
+        )
+    )
     assert [answer.status for answer in unnamed] == [201, 201]
     assert len(yards.walk(PATH)) == 4
 
