@@ -101,7 +101,7 @@ def enforce_payload_limit() -> None:
         except PayloadTooLarge:
             return gateway._gw_error("REQUEST_TOO_LARGE", "Request Too Long")
         except FunctionFailed:
-            return gateway._gw_error("DEFAULT_5XX", "Internal server error")
+            return gateway._gw_error("INTEGRATION_FAILURE", "Internal server error")
 
     gateway._call_lambda_raw = call_lambda
     gateway._lambda_proxy_response = proxy_response

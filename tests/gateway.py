@@ -162,7 +162,7 @@ class Gateway:
             return self._own_answer("REQUEST_TOO_LARGE", request_id)
         answer = _function(event.handler)(proxy, LambdaContext(self.remaining_ms))
         if len(json.dumps(answer).encode()) > LAMBDA_LIMIT:
-            return self._own_answer("DEFAULT_5XX", request_id)
+            return self._own_answer("INTEGRATION_FAILURE", request_id)
         response = _response(answer)
         # A response to HEAD has no content, whatever the function returns.
         return replace(response, text="", content=b"") if method == "HEAD" else response

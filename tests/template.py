@@ -73,6 +73,16 @@ class Template:
             if resource["Type"] == kind
         }
 
+    def parameter(self, name: str) -> Mapping[str, Any]:
+        """Return the declaration of one parameter."""
+        declared: Mapping[str, Any] = self._document["Parameters"][name]
+        return declared
+
+    def condition(self, name: str) -> Mapping[str, Any]:
+        """Return the expression of one condition."""
+        expression: Mapping[str, Any] = self._document["Conditions"][name]
+        return expression
+
     def environment(self, handler: str = "") -> dict[str, str]:
         """Return the environment variables of all functions, or of the function with `handler`."""
         variables = dict(self._document["Globals"]["Function"]["Environment"]["Variables"])

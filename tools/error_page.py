@@ -96,9 +96,12 @@ ADVICE = {
         "Contact the operator of the service.",
     ),
     "forbidden": Advice(
-        "The user's roles lack the permission that the message names.",
+        "The user's roles lack the permission that the message names. With the message `The request "
+        "is not allowed.`, a web application firewall blocked the request: too many requests from "
+        "one IP address, or an address of bad reputation.",
         "This needs the permission inventory.manage.",
-        "An administrator gives the user a role with this permission; then request a new token.",
+        "An administrator gives the user a role with this permission; then request a new token. "
+        "If the firewall blocked the request, wait five minutes and send less.",
     ),
     "missing_scope": Advice(
         "The integration client's token lacks the scope that `error.scope` names. A token has only "
@@ -215,7 +218,8 @@ ADVICE = {
     ),
     "rate_limited": Advice(
         "The credential sent more requests in this minute than its plan allows. See "
-        "[limits](limits.md).",
+        "[limits](limits.md). Without the `RateLimit-` headers, all callers together sent more "
+        "requests to this route than the deployment accepts.",
         "The limit of 300 requests per minute is reached; wait the seconds in Retry-After.",
         "Wait for the seconds in `Retry-After`, then go on more slowly; `RateLimit-Remaining` says "
         "how many requests are left.",
@@ -227,8 +231,8 @@ ADVICE = {
         "`request_id`.",
     ),
     "service_unavailable": Advice(
-        "The service is busy: many requests changed the same resource at the same time, or the "
-        "database throttled.",
+        "The service is busy: many requests changed the same resource at the same time, the "
+        "database throttled, or the function could not be started or did not complete.",
         "The service is busy; try again.",
         "Wait for the seconds in `Retry-After` and repeat the request with the same "
         "Idempotency-Key.",

@@ -33,7 +33,8 @@ _CODE_OF_TYPE = {
     "AUTHORIZER_CONFIGURATION_ERROR": "service_unavailable",
     "INTEGRATION_FAILURE": "service_unavailable",
     "INTEGRATION_TIMEOUT": "service_unavailable",
-    "DEFAULT_5XX": "internal_error",
+    "API_CONFIGURATION_ERROR": "service_unavailable",
+    "DEFAULT_5XX": "service_unavailable",
 }
 
 _MESSAGE_OF_CODE = {
@@ -47,7 +48,6 @@ _MESSAGE_OF_CODE = {
     "rate_limited": "Too many requests; wait the seconds in Retry-After.",
     "bad_request": "The request cannot be interpreted.",
     "service_unavailable": "The service is busy; try again.",
-    "internal_error": "The service failed.",
 }
 
 _RETRY_AFTER_OF_TYPE = {
@@ -57,6 +57,8 @@ _RETRY_AFTER_OF_TYPE = {
     "AUTHORIZER_CONFIGURATION_ERROR": "1",
     "INTEGRATION_FAILURE": "1",
     "INTEGRATION_TIMEOUT": "1",
+    "API_CONFIGURATION_ERROR": "1",
+    "DEFAULT_5XX": "1",
 }
 
 

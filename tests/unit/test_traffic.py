@@ -1,0 +1,265 @@
+"""The template: limits of traffic that needs no token, access logs, and what notices throttling."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+import pytest
+
+from shared.identity.auth import issuance_limits
+from shared.identity.auth.attempt_limits import LONG_WINDOW
+from shared.identity.tenancy.tenant import PLANS, TOTAL_REQUESTS
+from shared.kernel.caller import Caller
+from tests.expanded_template import expanded
+from tests.template import PATH, Template
+
+TEMPLATE = Template({})
+TOKEN_ROUTES = "/v1/oauth/{proxy+}"
+METHODS = {"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"}
+
+LOG_VARIABLES = {
+    "requestId", "extendedRequestId", "identity.sourceIp", "domainName",
+    "authorizer.tenant", "authorizer.kind", "authorizer.subject", "authorizer.client",
+    "httpMethod", "resourcePath", "status", "error.responseType", "responseLength",
+    "responseLatency", "authorizer.latency", "authorizer.integrationStatus", "authorizer.error",
+    "integration.latency", "integration.integrationStatus", "integration.error",
+    "wafResponseCode",
+}  # fmt: skip
+"""What API Gateway may log. Path, query, headers and bodies are not among it, nor is the token."""
+
+
+@cache
+def _resources() -> Mapping[str, Mapping[str, Any]]:
+    return expanded()
+
+
+def _only(kind: str) -> Mapping[str, Any]:
+    (resource,) = (one for one in _resources().values() if one["Type"] == kind)
+    return resource
+
+
+def _stage() -> Mapping[str, Any]:
+    stage: Mapping[str, Any] = _only("AWS::ApiGateway::Stage")["Properties"]
+    return stage
+
+
+# Limits of the stage
+
+
+def _throttling() -> Mapping[tuple[str, str], tuple[Any, Any]]:
+    """Return path and method → rate and burst, as the stage of the API gets them."""
+    return {
+        (one["ResourcePath"], one["HttpMethod"]): (
+            one["ThrottlingRateLimit"],
+            one["ThrottlingBurstLimit"],
+        )
+        for one in _stage()["MethodSettings"]
+    }
+
+
+def test_every_route_is_limited() -> None:
+    assert _throttling()["/*", "*"] == ({"Ref": "RequestRateLimit"}, {"Ref": "RequestBurstLimit"})
+
+
+def test_token_routes_have_a_limit_for_each_method() -> None:
+    """The stage has no method ANY, and a wildcard is possible for all routes together only."""
+    path = "/" + TOKEN_ROUTES.replace("/", "~1")
+    limit = ({"Ref": "TokenRateLimit"}, {"Ref": "TokenBurstLimit"})
+    limits = dict(_throttling())
+    del limits["/*", "*"]
+    assert limits == {(path, method): limit for method in METHODS}
+    (event,) = [one for one in TEMPLATE.events() if one.resource == TOKEN_ROUTES]
+    assert event.methods == METHODS
+
+
+def _default(parameter: str) -> int:
+    return int(TEMPLATE.text({"Ref": parameter}))
+
+
+def test_limits_of_the_token_routes_are_stricter() -> None:
+    assert _default("TokenRateLimit") < _default("RequestRateLimit") <= 10_000
+    assert _default("TokenBurstLimit") < _default("RequestBurstLimit") <= 5_000
+
+
+# Web ACL
+
+
+def _rules() -> Mapping[str, Mapping[str, Any]]:
+    return {rule["Name"]: rule for rule in _only("AWS::WAFv2::WebACL")["Properties"]["Rules"]}
+
+
+def test_stack_has_no_web_acl_unless_asked() -> None:
+    """It costs money, and a company may have its own."""
+    assert TEMPLATE.text({"Ref": "WebAcl"}) == ""
+    assert _only("AWS::WAFv2::WebACL")["Condition"] == "HasManagedWebAcl"
+    assert _only("AWS::WAFv2::WebACLAssociation")["Condition"] == "HasWebAcl"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "",
+        "managed",
+        "arn:aws:wafv2:eu-west-1:123456789012:regional/webacl/own/6ad12d2b-3b0f-4c53-9b8e",
+    ],
+)
+def test_web_acl_is_managed_or_a_regional_one(value: str) -> None:
+    assert re.fullmatch(TEMPLATE.parameter("WebAcl")["AllowedPattern"], value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "none",
+        "arn:aws:wafv2:us-east-1:123456789012:global/webacl/own/6ad12d2b-3b0f-4c53-9b8e",
+        "arn:aws:elasticloadbalancing:eu-west-1:123456789012:loadbalancer/app/own/1",
+    ],
+)
+def test_other_values_of_the_web_acl_are_refused(value: str) -> None:
+    assert not re.fullmatch(TEMPLATE.parameter("WebAcl")["AllowedPattern"], value)
+
+
+def test_web_acl_is_associated_with_the_stage() -> None:
+    association = _only("AWS::WAFv2::WebACLAssociation")["Properties"]
+    (stage,) = (
+        name for name, one in _resources().items() if one["Type"] == "AWS::ApiGateway::Stage"
+    )
+    assert association["ResourceArn"] == {
+        "Fn::Sub": "arn:${AWS::Partition}:apigateway:${AWS::Region}::/restapis/${Api}/stages/"
+        f"${{{stage}}}"
+    }
+    assert association["WebACLArn"] == {
+        "Fn::If": [
+            "HasManagedWebAcl",
+            {"Fn::GetAtt": ["ManagedWebAcl", "Arn"]},
+            {"Ref": "WebAcl"},
+        ]
+    }
+    assert _only("AWS::WAFv2::WebACL")["Properties"]["Scope"] == "REGIONAL"
+
+
+def test_web_acl_limits_each_address_and_the_token_routes_more_strictly() -> None:
+    tokens, requests = (
+        _rules()[name]["Statement"]["RateBasedStatement"]
+        for name in ("token-requests-per-address", "requests-per-address")
+    )
+    assert tokens["AggregateKeyType"] == requests["AggregateKeyType"] == "IP"
+    scope = tokens["ScopeDownStatement"]["ByteMatchStatement"]
+    assert scope["FieldToMatch"] == {"UriPath": {}}
+    assert scope["SearchString"] == TOKEN_ROUTES.removesuffix("{proxy+}")
+    assert [one["Type"] for one in scope["TextTransformations"]] == ["URL_DECODE", "NORMALIZE_PATH"]
+    assert "ScopeDownStatement" not in requests
+    assert tokens["Limit"] < requests["Limit"]
+
+
+def test_web_acl_admits_what_the_largest_plan_allows_from_one_address() -> None:
+    tokens, requests = (
+        _rules()[name]["Statement"]["RateBasedStatement"]
+        for name in ("token-requests-per-address", "requests-per-address")
+    )
+    per_minute = max(plan.limits["requests_per_minute"] for plan in PLANS.values())
+    minutes = requests["EvaluationWindowSec"] // 60
+    assert requests["Limit"] >= 2 * minutes * TOTAL_REQUESTS * per_minute
+    assert tokens["EvaluationWindowSec"] <= LONG_WINDOW
+    assert tokens["Limit"] > issuance_limits.LONG_WINDOW_MINUTES * per_minute * 11 // 10
+
+
+def test_blocked_requests_get_the_gateway_response() -> None:
+    """A custom response would replace it, and cannot contain the id of the request."""
+    for name, rule in _rules().items():
+        action = rule.get("Action") or rule["OverrideAction"]
+        assert action in ({"Block": {}}, {"None": {}}), name
+
+
+def test_web_acl_keeps_no_samples_of_requests() -> None:
+    """A sample shows the headers of a request, and the Authorization header is one."""
+    acl = _only("AWS::WAFv2::WebACL")["Properties"]
+    for one in (acl, *acl["Rules"]):
+        assert one["VisibilityConfig"]["SampledRequestsEnabled"] is False
+
+
+# Concurrent executions
+
+
+@pytest.mark.parametrize("function", ["Authorizer", "Fallback"])
+def test_concurrency_is_reserved_on_request_only(function: str) -> None:
+    """A new account may have ten concurrent executions, none of which can be reserved."""
+    parameter, condition = f"{function}Concurrency", f"Has{function}Concurrency"
+    properties = _resources()[f"{function}Function"]["Properties"]
+    assert properties["ReservedConcurrentExecutions"] == {
+        "Fn::If": [condition, {"Ref": parameter}, {"Ref": "AWS::NoValue"}]
+    }
+    assert TEMPLATE.condition(condition) == {"Fn::Not": [{"Fn::Equals": [{"Ref": parameter}, 0]}]}
+    assert _default(parameter) == 0
+
+
+def test_other_functions_reserve_no_concurrency() -> None:
+    reserved = {
+        name
+        for name, one in TEMPLATE.resources("AWS::Serverless::Function").items()
+        if "ReservedConcurrentExecutions" in one
+    }
+    assert reserved == {"AuthorizerFunction", "FallbackFunction"}
+
+
+def test_an_alarm_reports_throttled_functions() -> None:
+    alarms = TEMPLATE.resources("AWS::CloudWatch::Alarm").values()
+    (alarm,) = [one for one in alarms if one["MetricName"] == "Throttles"]
+    assert alarm["Namespace"] == "AWS/Lambda"
+    assert "Dimensions" not in alarm  # all functions share the limit of the account
+    assert (alarm["Statistic"], alarm["Threshold"]) == ("Sum", 0)
+
+
+# Access logs
+
+
+def _log_format() -> Mapping[str, str]:
+    condition, setting, otherwise = _stage()["AccessLogSetting"]["Fn::If"]
+    assert (condition, otherwise) == ("HasAccessLogs", {"Ref": "AWS::NoValue"})
+    assert setting["DestinationArn"] == {"Fn::GetAtt": ["ApiAccessLogs", "Arn"]}
+    entry: Mapping[str, str] = json.loads(setting["Format"])
+    return entry
+
+
+def _variables() -> Iterator[str]:
+    for name, value in _log_format().items():
+        assert value.startswith("$context."), name
+        yield value.removeprefix("$context.")
+
+
+def test_access_log_has_caller_route_status_and_latency_and_no_secrets() -> None:
+    assert set(_variables()) == LOG_VARIABLES
+
+
+def test_access_log_is_one_line() -> None:
+    """API Gateway writes the format as it is, and a line break would end the entry."""
+    _, setting, _ = _stage()["AccessLogSetting"]["Fn::If"]
+    assert "\n" not in setting["Format"]
+    assert len(setting["Format"]) <= 3_000
+
+
+def test_access_log_names_the_caller_as_the_authorizer_does() -> None:
+    of_gateway = {"latency", "error", "integrationStatus"}
+    named = {
+        variable.partition(".")[2] for variable in _variables() if variable.startswith("authorizer")
+    }
+    context = Caller.from_context(
+        {"tenant": "", "subject": "", "kind": "", "second_factor": "", "jti": "", "exp": "0"}
+    ).to_context()
+    assert named - of_gateway <= context.keys()
+    assert not named & {"jti", "session"}
+
+
+def test_access_logs_are_off_by_default_and_expire() -> None:
+    """A stage with access logs cannot be created in an account without the role for logs."""
+    assert TEMPLATE.text({"Ref": "AccessLogs"}) == "false"
+    group = _resources()["ApiAccessLogs"]
+    assert group["Condition"] == "HasAccessLogs"
+    assert group["Properties"] == {"RetentionInDays": {"Ref": "LogRetentionDays"}}
+
+
+def test_stack_does_not_set_the_role_of_the_account() -> None:
+    """All APIs of the account and Region use it, and it must outlive this stack."""
+    assert "AWS::ApiGateway::Account" not in PATH.read_text()
