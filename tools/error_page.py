@@ -96,9 +96,9 @@ ADVICE = {
         "Contact the operator of the service.",
     ),
     "forbidden": Advice(
-        "The user's roles lack the permission that the message names. With the message `The request "
-        "is not allowed.`, a web application firewall blocked the request: too many requests from "
-        "one IP address, or an address of bad reputation.",
+        "The user's roles lack the permission that the message names. With the message `The "
+        "request is not allowed.`, a web application firewall blocked the request: too many "
+        "requests from one IP address, or an address of bad reputation.",
         "This needs the permission inventory.manage.",
         "An administrator gives the user a role with this permission; then request a new token. "
         "If the firewall blocked the request, wait five minutes and send less.",
