@@ -33,7 +33,7 @@ class PayloadTooLarge(Exception):
 
 
 class FunctionFailed(Exception):
-    """The function raised, timed out, or returned more than Lambda's payload limit."""
+    """The function was throttled, raised, timed out, or returned more than the payload limit."""
 
 
 def install() -> None:
@@ -91,7 +91,7 @@ def enforce_payload_limit() -> None:
 
     def proxy_response(result: dict[str, Any]) -> tuple[Any, Any]:
         answer, error = answer_of(result)
-        if error or len(json.dumps(answer)) > LAMBDA_PAYLOAD_LIMIT:
+        if error or result.get("throttle") or len(json.dumps(answer)) > LAMBDA_PAYLOAD_LIMIT:
             raise FunctionFailed
         return answer, None
 

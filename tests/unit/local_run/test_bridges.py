@@ -1,0 +1,50 @@
+"""Bridges of the local stack: the emulator answers failures of functions as API Gateway does."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from ministack.services import apigateway_v1 as gateway
+
+from local.bridges import LAMBDA_PAYLOAD_LIMIT, enforce_payload_limit
+
+_THROTTLED = {
+    "throttle": True,
+    "error": True,
+    "body": {"__type": "TooManyRequestsException", "message": "Rate Exceeded"},
+}
+_RAISED = {"error": True, "body": {"errorType": "KeyError", "errorMessage": "'x'"}}
+_TOO_LARGE = {"body": {"statusCode": 200, "body": "x" * LAMBDA_PAYLOAD_LIMIT}}
+
+
+def _answer(monkeypatch: pytest.MonkeyPatch, result: dict[str, Any]) -> Any:
+    """Return what the emulator answers when the invocation of a function has this result."""
+
+    async def call_lambda(*_: Any, **__: Any) -> tuple[dict[str, Any], None]:
+        return result, None
+
+    for name in ("_lambda_proxy_response", "_invoke_lambda_proxy_v1"):
+        monkeypatch.setattr(gateway, name, getattr(gateway, name))  # undone after the test
+    monkeypatch.setattr(gateway, "_call_lambda_raw", call_lambda)
+    monkeypatch.setattr(gateway, "_build_lambda_event_v1", lambda *_, **__: {})
+    enforce_payload_limit()
+    return asyncio.run(
+        gateway._invoke_lambda_proxy_v1(
+            {"uri": "function"}, "api", "api", {}, {}, "/v1/products", "GET", {}, b"", {}, {}
+        )
+    )
+
+
+@pytest.mark.parametrize("result", [_THROTTLED, _RAISED, _TOO_LARGE])
+def test_function_that_gives_no_response_is_an_integration_failure(
+    monkeypatch: pytest.MonkeyPatch, result: dict[str, Any]
+) -> None:
+    answer = _answer(monkeypatch, result)
+    assert isinstance(answer, gateway._GatewayError)
+    assert answer.response_type == "INTEGRATION_FAILURE"
+
+
+def test_response_of_a_function_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = {"statusCode": 201, "body": "{}"}
+    status, _, content = _answer(monkeypatch, {"body": body})
+    assert (status, content) == (201, b"{}")
