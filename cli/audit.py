@@ -1,17 +1,17 @@
 """`stowage audit …`."""
 
-import json
 from typing import Any, get_args
 
 import click
 
 from cli.operator import Operator, command
+from cli.output import as_text
 from operations.tenant_changes import show_tenant
 from shared.identity.audit import service, views
 from shared.identity.audit.models import AuditAction, AuditEntry, AuditParameters
 from shared.identity.tenancy.access import operator_store
 from shared.kernel.errors import Problem, ValidationFailed
-from shared.kernel.json_text import dumps
+from shared.kernel.json_text import dumps, loads
 from shared.kernel.validation import InvalidBody, check
 
 _COLUMNS = ("created_at", "action", "actor", "target", "what", "reason")
@@ -20,17 +20,24 @@ _ACTIONS = get_args(AuditAction.__value__)
 
 def _row(entry: AuditEntry) -> dict[str, Any]:
     changes = [
-        f"{name}: {change.before} → {change.after}" for name, change in entry.changes.items()
+        f"{name}: {_shown(change.before)} → {_shown(change.after)}"
+        for name, change in entry.changes.items()
     ]
-    details = [f"{name}: {value}" for name, value in entry.details.items() if value is not None]
+    details = [
+        f"{name}: {_shown(value)}" for name, value in entry.details.items() if value is not None
+    ]
     return {
-        **json.loads(dumps(entry.model_dump())),
+        **loads(dumps(entry.model_dump())),
         "actor": " ".join(
             each for each in (entry.actor.type, entry.actor.id, entry.actor.name) if each
         ),
         "target": " ".join(each for each in (entry.target.type, entry.target.id) if each),
         "what": [*changes, *details],
     }
+
+
+def _shown(value: Any) -> str:
+    return as_text(loads(dumps(value)))
 
 
 @click.command()

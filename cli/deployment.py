@@ -50,6 +50,8 @@ class Deployment:
     """Base address; contains `{slug}` if each tenant has its own host."""
     api: str
     """Id of the API."""
+    shared_addresses: frozenset[str]
+    """Addresses that tenants can share: that of the API itself, also if there is a domain."""
 
     def host_of(self, slug: str) -> str | None:
         """Return the host of a tenant in the deployment's domain; None without a domain."""
@@ -79,7 +81,17 @@ def connect(target: Target) -> Deployment:
         )
     os.environ |= {"STACK_NAME": target.stack, "STACK_ID": stack["StackId"]}
     os.environ |= {variable: outputs[name] for name, variable in _ENVIRONMENT.items()}
-    return Deployment(local_address or outputs["ApiUrl"], outputs["ApiId"])
+    address = local_address or outputs["ApiUrl"]
+    own = {address, outputs["ApiUrl"], _address_of_api(stack["StackId"], outputs["ApiId"])}
+    shared = frozenset(each for each in own if "{slug}" not in each)
+    return Deployment(address, outputs["ApiId"], shared)
+
+
+def _address_of_api(stack_id: str, api: str) -> str:
+    """Return the address that API Gateway gives an API, next to its custom domains."""
+    _, partition, _, region, *_ = stack_id.split(":")
+    suffix = "amazonaws.com.cn" if partition == "aws-cn" else "amazonaws.com"
+    return f"https://{api}.execute-api.{region}.{suffix}/api/v1"
 
 
 def _use_local() -> str:

@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from cli.confirmation import confirm, confirm_address, yes_option
 from cli.operator import Operator, command
 from operations import domains
 from operations.domains import Domain
@@ -38,19 +39,26 @@ def domain() -> None:
     help="ACM certificate for HOST, in the Region of the stack.",
 )  # fmt: skip
 @click.option("--keep-address", is_flag=True, help="Do not make HOST the address of SLUG yet.")
+@yes_option
 @command
-def add(operator: Operator, *, slug: str, host: str, certificate: str, keep_address: bool) -> None:
+def add(  # noqa: PLR0913  the options of the command
+    operator: Operator, *, slug: str, host: str, certificate: str, keep_address: bool, yes: bool
+) -> None:
     """Serve the tenant SLUG at HOST, and make https://HOST/api/v1 its address.
 
     Prints the target for the company's DNS record (CNAME). With --keep-address the record can be
-    created and tested first; `stowage tenant address` then changes the address. Run the command
-    again with another certificate to replace the certificate.
+    created and tested first; `stowage tenant address` then changes the address. Otherwise the
+    command asks for confirmation before it changes the address. Run the command again with another
+    certificate to replace the certificate.
 
     \b
     Examples:
       stowage domain add acme wms.acme.com --certificate-arn arn:aws:acm:eu-west-1:…
       stowage domain add acme wms.acme.com --certificate-arn arn:… --keep-address
     """  # noqa: D301  click reads the backspace
+    tenant = domains.check_addition(slug, host, certificate)
+    if not keep_address:
+        confirm_address(operator, tenant, base_url_of(host), yes=yes)
     with operator.output.progress() as progress:
         added = domains.add_domain(
             slug,
@@ -84,14 +92,25 @@ def list_(operator: Operator, *, slug: str | None) -> None:
 
 @domain.command()
 @click.argument("host")
+@yes_option
 @command
-def remove(operator: Operator, *, host: str) -> None:
+def remove(operator: Operator, *, host: str, yes: bool) -> None:
     """Remove HOST from its tenant. Refused while HOST is the tenant's address.
 
+    The command asks for confirmation.
+
     \b
-    Example:
+    Examples:
       stowage domain remove wms.acme.com
+      stowage domain remove wms.acme.com --yes
     """  # noqa: D301  click reads the backspace
+    if found := domains.find_removable(host):
+        confirm(
+            operator,
+            f"This removes the host {host} of the tenant {found.tenant} and its domain in API "
+            f"Gateway: requests to {base_url_of(host)} fail from then on.",
+            yes=yes,
+        )
     with operator.output.progress() as progress:
         removed = domains.remove_domain(host, progress=progress)
     operator.output.say(f"{host} is removed." if removed else f"{host} belongs to no tenant.")

@@ -1,10 +1,8 @@
 """`stowage events …`."""
 
-import sys
-
 import click
 
-from cli.operator import REFUSED, Operator, command
+from cli.operator import CommandFailed, Operator, command
 from operations import provisioning, tenant_changes
 from shared.integration.webhooks.relay import relay_missed_entries
 
@@ -45,5 +43,9 @@ def relay(operator: Operator, *, tenants: tuple[str, ...], older_than: int) -> N
                 progress(f"{slug}: {done} events relayed")
             rows.append({"tenant": slug, "relayed": done, "failed": failed})
     operator.output.many(rows, _COLUMNS)
-    if any(row["failed"] for row in rows):
-        sys.exit(REFUSED)
+    if failures := [f"{row['failed']} of {row['tenant']}" for row in rows if row["failed"]]:
+        raise CommandFailed(
+            f"Events could not be relayed: {', '.join(failures)}. Fix the cause, then run the "
+            "command again.",
+            "relay_failed",
+        )

@@ -13,33 +13,67 @@ from cli.domains import domain
 from cli.events import events
 from cli.keys import key
 from cli.offboarding import delete, export
-from cli.operator import Operator
-from cli.output import Output, printable
+from cli.operator import CommandFailed, Operator
+from cli.output import Output, json_text, printable
 from cli.roles import role
 from cli.tenants import tenant
 from cli.users import user
 
 
+class _JsonError(click.ClickException):
+    """An error that is printed as one JSON object, in the form of the API's error envelope."""
+
+    def __init__(self, error: click.ClickException) -> None:
+        super().__init__(error.message)
+        self.exit_code = error.exit_code
+        self._error = error
+
+    @override
+    def show(self, file: Any = None) -> None:
+        error = self._error
+        known = isinstance(error, CommandFailed)
+        code = error.code if known else "wrong_usage"
+        problems = error.problems if known else ()
+        content = {
+            "error": {
+                "code": code, "message": self.message, **(error.extra if known else {}),
+            },
+            "errors": [{"field": one.field, "message": one.message} for one in problems],
+        }  # fmt: skip
+        click.echo(json_text(content), err=True)
+
+
 @contextmanager
-def _printable_messages() -> Iterator[None]:
+def _shown(*, as_json: bool) -> Iterator[None]:
+    """Turn errors into printable ones, or into JSON."""
     try:
         yield
+    except (click.Abort, EOFError, KeyboardInterrupt) as error:
+        if not as_json:
+            raise
+        message = "The command was interrupted. Run it again; it continues where it stopped."
+        raise _JsonError(CommandFailed(message, "interrupted")) from error
     except click.ClickException as error:
+        if as_json:
+            raise _JsonError(error) from error
         error.message = printable(error.message)
         raise
 
 
 class _Commands(click.Group):
-    """The commands; messages about their use lose control characters, like all other output."""
+    """The commands. Errors lose control characters, like all other output; with --json they are
+    JSON, too."""
 
     @override
-    def make_context(self, *args: Any, **options: Any) -> click.Context:
-        with _printable_messages():
-            return super().make_context(*args, **options)
+    def make_context(
+        self, info_name: str | None, args: list[str], *rest: Any, **options: Any
+    ) -> click.Context:
+        with _shown(as_json="--json" in args):
+            return super().make_context(info_name, args, *rest, **options)
 
     @override
     def invoke(self, ctx: click.Context) -> Any:
-        with _printable_messages():
+        with _shown(as_json=ctx.params["as_json"]):
             return super().invoke(ctx)
 
 
@@ -61,7 +95,11 @@ class _Commands(click.Group):
     help="Endpoint of an AWS emulator.",
 )  # fmt: skip
 @click.option("--local", is_flag=True, help="Use the stack that `make run` started here.")
-@click.option("--json", "as_json", is_flag=True, help="Print results as JSON, for programs.")
+@click.option(
+    "--json", "as_json", is_flag=True,
+    help="Print results and errors as JSON, for programs.",
+)  # fmt: skip
+@click.version_option(package_name="stowage", prog_name="stowage", message="%(prog)s %(version)s")
 @click.pass_context
 def main(  # noqa: PLR0913  the options of every command
     context: click.Context,
@@ -74,14 +112,15 @@ def main(  # noqa: PLR0913  the options of every command
 ) -> None:
     """Operate a Stowage deployment: tenants, hosts, API clients, users, roles and signing keys.
 
-    Every command can be repeated; a command that failed continues when it is run again. The
-    commands are explained in docs/operating.md.
+    Every command can be repeated; a command that failed continues when it is run again. A command
+    that ends access or removes something asks first; --yes skips the question. The commands are
+    explained in docs/operating.md.
 
     \b
     Examples:
       stowage --local tenant list
       stowage --stack stowage-prod --region eu-west-1 tenant create acme --plan professional
-      stowage --json client create acme --name ERP
+      stowage --json client create acme --name ERP --scope products:read
       stowage tenant delete --help
     """  # noqa: D301  click reads the backspace
     target = Target(stack, region, endpoint_url, local)

@@ -1,11 +1,11 @@
 """`stowage tenant export` and `stowage tenant delete`: the end of a contract."""
 
-import sys
 from pathlib import Path
 
 import click
 
-from cli.operator import Operator, command
+from cli.confirmation import confirm_name, yes_option
+from cli.operator import CommandFailed, Operator, command
 from operations.deletion import DeletionPreview, delete_tenant, preview_deletion
 from operations.export import export_tenant
 
@@ -33,7 +33,8 @@ def export(operator: Operator, *, slug: str, to: Path) -> None:
         with operator.output.progress() as progress:
             manifest = export_tenant(slug, to, progress=progress)
     except OSError as error:
-        raise click.ClickException(f"{to} cannot be written: {error}") from error
+        message = f"{to} cannot be written: {error.strerror or error}"
+        raise CommandFailed(message, "cannot_write") from error
     operator.output.one(
         {
             "tenant": slug,
@@ -47,7 +48,7 @@ def export(operator: Operator, *, slug: str, to: Path) -> None:
 
 @click.command()
 @click.argument("slug")
-@click.option("--yes", is_flag=True, help="Do not ask for confirmation, for scripts.")
+@yes_option
 @command
 def delete(operator: Operator, *, slug: str, yes: bool) -> None:
     """Delete the tenant SLUG and all its data permanently.
@@ -64,9 +65,7 @@ def delete(operator: Operator, *, slug: str, yes: bool) -> None:
     """  # noqa: D301  click reads the backspace
     preview = preview_deletion(slug)
     if preview.state != "deleted":
-        operator.output.say(_describe_deletion(preview))
-        if not yes:
-            _confirm(slug)
+        confirm_name(operator, _describe_deletion(preview), slug, yes=yes)
     with operator.output.progress() as progress:
         delete_tenant(slug, progress=progress)
     operator.output.one({"tenant": slug, "state": "deleted"})
@@ -79,10 +78,3 @@ def _describe_deletion(preview: DeletionPreview) -> str:
         f"{preview.table} (about {preview.items} items), {preview.clients} API clients{hosts}, its "
         "events and its files."
     )
-
-
-def _confirm(slug: str) -> None:
-    if not sys.stdin.isatty():
-        raise click.UsageError("Confirmation needs a terminal; use --yes in scripts.")
-    if (typed := click.prompt("Type the name of the tenant to continue", err=True)) != slug:
-        raise click.ClickException(f"{typed} is not {slug}; nothing was deleted.")

@@ -1,15 +1,18 @@
 """Output of a command: tables for people, JSON for programs."""
 
-import json
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from decimal import Decimal
 from typing import Any
 
+import simplejson
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from shared.kernel.json_text import dumps, loads
 
 type Row = Mapping[str, Any]
 
@@ -46,21 +49,21 @@ class Output:
             _write_json(row)
             return
         table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-        for name, value in row.items():
-            table.add_row(name.replace("_", " "), _text(value))
+        for name, value in loads(dumps(row)).items():
+            table.add_row(name.replace("_", " "), Text(as_text(value)))
         self._print(table)
 
     def many(self, rows: Sequence[Row], columns: Sequence[str]) -> None:
         """Print a list; the table has the fields of `columns`, the JSON has all fields."""
         if self._as_json:
-            _write_json(list(rows))
+            _write_json(rows)
             return
         table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
         for number, name in enumerate(columns):
             # The first column identifies the row; it must not be wrapped, so that it can be copied.
             table.add_column(name.replace("_", " "), overflow="fold", no_wrap=number == 0)
-        for row in rows:
-            table.add_row(*(_text(row[name]) for name in columns))
+        for row in loads(dumps(rows)):
+            table.add_row(*(Text(as_text(row[name])) for name in columns))
         self._print(table)
 
     def _print(self, table: Table) -> None:
@@ -85,29 +88,37 @@ class Output:
             yield lambda _step: None
         elif self._advice.is_terminal:
             with self._advice.status("starting") as status:
-                yield lambda step: status.update(_text(step))
+                yield lambda step: status.update(Text(as_text(step)))
         else:
             yield self.say
 
 
+def json_text(content: Any) -> str:
+    """Return JSON; control characters in texts become escapes, so that the values stay exact."""
+    text = simplejson.dumps(content, use_decimal=True, indent=2, ensure_ascii=False)
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
 def _write_json(content: Any) -> None:
-    """Print JSON; control characters in texts become escapes, so that the values stay exact."""
-    text = json.dumps(content, indent=2, ensure_ascii=False)
-    sys.stdout.write(_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
+    sys.stdout.write(json_text(content) + "\n")
 
 
-def _text(value: Any) -> Text:
-    """Return a value as text without markup: names may contain what looks like rich's markup.
+def as_text(value: Any) -> str:
+    """Return a JSON value as people write it: `-` for nothing, `yes` and `no`, words with commas.
 
     Only a list of objects has several lines.
     """
     if value is None or value in ([], "", {}):
-        return Text("-")
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Decimal):
+        return f"{value.normalize():f}"
     if isinstance(value, list):
         separator = "\n" if isinstance(value[0], Mapping) else ", "
-        return Text(separator).join(_text(each) for each in value)
+        return separator.join(as_text(each) for each in value)
     if isinstance(value, Mapping):
-        return Text(", ").join(
-            Text(f"{name} ".replace("_", " ")) + _text(each) for name, each in value.items()
+        return ", ".join(
+            f"{printable(name).replace('_', ' ')} {as_text(each)}" for name, each in value.items()
         )
-    return Text(printable(str(value).replace("\n", " ")))
+    return printable(str(value).replace("\n", " "))

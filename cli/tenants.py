@@ -1,15 +1,25 @@
 """`stowage tenant …`."""
 
+from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import click
 
+from cli.confirmation import confirm, confirm_address, yes_option
 from cli.operator import Operator, command
-from operations import provisioning, tenant_changes, tenant_overview
+from cli.output import as_text
+from operations import domains, provisioning, tenant_changes, tenant_overview
 from operations.tenant_overview import TenantOverview
-from shared.identity.tenancy.rules import NewTenant
-from shared.identity.tenancy.tenant import MODULES, PLANS, SUBSTITUTIONS, Tenant
+from shared.identity.tenancy.rules import NewTenant, check_moved_to
+from shared.identity.tenancy.tenant import (
+    MODULES,
+    PLANS,
+    SUBSTITUTIONS,
+    PlanName,
+    State,
+    Tenant,
+)
 
 _COLUMNS = ("tenant", "state", "plan", "modules", "address")
 
@@ -63,10 +73,10 @@ def _settings_row(tenant: Tenant) -> dict[str, Any]:
     return {
         "tenant": tenant.slug,
         "timezone": tenant.timezone,
-        "receipt_tolerance": float(settings.receipt_tolerance),
+        "receipt_tolerance": settings.receipt_tolerance,
         "pick_substitution": settings.pick_substitution,
-        "minutes_per_unit": float(settings.minutes_per_unit),
-        "minutes_per_trip": float(settings.minutes_per_trip),
+        "minutes_per_unit": settings.minutes_per_unit,
+        "minutes_per_trip": settings.minutes_per_trip,
         "commit_drops": settings.commit_drops,
         "imports_require_kind_scope": settings.imports_require_kind_scope,
     }
@@ -131,12 +141,21 @@ def create(  # noqa: PLR0913  each option is one fact about the tenant
     if host is None and base_url is None:
         host = operator.deployment.host_of(slug)
         base_url = None if host else operator.deployment.address
-    if base_url == operator.deployment.address:
-        provisioning.set_shared_address(base_url)
     settings = NewTenant(slug, plan, base_url, host, frozenset(modules), timezone)
+    settings.check()
+    deployment = operator.deployment
+    if base_url:
+        domains.check_shared_address(base_url, deployment.shared_addresses)
+    if base_url == deployment.address:
+        provisioning.set_shared_address(base_url)
     with operator.output.progress() as progress:
         created = provisioning.create_tenant(settings, progress=progress)
     operator.output.one(_row(created))
+    if host and host != deployment.host_of(slug) and not domains.is_added(slug, host):
+        operator.output.say(
+            f"Nothing serves {host} yet. Run `stowage domain add {slug} {host} --certificate-arn "
+            "ARN`."
+        )
 
 
 @tenant.command("list")
@@ -169,15 +188,20 @@ def show(operator: Operator, *, slug: str) -> None:
 
 @tenant.command()
 @click.argument("slug")
+@yes_option
 @command
-def suspend(operator: Operator, *, slug: str) -> None:
+def suspend(operator: Operator, *, slug: str, yes: bool) -> None:
     """Suspend the tenant SLUG, for example for unpaid bills: its API answers 402 within 10 s.
 
+    The command asks for confirmation. Its data stays, and `stowage tenant resume` ends the
+    suspension.
+
     \b
-    Example:
+    Examples:
       stowage tenant suspend acme
+      stowage tenant suspend acme --yes
     """  # noqa: D301  click reads the backspace
-    operator.output.one(_row(provisioning.set_state(slug, "suspended")))
+    _end_service(operator, slug, "suspended", "402 tenant_suspended", yes=yes)
 
 
 @tenant.command()
@@ -195,45 +219,102 @@ def resume(operator: Operator, *, slug: str) -> None:
 
 @tenant.command()
 @click.argument("slug")
+@yes_option
 @command
-def cancel(operator: Operator, *, slug: str) -> None:
+def cancel(operator: Operator, *, slug: str, yes: bool) -> None:
     """Cancel SLUG: within 10 s its API answers 402. Its data stays until it is deleted.
 
+    The command asks for confirmation. `stowage tenant resume` ends the cancellation.
+
     \b
-    Example:
+    Examples:
       stowage tenant cancel acme
+      stowage tenant cancel acme --yes
     """  # noqa: D301  click reads the backspace
-    operator.output.one(_row(provisioning.set_state(slug, "cancelled")))
+    _end_service(operator, slug, "cancelled", "402 tenant_cancelled", yes=yes)
 
 
 @tenant.command()
 @click.argument("slug")
 @click.option("--to", required=True, metavar="URL", help="https URL of the company's own server.")
+@yes_option
 @command
-def move(operator: Operator, *, slug: str, to: str) -> None:
+def move(operator: Operator, *, slug: str, to: str, yes: bool) -> None:
     """Mark the tenant SLUG as moved to its own server: its API answers 410 with the new address.
 
+    The command asks for confirmation. `stowage tenant resume` ends the move.
+
     \b
-    Example:
+    Examples:
       stowage tenant move acme --to https://wms.acme.com/api/v1
+      stowage tenant move acme --to https://wms.acme.com/api/v1 --yes
     """  # noqa: D301  click reads the backspace
-    operator.output.one(_row(provisioning.set_state(slug, "moved", moved_to=to)))
+    check_moved_to("moved", to)
+    _end_service(operator, slug, "moved", "410 tenant_moved", moved_to=to, yes=yes)
+
+
+def _end_service(  # noqa: PLR0913  what the question needs
+    operator: Operator,
+    slug: str,
+    state: State,
+    answer: str,
+    *,
+    moved_to: str | None = None,
+    yes: bool,
+) -> None:
+    """Set a state in which requests are refused, after a question."""
+    known = tenant_changes.show_tenant(slug)
+    if (known.state, known.moved_to) != (state, moved_to):
+        found = tenant_overview.get_overview(slug)
+        address = f" and the address {moved_to}" if moved_to else ""
+        confirm(
+            operator,
+            f"The state of the tenant {slug} changes from {known.state} to {state}. Within 10 s its "
+            f"API and its token routes answer {answer}{address} to its {found.clients} integration "
+            f"clients, its {found.mobile_clients} mobile applications and all its users; events "
+            "are not delivered and dropped files are rejected. The data stays; "
+            f"`stowage tenant resume {slug}` ends it.",
+            yes=yes,
+        )
+    operator.output.one(_row(provisioning.set_state(slug, state, moved_to=moved_to)))
 
 
 @tenant.command()
 @click.argument("slug")
 @click.argument("plan_name", metavar="PLAN", type=click.Choice(list(PLANS)))
+@yes_option
 @command
-def plan(operator: Operator, *, slug: str, plan_name: str) -> None:
+def plan(operator: Operator, *, slug: str, plan_name: PlanName, yes: bool) -> None:
     """Change the plan of SLUG to PLAN.
 
-    Clients and webhooks above the limits of a smaller plan stay; new ones are refused.
+    The command asks for confirmation when the plan takes something away. Clients, users and
+    webhooks above the limits of a smaller plan stay; new ones are refused.
 
     \b
-    Example:
+    Examples:
       stowage tenant plan acme professional
+      stowage tenant plan acme essentials --yes
     """  # noqa: D301  click reads the backspace
+    known = tenant_changes.show_tenant(slug)
+    if lost := "; ".join(_losses(known, plan_name)):
+        confirm(
+            operator,
+            f"The plan of the tenant {slug} changes from {known.plan} to {plan_name}: {lost}.",
+            yes=yes,
+        )
     operator.output.one(_row(provisioning.set_plan(slug, plan_name)))
+
+
+def _losses(tenant: Tenant, plan_name: PlanName) -> Iterator[str]:
+    """Yield what a tenant loses with another plan."""
+    present, wanted = PLANS[tenant.plan], PLANS[plan_name]
+    for feature in sorted(present.features - wanted.features):
+        yield f"the feature {feature} is not included"
+    for name, limit in wanted.limits.items():
+        if name == "requests_per_minute" and tenant.requests_per_minute is not None:
+            continue  # An agreed limit stays.
+        if limit < present.limits[name]:
+            yield f"{name.replace('_', ' ')} {present.limits[name]} becomes {limit}"
 
 
 @tenant.command()
@@ -274,9 +355,14 @@ def limit(operator: Operator, *, slug: str, requests_per_minute: int | None, as_
     "--off", type=click.Choice(sorted(MODULES)), multiple=True,
     help="Module to switch off; may be repeated.",
 )  # fmt: skip
+@yes_option
 @command
-def modules(operator: Operator, *, slug: str, on: tuple[str, ...], off: tuple[str, ...]) -> None:
+def modules(
+    operator: Operator, *, slug: str, on: tuple[str, ...], off: tuple[str, ...], yes: bool
+) -> None:
     """Switch modules of SLUG on and off; without options, show them.
+
+    The command asks for confirmation when it switches a module off.
 
     \b
     Examples:
@@ -284,6 +370,13 @@ def modules(operator: Operator, *, slug: str, on: tuple[str, ...], off: tuple[st
       stowage tenant modules acme
     """  # noqa: D301  click reads the backspace
     found = tenant_changes.show_tenant(slug)
+    if ended := sorted(found.modules & {*off} - {*on}):
+        confirm(
+            operator,
+            f"This switches off {as_text(ended)} of the tenant {slug}: within 10 s the routes answer "
+            "404. The data stays, and the module can be switched on again.",
+            yes=yes,
+        )
     if on or off:
         found = provisioning.switch_modules(slug, on=on, off=off)
     operator.output.one(_row(found))
@@ -329,17 +422,34 @@ def settings(operator: Operator, *, slug: str, **options: Decimal | str | bool |
 
 @tenant.command()
 @click.argument("slug")
-@click.option("--host", help="Its own host name.")
-@click.option("--base-url", help="Address shared with other tenants.")
+@click.option("--host", help="SLUG.DOMAIN of the deployment, or a host of `stowage domain list`.")
+@click.option("--base-url", help="The deployment's own address, shared with other tenants.")
+@yes_option
 @command
-def address(operator: Operator, *, slug: str, host: str | None, base_url: str | None) -> None:
+def address(
+    operator: Operator, *, slug: str, host: str | None, base_url: str | None, yes: bool
+) -> None:
     """Change the address of SLUG. Clients have to request new tokens at the new address.
 
+    An address at which the deployment does not answer is refused: add a host name of the company
+    with `stowage domain add` first. The command asks for confirmation.
+
     \b
-    Example:
+    Examples:
       stowage tenant address acme --host wms.acme.com
+      stowage tenant address acme --host acme.example.com --yes
     """  # noqa: D301  click reads the backspace
-    if base_url == operator.deployment.address:
+    known = tenant_changes.show_tenant(slug)
+    wanted = NewTenant(slug, base_url=base_url, host=host)
+    wanted.check()
+    deployment = operator.deployment
+    if base_url:
+        domains.check_shared_address(base_url, deployment.shared_addresses)
+    is_own = host == deployment.host_of(slug)
+    if host and not is_own:
+        domains.check_added(slug, host, deployment.host_of(slug))
+    confirm_address(operator, known, wanted.full_base_url, yes=yes)
+    if base_url == deployment.address:
         provisioning.set_shared_address(base_url)
-    changed = provisioning.set_address(slug, base_url=base_url, host=host)
+    changed = provisioning.set_address(slug, base_url=base_url, host=host, needs_domain=not is_own)
     operator.output.one(_row(changed))

@@ -5,7 +5,7 @@ is deleted there. An interrupted run therefore leaves an entry from which the ne
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,7 @@ from shared.identity.tenancy.directory import (
     tenant_key,
 )
 from shared.identity.tenancy.rules import base_url_of, check_host
+from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.aws import client
 from shared.kernel.config import config
 from shared.kernel.db.transaction import Transaction
@@ -80,9 +81,7 @@ def add_domain(  # noqa: PLR0913  each parameter is one property of the domain
         Conflict: The host belongs to another tenant, or to another application of the account; or
             API Gateway refuses it (the message contains the reason).
     """
-    check_host(host)
-    _check_certificate(certificate)
-    show_tenant(slug)
+    check_addition(slug, host, certificate)
     progress(f"registering {host}")
     _register_host(slug, host, certificate)
     progress("creating the domain")
@@ -96,11 +95,90 @@ def add_domain(  # noqa: PLR0913  each parameter is one property of the domain
     return Domain(host, slug, certificate, target)
 
 
+def check_addition(slug: str, host: str, certificate: str) -> Tenant:
+    """Return the tenant for which a host can be added, as far as reads can tell.
+
+    Raises:
+        ValidationFailed: The host or the ARN is invalid.
+        NotFound: There is no such tenant.
+        Conflict: The host belongs to another tenant.
+    """
+    check_host(host)
+    _check_certificate(certificate)
+    tenant = show_tenant(slug)
+    item = read_item(host_key(host))
+    if item is not None and item["tenant"]["S"] != slug:
+        raise _taken(host)
+    return tenant
+
+
+def _taken(host: str) -> Conflict:
+    return Conflict(f"The host {host} belongs to another tenant.")
+
+
 def list_domains(slug: str | None = None) -> list[Domain]:
     """Return the host names of a tenant, or of all tenants, sorted by name."""
     items = scan_items(host_key("")) if slug is None else read_items_of_tenant(slug, host_key(""))
     found = [_domain_of(item) for item in items if item["pk"]["S"] != SHARED_ADDRESS_KEY]
     return sorted(found, key=lambda domain: domain.host)
+
+
+def check_shared_address(base_url: str, shared: Collection[str]) -> None:
+    """Raise ValidationFailed unless the deployment itself answers at an address.
+
+    Args:
+        base_url: The address that a tenant is to share with others.
+        shared: The addresses of the deployment.
+    """
+    if base_url not in shared:
+        at = " or ".join(sorted(shared))
+        problem = f"the deployment does not answer at {base_url}; it answers at {at}"
+        raise ValidationFailed([Problem("base_url", problem)])
+
+
+def check_added(slug: str, host: str, own_host: str | None) -> None:
+    """Raise ValidationFailed unless a host was added for a tenant.
+
+    Args:
+        slug: The tenant.
+        host: A valid host name.
+        own_host: The tenant's host in the domain of the deployment, for the message.
+
+    Raises:
+        ValidationFailed: The host was not added, or its addition was interrupted.
+    """
+    if is_added(slug, host):
+        return
+    other = f", or use {own_host}" if own_host else ""
+    problem = (
+        f"nothing serves {host} for {slug}; add it first (stowage domain add {slug} {host} "
+        f"--certificate-arn ARN --keep-address){other}"
+    )
+    raise ValidationFailed([Problem("host", problem)])
+
+
+def is_added(slug: str, host: str) -> bool:
+    """Return whether `add_domain` has added a host for a tenant."""
+    item = read_item(host_key(host))
+    return item is not None and item["tenant"]["S"] == slug and "target" in item
+
+
+def find_removable(host: str) -> Domain | None:
+    """Return a registered host that can be removed; None if it belongs to no tenant.
+
+    Raises:
+        ValidationFailed: `host` is not a valid host name.
+        Conflict: The host is the tenant's address; change the address first.
+    """
+    check_host(host)
+    item = read_item(host_key(host))
+    if item is None:
+        return None
+    domain = _domain_of(item)
+    tenant = _tenant_of(domain)
+    if tenant and tenant.base_url == base_url_of(host):
+        raise _in_use(domain)
+    return domain
 
 
 def remove_domain(host: str, *, progress: ReportProgress = no_progress) -> bool:
@@ -113,17 +191,16 @@ def remove_domain(host: str, *, progress: ReportProgress = no_progress) -> bool:
         ValidationFailed: `host` is not a valid host name.
         Conflict: The host is the tenant's address; change the address first.
     """
-    check_host(host)
-    item = read_item(host_key(host))
-    if item is None:
+    domain = find_removable(host)
+    if domain is None:
         return False
-    domain = _domain_of(item)
-    holder = read_item(tenant_key(domain.tenant))
-    tenant = existing_tenant(holder) if holder else None
-    if tenant and tenant.base_url == base_url_of(host):
-        raise _in_use(domain)
-    release_domain(domain, progress, audited=tenant is not None)
+    release_domain(domain, progress, audited=_tenant_of(domain) is not None)
     return True
+
+
+def _tenant_of(domain: Domain) -> Tenant | None:
+    holder = read_item(tenant_key(domain.tenant))
+    return existing_tenant(holder) if holder else None
 
 
 def release_domain(domain: Domain, progress: ReportProgress, *, audited: bool = False) -> None:
@@ -195,7 +272,7 @@ def _register_host(slug: str, host: str, certificate: str) -> None:
         item = read_item(host_key(host))
         seen = _domain_of(item) if item else Domain(host, slug, None, None)
         if seen.tenant != slug:
-            raise Conflict(f"The host {host} belongs to another tenant.")
+            raise _taken(host)
         values = {":slug": {"S": slug}, ":certificate": {"S": certificate}}
         # Conditioned on the values that were read, so that the audit entry names the right ones.
         unchanged = ["tenant = :slug" if item else "attribute_not_exists(pk)"]

@@ -131,6 +131,13 @@ def _host_taken(host: str) -> Callable[[], Exception]:
     return lambda: Conflict(f"The host {host} belongs to another tenant.")
 
 
+def _domain_missing(host: str) -> Callable[[], Exception]:
+    return lambda: Conflict(
+        f"The host {host} was removed by another command at the same time. Check the hosts "
+        "(stowage domain list), then run the command again."
+    )
+
+
 def set_shared_address(base_url: str) -> None:
     """Store the deployment's own address, which tenants without a host share. Safe to repeat.
 
@@ -252,21 +259,36 @@ def set_settings(slug: str, changes: Mapping[str, Any]) -> Tenant:
     return run_as_operator(operator_store(slug), lambda tx: update_settings(tx, changes)).tenant
 
 
-def set_address(slug: str, *, base_url: str | None = None, host: str | None = None) -> Tenant:
+def set_address(
+    slug: str,
+    *,
+    base_url: str | None = None,
+    host: str | None = None,
+    needs_domain: bool = False,
+) -> Tenant:
     """Change the address of a tenant; tokens issued for the old address expire within minutes.
 
     Args:
         slug: The tenant.
         base_url: The address, for a tenant without its own host.
         host: The tenant's own host name. Hosts registered before stay registered.
+        needs_domain: Change it only while the host has a custom domain of its own.
 
     Raises:
         NotFound: There is no such tenant.
         ValidationFailed: The address is invalid.
-        Conflict: The host belongs to another tenant.
+        Conflict: The host belongs to another tenant, or lacks the domain that it needs.
     """
     current = show_tenant(slug)
     wanted = NewTenant(slug, plan=current.plan, base_url=base_url, host=host)
     wanted.check()
-    update = ControlTableUpdate(_host_update(slug, host), _host_taken(host)) if host else None
+    update = None
+    if host and needs_domain:
+        body = {
+            **_host_update(slug, host),
+            "ConditionExpression": "tenant = :slug AND attribute_exists(target)",
+        }
+        update = ControlTableUpdate(body, _domain_missing(host))
+    elif host:
+        update = ControlTableUpdate(_host_update(slug, host), _host_taken(host))
     return change_tenant(slug, "tenant.changed", {"base_url": {"S": wanted.full_base_url}}, update)

@@ -51,7 +51,8 @@ class KeyStatus:
     key: SigningKey
     state: KeyState
     retirable_from: int | None
-    """Time (seconds since the epoch) when its last token expires; None while it signs."""
+    """Time (seconds since the epoch) when its last token expires; None if no other key waits to
+    sign in its place."""
 
 
 def list_keys() -> list[KeyStatus]:
@@ -71,12 +72,12 @@ def _state(keys: SigningKeys, key: SigningKey, now: int) -> KeyState:
 
 
 def _retirable_from(keys: SigningKeys, key: SigningKey, now: int) -> int | None:
-    """Return when the last token expires that the key has signed; None while it signs."""
-    if key == keys.signing_key(now):
-        return None
-    if key.signs_from > now:
+    """Return when the last token expires that the key has signed; None if no key follows it."""
+    if key.signs_from > now and key != keys.signing_key(now):
         return now  # It has not signed any token yet.
     later = [each.signs_from for each in keys.in_use if each.signs_from > key.signs_from]
+    if not later and key == keys.signing_key(now):
+        return None
     return min(later, default=0) + _LAST_TOKEN_DELAY
 
 
@@ -125,15 +126,26 @@ def retire(kid: str, *, now: bool = False) -> SigningKey:
         Conflict: The key signs tokens, or tokens signed by it may still be valid.
     """
     keys, moment = _read_keys(), now_ms() // 1000
+    key = _find_retirable(keys, kid, moment, now=now)
+    if key.retired_at is None:
+        key = replace(key, retired_at=moment)
+        _write_keys(keys, _with_retired(keys, key, moment))
+    _schedule_deletion(key.kms_key)
+    _clear_pending_key([key])  # An interrupted rotation may have left the alias.
+    return key
+
+
+def check_retirement(kid: str, *, now: bool = False) -> SigningKey:
+    """Return a key that `retire` would retire now, or that is retired. Raises as `retire`."""
+    return _find_retirable(_read_keys(), kid, now_ms() // 1000, now=now)
+
+
+def _find_retirable(keys: SigningKeys, kid: str, moment: int, *, now: bool) -> SigningKey:
     key = next((each for each in keys.all if each.kid == kid), None)
     if key is None:
         raise NotFound(f"The key {kid}")
     if key.retired_at is None:
         _ensure_retirable(keys, key, moment, now=now)
-        key = replace(key, retired_at=moment)
-        _write_keys(keys, _with_retired(keys, key, moment))
-    _schedule_deletion(key.kms_key)
-    _clear_pending_key([key])  # An interrupted rotation may have left the alias.
     return key
 
 
@@ -161,8 +173,9 @@ def _ensure_retirable(keys: SigningKeys, key: SigningKey, moment: int, *, now: b
             "retire this one when its last token has expired."
         )
     if moment < retirable_from:
+        signs = f"The key {key.kid} signs tokens. " if key == keys.signing_key(moment) else ""
         raise Conflict(
-            f"Tokens signed by the key {key.kid} may be valid until "
+            f"{signs}Tokens signed by the key {key.kid} may be valid until "
             f"{instant(retirable_from * 1000)}. Retire it after that, or with --now, which ends "
             "them within minutes."
         )

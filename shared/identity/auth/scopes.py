@@ -25,25 +25,33 @@ Scope = Literal[
 ]
 
 SCOPES: Mapping[Scope, str] = {
-    "warehouses:read": "Read warehouses, positions and the published map.",
-    "warehouses:write": "Create and change warehouses and positions, publish the map.",
-    "products:read": "Read products, categories and imports.",
-    "products:write": "Create, change and delete products and categories; run imports.",
+    "warehouses:read": "Read warehouses, positions, published maps and pick faces.",
+    "warehouses:write": "Create, change and delete warehouses and positions, publish maps, and"
+    " assign and remove pick faces.",
+    "products:read": "Read products and product categories, and imports of every kind with their"
+    " rejected rows.",
+    "products:write": "Create, change and delete products and product categories. Upload, commit"
+    " and cancel imports of every kind, and so also create documents, transfer orders and pick"
+    " faces, unless the setting imports_require_kind_scope is on.",
     "clients:read": "Read clients.",
     "clients:write": "Create, change and delete clients.",
     "providers:read": "Read providers.",
     "providers:write": "Create, change and delete providers.",
     "receipts:read": "Read entry documents and receipts.",
-    "receipts:write": "Create entry documents and receive goods.",
+    "receipts:write": "Create and close entry documents; create receipts and carry them out, from"
+    " receiving goods to reverting a receipt.",
     "pickings:read": "Read exit documents, pickings and waves.",
-    "pickings:write": "Create exit documents and waves, pick and dispatch goods.",
+    "pickings:write": "Create, close and dispatch exit documents; create pickings and waves and"
+    " carry them out, from allocating stock to reverting a picking.",
     "transfers:read": "Read transfers and transfer orders.",
-    "transfers:write": "Create transfers and transfer orders and carry them out.",
-    "stocks:read": "Read stock, stock levels and movements.",
-    "stocks:write": "Adjust stock.",
-    "webhooks:manage": "Manage webhook subscriptions, and so read everything that has events, such"
-    " as products, stock and documents.",
-    "settings:manage": "Read and change the settings.",
+    "transfers:write": "Create transfers and transfer orders, carry them out and cancel them.",
+    "stocks:read": "Read stock, stock levels and stock movements.",
+    "stocks:write": "Make stock adjustments.",
+    "webhooks:manage": "Manage all webhook subscriptions and their deliveries, and so read"
+    " everything that has events, such as products, stock and documents.",
+    "settings:manage": "Administer the company: read and change its settings, its API clients, its"
+    " users with their passwords, and its roles, and read its audit log. Who has this scope can"
+    " obtain every other right.",
 }
 """Scope → description."""
 
@@ -60,10 +68,12 @@ Permission = Literal[
 PERMISSIONS: Mapping[Permission, str] = {
     "entries.manage": "Entry documents, receipts and providers.",
     "exits.manage": "Exit documents, pickings, waves, dispatch and clients.",
-    "inventory.manage": "Products, warehouses, stock and transfers.",
+    "inventory.manage": "Products, product categories, warehouses, positions, maps, pick faces,"
+    " stock and transfers.",
     "imports.run": "Bulk imports.",
     "transfer-orders.manage": "Transfer orders.",
-    "users.manage": "Users, API clients, settings and webhooks.",
+    "users.manage": "Users, roles, API clients, settings, webhooks and the audit log. Who has this"
+    " permission can obtain every other right.",
     "approvals.grant": "Approve what a rule blocks, such as receiving more than ordered.",
 }
 """Permission → description."""
