@@ -45,9 +45,9 @@ def confirm_address(operator: Operator, tenant: Tenant, wanted: str, *, yes: boo
         return
     confirm(
         operator,
-        f"The address of the tenant {tenant.slug} changes from {tenant.base_url} to {wanted}. Links "
-        "and tokens contain the address: within minutes its clients and users have to request new "
-        "tokens at the new address.",
+        f"The address of the tenant {tenant.slug} changes from {tenant.base_url} to {wanted}. "
+        "Links and tokens contain the address: within minutes its clients and users have to "
+        "request new tokens at the new address.",
         yes=yes,
     )
 

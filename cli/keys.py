@@ -116,8 +116,8 @@ def retire(operator: Operator, *, kid: str, now: bool, yes: bool) -> None:
     """  # noqa: D301  click reads the backspace
     if signing_keys.check_retirement(kid, now=now).retired_at is None:
         ends = (
-            "Within minutes all tokens that it signed are refused: clients and users of all tenants "
-            "have to request new ones."
+            "Within minutes all tokens that it signed are refused: clients and users of all "
+            "tenants have to request new ones."
             if now
             else "No valid token needs it."
         )

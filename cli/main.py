@@ -23,24 +23,17 @@ from cli.users import user
 class _JsonError(click.ClickException):
     """An error that is printed as one JSON object, in the form of the API's error envelope."""
 
-    def __init__(self, error: click.ClickException) -> None:
+    def __init__(self, error: CommandFailed) -> None:
         super().__init__(error.message)
         self.exit_code = error.exit_code
-        self._error = error
+        self._content: dict[str, Any] = {
+            "error": {**error.extra, "code": error.code, "message": error.message},
+            "errors": [{"field": one.field, "message": one.message} for one in error.problems],
+        }
 
     @override
     def show(self, file: Any = None) -> None:
-        error = self._error
-        known = isinstance(error, CommandFailed)
-        code = error.code if known else "wrong_usage"
-        problems = error.problems if known else ()
-        content = {
-            "error": {
-                "code": code, "message": self.message, **(error.extra if known else {}),
-            },
-            "errors": [{"field": one.field, "message": one.message} for one in problems],
-        }  # fmt: skip
-        click.echo(json_text(content), err=True)
+        click.echo(json_text(self._content), file=file, err=True)
 
 
 @contextmanager
@@ -54,15 +47,18 @@ def _shown(*, as_json: bool) -> Iterator[None]:
         message = "The command was interrupted. Run it again; it continues where it stopped."
         raise _JsonError(CommandFailed(message, "interrupted")) from error
     except click.ClickException as error:
-        if as_json:
+        if isinstance(error, CommandFailed) and as_json:
             raise _JsonError(error) from error
+        if as_json:
+            message = error.format_message()
+            usage = CommandFailed(message, "wrong_usage", error.exit_code)
+            raise _JsonError(usage) from error
         error.message = printable(error.message)
         raise
 
 
 class _Commands(click.Group):
-    """The commands. Errors lose control characters, like all other output; with --json they are
-    JSON, too."""
+    """The commands, whose errors are printed like all other output: as text or as JSON."""
 
     @override
     def make_context(

@@ -1,11 +1,14 @@
 """`stowage role …`: named sets of permissions."""
 
+from contextlib import suppress
 from typing import Any
 
 import click
 
+from cli.confirmation import confirm, yes_option
 from cli.lookups import find_deleted_id, list_all_roles, open_store
 from cli.operator import Operator, command
+from cli.output import as_text
 from operations.operator_identity import run_as_operator
 from shared.identity.auth.scopes import PERMISSIONS
 from shared.identity.users import repository, roles, views
@@ -16,6 +19,10 @@ from shared.kernel.errors import Gone, NotFound, ValidationFailed
 from shared.kernel.validation import InvalidBody, check
 
 _COLUMNS = ("name", "id", "permissions", "description")
+
+_WIDTH = max(map(len, PERMISSIONS))
+_PERMISSIONS = "\n".join(f"  {name:{_WIDTH}}  {gives}" for name, gives in PERMISSIONS.items())
+_PERMISSIONS_HELP = f"\b\nPermissions:\n{_PERMISSIONS}"
 
 _PERMISSION_OPTION = click.option(
     "--permission", "permissions", multiple=True, type=click.Choice(list(PERMISSIONS)),
@@ -28,7 +35,7 @@ def role() -> None:
     """Manage roles: named sets of permissions for users. ROLE is the name of a role."""
 
 
-@role.command()
+@role.command(epilog=_PERMISSIONS_HELP)
 @click.argument("tenant")
 @click.argument("name", metavar="ROLE")
 @click.option("--description", help="Description of the role.")
@@ -80,13 +87,14 @@ def list_(operator: Operator, *, tenant: str) -> None:
     operator.output.many(rows, _COLUMNS)
 
 
-@role.command()
+@role.command(epilog=_PERMISSIONS_HELP)
 @click.argument("tenant")
 @click.argument("name", metavar="ROLE")
 @click.option("--name", "new_name", help="New name.")
 @click.option("--description", help="New description.")
 @_PERMISSION_OPTION
 @click.option("--no-permissions", is_flag=True, help="Remove all permissions.")
+@yes_option
 @command
 def change(  # noqa: PLR0913  the options of the command
     operator: Operator,
@@ -97,10 +105,12 @@ def change(  # noqa: PLR0913  the options of the command
     description: str | None,
     permissions: tuple[str, ...],
     no_permissions: bool,
+    yes: bool,
 ) -> None:
     """Change ROLE of TENANT. The permissions given replace all others.
 
-    When a permission is removed, the tokens of all users with the role stop working within 10 s.
+    When a permission is removed, the tokens of all users with the role stop working within 10 s;
+    the command asks for confirmation before.
 
     \b
     Examples:
@@ -114,6 +124,14 @@ def change(  # noqa: PLR0913  the options of the command
     raw = {field: value for field, value in raw.items() if value is not None}
     if permissions or no_permissions:
         raw["permissions"] = list(dict.fromkeys(permissions))
+        known = roles.get_role_by_name(store, name).entity
+        if removed := sorted({*known.permissions} - {*permissions}):
+            confirm(
+                operator,
+                f"The role {known.name} of {tenant} loses {', '.join(removed)}. "
+                f"{_holders(store, known)}; their tokens stop working within 10 s.",
+                yes=yes,
+            )
     change = check(RoleChange, raw)
 
     def use_case(tx: Transaction) -> StoredRole:
@@ -126,15 +144,26 @@ def change(  # noqa: PLR0913  the options of the command
 @role.command()
 @click.argument("tenant")
 @click.argument("name", metavar="ROLE")
+@yes_option
 @command
-def delete(operator: Operator, *, tenant: str, name: str) -> None:
-    """Delete ROLE of TENANT. Refused while a user has the role.
+def delete(operator: Operator, *, tenant: str, name: str, yes: bool) -> None:
+    """Delete ROLE of TENANT. Refused while a user has the role. The command asks for confirmation.
 
     \b
-    Example:
+    Examples:
       stowage role delete acme Packers
+      stowage role delete acme Packers --yes
     """  # noqa: D301  click reads the backspace
     store = open_store(tenant)
+    with suppress(NotFound, Gone):  # Then it may have been deleted by this command before.
+        known = roles.get_role_by_name(store, name).entity
+        roles.ensure_unused(store, known)
+        confirm(
+            operator,
+            f"This deletes the role {known.name} of {tenant} with the permissions "
+            f"{as_text(known.permissions)}. No user has it.",
+            yes=yes,
+        )
 
     def use_case(tx: Transaction) -> StoredRole:
         number = roles.get_role_by_name(tx.store, name).id
@@ -153,6 +182,11 @@ def delete(operator: Operator, *, tenant: str, name: str) -> None:
         number = deleted.id
         operator.output.say(f"The role {name} is deleted.")
     operator.output.one({"name": name, "id": number, "state": "deleted"})
+
+
+def _holders(store: Store, role: StoredRole) -> str:
+    number = repository.count_users_with_role(store, role.id)
+    return "1 user has the role" if number == 1 else f"{number} users have the role"
 
 
 def _row(one: StoredRole) -> dict[str, Any]:

@@ -269,11 +269,11 @@ def _end_service(  # noqa: PLR0913  what the question needs
         address = f" and the address {moved_to}" if moved_to else ""
         confirm(
             operator,
-            f"The state of the tenant {slug} changes from {known.state} to {state}. Within 10 s its "
-            f"API and its token routes answer {answer}{address} to its {found.clients} integration "
-            f"clients, its {found.mobile_clients} mobile applications and all its users; events "
-            "are not delivered and dropped files are rejected. The data stays; "
-            f"`stowage tenant resume {slug}` ends it.",
+            f"The state of the tenant {slug} changes from {known.state} to {state}. Within 10 s "
+            f"its API and its token routes answer {answer}{address} to its {found.clients} "
+            f"integration clients, its {found.mobile_clients} mobile applications and all users; "
+            "events are not delivered and dropped files are rejected. The data stays, and "
+            f"`stowage tenant resume {slug}` undoes it.",
             yes=yes,
         )
     operator.output.one(_row(provisioning.set_state(slug, state, moved_to=moved_to)))
@@ -373,8 +373,8 @@ def modules(
     if ended := sorted(found.modules & {*off} - {*on}):
         confirm(
             operator,
-            f"This switches off {as_text(ended)} of the tenant {slug}: within 10 s the routes answer "
-            "404. The data stays, and the module can be switched on again.",
+            f"This switches off {as_text(ended)} of the tenant {slug}: within 10 s the routes "
+            "answer 404. The data stays, and the module can be switched on again.",
             yes=yes,
         )
     if on or off:

@@ -1,14 +1,16 @@
 """`stowage user …`: users of a tenant."""
 
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
 import click
 
+from cli.confirmation import confirm, yes_option
 from cli.lookups import find_deleted_id, list_all_roles, open_store, read_all_pages
 from cli.operator import Operator, command
-from cli.output import printable
-from cli.webhooks import deactivate_option, show_with_webhooks
+from cli.output import as_text
+from cli.webhooks import deactivate_option, describe_webhooks, show_with_webhooks
 from operations.operator_identity import run_as_operator
 from shared.identity.users import credentials, passwords, repository, roles, service
 from shared.identity.users.models import (
@@ -37,6 +39,10 @@ def _user_row(store: Store, user: User) -> dict[str, Any]:
     """Return the fields of a user, with the names of the roles instead of their ids."""
     known = {role.id: role.name for role in list_all_roles(store)} if user.roles else {}
     return user.model_dump() | {"roles": [known.get(one, str(one)) for one in user.roles]}
+
+
+def _described(tenant: str, user: User) -> str:
+    return f"The user {user.username} ({user.name}) of {tenant}"
 
 
 def _show_password(operator: Operator, user: User, password: str | None) -> None:
@@ -155,30 +161,72 @@ def show(operator: Operator, *, tenant: str, username: str) -> None:
 @click.argument("tenant")
 @click.argument("username", metavar="USER")
 @_ROLE_OPTION
+@click.option("--no-roles", is_flag=True, help="Remove all roles.")
+@yes_option
 @command
-def roles_(operator: Operator, *, tenant: str, username: str, names: tuple[str, ...]) -> None:
-    """Replace the roles of USER of TENANT; without --role, remove all roles.
+def roles_(  # noqa: PLR0913  the options of the command
+    operator: Operator, *, tenant: str, username: str, names: tuple[str, ...], no_roles: bool,
+    yes: bool,
+) -> None:  # fmt: skip
+    """Show the roles of USER of TENANT, or replace them. The roles given replace all others.
 
-    When a role is removed, the user's tokens stop working within 10 s.
+    The command asks for confirmation before a change. When a role is removed, the user's tokens
+    stop working within 10 s.
 
     \b
-    Example:
+    Examples:
+      stowage user roles acme ana.ruiz
       stowage user roles acme ana.ruiz --role Packers --role Receiving
+      stowage user roles acme ana.ruiz --no-roles
     """  # noqa: D301  click reads the backspace
+    if names and no_roles:
+        raise click.UsageError("--role cannot be used with --no-roles.")
     store = open_store(tenant)
-    _change(operator, store, username, {"roles": _ids_of(store, names)})
+    known = service.get_user_by_name(store, username).entity
+    if not names and not no_roles:
+        operator.output.one(_user_row(store, known))
+        return
+    wanted = _ids_of(store, names)
+    if {*wanted} != {*known.roles}:
+        confirm(operator, _role_change(store, tenant, known, wanted), yes=yes)
+    _change(operator, store, username, {"roles": wanted})
+
+
+def _role_change(store: Store, tenant: str, known: User, wanted: list[int]) -> str:
+    """Return what a user gets and loses with other roles."""
+    every = {role.id: role for role in list_all_roles(store)}
+
+    def names(numbers: set[int]) -> str:
+        return as_text([every[one].name if one in every else str(one) for one in sorted(numbers)])
+
+    def permissions(numbers: Iterable[int]) -> set[str]:
+        return {name for one in numbers if one in every for name in every[one].permissions}
+
+    before, after = permissions(known.roles), permissions(wanted)
+    removed = {*known.roles} - {*wanted}
+    text = (
+        f"The roles of {known.username} of {tenant} change from {names({*known.roles})} to "
+        f"{names({*wanted})}: gets the permissions {as_text(sorted(after - before))}, loses "
+        f"{as_text(sorted(before - after))}."
+    )
+    ends = " Present tokens of the user stop working within 10 s." if removed else ""
+    return text + ends
 
 
 @user.command()
 @click.argument("tenant")
 @click.argument("username", metavar="USER")
 @deactivate_option
+@yes_option
 @command
-def disable(operator: Operator, *, tenant: str, username: str, deactivate_webhooks: bool) -> None:
+def disable(
+    operator: Operator, *, tenant: str, username: str, deactivate_webhooks: bool, yes: bool
+) -> None:
     """Disable USER of TENANT: tokens and sessions end within 10 s, and logins are refused.
 
-    The webhook subscriptions that the user created are listed. They continue to send events,
-    unless --deactivate-webhooks is given; the command can be repeated with it.
+    The command asks for confirmation. The webhook subscriptions that the user created are listed.
+    They continue to send events, unless --deactivate-webhooks is given; the command can be repeated
+    with it.
 
     \b
     Examples:
@@ -186,6 +234,15 @@ def disable(operator: Operator, *, tenant: str, username: str, deactivate_webhoo
       stowage user disable acme ana.ruiz --deactivate-webhooks
     """  # noqa: D301  click reads the backspace
     store = open_store(tenant)
+    known = service.get_user_by_name(store, username).entity
+    if known.is_active:
+        webhooks = describe_webhooks(store, "user", known.id, deactivate=deactivate_webhooks)
+        confirm(
+            operator,
+            f"{_described(tenant, known)} is disabled: tokens and sessions end within 10 s, and "
+            f"sign-ins are refused until the user is enabled again.{webhooks}",
+            yes=yes,
+        )
     change = check(UserChange, {"is_active": False})
 
     def use_case(tx: Transaction) -> tuple[User, list[StoredWebhook]]:
@@ -225,15 +282,26 @@ def _change(operator: Operator, store: Store, username: str, raw: dict[str, Any]
 @click.argument("tenant")
 @click.argument("username", metavar="USER")
 @_ASK_OPTION
+@yes_option
 @command
-def reset_password(operator: Operator, *, tenant: str, username: str, ask: bool) -> None:
+def reset_password(operator: Operator, *, tenant: str, username: str, ask: bool, yes: bool) -> None:
     """Give USER of TENANT a new password, and show it once. Tokens and sessions end within 10 s.
 
+    The command asks for confirmation.
+
     \b
-    Example:
+    Examples:
       stowage user reset-password acme ana.ruiz
+      stowage user reset-password acme ana.ruiz --yes
     """  # noqa: D301  click reads the backspace
     store = open_store(tenant)
+    known = service.get_user_by_name(store, username).entity
+    confirm(
+        operator,
+        f"{_described(tenant, known)} gets a new password: the present one, tokens and sessions "
+        "end within 10 s.",
+        yes=yes,
+    )
     reset = check(PasswordReset, {"password": _given_password(ask=ask)})
 
     def use_case(tx: Transaction) -> tuple[User, str | None]:
@@ -247,17 +315,28 @@ def reset_password(operator: Operator, *, tenant: str, username: str, ask: bool)
 @user.command("remove-second-factor")
 @click.argument("tenant")
 @click.argument("username", metavar="USER")
+@yes_option
 @command
-def remove_second_factor(operator: Operator, *, tenant: str, username: str) -> None:
+def remove_second_factor(operator: Operator, *, tenant: str, username: str, yes: bool) -> None:
     """Switch off two-step verification of USER, for example after the loss of the phone.
 
-    Tokens stop working within 10 s, and sessions that began without a code end.
+    Tokens stop working within 10 s, and sessions that began without a code end. The command asks
+    for confirmation.
 
     \b
-    Example:
+    Examples:
       stowage user remove-second-factor acme ana.ruiz
+      stowage user remove-second-factor acme ana.ruiz --yes
     """  # noqa: D301  click reads the backspace
     store = open_store(tenant)
+    known = service.get_user_by_name(store, username).entity
+    if known.two_step:
+        confirm(
+            operator,
+            f"{_described(tenant, known)} can sign in with the password alone. Tokens stop working "
+            "within 10 s, and sessions that began without a code end.",
+            yes=yes,
+        )
 
     def use_case(tx: Transaction) -> User:
         return credentials.remove_totp(tx, service.get_user_by_name(tx.store, username).id).entity
@@ -268,7 +347,7 @@ def remove_second_factor(operator: Operator, *, tenant: str, username: str) -> N
 @user.command()
 @click.argument("tenant")
 @click.argument("username", metavar="USER")
-@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@yes_option
 @deactivate_option
 @command
 def delete(
@@ -287,7 +366,7 @@ def delete(
     store = open_store(tenant)
     name = normalize_username(username)
     try:
-        number = service.get_user_by_name(store, name).id
+        known = service.get_user_by_name(store, name).entity
     except NotFound:
         deleted = find_deleted_id(
             store, "user.deleted", lambda details: details["username"] == name
@@ -297,9 +376,14 @@ def delete(
         number = deleted
         message = f"The user {name} was already deleted."
     else:
-        if not yes:
-            question = f"Delete the user {name} of {tenant}?"
-            click.confirm(printable(question), abort=True, err=True)
+        number = known.id
+        webhooks = describe_webhooks(store, "user", number, deactivate=deactivate_webhooks)
+        confirm(
+            operator,
+            f"{_described(tenant, known)} is deleted: tokens and sessions end within 10 s."
+            f"{webhooks}",
+            yes=yes,
+        )
         message = f"The user {name} is deleted."
 
     def use_case(tx: Transaction) -> list[StoredWebhook]:

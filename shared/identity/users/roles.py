@@ -64,16 +64,21 @@ def delete_role(tx: Transaction, role_id: int) -> Record[StoredRole]:
     """
     record = ROLES.get(tx.store, role_id)
     role = record.entity
-    holders = repository.count_users_with_role(tx.store, role_id)
-    if holders:
-        users = "1 user has" if holders == 1 else f"{holders} users have"
-        raise Conflict(f"{users} the role {role.name}; remove the role from all users first.")
+    ensure_unused(tx.store, role)
     revocations.revoke_in(tx, f"role:{role_id}")  # for tokens being issued at this moment
     repository.delete_role_count(tx, role_id)
     repository.delete_role_name(tx, role)
     audit(tx, "role.deleted", "role", role_id, details={"name": role.name})
     ROLES.remove(tx, record)
     return record
+
+
+def ensure_unused(store: Store, role: StoredRole) -> None:
+    """Raise Conflict while a user has the role."""
+    holders = repository.count_users_with_role(store, role.id)
+    if holders:
+        users = "1 user has" if holders == 1 else f"{holders} users have"
+        raise Conflict(f"{users} the role {role.name}; remove the role from all users first.")
 
 
 def get_role(store: Store, role_id: int) -> Record[StoredRole]:

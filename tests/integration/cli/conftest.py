@@ -1,7 +1,9 @@
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 
+from cli import confirmation
 from tests.clock import Clock
 from tests.integration.cli.command_line import Run, deploy_stack, run
 from tests.integration.control_plane import AwsCallHooks, deployed
@@ -22,6 +24,13 @@ def stowage(aws_hooks: AwsCallHooks) -> Run:
     assert aws_hooks
     deploy_stack()
     return run
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Standard input is a terminal, so that a command can ask for confirmation."""
+    stdin = SimpleNamespace(isatty=lambda: True)
+    monkeypatch.setattr(confirmation, "sys", SimpleNamespace(stdin=stdin))
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ def test_interrupted_creation_is_completed_by_the_same_command(
     assert as_json(stowage("--json", "tenant", "show", "acme"))["state"] == "creating"
     (listed,) = as_json(stowage("--json", "tenant", "list"))
     assert listed["state"] == "creating"
-    refused = stowage("tenant", "suspend", "acme")
+    refused = stowage("tenant", "suspend", "acme", "--yes")
     assert refused.exit_code == 1
     assert "create it again" in refused.stderr
     for _ in range(2):
@@ -109,10 +109,10 @@ def test_suspend_resume_cancel_and_move_change_the_state(stowage: Run) -> None:
             shown = as_json(stowage("--json", "tenant", *arguments))
         return shown["state"], shown["moved_to"]
 
-    assert state("suspend", "acme") == ("suspended", None)
+    assert state("suspend", "acme", "--yes") == ("suspended", None)
     assert state("resume", "acme") == ("active", None)
-    assert state("cancel", "acme") == ("cancelled", None)
-    assert state("move", "acme", "--to", "https://wms.acme.test/api/v1") == (
+    assert state("cancel", "acme", "--yes") == ("cancelled", None)
+    assert state("move", "acme", "--to", "https://wms.acme.test/api/v1", "--yes") == (
         "moved",
         "https://wms.acme.test/api/v1",
     )
@@ -125,12 +125,14 @@ def test_plan_modules_and_address_can_be_changed(stowage: Run) -> None:
         "professional"
     )
     switched = stowage(
-        "--json", "tenant", "modules", "acme", "--on", "bulk_import", "--off", "waves"
+        "--json", "tenant", "modules", "acme", "--on", "bulk_import", "--off", "waves", "--yes"
     )
     assert as_json(switched)["modules"] == ["bulk_import"]
     assert as_json(stowage("--json", "tenant", "modules", "acme"))["modules"] == ["bulk_import"]
-    moved = as_json(stowage("--json", "tenant", "address", "acme", "--host", "wms.acme.test"))
-    assert moved["address"] == "https://wms.acme.test/api/v1"
+    assert (
+        as_json(stowage("--json", "tenant", "address", "acme", "--base-url", ADDRESS))["address"]
+        == ADDRESS
+    )
 
 
 def test_settings_can_be_shown_and_changed(stowage: Run) -> None:
@@ -172,7 +174,17 @@ def test_concurrent_module_switches_are_both_applied(stowage: Run, aws_hooks: Aw
 
     with aws_hooks.with_hook(switch_concurrently):
         switched = as_json(
-            stowage("--json", "tenant", "modules", "acme", "--on", "waves", "--off", "bulk_import")
+            stowage(
+                "--json",
+                "tenant",
+                "modules",
+                "acme",
+                "--on",
+                "waves",
+                "--off",
+                "bulk_import",
+                "--yes",
+            )
         )
     assert switched["modules"] == ["transfer_orders", "waves"]
     assert show_tenant("acme").modules == {"transfer_orders", "waves"}
@@ -189,10 +201,10 @@ def test_create_rotate_and_revoke_a_client(stowage: Run) -> None:
     (listed,) = as_json(stowage("--json", "client", "list", "acme"))
     assert listed["secrets"] == 2
     assert listed["scopes"] == ["products:read"]
-    stowage("client", "rotate", created["client_id"], "--now")
+    assert stowage("client", "rotate", created["client_id"], "--now", "--yes").exit_code == 0
     assert [len(known.secret_hashes) for known in list_clients("acme")] == [1]
     for message in ("is revoked", "was already revoked"):
-        revoked = stowage("client", "revoke", created["client_id"])
+        revoked = stowage("client", "revoke", created["client_id"], "--yes")
         assert revoked.exit_code == 0
         assert message in revoked.stderr
     assert as_json(stowage("--json", "client", "revoke", created["client_id"])) == {
@@ -205,7 +217,7 @@ def test_create_rotate_and_revoke_a_client(stowage: Run) -> None:
 
 def test_secret_is_shown_once_and_unabridged(stowage: Run) -> None:
     stowage("tenant", "create", "acme")
-    created = stowage("client", "create", "acme", "--name", "ERP")
+    created = stowage("client", "create", "acme", "--name", "ERP", "--scope", "stocks:read")
     (secret,) = [word for word in created.stdout.split() if word.startswith("sws_")]
     assert len(secret) == 47
     assert "cannot be shown again" in created.stderr
@@ -230,7 +242,10 @@ def test_secret_is_shown_once_and_unabridged(stowage: Run) -> None:
             ["tenant", "settings", "nobody", "--receipt-tolerance", "101"],
             "receipt_tolerance: must be a number from 0 to 100",
         ),
-        (["client", "create", "nobody", "--name", "ERP"], "The tenant nobody does not exist."),
+        (
+            ["client", "create", "nobody", "--name", "ERP", "--scope", "stocks:read"],
+            "The tenant nobody does not exist.",
+        ),
         (["client", "list", "nobody"], "The tenant nobody does not exist."),
         (["client", "rotate", "stw_0"], "The client stw_0 does not exist."),
         (["client", "revoke", "stw_0"], "The client stw_0 does not exist."),
@@ -247,7 +262,8 @@ def test_refused_command_prints_the_reason_and_exits_with_1(
 
 def test_client_above_the_limit_of_the_plan_is_refused(stowage: Run) -> None:
     stowage("tenant", "create", "acme")
-    results = [stowage("client", "create", "acme", "--name", "ERP") for _ in range(3)]
+    create = ("client", "create", "acme", "--name", "ERP", "--scope", "stocks:read")
+    results = [stowage(*create) for _ in range(3)]
     assert [result.exit_code for result in results] == [0, 0, 1]
     assert "essentials allows 2 integration clients" in results[2].stderr
 

@@ -18,8 +18,9 @@ def stowage(stowage: Run) -> Run:
 
 def created(stowage: Run, *more: str) -> dict[str, Any]:
     """Create a client; return the fields that are shown."""
+    rights = () if "--mobile" in more else ("--scope", "products:read")
     shown: dict[str, Any] = as_json(
-        stowage("--json", "client", "create", "acme", "--name", "ERP", *more)
+        stowage("--json", "client", "create", "acme", "--name", "ERP", *rights, *more)
     )
     return shown
 
@@ -41,7 +42,7 @@ def test_name_and_scopes_of_a_client_can_be_changed(stowage: Run) -> None:
     client_id = created(stowage)["client_id"]
     for _ in range(2):
         changed = as_json(
-            stowage("--json", "client", "change", client_id, "--scope", "stocks:read")
+            stowage("--json", "client", "change", client_id, "--scope", "stocks:read", "--yes")
         )
         assert (changed["name"], changed["scopes"]) == ("ERP", ["stocks:read"])
     renamed = as_json(stowage("--json", "client", "change", client_id, "--name", "Shop"))
@@ -56,13 +57,13 @@ def test_clients_of_a_suspended_tenant_can_be_managed(stowage: Run) -> None:
     client_id = created(stowage)["client_id"]
     set_state("acme", "suspended")
     assert created(stowage)["client_id"] != client_id
-    assert stowage("client", "rotate", client_id, "--now").exit_code == 0
-    assert stowage("client", "revoke", client_id).exit_code == 0
+    assert stowage("client", "rotate", client_id, "--now", "--yes").exit_code == 0
+    assert stowage("client", "revoke", client_id, "--yes").exit_code == 0
 
 
 def test_commands_on_a_revoked_client_are_refused(stowage: Run) -> None:
     client_id = created(stowage)["client_id"]
-    assert stowage("client", "revoke", client_id).exit_code == 0
+    assert stowage("client", "revoke", client_id, "--yes").exit_code == 0
     for command in (["show"], ["change", "--name", "x"], ["rotate"]):
         refused = stowage("client", *command, client_id)
         assert refused.exit_code == 1
@@ -75,9 +76,9 @@ def test_command_repeated_after_a_crash_takes_effect_once(
 ) -> None:
     """Revoking removes one client; creating may leave a client whose secret was not shown."""
     client_id = created(stowage)["client_id"]
-    arguments = ["client", command, "acme", "--name", "Shop"]
+    arguments = ["client", command, "acme", "--name", "Shop", "--scope", "stocks:read"]
     if command == "revoke":
-        arguments = ["client", command, client_id]
+        arguments = ["client", command, client_id, "--yes"]
     moment = 0
     while True:
         try:
@@ -151,7 +152,7 @@ def test_invalid_audit_log_filter_is_refused(
 def test_names_are_printed_without_interpreting_markup(stowage: Run) -> None:
     """Companies name their clients; the names may contain what looks like rich's markup."""
     name = "ERP [/x] [red]one[/red] [link=https://evil.example]two[/link]"
-    assert stowage("client", "create", "acme", "--name", name).exit_code == 0
+    assert stowage("client", "create", "acme", "--name", name, "--mobile").exit_code == 0
     listed = stowage("client", "list", "acme")
     assert listed.exit_code == 0
     assert name in listed.output

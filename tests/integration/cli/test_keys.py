@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from shared.kernel.clock import instant, milliseconds_of
 from shared.kernel.config import config
 from tests.integration.cli.command_line import Run, as_json
 
@@ -25,7 +26,7 @@ def test_rotate_list_and_retire_a_key(stowage: Run, monkeypatch: pytest.MonkeyPa
     assert f"The key {first['kid']} signs tokens" in refused.stderr
     later = time.time() + 600 + 3600 + 100
     monkeypatch.setattr(time, "time", lambda: later)
-    done = stowage("key", "retire", first["kid"])
+    done = stowage("key", "retire", first["kid"], "--yes")
     assert done.exit_code == 0
     assert f"{first['kid']} is retired" in done.stderr
     again = as_json(stowage("--json", "key", "retire", first["kid"]))
@@ -35,10 +36,34 @@ def test_rotate_list_and_retire_a_key(stowage: Run, monkeypatch: pytest.MonkeyPa
     assert rows[0]["retired_at"]
 
 
+def test_list_says_when_each_key_can_be_retired(
+    stowage: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def can_be_retired() -> list[str]:
+        return [row["can_be_retired"] for row in as_json(stowage("--json", "key", "list"))]
+
+    assert can_be_retired() == ["after the next rotation", "now"]
+    rotated = stowage("key", "rotate")
+    first, second, new = as_json(stowage("--json", "key", "list"))
+    moment = milliseconds_of(new["signs_from"]) + (3600 + 60) * 1000
+    assert first["retires_from"] == instant(moment)
+    later = f"from {instant(moment)} on"
+    assert can_be_retired() == [later, later, "at any time: it has signed no token"]
+    for known in (first, second):
+        assert f"The key {known['kid']} can be retired {later}." in rotated.stderr
+    refused = stowage("key", "retire", first["kid"], "--yes")
+    assert f"may be valid until {instant(moment)}" in refused.stderr
+
+    monkeypatch.setattr(time, "time", lambda: moment / 1000)
+    assert can_be_retired() == ["now", "now", "after the next rotation"]
+    assert stowage("key", "retire", first["kid"], "--yes").exit_code == 0
+    assert can_be_retired()[0].startswith("retired at 20")
+
+
 def test_leaked_key_can_be_retired_immediately(stowage: Run) -> None:
     first, _ = as_json(stowage("--json", "key", "list"))
     stowage("key", "rotate")
-    assert stowage("key", "retire", first["kid"], "--now").exit_code == 0
+    assert stowage("key", "retire", first["kid"], "--now", "--yes").exit_code == 0
     assert as_json(stowage("--json", "key", "list"))[0]["state"] == "retired"
 
 

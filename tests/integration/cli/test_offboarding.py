@@ -1,23 +1,15 @@
 """The command line for export and deletion of tenants, and for domains."""
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from cli import offboarding
 from cli.main import main
 from operations import tenant_changes
 from tests.integration.cli.command_line import as_json, run
+from tests.integration.control_plane import ADDRESS
 from tests.integration.offboarding.company import CERTIFICATE, HOST, Company
-
-
-@pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Standard input is a terminal, so that the command can ask for confirmation."""
-    stdin = SimpleNamespace(isatty=lambda: True)
-    monkeypatch.setattr(offboarding, "sys", SimpleNamespace(stdin=stdin))
 
 
 def test_export_prints_the_number_of_lines(company: Company, tmp_path: Path) -> None:
@@ -58,7 +50,7 @@ def test_deletion_asks_for_the_name_of_the_tenant(company: Company) -> None:
     company.cancel()
     other = run("tenant", "delete", "acme", typed="beta\n")
     assert other.exit_code == 1
-    assert "nothing was deleted" in other.stderr
+    assert "nothing was changed" in other.stderr
     assert HOST in other.stderr
     assert company.remains()["table"]
     assert run("tenant", "show", "acme").exit_code == 0
@@ -124,8 +116,8 @@ def test_deleted_tenant_is_shown_as_deleted(company: Company) -> None:
 
 
 def test_add_list_and_remove_a_domain(company: Company) -> None:
-    assert run("domain", "remove", HOST).exit_code == 0
-    arguments = ("domain", "add", "acme", HOST, "--certificate-arn", CERTIFICATE)
+    assert run("domain", "remove", HOST, "--yes").exit_code == 0
+    arguments = ("domain", "add", "acme", HOST, "--certificate-arn", CERTIFICATE, "--yes")
     added = run(*arguments)
     assert added.exit_code == 0
     assert f"{HOST} CNAME d-" in added.stderr
@@ -142,9 +134,9 @@ def test_add_list_and_remove_a_domain(company: Company) -> None:
     refused = run("domain", "remove", HOST)
     assert refused.exit_code == 1
     assert "is the address of the tenant acme" in refused.stderr
-    run("tenant", "address", "acme", "--base-url", "https://api.stowage.test/api/v1")
+    run("tenant", "address", "acme", "--base-url", ADDRESS, "--yes")
     for message in ("is removed", "belongs to no tenant"):
-        removed = run("domain", "remove", HOST)
+        removed = run("domain", "remove", HOST, "--yes")
         assert removed.exit_code == 0
         assert message in removed.stderr
     shown = as_json(run("--json", "domain", "remove", HOST))

@@ -6,7 +6,8 @@ import pytest
 
 from shared.identity.tenancy.directory import scan_items
 from tests.integration.cli.command_line import as_json, run
-from tests.integration.offboarding.company import CERTIFICATE, Company
+from tests.integration.control_plane import ADDRESS
+from tests.integration.offboarding.company import CERTIFICATE, HOST, Company
 from tests.stack import Stack
 
 MOVED_TO = "https://wms.acme.example/api/v1"
@@ -15,23 +16,23 @@ MOVED_TO = "https://wms.acme.example/api/v1"
 @pytest.mark.parametrize(
     "command",
     [
-        "tenant create gamma --plan professional --module waves --base-url https://a.test/api/v1",
+        f"tenant create gamma --plan professional --module waves --base-url {ADDRESS}",
         "tenant list",
         "tenant show acme",
-        "tenant suspend acme",
+        "tenant suspend acme --yes",
         "tenant resume acme",
-        "tenant cancel acme",
-        f"tenant move acme --to {MOVED_TO}",
-        "tenant plan acme professional",
+        "tenant cancel acme --yes",
+        f"tenant move acme --to {MOVED_TO} --yes",
+        "tenant plan acme professional --yes",
         "tenant limit acme --requests-per-minute 500",
         "tenant limit acme --plan",
-        "tenant modules acme --off waves",
+        "tenant modules acme --off waves --yes",
         "tenant settings acme --receipt-tolerance 5 --commit-drops",
-        "tenant address acme --host wms2.acme.test",
-        "tenant address acme --base-url https://a.test/api/v1",
-        f"domain add acme wms2.acme.test --certificate-arn {CERTIFICATE}",
+        f"tenant address acme --host {HOST} --yes",
+        f"tenant address acme --base-url {ADDRESS} --yes",
+        f"domain add acme wms2.acme.test --certificate-arn {CERTIFICATE} --yes",
         "domain list",
-        "domain remove wms2.acme.test",
+        f"domain remove {HOST} --yes",
     ],
 )
 def test_second_run_of_a_command_changes_nothing(

@@ -91,7 +91,7 @@ def test_deleting_a_deleted_user_succeeds() -> None:
 
 
 def test_deleting_a_deleted_role_succeeds() -> None:
-    first = as_json("role", "delete", "acme", "Packers")
+    first = as_json("role", "delete", "acme", "Packers", "--yes")
     assert first == {"name": "Packers", "id": 1, "state": "deleted"}
     assert as_json("role", "delete", "acme", "Packers") == first
     again = run("role", "delete", "acme", "packers")
@@ -125,7 +125,7 @@ def test_concurrent_deletion_of_a_user_succeeds(aws_faults: AwsFaults) -> None:
         _ANA,
         ("role", "create", "acme", "Receiving", "--permission", "entries.manage"),
         ("user", "delete", "acme", "bob", "--yes"),
-        ("role", "delete", "acme", "Checkers"),
+        ("role", "delete", "acme", "Checkers", "--yes"),
     ],
 )
 def test_interrupted_command_is_completed_by_running_it_again(

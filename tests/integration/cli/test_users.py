@@ -82,7 +82,7 @@ def test_message_says_that_a_password_is_shown_once() -> None:
     created = run("user", "create", "acme", "ana", "--name", "Ana")
     assert created.exit_code == 0
     assert "cannot be shown again" in created.stderr
-    reset = run("user", "reset-password", "acme", "ana")
+    reset = run("user", "reset-password", "acme", "ana", "--yes")
     assert "cannot be shown again" in reset.stderr
     assert reset.stdout != created.stdout
 
@@ -91,7 +91,7 @@ def test_typed_password_is_not_shown() -> None:
     typed = f"{_PASSWORD}\n{_PASSWORD}\n"
     for command in (
         ("create", "acme", "ana", "--name", "Ana"),
-        ("reset-password", "acme", "ana"),
+        ("reset-password", "acme", "ana", "--yes"),
     ):
         result = run("--json", "user", *command, "--ask-password", typed=typed)
         assert result.exit_code == 0, result.stderr
@@ -128,17 +128,21 @@ def test_roles_of_a_user_are_replaced_by_name() -> None:
     _ana()
     for _ in range(2):  # every command can be repeated
         shown = as_json(
-            "user", "roles", "acme", "ana.ruiz", "--role", "Receiving", "--role", "PACKERS"
+            "user", "roles", "acme", "ana.ruiz", "--role", "Receiving", "--role", "PACKERS", "--yes"
         )
         assert shown["roles"] == ["Receiving", "Packers"]
-    assert as_json("user", "roles", "acme", "ana.ruiz")["roles"] == []
+    assert as_json("user", "roles", "acme", "ana.ruiz") == shown
+    none = as_json("user", "roles", "acme", "ana.ruiz", "--no-roles", "--yes")
+    assert none["roles"] == as_json("user", "roles", "acme", "ana.ruiz")["roles"] == []
+    both = run("user", "roles", "acme", "ana.ruiz", "--no-roles", "--role", "Packers")
+    assert both.exit_code == 2
 
 
 def test_user_can_be_disabled_and_enabled() -> None:
     anna = create_example_user()
     token = anna.sign_in().access_token
     for _ in range(2):
-        assert as_json("user", "disable", "acme", "anna")["is_active"] is False
+        assert as_json("user", "disable", "acme", "anna", "--yes")["is_active"] is False
     assert not is_accepted(token)
     for _ in range(2):
         assert as_json("user", "enable", "acme", "anna")["is_active"] is True
@@ -150,7 +154,8 @@ def test_second_factor_can_be_removed() -> None:
     enable_two_step(anna)
     restricted = anna.sign_in()
     for _ in range(2):
-        assert as_json("user", "remove-second-factor", "acme", "anna")["two_step"] is False
+        removed = as_json("user", "remove-second-factor", "acme", "anna", "--yes")
+        assert removed["two_step"] is False
     assert refresh(restricted.refresh_token).outcome == (400, "invalid_grant")
     assert is_accepted(anna.sign_in().access_token)
 
@@ -159,22 +164,23 @@ def test_last_administrator_is_kept() -> None:
     as_json("role", "create", "acme", "Admins", "--permission", "users.manage")
     _ana("--role", "Admins")
     for command in (
-        ("user", "disable", "acme", "ana.ruiz"),
-        ("user", "roles", "acme", "ana.ruiz"),
+        ("user", "disable", "acme", "ana.ruiz", "--yes"),
+        ("user", "roles", "acme", "ana.ruiz", "--no-roles", "--yes"),
         ("user", "delete", "acme", "ana.ruiz", "--yes"),
-        ("role", "change", "acme", "Admins", "--no-permissions"),
+        ("role", "change", "acme", "Admins", "--no-permissions", "--yes"),
     ):
         assert "the permission users.manage" in refused(*command)
 
     as_json("user", "create", "acme", "bert", "--name", "Bert", "--role", "Admins")
-    assert as_json("user", "disable", "acme", "ana.ruiz")["is_active"] is False
+    assert as_json("user", "disable", "acme", "ana.ruiz", "--yes")["is_active"] is False
 
 
+@pytest.mark.usefixtures("terminal")
 def test_user_is_deleted_after_confirmation() -> None:
     _ana()
     kept = run("user", "delete", "acme", "ana.ruiz", typed="n\n")
     assert kept.exit_code == 1
-    assert "Delete the user ana.ruiz of acme?" in kept.stderr
+    assert "The user ana.ruiz (Ana Ruiz) of acme is deleted" in kept.stderr
     assert run("user", "show", "acme", "ana.ruiz").exit_code == 0
 
     assert run("user", "delete", "acme", "ana.ruiz", typed="y\n").exit_code == 0
@@ -193,7 +199,8 @@ def test_role_can_be_changed_and_deleted() -> None:
     )  # fmt: skip
     assert more["description"] == "Pick."
     assert more["permissions"] == ["exits.manage", "inventory.manage"]
-    assert as_json("role", "change", "acme", "Pickers", "--no-permissions")["permissions"] == []
+    bare = as_json("role", "change", "acme", "Pickers", "--no-permissions", "--yes")
+    assert bare["permissions"] == []
     both = run(
         "role", "change", "acme", "Pickers", "--no-permissions", "--permission", "imports.run"
     )
@@ -201,8 +208,8 @@ def test_role_can_be_changed_and_deleted() -> None:
 
     _ana("--role", "Pickers")
     assert "1 user has the role Pickers" in refused("role", "delete", "acme", "Pickers")
-    as_json("user", "roles", "acme", "ana.ruiz")
-    assert run("role", "delete", "acme", "Pickers").exit_code == 0
+    as_json("user", "roles", "acme", "ana.ruiz", "--no-roles", "--yes")
+    assert run("role", "delete", "acme", "Pickers", "--yes").exit_code == 0
     assert json.loads(run("--json", "role", "list", "acme").stdout) == []
 
 
@@ -218,7 +225,7 @@ def test_list_of_roles_contains_all_pages(erp: Erp) -> None:
 def test_users_of_a_suspended_tenant_can_be_managed(stack: Stack, erp: Erp) -> None:
     _ana()
     set_state("acme", "suspended")
-    assert as_json("user", "disable", "acme", "ana.ruiz")["is_active"] is False
+    assert as_json("user", "disable", "acme", "ana.ruiz", "--yes")["is_active"] is False
     set_state("acme", "active")
 
     entries = audit_entries(erp, target_type="user")

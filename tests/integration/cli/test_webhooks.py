@@ -12,7 +12,7 @@ from tests.integration.users.user_requests import as_user, create_user
 from tests.integration.write_webhooks import subscribe
 from tests.stack import Stack
 
-_DISABLE = ("user", "disable", "acme", "maria.lopez")
+_DISABLE = ("user", "disable", "acme", "maria.lopez", "--yes")
 _DELETE = ("user", "delete", "acme", "maria.lopez", "--yes")
 _DEACTIVATE = "--deactivate-webhooks"
 
@@ -40,7 +40,7 @@ def test_command_lists_subscriptions_and_deactivates_them_when_repeated(
     other = subscribe(erp)
     if command == "revoke":
         client_id = create_client("acme", "ERP").client_id
-        arguments: tuple[str, ...] = ("client", "revoke", client_id)
+        arguments: tuple[str, ...] = ("client", "revoke", client_id, "--yes")
         number = subscribe(stack.erp(client=client_id))
     else:
         arguments = _DISABLE if command == "disable" else _DELETE

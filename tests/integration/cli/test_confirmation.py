@@ -1,0 +1,167 @@
+"""Commands that end access or remove something ask before they do it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+import pytest
+
+from cli.main import main
+from operations.api_clients import create_client
+from shared.identity.tenancy.directory import scan_items
+from tests.integration.cli.command_line import as_json, run
+from tests.integration.control_plane import ADDRESS
+from tests.integration.offboarding.company import CERTIFICATE, HOST, Company
+from tests.integration.user_grants.oauth_requests import create_example_user, enable_two_step
+from tests.integration.write_webhooks import subscribe
+
+_MOVED_TO = "https://wms.acme.example/api/v1"
+
+_ASKING = {
+    "tenant suspend acme": "changes from active to suspended",
+    "tenant cancel acme": "answer 402 tenant_cancelled to its 2 integration clients",
+    f"tenant move acme --to {_MOVED_TO}": f"410 tenant_moved and the address {_MOVED_TO}",
+    "tenant plan acme essentials": "webhooks.enabled is not included",
+    "tenant modules acme --off waves": "switches off waves",
+    f"tenant address acme --host {HOST}": f"changes from {ADDRESS} to https://{HOST}/api/v1",
+    f"domain add acme {HOST} --certificate-arn {CERTIFICATE}": f"to https://{HOST}/api/v1",
+    f"domain remove {HOST}": f"removes the host {HOST} of the tenant acme",
+    "client change CLIENT --scope stocks:read": "(Shop) of acme loses the scopes products:read",
+    "client rotate CLIENT --now": "its previous secrets and all its tokens stop working",
+    "client revoke CLIENT": "The integration client CLIENT (Shop) of acme is revoked for good",
+    "user roles acme anna --role Packers": (
+        "change from Role of anna to Packers: gets the permissions exits.manage, loses "
+        "entries.manage"
+    ),
+    "user disable acme anna": "sign-ins are refused",
+    "user reset-password acme anna": "gets a new password",
+    "user remove-second-factor acme anna": "can sign in with the password alone",
+    "user delete acme anna": "The user anna (Anna) of acme is deleted",
+    "role change acme Packers --no-permissions": "loses exits.manage. 0 users have the role",
+    "role delete acme Packers": "the role Packers of acme with the permissions exits.manage",
+    "key retire KEY --now": "clients and users of all tenants have to request new ones",
+    "tenant delete beta": "deletes the tenant beta (cancelled) permanently",
+}
+"""Command → a part of what it says before it asks."""
+
+_SILENT = {
+    "tenant create", "tenant list", "tenant show", "tenant resume", "tenant limit",
+    "tenant settings", "tenant export", "domain list", "client create", "client list",
+    "client show", "user create", "user list", "user show", "user enable", "role create",
+    "role list", "audit", "key list", "key rotate", "events relay",
+}  # fmt: skip
+"""Commands that ask nothing: they read, add, give access back, or set a value that was typed."""
+
+
+@pytest.fixture
+def command(company: Company) -> Callable[[str], list[str]]:
+    """Return the words of a command, with the ids of the example client and key."""
+    anna = create_example_user("anna", permissions=["entries.manage"])
+    enable_two_step(anna)
+    run("role", "create", "acme", "Packers", "--permission", "exits.manage")
+    run("key", "rotate")
+    ids = {
+        "CLIENT": create_client("acme", "Shop", ["products:read"]).client_id,
+        "KEY": as_json(run("--json", "key", "list"))[0]["kid"],
+    }
+    assert run("tenant", "cancel", "beta", "--yes").exit_code == 0
+    assert company
+    return lambda text: [ids.get(word, word) for word in text.split()]
+
+
+def _stored(company: Company) -> tuple[Any, Any]:
+    control = sorted(scan_items(""), key=lambda item: str(item["pk"]["S"]))
+    return company.stack.items(), control
+
+
+def _every_command() -> set[str]:
+    found = set()
+    for name, group in main.commands.items():
+        inner = group.commands if isinstance(group, click.Group) else {"": group}
+        found |= {f"{name} {each}".strip() for each in inner}
+    return found
+
+
+def test_every_command_asks_or_is_known_to_ask_nothing() -> None:
+    asking = {" ".join(text.split()[:2]) for text in _ASKING}
+    assert not asking & _SILENT
+    assert asking | _SILENT == _every_command()
+
+
+@pytest.mark.parametrize(("text", "said"), _ASKING.items())
+def test_command_without_a_terminal_needs_the_option_yes(
+    text: str, said: str, company: Company, command: Callable[[str], list[str]]
+) -> None:
+    words = command(text)
+    said = " ".join(command(said))
+    before = _stored(company)
+
+    refused = run(*words)
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert said in refused.stderr
+    assert "Nothing was changed" in refused.stderr
+    assert "--yes" in refused.stderr
+    assert _stored(company) == before
+
+    done = run(*words, "--yes")
+    assert done.exit_code == 0, done.stderr
+    assert said in done.stderr
+    assert _stored(company) != before
+
+
+@pytest.mark.usefixtures("terminal")
+@pytest.mark.parametrize("text", _ASKING)
+def test_command_that_is_not_confirmed_changes_nothing(
+    text: str, company: Company, command: Callable[[str], list[str]]
+) -> None:
+    words = command(text)
+    before = _stored(company)
+    refused = run(*words, typed="n\n")
+    assert refused.exit_code == 1
+    assert "othing was changed." in refused.stderr
+    assert _stored(company) == before
+
+
+@pytest.mark.usefixtures("terminal")
+def test_confirmed_command_is_run(command: Callable[[str], list[str]]) -> None:
+    done = run(*command("tenant suspend acme"), typed="y\n")
+    assert done.exit_code == 0
+    assert "Continue? [y/N]" in done.stderr
+    assert as_json(run("--json", "tenant", "show", "acme"))["state"] == "suspended"
+
+
+@pytest.mark.usefixtures("command")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tenant resume acme", "tenant plan acme enterprise", "tenant modules acme --on waves",
+        f"tenant address acme --base-url {ADDRESS}", "user roles acme anna",
+        "user enable acme anna",
+        "role change acme Packers --description Packs.",
+        "role change acme Packers --permission exits.manage --permission imports.run",
+        "domain remove wms9.acme.test",
+    ],
+)  # fmt: skip
+def test_command_that_takes_nothing_away_asks_nothing(text: str) -> None:
+    done = run(*text.split())
+    assert done.exit_code == 0, done.stderr
+
+
+def test_rotation_asks_if_it_ends_the_older_of_two_secrets(
+    command: Callable[[str], list[str]],
+) -> None:
+    rotate = command("client rotate CLIENT")
+    assert run(*rotate).exit_code == 0
+    refused = run(*rotate)
+    assert refused.exit_code == 2
+    assert "the older of its two secrets stops working" in refused.stderr
+    assert run(*rotate, "--yes").exit_code == 0
+
+
+def test_question_names_the_subscriptions_that_continue(company: Company) -> None:
+    made = create_client("acme", "Shop")
+    number = subscribe(company.stack.erp(client=made.client_id))
+    asked = run("client", "revoke", made.client_id)
+    assert f"created by it continue to send events: {number}." in asked.stderr
+    asked = run("client", "revoke", made.client_id, "--deactivate-webhooks")
+    assert f"created by it are deactivated: {number}." in asked.stderr
