@@ -171,7 +171,7 @@ class ApiHandler:
             response = _ensure_fits(self._respond(call))
         except Exception as error:  # noqa: BLE001
             response = _response_for_exception(error, event)
-        more = limiter.headers(call.tenant, call.caller)
+        more = {**limiter.headers(call.tenant, call.caller), **_announcement(call)}
         if response.status < HTTPStatus.BAD_REQUEST:
             more |= call.ignored_parameters
         return replace(response, headers={**response.headers, **more})
@@ -318,6 +318,13 @@ class ApiHandler:
             resource.operation.handler(tx.store, request)  # fails if the resource is missing, too
             raise conditional.ChangedSinceRead from None
         conditional.ensure_match(current, if_match, match.operation.volatile_fields)
+
+
+def _announcement(call: _Call) -> Mapping[str, str]:
+    """Return the headers that announce the end of a deprecated route; not for other routes."""
+    match = call.matches.get(call.method)
+    deprecation = match.operation.deprecation if match else None
+    return deprecation.headers(config().docs_base) if deprecation else {}
 
 
 def _find_route(call: _Call) -> RouteMatch:

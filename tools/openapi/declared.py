@@ -50,7 +50,11 @@ def description(operation: Operation) -> str:
     who = f"Integration clients need the scope `{operation.scope}`, users {users}."
     if operation.allows_self:
         who += " Users do not need the permission for their own user."
-    return "\n\n".join(text for text in (handler, operation.description, who) if text)
+    ends = ""
+    if operation.deprecation:
+        since, sunset = operation.deprecation.since, operation.deprecation.sunset
+        ends = f"**Deprecated** from {since} on. The route works until {sunset}."
+    return "\n\n".join(text for text in (handler, operation.description, who, ends) if text)
 
 
 def honours_if_match(operation: Operation) -> bool:

@@ -17,6 +17,7 @@ from shared.kernel.fields import MAX_ID
 from tools.openapi import declared, open_routes
 from tools.openapi.responses import (
     BASE,
+    DEPRECATION_HEADERS,
     ENVELOPES,
     HEADERS,
     Refusals,
@@ -195,6 +196,7 @@ def _operation(operation: Operation, refusals: Refusals) -> Schema:
         "tags": [_tag(operation.path)],
         "summary": operation.summary,
         "description": declared.description(operation),
+        **({"deprecated": True} if operation.deprecation else {}),
         "security": [{"client": [operation.scope]}, {"user": []}],
         "x-scope": operation.scope,
         "x-permission": operation.permission,
@@ -282,9 +284,10 @@ def _success(operation: Operation, status: int) -> Schema:
         sent.append("Location")
     sent.append("X-Ignored-Parameters")
     content = _content(operation)
+    announced = DEPRECATION_HEADERS if operation.deprecation else {}
     return {
         "description": _STATUS_DESCRIPTIONS[status],
-        "headers": counted(*sent),
+        "headers": {**counted(*sent), **announced},
         "content": content,
     }
 
