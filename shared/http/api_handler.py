@@ -118,6 +118,13 @@ class _Call:
         names = [quote(name, safe="")[:_IGNORED_CHARACTERS] for name in ignored[:_MOST_IGNORED]]
         return {"X-Ignored-Parameters": ", ".join(names)} if names else {}
 
+    @property
+    def announcement(self) -> Mapping[str, str]:
+        """The headers that announce the end of a deprecated route; not for other routes."""
+        match = self.matches.get(self.method)
+        deprecation = match.operation.deprecation if match else None
+        return deprecation.headers(config().docs_base) if deprecation else {}
+
 
 def _caller_of_authorizer(event: Mapping[str, Any]) -> Caller:
     """Return the caller that the gateway's authorizer has identified."""
@@ -171,7 +178,9 @@ class ApiHandler:
             response = _ensure_fits(self._respond(call))
         except Exception as error:  # noqa: BLE001
             response = _response_for_exception(error, event)
-        more = {**limiter.headers(call.tenant, call.caller), **_announcement(call)}
+        more = limiter.headers(call.tenant, call.caller)
+        if response.status != HTTPStatus.FORBIDDEN:
+            more |= call.announcement
         if response.status < HTTPStatus.BAD_REQUEST:
             more |= call.ignored_parameters
         return replace(response, headers={**response.headers, **more})
@@ -318,13 +327,6 @@ class ApiHandler:
             resource.operation.handler(tx.store, request)  # fails if the resource is missing, too
             raise conditional.ChangedSinceRead from None
         conditional.ensure_match(current, if_match, match.operation.volatile_fields)
-
-
-def _announcement(call: _Call) -> Mapping[str, str]:
-    """Return the headers that announce the end of a deprecated route; not for other routes."""
-    match = call.matches.get(call.method)
-    deprecation = match.operation.deprecation if match else None
-    return deprecation.headers(config().docs_base) if deprecation else {}
 
 
 def _find_route(call: _Call) -> RouteMatch:

@@ -2,24 +2,27 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any, TypeAliasType, get_args
 
 import pytest
+from pydantic import TypeAdapter
 
 from functions.oauth.request import MAX_BODY_BYTES
 from operations import deletion, signing_keys
-from shared.http import rate_limit_leases
+from shared.http import envelope, rate_limit_leases, request, routes
 from shared.identity.audit.models import AuditAction
 from shared.identity.auth import attempt_limits as attempts
-from shared.identity.auth import issuance_limits, key_ring, tokens
-from shared.identity.auth.scopes import PERMISSIONS
+from shared.identity.auth import client_models, issuance_limits, key_ring, tokens
+from shared.identity.auth.scopes import PERMISSIONS, SCOPES
 from shared.identity.tenancy import directory, revocations
 from shared.identity.tenancy import rules as tenancy
 from shared.identity.tenancy.tenant import (
     MODULES,
     PLANS,
     TOTAL_REQUESTS,
+    WEBHOOKS,
     LimitName,
     Settings,
     State,
@@ -29,18 +32,33 @@ from shared.identity.tenancy.tenant import (
 from shared.identity.users import passwords, recovery_codes, sessions, totp
 from shared.identity.users.models import MAX_ROLES
 from shared.integration.imports import context, validation
+from shared.integration.imports import models as imports
 from shared.integration.imports import service as imports_service
 from shared.integration.imports import worker as import_worker
-from shared.integration.webhooks import http_client
+from shared.integration.webhooks import http_client, target_urls
+from shared.integration.webhooks import models as webhook_models
+from shared.integration.webhooks import repository as webhook_repository
 from shared.integration.webhooks import rules as webhook_rules
+from shared.kernel import fields, list_parameters
 from shared.kernel.db import bookmarks, claim, items, steps, transaction
 from shared.kernel.db.cursor import MAX_PER_PAGE
 from shared.kernel.events import outbox
+from shared.kernel.spreadsheets import table
+from shared.warehouse.documents import models as documents
+from shared.warehouse.partners import models as partners
+from shared.warehouse.pick_faces import rules as pick_faces
+from shared.warehouse.picking import models as picking
+from shared.warehouse.picking import rules as picking_rules
+from shared.warehouse.receiving import models as receiving
+from shared.warehouse.receiving import rules as receiving_rules
 from shared.warehouse.settings.models import SettingsChange
 from shared.warehouse.stock.models import InventoryStatus
+from shared.warehouse.transfer_orders import models as transfer_orders
 from shared.warehouse.transfer_orders.models import OrderStatus
 from shared.warehouse.transfers import models as transfers
 from shared.warehouse.warehouses import layout_models as layout
+from shared.warehouse.warehouses import service as warehouses_service
+from shared.warehouse.warehouses.models import MAX_BULK, MAX_WAREHOUSE_ID
 from shared.warehouse.waves import models as waves
 from shared.warehouse.waves import rules as wave_rules
 from shared.warehouse.work_records import WorkStatus
@@ -50,6 +68,7 @@ ROOT = Path(__file__).parents[2]
 TEMPLATE = Template({})
 _DAY, _HOUR, _MINUTE = 86_400, 3_600, 60
 _WORDS = {1: "one", 3: "three", 5: "five", 10: "ten"}
+_MB = 1_000_000
 
 
 def page(name: str) -> str:
@@ -64,6 +83,23 @@ def plain(number: object) -> str:
 
 def per_plan(limit: LimitName) -> list[str]:
     return [plain(plan.limits[limit]) for plan in PLANS.values()]
+
+
+def longest(value: Any) -> str:
+    """Return the number of characters that a field type allows."""
+    return plain(TypeAdapter(value).json_schema()["maxLength"])
+
+
+def of_plans(limit: LimitName) -> str:
+    return " | ".join(per_plan(limit))
+
+
+def _days_in_dead_letter_queues() -> int:
+    queues = TEMPLATE.resources("AWS::SQS::Queue").values()
+    (seconds,) = {
+        queue["MessageRetentionPeriod"] for queue in queues if "RedrivePolicy" not in queue
+    }
+    return int(seconds) // _DAY
 
 
 def listed(values: Iterable[str]) -> str:
@@ -104,6 +140,23 @@ _tenants = {
 _totals = [TOTAL_REQUESTS * plan.limits["requests_per_minute"] for plan in PLANS.values()]
 _trips = wave_rules._PICKINGS_PER_TRIP
 
+_ANNOUNCED = routes.Deprecation(date(2027, 1, 1), date(2028, 1, 1)).headers("")
+
+
+def _cursor_length() -> int:
+    schema = list_parameters.ListParameters.model_json_schema()["properties"]["cursor"]
+    lengths: list[int] = [one["maxLength"] for one in schema["anyOf"] if "maxLength" in one]
+    return lengths[0]
+
+
+def _line_limits() -> set[int]:
+    """Return the limits of lines; a set of one, because they are the same."""
+    return {
+        documents.MAX_LINES, receiving_rules.MAX_LINES, picking_rules._MAX_LINES,
+        transfer_orders.MAX_LINES,
+    }  # fmt: skip
+
+
 QUOTED: Mapping[str, Sequence[str]] = {
     "docs/limits.md": [
         *(
@@ -115,6 +168,97 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"takes effect within {directory.CACHE_SECONDS:.0f} s",
         f"in advance to {100 * rate_limit_leases.spare_budget(1000) // 1000} % of the limit",
         f"A page can have up to {MAX_PER_PAGE} rows",
+        # Plans
+        f"| requests per minute of a client or user | {of_plans('requests_per_minute')} |",
+        f"| requests per minute of the company | {' | '.join(map(plain, _totals))} |",
+        (
+            "| tokens per minute of a client or user |"
+            f" {' | '.join(plain(issuance_limits.per_minute(one)) for one in _tenants.values())} |"
+        ),
+        f"| integration clients | {of_plans('integration_clients')} |",
+        f"| mobile applications | {of_plans('mobile_clients')} |",
+        f"| users | {of_plans('users')} |",
+        f"| webhook subscriptions | {of_plans('webhook_subscriptions')} |",
+        "| webhooks | "
+        + " | ".join("yes" if WEBHOOKS in plan.features else "no" for plan in PLANS.values()),
+        f"| rows of an import | {of_plans('rows_per_import')} |",
+        f"limit is 1 to {plain(tenancy.MAX_REQUESTS_PER_MINUTE)} per minute",
+        # Requests and responses
+        f"| JSON body | {request._MAX_BODY >> 20} MB ({plain(request._MAX_BODY)} bytes) |",
+        f"| body of a token route | {MAX_BODY_BYTES // 1024} kB |",
+        f"| response | {round(envelope._MAX_BODY / _MB)} MB |",
+        f"| problems in `errors` | {plain(envelope._MAX_PROBLEMS)} |",
+        (
+            f"`per_page` | 1 to {MAX_PER_PAGE};"
+            f" default {list_parameters.ListParameters.model_fields['per_page'].default} |"
+        ),
+        f"| `cursor` | {plain(_cursor_length())} characters |",
+        f"| a filter, `search` | {longest(fields.Term)} characters |",
+        f"is repeated under its Idempotency-Key for | {claim.WINDOW_SECONDS // _HOUR} hours |",
+        "| Idempotency-Key | 1 to 255 printable",
+        f"| access token | valid for {tokens.LIFETIME // _HOUR} hour |",
+        f"| session of a user | {sessions.LIFETIME // _DAY} days after",
+        # Texts and numbers
+        f"and telephone numbers | {longest(fields.Code)} characters |",
+        f"| barcodes | {longest(fields.Barcode)} characters |",
+        f"other references | {longest(fields.Reference)} characters |",
+        f"| names | {longest(fields.Name)} characters |",
+        f"roles and API clients | {longest(client_models._Name)} characters |",
+        f"| short words (types, units) | {longest(fields.Word)} characters |",
+        f"| one line of text, reasons | {longest(fields.Reason)} characters |",
+        f"| notes and descriptions | {longest(fields.Note)} characters |",
+        f"| e-mail addresses | {longest(fields.Email)} characters |",
+        f"| URL of a subscription | {plain(target_urls.MAX_URL_LENGTH)} characters |",
+        f"at most {plain(fields.MAX_QUANTITY)}, up to {-fields._SMALLEST.adjusted()} decimals",
+        f"| ids | 1 to {plain(fields.MAX_ID)} |",
+        f"| 1 to {plain(partners._MAX_DOCUMENT_ID)} |",
+        # Data of a company
+        f"| warehouses | {MAX_WAREHOUSE_ID}, deleted ones included |",
+        f"in the detail of a warehouse | {plain(warehouses_service._IN_DETAIL)};",
+        f"positions of one `POST /warehouse-positions/bulk` | {plain(MAX_BULK)} |",
+        f"products of one position as a pick face | {plain(pick_faces.MAX_PRODUCTS)} |",
+        f"a picking and a transfer order | {plain(*_line_limits())} |",
+        f"when receiving or picking | {receiving.MAX_SERIALS} |",
+        f"received with a transfer order | {transfers.MAX_SERIALS} |",
+        f"lines of a transfer | {transfers.MAX_LINES} within a warehouse, 8 between two",
+        f"`POST /transfer-orders/{{id}}/receive` | {transfer_orders.MAX_ARRIVAL_LINES} |",
+        f"exit documents of one picking | {picking.MAX_DOCUMENTS} |",
+        f"pickings of a wave | {waves.MAX_PICKINGS} |",
+        f"roles of a user | {MAX_ROLES} |",
+        " · ".join(
+            map(plain, (layout.MAX_ZONES, layout.MAX_AISLES, layout.MAX_BAYS, layout.MAX_POINTS))
+        ),
+        # Imports
+        f"| file in a request | {imports.megabytes(imports.MAX_REQUEST_FILE_BYTES)} |",
+        f"through a form or a drop | {imports.megabytes(imports.MAX_FILE_BYTES)} |",
+        f"validity of an upload form | {imports_service.FORM_SECONDS // _MINUTE} minutes |",
+        f"| {table.MAX_COLUMNS} · {plain(table.MAX_CELL_CHARACTERS)} |",
+        f"errors of the structure that are reported | {table.MAX_STRUCTURE_ERRORS} |",
+        f"attempts of a commit without progress | {import_worker.MAX_ATTEMPTS} |",
+        # Webhooks
+        f"| body of an event | {outbox._MAX_BODY // 1000} kB;",
+        f"{http_client._MAX_BODY // 1024} kB; the log shows {http_client._LOGGED_BYTES // 1024} kB",
+        f"| `Retry-After` of the receiver | {http_client._MAX_RETRY_AFTER // _DAY} day |",
+        f"before a subscription is deactivated | {webhook_rules.MAX_FAILURES} |",
+        f"| attempts of a delivery in the log | {webhook_rules._MAX_LOGGED_ATTEMPTS} |",
+        f"| the newest {webhook_repository.MAX_LISTED} |",
+        f"0 to 168 hours; default {webhook_models.DEFAULT_OVERLAP_HOURS} |",
+        f"previous secrets that still sign | {webhook_rules._MAX_OLD_SECRETS} |",
+        # Retention
+        f"| deliveries of webhooks | {webhook_repository.RETENTION_DAYS} days |",
+        f"after they were relayed | {outbox._RETENTION_SECONDS // _DAY} days |",
+        f"also rejected ones | {_kept_days('ImportBucket')} days |",
+        f"also rejected ones | {_kept_days('ImportWorkBucket')} days |",
+        f"responses under an Idempotency-Key | {claim.WINDOW_SECONDS // _HOUR} hours |",
+        f"| retired signing keys in KMS | {signing_keys._DELETION_DELAY_DAYS} days |",
+        f"messages in a dead-letter queue | {_days_in_dead_letter_queues()} days |",
+        # Passwords and sign-ins
+        f"| password | {passwords.MIN_LENGTH} to {passwords.MAX_LENGTH} characters |",
+        f"takes effect | within {directory.CACHE_SECONDS:.0f} seconds |",
+    ],
+    "docs/versioning.md": [
+        f"at least {routes._DEPRECATED_FOR.days} days",
+        *(f"`{name}`" for name in _ANNOUNCED),
     ],
     "docs/settings.md": [
         *(f"`.{name}`" if name != "waves" else f"`modules.{name}`" for name in MODULES),
@@ -297,6 +441,21 @@ def test_page_lists_the_actions_of_the_audit_log() -> None:
 
 def test_page_lists_the_permissions_of_roles() -> None:
     assert _column("docs/users.md", "| Permission | What it covers |") == list(PERMISSIONS)
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "rights"),
+    [
+        ("docs/users.md", "| Permission | What it covers |", PERMISSIONS),
+        ("docs/access.md", "| Scope | What it gives |", SCOPES),
+    ],
+)
+def test_page_describes_each_right_as_the_code_does(
+    name: str, header: str, rights: Mapping[str, str]
+) -> None:
+    table_of_rights = (ROOT / name).read_text().partition(header + "\n")[2].partition("\n\n")[0]
+    rows = [f"| `{right}` | {gives} |" for right, gives in rights.items()]
+    assert table_of_rights.splitlines()[1:] == rows
 
 
 def test_page_lists_the_states_of_a_tenant() -> None:

@@ -45,7 +45,7 @@ def _assert_deprecated(answer: Response, status: int) -> None:
     assert answer.headers["Link"] == f'<{page}>; rel="deprecation"; type="text/html"'
 
 
-def test_every_response_of_a_deprecated_route_has_the_headers(stack: Stack, erp: Erp) -> None:
+def test_every_response_of_a_deprecated_route_has_the_headers(erp: Erp) -> None:
     body = EXAMPLES["POST /products"].body
     created = erp.post("/products", body, key="one")
     _assert_deprecated(created, 201)
@@ -56,7 +56,15 @@ def test_every_response_of_a_deprecated_route_has_the_headers(stack: Stack, erp:
     known = erp.get(f"/products/{created.data['id']}")
     headers = {"If-None-Match": known.headers["ETag"]}
     _assert_deprecated(erp.send("GET", f"/products/{created.data['id']}", headers=headers), 304)
-    _assert_deprecated(stack.erp(scopes=["stocks:read"]).get("/products"), 403)
+
+
+def test_caller_without_the_right_does_not_learn_that_the_route_exists(
+    stack: Stack, erp: Erp
+) -> None:
+    assert erp.get("/products").headers["Sunset"]
+    refused = stack.erp(scopes=["stocks:read"]).get("/products")
+    assert refused.status == 403
+    assert "Sunset" not in refused.headers
 
 
 def test_other_routes_have_no_such_header(erp: Erp) -> None:
