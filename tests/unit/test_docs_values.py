@@ -102,6 +102,10 @@ def _days_in_dead_letter_queues() -> int:
     return int(seconds) // _DAY
 
 
+def _default(parameter: str) -> str:
+    return plain(TEMPLATE._document["Parameters"][parameter]["Default"])
+
+
 def listed(values: Iterable[str]) -> str:
     return ", ".join(f"`{value}`" for value in values)
 
@@ -183,6 +187,9 @@ QUOTED: Mapping[str, Sequence[str]] = {
         + " | ".join("yes" if WEBHOOKS in plan.features else "no" for plan in PLANS.values()),
         f"| rows of an import | {of_plans('rows_per_import')} |",
         f"limit is 1 to {plain(tenancy.MAX_REQUESTS_PER_MINUTE)} per minute",
+        # The deployment
+        f"and in one burst | {_default('RequestRateLimit')}, {_default('RequestBurstLimit')} |",
+        f"for the token routes | {_default('TokenRateLimit')}, {_default('TokenBurstLimit')} |",
         # Requests and responses
         f"| JSON body | {request._MAX_BODY >> 20} MB ({plain(request._MAX_BODY)} bytes) |",
         f"| body of a token route | {MAX_BODY_BYTES // 1024} kB |",
