@@ -146,6 +146,7 @@ class Transaction:
         self._additions: dict[tuple[Key, str], set[int]] = {}
         self._ends_claim = False
         self._named: set[str] = set()
+        self._after_step: list[Callable[[], object]] = []
         self._shard = random_shard()
 
     def put(  # noqa: PLR0913 - the parts of one action
@@ -365,7 +366,13 @@ class Transaction:
         """
         self.commit()
         self._retry_state.step_committed(self._taken)
+        for call in self._after_step:
+            call()
         self.discard()
+
+    def after_step(self, call: Callable[[], object]) -> None:
+        """Call `call` once this step is committed; a step that is run again forgets it."""
+        self._after_step.append(call)
 
     def discard(self) -> None:
         """Forget what is added and what was read, and begin again at the present time."""

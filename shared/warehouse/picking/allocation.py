@@ -106,7 +106,7 @@ def _allocate_step(
 ) -> int:
     """Allocate stock to as many of the lines as fit; return how many need no more.
 
-    Adds the levels whose events are left to later steps to `due`.
+    `due` holds the levels whose events are left to later steps, once the step is committed.
     """
     lines = _read_ahead(left, products)
     numbers = list(dict.fromkeys(number for number, _ in lines))
@@ -126,7 +126,7 @@ def _allocate_step(
     completed = len(lines) if done == len(still_open) else lines.index(still_open[done])
     if posting:
         posting.post(later={products[line] for line in left[completed:]})
-        due |= posting.due_levels
+        tx.after_step(lambda: posting.update_due_levels(due))
     for number, picking in after.items():
         if picking != before[number]:
             PICKINGS.replace(tx, records[number], picking)

@@ -293,6 +293,11 @@ class StockPosting:
         for (facet, number), more in sorted(held.items()):
             references.change_stock_count(self._tx, facet, number, more)
 
+    def update_due_levels(self, due: set[Place]) -> None:
+        """Bring `due`, the levels whose events earlier steps have left, to the state after `post`."""
+        due.difference_update(self._levels)
+        due.update(self.due_levels)
+
     def _post_row(self, key: Key, row: StockRow) -> None:
         tx = self._tx
         record = self._records.get(row.id)

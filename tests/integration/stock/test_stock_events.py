@@ -9,7 +9,7 @@ import pytest
 from shared.kernel.db.items import from_attributes
 from shared.warehouse.stock.repository import LEVELS
 from tests.clock import Clock
-from tests.faults import AwsFaults, Killed, kill_before
+from tests.faults import Answer, AwsFaults, Call, Forward, Killed, kill_before
 from tests.gateway import Erp, Response
 from tests.receiving_scenario import ReceivingScenario
 from tests.stack import Stack
@@ -253,3 +253,46 @@ def test_other_work_raises_the_event_that_an_interrupted_request_left(
     WarehouseScenario(erp).stock("BRICK", 1)
     [event] = _announced(stack, before)
     assert (event["item_code"], event["on_hand"], event["available"]) == ("BRICK", 7, 4)
+
+
+def test_release_reads_levels_again_only_while_events_are_due(
+    erp: Erp, aws_faults: AwsFaults
+) -> None:
+    yard = _yard(erp)
+    orders = [yard.order((code, 1)) for code in ("BRICK", "BRICK", "CEMENT", "CEMENT")]
+    numbers = [yard.picking(order, allocate=False)["id"] for order in orders]
+    release = _post(f"/waves/{WaveScenario(yard).wave(numbers, 'plan')}/release")
+    with aws_faults.recorded() as seen:
+        assert release(erp).status == 200
+    level_reads = [call for call in seen.calls if _reads_levels(call)]
+    assert len(level_reads) == len(numbers), "one in the step of each picking"
+
+
+def _reads_levels(call: Call) -> bool:
+    return call.operation == "BatchGetItem" and any(
+        key["PK"]["S"].startswith(f"{LEVELS.kind}#")
+        for wanted in call.request["RequestItems"].values()
+        for key in wanted["Keys"]
+    )
+
+
+def test_event_is_raised_when_the_picking_that_it_was_left_to_is_cancelled(
+    stack: Stack, erp: Erp, aws_faults: AwsFaults
+) -> None:
+    yard = _yard(erp)
+    numbers = [yard.picking(yard.order(("BRICK", 1)), allocate=False)["id"] for _ in range(2)]
+    release = _post(f"/waves/{WaveScenario(yard).wave(numbers, 'plan')}/release")
+    before = len(stack.events())
+    commits = 0
+
+    def cancel_before_second_step(call: Call, forward: Forward) -> Answer:
+        nonlocal commits
+        commits += call.operation == "TransactWriteItems"
+        if commits == 2:
+            commits += 1
+            assert yard.act(numbers[1], "cancel").status == 200
+        return forward()
+
+    with aws_faults.faulty(cancel_before_second_step):
+        assert release(erp).status == 200
+    _assert_final(stack, _announced(stack, before), 1)
