@@ -7,7 +7,7 @@ import pytest
 from tests import faults
 from tests.bench import bulk_operations, concurrent_picking, operations_stock, operations_transfers
 from tests.bench.capacity import USD_PER_MILLION_READS, USD_PER_MILLION_WRITES
-from tests.bench.operation_bounds import BOUNDS, Bound
+from tests.bench.operation_bounds import BOUNDS, Bound, holds
 from tests.bench.operations_stock import Measurement
 from tests.bench.report import Row, Table
 from tests.bench.request_cost import Gauge, Reading
@@ -95,7 +95,4 @@ def _row(name: str, size: str, cost: Reading, most: Bound) -> Row:
         f"{units.usd_per_million:.2f}",
     ]
     bound = f"≤ {transactions} tx, {trips} round trips, {writes} write units"
-    holds = (
-        cost.transactions <= transactions and cost.round_trips <= trips and units.writes <= writes
-    )
-    return Row(cells, bound, holds)
+    return Row(cells, bound, holds(most, cost))

@@ -294,7 +294,7 @@ class StockPosting:
             references.change_stock_count(self._tx, facet, number, more)
 
     def update_due_levels(self, due: set[Place]) -> None:
-        """Bring `due`, the levels whose events earlier steps have left, to the state after `post`."""
+        """Update `due`, the levels whose events earlier steps have left, after `post`."""
         due.difference_update(self._levels)
         due.update(self.due_levels)
 
