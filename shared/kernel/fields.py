@@ -51,18 +51,12 @@ class Stored(BaseModel):
     model_config = ConfigDict(extra="ignore", defer_build=True)
 
 
-def exactly_one_of(**types: str) -> ConfigDict:
+def exactly_one_of(*names: str) -> ConfigDict:
     """Return the configuration of a body that needs exactly one of several fields.
 
     It is for the OpenAPI document and makes the body required. The service checks the fields.
-
-    Args:
-        types: Name of a field → JSON type of its value.
     """
-    alternatives: list[Any] = [
-        {"required": [name], "properties": {name: {"type": json_type}}}
-        for name, json_type in types.items()
-    ]
+    alternatives: list[Any] = [{"required": [name]} for name in names]
     return ConfigDict(json_schema_extra={"oneOf": alternatives})
 
 

@@ -58,7 +58,7 @@ class WorkView(Stored):
     """The fields that responses for receipts and pickings share."""
 
     id: int
-    uuid: str | None
+    uuid: str
     concept: str | None
     status: WorkStatus
     comments: str | None
@@ -67,8 +67,8 @@ class WorkView(Stored):
     document: DocumentReference | None
     started_at: Timestamp | None
     finalized_at: Timestamp | None
-    created_at: Timestamp | None
-    updated_at: Timestamp | None
+    created_at: Timestamp
+    updated_at: Timestamp
 
 
 class WorkParameters(PeriodParameters):

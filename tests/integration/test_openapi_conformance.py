@@ -8,11 +8,13 @@ import pytest
 
 from operations.api_clients import create_client
 from shared.kernel.db.items import from_attributes
+from shared.kernel.events.outbox import find_event
+from shared.kernel.json_text import loads
 from tests.gateway import Erp, Form, Response
 from tests.integration.entity_factories import PLANTED, address_of
 from tests.integration.routes import operations
 from tests.integration.write_routes import EXAMPLES, resource_of
-from tests.openapi import complaints
+from tests.openapi import complaints, event_complaints
 from tests.stack import Stack
 
 OPERATIONS = operations()
@@ -55,6 +57,25 @@ def test_write_and_following_reads_conform(erp: Erp, name: str) -> None:
         assert_conforms(read, erp.get(resource), example.status_afterwards)
     if f"GET {group}" in OPERATIONS:
         assert_conforms(f"GET {group}", erp.get(group), 200)
+
+
+@pytest.mark.parametrize("name", [name for name, one in EXAMPLES.items() if one.events])
+def test_bodies_of_events_conform(erp: Erp, stack: Stack, name: str) -> None:
+    method, _, path = name.partition(" ")
+    example = EXAMPLES[name]
+    values = example.prepared(erp)
+    before = len(stack.events())
+    sender = example.sender(erp, values)
+    sender.send(method, path.format(**values), example.filled(values), key="once")
+
+    raised = [
+        event
+        for entry in stack.events()[before:]
+        if (event := find_event(stack.store(), entry["SK"]["S"]))
+    ]
+    assert raised or name.endswith("/redeliver")
+    for event in raised:
+        assert event_complaints(event.type, loads(event.body("https://acme.example"))) == []
 
 
 def test_responses_with_a_secret_are_declared() -> None:

@@ -15,6 +15,7 @@ from shared.http.routes import Idempotency, Operation
 from shared.identity.auth.scopes import PERMISSIONS, SCOPES
 from shared.kernel.config import config
 from shared.kernel.errors import CODES
+from shared.kernel.events.kinds import EVENT_KINDS, TEST_EVENT
 from shared.kernel.json_text import loads
 from shared.kernel.validation import check, problems_of
 from tools.openapi import declared
@@ -159,13 +160,98 @@ def test_every_example_body_is_valid() -> None:
             assert not problems_of(check(operation.body, raw)), operation.name
 
 
+def test_error_responses_have_one_plain_schema(document: dict[str, Any]) -> None:
+    for name, answer in document["components"]["responses"].items():
+        content = answer["content"]["application/json"]
+        assert content["schema"] == {"$ref": "#/components/schemas/ErrorResponse"}, name
+        assert set(answer["x-error-codes"]) == set(content["examples"])
+
+
+def test_values_of_enums_have_names(document: dict[str, Any]) -> None:
+    """Generated clients name the values `CREATED_AT_DESC`, not `VALUE_1`."""
+    found = list(_enums({key: document[key] for key in ("paths", "components")}))
+    assert len(found) > 80
+    for schema in found:
+        values = [value for value in schema["enum"] if value is not None]
+        names = schema.get("x-enum-varnames", values)
+        assert len(set(names)) == len(values), schema
+        assert all(name.isidentifier() for name in names), schema
+
+
+def _enums(node: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(node, dict):
+        if isinstance(node.get("enum"), list):
+            yield node
+        for key, inner in node.items():
+            if key not in {"example", "examples"}:
+                yield from _enums(inner)
+    elif isinstance(node, list):
+        for inner in node:
+            yield from _enums(inner)
+
+
+_DOCUMENT_ENUMS = {
+    "type": {"purchase_order", "goods_receipt", "delivery_good"},
+    "status": {"open", "assigned", "partial-complete", "completed", "closed"},
+}
+
+
+def test_words_of_documents_are_enums_and_their_times_never_null(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"]
+    entry = schemas["EntryDocument"]["properties"]
+    for name, values in _DOCUMENT_ENUMS.items():
+        assert set(resolve(document, entry[name])["enum"]) == values
+    assert (
+        set(resolve(document, schemas["EntryDraft"]["properties"]["type"])["enum"])
+        == (_DOCUMENT_ENUMS["type"])
+    )
+    priority = schemas["ExitDocument"]["properties"]["priority"]
+    assert [resolve(document, one).get("enum") for one in priority["anyOf"]] == [[1, 2, 3], None]
+    for model in ("EntryDocument", "ExitDocument", "Receipt", "Picking", "Transfer", "Stock"):
+        for name in ("created_at", "updated_at"):
+            assert schemas[model]["properties"][name]["type"] == "string", model
+
+
+def test_operation_ids_have_one_scheme(document: dict[str, Any]) -> None:
+    verbs = {"list", "get", "create", "put", "update", "delete"}
+    for operation in OPERATIONS.values():
+        verb = declared.operation_id(operation).partition("_")[0]
+        if operation.method != "POST":
+            assert verb == ("list" if operation.is_list else None) or verb in verbs - {"list"}
+    assert declared.operation_id(OPERATIONS["GET /product-categories"]) == "list_product_categories"
+    names = {
+        "PATCH /product-categories/{id}": "update_product_category",
+        "POST /webhooks/{id}/rotate-secret": "rotate_webhook_secret",
+        "POST /warehouse-positions/bulk": "create_warehouse_positions",
+        "GET /webhooks/{id}/deliveries": "list_webhook_deliveries",
+        "POST /transfer-orders/{id}/finish-picking": "finish_transfer_order_picking",
+    }
+    assert {name: declared.operation_id(OPERATIONS[name]) for name in names} == names
+    assert document["paths"]["/oauth/token"]["post"]["operationId"] == "create_token"
+
+
+def test_each_kind_of_event_has_a_request_with_its_payload(document: dict[str, Any]) -> None:
+    assert set(document["webhooks"]) == {*EVENT_KINDS, TEST_EVENT}
+    for kind, item in document["webhooks"].items():
+        content = item["post"]["requestBody"]["content"]["application/json"]
+        schema = resolve(document, content["schema"])
+        assert schema["properties"]["type"]["const"] == kind
+        checker = Draft202012Validator(
+            {**content["schema"], "components": document["components"]},
+            format_checker=FormatChecker(),
+        )
+        assert [error.message for error in checker.iter_errors(content["example"])] == [], kind
+
+
 def test_all_response_fields_are_required(document: dict[str, Any]) -> None:
     schemas = document["components"]["schemas"]
     models = {
         found.response for found in OPERATIONS.values() if not isinstance(found.response, str)
     }
     answers = component_schemas([], models)
-    for name in answers:
+    objects = [name for name, schema in answers.items() if "properties" in schema]
+    assert len(objects) > 70
+    for name in objects:
         assert schemas[name]["required"] == list(schemas[name]["properties"]), name
 
 

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+from collections.abc import Mapping
 from http import HTTPStatus
 from pathlib import Path
 
@@ -37,10 +38,43 @@ def operations() -> list[Operation]:
     return found
 
 
+_VERBS: Mapping[str, str] = {
+    "GET": "get", "POST": "create", "PUT": "put", "PATCH": "update", "DELETE": "delete",
+}  # fmt: skip
+
+_ACTIONS = {
+    "acknowledge", "allocate", "cancel", "close", "commit", "complete", "confirm", "dispatch",
+    "execute", "finalize", "finish", "plan", "receive", "redeliver", "release", "reset", "revert",
+    "rotate", "start", "synchronize", "test",
+}  # fmt: skip
+"""Verbs with which the last part of a path begins, as in `/waves/{id}/close`."""
+
+
 def operation_id(operation: Operation) -> str:
-    """Return the operation id; PUT and PATCH share a handler, so PUT gets a suffix."""
-    name: str = operation.handler.__name__.lstrip("_")
-    return f"{name}_by_put" if operation.method == "PUT" else name
+    """Return the operation id: a verb, and the resource of the path.
+
+    `list` and `get` read, `create`, `put`, `update` and `delete` write. The last part of a path may
+    itself begin with a verb: `POST /webhooks/{id}/rotate-secret` is `rotate_webhook_secret`.
+    """
+    parts = operation.path.strip("/").replace(".", "-").split("/")
+    words = [part.replace("-", "_") for part in parts if not part.startswith("{")]
+    if operation.is_list:
+        return "_".join(["list", *map(_singular, words[:-1]), words[-1]])
+    verb, _, rest = words[-1].partition("_")
+    if verb in _ACTIONS:
+        return "_".join(filter(None, [verb, *map(_singular, words[:-1]), rest]))
+    if operation.responds_with_list:
+        return "_".join(["create", words[0]])
+    return "_".join([_VERBS[operation.method], *map(_singular, words)])
+
+
+def _singular(noun: str) -> str:
+    """Return the name of one resource of a collection."""
+    if noun == "settings":
+        return noun
+    if noun.endswith("ies"):
+        return noun.removesuffix("ies") + "y"
+    return noun.removesuffix("s")
 
 
 def description(operation: Operation) -> str:

@@ -14,18 +14,17 @@ from shared.http.routes import Idempotency, Operation
 from shared.identity.auth.scopes import SCOPES
 from shared.integration.imports.models import ImportKind
 from shared.kernel.fields import MAX_ID
-from tools.openapi import declared, open_routes
+from tools.openapi import declared, events, open_routes
 from tools.openapi.responses import (
     BASE,
     DEPRECATION_HEADERS,
+    DOCS,
     ENVELOPES,
     HEADERS,
     Refusals,
+    Wrappers,
     body,
     counted,
-    created_list,
-    page,
-    single,
 )
 from tools.openapi.schemas import Schema, component_schemas, query_parameters, ref
 
@@ -120,16 +119,22 @@ def example(model: type[BaseModel]) -> Any:
 def build(version: str) -> Schema:
     """Return the document; `version` is the version of the service."""
     operations = declared.operations()
-    refusals = Refusals()
+    refusals, wrappers = Refusals(), Wrappers()
     paths: dict[str, Schema] = {}
     for operation in operations:
         item = paths.setdefault(operation.path, {})
-        item[operation.method.lower()] = _operation(operation, refusals)
+        item[operation.method.lower()] = _operation(operation, refusals, wrappers)
     paths |= open_routes.paths(refusals)
     tags = dict.fromkeys(_tag(path) for path in paths)
     bodies = [operation.body for operation in operations if operation.body]
     answers = [found.response for found in operations if not isinstance(found.response, str)]
-    schemas = {**component_schemas(bodies, answers), **ENVELOPES, **open_routes.SCHEMAS}
+    schemas = {
+        **component_schemas(bodies, [*answers, *events.MODELS.values()]),
+        **wrappers.schemas,
+        **events.schemas(),
+        **ENVELOPES,
+        **open_routes.SCHEMAS,
+    }
     optional_key = _HEADER_PARAMETERS["IdempotencyKeyRequired"] | {"required": False}
     return {
         "openapi": "3.1.0",
@@ -138,6 +143,8 @@ def build(version: str) -> Schema:
             "summary": "Warehouse management over REST.",
             "description": _INTRODUCTION,
             "version": version,
+            "contact": {"name": "Stowage", "url": DOCS},
+            "license": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
         },
         "servers": [
             {
@@ -148,6 +155,7 @@ def build(version: str) -> Schema:
         ],
         "tags": [{"name": tag} for tag in tags],
         "paths": paths,
+        "webhooks": events.webhooks(examples()),
         "components": {
             "securitySchemes": _security_schemes(),
             "parameters": {
@@ -190,7 +198,7 @@ def _tag(path: str) -> str:
     return open_routes.TAGS.get(group) or group.replace("-", " ").capitalize()
 
 
-def _operation(operation: Operation, refusals: Refusals) -> Schema:
+def _operation(operation: Operation, refusals: Refusals, wrappers: Wrappers) -> Schema:
     described: Schema = {
         "operationId": declared.operation_id(operation),
         "tags": [_tag(operation.path)],
@@ -208,7 +216,7 @@ def _operation(operation: Operation, refusals: Refusals) -> Schema:
             "content": _body(operation.body, is_form=operation.is_form),
         }
     described["responses"] = {
-        **{str(status): _success(operation, status) for status in operation.statuses},
+        **{str(status): _success(operation, status, wrappers) for status in operation.statuses},
         **({} if operation.writes else {"304": _not_modified()}),
         **refusals.by_status(declared.codes(operation), operation.error_statuses),
     }
@@ -275,7 +283,7 @@ def _path_parameter(name: str, *, own: bool) -> Schema:
     return {"name": name, "in": "path", "required": True, **_PATH_PARAMETERS[name]}
 
 
-def _success(operation: Operation, status: int) -> Schema:
+def _success(operation: Operation, status: int, wrappers: Wrappers) -> Schema:
     if status == HTTPStatus.FOUND:
         return {"description": _STATUS_DESCRIPTIONS[status], "headers": counted("Location")}
     sent = ["Idempotent-Replayed"] if operation.writes else []
@@ -283,7 +291,7 @@ def _success(operation: Operation, status: int) -> Schema:
     if status in {HTTPStatus.CREATED, HTTPStatus.ACCEPTED}:
         sent.append("Location")
     sent.append("X-Ignored-Parameters")
-    content = _content(operation)
+    content = _content(operation, wrappers)
     announced = DEPRECATION_HEADERS if operation.deprecation else {}
     return {
         "description": _STATUS_DESCRIPTIONS[status],
@@ -292,16 +300,18 @@ def _success(operation: Operation, status: int) -> Schema:
     }
 
 
-def _content(operation: Operation) -> Schema:
+def _content(operation: Operation, wrappers: Wrappers) -> Schema:
     if isinstance(operation.response, str):
-        binary = {} if operation.response.startswith("image/svg") else {"format": "binary"}
-        return {operation.response: {"schema": {"type": "string", **binary}}}
+        is_text = operation.response.startswith("image/svg")
+        text = {"description": "The drawing as an XML text."}
+        file = {"format": "binary", "description": "The bytes of the file."}
+        return {operation.response: {"schema": {"type": "string", **(text if is_text else file)}}}
     name, shown = operation.response.__name__, example(operation.response)
     if operation.is_list:
-        return page(name, shown, operation.path)
+        return wrappers.page(name, shown, operation.path)
     if operation.responds_with_list:
-        return created_list(name, shown)
-    return single(name, shown, warns=operation.may_warn)
+        return wrappers.created_list(name, shown)
+    return wrappers.single(name, shown, warns=operation.may_warn)
 
 
 _STATUS_DESCRIPTIONS = {

@@ -207,16 +207,16 @@ def paths(refusals: Refusals) -> dict[str, Schema]:
             )
         },
         "/openapi.json": _file(
-            "openapi", "Get the OpenAPI document", "application/json", {"type": "object"}
+            refusals, "openapi", "Get the OpenAPI document", "application/json", {"type": "object"}
         ),
-        "/docs": _file("docs", "Read the API documentation", "text/html", _TEXT),
+        "/docs": _file(refusals, "docs", "Read the API documentation", "text/html", _TEXT),
     }
 
 
 def _token(refusals: Refusals) -> Schema:
     requested = {"grant_type": "client_credentials", "scope": "products:read products:write"}
     return {
-        "operationId": "issue_token",
+        "operationId": "create_token",
         "tags": ["Tokens"],
         "summary": "Get an access token",
         "description": "For integration clients, and for users with a password. The access token"
@@ -253,10 +253,11 @@ def _revoke(refusals: Refusals) -> Schema:
 
 
 def _form(name: str, shown: Any) -> Schema:
+    # JSON is accepted as well, but a body of two media types gives clients that do not compile.
     content = {"schema": ref(name), "example": shown}
     return {
         "required": True,
-        "content": {"application/x-www-form-urlencoded": content, "application/json": content},
+        "content": {"application/x-www-form-urlencoded": content},
     }
 
 
@@ -297,7 +298,7 @@ def _read(name: str, summary: str, answer: str, refused: Mapping[str, Schema]) -
     }
 
 
-def _file(name: str, summary: str, media: str, schema: Schema) -> Schema:
+def _file(refusals: Refusals, name: str, summary: str, media: str, schema: Schema) -> Schema:
     """Return GET and HEAD of a file; a response to HEAD has the headers only."""
     read: Schema = {
         "operationId": f"get_{name}",
@@ -313,6 +314,7 @@ def _file(name: str, summary: str, media: str, schema: Schema) -> Schema:
                 "content": {media: {"schema": schema}},
             },
             "304": {"description": "Not modified.", "headers": headers("ETag")},
+            **refusals.by_status(_OPEN_ROUTE_CODES, is_open=True),
         },
     }
     found = {"description": "The headers of the file.", "headers": headers("ETag")}

@@ -75,7 +75,7 @@ ENVELOPES: Mapping[str, Schema] = {
         {"field": _TEXT, "message": _TEXT},
         description="One problem; indexes in paths such as `lines.3.item_code` start at 0.",
     ),
-    "Error": strict(
+    "ErrorResponse": strict(
         {
             "error": ref("ErrorDetail"),
             "errors": {"type": "array", "items": ref("Problem")},
@@ -169,33 +169,50 @@ def body(schema: Schema, example: Any) -> Schema:
     return {"application/json": {"schema": schema, "example": example}}
 
 
-def single(name: str, example: Any, *, warns: bool = False) -> Schema:
-    """Return the content `{data: object}`, or `{data: object, warning?}`."""
-    schema = strict({"data": ref(name)})
-    if warns:
-        schema["properties"]["warning"] = {
-            "type": "string",
-            "description": "A possible mistake in the request.",
+class Wrappers:
+    """Contents of successful responses; their schemas have names, which generated clients use."""
+
+    def __init__(self) -> None:
+        self.schemas: dict[str, Schema] = {}
+
+    def single(self, name: str, example: Any, *, warns: bool = False) -> Schema:
+        """Return the content `{data: object}`, or `{data: object, warning?}`."""
+        schema = strict({"data": ref(name)}, description=f"The response with one {name}.")
+        if warns:
+            schema["properties"]["warning"] = {
+                "type": "string",
+                "description": "A possible mistake in the request.",
+            }
+        wrapper = f"{name}ResponseWithWarning" if warns else f"{name}Response"
+        return body(self._named(wrapper, schema), {"data": example})
+
+    def created_list(self, name: str, example: Any) -> Schema:
+        """Return the content `{data: array}` of everything that was created."""
+        data = {"type": "array", "items": ref(name)}
+        schema = strict({"data": data}, description=f"Every {name} that was created.")
+        return body(self._named(f"{name}ListResponse", schema), {"data": [example]})
+
+    def page(self, name: str, example: Any, path: str) -> Schema:
+        """Return the content `{data, links, meta}` of a list."""
+        properties = {
+            "data": {"type": "array", "items": ref(name)},
+            "links": ref("PageLinks"),
+            "meta": ref("PageMeta"),
         }
-    return body(schema, {"data": example})
+        schema = strict(properties, description=f"A page of a list of {name}.")
+        return body(self._named(f"{name}Page", schema), _page_example(example, BASE + path))
+
+    def _named(self, name: str, schema: Schema) -> Schema:
+        if self.schemas.setdefault(name, schema) != schema:
+            raise ValueError(f"Two schemas are called {name}.")
+        return ref(name)
 
 
-def created_list(name: str, example: Any) -> Schema:
-    """Return the content `{data: [objects]}` of resources that one request creates."""
-    data = {"type": "array", "items": ref(name)}
-    return body(strict({"data": data}), {"data": [example]})
-
-
-def page(name: str, example: Any, path: str) -> Schema:
-    """Return the content `{data, links, meta}` of a list."""
-    url = BASE + path
+def _page_example(example: Any, url: str) -> Any:
+    """Return the only page of a list with one entry."""
+    url = url.replace("{id}", "1")
     only = f"{url}?page=1"
-    properties = {
-        "data": {"type": "array", "items": ref(name)},
-        "links": ref("PageLinks"),
-        "meta": ref("PageMeta"),
-    }
-    shown = {
+    return {
         "data": [example],
         "links": {"first": only, "last": only, "prev": None, "next": None},
         "meta": {
@@ -213,7 +230,6 @@ def page(name: str, example: Any, path: str) -> Schema:
             "total": 1,
         },
     }
-    return body(strict(properties), shown)
 
 
 _EXTRAS: Mapping[str, Mapping[str, Any]] = {
@@ -304,13 +320,13 @@ class Refusals:
 def _refusal(status: int, codes: Sequence[str], headers_of: Callable[..., Schema]) -> Schema:
     with_wait = {"duplicate_in_flight", "rate_limited", "service_unavailable"} & set(codes)
     lines = [f"- `{code}`: {CODES[code].meaning} {CODES[code].action}" for code in codes]
-    narrowed = {"properties": {"error": {"properties": {"code": {"enum": list(codes)}}}}}
     return {
         "description": "\n".join([HTTPStatus(status).phrase, "", *lines]),
+        "x-error-codes": list(codes),
         "headers": headers_of(*(["Retry-After"] if with_wait else [])),
         "content": {
             "application/json": {
-                "schema": {"allOf": [ref("Error"), narrowed]},
+                "schema": ref("ErrorResponse"),
                 "examples": {code: _example(code) for code in codes},
             }
         },

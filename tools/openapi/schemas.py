@@ -1,6 +1,7 @@
 """Conversion of pydantic models to strict, named schemas of the document."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel
@@ -51,7 +52,35 @@ def component_schemas(
         for name, schema in _schemas(models, mode).items():  # type: ignore[arg-type]
             if "__" in name or schemas.setdefault(name, schema) != schema:
                 raise ValueError(f"Two models are called {name.rpartition('__')[2]}.")
+    for name in [name for name, schema in schemas.items() if "oneOf" in schema]:
+        schemas |= _alternatives(name, schemas[name])
     return dict(sorted(schemas.items()))
+
+
+def _alternatives(name: str, schema: Schema) -> dict[str, Schema]:
+    """Return a body of which exactly one field must be sent, as one object for each such field.
+
+    Generators of clients understand alternatives only when each is a complete object.
+    """
+    choices = [one["required"][0] for one in schema["oneOf"]]
+    shared = {key: value for key, value in schema["properties"].items() if key not in choices}
+    found: dict[str, Schema] = {}
+    for field in choices:
+        whole = _not_nullable(schema["properties"][field])
+        found[f"{name}With{field.title().replace('_', '')}"] = {
+            **{key: value for key, value in schema.items() if key != "oneOf"},
+            "properties": {field: whole, **shared},
+            "required": [*schema.get("required", ()), field],
+        }
+    description = schema.get("description", "")
+    return {**found, name: {"description": description, "oneOf": [ref(one) for one in found]}}
+
+
+def _not_nullable(schema: Schema) -> Schema:
+    """Return a schema that allows null without null."""
+    if isinstance(schema.get("type"), list):
+        return {**schema, "type": next(one for one in schema["type"] if one != "null")}
+    return _not_null(schema)
 
 
 def query_parameters(model: type[BaseModel]) -> dict[str, Schema]:
@@ -81,8 +110,13 @@ def _schemas(
     return {
         name: _clean(schema, definitions)
         for name, schema in definitions.items()
-        if "properties" in schema
+        if "properties" in schema or _is_named_enum(name, schema)
     }
+
+
+def _is_named_enum(name: str, schema: Schema) -> bool:
+    """Return whether a type is an enum whose name no other type of the document has."""
+    return "enum" in schema and "__" not in name
 
 
 def _not_null(schema: Schema) -> Schema:
@@ -98,8 +132,10 @@ def _clean(schema: Any, definitions: Mapping[str, Schema], *, defaults: bool = F
         return [_clean(entry, definitions, defaults=defaults) for entry in schema]
     if not isinstance(schema, dict):
         return schema
-    target = definitions.get(str(schema.get("$ref", "")).removeprefix(_REF), {})
-    if target and "properties" not in target:
+    name = str(schema.get("$ref", "")).removeprefix(_REF)
+    target = definitions.get(name, {})
+    is_kept = "properties" in target or (not defaults and _is_named_enum(name, target))
+    if target and not is_kept:
         more = {key: value for key, value in schema.items() if key != "$ref"}
         return _clean({**target, **more}, definitions, defaults=defaults)
     clean = {
@@ -111,6 +147,9 @@ def _clean(schema: Any, definitions: Mapping[str, Schema], *, defaults: bool = F
         for key, value in sorted(schema.items(), key=lambda pair: pair[0] != "type")
         if not _is_redundant(key, value, defaults=defaults)
     }
+    values = clean.get("enum")
+    if isinstance(values, list) and "x-enum-varnames" not in clean:
+        clean["x-enum-varnames"] = _names_of_values(values)
     if clean.get("format") == "date-time":
         clean["pattern"] = "Z$|[+-][0-9]{2}:?[0-9]{2}$"
     alternatives = clean.get("anyOf", [])
@@ -119,6 +158,15 @@ def _clean(schema: Any, definitions: Mapping[str, Schema], *, defaults: bool = F
         rest = {key: value for key, value in clean.items() if key != "anyOf"}
         return {**nullable(other), **rest}
     return clean
+
+
+def _names_of_values(values: Sequence[object]) -> list[str]:
+    """Return the names that generated clients give the values of an enum of texts."""
+    return [
+        re.sub(r"\W+", "_", text.removeprefix("-")).upper() + ("_DESC" if text[0] == "-" else "")
+        for text in values
+        if isinstance(text, str)
+    ]
 
 
 def _is_redundant(key: str, value: Any, *, defaults: bool) -> bool:

@@ -9,7 +9,7 @@ from shared.identity.users.models import (
     CredentialConfirmation,
     PasswordChange,
     PasswordConfirmation,
-    RecoveryCodes,
+    RecoveryCodeList,
     TotpConfirmation,
     TotpEnrolment,
     User,
@@ -187,7 +187,7 @@ def remove_totp(tx: Transaction, user_id: int) -> Record[User]:
 
 def replace_recovery_codes(
     tx: Transaction, user_id: int, confirmation: Checked[CredentialConfirmation], address: str
-) -> RecoveryCodes:
+) -> RecoveryCodeList:
     """Replace the recovery codes of the caller, whose IP address is `address`.
 
     Tokens and sessions stay valid.
@@ -217,7 +217,7 @@ def replace_recovery_codes(
     logins.save(tx, login, replace(login, second_factor=factor))
     details = {"username": user.username}
     audit(tx, "user.recovery_codes_replaced", "user", user_id, details=details)
-    return RecoveryCodes(recovery_codes=codes)
+    return RecoveryCodeList(recovery_codes=codes)
 
 
 def _already_enabled(user: User) -> Conflict:

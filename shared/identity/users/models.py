@@ -174,7 +174,7 @@ class TotpEnrolment(Stored):
     recovery_codes: list[str] = Field(description="Each replaces a code once.")
 
 
-class RecoveryCodes(Stored):
+class RecoveryCodeList(Stored):
     """New recovery codes, which only this response contains."""
 
     recovery_codes: list[str] = Field(description="Each replaces a code once.")

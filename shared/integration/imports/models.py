@@ -14,7 +14,7 @@ from shared.kernel.uploaded_file import UploadedFile
 type ImportKind = Literal[
     "entry_documents", "exit_documents", "transfer_orders", "pick_faces", "products"
 ]
-type Status = Literal[
+type ImportStatus = Literal[
     "uploaded",
     "validating",
     "validated",
@@ -142,7 +142,7 @@ class StoredImport(Stored):
 
     id: int
     kind: ImportKind
-    status: Status
+    status: ImportStatus
     file: str | None = None
     way: UploadChannel
     on_duplicate: OnDuplicate | None = None
@@ -182,7 +182,7 @@ class Import(Stored):
 
     id: int
     kind: ImportKind
-    status: Status
+    status: ImportStatus
     file: str | None
     rows: RowCounts
     documents: DocumentCounts
@@ -216,7 +216,7 @@ class ImportParameters(PeriodParameters):
     """Query parameters of the list of imports."""
 
     sort: Literal["created_at", "-created_at", "updated_at", "-updated_at"] = "-created_at"
-    status: Status | None = None
+    status: ImportStatus | None = None
     kind: ImportKind | None = None
 
 

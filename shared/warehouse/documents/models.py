@@ -21,12 +21,19 @@ from shared.kernel.fields import (
     Timestamp,
 )
 from shared.kernel.list_parameters import ListParameters, Text
-from shared.warehouse.documents.vocabulary import EntryType, ExitType, Priority
+from shared.warehouse.documents.vocabulary import (
+    EntryType,
+    EntryTypeKey,
+    ExitType,
+    ExitTypeKey,
+    Priority,
+    PriorityNumber,
+)
 
 MAX_LINES = 1000
 
-type Status = Literal["open", "assigned", "partial-complete", "completed", "closed"]
-type LineStatus = Literal["open", "partial", "complete", "closed"]
+type DocumentStatus = Literal["open", "assigned", "partial-complete", "completed", "closed"]
+type DocumentLineStatus = Literal["open", "partial", "complete", "closed"]
 type Source = Literal["api", "import", "web", "sap"]
 
 
@@ -84,7 +91,7 @@ class DocumentLine(Stored):
     qty: Number
     open_qty: Number
     done_qty: Number
-    status: LineStatus
+    status: DocumentLineStatus
     batch: str | None = None
     expiry_date: str | None = None
     serials: list[str] = Field(default_factory=list)
@@ -103,7 +110,7 @@ class Document(Stored):
     type: str
     external_ref: str
     source: Source
-    status: Status
+    status: DocumentStatus
     card_code: str
     card_name: str | None = None
     doc_date: str
@@ -141,37 +148,37 @@ class DocumentProgress:
 class EntryDocumentLine(Stored):
     """One line of an entry document."""
 
-    line_num: int | None
-    item_code: str | None
+    line_num: int
+    item_code: str
     qty: Number
     open_qty: Number
     received_qty: Number
-    whs_code: str | None
-    status: str | None
+    whs_code: str
+    status: DocumentLineStatus
 
 
 class ExitDocumentLine(Stored):
     """One line of an exit document."""
 
-    line_num: int | None
-    item_code: str | None
+    line_num: int
+    item_code: str
     qty: Number
     open_qty: Number
     picked_qty: Number
-    whs_code: str | None
-    status: str | None
+    whs_code: str
+    status: DocumentLineStatus
 
 
 class _DocumentView(Stored):
     id: int
-    doc_num: str | None
+    doc_num: str
     type: str
-    external_ref: str | None
-    source: str | None
-    status: str | None
-    card_code: str | None
+    external_ref: str
+    source: Source
+    status: DocumentStatus
+    card_code: str
     card_name: str | None
-    doc_date: StoredDay | None
+    doc_date: StoredDay
     due_date: StoredDay | None
     comments: str | None
 
@@ -179,18 +186,20 @@ class _DocumentView(Stored):
 class EntryDocument(_DocumentView):
     """An entry document."""
 
-    created_at: Timestamp | None
-    updated_at: Timestamp | None
+    type: EntryTypeKey
+    created_at: Timestamp
+    updated_at: Timestamp
     lines: list[EntryDocumentLine]
 
 
 class ExitDocument(_DocumentView):
     """An exit document. Documents with a lower `priority` number are picked first."""
 
-    priority: int | None
+    type: ExitTypeKey
+    priority: PriorityNumber | None
     ship_to: str | None
-    created_at: Timestamp | None
-    updated_at: Timestamp | None
+    created_at: Timestamp
+    updated_at: Timestamp
     lines: list[ExitDocumentLine]
 
 
@@ -203,7 +212,7 @@ class EntryParameters(ListParameters):
     external_ref: Text | None = None
     type: EntryType | None = None
     card_code: Text | None = None
-    status: Status | None = None
+    status: DocumentStatus | None = None
     source: Source | None = None
 
 
@@ -217,6 +226,6 @@ class ExitParameters(ListParameters):
     external_ref: Text | None = None
     type: ExitType | None = None
     card_code: Text | None = None
-    status: Status | None = None
+    status: DocumentStatus | None = None
     source: Source | None = None
     priority: Priority | None = None

@@ -14,10 +14,10 @@ from shared.warehouse.documents.models import (
     Document,
     DocumentLine,
     DocumentProgress,
+    DocumentStatus,
     EntryDraft,
     ExitDraft,
     LineDraft,
-    Status,
 )
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 
@@ -240,7 +240,9 @@ def _advanced(line: DocumentLine, more: Decimal) -> DocumentLine:
     return line.model_copy(update={"done_qty": done, "open_qty": left, "status": status})
 
 
-def _status(document: Document, lines: Sequence[DocumentLine], works: Sequence[int]) -> Status:
+def _status(
+    document: Document, lines: Sequence[DocumentLine], works: Sequence[int]
+) -> DocumentStatus:
     if document.status == "closed":
         return "closed"
     if all(line.status == "complete" for line in lines):

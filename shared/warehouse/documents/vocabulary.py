@@ -65,21 +65,52 @@ def _priority(value: object) -> int:
     return number
 
 
+_ACCEPTED = "The key. A display name such as `{}` is accepted as well, in any case."
+
 type EntryType = Annotated[
     str,
     BeforeValidator(lambda value: _type_key("entry", value)),
-    WithJsonSchema({"type": "string", "examples": ["purchase_order", "Orden de compra"]}),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "enum": list(TYPES["entry"]),
+            "description": _ACCEPTED.format("Orden de compra"),
+        }
+    ),
 ]
 """Type of an entry document: accepts the key or a display name; the value is the key."""
 type ExitType = Annotated[
     str,
     BeforeValidator(lambda value: _type_key("exit", value)),
-    WithJsonSchema({"type": "string", "examples": ["sale_order", "Orden de venta"]}),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "enum": list(TYPES["exit"]),
+            "description": _ACCEPTED.format("Orden de venta"),
+        }
+    ),
 ]
 """Type of an exit document: accepts the key or a display name; the value is the key."""
 type Priority = Annotated[
     int,
     BeforeValidator(_priority),
-    WithJsonSchema({"type": "string", "examples": ["Alta", "normal"]}),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "enum": ["Alta", "Normal", "Baja"],
+            "description": "In any case; 1, 2 and 3, or `high` and `low`, are accepted as well.",
+        }
+    ),
 ]
 """Priority of an exit document: accepts a name; the value is its number."""
+type EntryTypeKey = Annotated[str, WithJsonSchema({"type": "string", "enum": list(TYPES["entry"])})]
+"""Type of a stored entry document."""
+type ExitTypeKey = Annotated[str, WithJsonSchema({"type": "string", "enum": list(TYPES["exit"])})]
+"""Type of a stored exit document."""
+type PriorityNumber = Annotated[
+    int,
+    WithJsonSchema(
+        {"type": "integer", "enum": [1, 2, 3], "x-enum-varnames": ["HIGH", "NORMAL", "LOW"]}
+    ),
+]
+"""Priority of a stored exit document; a lower number is picked first."""

@@ -101,7 +101,7 @@ class PickingLine(Stored):
     """A line to pick at one position, of one batch."""
 
     product_id: int
-    item_code: str | None
+    item_code: str
     qty: Number
     picked_qty: Number
     bin_code: str | None
@@ -142,7 +142,7 @@ type _DocumentIds = Annotated[list[Identifier], Field(min_length=1, max_length=M
 class PickingDraft(Input):
     """A new picking, for one exit document or for several of one warehouse."""
 
-    model_config = exactly_one_of(document_id="integer", document_ids="array")
+    model_config = exactly_one_of("document_id", "document_ids")
 
     document_id: Identifier | None = None
     document_ids: _DocumentIds | None = None

@@ -91,7 +91,7 @@ class ReceiptLine(Stored):
     """Goods that were received together."""
 
     product_id: int
-    item_code: str | None
+    item_code: str
     qty: Number
     batch_num: str | None
     serials: list[str]

@@ -220,9 +220,9 @@ class StockPosition(Stored):
     """The position of a stock row."""
 
     id: int
-    bin_code: str | None
-    whs_code: str | None
-    warehouse_id: int | None
+    bin_code: str
+    whs_code: str
+    warehouse_id: int
     warehouse_name: str | None
 
 
@@ -232,19 +232,19 @@ class Stock(Stored):
     id: int
     product_id: int
     product_name: str | None
-    item_code: str | None
+    item_code: str
     qty: Number
     status: Presence
     serial_number: str | None
     batch_num: str | None
     position: StockPosition | None
     expiry_date: StoredDay | None
-    inventory_status: InventoryStatus | None = Field(
+    inventory_status: InventoryStatus = Field(
         description="Tells rows apart: goods of one product, position and batch with two inventory"
         " statuses are two rows."
     )
-    created_at: Timestamp | None
-    updated_at: Timestamp | None
+    created_at: Timestamp
+    updated_at: Timestamp
 
 
 class StockLevel(Stored):
@@ -254,14 +254,14 @@ class StockLevel(Stored):
     """
 
     product_id: int
-    item_code: str | None
+    item_code: str
     whs_code: str | None
     on_hand: Number
     allocated: Number
     available: Number
     in_transit: Number
     quarantine: Number
-    updated_at: Timestamp | None
+    updated_at: Timestamp
 
 
 # Parameters of lists

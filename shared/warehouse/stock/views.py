@@ -40,7 +40,7 @@ def stock_row(warehouses: Mapping[int, KnownWarehouse]) -> Callable[[Record[Stoc
 
 
 def _position(row: StockRow, warehouse: KnownWarehouse | None) -> StockPosition | None:
-    if row.position_id is None:
+    if row.position_id is None or row.bin_code is None:
         return None
     return StockPosition.model_construct(
         id=row.position_id,

@@ -48,7 +48,7 @@ type OrderStatus = Literal[
     "closed",
     "cancelled",
 ]
-type LineStatus = Literal[
+type OrderLineStatus = Literal[
     "open", "partial", "picked", "short", "in_transit", "received", "cancelled"
 ]
 type OrderSource = Literal["web", "api", "import", "sap"]
@@ -161,9 +161,9 @@ class StoredTransferLine(Stored):
 class TransferPlace(Stored):
     """The origin or destination of a transfer order, as it was when the order was created."""
 
-    id: int | None
-    code: str | None
-    name: str | None
+    id: int
+    code: str
+    name: str
 
 
 class StoredTransferOrder(Stored):
@@ -206,15 +206,15 @@ class TransferOrderLine(Stored):
 
     id: int
     line_num: int
-    product_id: int | None
-    item_code: str | None
+    product_id: int
+    item_code: str
     qty: Number
     picked_qty: Number
     dispatched_qty: Number
     received_qty: Number
     batch_num: str | None
     serial_numbers: list[str]
-    status: LineStatus
+    status: OrderLineStatus
 
 
 class TransferOrder(Stored):

@@ -15,7 +15,7 @@ from shared.warehouse.transfer_orders.models import (
     ArrivalLine,
     Departure,
     InTransitGoods,
-    LineStatus,
+    OrderLineStatus,
     OrderStatus,
     PickerChoice,
     StoredTransferLine,
@@ -337,7 +337,7 @@ def _update(
 # Status of lines
 
 
-def line_status(order: StoredTransferOrder, line: StoredTransferLine) -> LineStatus:
+def line_status(order: StoredTransferOrder, line: StoredTransferLine) -> OrderLineStatus:
     """Return the status of a line of an order."""
     match order.status:
         case "draft" | "released":
@@ -355,13 +355,13 @@ def line_status(order: StoredTransferOrder, line: StoredTransferLine) -> LineSta
             return "received" if is_complete else "short"
 
 
-def _picking_line_status(line: StoredTransferLine) -> LineStatus:
+def _picking_line_status(line: StoredTransferLine) -> OrderLineStatus:
     if line.picked_qty >= line.qty:
         return "picked"
     return "partial" if line.picked_qty else "open"
 
 
-def _transit_line_status(line: StoredTransferLine) -> LineStatus:
+def _transit_line_status(line: StoredTransferLine) -> OrderLineStatus:
     if not line.dispatched_qty:
         return "short"
     if line.received_qty >= line.dispatched_qty:

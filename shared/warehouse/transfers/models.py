@@ -73,8 +73,8 @@ class Transfer(Stored):
     message: str | None
     user_id: int | None
     operator: Operator | None
-    created_at: Timestamp | None
-    updated_at: Timestamp | None
+    created_at: Timestamp
+    updated_at: Timestamp
 
 
 class TransferDetail(Transfer):

@@ -19,6 +19,7 @@ from shared.kernel.fields import (
 )
 from shared.kernel.list_parameters import PeriodParameters, Text
 from shared.warehouse.documents.vocabulary import PRIORITIES
+from shared.warehouse.work_records import WorkStatus
 
 MAX_PICKINGS = 200
 
@@ -129,7 +130,7 @@ class WaveOrder(Stored):
     """A picking of a wave; `status` is that of the picking."""
 
     picking_id: int
-    status: str
+    status: WorkStatus
 
 
 class Wave(Stored):

@@ -9,7 +9,7 @@ from shared.integration.imports.models import (
     MAX_FILE_BYTES,
     MAX_REQUEST_FILE_BYTES,
     ImportKind,
-    Status,
+    ImportStatus,
     megabytes,
 )
 from shared.integration.imports.report.rejected_rows import REPORT_HEADERS
@@ -42,7 +42,7 @@ def test_the_table_of_each_kind_lists_all_columns(kind: ImportKind) -> None:
 def test_the_page_explains_every_status() -> None:
     section = PAGE.partition("## Statuses\n")[2].partition("`rows` counts")[0]
     named = [line.split("`")[1] for line in section.splitlines() if line.startswith("| `")]
-    assert named == list(get_args(Status.__value__))
+    assert named == list(get_args(ImportStatus.__value__))
 
 
 def test_the_page_has_the_limits_of_the_code() -> None:
