@@ -17,7 +17,7 @@ from tests.integration.routes import operations
 from tests.integration.write_routes import EXAMPLES
 from tests.stack import Stack
 from tools.openapi import declared, document
-from tools.openapi.responses import Refusals
+from tools.openapi.responses import Refusals, Wrappers
 from tools.openapi.schemas import component_schemas, query_parameters
 
 _DEPRECATION = Deprecation(since=date(2027, 3, 1), sunset=date(2028, 3, 1), page="errors#gone")
@@ -78,12 +78,13 @@ def test_other_routes_have_no_such_header(erp: Erp) -> None:
 
 def test_deprecated_route_is_marked_in_the_openapi_document() -> None:
     operation = operations()["GET /products"]
-    shown = document._operation(replace(operation, deprecation=_DEPRECATION), Refusals())
+    deprecated = replace(operation, deprecation=_DEPRECATION)
+    shown = document._operation(deprecated, Refusals(), Wrappers())
     assert shown["deprecated"] is True
     assert "from 2027-03-01" in shown["description"]
     assert "until 2028-03-01" in shown["description"]
     assert {"Deprecation", "Sunset", "Link"} <= shown["responses"]["200"]["headers"].keys()
-    present = document._operation(operation, Refusals())
+    present = document._operation(operation, Refusals(), Wrappers())
     assert "deprecated" not in present
     assert "Deprecation" not in present["responses"]["200"]["headers"]
 
