@@ -23,10 +23,7 @@ from local.settings import (
 from shared.kernel.aws import client
 
 _ARTIFACT_BUCKET = "stowage-artifacts"
-_PARAMETERS = (
-    "Architecture={} DeletionProtection=false"
-    " WebhookConcurrency=5 WebhookLocalhost=true WebhookRetryDelays=0,1,1"
-)
+_PARAMETERS = "Architecture={} WebhookConcurrency=5 WebhookLocalhost=true WebhookRetryDelays=0,1,1"
 _WAIT_SECONDS = 180
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from operations.operator_identity import run_as_operator
 from operations.progress import ReportProgress, no_progress
 from operations.tenant_changes import ControlTableUpdate, change_tenant, show_tenant
-from operations.tenant_tables import ensure_table, find_own_table
+from operations.tenant_tables import ensure_table, find_own_table, protect_stack_tables
 from shared.identity.audit.models import AuditAction
 from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import (
@@ -47,7 +47,8 @@ _AUDIT_ACTIONS: Mapping[State, AuditAction] = {
 def create_tenant(settings: NewTenant, *, progress: ReportProgress = no_progress) -> Tenant:
     """Create a tenant, or complete its creation: its item, its address and its table.
 
-    Requests for the tenant are refused until all of them exist.
+    Requests for the tenant are refused until all of them exist. The first one also protects the
+    tables of the stack, which hold nothing of value before.
 
     Args:
         settings: The tenant's name, plan, address, modules and time zone.
@@ -67,6 +68,7 @@ def create_tenant(settings: NewTenant, *, progress: ReportProgress = no_progress
     is_completed = known is not None and known["state"]["S"] != "creating"
     # A foreign table is refused before the name and the host are reserved.
     exists = find_own_table(settings.slug, is_completed=is_completed)
+    protect_stack_tables(progress)
     progress(f"registering {settings.slug}")
     _register_tenant(settings)
     item = read_item(tenant_key(settings.slug))

@@ -1,8 +1,9 @@
-"""Creation of a tenant's table with backups, expiry and tags; and its removal."""
+"""Creation and removal of a tenant's table; deletion protection of the tables of the stack."""
 
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from operations.progress import ReportProgress
@@ -88,6 +89,35 @@ def ensure_table(slug: str, progress: ReportProgress, *, exists: bool) -> None:
     progress("enabling backups and expiry")
     _wait_until(lambda: _enable_backups(name))
     _enable_expiry(name)
+
+
+def protect_stack_tables(progress: ReportProgress) -> None:
+    """Enable deletion protection of the control table and the outbox. Safe to repeat.
+
+    The template does not: DynamoDB refuses to delete a protected table, and a stack whose creation
+    fails could then not be removed (D-227).
+
+    Raises:
+        ServiceUnavailable: DynamoDB was not ready in time.
+    """
+    for name in (config().control_table, config().outbox_table):
+        if _is_protected(name):
+            continue
+        progress(f"protecting the table {name} from deletion")
+        _wait_until(partial(_protect, name))
+
+
+def _is_protected(name: str) -> bool:
+    table = client("dynamodb").describe_table(TableName=name)["Table"]
+    return bool(table.get("DeletionProtectionEnabled"))
+
+
+def _protect(name: str) -> bool:
+    """Protect a table; return False while another change of it is in progress."""
+    dynamodb = client("dynamodb")
+    with suppress(dynamodb.exceptions.ResourceInUseException):
+        dynamodb.update_table(TableName=name, DeletionProtectionEnabled=True)
+    return _is_protected(name)
 
 
 def remove_table(slug: str, progress: ReportProgress) -> None:

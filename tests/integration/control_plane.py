@@ -1,4 +1,4 @@
-"""A deployment on moto without tenants: control table, keys and role."""
+"""A deployment on moto without tenants: control table, outbox, keys and role."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -39,6 +39,19 @@ CONTROL_TABLE: dict[str, Any] = {
             ],
             "Projection": {"ProjectionType": "ALL"},
         }
+    ],
+}
+
+OUTBOX_TABLE: dict[str, Any] = {
+    "TableName": "stowage-outbox",
+    "BillingMode": "PAY_PER_REQUEST",
+    "KeySchema": [
+        {"AttributeName": "PK", "KeyType": "HASH"},
+        {"AttributeName": "SK", "KeyType": "RANGE"},
+    ],
+    "AttributeDefinitions": [
+        {"AttributeName": "PK", "AttributeType": "S"},
+        {"AttributeName": "SK", "AttributeType": "S"},
     ],
 }
 
@@ -153,7 +166,8 @@ def _deployment() -> tuple[Snapshot, dict[str, str]]:
     """Deploy once per process; the environment of the functions names its keys."""
     with mock_aws(), pytest.MonkeyPatch.context() as monkeypatch:
         _enter(monkeypatch, ENVIRONMENT)
-        aws.client("dynamodb").create_table(**CONTROL_TABLE)
+        for table in (CONTROL_TABLE, OUTBOX_TABLE):
+            aws.client("dynamodb").create_table(**table)
         kms = aws.client("kms")
         keys = [kms.create_key(KeySpec="ECC_NIST_P256", KeyUsage="SIGN_VERIFY") for _ in range(2)]
         hash_key = kms.create_key(KeySpec="HMAC_256", KeyUsage="GENERATE_VERIFY_MAC")

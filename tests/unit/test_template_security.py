@@ -80,7 +80,6 @@ def test_buckets_are_private_and_encrypted_and_require_tls() -> None:
     ("kind", "setting"),
     [
         ("AWS::DynamoDB::Table", "PointInTimeRecoverySpecification"),
-        ("AWS::DynamoDB::Table", "DeletionProtectionEnabled"),
         ("AWS::SQS::Queue", "SqsManagedSseEnabled"),
     ],
 )
@@ -90,7 +89,7 @@ def test_stores_are_encrypted_and_protected(kind: str, setting: str) -> None:
     for name, store in stores.items():
         value = store[setting]
         values = list(value.values()) if isinstance(value, dict) else [value]
-        assert values in ([True], ["DeletionProtection"]), name
+        assert values == [True], name
 
 
 def test_tables_are_encrypted_with_the_key_that_costs_nothing() -> None:
@@ -100,9 +99,8 @@ def test_tables_are_encrypted_with_the_key_that_costs_nothing() -> None:
     assert "SSESpecification" not in table_definition()  # of the tenants' tables
 
 
-def test_webhooks_to_localhost_and_unprotected_tables_need_a_parameter() -> None:
+def test_webhooks_to_localhost_need_a_parameter() -> None:
     assert TEMPLATE.text({"Ref": "WebhookLocalhost"}) == "false"
-    assert TEMPLATE.text({"Ref": "DeletionProtection"}) == "true"
 
 
 def test_principals_of_aws_services_are_limited_to_the_account() -> None:

@@ -36,6 +36,15 @@ ACME = NewTenant(
 )
 
 
+STACK_TABLES = ["stowage-control", "stowage-outbox"]
+
+
+def protected_stack_tables() -> list[str]:
+    """Return the tables of the stack that cannot be deleted."""
+    tables = [client("dynamodb").describe_table(TableName=name)["Table"] for name in STACK_TABLES]
+    return [table["TableName"] for table in tables if table["DeletionProtectionEnabled"]]
+
+
 def assert_complete() -> None:
     """Assert that item, host and table of the tenant exist with all properties."""
     directory.clear()
@@ -53,6 +62,7 @@ def assert_complete() -> None:
     assert table["TableStatus"] == "ACTIVE"
     assert len(table["GlobalSecondaryIndexes"]) == INDEX_COUNT
     assert table["DeletionProtectionEnabled"]
+    assert protected_stack_tables() == STACK_TABLES
     tags = dynamodb.list_tags_of_resource(ResourceArn=table["TableArn"])["Tags"]
     assert {tag["Key"]: tag["Value"] for tag in tags} == {
         "service": "stowage",
@@ -76,8 +86,54 @@ def test_created_tenant_has_a_table_and_an_address(aws_hooks: AwsCallHooks) -> N
     tenant = create_tenant(ACME, progress=steps.append)
     assert tenant == show_tenant("acme")
     assert_complete()
-    assert steps[0] == "registering acme"
+    assert steps[:3] == [
+        "protecting the table stowage-control from deletion",
+        "protecting the table stowage-outbox from deletion",
+        "registering acme",
+    ]
     assert steps[-1] == "ready"
+
+
+def test_tables_of_the_stack_are_protected_before_anything_is_stored(
+    aws_hooks: AwsCallHooks,
+) -> None:
+    stored_after = list[list[str]]()
+
+    def look(moment: str, operation: str) -> None:
+        if (moment, operation) == ("before", "TransactWriteItems"):
+            stored_after.append(protected_stack_tables())
+
+    assert protected_stack_tables() == []
+    with aws_hooks.with_hook(look):
+        create_tenant(ACME)
+    assert stored_after == [STACK_TABLES]
+
+
+def test_protection_that_was_lost_is_enabled_with_the_next_tenant(aws_hooks: AwsCallHooks) -> None:
+    """As by an update from version 1.0.0, whose template had enabled it."""
+    assert aws_hooks
+    create_tenant(ACME)
+    client("dynamodb").update_table(TableName=STACK_TABLES[1], DeletionProtectionEnabled=False)
+    create_tenant(NewTenant("beta", base_url=ADDRESS))
+    assert protected_stack_tables() == STACK_TABLES
+
+
+def test_protection_waits_for_another_change_of_the_table(
+    aws_hooks: AwsCallHooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As while CloudFormation updates the table, or a concurrent command protects it."""
+    monkeypatch.setattr(tenant_tables, "_POLL_SECONDS", 0.005)
+    refusals = iter(range(3))
+
+    def refuse(moment: str, operation: str) -> None:
+        if (moment, operation) == ("before", "UpdateTable") and next(refusals, None) is not None:
+            answer: Any = {"Error": {"Code": "ResourceInUseException"}}
+            raise client("dynamodb").exceptions.ResourceInUseException(answer, operation)
+
+    with aws_hooks.with_hook(refuse), aws_hooks.recorded() as calls:
+        create_tenant(ACME)
+    assert calls.count("UpdateTable") == 3 + len(STACK_TABLES)
+    assert_complete()
 
 
 def test_creating_an_existing_tenant_changes_nothing(aws_hooks: AwsCallHooks) -> None:
@@ -89,7 +145,7 @@ def test_creating_an_existing_tenant_changes_nothing(aws_hooks: AwsCallHooks) ->
     assert_complete()
 
 
-STEPS = 11
+STEPS = 17
 """Number of AWS calls of a creation."""
 
 MOMENTS = 2 * STEPS
