@@ -43,13 +43,21 @@ def client(service: str) -> Any:
 
 
 def client_as(service: str, credentials: Mapping[str, Any]) -> Any:
-    """Return a new client of `service` that uses the `Credentials` of an STS response."""
-    return _new_client(
+    """Return a new client of `service` that uses the `Credentials` of an STS response.
+
+    It uses the connections of `client(service)`, because credentials belong to requests, not to
+    connections. With connections of their own, the clients of some hundred tenants would exhaust
+    the 1 024 file descriptors of an execution environment, and each would start with a handshake.
+    """
+    new = _new_client(
         service,
         aws_access_key_id=credentials["AccessKeyId"],
         aws_secret_access_key=credentials["SecretAccessKey"],
         aws_session_token=credentials["SessionToken"],
     )
+    # botocore has no option for it (D-229); tests/unit/test_aws_clients.py counts them.
+    new._endpoint.http_session = client(service)._endpoint.http_session  # noqa: SLF001
+    return new
 
 
 def _new_client(service: Any, **credentials: Any) -> Any:

@@ -12,8 +12,9 @@ from shared.kernel.clock import Deadline, is_fresh, now
 from shared.kernel.config import config
 from shared.kernel.db.store import Store
 
-_CAPACITY = 100
-"""Tenants whose clients an execution environment caches. Each holds up to 10 connections."""
+_CAPACITY = 1_000
+"""Tenants whose clients an execution environment caches. A client has about 0.25 MB; all share the
+same connections."""
 
 _LIFETIME = 3600
 """Seconds; the maximum for role chaining."""
