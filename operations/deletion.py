@@ -30,6 +30,7 @@ from shared.kernel.clock import instant, now_ms
 from shared.kernel.config import config
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.errors import Conflict, NotFound
+from shared.kernel.events import outbox
 
 _LONGEST_INVOCATION_SECONDS = 120
 """Timeout of the import worker, the longest of all functions."""
@@ -173,23 +174,24 @@ def _is_host(item: Mapping[str, Any]) -> bool:
 
 
 def _remove_events(slug: str, progress: ReportProgress) -> None:
-    """Remove the tenant's partition of the outbox."""
+    """Remove the tenant's partitions of the outbox."""
     table = config().outbox_table
-    pages = (
-        client("dynamodb")
-        .get_paginator("query")
-        .paginate(
+    paginator = client("dynamodb").get_paginator("query")
+    keys = (
+        dict(key)
+        for partition in outbox.partitions(slug)
+        for page in paginator.paginate(
             TableName=table,
-            KeyConditionExpression=f"{PARTITION_KEY} = :tenant",
-            ExpressionAttributeValues={":tenant": {"S": slug}},
+            KeyConditionExpression=f"{PARTITION_KEY} = :partition",
+            ExpressionAttributeValues={":partition": {"S": partition}},
             ProjectionExpression=f"{PARTITION_KEY}, {SORT_KEY}",
         )
+        for key in page["Items"]
     )
     removed = 0
-    for page in pages:
-        for keys in batched(page["Items"], _WRITES_PER_BATCH, strict=False):
-            _delete_batch(table, [dict(key) for key in keys])
-            removed += len(keys)
+    for batch in batched(keys, _WRITES_PER_BATCH, strict=False):
+        _delete_batch(table, [*batch])
+        removed += len(batch)
         progress(f"removing its events: {removed}")
 
 

@@ -31,6 +31,7 @@ from shared.kernel.clock import now_ms
 from shared.kernel.config import config
 from shared.kernel.db import bookmarks, counters
 from shared.kernel.db.store import Store
+from shared.kernel.events.outbox import parse_entry
 from tests import fast_moto
 from tests.dns import only_known_names
 from tests.gateway import Erp, Gateway
@@ -187,7 +188,7 @@ class Stack:
 
     def events(self, slug: str = "acme") -> list[dict[str, Any]]:
         """Return every event of a tenant in the outbox, oldest first, in DynamoDB's JSON."""
-        events = [item for item in _outbox() if item["PK"]["S"] == slug]
+        events = [item for item in _outbox() if parse_entry(item)[0] == slug]
         return sorted(events, key=lambda event: str(event["SK"]["S"]))
 
 

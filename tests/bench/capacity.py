@@ -8,8 +8,9 @@ Transactions do not double the writes of index entries.
 """
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from shared.kernel.db.table import (
@@ -18,6 +19,7 @@ from shared.kernel.db.table import (
     PARTITION_KEY,
     SORT_KEY,
     index_keys,
+    index_name,
 )
 
 type Attributes = Mapping[str, Mapping[str, Any]]
@@ -34,6 +36,14 @@ class Units:
 
     reads: float = 0
     writes: float = 0
+    partitions: Counter[str] = field(default_factory=Counter)
+    """Partition key of the table, or name of the index and partition key → write units."""
+
+    def add(self, other: "Units") -> None:
+        """Add what other calls consumed."""
+        self.reads += other.reads
+        self.writes += other.writes
+        self.partitions.update(other.partitions)
 
     @property
     def usd_per_million(self) -> float:
@@ -82,26 +92,35 @@ def query_units(total_bytes: int, *, consistent: bool) -> float:
     return read_units([total_bytes], consistent=consistent)
 
 
-def write_units(before: Attributes | None, after: Attributes | None, *, transaction: bool) -> float:
-    """Return the units of a write of one item and its index entries."""
+def partition_units(
+    before: Attributes | None, after: Attributes | None, *, transaction: bool
+) -> Counter[str]:
+    """Return the units of a write of one item and its index entries by partition (see Units)."""
+    units = Counter[str]()
+    present = after or before or {}
+    key = present.get(PARTITION_KEY) or present.get("pk") or {"S": ""}
     larger = max(item_size(before or {}), item_size(after or {}))
-    units = _blocks(larger) * (2 if transaction else 1)
+    units[key["S"]] += _blocks(larger) * (2 if transaction else 1)
     for index in range(1, INDEX_COUNT + 1):
         old = index_entry(before, index) if before else None
         new = index_entry(after, index) if after else None
-        units += _entry_units(old, new, index)
+        for entry, blocks in _changed_entries(old, new, index):
+            units[f"{index_name(index)} {entry[index_keys(index)[0]]['S']}"] += blocks
     return units
 
 
-def _entry_units(old: Attributes | None, new: Attributes | None, index: int) -> int:
+def _changed_entries(
+    old: Attributes | None, new: Attributes | None, index: int
+) -> Iterator[tuple[Attributes, int]]:
+    """Yield the entries that DynamoDB writes, with their units."""
     if old == new:
-        return 0
-    if old is None or new is None:
-        return _blocks(item_size(old or new or {}))
-    stays = all(old[name] == new[name] for name in index_keys(index))
-    if stays:
-        return _blocks(max(item_size(old), item_size(new)))
-    return _blocks(item_size(old)) + _blocks(item_size(new))
+        return
+    if old and new and all(old[name] == new[name] for name in index_keys(index)):
+        yield new, _blocks(max(item_size(old), item_size(new)))
+        return
+    for entry in (old, new):
+        if entry is not None:
+            yield entry, _blocks(item_size(entry))
 
 
 def _blocks(size: int) -> int:

@@ -15,9 +15,9 @@ from tests.bench.capacity import (
     Units,
     index_entry,
     item_size,
+    partition_units,
     query_units,
     read_units,
-    write_units,
 )
 from tests.faults import AwsFaults, Call
 from tests.stack import ACCOUNT, REGION
@@ -58,7 +58,8 @@ def _measured(call: Call, forward: Any, units: Units) -> Any:
             units.reads += query_units(round(size), consistent=_consistent(request))
     transaction = call.operation == "TransactWriteItems"
     for (table, key), old in zip(actions, before, strict=True):
-        units.writes += write_units(old, _stored(table, key), transaction=transaction)
+        written = partition_units(old, _stored(table, key), transaction=transaction)
+        units.add(Units(writes=written.total(), partitions=written))
     return answer
 
 

@@ -54,7 +54,7 @@ def _operations(meter: Gauge, *, quick: bool) -> Table:
         " picked goods on every line; a picking that is finalized short also releases an"
         " allocation on every line.",
     )
-    found = {(name, size): cost for name, size, cost in _measurements(meter, quick=quick)}
+    found = {(name, size): cost for name, size, cost in measurements(meter, quick=quick)}
     unbounded = found.keys() - {(name, size) for name, sizes in BOUNDS.items() for size in sizes}
     assert not unbounded, f"no bound for {unbounded}; add it to operation_bounds.py"
     for name, sizes in BOUNDS.items():
@@ -65,7 +65,8 @@ def _operations(meter: Gauge, *, quick: bool) -> Table:
     return table
 
 
-def _measurements(meter: Gauge, *, quick: bool) -> Iterator[Measurement]:
+def measurements(meter: Gauge, *, quick: bool) -> Iterator[Measurement]:
+    """Yield the cost of every operation in several sizes."""
     sizes = QUICK_SIZES if quick else SIZES
     yield from operations_stock.adjustments(meter)
     yield from operations_stock.lots_received(meter)

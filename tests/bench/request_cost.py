@@ -44,8 +44,7 @@ class Reading:
         self.calls += len(seen.calls)
         self.round_trips += seen.round_trips
         self.most_round_trips = max(self.most_round_trips, seen.round_trips)
-        self.units.reads += units.reads
-        self.units.writes += units.writes
+        self.units.add(units)
 
     @property
     def cells(self) -> list[str]:

@@ -136,8 +136,8 @@ def concerns(access: Access, name: str) -> bool:
 def _of_neighbour(access: Access) -> Access:
     """Return the same access with the names of beta."""
     if access.resource.endswith("-OutboxTable"):
-        assert set(access.leading_keys) == {"acme"}
-        return replace(access, leading_keys=("beta",))
+        assert all(re.fullmatch("acme#[0-9a-f]", key) for key in access.leading_keys)
+        return replace(access, leading_keys=("beta#0",))
     if access.resource.startswith("arn:aws:s3:::"):
         assert "/acme/" in access.resource
         return replace(access, resource=access.resource.replace("/acme/", "/beta/"))

@@ -103,7 +103,7 @@ def session_policy(slug: str, dynamodb_arn: str) -> str:
             "Action": ["dynamodb:GetItem", "dynamodb:PutItem"],
             "Resource": f"{dynamodb_arn}:table/{settings.outbox_table}",
             "Condition": {
-                "ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [slug]},
+                "ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{slug}#?"]},
                 **_WITH_LEADING_KEYS,
             },
         },

@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from pydantic import BaseModel
@@ -24,6 +25,13 @@ from shared.kernel.json_text import dumps, loads
 
 _RETENTION_SECONDS = 31 * 86_400
 """Time to live of a relayed entry: one day longer than the log of its deliveries."""
+
+SHARDS = "0123456789abcdef"
+"""Suffixes of the partitions of a tenant: the last digit of the id of an entry, which is random.
+
+One partition takes 1 000 write units per second, also after DynamoDB has split it, because the ids
+rise with the time. The relay handles the entries of one partition one batch after the other.
+"""
 
 _EVENT_PREFIX, _REQUEST_PREFIX = "evt_", "req_"
 _EVENT_ID = re.compile(r"evt_[0-9a-f]{32}", re.ASCII)
@@ -97,7 +105,7 @@ class StoredEvent:
             "type": self.type,
             "version": 1,
             "created_at": self.created_at,
-            "tenant": self.item[PARTITION_KEY],
+            "tenant": _tenant_of(self.item),
             "sequence": self.item["version"],
             "data": data,
         }
@@ -140,7 +148,7 @@ def raise_event(
     fits = len(attributes.encode()) <= _MAX_ATTRIBUTES
     name = _new_id(_EVENT_PREFIX, tx)
     item = {
-        PARTITION_KEY: tx.store.slug,
+        PARTITION_KEY: _partition_of(tx.store.slug, name),
         SORT_KEY: name,
         "type": event.type,
         "object": event.object,
@@ -190,14 +198,29 @@ def raise_record_event[E](
 
 def request_redelivery(tx: Transaction, webhook: int, event: str, round_number: int) -> None:
     """Add a request to deliver an event to a subscription again, as the given round."""
+    name = _new_id(_REQUEST_PREFIX, tx)
     item = {
-        PARTITION_KEY: tx.store.slug,
-        SORT_KEY: _new_id(_REQUEST_PREFIX, tx),
+        PARTITION_KEY: _partition_of(tx.store.slug, name),
+        SORT_KEY: name,
         "webhook": webhook,
         "event": event,
         "round": round_number,
     }
     tx.insert(item, table=tx.store.outbox)
+
+
+def partitions(tenant: str) -> list[str]:
+    """Return the partition keys of a tenant's entries."""
+    return [f"{tenant}#{shard}" for shard in SHARDS]
+
+
+def _partition_of(tenant: str, name: str) -> str:
+    return f"{tenant}#{name[-1]}"
+
+
+def _tenant_of(item: Item) -> str:
+    tenant: str = item[PARTITION_KEY].partition("#")[0]
+    return tenant
 
 
 def is_event_id(text: str) -> bool:
@@ -213,7 +236,7 @@ def _new_id(prefix: str, tx: Transaction) -> str:
 def parse_entry(attributes: Mapping[str, Any]) -> tuple[str, OutboxEntry]:
     """Return the tenant and the entry of an item in DynamoDB's JSON format."""
     item = from_attributes(attributes)
-    return item[PARTITION_KEY], _parse_item(item)
+    return _tenant_of(item), _parse_item(item)
 
 
 def _parse_item(item: Item) -> OutboxEntry:
@@ -225,9 +248,8 @@ def _parse_item(item: Item) -> OutboxEntry:
 
 def find_event(store: Store, event: str) -> StoredEvent | None:
     """Read an event of the tenant; None if it has expired."""
-    answer = store.client.get_item(
-        TableName=store.outbox, Key=key_attributes((store.slug, event)), ConsistentRead=True
-    )
+    key = key_attributes((_partition_of(store.slug, event), event))
+    answer = store.client.get_item(TableName=store.outbox, Key=key, ConsistentRead=True)
     found = answer.get("Item")
     entry = _parse_item(from_attributes(found)) if found else None
     return entry if isinstance(entry, StoredEvent) else None
@@ -240,16 +262,16 @@ def unrelayed_entries(
 
     The query examines all stored entries of the tenant.
     """
-    for prefix in (_EVENT_PREFIX, _REQUEST_PREFIX):
+    for partition, prefix in product(partitions(tenant), (_EVENT_PREFIX, _REQUEST_PREFIX)):
         arguments: dict[str, Any] = {
             "TableName": table,
             "KeyConditionExpression": (
-                f"{PARTITION_KEY} = :tenant AND {SORT_KEY} BETWEEN :first AND :last"
+                f"{PARTITION_KEY} = :partition AND {SORT_KEY} BETWEEN :first AND :last"
             ),
             "FilterExpression": "attribute_not_exists(#expiry)",
             "ExpressionAttributeNames": {"#expiry": EXPIRY},
             "ExpressionAttributeValues": {
-                ":tenant": encode(tenant),
+                ":partition": encode(partition),
                 ":first": encode(prefix),
                 ":last": encode(f"{prefix}{before_ms:012x}"),
             },
@@ -268,7 +290,7 @@ def mark_relayed(client: Any, table: str, tenant: str, entry: OutboxEntry) -> No
     with suppress(client.exceptions.ConditionalCheckFailedException):  # already expired
         client.update_item(
             TableName=table,
-            Key=key_attributes((tenant, entry.id)),
+            Key=key_attributes((_partition_of(tenant, entry.id), entry.id)),
             UpdateExpression="SET #expiry = :expiry",
             ConditionExpression=f"attribute_exists({PARTITION_KEY})",
             ExpressionAttributeNames={"#expiry": EXPIRY},

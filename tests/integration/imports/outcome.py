@@ -9,6 +9,7 @@ from shared.integration.imports.repository import IMPORTS
 from shared.kernel.config import config
 from shared.kernel.db.collection import HEAD, Collection
 from shared.kernel.db.items import from_attributes, unpack
+from shared.kernel.events.outbox import parse_entry
 from shared.warehouse.catalog.repository import PRODUCTS
 from shared.warehouse.documents.repository import COLLECTIONS
 from shared.warehouse.pick_faces.repository import PICK_FACES
@@ -67,7 +68,7 @@ def snapshot(scenario: ImportScenario) -> Counter[tuple[object, ...]]:
         identities[kind, entity.id] = _identity(kind, entity)
         counts[kind, identities[kind, entity.id]] += 1
     for event in stored_items(ACCOUNT, REGION, config().outbox_table):
-        if event["PK"]["S"] != scenario.slug:
+        if parse_entry(event)[0] != scenario.slug:
             continue
         number = int(event["id"]["N"])
         identity = identities.get((event["object"]["S"], number), number)

@@ -12,6 +12,7 @@ from shared.identity.tenancy import access as module
 from shared.identity.tenancy.access import TenantAccess, dynamodb_for, session_policy
 from shared.kernel import aws
 from shared.kernel.config import config
+from shared.kernel.events import outbox
 from tests import iam
 from tests.iam import read_policy
 from tests.integration.control_plane import ACCOUNT, REGION, AwsCallHooks
@@ -41,18 +42,23 @@ def test_policy_allows_the_data_of_the_tenant() -> None:
         assert allows(policy, f"dynamodb:{action}", table)
     assert allows(policy, "dynamodb:ConditionCheckItem", table)
     assert allows(policy, "dynamodb:Query", f"{table}/index/GSI1")
-    assert allows(policy, "dynamodb:PutItem", f"{DYNAMODB}:table/stowage-outbox", "acme")
+    for partition in outbox.partitions("acme"):
+        for action in ("GetItem", "PutItem"):
+            assert allows(
+                policy, f"dynamodb:{action}", f"{DYNAMODB}:table/stowage-outbox", partition
+            )
     assert allows(policy, "s3:PutObject", "arn:aws:s3:::stowage-imports/acme/drop/x.csv")
 
 
-@pytest.mark.parametrize("other_tenant", ["beta", "acme2", "acm", "acme-"])
+@pytest.mark.parametrize("other_tenant", ["beta", "acme2", "acm", "acme-", "acme#0"])
 def test_policy_allows_no_data_of_another_tenant(other_tenant: str) -> None:
     policy = session_policy("acme", DYNAMODB)
     for action in ("GetItem", "Query", "PutItem", "DeleteItem"):
         other = f"{DYNAMODB}:table/stowage-tenant-{other_tenant}"
         assert not allows(policy, f"dynamodb:{action}", other)
-        outbox = f"{DYNAMODB}:table/stowage-outbox"
-        assert not allows(policy, f"dynamodb:{action}", outbox, other_tenant)
+        for partition in outbox.partitions(other_tenant):
+            table = f"{DYNAMODB}:table/stowage-outbox"
+            assert not allows(policy, f"dynamodb:{action}", table, partition)
     assert not allows(policy, "s3:GetObject", f"arn:aws:s3:::stowage-imports/{other_tenant}/x")
 
 
@@ -84,7 +90,8 @@ def test_policy_denies_scans_changes_of_tables_and_reading_the_outbox() -> None:
     for action in ("Scan", "DeleteTable", "UpdateTable", "CreateBackup", "PartiQLSelect"):
         assert not allows(policy, f"dynamodb:{action}", table)
     for action in ("BatchGetItem", "Query", "Scan", "DeleteItem", "UpdateItem"):
-        assert not allows(policy, f"dynamodb:{action}", f"{DYNAMODB}:table/stowage-outbox", "acme")
+        table = f"{DYNAMODB}:table/stowage-outbox"
+        assert not allows(policy, f"dynamodb:{action}", table, "acme#0")
     assert not allows(policy, "kms:Sign", "*")
 
 

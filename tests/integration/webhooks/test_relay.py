@@ -8,10 +8,18 @@ from click.testing import CliRunner
 from cli.main import main
 from operations import provisioning
 from shared.identity.tenancy.directory import directory
+from shared.integration.webhooks.relay import relay_missed_entries
 from shared.kernel.clock import now_ms
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
-from shared.kernel.events.outbox import Event, StoredEvent, parse_entry, raise_event
+from shared.kernel.events.outbox import (
+    Event,
+    StoredEvent,
+    find_event,
+    parse_entry,
+    partitions,
+    raise_event,
+)
 from shared.kernel.queue import Queue
 from tests.integration.cli.command_line import deploy_stack
 from tests.stack import Stack
@@ -45,6 +53,24 @@ def test_an_entry_gets_an_expiry_only_when_it_is_relayed(webhooks: WebhookScenar
     assert expiry is not None
     assert abs(expiry - now_ms() // 1000 - DAYS_31) < 10
     assert len(webhooks.messages()) == 1
+
+
+def test_events_of_a_tenant_are_spread_over_the_partitions_of_the_outbox(
+    webhooks: WebhookScenario,
+) -> None:
+    def use_case(tx: Transaction) -> list[str]:
+        events = [Event("wave.planned", "wave", n, 1, f"/waves/{n}", {}) for n in range(80)]
+        return [raise_event(tx, event).id for event in events]
+
+    store = webhooks.stack.store()
+    names = run_transaction(store, use_case)
+
+    used = {event["PK"]["S"] for event in webhooks.stack.events()}
+    assert used <= set(partitions("acme"))
+    assert len(used) > len(partitions("acme")) // 2  # of 16, all but 0.1 on average
+    assert [found.id for name in names if (found := find_event(store, name))] == names
+    assert sum(done for done, _ in relay_missed_entries("acme", older_than=-60)) == len(names)
+    assert None not in expiries(webhooks)
 
 
 def test_an_event_without_subscriptions_is_marked_as_relayed(webhooks: WebhookScenario) -> None:
@@ -102,7 +128,7 @@ def test_messages_rejected_by_the_queue_are_reported_and_sent_again(
 def test_an_invalid_entry_does_not_block_the_others(webhooks: WebhookScenario) -> None:
     webhooks.subscribe("wave.planned")
     raise_wave_event(webhooks)
-    batch = stream_batch([{"PK": {"S": "acme"}}, *webhooks.stack.events()])
+    batch = stream_batch([{"PK": {"S": "acme#0"}}, *webhooks.stack.events()])
 
     assert run_relay(batch) == ["1"]
     assert len(webhooks.messages()) == 1
@@ -172,7 +198,7 @@ def test_a_body_has_at_most_20_kb(webhooks: WebhookScenario, size: int) -> None:
 def test_the_size_limit_includes_the_base_url() -> None:
     (_, entry) = parse_entry(
         {
-            "PK": {"S": "acme"}, "SK": {"S": "evt_" + "0" * 32}, "type": {"S": "wave.planned"},
+            "PK": {"S": "acme#0"}, "SK": {"S": "evt_" + "0" * 32}, "type": {"S": "wave.planned"},
             "object": {"S": "wave"}, "id": {"N": "1"}, "version": {"N": "1"},
             "href": {"S": "/waves/1"}, "created_at": {"S": "2026-01-01T00:00:00.000Z"},
             "attributes": {"S": '{"note":"' + "x" * 17_900 + '"}'},
