@@ -16,7 +16,7 @@ from shared.identity.audit.models import AuditAction
 from shared.identity.auth import attempt_limits as attempts
 from shared.identity.auth import client_models, issuance_limits, key_ring, tokens
 from shared.identity.auth.scopes import PERMISSIONS, SCOPES
-from shared.identity.tenancy import directory, revocations
+from shared.identity.tenancy import access, directory, revocations
 from shared.identity.tenancy import rules as tenancy
 from shared.identity.tenancy.tenant import (
     MODULES,
@@ -40,8 +40,9 @@ from shared.integration.webhooks import models as webhook_models
 from shared.integration.webhooks import repository as webhook_repository
 from shared.integration.webhooks import rules as webhook_rules
 from shared.kernel import fields, list_parameters
-from shared.kernel.db import bookmarks, claim, items, steps, transaction
+from shared.kernel.db import bookmarks, claim, counters, items, parallel, steps, transaction
 from shared.kernel.db.cursor import MAX_PER_PAGE
+from shared.kernel.db.table import INDEX_COUNT
 from shared.kernel.events import outbox
 from shared.kernel.spreadsheets import table
 from shared.warehouse.documents import models as documents
@@ -119,6 +120,13 @@ def _relay(attribute: str) -> int:
     (event,) = function["Events"].values()
     seconds: int = event["Properties"][attribute]
     return seconds
+
+
+def _import_workers() -> int:
+    function = TEMPLATE.resources("AWS::Serverless::Function")["ImportWorkerFunction"]
+    (event,) = function["Events"].values()
+    number: int = event["Properties"]["ScalingConfig"]["MaximumConcurrency"]
+    return number
 
 
 def _kept_days(bucket: str) -> int:
@@ -400,7 +408,28 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"({directory.CACHE_SECONDS:.0f} s of cache, {deletion._LONGEST_INVOCATION_SECONDS} s of",
         f"upload forms are valid for {imports_service.FORM_SECONDS // _MINUTE} minutes",
     ],
+    "docs/scale.md": [
+        f"in {len(outbox.SHARDS)} partitions (\N{MULTIPLICATION SIGN} 4)",
+        f"in one of {counters.SHARDS} shards | 500",
+        f"one partition per shard: {plain(500 * counters.SHARDS)}",
+        f"Lambda reads each shard of the outbox's stream with {_relay('ParallelizationFactor')}",
+        f"batches at once, of up to {_relay('BatchSize')} events each",
+        f"caches the credentials of {plain(access._CAPACITY)} tenants",
+        f"each for {plain(access._LIFETIME - access._RENEW_BEFORE)} s",
+        f"(an hour less {plain(access._RENEW_BEFORE)} s)",
+        f"all tenants | {plain(int(TEMPLATE.text({'Ref': 'RequestRateLimit'})))} per second",
+        f"`WebhookConcurrency` is {TEMPLATE.text({'Ref': 'WebhookConcurrency'})}, for each",
+        f"in {parallel._WORKERS} threads",
+        f"At most {_import_workers()} workers run at once",
+        f"a table of a tenant has {INDEX_COUNT}.",
+        f"one per token, which is valid for {_WORDS[tokens.LIFETIME // _HOUR]} hour",
+        (
+            f"Essentials has {plain(_totals[0])}, Professional {plain(_totals[1])} requests"
+            f" per minute for all clients | the rate limit, {plain(_totals[2])} with Enterprise"
+        ),
+    ],
     "docs/storage.md": [
+        f"spread over {len(outbox.SHARDS)} partitions",
         f"compressed from {items._COMPRESS_FROM // 1024} KB on",
         f"counting pages up; expires after {bookmarks._LIFETIME_MS // 60_000} min",
         f"until it expires after {bookmarks._SNAPSHOT_EXPIRY_MS // 3_600_000} h",
@@ -485,6 +514,37 @@ def test_page_lists_the_parameters_of_the_template_with_their_defaults() -> None
     assert dict(rows) == {
         name: str(parameter["Default"]) or "empty" for name, parameter in declared
     }
+
+
+_PICK, _DISPATCH = "POST /pickings/{id}/picks", "POST /exit-documents/{id}/dispatch"
+
+
+@pytest.mark.parametrize(
+    ("operation", "size", "quoted"),
+    [
+        (
+            "POST /pickings/{id}/picks",
+            "more goods, 1 of 10 lines",
+            "write units | {2}, of which {3}",
+        ),
+        (_PICK, "more goods, 1 of 10 lines", "index key (\N{MULTIPLICATION SIGN} {busiest}) |"),
+        (
+            "POST /exit-documents/{id}/dispatch",
+            "10 lines",
+            "of ten lines writes {busiest} units to",
+        ),
+        (_DISPATCH, "10 lines", "= {6} such documents per second"),
+        ("POST /pickings", "10 lines", "of ten lines writes {4} units of events"),
+    ],
+)
+def test_page_on_scale_calculates_with_the_figures(operation: str, size: str, quoted: str) -> None:
+    figures = (ROOT / "docs/figures.md").read_text(encoding="utf-8")
+    table = figures.partition("## Busiest partition keys")[2]
+    (row,) = (line for line in table.splitlines() if line.startswith(f"| {operation} | {size} |"))
+    cells = [cell.strip() for cell in row.split("|")[1:]]
+    busiest = cells[5].partition(",")[0].rpartition(" ")[2]
+
+    assert quoted.format(*cells, busiest=busiest) in page("docs/scale.md")
 
 
 def test_page_lists_what_the_settings_route_changes() -> None:
