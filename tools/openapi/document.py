@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from http import HTTPStatus
 from pathlib import Path
@@ -14,7 +14,7 @@ from shared.http.routes import Idempotency, Operation
 from shared.identity.auth.scopes import SCOPES
 from shared.integration.imports.models import ImportKind
 from shared.kernel.fields import MAX_ID
-from tools.openapi import declared, events, open_routes
+from tools.openapi import declared, descriptions, events, open_routes
 from tools.openapi.responses import (
     BASE,
     DEPRECATION_HEADERS,
@@ -125,7 +125,6 @@ def build(version: str) -> Schema:
         item = paths.setdefault(operation.path, {})
         item[operation.method.lower()] = _operation(operation, refusals, wrappers)
     paths |= open_routes.paths(refusals)
-    tags = dict.fromkeys(_tag(path) for path in paths)
     bodies = [operation.body for operation in operations if operation.body]
     answers = [found.response for found in operations if not isinstance(found.response, str)]
     schemas = {
@@ -136,7 +135,7 @@ def build(version: str) -> Schema:
         **open_routes.SCHEMAS,
     }
     optional_key = _HEADER_PARAMETERS["IdempotencyKeyRequired"] | {"required": False}
-    return {
+    document = {
         "openapi": "3.1.0",
         "info": {
             "title": "Stowage",
@@ -153,7 +152,7 @@ def build(version: str) -> Schema:
                 "variables": {"instance": {"default": BASE.split("/")[2]}},
             }
         ],
-        "tags": [{"name": tag} for tag in tags],
+        "tags": _tags(paths),
         "paths": paths,
         "webhooks": events.webhooks(examples()),
         "components": {
@@ -169,6 +168,7 @@ def build(version: str) -> Schema:
             "schemas": schemas,
         },
     }
+    return descriptions.with_descriptions(document, descriptions.texts())
 
 
 def _security_schemes() -> Schema:
@@ -196,6 +196,50 @@ def _security_schemes() -> Schema:
 def _tag(path: str) -> str:
     group = path.split("/")[1]
     return open_routes.TAGS.get(group) or group.replace("-", " ").capitalize()
+
+
+_TAGS: Mapping[str, str] = {
+    "Products": "The catalog: what the company stores, sells and buys.",
+    "Product categories": "Groups of products.",
+    "Entry documents": "Announced arrivals, such as purchase orders, and progress of each line.",
+    "Exit documents": "Demand, such as sales orders, progress of each line, and dispatch.",
+    "Imports": "Spreadsheets that are validated first and then committed row by row.",
+    "Clients": "The customers to whom goods are delivered.",
+    "Providers": "The suppliers from whom goods come.",
+    "Settings": "The settings of the company, the features and limits of its plan.",
+    "Api clients": "Credentials of integrations and mobile applications: scopes and secrets.",
+    "Users": "People who sign in: roles, passwords and two-step verification.",
+    "Roles": "Named sets of permissions that users have.",
+    "Audit log": "Who changed settings, access, stock and webhook subscriptions, and what changed.",
+    "Stocks": "Stock rows: one per product, position, batch, serial and inventory status.",
+    "Stock levels": "Quantities per product and warehouse, such as on hand and available.",
+    "Stock movements": "The ledger: every change of quantity, place or status, with its cause.",
+    "Stock adjustments": "Corrections of stock after a count, a loss or a change of status.",
+    "Transfer orders": "Orders to move stock between two warehouses, from release to receipt.",
+    "Warehouses": "Warehouses and their published maps.",
+    "Warehouse positions": "Places in a warehouse where stock lies, also created in bulk.",
+    "Pick faces": "Positions from which products are picked regularly.",
+    "Waves": "Groups of pickings that are released and worked together.",
+    "Webhooks": "Subscriptions to events, and the log of their deliveries.",
+    "Receipts": "The work of receiving the goods of an entry document.",
+    "Pickings": "The work of picking goods for exit documents and transfer orders.",
+    "Transfers": "Movements of stock between positions of one or two warehouses in one step.",
+    "Tokens": "OAuth 2.0: get and revoke tokens, and read the keys that verify them.",
+    "Description": "This document, for programs and for people.",
+}
+"""Descriptions of the tags."""
+
+
+def _tags(paths: Iterable[str]) -> list[Schema]:
+    """Return the tags in the order of the paths.
+
+    Raises:
+        ValueError: A tag has no description, or a description has no tag.
+    """
+    names = dict.fromkeys(map(_tag, paths))
+    if wrong := names.keys() ^ _TAGS.keys():
+        raise ValueError(f"_TAGS must describe the tags of the routes; check {sorted(wrong)}.")
+    return [{"name": name, "description": _TAGS[name]} for name in names]
 
 
 def _operation(operation: Operation, refusals: Refusals, wrappers: Wrappers) -> Schema:

@@ -137,7 +137,10 @@ def _event(kind: AnyEventKind) -> Schema:
                 "description": "Version of the resource: drop an event that is older than the last"
                 " one of the resource.",
             },
-            "data": data[0] if len(data) == 1 else {"oneOf": data},
+            "data": {
+                **(data[0] if len(data) == 1 else {"oneOf": data}),
+                "description": "The resource that the event is about, after the change.",
+            },
         },
         description=f"The body of `{kind}`.",
     )
