@@ -25,7 +25,7 @@ def without_prose(node: Any, *, is_map_of_names: bool = False) -> Any:
     return {
         # The scopes of a security scheme are a map of names to descriptions.
         name: sorted(value)
-        if name == "scopes"
+        if name == "scopes" and not is_map_of_names
         else without_prose(value, is_map_of_names=name in {"properties", "schemas", "headers"})
         for name, value in node.items()
         if is_map_of_names or name not in _PROSE
