@@ -109,6 +109,7 @@ check: $(READY) ## Check format, lint, types, template, generated files and laye
 	sam validate --lint
 	cfn-lint template.yaml
 	python -m tools.openapi --check
+	tools/openapi/lint.sh
 	python -m tools.error_page --check
 	python -m tools.third_party --check
 	@for layer in $(LAYERS); do \

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import BaseModel
 
 from shared.http.routes import Idempotency, Operation
 from shared.identity.auth.scopes import SCOPES
-from shared.integration.imports.models import ImportKind
 from shared.kernel.fields import MAX_ID
 from tools.openapi import declared, descriptions, events, open_routes
 from tools.openapi.responses import (
@@ -309,7 +308,7 @@ def _parameter(name: str) -> Schema:
 _PATH_PARAMETERS: Mapping[str, Schema] = {
     "kind": {
         "description": "Kind of import.",
-        "schema": {"type": "string", "enum": list(get_args(ImportKind.__value__))},
+        "schema": ref("ImportKind"),
         "example": "products",
     },
     "delivery": {

@@ -40,10 +40,15 @@ ENVELOPES: Mapping[str, Schema] = {
         description="Position of the page; `total` is the number of items that match the filters.",
     ),
     "PageLink": strict({"url": nullable(_URI), "label": _TEXT, "active": {"type": "boolean"}}),
+    "ErrorCode": {
+        "type": "string",
+        "enum": list(CODES),
+        "description": "Code of the error; the page of each code says what to do.",
+    },
     "ErrorDetail": {
         "type": "object",
         "properties": {
-            "code": {"type": "string", "enum": list(CODES)},
+            "code": ref("ErrorCode"),
             "message": _TEXT,
             "doc_url": _URI,
             "request_id": _TEXT,

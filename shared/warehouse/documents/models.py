@@ -23,9 +23,7 @@ from shared.kernel.fields import (
 from shared.kernel.list_parameters import ListParameters, Text
 from shared.warehouse.documents.vocabulary import (
     EntryType,
-    EntryTypeKey,
     ExitType,
-    ExitTypeKey,
     Priority,
     PriorityNumber,
 )
@@ -186,7 +184,7 @@ class _DocumentView(Stored):
 class EntryDocument(_DocumentView):
     """An entry document."""
 
-    type: EntryTypeKey
+    type: EntryType
     created_at: Timestamp
     updated_at: Timestamp
     lines: list[EntryDocumentLine]
@@ -195,7 +193,7 @@ class EntryDocument(_DocumentView):
 class ExitDocument(_DocumentView):
     """An exit document. Documents with a lower `priority` number are picked first."""
 
-    type: ExitTypeKey
+    type: ExitType
     priority: PriorityNumber | None
     ship_to: str | None
     created_at: Timestamp

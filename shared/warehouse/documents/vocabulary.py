@@ -65,7 +65,7 @@ def _priority(value: object) -> int:
     return number
 
 
-_ACCEPTED = "The key. A display name such as `{}` is accepted as well, in any case."
+_ACCEPTED = "The key. In a request, a display name such as `{}` is accepted as well."
 
 type EntryType = Annotated[
     str,
@@ -103,10 +103,6 @@ type Priority = Annotated[
     ),
 ]
 """Priority of an exit document: accepts a name; the value is its number."""
-type EntryTypeKey = Annotated[str, WithJsonSchema({"type": "string", "enum": list(TYPES["entry"])})]
-"""Type of a stored entry document."""
-type ExitTypeKey = Annotated[str, WithJsonSchema({"type": "string", "enum": list(TYPES["exit"])})]
-"""Type of a stored exit document."""
 type PriorityNumber = Annotated[
     int,
     WithJsonSchema(

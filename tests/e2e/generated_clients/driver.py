@@ -1,0 +1,202 @@
+"""Calls of the generated Python client, checked by mypy and sent to the running stack.
+
+Reads BASE_URL, TOKEN and RUN from the environment, and prints the number of calls.
+"""
+
+import os
+from datetime import date
+
+from stowage_client import AuthenticatedClient
+from stowage_client.api.entry_documents import (
+    create_entry_document,
+    get_entry_document,
+    list_entry_documents,
+)
+from stowage_client.api.exit_documents import create_exit_document
+from stowage_client.api.imports import get_import_template
+from stowage_client.api.pickings import create_picking
+from stowage_client.api.products import (
+    create_product,
+    delete_product,
+    get_product,
+    list_products,
+    update_product,
+)
+from stowage_client.api.receipts import (
+    create_receipt,
+    create_receipt_line,
+    finalize_receipt,
+    start_receipt,
+)
+from stowage_client.api.settings import get_settings
+from stowage_client.api.stock_levels import list_stock_levels
+from stowage_client.api.warehouse_positions import create_warehouse_position
+from stowage_client.api.warehouses import create_warehouse
+from stowage_client.api.webhooks import list_webhooks
+from stowage_client.models import (
+    EntryDraft,
+    EntryLineDraft,
+    EntryType,
+    ErrorCode,
+    ErrorResponse,
+    ExitDraft,
+    ExitType,
+    ImportKind,
+    LineDraft,
+    ListProductsSort,
+    PickingDraftWithDocumentId,
+    PositionCreate,
+    Priority,
+    ProductChange,
+    ProductCreate,
+    ReceiptDraft,
+    ReceiptLineDraft,
+    WarehouseCreate,
+)
+from stowage_client.types import Response
+
+_RUN = os.environ["RUN"]
+_CODE, _ITEM, _BIN = f"W{_RUN}", f"ITEM-{_RUN}", "A-01"
+_TODAY = date(2026, 3, 1)
+_calls = 0
+
+
+def data[T](answer: Response[ErrorResponse | T], status: int = 200) -> T:
+    """Return the parsed body of a success."""
+    global _calls  # noqa: PLW0603
+    _calls += 1
+    assert answer.status_code == status, answer.content
+    assert answer.parsed is not None
+    assert not isinstance(answer.parsed, ErrorResponse)
+    return answer.parsed
+
+
+def error[T](answer: Response[ErrorResponse | T], status: int) -> ErrorResponse:
+    """Return the parsed body of an error."""
+    global _calls  # noqa: PLW0603
+    _calls += 1
+    assert answer.status_code == status, answer.content
+    assert isinstance(answer.parsed, ErrorResponse)
+    return answer.parsed
+
+
+def read_all_products(client: AuthenticatedClient) -> list[str]:
+    """Read a list page by page with the cursor alone."""
+    page = data(
+        list_products.sync_detailed(
+            client=client, sort=ListProductsSort.CREATED_AT_DESC, per_page=2
+        )
+    )
+    codes = [product.item_code for product in page.data]
+    for _ in range(3):
+        if page.links.next_ is None:
+            break
+        cursor = page.links.next_.partition("cursor=")[2].partition("&")[0]
+        page = data(
+            list_products.sync_detailed(
+                client=client, sort=ListProductsSort.CREATED_AT_DESC, per_page=2, cursor=cursor
+            )
+        )
+        codes += [product.item_code for product in page.data]
+    return codes
+
+
+def main() -> None:
+    client = AuthenticatedClient(os.environ["BASE_URL"], os.environ["TOKEN"], timeout=None)
+    made = data(
+        create_product.sync_detailed(
+            client=client,
+            body=ProductCreate(item_code=_ITEM, name="Driver's product"),
+            idempotency_key=f"product-{_RUN}",
+        ),
+        201,
+    ).data
+    assert data(get_product.sync_detailed(made.id, client=client)).data.barcode is None
+    changed = data(
+        update_product.sync_detailed(made.id, client=client, body=ProductChange(barcode="4006381"))
+    )
+    assert changed.data.barcode == "4006381"
+    assert _ITEM in read_all_products(client)
+    unknown = error(get_product.sync_detailed(999_999_999, client=client), 404)
+    assert unknown.error.code is ErrorCode.NOT_FOUND
+    invalid = error(create_product.sync_detailed(client=client, body=ProductCreate(name="")), 422)
+    assert {problem.field for problem in invalid.errors} == {"item_code", "name"}
+
+    data(
+        create_warehouse.sync_detailed(
+            client=client, body=WarehouseCreate(whs_code=_CODE, name="Driver's warehouse")
+        ),
+        201,
+    )
+    data(
+        create_warehouse_position.sync_detailed(
+            client=client, body=PositionCreate(whs_code=_CODE, bin_code=_BIN)
+        ),
+        201,
+    )
+    order = EntryDraft(
+        external_ref=f"PO-{_RUN}",
+        type_=EntryType.PURCHASE_ORDER,
+        doc_date=_TODAY,
+        partner_code="P-1",
+        warehouse_code=_CODE,
+        lines=[EntryLineDraft(item_code=_ITEM, qty=10)],
+    )
+    entered = create_entry_document.sync_detailed(
+        client=client, body=order, idempotency_key=f"entry-{_RUN}"
+    )
+    document = data(entered, 201).data
+    assert document.created_at.tzinfo is not None
+    order.comments = "Gate 2"
+    again = data(
+        create_entry_document.sync_detailed(
+            client=client, body=order, idempotency_key=f"again-{_RUN}"
+        )
+    )
+    assert (again.data.id, "comments" in str(again.warning)) == (document.id, True)
+
+    receipt = data(
+        create_receipt.sync_detailed(client=client, body=ReceiptDraft(document_id=document.id)),
+        201,
+    ).data
+    data(start_receipt.sync_detailed(receipt.id, client=client))
+    received = ReceiptLineDraft(item_code=_ITEM, qty=10, bin_code=_BIN)
+    data(create_receipt_line.sync_detailed(receipt.id, client=client, body=received))
+    data(finalize_receipt.sync_detailed(receipt.id, client=client))
+    shown = data(get_entry_document.sync_detailed(document.id, client=client)).data
+    assert shown.lines[0].received_qty == 10
+    found = data(list_entry_documents.sync_detailed(client=client, external_ref=f"PO-{_RUN}"))
+    assert found.meta.total == 1
+    levels = data(list_stock_levels.sync_detailed(client=client, item_code=_ITEM)).data
+    assert [level.available for level in levels] == [10]
+
+    sale = ExitDraft(
+        external_ref=f"SO-{_RUN}",
+        type_=ExitType.SALE_ORDER,
+        doc_date=_TODAY,
+        partner_code="C-1",
+        warehouse_code=_CODE,
+        priority=Priority.ALTA,
+        lines=[LineDraft(item_code=_ITEM, qty=4)],
+    )
+    leaving = data(
+        create_exit_document.sync_detailed(
+            client=client, body=sale, idempotency_key=f"exit-{_RUN}"
+        ),
+        201,
+    )
+    wanted = PickingDraftWithDocumentId(document_id=leaving.data.id)
+    picking = data(create_picking.sync_detailed(client=client, body=wanted), 201).data
+    assert picking.lines[0].bin_code == _BIN
+    refused = error(delete_product.sync_detailed(made.id, client=client), 409)
+    assert refused.error.code is ErrorCode.CONFLICT
+
+    assert data(get_settings.sync_detailed(client=client)).data.plan
+    data(list_webhooks.sync_detailed(client=client))
+    template = data(get_import_template.sync_detailed(ImportKind.PRODUCTS, client=client))
+    assert template.payload.read(2) == b"PK"
+    print(f"{_calls} calls")  # noqa: T201 - read by the test
+
+
+if __name__ == "__main__":
+    main()

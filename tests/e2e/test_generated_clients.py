@@ -1,0 +1,73 @@
+"""Clients generated from docs/openapi.json compile, and their calls work on the running stack."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import Deployed
+
+ROOT = Path(__file__).parents[2]
+DOCUMENT = ROOT / "docs" / "openapi.json"
+HERE = Path(__file__).parent / "generated_clients"
+NODE_TOOLS = ROOT / ".local" / "openapi-lint" / "node_modules"
+GENERATOR = "openapi-python-client==0.29.1"
+
+
+def _run(*command: str | Path, cwd: Path, **environment: str) -> str:
+    done = subprocess.run(  # noqa: S603 - fixed commands
+        command,
+        check=False,
+        cwd=cwd,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    return done.stdout
+
+
+@pytest.fixture
+def access(stack: Deployed, run: str) -> dict[str, str]:
+    """What the drivers read from the environment."""
+    tenant = stack.tenants["acme"]
+    return {"BASE_URL": tenant.base_url, "TOKEN": tenant.token, "RUN": run}
+
+
+def _calls(output: str) -> int:
+    return int(output.split(" calls", maxsplit=1)[0])
+
+
+def test_generated_python_client(tmp_path: Path, access: dict[str, str]) -> None:
+    config = HERE / "openapi-python-client.yaml"
+    said = _run(
+        "uv", "tool", "run", "--from", GENERATOR, "openapi-python-client", "generate",
+        "--path", DOCUMENT, "--config", config, "--output-path", "stowage_client",
+        "--meta", "none", "--fail-on-warning",
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert "warning" not in said.lower()
+    models = list((tmp_path / "stowage_client" / "models").iterdir())
+    assert len(models) < 450, "each operation has models of its own again"
+    assert not [model.name for model in models if "VALUE_" in model.read_text()]
+    for name in ("driver.py", "mypy.ini"):
+        shutil.copy(HERE / name, tmp_path)
+
+    _run("mypy", "--config-file", "mypy.ini", "driver.py", cwd=tmp_path)
+
+    assert _calls(_run("python", "driver.py", cwd=tmp_path, **access)) >= 20
+
+
+def test_generated_typescript_client(tmp_path: Path, access: dict[str, str]) -> None:
+    _run(ROOT / "tools" / "openapi" / "node_tools.sh", cwd=ROOT)
+    for name in ("driver.ts", "tsconfig.json", "package.json"):
+        shutil.copy(HERE / name, tmp_path)
+    (tmp_path / "node_modules").symlink_to(NODE_TOOLS)
+    bin_folder = NODE_TOOLS / ".bin"
+    _run(bin_folder / "openapi-typescript", DOCUMENT, "-o", "stowage.d.ts", cwd=tmp_path)
+
+    _run(bin_folder / "tsc", "-p", ".", cwd=tmp_path)
+
+    assert _calls(_run("node", "driver.js", cwd=tmp_path, **access)) >= 20
