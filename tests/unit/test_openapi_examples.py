@@ -1,0 +1,82 @@
+"""The examples of the OpenAPI document fit the sample data, so that they can be tried."""
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SAMPLE = ROOT / "sample" / "acme"
+EXAMPLES: dict[str, Any] = json.loads((ROOT / "tools" / "openapi" / "examples.json").read_text())
+
+NEW = {"ProductCreate", "WarehouseCreate", "PositionCreate"}
+"""Examples that create master data; their codes are free."""
+
+
+def _column(file: str, name: str) -> set[str]:
+    with (SAMPLE / file).open(newline="") as rows:
+        return {row[name] for row in csv.DictReader(rows)}
+
+
+ITEMS = _column("products.csv", "item_code")
+WAREHOUSES = _column("warehouses.csv", "whs_code")
+BINS = _column("warehouse_positions.csv", "bin_code")
+PARTNERS = _column("clients.csv", "code") | _column("providers.csv", "code")
+CODES = {
+    "item_code": ITEMS, "sku": ITEMS,
+    "whs_code": WAREHOUSES, "warehouse_code": WAREHOUSES, "from_warehouse": WAREHOUSES,
+    "to_warehouse": WAREHOUSES, "from_whs_code": WAREHOUSES, "to_whs_code": WAREHOUSES,
+    "bin_code": BINS, "from_bin": BINS, "to_bin": BINS, "destination_bin": BINS,
+    "card_code": PARTNERS, "partner_code": PARTNERS,
+}  # fmt: skip
+
+
+def _named(node: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(node, dict):
+        for name, value in node.items():
+            if name in CODES and isinstance(value, str):
+                yield name, value
+            yield from _named(value)
+    elif isinstance(node, list):
+        for entry in node:
+            yield from _named(entry)
+
+
+@pytest.mark.parametrize("model", sorted(EXAMPLES.keys() - NEW))
+def test_example_names_only_codes_of_the_sample(model: str) -> None:
+    unknown = [(name, code) for name, code in _named(EXAMPLES[model]) if code not in CODES[name]]
+    assert unknown == []
+
+
+def test_master_data_that_examples_create_does_not_exist_yet() -> None:
+    assert EXAMPLES["ProductCreate"]["item_code"] not in ITEMS
+    assert EXAMPLES["WarehouseCreate"]["whs_code"] not in WAREHOUSES
+    assert EXAMPLES["PositionCreate"]["bin_code"] not in BINS
+    assert EXAMPLES["PositionCreate"]["whs_code"] in WAREHOUSES
+
+
+def test_batches_and_serials_of_examples_are_of_products_that_have_them() -> None:
+    with (SAMPLE / "products.csv").open(newline="") as rows:
+        products = {row["item_code"]: row for row in csv.DictReader(rows)}
+    lines = list(_lines(EXAMPLES))
+    assert len(lines) > 10
+    for line in lines:
+        product = products[line["item_code"]]
+        has_batch = bool(line.get("batch") or line.get("batch_num"))
+        has_serials = bool(line.get("serials") or line.get("expected_series"))
+        assert product["man_btch_num"] == "true" or not has_batch, line
+        assert product["man_ser_num"] == "true" or not has_serials, line
+
+
+def _lines(node: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(node, dict):
+        if node.get("item_code") in ITEMS and "qty" in node:
+            yield node
+        for value in node.values():
+            yield from _lines(value)
+    elif isinstance(node, list):
+        for entry in node:
+            yield from _lines(entry)
