@@ -85,6 +85,7 @@ def test_problems_of_a_user_are_reported_before_the_limit(erp: Erp) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.usefixtures("aws_faults")  # moto is not thread-safe: one call at a time
 def test_only_one_concurrent_request_gets_the_last_user(stack: Stack, erp: Erp) -> None:
     set_plan("acme", "essentials")
     for number in range(9):
