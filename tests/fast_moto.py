@@ -8,38 +8,54 @@ compares answers and stored items with those of moto without the patches.
 import base64
 import copy
 import json
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, lru_cache, partial
 from threading import Lock
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from botocore.auth import AUTH_TYPE_MAPS, SigV4Auth
 from botocore.awsrequest import AWSPreparedRequest, AWSRequest
 from botocore.exceptions import NoCredentialsError
+from botocore.httpsession import create_urllib3_context
+from botocore.parsers import BaseJSONParser
+from botocore.regions import EndpointRulesetResolver
+from botocore.serialize import JSONSerializer
+from botocore.signers import RequestSigner
 from botocore.useragent import UserAgentString
+from botocore.validate import ParamValidator
 from moto.backend_index import backend_url_patterns
+from moto.core.base_backend import BaseBackend
 from moto.core.botocore_stubber import BotocoreStubber
 from moto.core.common_types import TYPE_RESPONSE
-from moto.core.exceptions import ServiceException
+from moto.core.exceptions import JsonRESTError, ServiceException
 from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.core.responses import ActionResult
 from moto.core.utils import method_names_from_class
-from moto.dynamodb.comparisons import ConditionExpressionParser
-from moto.dynamodb.exceptions import ItemSizeTooLarge
+from moto.dynamodb.comparisons import AttributeValue, ConditionExpressionParser, OpDefault
+from moto.dynamodb.exceptions import (
+    DynamodbException,
+    ItemSizeTooLarge,
+    ItemSizeToUpdateTooLarge,
+)
 from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
 from moto.dynamodb.models.table import Table
 from moto.dynamodb.parsing.ast_nodes import (  # type: ignore[attr-defined]
     DepthFirstTraverser,
     Node,
+    NoneExistingPath,
 )
+from moto.dynamodb.parsing.executors import UpdateExpressionExecutor
 from moto.dynamodb.parsing.expressions import (  # type: ignore[attr-defined]
     UpdateExpressionParser,
 )
-from moto.dynamodb.parsing.validators import ActionCountValidator, OverlappingPathsValidator
+from moto.dynamodb.parsing.validators import (
+    ActionCountValidator,
+    ExpressionAttributeResolvingProcessor,
+    OverlappingPathsValidator,
+)
 from moto.dynamodb.responses import DynamoHandler
 from moto.kms.utils import generate_private_key
 from werkzeug.exceptions import HTTPException
@@ -60,6 +76,8 @@ _OPERATIONS: dict[str, Callable[[DynamoHandler], ActionResult]] = {
 }
 _FREQUENT_SERVICES = {"dynamodb", "kms", "s3", "sqs", "sts"}
 _URL_PATTERNS = sorted(backend_url_patterns, key=lambda entry: entry[0] not in _FREQUENT_SERVICES)
+_ACTIONS = tuple(UpdateExpressionExecutor.execution_map)
+_SCALARS = {"S": str, "N": str, "B": bytes, "BOOL": bool, "NULL": bool}
 _MAX_ITEM_BYTES = 405_000
 """Moto's own limit."""
 
@@ -68,21 +86,25 @@ def install(patch: Patch) -> None:
     """Patch moto and botocore until the test ends."""
     if not engine.is_on():
         _call_handlers_directly(patch)
+    _pass_attributes_at_once(patch)
     _skip_signatures(patch)
+    _skip_lookups(patch)
     _skip_setup(patch)
     _share_items(patch)
     _query_one_partition(patch)
     _process_expressions_once(patch)
-    # About 10 s: moto measures an item again for each attribute that it adds to it.
+    # About 20 s: moto measures an item again for each attribute that it adds to it.
     patch.setattr(Item, "__init__", _init_item)
+    patch.setattr(LimitedSizeDict, "__setitem__", dict.__setitem__)
 
 
 def _call_handlers_directly(patch: Patch) -> None:
-    """Save about 200 s: pass JSON between botocore and the operations of moto's DynamoDB handler.
+    """Save about 225 s: pass JSON between botocore and the operations of moto's DynamoDB handler.
 
     Moto builds a WSGI request, and walks through the service model for each body that it reads
-    or writes. A call that the operation refuses changes nothing; it is repeated in moto's way,
-    which also writes the error. One call runs at a time: tables are not safe for threads.
+    or writes. Its exceptions hold the body of the response; the few that do not are raised by
+    calls that change nothing, which are repeated in moto's way. One call runs at a time: tables
+    are not safe for threads.
     """
     process_request, lock = BotocoreStubber.process_request, Lock()
     tokens: dict[str, wire_rules.Body] = {}
@@ -99,6 +121,8 @@ def _call_handlers_directly(patch: Patch) -> None:
                 with lock:
                     result = operation(handler).result
                     body = json.dumps(result, default=_to_json)
+            except DynamodbException as refused:
+                return refused.code, {"x-amzn-requestid": "request"}, refused.description
             except (ServiceException, HTTPException):
                 pass
             else:
@@ -162,38 +186,163 @@ def _to_json(value: object) -> Any:
     return base64.b64encode(value).decode()
 
 
+def _pass_attributes_at_once(patch: Patch) -> None:
+    """Save about 40 s: botocore looks up the shapes of each value, and of its ten possible types.
+
+    Values of a call that are not exactly one type with its content go botocore's way, which
+    describes what is wrong with them.
+    """
+    validator_class: Any = ParamValidator
+    serializer_class: Any = JSONSerializer
+    parser_class: Any = BaseJSONParser
+    validate = validator_class._validate_map
+    serialize = serializer_class._serialize_type_map
+    parse = parser_class._handle_map
+
+    def validate_map(validator: Any, params: Any, shape: Any, errors: Any, name: str) -> None:
+        if not (_holds_attributes(shape) and _is_map(params)):
+            validate(validator, params, shape, errors, name)
+
+    def serialize_map(serializer: Any, body: Any, value: Any, shape: Any, key: str) -> None:
+        if _holds_attributes(shape):
+            body[key] = _with_binary(value, serializer._get_base64)
+        else:
+            serialize(serializer, body, value, shape, key)
+
+    def parse_map(parser: Any, shape: Any, value: Any) -> Any:
+        if _holds_attributes(shape):
+            return _with_binary(value, parser._blob_parser)
+        return parse(parser, shape, value)
+
+    patch.setattr(validator_class, "_validate_map", validate_map)
+    patch.setattr(serializer_class, "_serialize_type_map", serialize_map)
+    patch.setattr(parser_class, "_handle_map", parse_map)
+
+
+def _holds_attributes(shape: Any) -> bool:
+    return bool(shape.value.name == "AttributeValue")
+
+
+def _is_map(value: object) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(name, str) and _is_attribute(one) for name, one in value.items()
+    )
+
+
+def _is_attribute(value: object) -> bool:
+    if not isinstance(value, dict) or len(value) != 1:
+        return False
+    ((kind, content),) = value.items()
+    if kind in _SCALARS:
+        return isinstance(content, _SCALARS[kind])
+    match kind:
+        case "M":
+            return _is_map(content)
+        case "L":
+            return isinstance(content, list) and all(map(_is_attribute, content))
+        case "SS" | "NS":
+            return isinstance(content, list) and all(isinstance(one, str) for one in content)
+    return False
+
+
+def _with_binary(value: dict[str, Any], convert: Callable[[Any], Any]) -> dict[str, Any]:
+    """Return attributes with binary values converted."""
+    return {name: _convert(one, convert) for name, one in value.items()}
+
+
+def _convert(value: dict[str, Any], convert: Callable[[Any], Any]) -> dict[str, Any]:
+    ((kind, content),) = value.items()
+    match kind:
+        case "M":
+            return {"M": _with_binary(content, convert)}
+        case "L":
+            return {"L": [_convert(one, convert) for one in content]}
+        case "B":
+            return {"B": convert(content)}
+        case "BS":
+            return {"BS": [convert(one) for one in content]}
+    return value
+
+
 def _skip_signatures(patch: Patch) -> None:
-    """Save about 60 s: nobody verifies signatures or reads user agents."""
-    patch.setitem(AUTH_TYPE_MAPS, "v4", _Credential)
-    patch.setattr(UserAgentString, "to_string", lambda _: "tests")
+    """Save about 70 s: nobody verifies signatures or reads user agents.
 
+    A request names the access key, which tells the tests of policies who calls.
+    """
+    sign = RequestSigner.sign
 
-class _Credential(SigV4Auth):
-    """Sends the access key, which tells the tests of policies who calls, without a signature."""
-
-    _region_name: str
-    _service_name: str
-
-    def add_auth(self, request: AWSRequest) -> None:
-        if self.credentials is None:
+    def name_credentials(signer: Any, operation: str, request: AWSRequest, *more: Any) -> None:
+        if more or signer._signature_version != "v4":  # presigned, or of S3
+            sign(signer, operation, request, *more)
+            return
+        if signer._credentials is None:
             raise NoCredentialsError
-        scope = f"20260101/{self._region_name}/{self._service_name}/aws4_request"
-        credential = f"Credential={self.credentials.access_key}/{scope}"
+        scope = f"20260101/{signer._region_name}/{signer._signing_name}/aws4_request"
+        credential = f"Credential={signer._credentials.access_key}/{scope}"
         request.headers["Authorization"] = (
             f"AWS4-HMAC-SHA256 {credential}, SignedHeaders=host, Signature=none"
         )
 
+    patch.setattr(RequestSigner, "sign", name_credentials)
+    patch.setattr(UserAgentString, "to_string", lambda _: "tests")
+
+
+def _skip_lookups(patch: Patch) -> None:
+    """Save about 40 s: botocore resolves the address of each call and gives it a random id."""
+    construct = EndpointRulesetResolver.construct_endpoint
+
+    def construct_once(
+        resolver: Any, operation_model: Any, call_args: Any, request_context: Any
+    ) -> Any:
+        service = operation_model.service_model.service_name
+        if service == "s3":  # the address names the bucket
+            return construct(resolver, operation_model, call_args, request_context)
+        known = vars(resolver).setdefault("known", {})
+        if operation_model.name not in known:
+            found = construct(resolver, operation_model, call_args, request_context)
+            known[operation_model.name] = found
+        return known[operation_model.name]
+
+    patch.setattr(EndpointRulesetResolver, "construct_endpoint", construct_once)
+    # No client opens a connection.
+    patch.setattr("botocore.httpsession.create_urllib3_context", _ssl_context)
+    # Each id is a call of the operating system.
+    patch.setattr("botocore.endpoint.uuid", SimpleNamespace(uuid4=lambda: "call"))
+
 
 def _skip_setup(patch: Patch) -> None:
-    """Save about 50 s of work per stack and per call to any service."""
+    """Save about 75 s of work per stack and per call to any service."""
     # About 10 s: moto registers every URL of AWS with `responses`, for calls made with `requests`.
     patch.setattr("moto.core.models.RESPONSES_METHODS", [])
     # About 15 s: moto makes an RSA key for each HMAC key, and never uses it.
     patch.setattr("moto.kms.models.generate_private_key", _private_key)
     # About 15 s: moto compares a URL with those of all services, one after the other.
     patch.setattr("moto.backend_index.backend_url_patterns", _URL_PATTERNS)
+    # About 10 s: moto writes the patterns of a service's URLs for each call.
+    patch.setattr(BaseBackend, "urls", property(lambda one: _urls(one.__class__)))
+    # About 15 s: moto writes the XML of an error that is sent as JSON.
+    patch.setattr(JsonRESTError, "__init__", _init_error)
     # About 10 s: moto inspects the class of the handler for each call.
-    patch.setattr("moto.core.responses.method_names_from_class", cache(method_names_from_class))
+    patch.setattr("moto.core.responses.method_names_from_class", _method_names)
+
+
+_method_names = cache(method_names_from_class)
+_ssl_context = cache(create_urllib3_context)
+_write_urls: Any = vars(BaseBackend)["urls"].fget
+
+
+@cache
+def _urls(kind: Any) -> Any:
+    return _write_urls(object.__new__(kind))
+
+
+def _init_error(
+    error: JsonRESTError, error_type: str, message: str, _: str = "", **__: Any
+) -> None:
+    HTTPException.__init__(error)
+    error.error_type, error.message = error_type, message
+    error.description = json.dumps({"__type": error_type, "message": message})
+    error.content_type = "application/json"
 
 
 def _private_key(key_spec: str) -> Any:
@@ -220,7 +369,10 @@ def _share_items(patch: Patch) -> None:
             items, place = _find(table, key)
             if place in items:
                 items[place] = copy.deepcopy(items[place])
-            return update(backend, table_name, key, **rest)
+            item = update(backend, table_name, key, **rest)
+            if item.size() > _MAX_ITEM_BYTES:
+                raise ItemSizeToUpdateTooLarge
+            return item
 
     def transact_write_items(backend: DynamoDBBackend, actions: list[dict[str, Any]]) -> None:
         bodies = [body for action in actions for body in action.values()]
@@ -262,49 +414,126 @@ def _find(table: Table, key: dict[str, Any]) -> tuple[Any, DynamoType | None]:
 
 
 def _query_one_partition(patch: Patch) -> None:
-    """Save about 30 s: moto looks for a partition by comparing all items of the table."""
+    """Save about 40 s: moto sorts all items of the table before it looks for a partition."""
     query = Table.query
 
     def query_partition(table: Table, hash_key: DynamoType, *args: Any, **rest: Any) -> Any:
-        index_name = args[6]
-        if index_name is None:
-            items: Any = table.items
-            table = copy.copy(table)
+        items: Any = table.items
+        table = copy.copy(table)
+        if args[6] is None:  # the name of an index
             table.items = {hash_key: items[hash_key]} if hash_key in items else {}  # type: ignore[assignment]
+        elif table.range_key_attr is not None:
+            wanted = [
+                (name, value.value)
+                for name, value in rest["hash_key_conditions"]
+                if value.type == "S"
+            ]
+            table.items = {partition: _matching(held, wanted) for partition, held in items.items()}  # type: ignore[assignment]
         return query(table, hash_key, *args, **rest)
 
     patch.setattr(Table, "query", query_partition)
 
 
+def _matching(held: dict[DynamoType, Item], wanted: list[tuple[str, Any]]) -> Any:
+    return {
+        place: item
+        for place, item in held.items()
+        if all(name in item.attrs and item.attrs[name].value == value for name, value in wanted)
+    }
+
+
 def _process_expressions_once(patch: Patch) -> None:
-    """Save about 50 s: parse each text once, copy its tree and walk through it without detours."""
-    patch.setattr(UpdateExpressionParser, "make", lru_cache(4_096)(UpdateExpressionParser.make))
+    """Save about 100 s: parse each text once, copy its tree and walk through it without detours."""
+    patch.setattr(UpdateExpressionParser, "make", _parse_update)
     patch.setattr(Node, "__deepcopy__", _copy_tree, raising=False)
     patch.setattr(DepthFirstTraverser, "traverse", _traverse)
-    patch.setattr(ConditionExpressionParser, "_lex_condition_expression", _lex)
+    patch.setattr(ConditionExpressionParser, "parse", _parse_condition)
+    patch.setattr(ConditionExpressionParser, "_make_operand", _make_operand)
 
 
-_lex_text = ConditionExpressionParser._lex_condition_expression
+class _ConditionTree(ConditionExpressionParser):
+    """Parses a condition to its tree, whose leaves name the values."""
+
+    parse = ConditionExpressionParser.parse
+
+    def _make_op_condition(self, node: ConditionExpressionParser.Node) -> Any:
+        return node
+
+
+type _Condition = tuple[ConditionExpressionParser.Node, Sequence[str], Sequence[str]]
+
+
+@lru_cache(16_384)
+def _condition_tree(
+    text: str, names: tuple[tuple[str, str], ...] | None, values: tuple[str, ...] | None
+) -> _Condition:
+    """Return the tree of a condition, and the names and values that moto found in it."""
+    parser = _ConditionTree(
+        text,
+        None if names is None else dict(names),
+        None if values is None else {name: {} for name in values},
+    )
+    return parser.parse(), parser.expr_attr_names_found, parser.expr_attr_values_found  # type: ignore[return-value]
+
+
+def _parse_condition(parser: ConditionExpressionParser) -> Any:
+    """Return the condition of a parser, with the values of its call."""
+    text = parser.condition_expression
+    if not text:
+        return OpDefault(None, None)  # type: ignore[arg-type]
+    names, values = parser.expression_attribute_names, parser.expression_attribute_values
+    tree, found_names, found_values = _condition_tree(
+        text,
+        None if names is None else tuple(names.items()),
+        None if values is None else tuple(values),
+    )
+    parser.expr_attr_names_found.extend(found_names)
+    parser.expr_attr_values_found.extend(found_values)
+    return parser._make_op_condition(tree)
+
+
+_make_operand_of = ConditionExpressionParser._make_operand
+
+
+def _make_operand(parser: ConditionExpressionParser, node: ConditionExpressionParser.Node) -> Any:
+    if node.kind == parser.Kind.EXPRESSION_ATTRIBUTE_VALUE:
+        return AttributeValue(parser._lookup_expression_attribute_value(node.text))
+    return _make_operand_of(parser, node)
 
 
 @lru_cache(4_096)
-def _tokens(text: str) -> Sequence[ConditionExpressionParser.Node]:
-    return tuple(_lex_text(ConditionExpressionParser(text, {}, {})))
+def _parse_update(text: str) -> Any:
+    tree = _parse_update_text(text)
+    tree.kinds = frozenset(_kinds(tree))
+    return tree
 
 
-def _lex(parser: ConditionExpressionParser) -> deque[ConditionExpressionParser.Node]:
-    return deque(_tokens(parser.condition_expression))
+_parse_update_text = UpdateExpressionParser.make
 
 
-def _copy_tree(node: Any, memo: dict[int, Any]) -> Any:
+def _kinds(node: Any) -> Iterator[type[Node]]:
+    yield type(node)
+    for child in node.children or ():
+        if isinstance(child, Node):
+            yield from _kinds(child)
+
+
+def _copy_tree(node: Any, _: object = None) -> Any:
     copied = object.__new__(type(node))
     vars(copied).update(vars(node))
     if node.children is not None:
-        copied.children = [copy.deepcopy(child, memo) for child in node.children]
+        copied.children = [
+            _copy_tree(child) if hasattr(child, "children") else child for child in node.children
+        ]
         for child in copied.children:
-            if isinstance(child, Node):
+            if hasattr(child, "parent"):
                 child.parent = copied
     return copied
+
+
+@cache
+def _is_wanted(kind: Any, wanted: Any) -> bool:
+    return issubclass(kind, wanted)
 
 
 def _traverse(traverser: Any, root: Any) -> Any:
@@ -312,14 +541,20 @@ def _traverse(traverser: Any, root: Any) -> Any:
     if isinstance(traverser, ActionCountValidator | OverlappingPathsValidator):
         return traverser.process(root)  # the root has all clauses
     wanted = traverser.nodes_to_be_processed()
+    # Nodes of this kind replace paths; the others are there from the beginning.
+    if NoneExistingPath not in wanted and not any(_is_wanted(kind, wanted) for kind in root.kinds):
+        return root
+    prepare = traverser.pre_processing_of_child
+    prepared = _ACTIONS if type(traverser) is ExpressionAttributeResolvingProcessor else ()
 
     def visit(node: Any, place: int) -> Any:
         parent = node.parent
         for number, child in enumerate(node.children or ()):
-            traverser.pre_processing_of_child(node, number)
+            if type(node) in prepared:
+                prepare(node, number)
             if hasattr(child, "children"):
                 visit(child, number)
-        if isinstance(node, wanted):
+        if _is_wanted(node.__class__, wanted):
             node = traverser.process(node)
             node.parent = parent
             if parent:
