@@ -67,11 +67,7 @@ class Template:
 
     def resources(self, kind: str) -> Mapping[str, Mapping[str, Any]]:
         """Return logical id → properties of the resources of one type."""
-        return {
-            name: resource.get("Properties", {})
-            for name, resource in self._document["Resources"].items()
-            if resource["Type"] == kind
-        }
+        return _resources(kind)
 
     def parameter(self, name: str) -> Mapping[str, Any]:
         """Return the declaration of one parameter."""
@@ -173,3 +169,12 @@ class Template:
 def _read() -> Mapping[str, Any]:
     document: Mapping[str, Any] = yaml.load(PATH.read_text(), _Loader)  # noqa: S506 - a SafeLoader
     return document
+
+
+@cache
+def _resources(kind: str) -> Mapping[str, Mapping[str, Any]]:
+    return {
+        name: resource.get("Properties", {})
+        for name, resource in _read()["Resources"].items()
+        if resource["Type"] == kind
+    }
