@@ -1,6 +1,6 @@
 """The resources that SAM makes of `template.yaml`, by the transform that CloudFormation runs."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from samcli.yamlhelper import yaml_parse
@@ -9,13 +9,23 @@ from samtranslator.translator.transform import transform
 from tests.template import PATH
 
 
-def expanded() -> Mapping[str, Mapping[str, Any]]:
-    """Return logical id → resource; parameters stay unresolved, as for CloudFormation."""
+def expanded(
+    *, change: Callable[[dict[str, Any]], None] = lambda _: None, **parameters: str
+) -> Mapping[str, Mapping[str, Any]]:
+    """Return logical id → resource; parameters stay unresolved, as for CloudFormation.
+
+    Args:
+        change: Changes the template before it is expanded.
+        parameters: Values of parameters, from which SAM may generate logical ids.
+    """
     document = yaml_parse(PATH.read_text())
     for resource in document["Resources"].values():
         for name in {"CodeUri", "ContentUri"} & resource.get("Properties", {}).keys():
             resource["Properties"][name] = "s3://bucket/key"  # `sam deploy` uploads them
-    resources: Mapping[str, Mapping[str, Any]] = transform(document, {}, _NoPolicies())["Resources"]
+    change(document)
+    resources: Mapping[str, Mapping[str, Any]] = transform(document, parameters, _NoPolicies())[
+        "Resources"
+    ]
     return resources
 
 

@@ -69,10 +69,14 @@ class Template:
         """Return logical id → properties of the resources of one type."""
         return _resources(kind)
 
+    def parameters(self) -> Mapping[str, Mapping[str, Any]]:
+        """Return name → declaration of the parameters."""
+        declared: Mapping[str, Mapping[str, Any]] = self._document["Parameters"]
+        return declared
+
     def parameter(self, name: str) -> Mapping[str, Any]:
         """Return the declaration of one parameter."""
-        declared: Mapping[str, Any] = self._document["Parameters"][name]
-        return declared
+        return self.parameters()[name]
 
     def condition(self, name: str) -> Mapping[str, Any]:
         """Return the expression of one condition."""
@@ -105,8 +109,8 @@ class Template:
     def authorizer_handler(self) -> str:
         """Return the handler of the authorizer function."""
         auth = self._api()["Auth"]
-        arn = auth["Authorizers"][auth["DefaultAuthorizer"]]["FunctionArn"]
-        function = arn["Fn::GetAtt"].partition(".")[0]
+        alias = auth["Authorizers"][auth["DefaultAuthorizer"]]["FunctionArn"]
+        function = alias["Ref"].removesuffix(".Alias")
         handler: str = self.resources("AWS::Serverless::Function")[function]["Handler"]
         return handler
 
