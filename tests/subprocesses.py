@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _ROOT = Path(__file__).parents[1]
+_KEPT = ("PATH", "PYTHONPYCACHEPREFIX")
+"""Variables of the environment that every program gets."""
 _LONGEST = 60
 """Seconds after which a program is killed, so that a test that reads its output fails."""
 
@@ -19,7 +21,7 @@ def python(*arguments: str, **environment: str) -> Iterator[subprocess.Popen[str
     with subprocess.Popen(  # noqa: S603 - a program of this project
         [sys.executable, *arguments],
         cwd=_ROOT,
-        env={"PATH": os.environ["PATH"], **environment},
+        env={name: os.environ[name] for name in _KEPT if name in os.environ} | environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -7,6 +7,8 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
+import shared.kernel.randomness  # noqa: F401 - the waits between attempts are random
+
 _CONFIG = Config(
     connect_timeout=2,
     read_timeout=8,

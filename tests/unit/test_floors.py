@@ -18,6 +18,7 @@ FLOORS = (
     "shared.kernel.observability",
     "shared.kernel.caller",
     "shared.kernel.uploaded_file",
+    "shared.kernel.randomness",
     "shared.kernel.aws",
     "shared.kernel.sealing",
     "shared.kernel.queue",
