@@ -23,6 +23,14 @@ $(READY): pyproject.toml uv.lock tools/setup.sh
 	@tools/setup.sh
 	@touch $@
 
+# Checkov has an environment of its own: its packages would limit the versions of ours.
+CHECKOV := .local/checkov/installed.stamp
+$(CHECKOV): $(READY) tools/checkov/requirements.txt
+	@.local/bootstrap/bin/uv venv --quiet --clear --python .venv/bin/python .local/checkov
+	@.local/bootstrap/bin/uv pip sync --quiet --require-hashes --python .local/checkov/bin/python \
+		tools/checkov/requirements.txt
+	@touch $@
+
 .PHONY: help
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  \033[1m%-8s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -102,12 +110,13 @@ kills: build ## Kill parts of a local stack in a copy of the working tree, and s
 	@$(if $(PORT),PORT=$(PORT)) pytest -n0 tests/kills $(ARGS)
 
 .PHONY: check
-check: $(READY) ## Check format, lint, types, template, generated files and layers.
+check: $(READY) $(CHECKOV) ## Check format, lint, types, template, generated files and layers.
 	ruff format --check
 	ruff check
 	mypy
 	sam validate --lint
 	cfn-lint template.yaml
+	python -m tools.scan_template
 	python -m tools.openapi --check
 	tools/openapi/lint.sh
 	python -m tools.error_page --check
@@ -124,10 +133,13 @@ bench: build ## Measure the figures quoted in docs/.
 # -- build and deploy --------------------------------------------------------------------------
 
 .PHONY: lock
-lock: ## Update uv.lock, the requirements of the layers and THIRD-PARTY.md.
+lock: ## Update uv.lock, the requirements of the layers and of Checkov, and THIRD-PARTY.md.
 	@test -x .local/bootstrap/bin/uv || tools/setup.sh
 	.local/bootstrap/bin/uv lock
 	for layer in $(LAYERS); do tools/export_layer.sh $$layer >layers/$$layer/requirements.txt; done
+	.local/bootstrap/bin/uv pip compile --quiet --universal --generate-hashes --no-annotate \
+		--python .venv/bin/python --custom-compile-command 'make lock' \
+		tools/checkov/requirements.in -o tools/checkov/requirements.txt
 	tools/setup.sh
 	python -m tools.third_party
 
