@@ -157,12 +157,16 @@ $(SOURCE_LIST): FORCE
 	@echo "Building with sam (log: .aws-sam/build.log)"
 	@sam build --parameter-overrides Architecture=$(HOST_ARCH) >.aws-sam/build.log 2>&1 || \
 		{ cat .aws-sam/build.log; exit 1; }
-	@python tools/finish_build.py .aws-sam/build
+	@python tools/finish_build.py .aws-sam/build $(HOST_ARCH)
 	@touch $@
 
-.PHONY: deploy
-deploy: $(READY) ## Build and deploy to an AWS account (asks for the parameters).
+# A directory of its own, so that the build of the local stack stays as it is.
+.PHONY: package
+package: $(READY) ## Build functions and layers for AWS (arm64) into .aws-sam/prod.
 	sam build --config-env prod --build-dir .aws-sam/prod --cache-dir .aws-sam/prod-cache
-	@python tools/finish_build.py .aws-sam/prod
+	@python tools/finish_build.py .aws-sam/prod arm64
+
+.PHONY: deploy
+deploy: package ## Build and deploy to an AWS account (asks for the parameters).
 	sam deploy --guided --config-file $(CURDIR)/samconfig.toml --config-env prod \
 		--template-file .aws-sam/prod/template.yaml

@@ -1,8 +1,9 @@
 """Reduce the size and the start-up time of the output of `sam build`.
 
 `sam build` installs complete packages: descriptions of every AWS service, type stubs, and no
-compiled modules. This tool removes files that no function uses, compiles the rest, and prints the
-sizes. Running it again changes nothing.
+compiled modules. This tool removes files that no function uses, compiles the rest, checks that
+the binary modules are those of the processor, and prints the sizes. Running it again changes
+nothing.
 
 The compiled files are of the kind unchecked-hash: Lambda changes the modification times of files,
 so Python would otherwise compile every module again at each cold start.
@@ -28,6 +29,22 @@ EXTRA_LAYERS = {"ImportsLayer": ("ImportsFunction", "ImportWorkerFunction")}
 
 PYTHON = (3, 13)
 """Version of the functions; compiled files can only be read by the same minor version."""
+
+BINARY_MODULES: Mapping[str, frozenset[str]] = {
+    "DependenciesLayer": frozenset(
+        {
+            "_cffi_backend",
+            "cryptography/hazmat/bindings/_rust",
+            "pydantic_core/_pydantic_core",
+            "simplejson/_speedups",
+        }
+    ),
+    "ImportsLayer": frozenset({"python_calamine/_python_calamine"}),
+}
+"""Layer → its binary modules. pip installs a slow package in Python if no binary one fits."""
+
+ELF_MACHINES: Mapping[str, int] = {"arm64": 183, "x86_64": 62}
+"""Architecture of Lambda → the field `e_machine` in the header of a binary module."""
 
 UNUSED_PATHS = (
     "aws_lambda_powertools/event_handler",  # `ApiHandler` routes the requests
@@ -123,22 +140,42 @@ def compile_tree(root: Path) -> None:
         sys.exit(f"{root}: some modules do not compile; see the errors above")
 
 
+def wrong_binaries(build: Path, architecture: str) -> Iterator[str]:
+    """Yield what is wrong with the binary modules of the layers."""
+    for layer, expected in BINARY_MODULES.items():
+        packages = build / layer / "python"
+        modules = {path: path.read_bytes()[:20] for path in packages.rglob("*.so*")}
+        names = {str(path.relative_to(packages)).partition(".")[0] for path in modules}
+        yield from (f"{layer}: {name} has no binary module" for name in sorted(expected - names))
+        yield from (
+            f"{layer}: {name} is not in BINARY_MODULES" for name in sorted(names - expected)
+        )
+        for path, header in modules.items():
+            machine = int.from_bytes(header[18:20], "little")
+            if header[:4] != b"\x7fELF" or machine != ELF_MACHINES[architecture]:
+                yield f"{path}: not a binary module for {architecture} (machine {machine})"
+
+
 def size_mb(root: Path) -> float:
     """Return the sum of the file sizes below `root` in MB (10^6 bytes)."""
     return sum(path.stat().st_size for path in root.rglob("*") if path.is_file()) / 1e6
 
 
 def main() -> None:
-    """Process the build directory and print the sizes; exit with 1 above the limit."""
+    """Process the build directory and print the sizes; exit with 1 if it cannot be deployed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("build", type=Path, nargs="?", default=Path(".aws-sam/build"))
-    build: Path = parser.parse_args().build
+    parser.add_argument("build", type=Path, help="the directory that `sam build` wrote")
+    parser.add_argument("architecture", choices=ELF_MACHINES)
+    options = parser.parse_args()
+    build: Path = options.build
     if sys.version_info[:2] != PYTHON:
         sys.exit(f"Run this with Python {PYTHON[0]}.{PYTHON[1]}, not {sys.version.split()[0]}.")
 
     trim_endpoints(build / "DependenciesLayer" / "python")
     for layer in ("DependenciesLayer", *EXTRA_LAYERS):
         remove_paths(unused_files(build / layer / "python"))
+    if wrong := list(wrong_binaries(build, options.architecture)):
+        sys.exit("\n".join(wrong))
     parts = sorted(path for path in build.iterdir() if path.is_dir())
     for part in parts:
         compile_tree(part)

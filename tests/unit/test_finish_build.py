@@ -1,9 +1,11 @@
-"""The build keeps what the functions use."""
+"""The build keeps what the functions use, for the processor on which they run."""
 
 import re
 from pathlib import Path
 
-from tools.finish_build import KEPT_SERVICES
+import pytest
+
+from tools.finish_build import BINARY_MODULES, ELF_MACHINES, KEPT_SERVICES, wrong_binaries
 
 ROOT = Path(__file__).parents[2]
 
@@ -16,3 +18,46 @@ def test_the_build_keeps_the_description_of_every_service_that_the_functions_cal
         for name in re.findall(r"\bclient(?:_as)?\(\s*\"(\w+)\"", path.read_text(encoding="utf-8"))
     }
     assert called == KEPT_SERVICES
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Path:
+    """A build for arm64 that has the headers of the binary modules."""
+    for layer, names in BINARY_MODULES.items():
+        for name in names:
+            _write(
+                tmp_path / layer / "python" / f"{name}.cpython-313-aarch64-linux-gnu.so", "arm64"
+            )
+    return tmp_path
+
+
+def _write(module: Path, architecture: str) -> None:
+    module.parent.mkdir(parents=True, exist_ok=True)
+    module.write_bytes(b"\x7fELF" + bytes(14) + ELF_MACHINES[architecture].to_bytes(2, "little"))
+
+
+def test_binary_modules_for_the_processor_are_accepted(build: Path) -> None:
+    assert list(wrong_binaries(build, "arm64")) == []
+
+
+def test_binary_modules_for_another_processor_are_refused(build: Path) -> None:
+    module = build / "DependenciesLayer/python/_cffi_backend.cpython-313-aarch64-linux-gnu.so"
+    _write(module, "x86_64")
+    assert list(wrong_binaries(build, "arm64")) == [
+        f"{module}: not a binary module for arm64 (machine 62)"
+    ]
+
+
+def test_a_package_in_pure_python_in_place_of_a_binary_one_is_refused(build: Path) -> None:
+    (speedups,) = build.rglob("_speedups*")
+    speedups.unlink()
+    assert list(wrong_binaries(build, "arm64")) == [
+        "DependenciesLayer: simplejson/_speedups has no binary module"
+    ]
+
+
+def test_a_new_binary_module_must_be_listed(build: Path) -> None:
+    _write(build / "ImportsLayer/python/new/_native.abi3.so", "arm64")
+    assert list(wrong_binaries(build, "arm64")) == [
+        "ImportsLayer: new/_native is not in BINARY_MODULES"
+    ]
