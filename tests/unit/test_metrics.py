@@ -25,3 +25,9 @@ def test_alarms_of_own_metrics_name_the_function_that_writes_them() -> None:
         {"Name": "service", "Value": "stowage"},
         {"Name": "function", "Value": {"Ref": "WebhookWorkerFunction"}},
     ]
+
+
+def test_every_alarm_notifies_the_topic() -> None:
+    for name, alarm in TEMPLATE.resources("AWS::CloudWatch::Alarm").items():
+        condition, actions, _ = alarm["AlarmActions"]["Fn::If"]
+        assert (condition, actions) == ("HasAlarmTopic", [{"Ref": "AlarmTopicArn"}]), name

@@ -7,13 +7,15 @@ from functools import cache
 from typing import Any
 
 import pytest
+from samcli.yamlhelper import yaml_parse
 
 from tests.expanded_template import expanded
-from tests.template import Template
+from tests.template import PATH, Template
 
 TEMPLATE = Template({})
 FUNCTIONS = sorted(TEMPLATE.resources("AWS::Serverless::Function"))
 LAYERS = sorted(TEMPLATE.resources("AWS::Serverless::LayerVersion"))
+_PAGE = PATH.parent / "docs" / "deploy.md"
 _ALIAS = "Aliaslive"
 _DESCRIPTION_LENGTH = 256
 """Of a version, in characters."""
@@ -90,14 +92,18 @@ def test_nothing_names_the_arn_of_a_function_without_its_alias(resources: Resour
 
 
 def test_a_canary_deployment_changes_no_address(resources: Resources) -> None:
+    """With the properties that the page shows."""
+    (properties,) = re.findall(r"```yaml\n(.*?)```", _PAGE.read_text(encoding="utf-8"), re.DOTALL)
+
     def with_canary(document: dict[str, Any]) -> None:
-        preference = {"Type": "Canary10Percent5Minutes"}
-        document["Globals"]["Function"]["DeploymentPreference"] = preference
+        document["Globals"]["Function"] |= yaml_parse(properties)
 
     canary = expanded(change=with_canary)
-    assert of_kind(canary, "AWS::CodeDeploy::DeploymentGroup").keys() == {
-        f"{name}DeploymentGroup" for name in FUNCTIONS
-    }
+    groups = of_kind(canary, "AWS::CodeDeploy::DeploymentGroup")
+    assert groups.keys() == {f"{name}DeploymentGroup" for name in FUNCTIONS}
+    for group in groups.values():
+        (alarm,) = group["Properties"]["AlarmConfiguration"]["Alarms"]
+        assert alarm["Name"]["Ref"] in TEMPLATE.resources("AWS::CloudWatch::Alarm")
     for kind in ("AWS::ApiGateway::RestApi", "AWS::Lambda::EventSourceMapping"):
         assert of_kind(canary, kind) == of_kind(resources, kind)
 
@@ -160,6 +166,7 @@ def test_cloudformation_deletes_the_version_that_a_new_one_replaces(resources: R
     """Otherwise versions accumulate, and the snapshot of each is billed until its deletion."""
     for version in of_kind(resources, "AWS::Lambda::Version").values():
         assert version["DeletionPolicy"] == "Delete"
+        assert "UpdateReplacePolicy" not in version  # the default is to delete
 
 
 def test_snapshots_are_off_unless_a_parameter_asks_for_them(resources: Resources) -> None:
