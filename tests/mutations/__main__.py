@@ -5,8 +5,9 @@ first failure ends the run of a mutant. One process imports everything and colle
 mutant is tested in a fork of it. Results are kept in .local/mutants/results.jsonl with the digests
 of the mutant and of the tests that decided, so that an interrupted run continues.
 
-Prints each mutant with the test that killed it, and exits with status 1 when one survives that
-`tests/mutations/explained.py` does not explain.
+Prints each mutant with the test that killed it, and exits with status 1 when one survives all its
+tests and `tests/mutations/explained.py` does not explain it. A mutant is open when its tests need
+more CPU time than `--cpu-seconds`.
 
   python -m tests.mutations                   all mutants
   python -m tests.mutations --sample 10       a random tenth (with --seed: the same again)
@@ -47,8 +48,8 @@ from tests.mutations.mutants import ROOT, Mutant, mutants
 from tests.mutations.recording import STATE, recorded
 
 _RESULTS = STATE / "results.jsonl"
-_CPU_SECONDS = 60
-"""CPU time of all tests of one mutant; what survives it is not killed by the tests chosen first."""
+_CPU_SECONDS = 600
+"""CPU time of all tests of one mutant; the verdict is open when they need more."""
 _LOOP_SECONDS = 60
 """More CPU time that one test may use, before it counts as an endless loop."""
 _WALL_SECONDS = 900
@@ -81,6 +82,11 @@ class Verdict:
     """Number of tests that execute the changed lines."""
     seconds: float
     """CPU time."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether no test failed, but the CPU time ended before all had run."""
+        return not self.killer and self.tests < self.of
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,14 +162,14 @@ def _file_digest(path: str) -> bytes:
 # -- one mutant, in a process of its own ---------------------------------------------------------
 
 
-def _test_mutant(task: Task, items: Mapping[str, pytest.Item], out: int) -> None:
+def _test_mutant(task: Task, items: Mapping[str, pytest.Item], out: int, cpu_seconds: int) -> None:
     """Run the tests of a mutant until one fails; write each name, and the verdict, to `out`."""
     began = time.process_time()
-    resource.setrlimit(resource.RLIMIT_CPU, (_CPU_SECONDS + _LOOP_SECONDS,) * 2)
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds + _LOOP_SECONDS,) * 2)
     apply(task.mutant)
     chosen = [items[name] for name in task.tests if name in items]
     for number, item in enumerate(chosen):
-        if time.process_time() - began > _CPU_SECONDS:
+        if time.process_time() - began > cpu_seconds:
             break
         os.write(out, f"{number} {item.nodeid}\n".encode())
         following = chosen[number + 1] if number + 1 < len(chosen) else None
@@ -185,7 +191,7 @@ class _Run:
     text: bytes = b""
 
     @classmethod
-    def begin(cls, task: Task, items: Mapping[str, pytest.Item]) -> "_Run":
+    def begin(cls, task: Task, items: Mapping[str, pytest.Item], cpu_seconds: int) -> "_Run":
         """Fork a process for a mutant."""
         out, end = os.pipe()
         if pid := os.fork():
@@ -197,7 +203,7 @@ class _Run:
             with open(os.devnull, "w") as nowhere:  # noqa: PTH123
                 os.dup2(nowhere.fileno(), 1)
                 with redirect_stdout(nowhere), redirect_stderr(nowhere):
-                    _test_mutant(task, items, end)
+                    _test_mutant(task, items, end, cpu_seconds)
         except BaseException:  # noqa: BLE001 - reported by the status
             os.write(2, f"{task.mutant}\n{traceback.format_exc()}".encode())
             status = 1
@@ -229,11 +235,14 @@ def _run_all(
     tests: Tests,
     items: Mapping[str, pytest.Item],
     done: set[str],
+    *,
     until: float,
+    cpu_seconds: int,
 ) -> Iterator[Verdict]:
     """Test mutants, one process for each processor; skip those with a result.
 
-    None is begun after `until`, a time of the monotonic clock.
+    None is begun after `until`, a time of the monotonic clock. `cpu_seconds` is for the tests of
+    one mutant.
     """
     waiting = [task for mutant in found if (task := tests.task(mutant)).key not in done]
     waiting.reverse()
@@ -245,7 +254,7 @@ def _run_all(
         while waiting and len(running) < (os.cpu_count() or 1):
             task = waiting.pop()
             ordered = tests.ordered(task.mutant, task.tests)
-            running.append(_Run.begin(Task(task.key, task.mutant, ordered), items))
+            running.append(_Run.begin(Task(task.key, task.mutant, ordered), items, cpu_seconds))
         ready, _, _ = select.select([run.out for run in running], [], [], 5)
         for run in list(running):
             if time.monotonic() - run.began > _WALL_SECONDS:
@@ -310,7 +319,7 @@ def _known(tasks: Sequence[Task]) -> dict[str, Verdict]:
     return {
         each.key: each
         for each in verdicts
-        if each.tests_digest == _tests_digest(each.killer, tests[each.key])
+        if not each.is_open and each.tests_digest == _tests_digest(each.killer, tests[each.key])
     }
 
 
@@ -322,6 +331,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("texts", nargs="*", help="test only mutants whose names contain one")
     parser.add_argument("--sample", type=int, default=100, help="percent of the mutants")
     parser.add_argument("--minutes", type=float, default=600, help="begin none after this time")
+    parser.add_argument(
+        "--cpu-seconds", type=int, default=_CPU_SECONDS, help="for the tests of one mutant"
+    )
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))  # noqa: S311
     options = parser.parse_args(arguments)
     os.chdir(ROOT)
@@ -345,25 +357,32 @@ def main(arguments: Sequence[str]) -> int:
     verdicts = [_shown(verdict) for verdict in known.values()]
     STATE.mkdir(parents=True, exist_ok=True)
     with _RESULTS.open("a") as results:
-        for verdict in _run_all(found, tests, items, set(known), until):
+        for verdict in _run_all(
+            found, tests, items, set(known), until=until, cpu_seconds=options.cpu_seconds
+        ):
             results.write(json.dumps(asdict(verdict)) + "\n")
             results.flush()
             verdicts.append(_shown(verdict))
+    killed = sum(bool(each.killer) for each in verdicts)
     survivors = [each for each in verdicts if not each.killer]
-    unexplained = [each for each in survivors if each.mutant not in EXPLAINED]
+    explained = sum(each.mutant in EXPLAINED for each in survivors)
+    rest = [each for each in survivors if each.mutant not in EXPLAINED]
+    unexplained = [each for each in rest if not each.is_open]
     print(
         f"{len(verdicts)} of {len(found)} mutants in {time.monotonic() - began:.0f} s,"
         f" {sum(each.seconds for each in verdicts) / max(1, len(verdicts)):.1f} s of CPU time each:"
-        f" {len(verdicts) - len(survivors)} killed, {len(survivors) - len(unexplained)} explained,"
+        f" {killed} killed, {explained} explained, {len(rest) - len(unexplained)} open,"
         f" {len(unexplained)} survived"
     )
-    for verdict in unexplained:
-        print(f"SURVIVED {verdict.mutant} ({verdict.tests} of {verdict.of} tests ran)")
+    for verdict in rest:
+        result = "OPEN" if verdict.is_open else "SURVIVED"
+        print(f"{result} {verdict.mutant} ({verdict.tests} of {verdict.of} tests ran)")
     return 1 if unexplained else 0
 
 
 def _shown(verdict: Verdict) -> Verdict:
-    result = verdict.killer or EXPLAINED.get(verdict.mutant) or "*** SURVIVED ***"
+    open_or_survived = "open: not all tests ran" if verdict.is_open else "*** SURVIVED ***"
+    result = verdict.killer or EXPLAINED.get(verdict.mutant) or open_or_survived
     print(f"{verdict.mutant}\n    {result}  [{verdict.seconds:.1f} s]", flush=True)
     return verdict
 
