@@ -1,0 +1,150 @@
+"""A two-way synchronisation with the database of an ERP, for which a SQLite file stands.
+
+STOWAGE_URL=… STOWAGE_CLIENT_ID=… STOWAGE_CLIENT_SECRET=… python erp_sync.py [DATABASE]
+
+Orders go in, progress and stock come out. Run it every minute, one process at a time. It may be
+killed at any moment: the next run continues, and nothing is created or booked twice.
+"""
+
+import json
+import os
+import sqlite3
+import sys
+import uuid
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from examples.stowage_client import Stowage, StowageError
+
+OVERLAP = timedelta(seconds=30)
+"""A change becomes visible when its request ends, up to 30 s after its `updated_at`; the overlap
+makes sure that no change is missed."""
+
+LISTS = {
+    "/products": ("id",),
+    "/entry-documents": ("id",),
+    "/exit-documents": ("id",),
+    "/receipts": ("id",),
+    "/stock-levels": ("product_id", "whs_code"),
+}
+"""The lists that the ERP copies, and the fields that identify a row."""
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS outgoing (
+    key TEXT PRIMARY KEY, path TEXT, body TEXT, sent_as INTEGER, problem TEXT);
+CREATE TABLE IF NOT EXISTS copies (path TEXT, id TEXT, row TEXT, PRIMARY KEY (path, id));
+CREATE TABLE IF NOT EXISTS positions (path TEXT PRIMARY KEY, updated_at TEXT);
+CREATE TABLE IF NOT EXISTS booked_receipts (id INTEGER PRIMARY KEY, row TEXT);
+"""
+
+
+def open_database(path: str) -> sqlite3.Connection:
+    """Open the database and create its tables."""
+    database = sqlite3.connect(path)
+    database.executescript(_TABLES)
+    return database
+
+
+def enqueue_order(database: sqlite3.Connection, path: str, body: Mapping[str, Any]) -> None:
+    """Store an order to send, with its key: in an ERP, in the transaction that releases it."""
+    row = (str(uuid.uuid4()), path, json.dumps(body))
+    with database:
+        database.execute("INSERT INTO outgoing (key, path, body) VALUES (?, ?, ?)", row)
+
+
+def send_orders(stowage: Stowage, database: sqlite3.Connection) -> None:
+    """Send the orders that have no answer yet. A refusal stays in `problem` for a person."""
+    waiting = database.execute(
+        "SELECT key, path, body FROM outgoing WHERE sent_as IS NULL AND problem IS NULL"
+    ).fetchall()
+    for key, path, body in waiting:
+        sent_as = problem = None
+        try:
+            answer = stowage.send("POST", path, key=key, json=json.loads(body)).json()
+            # A warning: the reference exists with another content, which stays as it is.
+            sent_as, problem = answer["data"]["id"], answer.get("warning")
+        except StowageError as refusal:
+            if refusal.status not in {413, 422}:
+                raise  # The order is not the cause: send it in the next run.
+            problem = f"{refusal} {refusal.problems}"
+        with database:
+            database.execute(
+                "UPDATE outgoing SET sent_as = ?, problem = ? WHERE key = ?",
+                (sent_as, problem, key),
+            )
+
+
+def copy_changes(stowage: Stowage, database: sqlite3.Connection, path: str) -> None:
+    """Copy the rows of a list that changed since the last run, and store the new position."""
+    found = database.execute("SELECT updated_at FROM positions WHERE path = ?", (path,))
+    since = {}
+    if known := found.fetchone():
+        since["updated_since"] = (datetime.fromisoformat(known[0]) - OVERLAP).isoformat()
+    # Read before the list: changes during this run belong to the next one.
+    newest = stowage.get(path, sort="-updated_at", per_page=1)
+    for row in stowage.each(path, sort="updated_at", **since):
+        number = " ".join(str(row[name]) for name in LISTS[path])
+        with database:
+            database.execute(
+                "INSERT OR REPLACE INTO copies VALUES (?, ?, ?)", (path, number, json.dumps(row))
+            )
+    for row in newest:
+        with database:
+            database.execute(
+                "INSERT OR REPLACE INTO positions VALUES (?, ?)", (path, row["updated_at"])
+            )
+
+
+def remove_deleted(stowage: Stowage, database: sqlite3.Connection, path: str) -> None:
+    """Remove the copies of what was deleted; once a day is enough."""
+    copied = database.execute("SELECT id FROM copies WHERE path = ?", (path,)).fetchall()
+    listed = {str(row["id"]) for row in stowage.each(path)}
+    for number in {number for (number,) in copied} - listed:
+        try:
+            stowage.get(f"{path}/{number}")
+        except StowageError as refusal:
+            if refusal.code != "gone":
+                raise
+            with database:
+                database.execute("DELETE FROM copies WHERE path = ? AND id = ?", (path, number))
+
+
+def book_receipts(stowage: Stowage, database: sqlite3.Connection) -> None:
+    """Book each finalized receipt once, and tell Stowage that the ERP has it."""
+    # All of them first: the list changes with each receipt that is synchronized.
+    for receipt in list(stowage.each("/receipts", status="finalized", sort="finalized_at")):
+        path = f"/receipts/{receipt['id']}"
+        detail = stowage.get(path)
+        if detail["document"]["type"] == "transfer_order":
+            continue  # The list of transfer orders shows it.
+        with database:  # The primary key makes sure that a receipt is booked once.
+            database.execute(
+                "INSERT OR IGNORE INTO booked_receipts VALUES (?, ?)",
+                (receipt["id"], json.dumps(detail)),
+            )
+        try:
+            stowage.post(f"{path}/synchronize")
+        except StowageError as refusal:
+            # It is synchronized already, or it was reverted, which its copy shows.
+            if refusal.code != "conflict":
+                raise
+
+
+def run(stowage: Stowage, database: sqlite3.Connection) -> None:
+    """Synchronise once, in both directions."""
+    send_orders(stowage, database)
+    book_receipts(stowage, database)
+    for path in LISTS:
+        copy_changes(stowage, database, path)
+    remove_deleted(stowage, database, "/products")
+
+
+if __name__ == "__main__":
+    url, client_id, secret = (
+        os.environ[f"STOWAGE_{name}"] for name in ("URL", "CLIENT_ID", "CLIENT_SECRET")
+    )
+    run(
+        Stowage(url, client_id, secret),
+        open_database(sys.argv[1] if len(sys.argv) > 1 else "erp.db"),
+    )

@@ -1,0 +1,154 @@
+"""The example synchronisation neither loses nor repeats anything, wherever it is killed."""
+
+import itertools
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+
+import httpx
+import pytest
+
+from examples.erp_sync import copy_changes, enqueue_order, open_database, run
+from examples.stowage_client import Stowage
+from operations import api_clients
+from tests.clock import Clock
+from tests.integration.test_example_client import ORDER, FaultyTransport, InjectedFault
+from tests.stack import ADDRESS, Stack
+
+
+class KilledError(Exception):
+    """The process of the synchronisation ends."""
+
+
+def kill(_: httpx.Request) -> httpx.Response:
+    raise KilledError
+
+
+def passing(_: httpx.Request) -> None:
+    """Let the service answer."""
+
+
+@pytest.fixture
+def transport(stack: Stack) -> FaultyTransport:
+    return FaultyTransport(stack.gateway)
+
+
+@pytest.fixture
+def stowage(transport: FaultyTransport, clock: Clock) -> Stowage:
+    """The client of acme's ERP; a warehouse with a position, and a product exist."""
+    http = httpx.Client(transport=transport)
+    credentials = api_clients.create_client("acme", "ERP")
+    made = Stowage(ADDRESS, *credentials, http=http, sleep=clock.advance, clock=clock.monotonic)
+    made.post("/warehouses", {"whs_code": "YARD", "name": "Yard"})
+    made.post("/warehouse-positions", {"whs_code": "YARD", "bin_code": "A-01"})
+    made.post("/products", {"item_code": "BRICK", "name": "Brick"})
+    return made
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[sqlite3.Connection]:
+    with closing(open_database(str(tmp_path / "erp.db"))) as opened:
+        yield opened
+
+
+def receive(stowage: Stowage, document: int) -> int:
+    """Receive 10 bricks for an entry document, and return the id of the receipt."""
+    receipt: int = stowage.post("/receipts", {"document_id": document})["id"]
+    stowage.post(f"/receipts/{receipt}/start")
+    line = {"item_code": "BRICK", "qty": 10, "bin_code": "A-01"}
+    stowage.post(f"/receipts/{receipt}/lines", line)
+    stowage.post(f"/receipts/{receipt}/finalize")
+    return receipt
+
+
+def copies(database: sqlite3.Connection, path: str) -> list[dict[str, object]]:
+    rows = database.execute("SELECT row FROM copies WHERE path = ? ORDER BY id", (path,))
+    return [json.loads(row) for (row,) in rows]
+
+
+def values(database: sqlite3.Connection, query: str) -> list[object]:
+    return [value for (value,) in database.execute(query)]
+
+
+def assert_synchronised(stowage: Stowage, database: sqlite3.Connection) -> None:
+    for path in ("/products", "/entry-documents", "/receipts", "/stock-levels"):
+        sort = {"sort": "item_code"} if path == "/stock-levels" else {"sort": "updated_at"}
+        listed = list(stowage.each(path, **sort))
+        assert sorted(map(json.dumps, copies(database, path))) == sorted(map(json.dumps, listed))
+    finished = [row["id"] for row in stowage.each("/receipts", status="synchronized")]
+    assert sorted(finished) == values(database, "SELECT id FROM booked_receipts ORDER BY id")
+    assert list(stowage.each("/receipts", status="finalized")) == []
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before a request", "after a request"])
+def test_killed_synchronisation_is_completed_by_the_next_run(
+    after: bool,  # noqa: FBT001 - a parameter of the test
+    stowage: Stowage,
+    transport: FaultyTransport,
+    database: sqlite3.Connection,
+) -> None:
+    for at in itertools.count():
+        enqueue_order(database, "/entry-documents", ORDER | {"external_ref": f"PO-{at}"})
+        receive(
+            stowage, stowage.post("/entry-documents", ORDER | {"external_ref": f"D-{at}"})["id"]
+        )
+        gone = stowage.post("/products", {"item_code": f"OLD-{at}", "name": "Old"})["id"]
+        copy_changes(stowage, database, "/products")
+        stowage.send("DELETE", f"/products/{gone}")
+
+        faults: list[InjectedFault] = [*[passing] * at, kill]
+        transport.before, transport.after = ([], faults) if after else (faults, [])
+        with suppress(KilledError):
+            run(stowage, database)
+        reached = len(transport.before) + len(transport.after) == 0
+        transport.before, transport.after = [], []
+        run(stowage, database)
+        assert_synchronised(stowage, database)
+        if not reached:  # There was no request number `at`.
+            break
+
+    assert at > 10
+    references = [row["external_ref"] for row in stowage.each("/entry-documents")]
+    expected = [f"{kind}-{number}" for kind in ("D", "PO") for number in range(at + 1)]
+    assert sorted(references) == sorted(expected)
+
+
+def test_refused_order_does_not_stop_the_others(
+    stowage: Stowage, database: sqlite3.Connection
+) -> None:
+    enqueue_order(database, "/entry-documents", ORDER | {"warehouse_code": "NONE"})
+    enqueue_order(database, "/entry-documents", ORDER | {"external_ref": "PO-2"})
+
+    run(stowage, database)
+
+    assert [row["external_ref"] for row in copies(database, "/entry-documents")] == ["PO-2"]
+    (problem,) = values(database, "SELECT problem FROM outgoing WHERE sent_as IS NULL")
+    assert "no warehouse has the code NONE" in str(problem)
+
+
+def test_order_that_differs_from_the_existing_one_is_reported(
+    stowage: Stowage, database: sqlite3.Connection
+) -> None:
+    stowage.post("/entry-documents", ORDER)
+    enqueue_order(database, "/entry-documents", ORDER | {"partner_code": "V-2"})
+
+    run(stowage, database)
+
+    assert values(database, "SELECT sent_as FROM outgoing") == [1]
+    assert "partner_code" in str(values(database, "SELECT problem FROM outgoing"))
+
+
+def test_order_waits_while_the_account_is_not_reachable(
+    stowage: Stowage, transport: FaultyTransport, database: sqlite3.Connection
+) -> None:
+    enqueue_order(database, "/entry-documents", ORDER)
+    moved = httpx.Response(410, json={"error": {"code": "tenant_moved", "message": "moved"}})
+    transport.before = [lambda _: moved]
+
+    with pytest.raises(Exception, match="tenant_moved"):
+        run(stowage, database)
+    assert values(database, "SELECT problem FROM outgoing") == [None]
+    run(stowage, database)
+    assert values(database, "SELECT sent_as FROM outgoing") == [1]
