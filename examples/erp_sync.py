@@ -12,14 +12,9 @@ import sqlite3
 import sys
 import uuid
 from collections.abc import Mapping
-from datetime import datetime, timedelta
 from typing import Any
 
 from examples.stowage_client import Stowage, StowageError
-
-OVERLAP = timedelta(seconds=30)
-"""A change becomes visible when its request ends, up to 30 s after its `updated_at`; the overlap
-makes sure that no change is missed."""
 
 LISTS = {
     "/products": ("id",),
@@ -78,22 +73,16 @@ def send_orders(stowage: Stowage, database: sqlite3.Connection) -> None:
 def copy_changes(stowage: Stowage, database: sqlite3.Connection, path: str) -> None:
     """Copy the rows of a list that changed since the last run, and store the new position."""
     found = database.execute("SELECT updated_at FROM positions WHERE path = ?", (path,))
-    since = {}
-    if known := found.fetchone():
-        since["updated_since"] = (datetime.fromisoformat(known[0]) - OVERLAP).isoformat()
-    # Read before the list: changes during this run belong to the next one.
-    newest = stowage.get(path, sort="-updated_at", per_page=1)
-    for row in stowage.each(path, sort="updated_at", **since):
+    known = found.fetchone()
+    position, rows = stowage.changes(path, known[0] if known else None)
+    for row in rows:
         number = " ".join(str(row[name]) for name in LISTS[path])
         with database:
             database.execute(
                 "INSERT OR REPLACE INTO copies VALUES (?, ?, ?)", (path, number, json.dumps(row))
             )
-    for row in newest:
-        with database:
-            database.execute(
-                "INSERT OR REPLACE INTO positions VALUES (?, ?)", (path, row["updated_at"])
-            )
+    with database:
+        database.execute("INSERT OR REPLACE INTO positions VALUES (?, ?)", (path, position))
 
 
 def remove_deleted(stowage: Stowage, database: sqlite3.Connection, path: str) -> None:

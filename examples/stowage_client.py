@@ -6,12 +6,16 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any
 
 import httpx
 
 ATTEMPTS = 7  # They take 31 s or more; a request that failed may hold its key for up to 30 s.
 LONGEST_WAIT = 60  # Maximum seconds between two attempts, also if Retry-After is longer.
+OVERLAP = timedelta(seconds=30)
+"""A change becomes visible when its request ends, up to 30 s after its `updated_at`; the overlap
+makes sure that no change is missed."""
 
 
 class StowageError(Exception):
@@ -55,6 +59,23 @@ class Stowage:
         while page["links"]["next"]:
             page = self.send("GET", page["links"]["next"]).json()
             yield from page["data"]
+
+    def changes(
+        self, path: str, position: str | None = None
+    ) -> tuple[str | None, Iterator[dict[str, Any]]]:
+        """Return the next position in a list, and the rows that changed since `position`.
+
+        Store the next position after all rows. Rows of the overlap come again, and so do all rows
+        after a failed run: each replaces an earlier one with the same identity. Without a position
+        all rows are returned.
+        """
+        since = {}
+        if position:
+            since["updated_since"] = (datetime.fromisoformat(position) - OVERLAP).isoformat()
+        # Read before the list: changes during this run belong to the next one.
+        newest = self.get(path, sort="-updated_at", per_page=1)
+        upcoming = newest[0]["updated_at"] if newest else position
+        return upcoming, self.each(path, sort="updated_at", **since)
 
     def post(self, path: str, body: Any = None, *, key: str | None = None) -> Any:
         """Send a POST and return `data`; within 24 hours, the same `key` takes effect only once."""

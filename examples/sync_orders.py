@@ -7,15 +7,10 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from examples.stowage_client import Stowage
-
-OVERLAP = timedelta(seconds=30)
-"""A change becomes visible when its request ends, up to 30 s after its `updated_at`; the overlap
-makes sure that no change is missed."""
 
 
 def sync(stowage: Stowage, state: Path, take: Callable[[dict[str, Any]], object]) -> None:
@@ -24,16 +19,14 @@ def sync(stowage: Stowage, state: Path, take: Callable[[dict[str, Any]], object]
     `take` receives documents of the overlap again, and all documents after a failed run. It must
     store each document so that it replaces an earlier one with the same `id`.
     """
-    since = {}
-    if state.exists():
-        since["updated_since"] = (datetime.fromisoformat(state.read_text()) - OVERLAP).isoformat()
-    # Read before the list: changes during this run belong to the next one.
-    newest = stowage.get("/entry-documents", sort="-updated_at", per_page=1)
-    for document in stowage.each("/entry-documents", sort="updated_at", **since):
+    position, documents = stowage.changes(
+        "/entry-documents", state.read_text() if state.exists() else None
+    )
+    for document in documents:
         take(document)
-    for document in newest:
+    if position:
         part = state.with_suffix(".new")
-        part.write_text(document["updated_at"])
+        part.write_text(position)
         part.replace(state)
 
 
