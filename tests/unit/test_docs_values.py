@@ -9,6 +9,7 @@ from typing import Any, TypeAliasType, get_args
 import pytest
 from pydantic import TypeAdapter
 
+from examples import stowage_client
 from functions.oauth.request import MAX_BODY_BYTES
 from operations import deletion, signing_keys
 from shared.http import envelope, rate_limit_leases, request, routes
@@ -129,6 +130,16 @@ def _import_workers() -> int:
     return number
 
 
+def _function_seconds() -> int:
+    seconds: int = TEMPLATE._document["Globals"]["Function"]["Timeout"]
+    return seconds
+
+
+def _default_page_size() -> int:
+    size: int = list_parameters.ListParameters.model_fields["per_page"].default
+    return size
+
+
 def _kept_days(bucket: str) -> int:
     rules = TEMPLATE.resources("AWS::S3::Bucket")[bucket]["LifecycleConfiguration"]["Rules"]
     days: set[int] = {rule["ExpirationInDays"] for rule in rules if "ExpirationInDays" in rule}
@@ -146,6 +157,7 @@ def _result_seconds() -> int:
 _SETTINGS = Settings()
 _clients = per_plan("integration_clients")
 _users = per_plan("users")
+_requests = per_plan("requests_per_minute")
 _tenants = {
     name: Tenant("acme", "active", name, frozenset(), "https://acme.test") for name in PLANS
 }
@@ -203,10 +215,7 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"| body of a token route | {MAX_BODY_BYTES // 1024} kB |",
         f"| response | {round(envelope._MAX_BODY / _MB)} MB |",
         f"| problems in `errors` | {plain(envelope._MAX_PROBLEMS)} |",
-        (
-            f"`per_page` | 1 to {MAX_PER_PAGE};"
-            f" default {list_parameters.ListParameters.model_fields['per_page'].default} |"
-        ),
+        (f"`per_page` | 1 to {MAX_PER_PAGE}; default {_default_page_size()} |"),
         f"| `cursor` | {plain(_cursor_length())} characters |",
         f"| a filter, `search` | {longest(fields.Term)} characters |",
         f"is repeated under its Idempotency-Key for | {claim.WINDOW_SECONDS // _HOUR} hours |",
@@ -270,6 +279,23 @@ QUOTED: Mapping[str, Sequence[str]] = {
         # Passwords and sign-ins
         f"| password | {passwords.MIN_LENGTH} to {passwords.MAX_LENGTH} characters |",
         f"takes effect | within {directory.CACHE_SECONDS:.0f} seconds |",
+    ],
+    "docs/integrating.md": [
+        f"**position \N{MINUS SIGN} {stowage_client.OVERLAP.seconds} seconds**",
+        f"at the latest after {_function_seconds()} seconds",
+        f"with {stowage_client.OVERLAP.seconds} seconds of overlap",
+        f"`expires_in` seconds, which is {_WORDS[tokens.LIFETIME // _HOUR]} hour",
+        f"takes effect within {directory.CACHE_SECONDS:.0f} seconds",
+        f"within {directory.CACHE_SECONDS:.0f} seconds of the reactivation",
+        f"`Idempotent-Replayed: true`, for {claim.WINDOW_SECONDS // _HOUR} hours",
+        f"After {claim.WINDOW_SECONDS // _HOUR} hours the same key",
+        f"less than {claim.LEASE_MS // 1000} seconds ago",
+        f"that hangs may run for {_function_seconds()}",
+        f"| `per_page` | 1 to {MAX_PER_PAGE}, default {_default_page_size()};",
+        f"{', '.join(_requests[:-1])} or {_requests[-1]} requests per minute and client",
+        f"{MAX_PER_PAGE} rows per page; {plain(documents.MAX_LINES)} lines per document",
+        f"{request._MAX_BODY >> 20} MB per body",
+        f"at most {plain(fields.MAX_QUANTITY)}",
     ],
     "docs/versioning.md": [
         f"at least {routes._DEPRECATED_FOR.days} days",
