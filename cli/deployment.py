@@ -71,7 +71,7 @@ def connect(target: Target) -> Deployment:
         os.environ["AWS_REGION"] = os.environ["AWS_DEFAULT_REGION"] = target.region
     if target.endpoint_url:
         os.environ["AWS_ENDPOINT_URL"] = target.endpoint_url
-    stack = _describe(target.stack)
+    stack = _describe(target)
     outputs = {each["OutputKey"]: each["OutputValue"] for each in stack.get("Outputs", ())}
     missing = sorted({*_ENVIRONMENT, "ApiUrl", "ApiId"} - outputs.keys())
     if missing:
@@ -114,13 +114,18 @@ def _use_local() -> str:
     return address
 
 
-def _describe(stack: str) -> Mapping[str, Any]:
+def _describe(target: Target) -> Mapping[str, Any]:
+    stack = target.stack
     try:
         (found,) = aws.client("cloudformation").describe_stacks(StackName=stack)["Stacks"]
     except ClientError as error:
         reason = error.response["Error"].get("Message", str(error))
         raise DeploymentNotFound(f"The stack {stack} cannot be read: {reason}") from error
     except BotoCoreError as error:
+        if target.local:
+            raise DeploymentNotFound(
+                "The local stack is not running. Start it with `make run`."
+            ) from error
         raise DeploymentNotFound(
             f"The stack {stack} cannot be read, because AWS cannot be reached: {error}"
         ) from error

@@ -90,7 +90,10 @@ class _Commands(click.Group):
     "--endpoint-url", envvar="STOWAGE_ENDPOINT_URL", show_envvar=True,
     help="Endpoint of an AWS emulator.",
 )  # fmt: skip
-@click.option("--local", is_flag=True, help="Use the stack that `make run` started here.")
+@click.option(
+    "--local", is_flag=True, envvar="STOWAGE_LOCAL", show_envvar=True,
+    help="Use the stack that `make run` started here.",
+)  # fmt: skip
 @click.option(
     "--json", "as_json", is_flag=True,
     help="Print results and errors as JSON, for programs.",

@@ -1,6 +1,6 @@
 """Print each entry document that is new or changed since the last run, as a line of JSON.
 
-STOWAGE_URL=… STOWAGE_CLIENT_ID=… STOWAGE_CLIENT_SECRET=… python sync_orders.py [STATE_FILE]
+STOWAGE_URL=… STOWAGE_CLIENT_ID=… STOWAGE_CLIENT_SECRET=… python -m examples.sync_orders [FILE]
 """
 
 import json
@@ -10,7 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from examples.stowage_client import Stowage
+import httpx
+
+from examples.stowage_client import Stowage, StowageError
 
 
 def sync(stowage: Stowage, state: Path, take: Callable[[dict[str, Any]], object]) -> None:
@@ -30,12 +32,21 @@ def sync(stowage: Stowage, state: Path, take: Callable[[dict[str, Any]], object]
         part.replace(state)
 
 
+def main() -> None:
+    """Run the program; an error ends it with one sentence."""
+    names = ("STOWAGE_URL", "STOWAGE_CLIENT_ID", "STOWAGE_CLIENT_SECRET")
+    if missing := [name for name in names if name not in os.environ]:
+        sys.exit(f"Set {', '.join(missing)}.")
+    url, client_id, secret = (os.environ[name] for name in names)
+    try:
+        sync(
+            Stowage(url, client_id, secret),
+            Path(sys.argv[1] if len(sys.argv) > 1 else "sync_orders.state"),
+            lambda document: sys.stdout.write(json.dumps(document) + "\n"),
+        )
+    except (StowageError, httpx.TransportError) as problem:
+        sys.exit(f"{url}: {problem}")
+
+
 if __name__ == "__main__":
-    url, client_id, secret = (
-        os.environ[f"STOWAGE_{name}"] for name in ("URL", "CLIENT_ID", "CLIENT_SECRET")
-    )
-    sync(
-        Stowage(url, client_id, secret),
-        Path(sys.argv[1] if len(sys.argv) > 1 else "sync_orders.state"),
-        lambda document: sys.stdout.write(json.dumps(document) + "\n"),
-    )
+    main()

@@ -29,7 +29,7 @@ from examples.webhooks.receiver import (
 )
 from local.server import LocalRunFailed
 from local.settings import STACK_FILE
-from local.tenant_access import LocalTenant, pick_tenant
+from local.tenant_access import LocalTenant, find_stack, pick_tenant
 from shared.integration.webhooks.signatures import new_secret
 from shared.kernel.events.kinds import EVENT_KINDS
 
@@ -56,11 +56,9 @@ def find_tenant(stack: Path, slug: str) -> LocalTenant:
         slug: Of the tenant.
 
     Raises:
-        LocalRunFailed: The file or the tenant does not exist.
+        LocalRunFailed: The stack does not run, or the tenant does not exist.
     """
-    if not stack.exists():
-        raise LocalRunFailed("No stack is running. Start it with `make run`.")
-    return pick_tenant(json.loads(stack.read_text())["tenants"], slug)
+    return pick_tenant(find_stack(stack).tenants, slug)
 
 
 def listen(tenant: LocalTenant, port: int, console: Console) -> None:

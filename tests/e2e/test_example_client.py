@@ -11,6 +11,7 @@ from examples.stowage_client import Stowage, StowageError
 from examples.sync_orders import sync
 from tests.clock import ManualClock
 from tests.e2e.conftest import TIMEOUT, Deployed
+from tests.subprocesses import python
 
 
 class RecordingTransport(httpx.BaseTransport):
@@ -167,3 +168,19 @@ def test_sync_receives_new_and_changed_orders(
     assert known[old["id"]] == closed
     _newest, *pages = transport.sent_to("/entry-documents")
     assert all("updated_since" in request.url.params for request, _ in pages)
+
+
+def test_the_sync_program_reports_missing_settings_and_errors_in_one_sentence(
+    stack: Deployed, tmp_path: Path
+) -> None:
+    with python("-m", "examples.sync_orders", STOWAGE_CLIENT_ID="nobody") as running:
+        assert running.communicate(timeout=30) == (
+            "", "Set STOWAGE_URL, STOWAGE_CLIENT_SECRET.\n"
+        )  # fmt: skip
+    settings = {"STOWAGE_CLIENT_ID": "nobody", "STOWAGE_CLIENT_SECRET": "x"}
+    arguments = ("-m", "examples.sync_orders", str(tmp_path / "state"))
+    with python(*arguments, STOWAGE_URL=stack.base_url, **settings) as running:
+        printed, errors = running.communicate(timeout=30)
+    assert (printed, running.returncode) == ("", 1)
+    assert errors.startswith(f"{stack.base_url}: 401 invalid_client: ")
+    assert errors.count("\n") == 1

@@ -20,6 +20,7 @@ from rich.console import Console
 from examples.webhooks.receiver import Receiver
 from local.listen import _subscribed, find_tenant, listen
 from local.server import LocalRunFailed
+from local.tenant_access import NOT_RUNNING
 from shared.integration.webhooks.signatures import new_secret
 from shared.kernel.events.kinds import EVENT_KINDS
 from tests.deliveries import encoded, event_body, signature
@@ -36,11 +37,11 @@ class FakeService(ThreadingHTTPServer):
         self.error: tuple[int, str] | None = None
 
     @property
-    def base_url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}/api/v1"
+    def endpoint(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
 
     def answer(self, call: str, number: int, body: Any) -> tuple[int, Any]:
-        if call == "POST /oauth/token":
+        if call in {"GET /_ministack/ready", "POST /oauth/token"}:
             return 200, {"access_token": "t", "token_type": "Bearer", "expires_in": 3600}
         if self.error:
             status, code = self.error
@@ -91,9 +92,11 @@ def service() -> Iterator[FakeService]:
 def stack(service: FakeService, tmp_path: Path) -> Path:
     """Path of the file that the local stack writes."""
     path = tmp_path / "stack.json"
-    tenant = {"base_url": service.base_url, "client_id": "c", "client_secret": "s"}
+    base_url = f"{service.endpoint}/api/v1"
+    tenant = {"base_url": base_url, "client_id": "c", "client_secret": "s"}
     tenants = {"acme": tenant | {"plan": "enterprise"}, "mini": tenant | {"plan": "essentials"}}
-    path.write_text(json.dumps({"base_url": service.base_url, "tenants": tenants}))
+    content = {"endpoint_url": service.endpoint, "import_bucket": "imports", "tenants": tenants}
+    path.write_text(json.dumps(content))
     return path
 
 
@@ -175,9 +178,25 @@ def test_a_subscription_deleted_during_the_run_is_no_error(
     assert len(service.created) == 1
 
 
-def test_a_missing_stack_file_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(LocalRunFailed, match="make run"):
-        find_tenant(tmp_path / "stack.json", "acme")
+@pytest.mark.parametrize("content", [None, "", "{", "{}"])
+def test_a_missing_or_unreadable_stack_file_is_reported(
+    content: str | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "stack.json"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(LocalRunFailed, match=NOT_RUNNING):
+        find_tenant(path, "acme")
+
+
+def test_a_stack_that_was_stopped_is_reported_in_one_sentence(
+    service: FakeService, stack: Path
+) -> None:
+    service.shutdown()
+    service.server_close()
+    with running_program(stack) as running:
+        printed, errors = running.communicate(timeout=20)
+    assert (printed, errors, running.returncode) == (f"{NOT_RUNNING}\n", "", 1)
 
 
 def test_an_unknown_tenant_is_reported_with_the_existing_ones(stack: Path) -> None:
@@ -185,7 +204,7 @@ def test_an_unknown_tenant_is_reported_with_the_existing_ones(stack: Path) -> No
         find_tenant(stack, "nobody")
 
 
-def test_a_stack_that_does_not_respond_is_reported(
+def test_a_stack_that_stops_responding_is_reported(
     service: FakeService, stack: Path, console: Console
 ) -> None:
     tenant = find_tenant(stack, "acme")

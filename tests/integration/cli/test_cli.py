@@ -1,6 +1,10 @@
 """The command line for tenants, API clients and settings, run as an operator does."""
 
 import json
+import os
+import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -318,6 +322,26 @@ def test_local_stack_is_found_through_its_stack_file(
     )
     monkeypatch.setattr(deployment, "_LOCAL_REGION", "eu-west-1")
     assert as_json(run("--local", "--json", "tenant", "create", "acme"))["address"] == address
+    monkeypatch.setenv("STOWAGE_LOCAL", "1")
+    assert as_json(run("--json", "tenant", "show", "acme"))["address"] == address
+
+
+def test_a_stopped_local_stack_is_reported_in_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / ".local").mkdir()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        endpoint = f"http://127.0.0.1:{free.getsockname()[1]}"
+    content = {"base_url": f"{endpoint}/api/v1", "endpoint_url": endpoint}
+    (tmp_path / ".local/stack.json").write_text(json.dumps(content))
+    stopped = subprocess.run(  # noqa: S603 - a program of this project
+        [Path(sys.executable).with_name("stowage"), "--local", "tenant", "list"],
+        check=False,
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+    )
+    assert (stopped.stdout, stopped.returncode) == ("", 3)
+    assert stopped.stderr == "Error: The local stack is not running. Start it with `make run`.\n"
 
 
 @pytest.mark.parametrize("group", [[], ["tenant"], ["client"], ["tenant", "create"]])
