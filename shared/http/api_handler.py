@@ -6,7 +6,6 @@ idempotency, service. An invalid body goes to the service before an Idempotency-
 service adds the problems of its rules and refuses it.
 """
 
-from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,15 +14,14 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import quote
 
-from pydantic import BaseModel
-
 from shared.http import conditional, idempotency
 from shared.http.envelope import HttpResponse, error_response
 from shared.http.form import read_form
 from shared.http.idempotency import IdempotencyClaim
-from shared.http.paging import listing_name, paging, with_cursor
+from shared.http.paging import listing_name, with_cursor
 from shared.http.rate_limit import limiter
 from shared.http.request import Request, headers_of, read_json_object
+from shared.http.results import file_to_http, list_to_http, resource_to_http
 from shared.http.routes import (
     FileResponse,
     Idempotency,
@@ -43,7 +41,6 @@ from shared.identity.tenancy.tenant import Tenant, ensure_active, ensure_feature
 from shared.kernel.caller import Caller
 from shared.kernel.clock import Deadline
 from shared.kernel.config import config
-from shared.kernel.db.cursor import Cursor
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction, is_missing_table, is_transient
 from shared.kernel.db.unit_of_work import run_transaction
@@ -57,7 +54,6 @@ from shared.kernel.errors import (
     Unauthenticated,
     ValidationFailed,
 )
-from shared.kernel.json_text import dumps
 from shared.kernel.list_parameters import ListParameters
 from shared.kernel.observability import bind, count, flush, logger, span
 from shared.kernel.validation import InvalidBody, check, ensure_valid
@@ -279,7 +275,9 @@ class ApiHandler:
         """Add one write and, under an Idempotency-Key, its response."""
         self._ensure_if_match(tx, call, request)
         result = operation.handler(tx, request)
-        response = replace(_to_json(result, call), has_secret=operation.response_has_secret)
+        response = replace(
+            resource_to_http(result, call.tenant.base_url), has_secret=operation.response_has_secret
+        )
         etag = self._etag(call, operation, result)
         if etag:
             response = replace(response, headers={**response.headers, "ETag": etag})
@@ -303,7 +301,7 @@ class ApiHandler:
             return None
         if match.operation.is_list or operation.response_has_secret:
             return None
-        shown = _to_json(replace(result, warning=None), call)
+        shown = resource_to_http(replace(result, warning=None), call.tenant.base_url)
         return conditional.etag_of(shown.body, match.operation.volatile_fields)
 
     def _ensure_if_match(self, tx: Transaction, call: _Call, request: Request[Any, Any]) -> None:
@@ -320,12 +318,13 @@ class ApiHandler:
         if match is None or match.operation.is_list:
             return
         try:
-            current = _to_json(match.operation.handler(tx.store, request), call)
+            result = match.operation.handler(tx.store, request)
         except NotFound:
             if resource is None or resource.operation is match.operation:
                 raise
             resource.operation.handler(tx.store, request)  # fails if the resource is missing, too
             raise conditional.ChangedSinceRead from None
+        current = resource_to_http(result, call.tenant.base_url)
         conditional.ensure_match(current, if_match, match.operation.volatile_fields)
 
 
@@ -444,62 +443,12 @@ def _read(
     if isinstance(result, RedirectResponse):
         return HttpResponse(302, "", {"Location": result.url})
     if isinstance(result, FileResponse | TextResponse):
-        response = _to_file(result, str(operation.response))
+        response = file_to_http(result, str(operation.response))
+    elif isinstance(result, ListResponse):
+        response = list_to_http(result, request, call.path, call.query)
     else:
-        response = (
-            _list_to_json(result, call, request.parameters)
-            if isinstance(result, ListResponse)
-            else _to_json(result, call)
-        )
+        response = resource_to_http(result, call.tenant.base_url)
     return conditional.add_etag(response, call.headers, operation.volatile_fields)
-
-
-def _list_to_json(
-    result: ListResponse[Any], call: _Call, parameters: ListParameters
-) -> HttpResponse:
-    """Write a page of a list as JSON, with links from the tenant's base address."""
-    page = result.page
-    rows = [result.view(record).model_dump() for record in page.records]
-    frame = paging(
-        url=call.tenant.base_url + call.path,
-        query=call.query,
-        page=page.page,
-        per_page=page.per_page,
-        total=page.total,
-        shown=len(rows),
-        next_cursor=None
-        if page.next_mark is None
-        else Cursor(
-            listing_name(call.tenant.slug, call.path, parameters),
-            page.page + 1,
-            page.per_page,
-            page.next_mark,
-        ).text(),
-    )
-    return HttpResponse(200, dumps({"data": rows, **frame}))
-
-
-def _to_json(result: ResourceResponse, call: _Call) -> HttpResponse:
-    """Write a resource as JSON, with links from the tenant's base address."""
-    base_url = call.tenant.base_url
-    view = result.view
-    data = view.model_dump() if isinstance(view, BaseModel) else [v.model_dump() for v in view]
-    warning = {"warning": result.warning} if result.warning else {}
-    is_elsewhere = result.location is not None and result.status != HTTPStatus.OK
-    headers = {"Location": f"{base_url}{result.location}"} if is_elsewhere else {}
-    return HttpResponse(result.status, dumps({"data": data, **warning}), headers)
-
-
-def _to_file(result: FileResponse | TextResponse, media: str) -> HttpResponse:
-    """Write a result that is not JSON."""
-    if isinstance(result, TextResponse):
-        return HttpResponse(200, result.text, {"Content-Type": media, **result.headers})
-    headers = {
-        "Content-Type": media,
-        "Content-Disposition": f'attachment; filename="{result.name}"',
-        "X-Content-Type-Options": "nosniff",
-    }
-    return HttpResponse(200, b64encode(result.content).decode(), headers, is_base64=True)
 
 
 def _ensure_fits(response: HttpResponse) -> HttpResponse:

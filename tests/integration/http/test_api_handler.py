@@ -338,7 +338,7 @@ def test_unexpected_failure_reveals_no_details(erp: Erp, monkeypatch: pytest.Mon
 
 def test_response_above_the_lambda_limit_is_413(erp: Erp, monkeypatch: pytest.MonkeyPatch) -> None:
     product = erp.post("/products", BOLT).data
-    monkeypatch.setattr("shared.http.api_handler.dumps", lambda _: '"' * 3_100_000)
+    monkeypatch.setattr("shared.http.results.dumps", lambda _: '"' * 3_100_000)
 
     _assert_envelope(erp.get(f"/products/{product['id']}"), 413, "payload_too_large")
 

@@ -1,0 +1,59 @@
+"""The results of handlers as HTTP responses."""
+
+from base64 import b64encode
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from pydantic import BaseModel
+
+from shared.http.envelope import HttpResponse
+from shared.http.paging import listing_name, paging
+from shared.http.request import Request
+from shared.http.routes import FileResponse, ListResponse, ResourceResponse, TextResponse
+from shared.kernel.db.cursor import Cursor
+from shared.kernel.json_text import dumps
+
+
+def list_to_http(
+    result: ListResponse[Any], request: Request[Any, Any], path: str, query: Mapping[str, str]
+) -> HttpResponse:
+    """Write a page of a list as JSON, with links from the tenant's base address."""
+    page, tenant = result.page, request.tenant
+    rows = [result.view(record).model_dump() for record in page.records]
+    cursor = None
+    if page.next_mark is not None:
+        listing = listing_name(tenant.slug, path, request.parameters)
+        cursor = Cursor(listing, page.page + 1, page.per_page, page.next_mark).text()
+    frame = paging(
+        url=tenant.base_url + path,
+        query=query,
+        page=page.page,
+        per_page=page.per_page,
+        total=page.total,
+        shown=len(rows),
+        next_cursor=cursor,
+    )
+    return HttpResponse(200, dumps({"data": rows, **frame}))
+
+
+def resource_to_http(result: ResourceResponse, base_url: str) -> HttpResponse:
+    """Write a resource as JSON, with links from the tenant's base address."""
+    view = result.view
+    data = view.model_dump() if isinstance(view, BaseModel) else [v.model_dump() for v in view]
+    warning = {"warning": result.warning} if result.warning else {}
+    is_elsewhere = result.location is not None and result.status != HTTPStatus.OK
+    headers = {"Location": f"{base_url}{result.location}"} if is_elsewhere else {}
+    return HttpResponse(result.status, dumps({"data": data, **warning}), headers)
+
+
+def file_to_http(result: FileResponse | TextResponse, media: str) -> HttpResponse:
+    """Write a result that is not JSON."""
+    if isinstance(result, TextResponse):
+        return HttpResponse(200, result.text, {"Content-Type": media, **result.headers})
+    headers = {
+        "Content-Type": media,
+        "Content-Disposition": f'attachment; filename="{result.name}"',
+        "X-Content-Type-Options": "nosniff",
+    }
+    return HttpResponse(200, b64encode(result.content).decode(), headers, is_base64=True)
