@@ -154,8 +154,8 @@ def revert_picking(tx: Transaction, request: Request) -> ResourceResponse:
     "/pickings/{id}/synchronize",
     "Synchronize a picking",
     _WRITE,
-    description="finalized becomes synchronized: the ERP has read the picking.",
+    description="finalized becomes synchronized: the ERP has booked the picking.",
 )
 def synchronize_picking(tx: Transaction, request: Request) -> ResourceResponse:
-    """Record that the ERP has read a picking."""
+    """Record that the ERP has booked a picking."""
     return ResourceResponse(views.picking_in_detail(service.synchronize_picking(tx, request.id)))

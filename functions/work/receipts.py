@@ -116,10 +116,10 @@ def finalize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     "/receipts/{id}/synchronize",
     "Synchronize a receipt",
     _WORK,
-    description="finalized becomes synchronized: the ERP has read the receipt.",
+    description="finalized becomes synchronized: the ERP has booked the receipt.",
 )
 def synchronize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
-    """Record that the ERP has read a receipt."""
+    """Record that the ERP has booked a receipt."""
     return ResourceResponse(views.receipt_in_detail(service.synchronize_receipt(tx, request.id)))
 
 

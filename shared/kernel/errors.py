@@ -26,25 +26,45 @@ class ErrorCode:
 
 
 CODES: Mapping[str, ErrorCode] = {
-    "bad_request": ErrorCode(400, "The request cannot be interpreted.", "Check body and headers."),
+    "bad_request": ErrorCode(
+        400,
+        "The request cannot be interpreted.",
+        "Check body and headers.",
+        is_stored=False,
+    ),
     "idempotency_key_required": ErrorCode(
         400,
         "The header Idempotency-Key is absent on a route that requires it.",
         "Send a UUID v4 per business operation and repeat it on retries.",
+        is_stored=False,
     ),
     "unauthenticated": ErrorCode(
-        401, "The token is missing, expired or revoked.", "Request a new token."
+        401,
+        "The token is missing, expired or revoked.",
+        "Request a new token.",
+        is_stored=False,
     ),
     "feature_not_in_plan": ErrorCode(
-        402, "The plan lacks the function that `error.feature` names.", "Change the plan."
+        402,
+        "The plan lacks the function that `error.feature` names.",
+        "Change the plan.",
+        is_stored=False,
     ),
     "limit_reached": ErrorCode(
         402, "A limit of the plan is reached.", "Free capacity or extend the plan."
     ),
     "tenant_suspended": ErrorCode(
-        402, "The account is suspended for billing.", "Pay; the API answers again afterwards."
+        402,
+        "The account is suspended for billing.",
+        "Pay; the API answers again afterwards.",
+        is_stored=False,
     ),
-    "tenant_cancelled": ErrorCode(402, "The account is cancelled.", "Contact sales."),
+    "tenant_cancelled": ErrorCode(
+        402,
+        "The account is cancelled.",
+        "Contact sales.",
+        is_stored=False,
+    ),
     "forbidden": ErrorCode(
         403,
         "The user lacks the permission of the route.",
@@ -61,6 +81,7 @@ CODES: Mapping[str, ErrorCode] = {
         403,
         "This kind of token can only read the list of products.",
         "Use an integration client.",
+        is_stored=False,
     ),
     "not_found": ErrorCode(
         404, "The resource or the route does not exist.", "Check the id and the base address."
@@ -96,7 +117,10 @@ CODES: Mapping[str, ErrorCode] = {
     ),
     "stale_state": ErrorCode(409, "The resource changed before the operation.", "Read it again."),
     "tenant_moved": ErrorCode(
-        410, "The company runs on its own server.", "Use that installation's address."
+        410,
+        "The company runs on its own server.",
+        "Use that installation's address.",
+        is_stored=False,
     ),
     "gone": ErrorCode(410, "The resource existed and is no longer available.", "Stop using it."),
     "payload_too_large": ErrorCode(

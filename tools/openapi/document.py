@@ -52,6 +52,9 @@ _PARAMETERS: Mapping[str, str] = {
     "cursor": "Continues after the page whose `links.next` contains it; `page` and `per_page` are"
     " not needed with it. Do not construct it. The cursor of another list, filter or sort is 422.",
     "search": "Part of the code or name, ignoring case and accents.",
+    "warehouse": "Only items of the warehouse with exactly this code (`whs_code`).",
+    "from_warehouse": "Only items from the warehouse with exactly this code.",
+    "to_warehouse": "Only items to the warehouse with exactly this code.",
     "from": "Only items created on this day or later, in the time zone of the tenant.",
     "to": "Only items created on this day or earlier, in the time zone of the tenant.",
 }

@@ -338,7 +338,7 @@ def undo_picking(
 
 
 def synchronize_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
-    """Record that the ERP has read a picking. Raises Conflict unless it is finalized."""
+    """Record that the ERP has booked a picking. Raises Conflict unless it is finalized."""
     record = PICKINGS.get(tx.store, number)
     ensure_status("Picking", record.entity, "finalized")
     return _update(tx, record, record.entity, status="synchronized")

@@ -135,7 +135,7 @@ def finalize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
 
 
 def synchronize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
-    """Record that the ERP has read a receipt. Raises Conflict unless it is finalized."""
+    """Record that the ERP has booked a receipt. Raises Conflict unless it is finalized."""
     record = get_entry_receipt(tx.store, number)
     ensure_status("Receipt", record.entity, "finalized")
     return update_receipt(tx, record, record.entity, status="synchronized")
