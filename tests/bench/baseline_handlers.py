@@ -35,7 +35,10 @@ FUNCTION = "bench"
 """The name of the function, a dimension of its metrics."""
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-_FREE_OR_RUN_OUT = "attribute_not_exists(PK) OR #expiry < :seconds OR lease_until < :now"
+_FREE_OR_RUN_OUT = (
+    "attribute_not_exists(PK) OR #expiry < :seconds"
+    " OR (lease_until <= :now AND fingerprint = :fingerprint)"
+)
 _SHARDS = 16
 _DAY = 24 * 3600
 _MOST = 999_999_999
@@ -91,7 +94,8 @@ class BaselineHandlers:
         items = {item["PK"]["S"]: item for item in answer["Responses"][self._table]}
         rows = [view(stored(items[name])) for name in partitions if name in items]
         total = sum(int(counter["n"]["N"]) for counter in counters if "n" in counter)
-        around = frame(f"{self._base_url}/entry-documents", total, len(rows), marks[-1])
+        tenant = event["requestContext"]["authorizer"]["tenant"]
+        around = frame(self._base_url, tenant, total, len(rows), marks[-1])
         return _shown(event, json_text({"data": rows, **around}))
 
     def create_entry(self, event: Event) -> Result:
@@ -121,6 +125,7 @@ class BaselineHandlers:
             ExpressionAttributeValues={
                 ":seconds": {"N": str(now_ms // 1000)},
                 ":now": {"N": str(now_ms)},
+                ":fingerprint": {"S": fingerprint},
             },
             ReturnValuesOnConditionCheckFailure="ALL_OLD",
         )
@@ -141,12 +146,13 @@ class BaselineHandlers:
         made = document(number, body, known, instant(now_ms))
         location = f"{self._base_url}/entry-documents/{number}"
         answer = json_text({"data": view(made)})
+        headers = {"Location": location, "ETag": _tag(answer)}
         completed = {
             "PK": {"S": claim},
             "SK": {"S": "HEAD"},
             "fingerprint": {"S": fingerprint},
             "status": {"N": "201"},
-            "headers": {"M": {"Location": {"S": location}}},
+            "headers": {"M": {name: {"S": value} for name, value in headers.items()}},
             "body": {"B": zlib.compress(answer.encode(), 6)},
             "expires_at": {"N": str(now_ms // 1000 + _DAY)},
         }
@@ -192,7 +198,7 @@ class BaselineHandlers:
             ],
             ClientRequestToken=uuid.uuid4().hex,
         )
-        return _answer(event, 201, answer, {"Location": location})
+        return _answer(event, 201, answer, headers)
 
     def _master_data(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Return the items that the document refers to, by partition key."""
@@ -239,9 +245,13 @@ def _check(body: Any) -> None:
             raise ValueError("qty")
 
 
+def _tag(body: str) -> str:
+    return f'W/"{hashlib.sha256(body.encode()).hexdigest()[:24]}"'
+
+
 def _shown(event: Event, body: str) -> Result:
     """Return 200 with an ETag, or 304 when If-None-Match has it."""
-    tag = f'W/"{hashlib.sha256(body.encode()).hexdigest()[:24]}"'
+    tag = _tag(body)
     if event["headers"].get("If-None-Match") == tag:
         return _answer(event, 304, "", {"ETag": tag})
     return _answer(event, 200, body, {"ETag": tag})

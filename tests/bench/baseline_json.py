@@ -10,7 +10,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 PER_PAGE = 25
-_LISTING = hashlib.sha256(json.dumps(["created_at", True, [], [], []]).encode()).hexdigest()[:8]
+_FILTERS = {
+    "sort": "-created_at", "updated_since": None, "external_ref": None, "type": None,
+    "card_code": None, "status": None, "source": None,
+}  # fmt: skip
 _COMPRESS_FROM = 1024
 
 
@@ -139,12 +142,16 @@ def _quantity(stored: int | str) -> float:
     return float(stored) if isinstance(stored, str) else stored
 
 
-def frame(url: str, total: int, shown: int, mark: str) -> dict[str, Any]:
+def frame(base_url: str, tenant: str, total: int, shown: int, mark: str) -> dict[str, Any]:
+    path = "/entry-documents"
+    url = base_url + path
     last = max(1, -(-total // PER_PAGE))
     first_url, last_url = f"{url}?page=1", f"{url}?page={last}"
     following = None
     if last > 1:
-        text = json.dumps([_LISTING, shown, mark])
+        asked = json.dumps([tenant, path, sorted(_FILTERS.items())])
+        listing = hashlib.sha256(asked.encode()).hexdigest()[:16]
+        text = json.dumps([listing, 2, PER_PAGE, mark])
         cursor = base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
         following = f"{url}?{urlencode({'page': 2, 'cursor': cursor})}"
     pages = sorted({n for n in (1, 2, 3, 4, last - 1, last) if 1 <= n <= last})

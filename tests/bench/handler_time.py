@@ -44,6 +44,7 @@ _CREDENTIALS = {"AccessKeyId": "testing", "SecretAccessKey": "testing", "Session
 _VARYING = re.compile(
     r"\d{4}-\d{2}-\d{2}T[\d:.]+Z"  # instants
     r"|\b[0-9a-f]{32}\b"  # generated ids and tokens
+    r"|\b[0-9a-f]{24}\b"  # entity tags, which depend on the instants
     r"|\b[0-9a-f]{64}\b"  # fingerprints: the canonical text of a request may differ
     r"|^(\d{10}|\d{13})$"  # seconds and milliseconds since the epoch
 )
