@@ -31,7 +31,7 @@ class Cursor:
 
     def text(self) -> str:
         """Return the text for the caller."""
-        text = json.dumps(list(asdict(self).values()))
+        text = json.dumps(list(asdict(self).values()), ensure_ascii=False)
         return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
     @classmethod

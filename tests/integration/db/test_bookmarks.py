@@ -6,7 +6,7 @@ import pytest
 
 from shared.kernel.db import bookmarks
 from shared.kernel.db.bookmarks import LAG_MS
-from shared.kernel.db.cursor import InvalidCursor, Mark
+from shared.kernel.db.cursor import Cursor, InvalidCursor, Mark
 from shared.kernel.db.facets import sort_text
 from shared.kernel.db.listing import read_page
 from shared.kernel.db.plan import ListQuery
@@ -109,6 +109,21 @@ _MARKS: list[Mark] = [
 def test_forged_mark_is_refused(ten_crates: CrateTable, query: ListQuery, mark: Mark) -> None:
     with pytest.raises(InvalidCursor):
         read_page(ten_crates.store, CRATES, replace(query, page=2, after=mark))
+
+
+@pytest.mark.parametrize("sign", ["x", "\\", "\u6f22", "\U0001f600"])
+def test_cursor_of_the_longest_name_is_accepted(
+    crates: CrateTable, clock: Clock, sign: str
+) -> None:
+    crates.add({"name": sign * 200, "color": "red", "status": "open"} for _ in range(4))
+    clock.advance(LAG_MS / 1000 + 1)
+    first = read_page(crates.store, CRATES, _BY_NAME)
+    assert first.next_mark
+
+    cursor = Cursor.parse(Cursor("0" * 16, 10**9, 100, first.next_mark).text())
+
+    second = read_page(crates.store, CRATES, replace(_BY_NAME, page=2, after=cursor.mark))
+    assert [record.id for record in second.records] == crates.expected(_BY_NAME)[3:]
 
 
 def test_mark_of_a_missing_key_continues_after_that_key(ten_crates: CrateTable) -> None:

@@ -87,13 +87,20 @@ def test_revoked_clients_are_not_read(erp: Erp, ids: list[str], aws_faults: AwsF
     assert seen.entries_examined == 1
 
 
-def test_cursor_after_a_client_that_never_existed_is_refused(erp: Erp, ids: list[str]) -> None:
+@pytest.mark.parametrize(
+    "mark",
+    ["stw_beta_0123456789abcdef01234567", "stw_acme_0123456789abcdef01234567", "", "x" * 1000,
+     "\ud800", "stw_acme_\x00", 5],
+)  # fmt: skip
+def test_cursor_after_a_client_that_never_existed_is_refused(
+    erp: Erp, ids: list[str], mark: object
+) -> None:
     assert len(ids) > 2
     following = erp.get("/api-clients", query={"per_page": 2}).json()["links"]["next"]
     query = dict(parse_qsl(urlsplit(following).query))
     *listing, last = json.loads(base64.urlsafe_b64decode(query["cursor"] + "=="))
     assert last in ids
-    text = json.dumps([*listing, "stw_beta_0123456789abcdef01234567"])
+    text = json.dumps([*listing, mark])
     query["cursor"] = base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
     answer = erp.get("/api-clients", query=query)
