@@ -18,7 +18,7 @@ from shared.http import conditional, idempotency
 from shared.http.envelope import HttpResponse, error_response
 from shared.http.form import read_form
 from shared.http.idempotency import IdempotencyClaim
-from shared.http.paging import listing_name, with_cursor
+from shared.http.paging import with_cursor
 from shared.http.rate_limit import limiter
 from shared.http.request import Request, headers_of, read_json_object
 from shared.http.results import file_to_http, list_to_http, resource_to_http
@@ -278,14 +278,16 @@ class ApiHandler:
         response = replace(
             resource_to_http(result, call.tenant.base_url), has_secret=operation.response_has_secret
         )
-        etag = self._etag(call, operation, result)
+        etag = self._etag(call, operation, result, response)
         if etag:
             response = replace(response, headers={**response.headers, "ETag": etag})
         if claim:
             claim.complete(tx, response)
         return response
 
-    def _etag(self, call: _Call, operation: Operation, result: ResourceResponse) -> str | None:
+    def _etag(
+        self, call: _Call, operation: Operation, result: ResourceResponse, response: HttpResponse
+    ) -> str | None:
         """Return the ETag that GET of the written resource responds with, or None.
 
         None if the resource was deleted or is still processed, or if the response shows something
@@ -301,7 +303,9 @@ class ApiHandler:
             return None
         if match.operation.is_list or operation.response_has_secret:
             return None
-        shown = resource_to_http(replace(result, warning=None), call.tenant.base_url)
+        shown = response
+        if result.warning:  # GET shows none
+            shown = resource_to_http(replace(result, warning=None), call.tenant.base_url)
         return conditional.etag_of(shown.body, match.operation.volatile_fields)
 
     def _ensure_if_match(self, tx: Transaction, call: _Call, request: Request[Any, Any]) -> None:
@@ -398,7 +402,7 @@ def _request(call: _Call, match: RouteMatch, raw: object) -> Request[Any, Any]:
     if operation.parameters is not None:
         parameters = ensure_valid(check(operation.parameters, call.query))
     if isinstance(parameters, ListParameters):
-        parameters = with_cursor(parameters, listing_name(call.tenant.slug, call.path, parameters))
+        parameters = with_cursor(parameters, call.tenant.slug, call.path)
     return Request(
         caller=call.caller,
         tenant=call.tenant,

@@ -20,7 +20,7 @@ def listing_name(tenant: str, path: str, parameters: ListParameters) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def with_cursor[P: ListParameters](parameters: P, listing: str) -> P:
+def with_cursor[P: ListParameters](parameters: P, tenant: str, path: str) -> P:
     """Return the parameters with page and page size of their cursor, if they have one.
 
     Generated clients send the defaults of `page` and `per_page` with every request; with a cursor
@@ -32,7 +32,7 @@ def with_cursor[P: ListParameters](parameters: P, listing: str) -> P:
     cursor = parameters.cursor
     if cursor is None:
         return parameters
-    if cursor.listing != listing:
+    if cursor.listing != listing_name(tenant, path, parameters):
         raise InvalidCursor
     fields = type(parameters).model_fields
     for name, value in (("page", cursor.page), ("per_page", cursor.per_page)):
@@ -57,9 +57,9 @@ def paging(  # noqa: PLR0913 - the facts of one page
     """Return `links` and `meta` of one page.
 
     Every link keeps the caller's parameters (`query`). The link to the next page also has the
-    cursor, which continues exactly where this page ends. Page size: that of this page, even if the
-    caller gave only a cursor. A page without a cursor is the last one,
-    whatever its number, because a list may shrink while a client reads it.
+    cursor, which continues exactly where this page ends. A page without a cursor is the last one,
+    whatever its number, because a list may shrink while a client reads it. When the caller gave
+    only a cursor, the links have its page size.
     """
     last = max(1, -(-total // per_page))
     kept = {name: value for name, value in query.items() if name not in {"page", "cursor"}}
