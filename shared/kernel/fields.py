@@ -29,7 +29,7 @@ from shared.kernel.clock import instant_of, parse_date_time
 
 ZERO = Decimal(0)
 MAX_QUANTITY = Decimal(999_999_999)
-_SMALLEST = Decimal("0.000001")
+LEAST_QUANTITY = Decimal("0.000001")
 MAX_ID = 10**12 - 1
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -183,7 +183,7 @@ def _number(value: Any) -> Decimal:
 
 def _decimals(number: Decimal) -> Decimal:
     # normalize() alone would round to 28 digits, and a tiny number to 0.
-    rounded = number.quantize(_SMALLEST)
+    rounded = number.quantize(LEAST_QUANTITY)
     if rounded != number:
         raise PydanticCustomError("number_decimals", "must have at most 6 decimals")
     return rounded.normalize()

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shared.kernel.db.table import (
-    INDEX_ATTRIBUTES,
     INDEX_COUNT,
     PARTITION_KEY,
     SORT_KEY,
+    carried_attributes,
     index_keys,
     index_name,
 )
@@ -77,7 +77,7 @@ def index_entry(item: Attributes, index: int) -> Attributes | None:
     partition, sort = index_keys(index)
     if partition not in item or sort not in item:
         return None
-    carried = (PARTITION_KEY, SORT_KEY, partition, sort, INDEX_ATTRIBUTES)
+    carried = (PARTITION_KEY, SORT_KEY, partition, sort, *carried_attributes(index))
     return {name: item[name] for name in carried if name in item}
 
 

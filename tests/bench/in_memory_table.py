@@ -14,10 +14,12 @@ from typing import Any
 
 from shared.kernel.db.table import (
     EXPIRY,
-    INDEX_ATTRIBUTES,
     INDEX_COUNT,
     PARTITION_KEY,
     SORT_KEY,
+    STABLE_FACETS,
+    VOLATILE_FACETS,
+    carried_attributes,
     index_keys,
 )
 from tests.bench.capacity import Attributes, item_size
@@ -56,7 +58,7 @@ class InMemoryTable:
         self._items: dict[str, dict[str, bytes]] = {}
         self._indexes: dict[tuple[int, str], list[_Entry]] = {}
         self._unsorted: set[tuple[int, str]] = set()
-        self._index_attributes: dict[str, tuple[Mapping[str, Any], int]] = {}
+        self._facets: dict[str, dict[str, Mapping[str, Any]]] = {}
         self._expiring: set[str] = set()
 
     def __len__(self) -> int:
@@ -72,11 +74,9 @@ class InMemoryTable:
         self._items.setdefault(partition, {})[sort] = marshal.dumps(dict(item))
         if EXPIRY in item:
             self._expiring.add(partition)
-        if INDEX_ATTRIBUTES in item:
-            self._index_attributes[partition] = (
-                item[INDEX_ATTRIBUTES]["M"],
-                item_size({INDEX_ATTRIBUTES: item[INDEX_ATTRIBUTES]}),
-            )
+        facets = {name: item[name] for name in (STABLE_FACETS, VOLATILE_FACETS) if name in item}
+        if facets:
+            self._facets[partition] = facets
         for index, partition_name, sort_name in _KEYS:
             if partition_name in item:
                 place = (index, item[partition_name]["S"])
@@ -194,12 +194,13 @@ class InMemoryTable:
 
     def _entry(self, entry: _Entry, index: int) -> tuple[Mapping[str, Any], int]:
         """Return an index entry and its size in bytes."""
-        attributes, attributes_size = self._index_attributes[entry[1]]
+        facets = self._facets[entry[1]]
+        carried = {name: facets[name] for name in carried_attributes(index) if name in facets}
         _, sort_name = index_keys(index)
         # The entry omits the partition key, which no projection names.
         names = len(PARTITION_KEY) + len(SORT_KEY) + 2 * len(sort_name)
-        size = names + sum(map(len, entry)) + len(entry[1]) + attributes_size
-        return {sort_name: {"S": entry[0]}, INDEX_ATTRIBUTES: {"M": attributes}}, size
+        size = names + sum(map(len, entry)) + len(entry[1]) + item_size(carried)
+        return {sort_name: {"S": entry[0]}, **carried}, size
 
 
 def _key(entry: _Entry, index: int | None, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -212,22 +213,21 @@ def _key(entry: _Entry, index: int | None, request: Mapping[str, Any]) -> dict[s
 
 
 def _filter(request: Mapping[str, Any]) -> _Test:
-    """Parse a FilterExpression of terms on the index attributes, joined by AND."""
+    """Parse a FilterExpression of terms on facets, joined by AND."""
     if "FilterExpression" not in request:
         return lambda _: True
     names, values = request["ExpressionAttributeNames"], request["ExpressionAttributeValues"]
-    tests: list[tuple[str, str, str]] = []
+    tests: list[tuple[str, str, str, str]] = []
     for text in request["FilterExpression"].split(" AND "):
         term = _TERM.fullmatch(text)
         assert term, text
-        name = names[term["path"].partition(".")[2]]
-        tests.append((name, term["verb"].strip(), values[term["value"]]["S"]))
+        attribute, name = (names[part] for part in term["path"].split("."))
+        tests.append((attribute, name, term["verb"].strip(), values[term["value"]]["S"]))
 
     def passes(item: Mapping[str, Any]) -> bool:
-        attributes = item[INDEX_ATTRIBUTES]["M"]
         return all(
-            name in attributes and _holds(verb, attributes[name]["S"], text)
-            for name, verb, text in tests
+            name in item[attribute]["M"] and _holds(verb, item[attribute]["M"][name]["S"], text)
+            for attribute, name, verb, text in tests
         )
 
     return passes
@@ -246,7 +246,7 @@ def _holds(verb: str, value: str, text: str) -> bool:
 
 
 def _projection(request: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
-    """Parse a ProjectionExpression of attributes and of index attributes."""
+    """Parse a ProjectionExpression of attributes and of facets."""
     if "ProjectionExpression" not in request:
         return lambda item: item
     names = request.get("ExpressionAttributeNames", {})
@@ -255,16 +255,14 @@ def _projection(request: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Map
         for path in request["ProjectionExpression"].split(", ")
     ]
     plain = [path[0] for path in paths if len(path) == 1]
-    facets = [path[1] for path in paths if len(path) > 1]
+    facets = [path for path in paths if len(path) > 1]
 
     def show(item: Mapping[str, Any]) -> Mapping[str, Any]:
         shown = {name: item[name] for name in plain}
-        inside = {
-            name: item[INDEX_ATTRIBUTES]["M"][name]
-            for name in facets
-            if name in item[INDEX_ATTRIBUTES]["M"]
-        }
-        return shown | {INDEX_ATTRIBUTES: {"M": inside}} if inside else shown
+        for attribute, name in facets:
+            if name in item[attribute]["M"]:
+                shown[attribute] = {"M": {name: item[attribute]["M"][name]}}
+        return shown
 
     return show
 

@@ -27,9 +27,9 @@ AUDIT = Collection(
     model=StoredEntry,
     facets=_facets,
     sorts={"created_at": 1},
-    partitions={"action": {"created_at": 2}},
+    partitions={"action": {"created_at": 3}},
     # no counters per actor: there may be thousands, and each first page would read them all
-    lookup_indexes={"target": 3, "actor": 4},
+    lookup_indexes={"target": 4, "actor": 5},
 )
 
 

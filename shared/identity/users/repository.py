@@ -53,8 +53,9 @@ USERS = Collection(
     noun="User",
     model=User,
     facets=_user_facets,
-    sorts={"id": 1, "username": 2, "name": 3, "created_at": 4, "updated_at": 5},
+    sorts={"id": 1, "updated_at": 2, "username": 3, "name": 4, "created_at": 5},
     lookup_indexes={"email": 6},
+    volatile=frozenset({"name", "search", "roles", "is_active", "two_step"}),
 )
 
 
@@ -73,7 +74,8 @@ ROLES = Collection(
     noun="Role",
     model=StoredRole,
     facets=_role_facets,
-    sorts={"id": 1, "name": 2, "created_at": 3, "updated_at": 4},
+    sorts={"id": 1, "updated_at": 2, "name": 3, "created_at": 4},
+    volatile=frozenset({"name", "search"}),
 )
 
 

@@ -32,8 +32,8 @@ IMPORTS = Collection(
     facets=_facets,
     sorts={"created_at": 1, "updated_at": 2},
     partitions={
-        "status": {"created_at": 3, "updated_at": 4},
-        "kind": {"created_at": 5, "updated_at": 6},
+        "status": {"created_at": 3},
+        "kind": {"created_at": 4},
     },
 )
 

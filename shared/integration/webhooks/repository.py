@@ -54,7 +54,8 @@ WEBHOOKS = Collection(
     noun="Webhook",
     model=StoredWebhook,
     facets=_facets,
-    sorts={"id": 1},
+    sorts={"id": 1, "updated_at": 2},
+    volatile=frozenset({"is_active", "events"}),
 )
 
 

@@ -3,8 +3,8 @@
 - A *position* says at which index entry a page of an ordered list begins.
 - A *snapshot* holds the ids of a filtered list in order, for all its pages.
 
-Both hold the version of the collection at which they were made, and are valid as long as the
-collection has it. Those made within LAG_MS of a change, when an index may not show it yet, are
+Both hold the state of the collection in which they were made, and are valid as long as the
+collection is in it. Those made within LAG_MS of a change, when an index may not show it yet, are
 valid for LAG_MS only. All of them can be lost at any time without harm.
 """
 
@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shared.kernel.clock import now_ms
-from shared.kernel.db.counters import Totals
 from shared.kernel.db.items import Item, to_attributes
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
@@ -30,17 +29,34 @@ _CACHE_SIZE = 512
 
 
 @dataclass(frozen=True, slots=True)
+class State:
+    """The state of a collection: a text that differs after every change, and the last change.
+
+    `touched_ms` is the time of that change in milliseconds.
+    """
+
+    text: str
+    touched_ms: int
+
+    @property
+    def valid_until(self) -> int:
+        """Until when a result of an index, read now, is valid, in milliseconds."""
+        now = now_ms()
+        return now + (_LIFETIME_MS if now - self.touched_ms > LAG_MS else LAG_MS)
+
+
+@dataclass(frozen=True, slots=True)
 class Position:
     """The last entry before `offset` has the sort key `after`."""
 
     offset: int
     after: str
-    version: int
+    state: str
     valid_until: int
 
-    def is_valid(self, totals: Totals) -> bool:
+    def is_valid(self, state: State) -> bool:
         """Return whether the list has not changed since."""
-        return self.version == totals.version and now_ms() < self.valid_until
+        return self.state == state.text and now_ms() < self.valid_until
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +66,13 @@ class Snapshot:
     first: int
     ids: Sequence[int]
     total: int
-    version: int
+    taken_ms: int
+    state: str
     valid_until: int
 
-    def is_valid(self, totals: Totals) -> bool:
+    def is_valid(self, state: State) -> bool:
         """Return whether the list has not changed since."""
-        return self.version == totals.version and now_ms() < self.valid_until
-
-
-def valid_until(totals: Totals) -> int:
-    """Return until when a result of an index, read now, is valid, in milliseconds."""
-    now = now_ms()
-    return now + (_LIFETIME_MS if now - totals.touched_ms > LAG_MS else LAG_MS)
+        return self.state == state.text and now_ms() < self.valid_until
 
 
 # Positions are also cached in the execution environment, which saves the read. They hold only
@@ -91,9 +102,7 @@ def find_position(store: Store, listing: str, offset: int) -> Position | None:
     if not page.items:
         return None
     item = page.items[0]
-    return Position(
-        int(item[SORT_KEY]), item["after"], int(item["version"]), int(item["good_until"])
-    )
+    return Position(int(item[SORT_KEY]), item["after"], item["state"], int(item["good_until"]))
 
 
 def cache_position(store: Store, listing: str, position: Position) -> None:
@@ -111,22 +120,22 @@ def store_position(store: Store, listing: str, position: Position) -> None:
             PARTITION_KEY: f"position#{listing}",
             SORT_KEY: f"{position.offset:012d}",
             "after": position.after,
-            "version": position.version,
+            "state": position.state,
             "good_until": position.valid_until,
             EXPIRY: (now_ms() + _LIFETIME_MS) // 1000,
         },
     )
 
 
-def find_snapshot(store: Store, listing: str, offset: int, version: int | None) -> Snapshot | None:
-    """Return the chunk with the id at `offset`, of `version` or of the newest snapshot."""
+def find_snapshot(store: Store, listing: str, offset: int, taken_ms: int | None) -> Snapshot | None:
+    """Return the chunk with the id at `offset`, of the snapshot of a time or of the newest one."""
     chunk = f"{offset // _CHUNK:06d}#"
     page = store.query(
         KeyConditionExpression=f"{PARTITION_KEY} = :listing AND {SORT_KEY} BETWEEN :low AND :high",
         values={
             ":listing": f"snapshot#{listing}",
-            ":low": chunk if version is None else f"{chunk}{version:015d}",
-            ":high": f"{chunk}~" if version is None else f"{chunk}{version:015d}",
+            ":low": chunk if taken_ms is None else f"{chunk}{taken_ms:015d}",
+            ":high": f"{chunk}~" if taken_ms is None else f"{chunk}{taken_ms:015d}",
         },
         ScanIndexForward=False,
         Limit=1,
@@ -138,12 +147,15 @@ def find_snapshot(store: Store, listing: str, offset: int, version: int | None) 
         first=offset // _CHUNK * _CHUNK,
         ids=json.loads(zlib.decompress(item["ids"])),
         total=int(item["total"]),
-        version=int(item["version"]),
+        taken_ms=int(item[SORT_KEY][len(chunk) :]),
+        state=item["state"],
         valid_until=int(item["good_until"]),
     )
 
 
-def store_snapshot(store: Store, listing: str, ids: Sequence[int], totals: Totals) -> None:
+def store_snapshot(
+    store: Store, listing: str, ids: Sequence[int], state: State, taken_ms: int
+) -> None:
     """Store the ids of a filtered list in order."""
     for first in range(0, len(ids), _CHUNK):
         text = json.dumps(ids[first : first + _CHUNK], separators=(",", ":"))
@@ -151,11 +163,11 @@ def store_snapshot(store: Store, listing: str, ids: Sequence[int], totals: Total
             store,
             {
                 PARTITION_KEY: f"snapshot#{listing}",
-                SORT_KEY: f"{first // _CHUNK:06d}#{totals.version:015d}",
+                SORT_KEY: f"{first // _CHUNK:06d}#{taken_ms:015d}",
                 "ids": zlib.compress(text.encode(), 6),
                 "total": len(ids),
-                "version": totals.version,
-                "good_until": valid_until(totals),
+                "state": state.text,
+                "good_until": state.valid_until,
                 EXPIRY: (now_ms() + _SNAPSHOT_EXPIRY_MS) // 1000,
             },
         )

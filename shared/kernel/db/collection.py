@@ -12,12 +12,20 @@ from pydantic import BaseModel
 from shared.kernel.db.facets import Facets, id_text, sort_text
 from shared.kernel.db.items import Item, Key, pack, unpack
 from shared.kernel.db.store import Store
-from shared.kernel.db.table import INDEX_ATTRIBUTES, PARTITION_KEY, SORT_KEY, index_keys
+from shared.kernel.db.table import (
+    PARTITION_KEY,
+    SORT_KEY,
+    STABLE_FACETS,
+    UPDATES,
+    VOLATILE_FACETS,
+    index_keys,
+)
 from shared.kernel.db.transaction import Cost, Transaction
 from shared.kernel.errors import Gone, NotFound, ServiceUnavailable
 from shared.kernel.fields import MAX_ID
 
 HEAD = "HEAD"
+UPDATED_AT = "updated_at"
 
 _UNCHANGED = "version = :seen"
 _TRIES = 5
@@ -25,6 +33,9 @@ _TRIES = 5
 
 type IndexBySort = Mapping[str, int]
 """Sort name → number of the index with the entries in this order."""
+
+type Range = tuple[str | None, str | None]
+"""Lowest and highest text, both inclusive; None for no bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +76,16 @@ class Collection[E: BaseModel]:
         noun: What messages call an entity.
         model: The stored model.
         facets: Returns the facets of an entity; it must hold every name used below.
-        sorts: The sorts of the whole collection.
+        sorts: The sorts of the whole collection. Every change writes the index UPDATES, so
+            `updated_at` is there, unless entities never change.
         partitions: Facets (such as status) whose values have totals and sorts of their own.
-        lookup_indexes: Facets that few entities share (such as a reference) → index.
+        lookup_indexes: Facets that few entities share (such as a partner) → index.
+        lookup_aliases: Facets whose values lead to the entities through alias items → function
+            that returns the keys of these items for a value. They need no index.
+        volatile: Facets that change without a change of any other facet, besides `updated_at`.
+            Only the index UPDATES carries them.
+        implied_ranges: Facet, value and sort → range of the sort that has exactly the entities
+            with this value.
         work_queues: Facets whose entities are processed in the order of another facet → index
             and that facet.
         more_lookups: Returns further values of the lookup indexes, for entities that are found by
@@ -82,6 +100,9 @@ class Collection[E: BaseModel]:
     sorts: IndexBySort
     partitions: Mapping[str, IndexBySort] = field(default_factory=dict)
     lookup_indexes: Mapping[str, int] = field(default_factory=dict)
+    lookup_aliases: Mapping[str, Callable[[str], list[Key]]] = field(default_factory=dict)
+    volatile: frozenset[str] = frozenset()
+    implied_ranges: Mapping[tuple[str, str, str], Range] = field(default_factory=dict)
     work_queues: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     more_lookups: Callable[[E], Iterable[Facets]] | None = None
 
@@ -185,7 +206,8 @@ class Collection[E: BaseModel]:
         changes = dict.fromkeys(self._partition_names(before), -1)
         for name in self._partition_names(after):
             changes[name] = changes.get(name, 0) + 1
-        tx.count(self.kind, changes)
+        if any(changes.values()):
+            tx.count(self.kind, changes)
         return _record(head, tails, entity)
 
     def update(self, tx: Transaction, record: Record[E], values: Mapping[str, object]) -> Record[E]:
@@ -226,7 +248,7 @@ class Collection[E: BaseModel]:
             "version": version,
             "parts": 1 + len(others),
             "data": first,
-            INDEX_ATTRIBUTES: {name: value for name, value in facets.items() if value is not None},
+            **self._facet_attributes(facets),
             **self._index_attributes(number, facets),
         }
         tails = [
@@ -234,6 +256,22 @@ class Collection[E: BaseModel]:
             for key, data in zip(self._tail_keys(number, 1 + len(others)), others, strict=True)
         ]
         return head, tails
+
+    @property
+    def _only_in_keys(self) -> set[str]:
+        """The facets that no list reads from the entries of another index."""
+        orders = (order for _, order in self.work_queues.values())
+        return {UPDATED_AT, *self.work_queues, *orders, *self.lookup_aliases}
+
+    def _facet_attributes(self, facets: Facets) -> Item:
+        present = {
+            name: value
+            for name, value in facets.items()
+            if value is not None and name not in self._only_in_keys
+        }
+        volatile = {name: value for name, value in present.items() if name in self.volatile}
+        stable = {name: value for name, value in present.items() if name not in volatile}
+        return {STABLE_FACETS: stable} | ({VOLATILE_FACETS: volatile} if volatile else {})
 
     def _lookup_items(self, number: int, entity: E) -> list[Item]:
         further = self.more_lookups(entity) if self.more_lookups else ()
@@ -275,6 +313,16 @@ class Collection[E: BaseModel]:
             if value is not None:
                 enter(index, self.partition(facet, value), sort_text(facets[order], number))
         return attributes
+
+    def carries(self, index: int, sort: str | None, facet: str) -> bool:
+        """Return whether the entries of an index, which is sorted by `sort`, show a facet."""
+        if facet == sort:
+            return True
+        return facet != UPDATED_AT and (index == UPDATES or facet not in self.volatile)
+
+    def facet_path(self, facet: str) -> tuple[str, str]:
+        """Return the attribute that holds a facet, and the name of the facet in it."""
+        return (VOLATILE_FACETS if facet in self.volatile else STABLE_FACETS, facet)
 
     def partition(self, facet: str, value: str) -> str:
         """Return the partition key of the index entries whose facet has the value."""

@@ -4,9 +4,9 @@ The totals of a collection are spread over SHARDS items, so that concurrent writ
 the same item; a reader sums them with one Query. Attributes of a shard:
 
 - `n`: number of entities; `FACET=VALUE`: entities of one partition, such as `status=open`
-- `version`: rises with every change of the collection, so that bookmarks and snapshots of its
-  lists can be recognized as stale
-- `touched`: time of the last change in milliseconds; indexes may lag behind it
+- `version`: rises with every change of a total, so that bookmarks and snapshots of the lists can
+  be recognized as stale
+- `touched`: time of the last such change in milliseconds; indexes may lag behind it
 - `epoch`: the fence value; see `Transaction.fence`
 """
 

@@ -1,7 +1,8 @@
 """Facets: the values that lists filter and sort by, as texts that sort like the values.
 
-The facets of an entity are short texts in one attribute of its item (INDEX_ATTRIBUTES), the only
-attribute that indexes carry besides keys. Sorting, ranges and equality compare these texts.
+The facets of an entity are short texts in two attributes of its item (STABLE_FACETS and
+VOLATILE_FACETS), the only attributes that indexes carry besides keys. Sorting, ranges and equality
+compare these texts.
 """
 
 import unicodedata
@@ -80,3 +81,8 @@ def sort_text(value: str | None, number: int) -> str:
 def id_of(sort_key: str) -> int:
     """Return the id at the end of a sort key."""
     return int(sort_key[-_ID_DIGITS:])
+
+
+def value_of(sort_key: str) -> str:
+    """Return the value at the beginning of a sort key; empty for a missing value."""
+    return sort_key.rpartition(SEPARATOR)[0]

@@ -4,7 +4,8 @@ There are two kinds of lists. An *ordered* list has one of the collection's own 
 entities or of one partition: it is read directly from its index, and its total is a counter. A
 *gathered* list has any other filter: it reads the index entries of the smallest partition or range
 that covers the filter, once for all its pages. In both kinds, the first page and every page of
-`links.next` need two sequential round trips: entries and totals concurrently, then the items.
+`links.next` need two sequential round trips: entries and totals concurrently, then the items. A
+partition in an order of which only the whole collection has an index needs a third one.
 
 The mark in a cursor, which `links.next` contains, continues exactly where the previous page ended,
 whatever has changed since. A page number without a mark always counts on the current list.
@@ -13,28 +14,42 @@ whatever has changed since. A page number without a mark always counts on the cu
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
 
+from shared.kernel.clock import milliseconds_of, now_ms
 from shared.kernel.db import bookmarks
-from shared.kernel.db.bookmarks import Position
-from shared.kernel.db.collection import Collection, Record
+from shared.kernel.db.bookmarks import Position, State
+from shared.kernel.db.collection import UPDATED_AT, Collection, Record
 from shared.kernel.db.counters import Totals, read_totals
 from shared.kernel.db.cursor import InvalidCursor, Mark
-from shared.kernel.db.facets import Facets, id_of
+from shared.kernel.db.facets import Facets, id_of, value_of
 from shared.kernel.db.items import Item
 from shared.kernel.db.parallel import run_both
-from shared.kernel.db.plan import AccessPath, ListQuery, choose_access_path
+from shared.kernel.db.plan import (
+    ITEM_COST,
+    AccessPath,
+    AliasPlan,
+    GatheredPlan,
+    ListQuery,
+    OrderedPlan,
+    plan_list,
+)
 from shared.kernel.db.store import Store
-from shared.kernel.db.table import INDEX_ATTRIBUTES, PARTITION_KEY, SORT_KEY, index_keys, index_name
+from shared.kernel.db.table import PARTITION_KEY, SORT_KEY, UPDATES, index_keys, index_name
 
 _MARK = re.compile("[^\x00-\x1f\ud800-\udfff]{0,800}\x1f[0-9]{12}")
 _MARK_BYTES = 1024
 """Size of a sort key that is accepted as a mark, which the caller may have invented."""
-_MAX_VERSION = 10**15
+_MAX_TIME = 10**15
+_FIXED_SORTS = frozenset({"id", "created_at"})
+"""Orders in which only new and deleted entities change the pages; every total shows these."""
+_FEW = 200
+"""Items that are read without comparing their number with that of all index entries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,26 +66,29 @@ class Page[E]:
 
 def read_page[E: BaseModel](store: Store, collection: Collection[E], query: ListQuery) -> Page[E]:
     """Read one page of a list."""
-    access, ordered = choose_access_path(
-        collection, query, lambda: read_totals(store, collection.kind)
-    )
-    if ordered:
-        return _OrderedList(store, collection, query, access).page()
-    if access.lookup and collection.more_lookups:
-        return _LookedUpList(store, collection, query, access).page()
-    return _GatheredList(store, collection, query, access).page()
+    totals = cache(lambda: read_totals(store, collection.kind))
+    plan = plan_list(collection, query, totals)
+    if isinstance(plan, OrderedPlan):
+        return _OrderedList(store, collection, query, totals, plan).page()
+    return _GatheredList(store, collection, query, totals, plan).page()
 
 
-class _List[E: BaseModel]:
+class _List[E: BaseModel, P]:
     """What ordered and gathered lists share."""
 
     def __init__(
-        self, store: Store, collection: Collection[E], query: ListQuery, access: AccessPath
+        self,
+        store: Store,
+        collection: Collection[E],
+        query: ListQuery,
+        totals: Callable[[], Totals],
+        plan: P,
     ) -> None:
         self.store = store
         self.collection = collection
         self.query = query
-        self.access = access
+        self.totals = totals
+        self.plan = plan
         self.listing = self._name()
 
     def _name(self) -> str:
@@ -82,8 +100,65 @@ class _List[E: BaseModel]:
         digest = hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:24]
         return f"{self.collection.kind}#{digest}"
 
-    def totals(self) -> Totals:
-        return read_totals(self.store, self.collection.kind)
+    def state(self) -> tuple[Totals, State]:
+        """Return the totals and the state of the collection.
+
+        Most changes alter no total. They show in the entry that was updated last.
+        """
+        if UPDATED_AT not in self.collection.sorts or self.query.sort in _FIXED_SORTS:
+            totals, newest = self.totals(), None
+        else:
+            totals, newest = run_both(self.totals, self._newest_change)
+        changed_ms = milliseconds_of(value_of(newest)) if newest else 0
+        state = State(f"{totals.version}/{newest or ''}", max(totals.touched_ms, changed_ms))
+        return totals, state
+
+    def _newest_change(self) -> str | None:
+        partition, sort = index_keys(UPDATES)
+        page = self.store.query(
+            IndexName=index_name(UPDATES),
+            KeyConditionExpression=f"{partition} = :partition",
+            values={":partition": self.collection.kind},
+            ProjectionExpression=sort,
+            ScanIndexForward=False,
+            Limit=1,
+        )
+        return page.items[0][sort] if page.items else None
+
+    def filters(
+        self, path: AccessPath, values: dict[str, str], *, only_shown: bool = False
+    ) -> dict[str, Any]:
+        """Return the arguments of a Query for the filters that its key condition does not cover.
+
+        `values` gets their values. With `only_shown`, filters by facets that the entries do not
+        show are left out.
+        """
+        terms: list[str] = []
+        names: dict[str, str] = {}
+        for facet, operator, text in _comparisons(self.query):
+            if facet in path.covered:
+                continue
+            if only_shown and not self.collection.carries(path.index, path.sort, facet):
+                continue
+            attribute, name = self.collection.facet_path(facet)
+            names |= {f"#{attribute}": attribute, f"#{name}": name}
+            value = f":v{len(values)}"
+            values[value] = text
+            terms.append(operator.format(f"#{attribute}.#{name}", value))
+        if not terms:
+            return {}
+        return {"FilterExpression": " AND ".join(terms), "ExpressionAttributeNames": names}
+
+    def entries(self, path: AccessPath, **arguments: Any) -> Iterator[Item]:
+        """Yield the entries of a path."""
+        start = None
+        while True:
+            more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
+            page = self.store.query(IndexName=index_name(path.index), **arguments, **more)
+            yield from page.items
+            start = page.last_key
+            if start is None:
+                return
 
     def records(self, ids: list[int]) -> list[Record[E]]:
         return self.collection.get_many(self.store, ids)
@@ -92,34 +167,35 @@ class _List[E: BaseModel]:
         return Page(records, total, self.query.page, self.query.per_page, next_mark)
 
 
-class _OrderedList[E: BaseModel](_List[E]):
+def _comparisons(query: ListQuery) -> Iterator[tuple[str, str, str]]:
+    """Yield facet, form of the condition and value of each filter."""
+    for facet, text in query.equal.items():
+        yield facet, "{} = {}", text
+    for facet, text in query.contains.items():
+        yield facet, "contains({}, {})", text
+    for facet, (low, high) in query.between.items():
+        if low is not None:
+            yield facet, "{} >= {}", low
+        if high is not None:
+            yield facet, "{} <= {}", high
+
+
+class _OrderedList[E: BaseModel](_List[E, OrderedPlan]):
     def page(self) -> Page[E]:
         query = self.query
         if query.after is not None:
             return self._page_after(self._checked(query.after))
         if query.offset:
-            totals, keys = self._page_by_number()
-        else:
-            totals, keys = run_both(
-                self.totals, lambda: self._scan(None, 0, query.per_page, query.descending)
-            )
-        total = totals.of(self.access.total_name)
-        ids = [id_of(key) for key in keys]
-        if not keys:
-            return self.result([], total, None)
-        position = Position(
-            query.offset + len(keys), keys[-1], totals.version, bookmarks.valid_until(totals)
+            return self._page_by_number()
+        totals, keys = run_both(
+            self.totals, lambda: self._scan(None, 0, query.per_page, query.descending)
         )
-        bookmarks.cache_position(self.store, self.listing, position)
-        if query.offset and position.offset < total:
-            records, _ = run_both(
-                lambda: self.records(ids),
-                lambda: bookmarks.store_position(self.store, self.listing, position),
-            )
-        else:
-            records = self.records(ids)
-        more = position.offset < total
-        return self.result(records, total, keys[-1] if more else None)
+        total = totals.of(self.plan.total_name)
+        more = 0 < len(keys) < total
+        return self.result(self._records_of(keys), total, keys[-1] if more else None)
+
+    def _records_of(self, keys: list[str]) -> list[Record[E]]:
+        return self.records([id_of(key) for key in keys])
 
     @staticmethod
     def _checked(mark: Mark) -> str:
@@ -140,114 +216,140 @@ class _OrderedList[E: BaseModel](_List[E]):
         totals, keys = run_both(
             self.totals, lambda: self._scan(after, 0, query.per_page, query.descending)
         )
-        total = totals.of(self.access.total_name)
+        total = totals.of(self.plan.total_name)
         if not keys:
             return self.result([], total, None)
-        ids, last = [id_of(key) for key in keys], keys[-1]
+        last = keys[-1]
         if query.offset + len(keys) < total or len(keys) < query.per_page:
-            records, more = self.records(ids), query.offset + len(keys) < total
+            records, more = self._records_of(keys), query.offset + len(keys) < total
         else:
             records, behind = run_both(
-                lambda: self.records(ids), lambda: self._scan(last, 0, 1, query.descending)
+                lambda: self._records_of(keys), lambda: self._scan(last, 0, 1, query.descending)
             )
             more = bool(behind)
         return self.result(records, total, last if more else None)
 
-    def _page_by_number(self) -> tuple[Totals, list[str]]:
-        """Return the entries of a page, from the nearest position or the nearer end of the list."""
+    def _page_by_number(self) -> Page[E]:
+        """Read a page, from the nearest position or the nearer end of the list."""
+        query = self.query
+        totals, state, keys = self._keys_by_number()
+        total = totals.of(self.plan.total_name)
+        if not keys:
+            return self.result([], total, None)
+        end = query.offset + len(keys)
+        position = Position(end, keys[-1], state.text, state.valid_until)
+        bookmarks.cache_position(self.store, self.listing, position)
+        if end >= total:
+            return self.result(self._records_of(keys), total, None)
+        records, _ = run_both(
+            lambda: self._records_of(keys),
+            lambda: bookmarks.store_position(self.store, self.listing, position),
+        )
+        return self.result(records, total, keys[-1])
+
+    def _keys_by_number(self) -> tuple[Totals, State, list[str]]:
         query = self.query
         known = bookmarks.cached_position(self.store, self.listing, query.offset)
         position: Position | None
         if known:
-            totals, keys = run_both(
-                self.totals,
+            (totals, state), keys = run_both(
+                self.state,
                 lambda: self._scan(known.after, 0, query.per_page, query.descending),
             )
-            if known.is_valid(totals):
-                return totals, keys
+            if known.is_valid(state):
+                return totals, state, keys
             bookmarks.evict_position(self.store, self.listing, query.offset)
             position = None
         else:
-            totals, position = run_both(
-                self.totals,
+            (totals, state), position = run_both(
+                self.state,
                 lambda: bookmarks.find_position(self.store, self.listing, query.offset),
             )
-        wanted = min(query.per_page, totals.of(self.access.total_name) - query.offset)
+        wanted = min(query.per_page, totals.of(self.plan.total_name) - query.offset)
         if wanted <= 0:
-            return totals, []
-        start = position if position and position.is_valid(totals) else None
+            return totals, state, []
+        start = position if position and position.is_valid(state) else None
         from_start = query.offset - (start.offset if start else 0)
-        from_end = totals.of(self.access.total_name) - query.offset - wanted
+        from_end = totals.of(self.plan.total_name) - query.offset - wanted
         if from_end < from_start:
             backwards = self._scan(None, from_end, wanted, not query.descending)
-            return totals, backwards[::-1]
+            return totals, state, backwards[::-1]
         after = start.after if start else None
-        return totals, self._scan(after, from_start, wanted, query.descending)
+        return totals, state, self._scan(after, from_start, wanted, query.descending)
 
     def _scan(self, after: str | None, skip: int, take: int, descending: bool) -> list[str]:  # noqa: FBT001
         """Return the sort keys of `take` entries, starting `skip` entries after `after`."""
-        condition, values = self.access.key_condition()
-        sort_name = index_keys(self.access.index)[1]
+        path, spacing = self.plan.path, self.plan.spacing
+        condition, values = path.key_condition()
+        filters = self.filters(path, values)
+        sort_name = index_keys(path.index)[1]
         start = self._start_key(after) if after else None
         keys: list[str] = []
         while len(keys) < skip + take:
+            missing = skip + take - len(keys)
             more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
             page = self.store.query(
-                IndexName=index_name(self.access.index),
+                IndexName=index_name(path.index),
                 KeyConditionExpression=condition,
                 values=values,
                 ProjectionExpression=sort_name,
                 ScanIndexForward=not descending,
-                Limit=skip + take - len(keys),
+                Limit=missing * spacing * 2 if filters else missing,
+                **filters,
                 **more,
             )
             keys += [item[sort_name] for item in page.items]
             start = page.last_key
             if start is None:
                 break
-        return keys[skip:]
+        return keys[skip : skip + take]
 
     def _start_key(self, after: str) -> dict[str, dict[str, str]]:
-        partition_name, sort_name = index_keys(self.access.index)
+        path = self.plan.path
+        partition_name, sort_name = index_keys(path.index)
         head = self.collection.key(id_of(after))
         return {
             PARTITION_KEY: {"S": head[0]},
             SORT_KEY: {"S": head[1]},
-            partition_name: {"S": self.access.partition},
+            partition_name: {"S": path.partition},
             sort_name: {"S": after},
         }
 
 
-class _GatheredList[E: BaseModel](_List[E]):
+class _GatheredList[E: BaseModel](_List[E, GatheredPlan | AliasPlan]):
+    _read: Mapping[int, Record[E]] | None = None
+    """The records by id, when they were read to filter them."""
+
     def page(self) -> Page[E]:
         query = self.query
         mark = query.after
         if mark is not None:
-            if not isinstance(mark, int) or not 0 <= mark < _MAX_VERSION:
+            if not isinstance(mark, int) or not 0 <= mark < _MAX_TIME:
                 raise InvalidCursor
             walked = bookmarks.find_snapshot(self.store, self.listing, query.offset, mark)
             if walked:
                 return self._from_snapshot(walked)
         if not query.offset:
-            totals, ids = run_both(self.totals, self._gather)
+            (_, state), ids = run_both(self.state, self._gather)
         else:
-            totals, snapshot = run_both(
-                self.totals,
+            (_, state), snapshot = run_both(
+                self.state,
                 lambda: bookmarks.find_snapshot(self.store, self.listing, query.offset, None),
             )
-            if snapshot and snapshot.is_valid(totals):
+            if snapshot and snapshot.is_valid(state):
                 return self._from_snapshot(snapshot)
             ids = self._gather()
         shown = ids[query.offset : query.offset + query.per_page]
+        taken_ms = now_ms()
         if len(ids) > query.per_page:
             records, _ = run_both(
                 lambda: self.records(shown),
-                lambda: bookmarks.store_snapshot(self.store, self.listing, ids, totals),
+                lambda: bookmarks.store_snapshot(self.store, self.listing, ids, state, taken_ms),
             )
         else:
             records = self.records(shown)
         more = 0 < len(shown) < len(ids) - query.offset
-        return self.result(records, len(ids), totals.version if more else None)
+        return self.result(records, len(ids), taken_ms if more else None)
 
     def _from_snapshot(self, snapshot: bookmarks.Snapshot) -> Page[E]:
         first = self.query.offset - snapshot.first
@@ -255,80 +357,12 @@ class _GatheredList[E: BaseModel](_List[E]):
         missing = min(self.query.per_page, snapshot.total - self.query.offset) - len(shown)
         if missing > 0:
             rest = bookmarks.find_snapshot(
-                self.store, self.listing, self.query.offset + len(shown), snapshot.version
+                self.store, self.listing, self.query.offset + len(shown), snapshot.taken_ms
             )
             shown += rest.ids[:missing] if rest else []
         more = 0 < len(shown) < snapshot.total - self.query.offset
-        version = snapshot.version if more else None
-        return self.result(self.records(shown), snapshot.total, version)
-
-    def _gather(self) -> list[int]:
-        """Return the ids of all entries that match the filters, in the order of the query."""
-        condition, values = self.access.key_condition()
-        filters, names = self._filters(values)
-        arguments: dict[str, Any] = {"FilterExpression": filters} if filters else {}
-        sort_name, sort = index_keys(self.access.index)[1], self.query.sort
-        entries = self._entries(
-            KeyConditionExpression=condition,
-            values=values,
-            ProjectionExpression=f"{sort_name}, #slim.#sort",
-            ExpressionAttributeNames={**names, "#slim": INDEX_ATTRIBUTES, "#sort": sort},
-            **arguments,
-        )
-        found = [
-            (entry.get(INDEX_ATTRIBUTES, {}).get(sort, ""), id_of(entry[sort_name]))
-            for entry in entries
-        ]
-        return self._sorted(found)
-
-    def _entries(self, **arguments: Any) -> Iterator[Item]:
-        """Yield all index entries of a query."""
-        start = None
-        while True:
-            more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
-            page = self.store.query(IndexName=index_name(self.access.index), **arguments, **more)
-            yield from page.items
-            start = page.last_key
-            if start is None:
-                return
-
-    def _sorted(self, found: Iterable[tuple[str, int]]) -> list[int]:
-        """Return the ids of pairs of sort text and id, in the order of the query."""
-        return [number for _, number in sorted(found, reverse=self.query.descending)]
-
-    def _filters(self, values: dict[str, str]) -> tuple[str, dict[str, str]]:
-        """Return the filter expression; a filter that the access path covers is always true."""
-        terms: list[str] = []
-        names: dict[str, str] = {}
-
-        def value(text: str) -> str:
-            name = f":v{len(values)}"
-            values[name] = text
-            return name
-
-        def facet(name: str) -> str:
-            names[f"#f{len(names)}"] = name
-            return f"#slim.#f{len(names) - 1}"
-
-        for name, text in self.query.equal.items():
-            terms.append(f"{facet(name)} = {value(text)}")
-        for name, text in self.query.contains.items():
-            terms.append(f"contains({facet(name)}, {value(text)})")
-        for name, (low, high) in self.query.between.items():
-            path = facet(name)
-            terms += [f"{path} >= {value(low)}"] if low is not None else []
-            terms += [f"{path} <= {value(high)}"] if high is not None else []
-        return " AND ".join(terms), names
-
-
-class _LookedUpList[E: BaseModel](_GatheredList[E]):
-    """A gathered list of a lookup index in which an entity can have several entries.
-
-    Only one of them has index attributes. An entity that another entry leads to is read before
-    the filters are applied, together with all others that were found, since few share a value.
-    """
-
-    _read: Mapping[int, Record[E]] | None = None
+        taken_ms = snapshot.taken_ms if more else None
+        return self.result(self.records(shown), snapshot.total, taken_ms)
 
     def records(self, ids: list[int]) -> list[Record[E]]:
         if self._read is None:
@@ -336,37 +370,81 @@ class _LookedUpList[E: BaseModel](_GatheredList[E]):
         return [self._read[number] for number in ids]
 
     def _gather(self) -> list[int]:
-        condition, values = self.access.key_condition()
-        sort_name = index_keys(self.access.index)[1]
-        entries = self._entries(
+        """Return the ids of all entities that match the filters, in the order of the query."""
+        plan = self.plan
+        if isinstance(plan, AliasPlan):
+            aliases = self.store.get_many(plan.aliases).values()
+            return self._matching_items({int(alias["id"]) for alias in aliases})
+        if not plan.reads_items:
+            return self._matching_entries(plan.path)
+        ids = self._entities(plan.path)
+        updates = self.collection.sorts.get(UPDATED_AT)
+        if updates and len(ids) * ITEM_COST > max(self.totals().of(None), _FEW * ITEM_COST):
+            return self._matching_entries(AccessPath(updates, self.collection.kind, UPDATED_AT))
+        return self._matching_items(ids)
+
+    def _matching_entries(self, path: AccessPath) -> list[int]:
+        """Filter and sort by what the entries show."""
+        condition, values = path.key_condition()
+        arguments = self.filters(path, values)
+        sort_name, sort = index_keys(path.index)[1], self.query.sort
+        shown = [sort_name]
+        attribute, name = self.collection.facet_path(sort)
+        if sort != path.sort:
+            names = arguments.setdefault("ExpressionAttributeNames", {})
+            names |= {f"#{attribute}": attribute, f"#{name}": name}
+            shown.append(f"#{attribute}.#{name}")
+        entries = self.entries(
+            path,
             KeyConditionExpression=condition,
             values=values,
-            ProjectionExpression=f"{sort_name}, #slim",
-            ExpressionAttributeNames={"#slim": INDEX_ATTRIBUTES},
+            ProjectionExpression=", ".join(shown),
+            **arguments,
         )
-        found: dict[int, Facets] = {}
-        for entry in entries:
-            number, facets = id_of(entry[sort_name]), entry.get(INDEX_ATTRIBUTES, {})
-            found[number] = facets or found.get(number, {})
-        if not all(found.values()):
-            records = self.collection.get_many(self.store, found)
-            self._read = {record.id: record for record in records}
-            found = {record.id: self.collection.facets(record.entity) for record in records}
         return self._sorted(
-            (facets.get(self.query.sort) or "", number)
-            for number, facets in found.items()
-            if self._matches(facets)
+            (
+                value_of(entry[sort_name])
+                if sort == path.sort
+                else entry.get(attribute, {}).get(name, ""),
+                id_of(entry[sort_name]),
+            )
+            for entry in entries
         )
 
+    def _entities(self, path: AccessPath) -> set[int]:
+        """Return the ids of the entities that match as far as the entries show it."""
+        condition, values = path.key_condition()
+        # The further entries of an entity show no facets, so a filter would drop them.
+        several = path.sort is None and self.collection.more_lookups
+        filters = {} if several else self.filters(path, values, only_shown=True)
+        sort_name = index_keys(path.index)[1]
+        entries = self.entries(
+            path,
+            KeyConditionExpression=condition,
+            values=values,
+            ProjectionExpression=sort_name,
+            **filters,
+        )
+        return {id_of(entry[sort_name]) for entry in entries}
+
+    def _matching_items(self, ids: Iterable[int]) -> list[int]:
+        """Read entities, filter and sort them."""
+        records = self.collection.get_many(self.store, ids)
+        facets = {record.id: self.collection.facets(record.entity) for record in records}
+        self._read = {record.id: record for record in records if self._matches(facets[record.id])}
+        return self._sorted(
+            (facets[number].get(self.query.sort) or "", number) for number in self._read
+        )
+
+    def _sorted(self, found: Iterable[tuple[str, int]]) -> list[int]:
+        """Return the ids of pairs of sort text and id, in the order of the query."""
+        return [number for _, number in sorted(found, reverse=self.query.descending)]
+
     def _matches(self, facets: Facets) -> bool:
-        """Return whether the facets of an entity match the filters besides the lookup."""
+        """Return whether the facets of an entity match all filters."""
         query = self.query
         return (
-            all(
-                facets.get(name) == text
-                for name, text in query.equal.items()
-                if name != self.access.lookup
-            )
+            all(facets.get(name) == text for name, text in query.equal.items())
             and all(text in (facets.get(name) or "") for name, text in query.contains.items())
             and all(
                 text is not None and (low is None or low <= text) and (high is None or text <= high)

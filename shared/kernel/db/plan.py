@@ -1,20 +1,22 @@
-"""The choice of the index entries that a list reads: the fewest that cover its filters."""
+"""The choice of what a list reads: the fewest index entries that cover its filters."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pydantic import BaseModel
 
-from shared.kernel.db.collection import Collection
+from shared.kernel.db.collection import Collection, IndexBySort, Range
 from shared.kernel.db.counters import Totals
 from shared.kernel.db.cursor import Mark
 from shared.kernel.db.facets import AFTER_SEPARATOR
+from shared.kernel.db.items import Key
 from shared.kernel.db.table import index_keys
 
 _MAX_OFFSET_PAGES = 10**9
 
-type Range = tuple[str | None, str | None]
-"""Lowest and highest text, both inclusive; None for no bound."""
+ITEM_COST = 40
+"""Index entries that cost as much as an item: a page of a Query has some 4 000 entries, a call of
+BatchGetItem 100 items."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +41,16 @@ class ListQuery:
 
 @dataclass(frozen=True, slots=True)
 class AccessPath:
-    """The index entries that a list reads: one partition of one index, or a range of it.
+    """A partition of an index, or a range of it, with the filters that this fulfills (`covered`).
 
-    `lookup` is the facet when it is a lookup index.
+    `sort` is None for a lookup index.
     """
 
     index: int
     partition: str
     sort: str | None
-    total_name: str | None = None
     bounds: Range = (None, None)
-    lookup: str | None = None
+    covered: frozenset[str] = frozenset()
 
     def key_condition(self) -> tuple[str, dict[str, str]]:
         """Return the KeyConditionExpression and its values."""
@@ -70,35 +71,150 @@ class AccessPath:
         return condition, values
 
 
-def choose_access_path[E: BaseModel](
-    collection: Collection[E], query: ListQuery, totals: Callable[[], Totals]
-) -> tuple[AccessPath, bool]:
-    """Return the access path with the fewest entries, and whether it needs no filter or sort.
+@dataclass(frozen=True, slots=True)
+class OrderedPlan:
+    """Read the page in the order of an index; the total is a counter (`total_name`).
 
-    `totals` is called only when filters name several partitions; the smallest one is used.
+    When the path does not cover the only filter, it is applied to the entries, of which one in
+    `spacing` matches on average.
     """
-    for facet, index in collection.lookup_indexes.items():
-        if facet in query.equal:
-            partition = collection.partition(facet, query.equal[facet])
-            return AccessPath(index, partition, None, lookup=facet), False
-    sorts, partition, total_name = collection.sorts, collection.kind, None
-    restrictions = len(query.equal) + len(query.contains) + len(query.between)
-    facets = [facet for facet in collection.partitions if facet in query.equal]
-    if facets:
-        facet = facets[0] if len(facets) == 1 else _smallest(facets, query, totals())
-        value = query.equal[facet]
-        sorts, partition = collection.partitions[facet], collection.partition(facet, value)
-        total_name = f"{facet}={value}"
-        restrictions -= 1
-    for facet, value in query.equal.items():
-        if facet in sorts:
-            return AccessPath(sorts[facet], partition, facet, None, (value, value)), False
-    for facet, bounds in query.between.items():
-        if facet in sorts:
-            return AccessPath(sorts[facet], partition, facet, None, bounds), False
-    access = AccessPath(sorts[query.sort], partition, query.sort, total_name)
-    return access, restrictions == 0
+
+    path: AccessPath
+    total_name: str | None
+    spacing: int = 1
 
 
-def _smallest(facets: list[str], query: ListQuery, totals: Totals) -> str:
-    return min(facets, key=lambda facet: totals.of(f"{facet}={query.equal[facet]}"))
+@dataclass(frozen=True, slots=True)
+class GatheredPlan:
+    """Read all entries of a path, filter and sort them.
+
+    `reads_items`: the entries do not show all facets that the query needs, so the items are read
+    before they are filtered, unless they are so many that reading the index UPDATES costs less.
+    """
+
+    path: AccessPath
+    reads_items: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AliasPlan:
+    """Read the entities that alias items lead to, filter and sort them."""
+
+    aliases: list[Key]
+
+
+type Plan = OrderedPlan | GatheredPlan | AliasPlan
+
+
+def plan_list[E: BaseModel](
+    collection: Collection[E], query: ListQuery, totals: Callable[[], Totals]
+) -> Plan:
+    """Return how to read a list with the fewest index entries.
+
+    `totals` is called only when the number of entities decides: filters name several partitions,
+    or only the whole collection has the order.
+    """
+    return _Planner(collection, query, totals).plan()
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The whole collection, or the entities with one value of a facet."""
+
+    key: str
+    sorts: IndexBySort
+    total_name: str | None = None
+    facet: str | None = None
+
+    @property
+    def covered(self) -> frozenset[str]:
+        return frozenset({self.facet} if self.facet else ())
+
+
+@dataclass(frozen=True, slots=True)
+class _Planner[E: BaseModel]:
+    collection: Collection[E]
+    query: ListQuery
+    totals: Callable[[], Totals]
+
+    def plan(self) -> Plan:
+        collection, query = self.collection, self.query
+        for facet, keys in collection.lookup_aliases.items():
+            if facet in query.equal:
+                return AliasPlan(keys(query.equal[facet]))
+        for facet, index in collection.lookup_indexes.items():
+            if facet in query.equal:
+                partition = collection.partition(facet, query.equal[facet])
+                path = AccessPath(index, partition, None, covered=frozenset({facet}))
+                return self._gathered(path)
+        whole = _Part(collection.kind, collection.sorts)
+        part = self._smallest_partition() or whole
+        ranges = [*self._ranges(part), *(self._ranges(whole) if part.facet else ())]
+        if ranges:
+            plans = [self._gathered(path) for path in ranges]
+            return next((plan for plan in plans if not plan.reads_items), plans[0])
+        if query.contains or query.between or set(query.equal) - {part.facet}:
+            return self._filtered(part)
+        if query.sort in part.sorts:
+            path = AccessPath(part.sorts[query.sort], part.key, query.sort, covered=part.covered)
+            return OrderedPlan(path, part.total_name)
+        return self._sorted_otherwise(part)
+
+    def _smallest_partition(self) -> _Part | None:
+        collection, equal = self.collection, self.query.equal
+        parts = [
+            _Part(
+                collection.partition(facet, equal[facet]), sorts, f"{facet}={equal[facet]}", facet
+            )
+            for facet, sorts in collection.partitions.items()
+            if facet in equal
+        ]
+        if len(parts) <= 1:
+            return parts[0] if parts else None
+        totals = self.totals()
+        return min(parts, key=lambda part: totals.of(part.total_name))
+
+    def _ranges(self, part: _Part) -> Iterator[AccessPath]:
+        """Yield the ranges of a part that fulfill one of the filters."""
+        equal = {facet: (value, value) for facet, value in self.query.equal.items()}
+        for facet, bounds in (*equal.items(), *self.query.between.items()):
+            if facet in part.sorts:
+                covered = part.covered | {facet}
+                yield AccessPath(part.sorts[facet], part.key, facet, bounds, covered)
+
+    def _gathered(self, path: AccessPath) -> GatheredPlan:
+        query, collection = self.query, self.collection
+        needed = {query.sort, *query.equal, *query.contains, *query.between} - path.covered
+        shown = all(collection.carries(path.index, path.sort, facet) for facet in needed)
+        several_entries = path.sort is None and collection.more_lookups is not None
+        return GatheredPlan(path, reads_items=several_entries or not shown)
+
+    def _filtered(self, part: _Part) -> GatheredPlan:
+        """Plan a list with a filter or an order that the indexes of a part do not have."""
+        plans = [
+            self._gathered(AccessPath(index, part.key, sort, covered=part.covered))
+            for sort, index in part.sorts.items()
+        ]
+        return next((plan for plan in plans if not plan.reads_items), plans[0])
+
+    def _sorted_otherwise(self, part: _Part) -> Plan:
+        """Plan a partition in an order that only the whole collection has."""
+        collection, query, facet = self.collection, self.query, part.facet
+        assert facet is not None  # noqa: S101 - the whole collection has every order
+        index = collection.sorts[query.sort]
+        bounds = collection.implied_ranges.get((facet, query.equal[facet], query.sort))
+        if bounds:
+            path = AccessPath(index, collection.kind, query.sort, bounds, part.covered)
+            return OrderedPlan(path, part.total_name)
+        gathered = self._filtered(part)
+        if not collection.carries(index, query.sort, facet):
+            return gathered
+        totals = self.totals()
+        matches, entities = totals.of(part.total_name), totals.of(None)
+        spacing = max(1, entities // max(matches, 1))
+        path = AccessPath(index, collection.kind, query.sort)
+        ordered = OrderedPlan(path, part.total_name, spacing)
+        if query.after is not None:
+            return ordered if isinstance(query.after, str) else gathered
+        cost = matches * (ITEM_COST if gathered.reads_items else 1)
+        return ordered if (query.offset + query.per_page) * spacing < cost else gathered

@@ -11,10 +11,16 @@ SORT_KEY = "SK"
 EXPIRY = "expires_at"
 """Seconds since the epoch. DynamoDB deletes the item days later at most, so readers filter."""
 
-INDEX_ATTRIBUTES = "slim"
-"""Name of the only attribute that indexes carry besides keys: the facets of the entity."""
+STABLE_FACETS = "facets"
+"""Attribute with the facets that change rarely; every index carries it."""
+VOLATILE_FACETS = "volatile"
+"""Attribute with the facets that change often, such as a quantity. Only UPDATES carries it: an
+entry of another index would be written again with every change, although its key stays."""
 
-INDEX_COUNT = 18
+UPDATES = 2
+"""Number of the index that is sorted by `updated_at`, whose entries every change writes anyway."""
+
+INDEX_COUNT = 12
 """Indexes that the collection with the most sorts and filters needs; DynamoDB allows 20."""
 
 
@@ -26,6 +32,11 @@ def index_name(number: int) -> str:
 def index_keys(number: int) -> tuple[str, str]:
     """Return the names of the partition key and the sort key of index `number`."""
     return f"GSI{number}PK", f"GSI{number}SK"
+
+
+def carried_attributes(number: int) -> list[str]:
+    """Return the attributes that the entries of index `number` have besides keys."""
+    return [STABLE_FACETS, VOLATILE_FACETS] if number == UPDATES else [STABLE_FACETS]
 
 
 def _key_schema(partition: str, sort: str) -> list[dict[str, str]]:
@@ -49,7 +60,10 @@ def table_definition() -> dict[str, Any]:
             {
                 "IndexName": index_name(number),
                 "KeySchema": _key_schema(*index_keys(number)),
-                "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": [INDEX_ATTRIBUTES]},
+                "Projection": {
+                    "ProjectionType": "INCLUDE",
+                    "NonKeyAttributes": carried_attributes(number),
+                },
             }
             for number in numbers
         ],

@@ -34,8 +34,9 @@ PRODUCTS = Collection(
     noun="Product",
     model=Product,
     facets=_product_facets,
-    sorts={"id": 1, "item_code": 2, "name": 3, "created_at": 4, "updated_at": 5},
+    sorts={"id": 1, "updated_at": 2, "item_code": 3, "name": 4, "created_at": 5},
     lookup_indexes={"barcode": 6},
+    volatile=frozenset({"name", "search"}),
 )
 
 
@@ -53,6 +54,7 @@ CATEGORIES = Collection(
     model=Category,
     facets=_category_facets,
     sorts={"name": 1, "updated_at": 2},
+    volatile=frozenset({"name", "search"}),
 )
 
 

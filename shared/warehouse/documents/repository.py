@@ -8,7 +8,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.documents.models import Document, EntryParameters, ExitParameters
-from shared.warehouse.documents.vocabulary import DocumentKind
+from shared.warehouse.documents.vocabulary import TYPES, DocumentKind
 
 
 def _facets(document: Document) -> Facets:
@@ -34,8 +34,9 @@ ENTRIES = Collection(
     model=Document,
     facets=_facets,
     sorts={"created_at": 1, "updated_at": 2, "doc_date": 3},
-    partitions={"status": {"created_at": 4, "updated_at": 5, "doc_date": 6}},
-    lookup_indexes={"external_ref": 7, "card_code": 8},
+    partitions={"status": {"created_at": 4}},
+    lookup_indexes={"card_code": 5},
+    lookup_aliases={"external_ref": lambda reference: _reference_keys("entry", reference)},
 )
 
 EXITS = Collection(
@@ -43,9 +44,10 @@ EXITS = Collection(
     noun="Exit document",
     model=Document,
     facets=_exit_facets,
-    sorts={"created_at": 1, "updated_at": 2, "doc_date": 3, "priority": 9},
-    partitions={"status": {"created_at": 4, "updated_at": 5, "doc_date": 6, "priority": 10}},
-    lookup_indexes={"external_ref": 7, "card_code": 8},
+    sorts={"created_at": 1, "updated_at": 2, "doc_date": 3, "priority": 6},
+    partitions={"status": {"created_at": 4}},
+    lookup_indexes={"card_code": 5},
+    lookup_aliases={"external_ref": lambda reference: _reference_keys("exit", reference)},
 )
 
 COLLECTIONS: dict[DocumentKind, Collection[Document]] = {"entry": ENTRIES, "exit": EXITS}
@@ -54,6 +56,10 @@ COLLECTIONS: dict[DocumentKind, Collection[Document]] = {"entry": ENTRIES, "exit
 def reference_key(kind: DocumentKind, document_type: str, external_ref: str) -> Key:
     """Return the key of the alias that makes a reference unique within a document type."""
     return alias_key(f"{kind}_ref", f"{document_type}{SEPARATOR}{external_ref}")
+
+
+def _reference_keys(kind: DocumentKind, external_ref: str) -> list[Key]:
+    return [reference_key(kind, document_type, external_ref) for document_type in TYPES[kind]]
 
 
 def put_reference(tx: Transaction, kind: DocumentKind, document: Document) -> None:

@@ -34,8 +34,10 @@ CLIENTS = Collection(
     noun="Client",
     model=Client,
     facets=_client_facets,
-    sorts={"id": 1, "name": 2, "created_at": 3, "updated_at": 4},
-    lookup_indexes={"document_id": 6, "email": 5},
+    sorts={"id": 1, "updated_at": 2, "name": 3, "created_at": 4},
+    lookup_indexes={"email": 5},
+    lookup_aliases={"document_id": lambda number: [_document_id_key(number)]},
+    volatile=frozenset({"name", "search"}),
 )
 
 
@@ -56,8 +58,9 @@ PROVIDERS = Collection(
     noun="Provider",
     model=Provider,
     facets=_provider_facets,
-    sorts={"id": 1, "name": 2, "created_at": 3, "updated_at": 4},
+    sorts={"id": 1, "updated_at": 2, "name": 3, "created_at": 4},
     lookup_indexes={"email": 5},
+    volatile=frozenset({"name", "search"}),
 )
 
 
@@ -83,21 +86,21 @@ def list_providers(store: Store, parameters: ProviderParameters) -> Page[Provide
     return read_page(store, PROVIDERS, query)
 
 
-def _document_id_key(number: int) -> Key:
-    return alias_key("document_id", str(number))
+def _document_id_key(number: str) -> Key:
+    return alias_key("document_id", number)
 
 
 def document_id_is_taken(store: Store, number: int) -> bool:
     """Return whether a client has the tax document number."""
-    return store.get(_document_id_key(number)) is not None
+    return store.get(_document_id_key(str(number))) is not None
 
 
 def insert_alias(tx: Transaction, client: Client) -> None:
     """Add the alias of a client; its tax document number must not be taken."""
-    partition, sort = _document_id_key(client.document_id)
+    partition, sort = _document_id_key(str(client.document_id))
     tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "id": client.id})
 
 
 def drop_alias(tx: Transaction, client: Client) -> None:
     """Delete the alias of a client, together with a change of the client."""
-    tx.delete(_document_id_key(client.document_id))
+    tx.delete(_document_id_key(str(client.document_id)))

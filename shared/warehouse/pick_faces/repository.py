@@ -24,8 +24,8 @@ PICK_FACES = Collection(
     model=PickFace,
     facets=_facets,
     sorts={"id": 1, "updated_at": 2},
-    partitions={"whs_code": {"id": 3, "updated_at": 4}},
-    lookup_indexes={"product_id": 5, "item_code": 6, "bin_code": 7},
+    partitions={"whs_code": {"id": 3}},
+    lookup_indexes={"product_id": 4, "item_code": 5, "bin_code": 6},
 )
 
 

@@ -7,7 +7,7 @@ from shared.kernel.db.facets import Facets, id_of, id_text, integer_text, joined
 from shared.kernel.db.items import Item
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.store import Store
-from shared.kernel.db.table import INDEX_ATTRIBUTES, index_keys, index_name
+from shared.kernel.db.table import STABLE_FACETS, index_keys, index_name
 from shared.warehouse.picking.models import PickingParameters, StoredPicking
 from shared.warehouse.work_records import DocumentReference, work_facets
 
@@ -47,11 +47,9 @@ PICKINGS = Collection(
     noun="Picking",
     model=StoredPicking,
     facets=_picking_facets,
-    sorts={"created_at": 1, "updated_at": 2, "finalized_at": 3, "priority": 9},
-    partitions={
-        "status": {"created_at": 4, "updated_at": 5, "finalized_at": 6, "priority": 10},
-    },
-    lookup_indexes={"external_ref": 7, "document_id": 8},
+    sorts={"created_at": 1, "updated_at": 2, "finalized_at": 3, "priority": 7},
+    partitions={"status": {"created_at": 4}},
+    lookup_indexes={"external_ref": 5, "document_id": 6},
     more_lookups=_lookups_of_other_documents,
 )
 
@@ -77,7 +75,7 @@ def list_pickings(
 
 def pending_pickings(store: Store, whs_code: str) -> list[tuple[int, Item]]:
     """Find the pending pickings of a warehouse: their ids and index attributes."""
-    index = PICKINGS.partitions["status"]["priority"]
+    index = PICKINGS.partitions["status"]["created_at"]
     partition, sort = index_keys(index)
     found: list[tuple[int, Item]] = []
     start = None
@@ -86,13 +84,13 @@ def pending_pickings(store: Store, whs_code: str) -> list[tuple[int, Item]]:
         page = store.query(
             IndexName=index_name(index),
             KeyConditionExpression=f"{partition} = :pending",
-            FilterExpression="#attributes.#warehouse = :warehouse",
-            ProjectionExpression=f"{sort}, #attributes",
-            ExpressionAttributeNames={"#attributes": INDEX_ATTRIBUTES, "#warehouse": "warehouse"},
+            FilterExpression="#facets.#warehouse = :warehouse",
+            ProjectionExpression=f"{sort}, #facets",
+            ExpressionAttributeNames={"#facets": STABLE_FACETS, "#warehouse": "warehouse"},
             values={":pending": PICKINGS.partition("status", "pending"), ":warehouse": whs_code},
             **more,
         )
-        found += [(id_of(item[sort]), item[INDEX_ATTRIBUTES]) for item in page.items]
+        found += [(id_of(item[sort]), item[STABLE_FACETS]) for item in page.items]
         start = page.last_key
         if start is None:
             return found

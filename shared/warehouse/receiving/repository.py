@@ -18,8 +18,8 @@ RECEIPTS = Collection(
     model=StoredReceipt,
     facets=_receipt_facets,
     sorts={"created_at": 1, "updated_at": 2, "finalized_at": 3},
-    partitions={"status": {"created_at": 4, "updated_at": 5, "finalized_at": 6}},
-    lookup_indexes={"external_ref": 7, "document_id": 8},
+    partitions={"status": {"created_at": 4}},
+    lookup_indexes={"external_ref": 5, "document_id": 6},
 )
 
 

@@ -1,11 +1,14 @@
 """Storage of stock rows, levels and movements. Keys and indexes: see docs/storage.md."""
 
+from decimal import Decimal
+
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import SEPARATOR, Facets, id_of, id_text, joined, quantity_text
 from shared.kernel.db.items import Key
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.store import Store
-from shared.kernel.db.table import INDEX_ATTRIBUTES, index_keys, index_name
+from shared.kernel.db.table import STABLE_FACETS, index_keys, index_name
+from shared.kernel.fields import LEAST_QUANTITY
 from shared.warehouse.stock.models import (
     FreeRow,
     Level,
@@ -19,6 +22,9 @@ from shared.warehouse.stock.rules import NO_EXPIRY
 from shared.warehouse.warehouses.models import MAX_WAREHOUSE_ID
 
 _PER_PRODUCT = MAX_WAREHOUSE_ID + 1
+
+
+_NO_STOCK = quantity_text(Decimal(0))
 
 
 def _row_facets(row: StockRow) -> Facets:
@@ -48,20 +54,22 @@ STOCK = Collection(
     noun="Stock row",
     model=StockRow,
     facets=_row_facets,
-    sorts={"id": 1, "qty": 2, "created_at": 3, "updated_at": 4},
-    partitions={
-        "status": {"id": 5, "qty": 6, "created_at": 7, "updated_at": 8},
-        "warehouse_id": {"id": 9, "qty": 10, "created_at": 11, "updated_at": 12},
-    },
+    sorts={"id": 1, "updated_at": 2, "qty": 3, "created_at": 4},
+    partitions={"status": {"id": 5}, "warehouse_id": {"id": 6}},
     lookup_indexes={
-        "serial": 17,
-        "batch": 16,
-        "bin_code": 15,
-        "product_id": 13,
-        "item_code": 14,
-        "unavailable_status": 18,
+        "serial": 11,
+        "batch": 10,
+        "bin_code": 9,
+        "product_id": 7,
+        "item_code": 8,
+        "unavailable_status": 12,
     },
-    work_queues={"free": (18, "turn")},
+    work_queues={"free": (12, "turn")},
+    volatile=frozenset({"qty", "status"}),
+    implied_ranges={
+        ("status", "in", "qty"): (quantity_text(LEAST_QUANTITY), None),
+        ("status", "out", "qty"): (_NO_STOCK, _NO_STOCK),
+    },
 )
 """`free` is the work queue of allocation, ordered by expiry date, then by `received_at`.
 `unavailable_status` is the inventory status of a row that is not available. Both share an index,
@@ -83,8 +91,8 @@ LEVELS = Collection(
     model=Level,
     facets=_level_facets,
     sorts={"item_code": 1, "updated_at": 2},
-    partitions={"whs_code": {"item_code": 3, "updated_at": 4}},
-    lookup_indexes={"product_id": 5},
+    partitions={"whs_code": {"item_code": 3}},
+    lookup_indexes={"product_id": 4},
 )
 
 TOTALS = Collection(
@@ -93,7 +101,7 @@ TOTALS = Collection(
     model=Level,
     facets=_level_facets,
     sorts={"item_code": 1, "updated_at": 2},
-    lookup_indexes={"product_id": 5},
+    lookup_indexes={"product_id": 4},
 )
 
 
@@ -126,13 +134,13 @@ MOVEMENTS = Collection(
     facets=_movement_facets,
     sorts={"created_at": 1},
     lookup_indexes={
-        "serial": 5,
-        "batch": 4,
-        "document": 6,
-        "from_bin": 7,
-        "to_bin": 8,
-        "product_id": 2,
-        "item_code": 3,
+        "serial": 6,
+        "batch": 5,
+        "document": 7,
+        "from_bin": 8,
+        "to_bin": 9,
+        "product_id": 3,
+        "item_code": 4,
     },
 )
 
@@ -172,12 +180,12 @@ def free_rows(store: Store, product_id: int, warehouse_id: int, most: int) -> li
         IndexName=index_name(index),
         KeyConditionExpression=f"{partition} = :free",
         values={":free": STOCK.partition("free", _free_queue(product_id, warehouse_id))},
-        ProjectionExpression=f"{sort}, #slim.#bin",
-        ExpressionAttributeNames={"#slim": INDEX_ATTRIBUTES, "#bin": "bin_code"},
+        ProjectionExpression=f"{sort}, #facets.#bin",
+        ExpressionAttributeNames={"#facets": STABLE_FACETS, "#bin": "bin_code"},
         Limit=most,
     )
     return [
-        FreeRow(id_of(item[sort]), item.get(INDEX_ATTRIBUTES, {}).get("bin_code"))
+        FreeRow(id_of(item[sort]), item.get(STABLE_FACETS, {}).get("bin_code"))
         for item in page.items
     ]
 

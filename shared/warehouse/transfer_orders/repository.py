@@ -31,11 +31,11 @@ TRANSFER_ORDERS = Collection(
     facets=_facets,
     sorts={"created_at": 1, "updated_at": 2},
     partitions={
-        "status": {"created_at": 3, "updated_at": 4},
-        "from_warehouse": {"created_at": 6, "updated_at": 7},
-        "to_warehouse": {"created_at": 8, "updated_at": 9},
+        "status": {"created_at": 3},
+        "from_warehouse": {"created_at": 4},
+        "to_warehouse": {"created_at": 5},
     },
-    lookup_indexes={"external_ref": 5},
+    lookup_aliases={"external_ref": lambda reference: [reference_key(reference)]},
 )
 
 

@@ -24,9 +24,9 @@ TRANSFERS = Collection(
     facets=_transfer_facets,
     sorts={"created_at": 1, "updated_at": 2},
     partitions={
-        "status": {"created_at": 3, "updated_at": 4},
-        "from_warehouse": {"created_at": 5, "updated_at": 6},
-        "to_warehouse": {"created_at": 7, "updated_at": 8},
+        "status": {"created_at": 3},
+        "from_warehouse": {"created_at": 4},
+        "to_warehouse": {"created_at": 5},
     },
 )
 

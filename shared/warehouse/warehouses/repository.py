@@ -53,7 +53,8 @@ WAREHOUSES = Collection(
     noun="Warehouse",
     model=StoredWarehouse,
     facets=_warehouse_facets,
-    sorts={"whs_code": 1, "name": 2, "updated_at": 3},
+    sorts={"whs_code": 1, "updated_at": 2, "name": 3},
+    volatile=frozenset({"name", "search"}),
 )
 
 
@@ -73,12 +74,12 @@ POSITIONS = Collection(
     noun="Warehouse position",
     model=StoredPosition,
     facets=_position_facets,
-    sorts={"bin_code": 1, "pick_sequence": 2, "updated_at": 3},
+    sorts={"bin_code": 1, "updated_at": 2, "pick_sequence": 3},
     # Requests filter by the id or by the code of the warehouse. Each has its own partition,
     # because looking up one by the other would add a round trip.
     partitions={
-        "warehouse_id": {"bin_code": 4, "pick_sequence": 5, "updated_at": 6},
-        "whs_code": {"bin_code": 7, "pick_sequence": 8, "updated_at": 9},
+        "warehouse_id": {"bin_code": 4, "pick_sequence": 5},
+        "whs_code": {"bin_code": 6, "pick_sequence": 7},
     },
 )
 

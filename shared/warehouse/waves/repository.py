@@ -35,8 +35,8 @@ WAVES = Collection(
     facets=_facets,
     sorts={"created_at": 1, "updated_at": 2},
     partitions={
-        "status": {"created_at": 3, "updated_at": 4},
-        "warehouse": {"created_at": 5, "updated_at": 6},
+        "status": {"created_at": 3},
+        "warehouse": {"created_at": 4},
     },
 )
 

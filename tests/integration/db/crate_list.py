@@ -39,9 +39,10 @@ CRATES = Collection(
     noun="Crate",
     model=Crate,
     facets=facets,
-    sorts={"id": 1, "name": 2, "updated_at": 3},
-    partitions={"status": {"id": 4, "name": 5, "updated_at": 6}},
-    lookup_indexes={"reference": 7},
+    sorts={"id": 1, "updated_at": 2, "name": 3},
+    partitions={"status": {"id": 4}},
+    lookup_indexes={"reference": 5},
+    volatile=frozenset({"color"}),
 )
 
 type Draft = Mapping[str, str | None]

@@ -1,4 +1,4 @@
-"""The plan of a list: the most selective index partition is read."""
+"""The plan of a list: the fewest index entries that cover the filters are read."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,56 +6,138 @@ from typing import Any
 import pytest
 
 from shared.kernel.db.counters import Totals
-from shared.kernel.db.plan import ListQuery, choose_access_path
+from shared.kernel.db.plan import AliasPlan, GatheredPlan, ListQuery, OrderedPlan, Plan, plan_list
+from shared.warehouse.documents.repository import ENTRIES
+from shared.warehouse.stock.repository import STOCK
 from tests.integration.db.crate_list import CRATES
 
 
 def _no_totals() -> Totals:
-    pytest.fail("totals may be read only to choose between partitions")
+    pytest.fail("totals may be read only when the number of entities decides")
 
 
-def _planned(**query: Any) -> tuple[int, str, bool, str | None]:
-    access, ordered = choose_access_path(
-        CRATES, ListQuery(sort="name", descending=False, **query), _no_totals
+def _planned(**query: Any) -> Plan:
+    return plan_list(
+        CRATES, ListQuery(**{"sort": "name", "descending": False, **query}), _no_totals
     )
-    return access.index, access.partition, ordered, access.total_name
+
+
+def _counted(total: int, matching: int, **query: Any) -> Plan:
+    counts = Totals({"n": total, "status=open": matching}, 1, 0)
+    wanted = ListQuery(
+        **{"sort": "name", "descending": False, "equal": {"status": "open"}, **query}
+    )
+    return plan_list(CRATES, wanted, lambda: counts)
 
 
 @pytest.mark.parametrize(
-    ("query", "plan"),
+    ("query", "index", "partition", "total"),
     [
-        # sort order of all rows or of one status: read in index order
-        ({}, (2, "crate", True, None)),
-        ({"equal": {"status": "open"}}, (5, "crate#status#open", True, "status=open")),
-        # filters with few matching entities come first
-        ({"equal": {"reference": "R1"}}, (7, "crate#reference#R1", False, None)),
-        ({"equal": {"status": "open", "reference": "R1"}}, (7, "crate#reference#R1", False, None)),
-        # then a value or range of a sort order, within the status if given
-        ({"equal": {"name": "a"}}, (2, "crate", False, None)),
-        ({"equal": {"name": "a", "status": "open"}}, (5, "crate#status#open", False, None)),
-        ({"between": {"updated_at": ("2", None)}}, (3, "crate", False, None)),
-        (
-            {"between": {"updated_at": ("2", None)}, "equal": {"status": "open"}},
-            (6, "crate#status#open", False, None),
-        ),
+        ({}, 3, "crate", None),
+        ({"sort": "id", "equal": {"status": "open"}}, 4, "crate#status#open", "status=open"),
     ],
 )
-def test_plan_reads_the_most_selective_partition(
-    query: Mapping[str, Any], plan: tuple[int, str, bool, str | None]
+def test_list_with_an_order_of_its_own_is_read_in_this_order(
+    query: Mapping[str, Any], index: int, partition: str, total: str | None
 ) -> None:
-    assert _planned(**query) == plan
+    plan = _planned(**query)
+
+    assert isinstance(plan, OrderedPlan)
+    assert (plan.path.index, plan.path.partition, plan.total_name) == (index, partition, total)
 
 
 @pytest.mark.parametrize(
-    ("query", "index"),
+    ("query", "index", "partition"),
     [
-        ({"equal": {"color": "red"}}, 2),
-        ({"contains": {"name": "a"}}, 2),
-        ({"contains": {"name": "a"}, "equal": {"status": "open"}}, 5),
+        # lookups have few entities
+        ({"equal": {"reference": "R1"}}, 5, "crate#reference#R1"),
+        ({"equal": {"status": "open", "reference": "R1"}}, 5, "crate#reference#R1"),
+        # then a value or range of an order
+        ({"equal": {"name": "a"}}, 3, "crate"),
+        ({"equal": {"name": "a", "status": "open"}}, 3, "crate"),
+        ({"equal": {"id": "1", "status": "open"}}, 4, "crate#status#open"),
+        ({"between": {"updated_at": ("2", None)}}, 2, "crate"),
+        ({"between": {"updated_at": ("2", None)}, "equal": {"status": "open"}}, 2, "crate"),
+        # then a partition, or all entries
+        ({"contains": {"name": "a"}, "equal": {"status": "open"}}, 4, "crate#status#open"),
+        ({"contains": {"reference": "a"}}, 1, "crate"),
+        # only the index UPDATES shows facets that change often
+        ({"equal": {"color": "red"}}, 2, "crate"),
     ],
 )
-def test_other_filters_use_the_most_selective_index(query: Mapping[str, Any], index: int) -> None:
-    planned = _planned(**query)
+def test_other_filters_read_the_fewest_entries(
+    query: Mapping[str, Any], index: int, partition: str
+) -> None:
+    plan = _planned(**query)
 
-    assert planned[0] == index
-    assert planned[2] is False
+    assert isinstance(plan, GatheredPlan)
+    assert (plan.path.index, plan.path.partition) == (index, partition)
+    assert not plan.reads_items
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"equal": {"reference": "R1", "color": "red"}},
+        {"equal": {"reference": "R1"}, "sort": "updated_at"},
+        {"equal": {"reference": "R1"}, "between": {"updated_at": ("2", None)}},
+        {"equal": {"status": "open", "color": "red"}},
+    ],
+)
+def test_items_are_read_when_the_entries_do_not_show_a_facet(query: Mapping[str, Any]) -> None:
+    plan = _planned(**query)
+
+    assert isinstance(plan, GatheredPlan)
+    assert plan.reads_items
+
+
+def test_large_partition_is_read_in_the_order_of_the_collection() -> None:
+    plan = _counted(1_000_000, 500_000)
+
+    assert isinstance(plan, OrderedPlan)
+    assert (plan.path.index, plan.path.partition, plan.spacing) == (3, "crate", 2)
+    assert plan.total_name == "status=open"
+
+
+def test_small_partition_is_gathered() -> None:
+    plan = _counted(1_000_000, 50)
+
+    assert isinstance(plan, GatheredPlan)
+    assert plan.path.partition == "crate#status#open"
+    assert not plan.reads_items
+
+
+def test_order_by_a_volatile_facet_counts_the_items_to_read() -> None:
+    # 25 of the page x 50 entries for each, or 100 entries and items, each like 40 entries
+    assert isinstance(_counted(5_000, 100, sort="updated_at"), OrderedPlan)
+    gathered = _counted(1_000_000, 100, sort="updated_at")
+    assert isinstance(gathered, GatheredPlan)
+    assert gathered.reads_items
+
+
+@pytest.mark.parametrize(("mark", "kind"), [("a\x1f000000000001", OrderedPlan), (7, GatheredPlan)])
+def test_cursor_keeps_the_kind_of_plan_it_was_made_by(mark: str | int, kind: type) -> None:
+    for matching in (50, 500_000):
+        assert isinstance(_counted(1_000_000, matching, after=mark), kind)
+
+
+def test_reference_of_a_document_is_found_through_its_aliases() -> None:
+    query = ListQuery(sort="created_at", descending=False, equal={"external_ref": "PO-1"})
+    plan = plan_list(ENTRIES, query, _no_totals)
+
+    assert isinstance(plan, AliasPlan)
+    assert ("entry_ref#purchase_order\x1fPO-1", "ALIAS") in plan.aliases
+
+
+@pytest.mark.parametrize(
+    ("status", "bounds"), [("in", ("0" * 17 + "1", None)), ("out", ("0" * 18,) * 2)]
+)
+def test_rows_with_stock_are_a_range_of_the_quantities(
+    status: str, bounds: tuple[str, str]
+) -> None:
+    query = ListQuery(sort="qty", descending=True, equal={"status": status})
+    plan = plan_list(STOCK, query, _no_totals)
+
+    assert isinstance(plan, OrderedPlan)
+    assert (plan.path.partition, plan.path.sort, plan.path.bounds) == ("stock", "qty", bounds)
+    assert plan.total_name == f"status={status}"
