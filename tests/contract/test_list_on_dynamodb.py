@@ -6,6 +6,7 @@ import pytest
 
 from shared.kernel import aws
 from shared.kernel.db import bookmarks
+from tests.clock import Clock
 from tests.contract.filled_lists import FilledList, FilledLists, Query
 from tests.lists import LISTS
 
@@ -35,7 +36,11 @@ def on_dynamodb(lists: FilledLists, list_name: str) -> Iterator[FilledList]:
     lists.stack.reset_tenant()
 
 
-def test_in_memory_table_answers_as_dynamodb(lists: FilledLists, on_dynamodb: FilledList) -> None:
+def test_in_memory_table_answers_as_dynamodb(
+    lists: FilledLists, on_dynamodb: FilledList, clock: Clock
+) -> None:
+    clock.freeze()  # the cursor of a filtered list shows when the list was read
+
     def walked(query: Query) -> list[str]:
         bookmarks._cached_positions.clear()
         answer = on_dynamodb.get(query)

@@ -138,6 +138,9 @@ ENTRY_LIST = spec.Listed(
     path="/entry-documents",
     collection=ENTRIES,
     make=_entry,
+    aliases=lambda document: [
+        (f"entry_ref#{document.type}\x1f{document.external_ref}", "ALIAS"),
+    ],
     fields=spec.fields(f"{_FIELDS.rstrip()}\nlines.received_qty number"),
     always_filled=_FILLED,
     filters={
@@ -155,6 +158,9 @@ EXIT_LIST = spec.Listed(
     path="/exit-documents",
     collection=EXITS,
     make=_exit,
+    aliases=lambda document: [
+        (f"exit_ref#{document.type}\x1f{document.external_ref}", "ALIAS"),
+    ],
     fields=spec.fields(
         f"{_FIELDS.rstrip()}\nlines.picked_qty number\npriority integer?\nship_to string?"
     ),

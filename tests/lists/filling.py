@@ -23,7 +23,10 @@ def fill(store: Store, listed: Listed, count: int, times: Times) -> InMemoryTabl
     _write(table, transactions[0])
     for number in range(1, count + 1):
         tx = transactions[number % SHARDS]
-        listed.collection.insert(tx, listed.id_of(number), listed.make(number, times))
+        entity = listed.make(number, times)
+        listed.collection.insert(tx, listed.id_of(number), entity)
+        for partition, sort in listed.aliases(entity):
+            tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "id": number})
         _write(table, tx)
     for shard, tx in enumerate(transactions):
         for kind, change in tx._counters.items():

@@ -64,6 +64,7 @@ CLIENT_LIST = spec.Listed(
     path="/clients",
     collection=CLIENTS,
     make=_client,
+    aliases=lambda client: [(f"document_id#{client.document_id}", "ALIAS")],
     fields=spec.fields("""
         id integer
         name string

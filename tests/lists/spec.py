@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from shared.kernel.db.collection import Collection
+from shared.kernel.db.items import Key
 from shared.kernel.db.transaction import Transaction
 
 type Row = Mapping[str, Any]
@@ -91,6 +92,7 @@ class Listed:
         always_null: Fields that are null in every state.
         hidden_values: Values of row n that are filtered by but not shown.
         related_items: Stages the items that its rows refer to.
+        aliases: Keys of the alias items of a row.
         bounded: Whether it is limited to few rows, so that its cost is not measured.
     """
 
@@ -110,6 +112,7 @@ class Listed:
     always_null: frozenset[str] = frozenset()
     hidden_values: Callable[[int], Mapping[str, Any]] = lambda _: {}
     related_items: Callable[[Transaction], None] = lambda _: None
+    aliases: Callable[[Any], Sequence[Key]] = lambda _: ()
     bounded: bool = False
 
     @property

@@ -65,7 +65,7 @@ def _row(number: int, times: spec.Times) -> StockRow:
             "product_id": _product(number),
             "product_name": spec.unless(number, 6, f"Brick {_product(number)}"),
             "item_code": _item_code(_product(number)),
-            "qty": Decimal(number % 23) / 4,
+            "qty": Decimal(number % 23 + 1) / 4 if number % 4 else Decimal(0),
             "status": "out" if number % 4 == 0 else "in",
             "serial_number": spec.unless(number, 2, _serial(number)),
             "batch_num": spec.unless(number, 4, _batch(number)),

@@ -70,6 +70,11 @@ TRANSFER_ORDER_LIST = spec.Listed(
     path="/transfer-orders",
     collection=TRANSFER_ORDERS,
     make=_order,
+    aliases=lambda order: [
+        (f"transfer_order_ref#{reference}", "ALIAS")
+        for reference in [order.external_ref]
+        if reference
+    ],
     period=True,
     fields=spec.fields("""
         object string

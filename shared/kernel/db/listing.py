@@ -441,10 +441,15 @@ class _GatheredList[E: BaseModel](_List[E, GatheredPlan | AliasPlan]):
         return [number for _, number in sorted(found, reverse=self.query.descending)]
 
     def _matches(self, facets: Facets) -> bool:
-        """Return whether the facets of an entity match all filters."""
-        query = self.query
+        """Return whether the facets of an entity match the filters that its path does not cover."""
+        query, plan = self.query, self.plan
+        covered = plan.path.covered if isinstance(plan, GatheredPlan) else frozenset()
         return (
-            all(facets.get(name) == text for name, text in query.equal.items())
+            all(
+                facets.get(name) == text
+                for name, text in query.equal.items()
+                if name not in covered
+            )
             and all(text in (facets.get(name) or "") for name, text in query.contains.items())
             and all(
                 text is not None and (low is None or low <= text) and (high is None or text <= high)
