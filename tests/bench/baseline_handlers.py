@@ -79,13 +79,13 @@ class BaselineHandlers:
         entries = self._client.query(
             TableName=self._table,
             IndexName="GSI1",
-            KeyConditionExpression="GSI1PK = :partition",
+            KeyConditionExpression="P1 = :partition",
             ExpressionAttributeValues={":partition": {"S": "entry"}},
-            ProjectionExpression="GSI1SK",
+            ProjectionExpression="S1",
             ScanIndexForward=False,
             Limit=PER_PAGE,
         )["Items"]
-        marks = [entry["GSI1SK"]["S"] for entry in entries]
+        marks = [entry["S1"]["S"] for entry in entries]
         partitions = [f"entry#{mark[-12:]}" for mark in marks]
         keys = [{"PK": {"S": name}, "SK": {"S": "HEAD"}} for name in partitions]
         answer = self._client.batch_get_item(

@@ -14,7 +14,7 @@ _FILTERS = {
     "sort": "-created_at", "updated_since": None, "external_ref": None, "type": None,
     "card_code": None, "status": None, "source": None,
 }  # fmt: skip
-_COMPRESS_FROM = 1024
+_COMPRESS_FROM = 256
 
 
 def document(number: int, body: Any, known: Mapping[str, Any], now: str) -> dict[str, Any]:
@@ -66,11 +66,8 @@ def item_of(document: Mapping[str, Any]) -> dict[str, Any]:
     raw = json_text(document).encode()
     by_time = {"S": f"{document['created_at']}\x1f{number}"}
     by_date = {"S": f"{document['doc_date']}\x1f{number}"}
-    whole, status = {"S": "entry"}, {"S": f"entry#status#{document['status']}"}
-    names = ("status", "type", "external_ref", "card_code", "source")
-    slim = {
-        name: {"S": document[name]} for name in (*names, "doc_date", "created_at", "updated_at")
-    }
+    whole = {"S": "entry"}
+    names = ("status", "type", "card_code", "source", "doc_date", "created_at")
     return {
         "PK": {"S": f"entry#{number}"},
         "SK": {"S": "HEAD"},
@@ -78,17 +75,12 @@ def item_of(document: Mapping[str, Any]) -> dict[str, Any]:
         "version": {"N": "1"},
         "parts": {"N": "1"},
         "data": {"B": zlib.compress(raw, 6) if len(raw) >= _COMPRESS_FROM else raw},
-        "slim": {"M": slim},
-        "GSI1PK": whole, "GSI1SK": by_time,
-        "GSI2PK": whole, "GSI2SK": by_time,
-        "GSI3PK": whole, "GSI3SK": by_date,
-        "GSI4PK": status, "GSI4SK": by_time,
-        "GSI5PK": status, "GSI5SK": by_time,
-        "GSI6PK": status, "GSI6SK": by_date,
-        "GSI7PK": {"S": f"entry#external_ref#{document['external_ref']}"},
-        "GSI7SK": {"S": number},
-        "GSI8PK": {"S": f"entry#card_code#{document['card_code']}"},
-        "GSI8SK": {"S": number},
+        "facets": {"M": {name: {"S": document[name]} for name in names}},
+        "P1": whole, "S1": by_time,
+        "P2": whole, "S2": by_time,
+        "P3": whole, "S3": by_date,
+        "P4": {"S": f"entry#status#{document['status']}"}, "S4": by_time,
+        "P5": {"S": f"entry#card_code#{document['card_code']}"}, "S5": {"S": number},
     }  # fmt: skip
 
 

@@ -25,9 +25,11 @@ _ITEM = {
     "secret": {"B": b"\x00\xffB"},
     "tags": {"SS": ["a", "b"]},
     "sizes": {"L": [{"N": "1.50"}, {"S": "L"}, {"B": b"\xfe"}]},
-    "slim": {"M": {"active": {"BOOL": True}, "B": {"S": "text"}, "deep": {"M": {"n": {"N": "3"}}}}},
-    "GSI1PK": {"S": "products"},
-    "GSI1SK": {"S": "0001"},
+    "facets": {
+        "M": {"active": {"BOOL": True}, "B": {"S": "text"}, "deep": {"M": {"n": {"N": "3"}}}}
+    },
+    "P1": {"S": "products"},
+    "S1": {"S": "0001"},
 }
 _VALUES = {
     ":one": {"N": "1"},
@@ -73,17 +75,17 @@ _EXPRESSIONS = (
     "SET #name = :text",
     "SET version = version + :one, sizes = list_append(sizes, :list) REMOVE secret",
     "SET counted = if_not_exists(counted, :one) - :one",
-    "SET sizes[1] = :text, slim.#deep.n = :one",
-    "SET slim.more = :map ADD version :one, counted :one",
-    "REMOVE sizes[0], slim.active DELETE tags :set",
-    "SET slim.nowhere.n = :one",
+    "SET sizes[1] = :text, facets.#deep.n = :one",
+    "SET facets.more = :map ADD version :one, counted :one",
+    "REMOVE sizes[0], facets.active DELETE tags :set",
+    "SET facets.nowhere.n = :one",
     "SET counted = nowhere",
     "SET PK = :text",
     "SET size = :one",
     "SET #name = :text, #name = :one",
     "SET #name = :text SET version = :one",
     "SET version = :one ADD counted :one SET #name = :text",
-    "SET slim.more = :one, slim.more.n = :one",
+    "SET facets.more = :one, facets.more.n = :one",
     "SET version = :one REMOVE version",
     "SET #unknown = :text",
     "SET #name = :large",
@@ -93,7 +95,7 @@ _EXPRESSIONS = (
     "ADD #name :one",
 )
 _CONDITIONS = (
-    "attribute_exists(slim.#deep.n) AND begins_with(#name, :text)",
+    "attribute_exists(facets.#deep.n) AND begins_with(#name, :text)",
     "version = :one AND NOT contains(tags, :text)",
     "version BETWEEN :one AND :one OR #name IN (:text)",
     "version + :one",
@@ -109,12 +111,15 @@ _PARTITION = {
 _INDEX = {
     "TableName": "goods",
     "IndexName": "GSI1",
-    "KeyConditionExpression": "GSI1PK = :pk AND GSI1SK >= :from",
+    "KeyConditionExpression": "P1 = :pk AND S1 >= :from",
     "ExpressionAttributeValues": {":pk": {"S": "products"}, ":from": {"S": "0001"}},
 }
 _READS: tuple[_Call, ...] = (
     ("get_item", {"TableName": "goods", "Key": _KEY}),
-    ("get_item", {"TableName": "goods", "Key": _KEY, "ProjectionExpression": "slim.deep, secret"}),
+    (
+        "get_item",
+        {"TableName": "goods", "Key": _KEY, "ProjectionExpression": "facets.deep, secret"},
+    ),
     ("get_item", {"TableName": "goods", "Key": _ABSENT}),
     ("get_item", {"TableName": "goods", "Key": {"PK": {"S": "product#1"}}}),
     ("get_item", {"TableName": "nowhere", "Key": _KEY}),
@@ -127,7 +132,7 @@ _READS: tuple[_Call, ...] = (
     ("query", {**_INDEX, "ScanIndexForward": False, "Limit": 1}),
     ("query", {**_INDEX, "ExpressionAttributeValues": {":pk": {"S": "no"}, ":from": {"S": "0"}}}),
     ("query", {**_INDEX, "IndexName": "none"}),
-    ("query", {**_INDEX, "KeyConditionExpression": "GSI1SK = :pk"}),
+    ("query", {**_INDEX, "KeyConditionExpression": "S1 = :pk"}),
     ("scan", {"TableName": "goods"}),
 )
 _INVALID_VALUES: tuple[Any, ...] = (
@@ -152,7 +157,7 @@ _CALLS: tuple[_Call, ...] = (
     ("put_item", _put(_KEY, **_IS_NEW)),
     ("put_item", _put(_KEY, **_IS_NEW)),
     ("put_item", _put(_KEY, **_IS_NEW, ReturnValuesOnConditionCheckFailure="ALL_OLD")),
-    ("put_item", _put({**_OTHER, "GSI1SK": {"S": "0002"}}, ReturnValues="ALL_OLD")),
+    ("put_item", _put({**_OTHER, "S1": {"S": "0002"}}, ReturnValues="ALL_OLD")),
     ("put_item", _put(_ABSENT, Item={**_ABSENT, "text": _LARGE, "more": _LARGE})),
     ("put_item", _put({"PK": {"N": "1"}})),
     ("put_item", _put(_ABSENT, Item={**_ABSENT, "digests": {"BS": [b"\x00", b"\xff"]}})),

@@ -233,7 +233,7 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"| notes and descriptions | {longest(fields.Note)} characters |",
         f"| e-mail addresses | {longest(fields.Email)} characters |",
         f"| URL of a subscription | {plain(target_urls.MAX_URL_LENGTH)} characters |",
-        f"at most {plain(fields.MAX_QUANTITY)}, up to {-fields._SMALLEST.adjusted()} decimals",
+        f"at most {plain(fields.MAX_QUANTITY)}, up to {-fields.LEAST_QUANTITY.adjusted()} decimals",
         f"| ids | 1 to {plain(fields.MAX_ID)} |",
         f"| 1 to {plain(partners._MAX_DOCUMENT_ID)} |",
         # Data of a company
@@ -456,7 +456,7 @@ QUOTED: Mapping[str, Sequence[str]] = {
     ],
     "docs/storage.md": [
         f"spread over {len(outbox.SHARDS)} partitions",
-        f"compressed from {items._COMPRESS_FROM // 1024} KB on",
+        f"compressed from {items._COMPRESS_FROM} bytes on",
         f"counting pages up; expires after {bookmarks._LIFETIME_MS // 60_000} min",
         f"until it expires after {bookmarks._SNAPSHOT_EXPIRY_MS // 3_600_000} h",
         f"Taken within {bookmarks.LAG_MS // 1000} s of a change",

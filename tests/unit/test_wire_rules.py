@@ -7,12 +7,12 @@ import pytest
 from tests.wire_rules import Body, Keys, Refused, check
 
 _KEYS = Keys(
-    types={"PK": "S", "SK": "S", "GSI1PK": "S", "GSI1SK": "S"},
-    indexes={None: ["PK", "SK"], "GSI1": ["GSI1PK", "GSI1SK"]},
-    held={None: None, "GSI1": frozenset({"PK", "SK", "GSI1PK", "GSI1SK", "slim"})},
+    types={"PK": "S", "SK": "S", "P1": "S", "S1": "S"},
+    indexes={None: ["PK", "SK"], "GSI1": ["P1", "S1"]},
+    held={None: None, "GSI1": frozenset({"PK", "SK", "P1", "S1", "facets"})},
 )
 _KEY = {"PK": {"S": "crate#1"}, "SK": {"S": "HEAD"}}
-_START = {**_KEY, "GSI1PK": {"S": "crate"}, "GSI1SK": {"S": "m"}}
+_START = {**_KEY, "P1": {"S": "crate"}, "S1": {"S": "m"}}
 
 
 def _send(operation: str, tokens: dict[str, Body] | None = None, **body: Any) -> None:
@@ -32,7 +32,7 @@ def _put_if(condition: str, **values: Any) -> tuple[str, dict[str, Any]]:
 
 def _query(**more: Any) -> tuple[str, dict[str, Any]]:
     condition = {
-        "KeyConditionExpression": "GSI1PK = :kind AND GSI1SK BETWEEN :low AND :high",
+        "KeyConditionExpression": "P1 = :kind AND S1 BETWEEN :low AND :high",
         "ExpressionAttributeValues": {
             ":kind": {"S": "crate"}, ":low": {"S": "b"}, ":high": {"S": "x"}
         },
@@ -75,20 +75,20 @@ _ONE = {"N": "1"}
             id="reversed BETWEEN",
         ),
         pytest.param(
-            _query(FilterExpression="attribute_exists(GSI1PK) AND volume = SK"),
-            _query(FilterExpression="contains(slim.volume, GSI1SK) OR NOT slim.a IN (PK, SK)"),
+            _query(FilterExpression="attribute_exists(P1) AND volume = SK"),
+            _query(FilterExpression="contains(facets.volume, S1) OR NOT facets.a IN (PK, SK)"),
             id="filter on what the index lacks",
         ),
         pytest.param(
             _query(ProjectionExpression="PK, #data", ExpressionAttributeNames={"#data": "data"}),
-            _query(ProjectionExpression="PK, #data", ExpressionAttributeNames={"#data": "slim"}),
+            _query(ProjectionExpression="PK, #data", ExpressionAttributeNames={"#data": "facets"}),
             id="projection of what the index lacks",
         ),
-        pytest.param(_put(GSI1PK=_ONE), _put(GSI1PK={"S": "1"}), id="type of an index key"),
-        pytest.param(_put(GSI1PK={"S": ""}), _put(GSI2PK={"S": ""}), id="empty index key"),
+        pytest.param(_put(P1=_ONE), _put(P1={"S": "1"}), id="type of an index key"),
+        pytest.param(_put(P1={"S": ""}), _put(P2={"S": ""}), id="empty index key"),
         pytest.param(
-            _update("SET a = :a, GSI1SK = :a", ExpressionAttributeValues={":a": _ONE}),
-            _update("SET a = :a, GSI2SK = :a", ExpressionAttributeValues={":a": _ONE}),
+            _update("SET a = :a, S1 = :a", ExpressionAttributeValues={":a": _ONE}),
+            _update("SET a = :a, S2 = :a", ExpressionAttributeValues={":a": _ONE}),
             id="type of an updated index key",
         ),
         pytest.param(_put_if(" "), _put_if("attribute_exists(PK)"), id="empty expression"),
@@ -109,13 +109,13 @@ _ONE = {"N": "1"}
             id="digits",
         ),
         pytest.param(
-            _query(ExclusiveStartKey={**_START, "GSI1SK": {"S": "a"}}),
+            _query(ExclusiveStartKey={**_START, "S1": {"S": "a"}}),
             _query(ExclusiveStartKey=_START),
             id="start key before the range",
         ),
         pytest.param(
-            _query(ExclusiveStartKey={**_START, "GSI1PK": {"S": "pallet"}}),
-            _query(ExclusiveStartKey={**_START, "GSI1SK": {"S": "x"}}),
+            _query(ExclusiveStartKey={**_START, "P1": {"S": "pallet"}}),
+            _query(ExclusiveStartKey={**_START, "S1": {"S": "x"}}),
             id="start key of another partition",
         ),
         pytest.param(

@@ -25,6 +25,7 @@ from shared.kernel.errors import Gone, NotFound, ServiceUnavailable
 from shared.kernel.fields import MAX_ID
 
 HEAD = "HEAD"
+ID = "id"
 UPDATED_AT = "updated_at"
 
 _UNCHANGED = "version = :seen"
@@ -259,9 +260,9 @@ class Collection[E: BaseModel]:
 
     @property
     def _only_in_keys(self) -> set[str]:
-        """The facets that no list reads from the entries of another index."""
+        """The facets that no list reads from the entries of other indexes."""
         orders = (order for _, order in self.work_queues.values())
-        return {UPDATED_AT, *self.work_queues, *orders, *self.lookup_aliases}
+        return {ID, UPDATED_AT, *self.work_queues, *orders, *self.lookup_aliases}
 
     def _facet_attributes(self, facets: Facets) -> Item:
         present = {
@@ -318,7 +319,7 @@ class Collection[E: BaseModel]:
         """Return whether the entries of an index, which is sorted by `sort`, show a facet."""
         if facet == sort:
             return True
-        return facet != UPDATED_AT and (index == UPDATES or facet not in self.volatile)
+        return facet not in self._only_in_keys and (index == UPDATES or facet not in self.volatile)
 
     def facet_path(self, facet: str) -> tuple[str, str]:
         """Return the attribute that holds a facet, and the name of the facet in it."""

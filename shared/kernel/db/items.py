@@ -1,6 +1,6 @@
 """Python values to DynamoDB attribute values and back.
 
-An entity is stored as one JSON text in `data`, compressed from 1 KB on. It is read and written as
+An entity is stored as one JSON text in `data`, compressed from _COMPRESS_FROM on. It is read and written as
 a whole, so nested attribute values would only cost time and bytes. boto3's own converter returns
 every number as Decimal and wraps bytes; this one returns whole numbers as int.
 """
@@ -17,8 +17,8 @@ type AttributeMap = dict[str, Any]
 type Key = tuple[str, str]
 """Partition key and sort key of an item."""
 
-_COMPRESS_FROM = 1024
-"""Bytes; compressing less than one write unit saves nothing."""
+_COMPRESS_FROM = 256
+"""Bytes; compressing less saves little. An item of up to 1 KB with its keys costs one unit."""
 
 PART_SIZE = 350_000
 """Bytes of `data` per item; DynamoDB allows 400 KB per item."""

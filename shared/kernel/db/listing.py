@@ -24,7 +24,7 @@ from pydantic import BaseModel
 from shared.kernel.clock import milliseconds_of, now_ms
 from shared.kernel.db import bookmarks
 from shared.kernel.db.bookmarks import Position, State
-from shared.kernel.db.collection import UPDATED_AT, Collection, Record
+from shared.kernel.db.collection import ID, UPDATED_AT, Collection, Record
 from shared.kernel.db.counters import Totals, read_totals
 from shared.kernel.db.cursor import InvalidCursor, Mark
 from shared.kernel.db.facets import Facets, id_of, value_of
@@ -390,7 +390,7 @@ class _GatheredList[E: BaseModel](_List[E, GatheredPlan | AliasPlan]):
         sort_name, sort = index_keys(path.index)[1], self.query.sort
         shown = [sort_name]
         attribute, name = self.collection.facet_path(sort)
-        if sort != path.sort:
+        if sort not in {ID, path.sort}:
             names = arguments.setdefault("ExpressionAttributeNames", {})
             names |= {f"#{attribute}": attribute, f"#{name}": name}
             shown.append(f"#{attribute}.#{name}")

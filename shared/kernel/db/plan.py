@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel
 
-from shared.kernel.db.collection import Collection, IndexBySort, Range
+from shared.kernel.db.collection import ID, Collection, IndexBySort, Range
 from shared.kernel.db.counters import Totals
 from shared.kernel.db.cursor import Mark
 from shared.kernel.db.facets import AFTER_SEPARATOR
@@ -184,7 +184,9 @@ class _Planner[E: BaseModel]:
 
     def _gathered(self, path: AccessPath) -> GatheredPlan:
         query, collection = self.query, self.collection
-        needed = {query.sort, *query.equal, *query.contains, *query.between} - path.covered
+        # Every sort key ends with the id.
+        order = {query.sort} - {ID}
+        needed = {*order, *query.equal, *query.contains, *query.between} - path.covered
         shown = all(collection.carries(path.index, path.sort, facet) for facet in needed)
         several_entries = path.sort is None and collection.more_lookups is not None
         return GatheredPlan(path, reads_items=several_entries or not shown)

@@ -1,6 +1,6 @@
 """The definition of a tenant's table: keys, indexes, projection, expiry.
 
-Generic key attributes (`PK`, `SK`, `GSI1PK` …) keep the table portable to every
+Generic key attributes (`PK`, `SK`, `P1`, `S1` …) keep the table portable to every
 DynamoDB-compatible engine. `docs/storage.md` lists which subject uses which index.
 """
 
@@ -30,8 +30,11 @@ def index_name(number: int) -> str:
 
 
 def index_keys(number: int) -> tuple[str, str]:
-    """Return the names of the partition key and the sort key of index `number`."""
-    return f"GSI{number}PK", f"GSI{number}SK"
+    """Return the names of the partition key and the sort key of index `number`.
+
+    They are short, because an item has up to twelve pairs and is billed by the KB.
+    """
+    return f"P{number}", f"S{number}"
 
 
 def carried_attributes(number: int) -> list[str]:

@@ -74,7 +74,7 @@ def list_pickings(
 
 
 def pending_pickings(store: Store, whs_code: str) -> list[tuple[int, Item]]:
-    """Find the pending pickings of a warehouse: their ids and index attributes."""
+    """Find the pending pickings of a warehouse: their ids and facets."""
     index = PICKINGS.partitions["status"]["created_at"]
     partition, sort = index_keys(index)
     found: list[tuple[int, Item]] = []
