@@ -1,8 +1,8 @@
 """Python values to DynamoDB attribute values and back.
 
-An entity is stored as one JSON text in `data`, compressed from _COMPRESS_FROM on. It is read and written as
-a whole, so nested attribute values would only cost time and bytes. boto3's own converter returns
-every number as Decimal and wraps bytes; this one returns whole numbers as int.
+An entity is stored as one JSON text in `data`, compressed from _COMPRESS_FROM bytes on. It is read
+and written as a whole, so nested attribute values would only cost time and bytes. boto3's own
+converter returns every number as Decimal and wraps bytes; this one returns whole numbers as int.
 """
 
 import zlib
