@@ -48,6 +48,8 @@ _MARK_BYTES = 1024
 _MAX_TIME = 10**15
 _FIXED_SORTS = frozenset({"id", "created_at"})
 """Orders in which only new and deleted entities change the pages; every total shows these."""
+_PAGE_ENTRIES = 5_000
+"""More index entries than a Query returns at once, at most 1 MB."""
 _FEW = 200
 """Items that are read without comparing their number with that of all index entries."""
 
@@ -294,7 +296,7 @@ class _OrderedList[E: BaseModel](_List[E, OrderedPlan]):
                 values=values,
                 ProjectionExpression=sort_name,
                 ScanIndexForward=not descending,
-                Limit=missing * spacing * 2 if filters else missing,
+                Limit=min(missing * spacing * 2, _PAGE_ENTRIES) if filters else missing,
                 **filters,
                 **more,
             )

@@ -6,6 +6,7 @@ was relayed, and not before the log of its deliveries.
 
 import re
 import secrets
+from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from pydantic import BaseModel
 
 from shared.kernel.clock import Instant, instant, now_ms
 from shared.kernel.db.collection import Record
-from shared.kernel.db.items import Item, encode, from_attributes
+from shared.kernel.db.items import Item, encode, from_attributes, pack, unpack
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
@@ -95,7 +96,8 @@ class StoredEvent:
             "resource_version": item["version"],
             "href": base_url + item["href"],
         }
-        attributes = loads(item["attributes"]) if "attributes" in item else None
+        packed = item.get("attributes")
+        attributes = loads(unpack([packed])) if packed else None
         whole = self._body({**data, "attributes": attributes})
         return whole if len(whole) <= _MAX_BODY else self._body({**data, "attributes": None})
 
@@ -156,7 +158,7 @@ def raise_event(
         "version": event.version,
         "status": event.status,
         "href": event.href,
-        "attributes": attributes if fits else None,
+        "attributes": pack(attributes)[0] if fits else None,
         "created_at": instant(tx.now_ms),
         "only": only_subscription,
     }
@@ -236,6 +238,9 @@ def _new_id(prefix: str, tx: Transaction) -> str:
 def parse_entry(attributes: Mapping[str, Any]) -> tuple[str, OutboxEntry]:
     """Return the tenant and the entry of an item in DynamoDB's JSON format."""
     item = from_attributes(attributes)
+    if isinstance(item.get("attributes"), str):
+        # Lambda passes binary values of a stream as base64.
+        item["attributes"] = b64decode(item["attributes"])
     return _tenant_of(item), _parse_item(item)
 
 

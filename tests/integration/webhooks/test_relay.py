@@ -1,5 +1,6 @@
 """The relay from the outbox to the delivery queue."""
 
+from base64 import b64encode
 from typing import Any
 
 import pytest
@@ -201,7 +202,7 @@ def test_the_size_limit_includes_the_base_url() -> None:
             "PK": {"S": "acme#0"}, "SK": {"S": "evt_" + "0" * 32}, "type": {"S": "wave.planned"},
             "object": {"S": "wave"}, "id": {"N": "1"}, "version": {"N": "1"},
             "href": {"S": "/waves/1"}, "created_at": {"S": "2026-01-01T00:00:00.000Z"},
-            "attributes": {"S": '{"note":"' + "x" * 17_900 + '"}'},
+            "attributes": {"B": b64encode(b'{"note":"' + b"x" * 17_900 + b'"}').decode()},
         }
     )  # fmt: skip
     assert isinstance(entry, StoredEvent)
