@@ -107,7 +107,8 @@ class _List[E: BaseModel, P]:
 
         Most changes alter no total. They show in the entry that was updated last.
         """
-        if UPDATED_AT not in self.collection.sorts or self.query.sort in _FIXED_SORTS:
+        fixed = isinstance(self.plan, OrderedPlan) and self.query.sort in _FIXED_SORTS
+        if fixed or UPDATED_AT not in self.collection.sorts:
             totals, newest = self.totals(), None
         else:
             totals, newest = run_both(self.totals, self._newest_change)

@@ -42,6 +42,21 @@ def test_change_makes_bookmarks_stale(ten_crates: CrateTable, query: ListQuery) 
     assert _page(ten_crates, query, 3) == ten_crates.expected(query)[6:9]
 
 
+@pytest.mark.parametrize("sort", ["id", "name", "updated_at"])
+@pytest.mark.parametrize("equal", [{}, {"color": "red"}, {"status": "open"}])
+def test_change_of_no_total_makes_bookmarks_stale(
+    ten_crates: CrateTable, clock: Clock, sort: str, equal: dict[str, str]
+) -> None:
+    query = ListQuery(sort, descending=False, per_page=3, equal=equal)
+    before = _page(ten_crates, query, 2)
+    clock.advance(LAG_MS / 1000 + 1)
+
+    ten_crates.change(before[0], {"color": "blue", "name": "zoo"})
+
+    assert _page(ten_crates, query, 2) == ten_crates.expected(query)[3:6]
+    assert _page(ten_crates, query, 3) == ten_crates.expected(query)[6:9]
+
+
 @pytest.mark.parametrize("query", [_BY_NAME, _RED])
 def test_mark_continues_after_the_previous_page(ten_crates: CrateTable, query: ListQuery) -> None:
     first = read_page(ten_crates.store, CRATES, query)
