@@ -40,7 +40,7 @@ def test_explained_survivors_exist_and_have_a_reason() -> None:
         "receiving/service.py", "picking/allocation.py", "picking/dispatch.py", "waves/creating.py",
         "transfers/service.py _move: without posting.post()", "transfer_orders/transit.py",
         "collection.py Collection.replace: transfer_order without the condition on a version",
-        "references.py retire: without marking.invalidate_fences(", "http/idempotency.py",
+        "references.py retire: without invalidate_fences(", "http/idempotency.py",
     ],
 )  # fmt: skip
 def test_every_kind_of_work_is_mutated(part: str) -> None:

@@ -7,7 +7,7 @@ the same item; a reader sums them with one Query. Attributes of a shard:
 - `version`: rises with every change of a total, so that bookmarks and snapshots of the lists can
   be recognized as stale
 - `touched`: time of the last such change in milliseconds; indexes may lag behind it
-- `epoch`: the fence value; see `Transaction.fence`
+- `epoch`: the fence value; see `shared.kernel.db.fences`
 """
 
 import random
@@ -31,6 +31,15 @@ def random_shard() -> int:
     collection, two transactions that change several collections would nearly always conflict.
     """
     return random.randrange(SHARDS)  # noqa: S311
+
+
+def fenced_shards() -> range:
+    """Return the shards that a change with a fence may use.
+
+    They are half of all, so that invalidating the fences of a kind takes half the writes. Changes
+    with fences create something; all other changes use every shard.
+    """
+    return range((SHARDS + 1) // 2)
 
 
 def shard_key(kind: str, shard: int) -> Key:

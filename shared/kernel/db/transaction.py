@@ -14,7 +14,13 @@ from botocore.exceptions import ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as BotocoreConnectionError
 
 from shared.kernel.clock import Instant, instant, now_ms
-from shared.kernel.db.counters import SHARDS, CounterChange, FenceValue, random_shard, shard_key
+from shared.kernel.db.counters import (
+    CounterChange,
+    FenceValue,
+    fenced_shards,
+    random_shard,
+    shard_key,
+)
 from shared.kernel.db.items import Item, Key, encode, size_of, to_attributes
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import PARTITION_KEY
@@ -228,22 +234,14 @@ class Transaction:
     def fence(self, kind: str) -> None:
         """Make the commit fail with StaleRead when master data is retired from now on.
 
-        Call it before reading the master data that the change refers to. It costs one read: the
+        See `shared.kernel.db.fences`. Call it before reading the master data that the change refers to. It costs one read: the
         condition is part of the counter update that creating a `kind` needs anyway.
         """
+        self._shard %= len(fenced_shards())
         change = self._counter(kind)
+        change.shard = self._shard
         item = self.store.get(shard_key(kind, change.shard))
         change.fence = FenceValue((item or {}).get("epoch"))
-
-    def invalidate_fences(self, kind: str) -> None:
-        """Make every uncommitted change that called `fence(kind)` before fail with StaleRead."""
-        for shard in range(SHARDS):
-            self.update(
-                shard_key(kind, shard),
-                "ADD #epoch :one",
-                names={"#epoch": "epoch"},
-                values={":one": 1},
-            )
 
     def next_id(self, kind: str) -> int:
         """Return the next id of a sequence.

@@ -18,14 +18,6 @@ from shared.warehouse.pick_faces.models import PickFace, PickFaceDraft, PickFace
 from shared.warehouse.pick_faces.repository import PICK_FACES
 from shared.warehouse.warehouses import service as warehouses
 
-_FENCE_KIND = "position"
-"""Kind whose fence an assignment uses.
-
-A retirement has no actions left for the fence of another kind. The fence of positions fits, because
-positions refer to master data too.
-"""
-
-
 @dataclass(frozen=True, slots=True)
 class Assigned:
     """A pick face, and whether this request created it."""
@@ -38,7 +30,7 @@ def assign_pick_face(tx: Transaction, draft: Checked[PickFaceDraft]) -> Assigned
     """Assign a product to a position, or change the quantities of its pick face there.
 
     One transaction may assign several pick faces of different products or positions. Each adds
-    at most three actions; all of them together add two more.
+    at most three actions; all of them together add one more.
 
     Raises:
         ValidationFailed: The draft is invalid or names unknown master data; has all problems.
@@ -67,7 +59,6 @@ def assign_pick_face(tx: Transaction, draft: Checked[PickFaceDraft]) -> Assigned
         updated_at=tx.now,
     )
     references.assign(tx, *_aliases(face), product_id=face.product_id, pick_face_id=number)
-    tx.count(_FENCE_KIND, {})
     return Assigned(PICK_FACES.insert(tx, number, face), new=True)
 
 
@@ -96,7 +87,7 @@ def fence_master_data(tx: Transaction) -> None:
     If one of them is deleted or renamed before the commit, the use case is retried. Call this
     before reading `pick_face_keys` ahead of an assignment.
     """
-    tx.fence(_FENCE_KIND)
+    tx.fence(PICK_FACES.kind)
 
 
 def pick_face_keys(draft: Checked[PickFaceDraft]) -> list[Key]:

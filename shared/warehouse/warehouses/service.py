@@ -116,11 +116,15 @@ def delete_warehouse(tx: Transaction, number: int) -> Record[Warehouse]:
 def _retire_warehouse(tx: Transaction, warehouse: StoredWarehouse, what: str) -> str:
     alias = warehouse_key(warehouse.whs_code)
     mark = retire(tx, alias)
+    totals, is_on_document = run_both(
+        lambda: repository.position_totals(tx.store),
+        lambda: is_on_open_document(tx.store, "warehouse", warehouse.id),
+    )
+    positions = repository.count_in(totals, warehouse.id)
     reason = None
-    positions = repository.count_in(repository.position_totals(tx.store), warehouse.id)
     if positions:
         reason = f"has {positions} position{'' if positions == 1 else 's'}"
-    elif is_on_open_document(tx.store, "warehouse", warehouse.id):
+    elif is_on_document:
         reason = "is on open documents"
     if reason:
         undo_retirement(tx, alias, mark)

@@ -19,7 +19,6 @@ def new_crate_table(monkeypatch: pytest.MonkeyPatch) -> Iterator[NewCrateTable]:
     """Creates empty crate tables; they have few shards, since moto is slow."""
     fast_moto.install(monkeypatch)
     monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 3)
-    monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 3)
     numbers = count()
     with mock_aws():
         clear_caches_except_clients()

@@ -7,6 +7,7 @@ import pytest
 
 from shared.kernel.clock import Deadline, now_ms
 from shared.kernel.db.items import Item
+from shared.kernel.db.fences import invalidate_fences
 from shared.kernel.db.transaction import MAX_ACTIONS, StaleRead, Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, ServiceUnavailable
@@ -233,17 +234,13 @@ def test_invalidated_fence_retries_work_that_has_read_the_master_data(
 ) -> None:
     turns = count(1)
     for _ in range(earlier):
-        before = Transaction(crates.store)
-        before.invalidate_fences("entry")
-        before.commit()
+        invalidate_fences(crates.store, ["entry"])
 
     def receive(tx: Transaction) -> int:
         tx.fence("entry")
         turn = next(turns)
         if turn == 1:  # the product is deleted between the read and the commit
-            retiring = Transaction(crates.store)
-            retiring.invalidate_fences("entry")
-            retiring.commit()
+            invalidate_fences(crates.store, ["entry"])
         tx.count("entry", {"n": 1})
         tx.put(_item("entry", turn=turn))
         return turn

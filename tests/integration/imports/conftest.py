@@ -10,7 +10,6 @@ from tests.warehouse_scenario import WarehouseScenario
 def few_shards(monkeypatch: pytest.MonkeyPatch) -> None:
     """Use two shards: moto is slow, and only deletions and counts write and read all shards."""
     monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
-    monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 2)
 
 
 @pytest.fixture

@@ -29,7 +29,6 @@ _QTY = 3
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Use few shards, since moto is slow, and steps that hold one item each."""
     monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
-    monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 2)
     monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 1)
 
 

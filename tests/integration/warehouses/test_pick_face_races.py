@@ -20,7 +20,6 @@ type Outcome = tuple[int, ...]
 def scheduler(aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> Scheduler:
     """A scheduler with few shards of counters, because a deletion writes all shards."""
     monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
-    monkeypatch.setattr("shared.kernel.db.transaction.SHARDS", 2)
     return Scheduler(aws_faults, monkeypatch)
 
 
@@ -109,9 +108,17 @@ class _InterleavedRequest:
 @pytest.mark.parametrize("going", _GOING, ids=str)
 @pytest.mark.parametrize("assigning_first", [True, False])
 def test_assignment_and_deletion_never_both_succeed(
-    going: Operation, *, assigning_first: bool, stack: Stack, aws_faults: AwsFaults, clock: Clock
+    going: Operation,
+    *,
+    assigning_first: bool,
+    stack: Stack,
+    aws_faults: AwsFaults,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert clock.monotonic() > 0  # the clock fixture makes waits immediate
+    monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
+    monkeypatch.setattr("shared.kernel.db.parallel._inside", lambda: True)
     erp = stack.erp()
     furnish(erp)
     restore = stack.take_snapshot()
