@@ -271,6 +271,32 @@ def lose_answer(at: int) -> Fault:
     return fault
 
 
+def stuck_before(at: int, meanwhile: Callable[[], None]) -> Fault:
+    """Run `meanwhile` before the call number `at` reaches AWS."""
+    turn = _call_counter()
+
+    def fault(_call: Call, forward: Forward) -> Answer:
+        if turn() == at:
+            meanwhile()
+        return forward()
+
+    return fault
+
+
+def stuck_after(at: int, meanwhile: Callable[[], None]) -> Fault:
+    """Run `meanwhile` after the call number `at` took effect, before its response is read."""
+    turn = _call_counter()
+
+    def fault(_call: Call, forward: Forward) -> Answer:
+        is_stuck = turn() == at
+        answer = forward()
+        if is_stuck:
+            meanwhile()
+        return answer
+
+    return fault
+
+
 def throttle(at: int, times: int = 1) -> Fault:
     """Throttle `times` calls, starting with the call number `at`."""
     turn = _call_counter()

@@ -9,7 +9,6 @@ import os
 import random
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import count
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,16 +17,15 @@ from shared.identity.tenancy.directory import directory
 from shared.kernel.db.claim import LEASE_MS
 from tests.clock import Clock
 from tests.faults import (
-    Answer,
     AwsFaults,
-    Call,
     Fault,
-    Forward,
     Killed,
     conflict,
     kill_after,
     kill_before,
     lose_answer,
+    stuck_after,
+    stuck_before,
     throttle,
 )
 from tests.integration.repeated_requests import (
@@ -135,32 +133,6 @@ def _written(stack: Stack) -> object:
     return items, stack.events()
 
 
-def _stuck_before(at: int, meanwhile: Callable[[], None]) -> Fault:
-    """Run `meanwhile` before the call number `at` reaches AWS."""
-    turn = count()
-
-    def fault(_call: Call, forward: Forward) -> Answer:
-        if next(turn) == at:
-            meanwhile()
-        return forward()
-
-    return fault
-
-
-def _stuck_after(at: int, meanwhile: Callable[[], None]) -> Fault:
-    """Run `meanwhile` after the call number `at` took effect, before its response is read."""
-    turn = count()
-
-    def fault(_call: Call, forward: Forward) -> Answer:
-        is_stuck = next(turn) == at
-        answer = forward()
-        if is_stuck:
-            meanwhile()
-        return answer
-
-    return fault
-
-
 def _conflicts(
     request: RepeatedRequest, stack: Stack, aws_faults: AwsFaults, _clock: Clock
 ) -> None:
@@ -190,7 +162,7 @@ def _fault_tests(route: str, calls: int) -> Iterator[tuple[str, _FaultTest]]:
     faults: dict[str, Callable[[int], _FaultTest]] = {
         **{kind.__name__: partial(_kill, kind) for kind in (kill_before, kill_after)},
         **{kind.__name__: partial(_disturb, kind) for kind in (throttle, lose_answer)},
-        **{kind.__name__: partial(_overtake, kind) for kind in (_stuck_before, _stuck_after)},
+        **{kind.__name__: partial(_overtake, kind) for kind in (stuck_before, stuck_after)},
     }
     everything = [(name, at) for name in faults for at in range(calls)]
     chosen = everything

@@ -18,6 +18,7 @@ from shared.warehouse.pick_faces.models import PickFace, PickFaceDraft, PickFace
 from shared.warehouse.pick_faces.repository import PICK_FACES
 from shared.warehouse.warehouses import service as warehouses
 
+
 @dataclass(frozen=True, slots=True)
 class Assigned:
     """A pick face, and whether this request created it."""

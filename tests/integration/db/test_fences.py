@@ -31,9 +31,7 @@ def _fenced(crates: CrateTable, kind: str, *, shard: int) -> Transaction:
 
 def _all_fenced(crates: CrateTable) -> list[Transaction]:
     return [
-        _fenced(crates, kind, shard=shard)
-        for kind in ("entry", "exit")
-        for shard in range(_SHARDS)
+        _fenced(crates, kind, shard=shard) for kind in ("entry", "exit") for shard in range(_SHARDS)
     ]
 
 
