@@ -159,7 +159,7 @@ def dispatch_transfer_order(
     description="in_transit becomes receiving; it becomes received when all dispatched goods have"
     " arrived, or with `final`. Receiving more than is in transit is refused with `conflict`. Goods"
     " that have expired are received only with the `inventory_status` quarantine, damaged or"
-    " blocked. At most 10 lines per request, or one line of 40 serials.",
+    " blocked. At most 8 lines per request, or one line of 30 serials.",
 )
 def receive_transfer_order(tx: Transaction, request: Request[Checked[Arrival]]) -> ResourceResponse:
     """Receive goods into stock."""

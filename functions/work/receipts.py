@@ -90,7 +90,7 @@ def start_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     " the document lines that name their batch. When all receipts of the document together exceed"
     " the tolerance of the company, the answer is `approval_required`, unless a user with"
     " `approvals.grant` sends `approve`. Goods that have expired are received only with the"
-    " `inventory_status` quarantine, damaged or blocked. At most 25 serials per request.",
+    " `inventory_status` quarantine, damaged or blocked. At most 20 serials per request.",
     errors=("conflict", "approval_required"),
 )
 def receive_line(tx: Transaction, request: Request[Checked[ReceiptLineDraft]]) -> ResourceResponse:

@@ -184,12 +184,12 @@ def retire_unused(tx: Transaction, alias: Key, *, facet: str, number: int, refus
         Conflict: Something refers to it; the mark is removed again.
     """
     mark = retire(tx, alias)
-    stocked, (documented, assigned) = run_both(
-        lambda: has_stock(tx.store, facet, number),
+    (stocked, documented), assigned = run_both(
         lambda: run_both(
+            lambda: has_stock(tx.store, facet, number),
             lambda: is_on_open_document(tx.store, facet, number),
-            lambda: has_assignment(tx.store, alias),
         ),
+        lambda: has_assignment(tx.store, alias),
     )
     use = None
     if stocked:

@@ -8,7 +8,7 @@ BINS = 10
 BATCHED, TRACED = "CEMENT", "DRILL"
 """A product managed by batch and one managed by serial."""
 PLENTY = 1000
-DRILLS = 25
+DRILLS = 20
 
 _DATES = {"doc_date": "2026-03-01"}
 

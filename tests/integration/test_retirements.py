@@ -170,6 +170,21 @@ def test_creation_that_commits_within_a_retirement_never_survives_it(
 
 
 @pytest.mark.parametrize("retirement", _RETIREMENTS)
+def test_references_are_read_after_the_fences_and_fences_are_invalidated_after_the_mark(
+    retirement: str, master_data: Erp, aws_faults: AwsFaults
+) -> None:
+    with aws_faults.recorded() as seen:
+        assert master_data.send(*_RETIREMENTS[retirement]).status == 200
+
+    marked = seen.operations.index("TransactWriteItems")
+    fences = [at for at, call in enumerate(seen.calls) if "#epoch" in str(call.request)]
+    register = [at for at, call in enumerate(seen.calls) if "'open'" in str(call.request)]
+    assert len(fences) == len(REFERENCING_KINDS), "one of two shards has fences"
+    assert marked < min(fences) < max(fences) < min(register)
+    assert "retired_by" in str(seen.calls[marked].request)
+
+
+@pytest.mark.parametrize("retirement", _RETIREMENTS)
 @pytest.mark.usefixtures("clock")
 def test_two_retirements_at_once_are_both_done_or_one_is_refused(
     retirement: str, master_data: Erp, stack: Stack, aws_faults: AwsFaults

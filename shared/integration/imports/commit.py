@@ -28,7 +28,7 @@ from shared.kernel.clock import Instant, now_ms
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.store import Store
-from shared.kernel.db.transaction import MAX_ACTIONS, Transaction, allocate_ids
+from shared.kernel.db.transaction import MAX_PLANNED_ACTIONS, Transaction, allocate_ids
 from shared.kernel.db.unit_of_work import Prefetched, run_transaction
 from shared.kernel.errors import Problem, ServiceError
 from shared.kernel.fields import Input
@@ -206,7 +206,7 @@ class _CommitStep:
 
     def _candidates(self) -> list[Checked[Input]]:
         """Return the drafts of the next row groups, at most as many as a transaction can hold."""
-        most = (MAX_ACTIONS - _IMPORT_ACTIONS) // self.importer.max_actions
+        most = (MAX_PLANNED_ACTIONS - _IMPORT_ACTIONS) // self.importer.max_actions
         drafts: list[Checked[Input]] = []
         rows = characters = 0
         for group in self.groups[:most]:

@@ -6,13 +6,13 @@ the committed steps remain, and a repeated request does the rest.
 
 from collections.abc import Callable, Iterable, Sequence
 
-from shared.kernel.db.transaction import Cost, StaleRead, Transaction
+from shared.kernel.db.transaction import MAX_PLANNED_ACTIONS, Cost, StaleRead, Transaction
 
-STEP_ACTIONS = 80
-"""Actions that the items of one step may take, of the 100 of a transaction.
+STEP_ACTIONS = MAX_PLANNED_ACTIONS - 12
+"""Actions that the items of one step may take.
 
-The other 20 are for what a step adds besides its items: the record that the work belongs to, its
-event, its document and its wave, the counters of the collections that change (up to 8), and the
+The other 12 are for what a step adds besides its items: the record that the work belongs to, its
+event, its document and its wave, the counters of the collections that change, and the
 response that is stored under an Idempotency-Key, or else the renewal of its claim.
 """
 

@@ -32,6 +32,12 @@ if TYPE_CHECKING:
     from shared.kernel.caller import Caller
 
 MAX_ACTIONS = 100
+"""Actions that DynamoDB allows in one transaction."""
+MAX_PLANNED_ACTIONS = 80
+"""Actions that an operation may plan, so that a new counter, event or mark needs no new design.
+
+`tests/integration/test_transaction_margins.py` plays every operation at its largest size.
+"""
 _STALE_MS = 3_000
 
 _TRANSIENT_REASONS = frozenset(
@@ -234,8 +240,9 @@ class Transaction:
     def fence(self, kind: str) -> None:
         """Make the commit fail with StaleRead when master data is retired from now on.
 
-        See `shared.kernel.db.fences`. Call it before reading the master data that the change refers to. It costs one read: the
-        condition is part of the counter update that creating a `kind` needs anyway.
+        Call it before reading the master data that the change refers to. It costs one read: the
+        condition is part of the counter update that creating a `kind` needs anyway. See
+        `shared.kernel.db.fences`.
         """
         self._shard %= len(fenced_shards())
         change = self._counter(kind)
@@ -285,8 +292,8 @@ class Transaction:
 
     @property
     def free_actions(self) -> int:
-        """Number of actions that still fit into the transaction."""
-        return MAX_ACTIONS - self.action_count - bool(self.store.claim)
+        """Number of actions that may still be planned for the transaction."""
+        return MAX_PLANNED_ACTIONS - self.action_count - bool(self.store.claim)
 
     @property
     def is_empty(self) -> bool:

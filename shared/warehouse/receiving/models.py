@@ -115,7 +115,7 @@ class ReceiptParameters(WorkParameters):
     ] = "-created_at"  # fmt: skip
 
 
-MAX_SERIALS = 25
+MAX_SERIALS = 20
 """Maximum number of serials per request: all of their stock must fit into one transaction."""
 
 

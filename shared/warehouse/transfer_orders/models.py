@@ -30,8 +30,8 @@ def order_code(number: int) -> str:
 
 
 MAX_LINES = 1000
-MAX_ARRIVAL_LINES = 10
-MAX_SERIALS = 40
+MAX_ARRIVAL_LINES = 8
+MAX_SERIALS = 30
 """Maximum number of lines of an arrival and of serials of a line.
 
 `progress_rules` limits them together.

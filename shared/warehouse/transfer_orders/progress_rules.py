@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from shared.kernel.db.transaction import MAX_PLANNED_ACTIONS
 from shared.kernel.errors import Conflict, Problem, StaleState
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked
@@ -30,9 +31,9 @@ _STATUS_ORDER: Sequence[OrderStatus] = (
     "draft", "released", "picking", "picked", "in_transit", "receiving", "received", "closed",
     "cancelled",
 )  # fmt: skip
-_MAX_LINE_ACTIONS = 90
-"""Actions for the lines of one request, of the 100 of a transaction. The other 10 are for the
-order, its event, the counters and the stored response."""
+_MAX_LINE_ACTIONS = MAX_PLANNED_ACTIONS - 8
+"""Actions for the lines of one request. The other 8 are for the order, its event, the counters and
+the stored response."""
 _ACTIONS_PER_LINE = 5
 """The level, the total, the event, and the stock counts of the product and the position."""
 _ACTIONS_PER_ROW = 4
@@ -185,7 +186,7 @@ def examine(
         serials = sum(len(line.serials or ()) for line in lines)
         message = (
             f"{len(lines)} lines with {serials} serials do not fit into one request; send at most"
-            " 10 lines without serials, or one line with 40 serials, and the rest in further"
+            " 8 lines without serials, or one line with 30 serials, and the rest in further"
             " requests"
         )
         yield Problem("lines", message)

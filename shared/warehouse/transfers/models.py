@@ -93,7 +93,7 @@ class TransferParameters(PeriodParameters):
 
 
 MAX_LINES = 12
-MAX_SERIALS = 40
+MAX_SERIALS = 30
 """Maximum number of lines of a transfer and of serials of a line.
 
 `rules` limits them together.

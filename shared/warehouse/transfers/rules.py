@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from shared.kernel.db.transaction import MAX_PLANNED_ACTIONS
 from shared.kernel.errors import Conflict, Problem
 from shared.kernel.validation import Checked
 from shared.warehouse.catalog.lines import GoodsLine, examine_goods
@@ -17,11 +18,12 @@ from shared.warehouse.transfers.models import (
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 from shared.warehouse.work_records import Operator, wrong_status
 
-MAX_LINE_ACTIONS = 90
-"""Actions for the lines of a transfer, of the 100 of a transaction. The other 10 are for the
-transfer, its events, the register of open work, the counters and the stored response."""
-_ACTIONS_PER_LINE = 3
-"""The stock counts of the product and of two positions."""
+MAX_LINE_ACTIONS = MAX_PLANNED_ACTIONS - 8
+"""Actions for the lines of a transfer. The other 8 are for the transfer, its event, the register of
+open work, the counters and the stored response."""
+_ACTIONS_PER_LINE = 2
+"""The stock counts of two positions, or of the product and the new position: its count does not
+change when all of it leaves a position."""
 _ACTIONS_PER_LEVELS = 4
 """The levels of the product in two warehouses, each with its event."""
 _ACTIONS_PER_ROW = 4
@@ -125,7 +127,7 @@ def _size_problems(
         serials = sum(len(line.serials or ()) for line in lines)
         message = (
             f"{len(lines)} lines with {serials} serials do not fit into one transfer; send at most"
-            " 12 lines within a warehouse or 8 between two, or one line with 40 serials"
+            " 12 lines within a warehouse or 7 between two, or one line with 30 serials"
         )
         yield Problem("lines", message)
 

@@ -35,7 +35,7 @@ def scheduler(aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> Schedul
     """Use several chunks and transactions for a few rows, and no leases."""
     monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
     monkeypatch.setattr("shared.integration.imports.validation._CHUNK_ROWS", 2)
-    monkeypatch.setattr("shared.integration.imports.commit.MAX_ACTIONS", 5)
+    monkeypatch.setattr("shared.integration.imports.commit.MAX_PLANNED_ACTIONS", 5)
     for module in ("validation", "commit", "allocation", "worker", "service"):
         monkeypatch.setattr(f"shared.integration.imports.{module}.LEASE_MS", 0)
     return Scheduler(aws_faults, monkeypatch)
@@ -229,7 +229,7 @@ def scenario_with_small_steps(
     scenario: ImportScenario, monkeypatch: pytest.MonkeyPatch
 ) -> ImportScenario:
     monkeypatch.setattr("shared.integration.imports.validation._CHUNK_ROWS", 3)
-    monkeypatch.setattr("shared.integration.imports.commit.MAX_ACTIONS", 8)
+    monkeypatch.setattr("shared.integration.imports.commit.MAX_PLANNED_ACTIONS", 8)
     monkeypatch.setattr("shared.integration.imports.service._SYNC_FILE_BYTES", 0)
     monkeypatch.setattr("shared.integration.imports.service._SYNC_GROUPS", 0)
     return scenario

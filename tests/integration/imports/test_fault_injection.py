@@ -51,7 +51,7 @@ ORDERS = as_csv(table("exit_documents", EXITS.rows()))
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Use several chunks and transactions for a few rows."""
     monkeypatch.setattr("shared.integration.imports.validation._CHUNK_ROWS", 3)
-    monkeypatch.setattr("shared.integration.imports.commit.MAX_ACTIONS", 8)
+    monkeypatch.setattr("shared.integration.imports.commit.MAX_PLANNED_ACTIONS", 8)
     monkeypatch.setattr(
         "shared.integration.imports.kinds.products.ProductImporter.prefetch_groups", 4
     )

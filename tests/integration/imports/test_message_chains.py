@@ -32,7 +32,7 @@ def one_product_per_invocation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"{imports}.service._SYNC_FILE_BYTES", 0)
     monkeypatch.setattr(f"{imports}.service._SYNC_GROUPS", 0)
     monkeypatch.setattr(f"{imports}.validation._CHUNK_ROWS", 1)
-    monkeypatch.setattr(f"{imports}.commit.MAX_ACTIONS", 5)
+    monkeypatch.setattr(f"{imports}.commit.MAX_PLANNED_ACTIONS", 5)
     monkeypatch.setattr(f"{imports}.context.ImportContext.deadline", ExpiredDeadline())
 
 

@@ -27,7 +27,7 @@ def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shared.integration.imports.service._SYNC_FILE_BYTES", 0)
     monkeypatch.setattr("shared.integration.imports.service._SYNC_GROUPS", 0)
     monkeypatch.setattr("shared.integration.imports.validation._CHUNK_ROWS", 3)
-    monkeypatch.setattr("shared.integration.imports.commit.MAX_ACTIONS", 8)
+    monkeypatch.setattr("shared.integration.imports.commit.MAX_PLANNED_ACTIONS", 8)
 
 
 def delete_files(scenario: ImportScenario, part: str) -> None:

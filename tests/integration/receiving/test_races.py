@@ -136,8 +136,8 @@ def test_receiving_a_line_takes_five_round_trips(
     if known:
         receiving_scenario.receive(number, 1)
     bricks = {"item_code": "BRICK", "qty": 2, "bin_code": "A-01"}
-    serials = [f"S-{each}" for each in range(25)]
-    drills = {"item_code": "DRILL", "qty": 25, "bin_code": "A-01", "serials": serials}
+    serials = [f"S-{each}" for each in range(20)]
+    drills = {"item_code": "DRILL", "qty": 20, "bin_code": "A-01", "serials": serials}
     path = f"/receipts/{number}/lines"
 
     for body in (bricks, drills):

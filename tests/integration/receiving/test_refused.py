@@ -101,11 +101,11 @@ def test_too_many_serials_are_refused_with_advice(
 
     with nothing_changes(stack):
         answer = receiving_scenario.receive(
-            number, 26, item_code="DRILL", serials=[f"S-{each}" for each in range(26)]
+            number, 21, item_code="DRILL", serials=[f"S-{each}" for each in range(21)]
         )
 
     _assert_refused_field(answer, "serials")
-    assert "at most 25" in answer.json()["message"]
+    assert "at most 20" in answer.json()["message"]
     assert "further requests" in answer.json()["message"]
 
 
