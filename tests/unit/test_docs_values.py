@@ -41,7 +41,7 @@ from shared.integration.webhooks import models as webhook_models
 from shared.integration.webhooks import repository as webhook_repository
 from shared.integration.webhooks import rules as webhook_rules
 from shared.kernel import fields, list_parameters
-from shared.kernel.db import bookmarks, claim, counters, items, parallel, steps, transaction
+from shared.kernel.db import bookmarks, claim, counters, items, parallel, transaction
 from shared.kernel.db.cursor import MAX_PER_PAGE
 from shared.kernel.db.table import INDEX_COUNT
 from shared.kernel.events import outbox

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 
 from shared.kernel.db.transaction import MAX_PLANNED_ACTIONS, Cost, StaleRead, Transaction
 
-STEP_ACTIONS = MAX_PLANNED_ACTIONS - 12
+STEP_ACTIONS = MAX_PLANNED_ACTIONS - 8
 """Actions that the items of one step may take.
 
-The other 12 are for what a step adds besides its items: the record that the work belongs to, its
-event, its document and its wave, the counters of the collections that change, and the
-response that is stored under an Idempotency-Key, or else the renewal of its claim.
+The other 8 are for what a step adds besides its items: the record that the work belongs to, its
+event, its wave, the counters of the collections whose totals change, and the response that is
+stored under an Idempotency-Key, or else the renewal of its claim.
 """
 
 STEP_BYTES = 2_000_000

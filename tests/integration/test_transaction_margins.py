@@ -1,0 +1,235 @@
+"""No operation plans more actions in a transaction than MAX_PLANNED_ACTIONS.
+
+Every write route is played with its example. Operations whose transactions grow with the request
+are played at their largest size, or so long that they fill several steps. The failure names the
+operation that has grown: plan fewer actions in it, or split it into steps. Do not raise the limit:
+what a later version adds to a change needs the room.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+
+import pytest
+
+from shared.integration.imports.commit import _IMPORT_ACTIONS
+from shared.kernel.db.transaction import MAX_ACTIONS, MAX_PLANNED_ACTIONS
+from shared.warehouse.picking.models import MAX_DOCUMENTS
+from shared.warehouse.picking.models import MAX_SERIALS as MAX_PICKED_SERIALS
+from shared.warehouse.receiving.models import MAX_SERIALS as MAX_RECEIVED_SERIALS
+from shared.warehouse.transfer_orders.models import MAX_ARRIVAL_LINES
+from shared.warehouse.transfers.models import MAX_LINES
+from shared.warehouse.transfers.models import MAX_SERIALS as MAX_MOVED_SERIALS
+from tests.bench import operations_stock, operations_transfers
+from tests.bench.operations_stock import Measurement
+from tests.bench.request_cost import Gauge
+from tests.faults import AwsFaults
+from tests.gateway import Erp
+from tests.import_scenario import ImportScenario
+from tests.integration.repeated_requests import ROUTES, WRITE_ROUTES
+from tests.integration.write_routes import EXAMPLES
+from tests.operation_sizes import Sizes, operation_sizes
+from tests.receiving_scenario import ReceivingScenario
+from tests.stack import Stack
+from tests.transfer_scenario import TransferScenario
+from tests.warehouse_scenario import WarehouseScenario
+from tests.wave_scenario import WaveScenario
+
+_LINES = 25
+"""Lines of a document; its steps are full."""
+_ACROSS = 7
+"""The largest number of lines of a transfer between warehouses."""
+_PICKINGS = 90
+"""Pickings of a wave; the steps that create it are full."""
+
+
+@pytest.fixture
+def sizes(aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sizes]:
+    """The sizes of the test's operations, which are checked at its end."""
+    with operation_sizes(aws_faults, monkeypatch) as sizes:
+        yield sizes
+    assert sizes
+    grown = {name: size for name, size in sizes.items() if size > MAX_PLANNED_ACTIONS}
+    assert not grown, f"more than {MAX_PLANNED_ACTIONS} actions in a transaction: {grown}"
+
+
+def test_a_fifth_of_the_actions_of_dynamodb_is_left() -> None:
+    assert MAX_ACTIONS == 100
+    assert MAX_PLANNED_ACTIONS == 80
+
+
+def test_every_write_route_is_played() -> None:
+    assert set(ROUTES) <= set(EXAMPLES) == set(WRITE_ROUTES)
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_example_keeps_the_margin(route: str, stack: Stack, sizes: Sizes) -> None:
+    example = EXAMPLES[route]
+    erp = stack.erp()
+    values = example.prepared(erp)
+    method, _, path = route.partition(" ")
+    sender = example.sender(erp, values)
+    answer = sender.send(method, path.format(**values), example.filled(values))
+    assert answer.status == example.status, answer.text
+    assert any(name.startswith(method) for name in sizes)
+
+
+_MEASUREMENTS: Mapping[str, Callable[[Gauge], Iterator[Measurement]]] = {
+    "adjustments": operations_stock.adjustments,
+    "lots received": operations_stock.lots_received,
+    "serials picked": operations_stock.serials_picked,
+    "transfers": operations_transfers.transfers,
+    "serials transferred": operations_transfers.serials_away,
+    "receipts": partial(operations_stock.receipts, lines=_LINES),
+    "pickings": partial(operations_stock.pickings, lines=_LINES),
+    "transfer orders": partial(operations_transfers.transfer_orders, lines=_LINES),
+    "waves": partial(operations_transfers.waves, pickings=_PICKINGS),
+}
+
+
+@pytest.mark.parametrize("part", _MEASUREMENTS)
+def test_warehouse_operation_keeps_the_margin(
+    part: str, stack: Stack, aws_faults: AwsFaults, sizes: Sizes
+) -> None:
+    assert list(_MEASUREMENTS[part](Gauge(stack, aws_faults)))
+    assert max(sizes.values()) > 1
+
+
+def _serials(most: int) -> list[str]:
+    return [f"S-{number:02d}" for number in range(most)]
+
+
+def _yard(erp: Erp, products: int) -> tuple[WarehouseScenario, list[str]]:
+    yard = WarehouseScenario.with_master_data(erp, "YARD", "SHOP")
+    return yard, _stocked(yard, products)
+
+
+def _stocked(yard: WarehouseScenario, products: int) -> list[str]:
+    """Create products, each with 2 pieces at the position G-NUMBER, from 10 on; return their codes.
+
+    There are as many empty positions H-NUMBER in YARD and in SHOP.
+    """
+    codes = [f"P-{number:02d}" for number in range(products)]
+    slots = {"naming_mask": "{aisle}-{slot}", "slots": {"from": 10, "to": 9 + products}}
+    for aisle, whs_code in (("G", "YARD"), ("H", "YARD"), ("H", "SHOP")):
+        body = {"whs_code": whs_code, "aisles": [aisle], **slots}
+        assert yard.erp.post("/warehouse-positions/bulk", body).status in {200, 201}
+    for number, code in enumerate(codes, 10):
+        assert yard.erp.post("/products", {"item_code": code, "name": code}).status == 201
+        yard.stock(code, 2, f"G-{number}")
+    return codes
+
+
+@pytest.mark.parametrize("qty", [1, 2])
+@pytest.mark.parametrize(("destination", "lines"), [("YARD", MAX_LINES), ("SHOP", _ACROSS)])
+@pytest.mark.usefixtures("sizes")
+def test_largest_transfer_keeps_the_margin(
+    destination: str, lines: int, qty: int, erp: Erp
+) -> None:
+    """No two lines share a product or a position; a quantity of 2 empties the positions."""
+    _, codes = _yard(erp, lines)
+    moves = [
+        {"item_code": code, "qty": qty, "from_bin": f"G-{number}", "to_bin": f"H-{number}"}
+        for number, code in enumerate(codes, 10)
+    ]
+    body = {"from_warehouse": "YARD", "to_warehouse": destination, "lines": moves}
+    made = erp.post("/transfers", {**body, "execute": False})
+    assert made.status == 201, made.text
+    assert erp.post(f"/transfers/{made.data['id']}/execute").data["status"] == "transferred"
+
+
+@pytest.mark.usefixtures("sizes")
+def test_transfer_of_the_most_serials_keeps_the_margin(erp: Erp) -> None:
+    yard = WarehouseScenario.with_master_data(erp, "YARD", "SHOP")
+    serials = _serials(MAX_MOVED_SERIALS)
+    for serial in serials:
+        yard.stock("DRILL", 1, serial=serial)
+    line = {
+        "item_code": "DRILL", "qty": len(serials), "serials": serials,
+        "from_bin": "A-01", "to_bin": "B-01",
+    }  # fmt: skip
+    body = {"from_warehouse": "YARD", "to_warehouse": "SHOP", "lines": [line]}
+    assert erp.post("/transfers", body).status == 201
+
+
+@pytest.mark.usefixtures("sizes")
+def test_approved_receipt_of_the_most_serials_keeps_the_margin(erp: Erp, stack: Stack) -> None:
+    receiving = ReceivingScenario(erp)
+    chief = Erp(stack.gateway, stack.user_token(permissions="entries.manage approvals.grant"))
+    number = receiving.started(receiving.order({"item_code": "DRILL", "qty": 1}))
+    serials = _serials(MAX_RECEIVED_SERIALS)
+    answer = receiving.receive(
+        number, len(serials), item_code="DRILL", serials=serials, approve=True, by=chief
+    )
+    assert answer.status == 200, answer.text
+    assert receiving.act(number, "cancel").status == 200
+
+
+@pytest.mark.usefixtures("sizes")
+def test_picking_of_the_most_serials_and_orders_keeps_the_margin(erp: Erp) -> None:
+    yard, codes = _yard(erp, MAX_DOCUMENTS)
+    serials = _serials(MAX_PICKED_SERIALS)
+    for serial in serials:
+        yard.stock("DRILL", 1, serial=serial)
+    wanted = ("DRILL", len(serials)), *((code, 1) for code in codes)
+    number = yard.started(*(yard.order(line) for line in wanted[:MAX_DOCUMENTS]))
+    picked = yard.pick(number, "DRILL", len(serials), serials=serials)
+    assert picked.status == 200, picked.text
+    for at, (code, qty) in enumerate(wanted[1:MAX_DOCUMENTS], 10):
+        assert yard.pick(number, code, qty, f"G-{at}").status == 200
+    assert yard.act(number, "finalize").status == 200
+    assert yard.act(number, "revert").status == 200
+
+
+@pytest.mark.parametrize("act", ["cancel", "finalize"])
+@pytest.mark.usefixtures("sizes")
+def test_long_picking_in_a_wave_keeps_the_margin(act: str, erp: Erp) -> None:
+    yard, codes = _yard(erp, _LINES)
+    waves = WaveScenario(yard)
+    number = yard.picking(yard.order(*((code, 2) for code in codes)))["id"]
+    waves.wave([number], "plan", "release")
+    assert yard.act(number, "start").status == 200
+    for at, code in enumerate(codes, 10):
+        assert yard.pick(number, code, 1, f"G-{at}").status == 200
+    more = {"shortage_reason": "damaged"} if act == "finalize" else {}
+    assert yard.act(number, act, **more).status == 200
+
+
+@pytest.mark.parametrize("qty", [1, 2])
+@pytest.mark.usefixtures("sizes")
+def test_largest_arrival_keeps_the_margin(qty: int, erp: Erp) -> None:
+    orders = TransferScenario(erp)
+    codes = _stocked(orders.yard, MAX_ARRIVAL_LINES)
+    number = orders.order(*((code, 2) for code in codes))
+    for at, code in enumerate(codes, 10):
+        orders.pick(number, code, 2, bin_code=f"G-{at}")
+    orders.done(number, "dispatch")
+    lines = [
+        {"item_code": code, "qty": qty, "bin_code": f"H-{at}"} for at, code in enumerate(codes, 10)
+    ]
+    orders.done(number, "receive", lines=lines, final=True)
+
+
+@pytest.mark.usefixtures("sizes")
+def test_arrival_of_the_most_serials_keeps_the_margin(erp: Erp) -> None:
+    orders = TransferScenario(erp)
+    serials = _serials(MAX_MOVED_SERIALS)
+    for serial in serials:
+        orders.yard.stock("DRILL", 1, serial=serial)
+    number = orders.order(("DRILL", len(serials)))
+    for part in (serials[:MAX_PICKED_SERIALS], serials[MAX_PICKED_SERIALS:]):
+        orders.pick(number, "DRILL", len(part), serials=part)
+    orders.done(number, "dispatch")
+    line = {"item_code": "DRILL", "qty": len(serials), "bin_code": "B-01", "serials": serials}
+    orders.done(number, "receive", lines=[line], final=True)
+
+
+def test_long_import_keeps_the_margin(erp: Erp, stack: Stack, sizes: Sizes) -> None:
+    rows = MAX_ACTIONS + _IMPORT_ACTIONS
+    text = "\n".join(["item_code,name", *(f"P-{number},P" for number in range(rows))])
+    imports = ImportScenario(stack)
+    answer = imports.upload("products", "products.csv", text.encode())
+    assert answer.status in {200, 201, 202}, answer.text
+    imports.drain_queue()
+    assert imports.commit(answer.data["id"])["status"] == "committed"
+    assert max(sizes.values()) > MAX_PLANNED_ACTIONS // 2
+    assert erp

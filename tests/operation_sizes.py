@@ -1,0 +1,55 @@
+"""The number of actions of the largest transaction of each operation."""
+
+import re
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from tests.faults import AwsFaults, Recording
+from tests.gateway import Erp, Response
+
+BACKGROUND = "outside a request"
+"""The name of what workers write."""
+
+type Sizes = dict[str, int]
+"""Operation, such as `POST /pickings/{id}/cancel` → actions of its largest transaction."""
+
+
+@contextmanager
+def operation_sizes(aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sizes]:
+    """Measure the operations of all requests in the block.
+
+    Each write has an Idempotency-Key, because the stored response is an action too.
+    """
+    sizes: Sizes = {}
+    send = Erp.send
+
+    def measured(erp: Erp, method: str, path: str, *args: Any, **names: Any) -> Response:
+        if method != "GET" and names.get("key") is None:
+            names["key"] = uuid.uuid4().hex
+        with aws_faults.recorded() as seen:
+            answer = send(erp, method, path, *args, **names)
+        _note(sizes, f"{method} {_template(path)}", seen)
+        return answer
+
+    with monkeypatch.context() as patch, aws_faults.recorded() as everything:
+        patch.setattr(Erp, "send", measured)
+        yield sizes
+    if _largest(everything) > max(sizes.values(), default=0):
+        _note(sizes, BACKGROUND, everything)
+
+
+def _template(path: str) -> str:
+    named = re.sub("/evt_[^/]+", "/{delivery}", path)
+    return re.sub("/([0-9]+|stw_[^/]+)(?=/|$)", "/{id}", named)
+
+
+def _note(sizes: Sizes, operation: str, seen: Recording) -> None:
+    sizes[operation] = max(sizes.get(operation, 0), _largest(seen))
+
+
+def _largest(seen: Recording) -> int:
+    return max((len(call.request.get("TransactItems", ())) for call in seen.calls), default=0)
