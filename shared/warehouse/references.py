@@ -41,7 +41,7 @@ REFERENCING_KINDS = (
 )  # fmt: skip
 """Kinds that refer to master data and call `Transaction.fence`. Positions refer to their warehouse.
 
-Each costs a retirement 8 plain updates, one per shard with fences, and no transaction an action."""
+Each costs a retirement one plain update per shard with fences, and no transaction an action."""
 
 
 def register_references(

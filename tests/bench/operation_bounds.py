@@ -81,13 +81,13 @@ BOUNDS: Mapping[str, Mapping[str, Bound]] = {
     },
     "POST /pickings/{id}/cancel": {
         "1 line": (1, 5, 145),
-        "10 lines": (1, 5, 970),
-        "50 lines": (5, 21, 4600),
+        "10 lines": (2, 9, 970),
+        "50 lines": (6, 25, 4600),
     },
     "POST /pickings/{id}/revert": {
         "1 line": (1, 6, 145),
-        "10 lines": (1, 6, 920),
-        "50 lines": (5, 26, 4600),
+        "10 lines": (2, 11, 920),
+        "50 lines": (6, 31, 4600),
     },
     "POST /exit-documents/{id}/dispatch": {
         "1 line": (1, 5, 120),
@@ -129,7 +129,7 @@ BOUNDS: Mapping[str, Mapping[str, Bound]] = {
     "POST /transfer-orders/{id}/dispatch": {
         "1 line": (1, 6, 140),
         "10 lines": (2, 11, 970),
-        "50 lines": (7, 36, 4700),
+        "50 lines": (8, 41, 4700),
         "20 serials": (1, 6, 1025),
     },
     "POST /transfer-orders/{id}/receive": {
@@ -141,13 +141,13 @@ BOUNDS: Mapping[str, Mapping[str, Bound]] = {
     "POST /transfer-orders/{id}/close": {
         "loss on 1 line": (1, 5, 95),
         "loss on 10 lines": (1, 5, 580),
-        "loss on 50 lines": (4, 17, 2850),
+        "loss on 50 lines": (5, 21, 2850),
         "20 serials": (1, 3, 30),
     },
     "POST /transfer-orders/{id}/cancel": {
         "1 line": (1, 5, 145),
-        "10 lines": (1, 5, 970),
-        "50 lines": (5, 21, 4600),
+        "10 lines": (2, 9, 970),
+        "50 lines": (6, 25, 4600),
     },
     "POST /waves": {
         "1 picking": (1, 4, 35),
