@@ -101,7 +101,7 @@ BULK_OPERATIONS = (
     BulkOperation(
         "receive a purchase order of {} lines, line by line", PURCHASE, _received, 203, 1210
     ),
-    BulkOperation("revert that receipt", PURCHASE, _taken_back, 19, 98),
+    BulkOperation("revert that receipt", PURCHASE, _taken_back, 20, 103),
     BulkOperation("create a wave of {} pickings of one product", WAVE, _wave_of_one_product, 5, 13),
     BulkOperation("release it", WAVE, _released, 4, 17),
     BulkOperation(
@@ -111,7 +111,7 @@ BULK_OPERATIONS = (
         5,
         13,
     ),
-    BulkOperation("release it", WAVE, _released, 26, 105),
+    BulkOperation("release it", WAVE, _released, 30, 121),
 )
 """The operations in order; some continue the one before."""
 

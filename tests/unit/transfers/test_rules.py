@@ -58,15 +58,16 @@ def fields(wanted: Checked[TransferDraft]) -> list[str]:
 @pytest.mark.parametrize(
     ("plain", "serials", "to", "fits"),
     [
-        (8, [], "SHOP", True),
-        (9, [], "SHOP", False),
+        (7, [], "SHOP", True),
+        (8, [], "SHOP", False),
         (12, [], "YARD", True),
-        (0, [40], "SHOP", True),
-        (0, [40, 1], "SHOP", False),
-        (0, [20, 16], "SHOP", True),
-        (4, [20], "SHOP", False),
-        (10, [8], "YARD", True),
-        (10, [9], "YARD", False),
+        (0, [30], "SHOP", True),
+        (0, [30, 1], "SHOP", False),
+        (0, [16, 14], "SHOP", True),
+        (3, [18], "SHOP", True),
+        (3, [19], "SHOP", False),
+        (10, [5], "YARD", True),
+        (10, [6], "YARD", False),
     ],
 )
 def test_number_of_lines_that_fit_into_one_transaction(
