@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from shared.kernel.db.collection import Collection
-from shared.kernel.db.counters import SHARDS
+from shared.kernel.db.counters import SHARDS, fenced_shards
 from shared.kernel.db.table import INDEX_COUNT
 
 ROOT = Path(__file__).parents[2]
@@ -114,3 +114,4 @@ def test_page_has_the_numbers_of_the_code() -> None:
     assert f"The indexes `GSI1` … `GSI{INDEX_COUNT}`" in PAGE
     assert f"| Totals, {SHARDS} shards per kind" in PAGE
     assert f"`00` … `{SHARDS - 1}`" in PAGE
+    assert f"the first {len(fenced_shards())} also hold the fences" in PAGE

@@ -131,7 +131,7 @@ def test_step_fills_a_transaction(erp: Erp, create_warehouse: Make, aws_faults: 
 
     steps = [call for call in recording.calls if call.operation == "TransactWriteItems"]
     # Positions and aliases, the totals, and the claim of the key; last the response.
-    assert [len(step.request["TransactItems"]) for step in steps] == [82, 82, 42, 1]
+    assert [len(step.request["TransactItems"]) for step in steps] == [74, 74, 58, 1]
 
 
 @pytest.mark.usefixtures("small_steps", "clock")
