@@ -1,6 +1,7 @@
 """The stack on moto: what `template.yaml` declares, as far as functions use it, and tenants."""
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+import json
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
@@ -26,12 +27,12 @@ from shared.identity.tenancy.directory import tenant_key
 from shared.identity.tenancy.rules import MAX_REQUESTS_PER_MINUTE, NewTenant
 from shared.identity.tenancy.tenant import MODULES, Tenant
 from shared.integration.webhooks import delivery
-from shared.kernel import aws
+from shared.kernel import aws, json_text
 from shared.kernel.clock import now_ms
 from shared.kernel.config import config
 from shared.kernel.db import bookmarks, counters
 from shared.kernel.db.store import Store
-from shared.kernel.events.outbox import parse_entry
+from shared.kernel.events.outbox import StoredEvent, parse_entry
 from tests import fast_moto
 from tests.dns import only_known_names
 from tests.gateway import Erp, Gateway
@@ -190,6 +191,13 @@ class Stack:
         """Return every event of a tenant in the outbox, oldest first, in DynamoDB's JSON."""
         events = [item for item in _outbox() if parse_entry(item)[0] == slug]
         return sorted(events, key=lambda event: str(event["SK"]["S"]))
+
+
+def event_attributes(event: Mapping[str, Any]) -> Any:
+    """Return the attributes of an event in DynamoDB's JSON: the resource as its list shows it."""
+    entry = parse_entry(event)[1]
+    assert isinstance(entry, StoredEvent)
+    return json.loads(json_text.dumps(entry.attributes))
 
 
 def prepare_once[R](erp: Erp, what: Hashable, prepare: Callable[[], R]) -> R:

@@ -1,7 +1,7 @@
 """Invariants of stock, checked on all items that are stored for a tenant."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
@@ -51,7 +51,10 @@ class StoredState:
     entries: list[Document] = field(default_factory=list)
     exits: list[Document] = field(default_factory=list)
     transfer_orders: list[StoredTransferOrder] = field(default_factory=list)
-    holds: dict[tuple[str, int], int] = field(default_factory=dict)
+    holds: dict[int, int] = field(default_factory=dict)
+    """Id of a position → number of its rows that hold stock."""
+    stocked: dict[int, bool] = field(default_factory=dict)
+    """Id of a product → whether its total says that it has stock."""
 
 
 def assert_invariants(store: Store) -> None:
@@ -76,12 +79,13 @@ def read_state(items: Iterable[Attributes]) -> StoredState:
     for item in items:
         kind, _, rest = item["PK"]["S"].partition("#")
         if kind == "held":
-            facet, _, number = rest.partition("#")
-            state.holds[facet, int(number)] = int(item["holds"]["N"])
+            state.holds[int(rest.removeprefix("position#"))] = int(item["holds"]["N"])
         elif kind in places and item["SK"]["S"] == HEAD and "deleted" not in item:
             plain = from_attributes({name: item[name] for name in ("parts", "data")})
             assert plain["parts"] == 1, "entities of several parts are not supported here"
             places[kind].append(_entity(kind, plain["data"]))
+            if kind == TOTALS.kind:
+                state.stocked[int(rest)] = item["volatile"]["M"]["stocked"]["S"] == "true"
     return state
 
 
@@ -102,6 +106,7 @@ def check_invariants(state: StoredState) -> None:
     _check_movements(state.movements, state.rows)
     _check_levels(state.rows, state.levels, state.totals)
     _check_holds(state.holds, state.rows)
+    _check_stocked(state.stocked, state.rows)
     _check_allocations(state.pickings, state.rows)
     _check_documents(state)
     _check_transit(state.transfer_orders, state.rows)
@@ -169,12 +174,15 @@ def _check_levels(rows: list[StockRow], levels: list[Level], totals: list[Level]
     assert all(level.available >= 0 for level in [*levels, *totals])
 
 
-def _check_holds(holds: dict[tuple[str, int], int], rows: list[StockRow]) -> None:
-    counted = Counter(("product", row.product_id) for row in rows if row.qty)
-    counted += Counter(
-        ("position", row.position_id or 0) for row in rows if row.qty and row.bin_code
-    )
-    assert {name: count for name, count in holds.items() if count} == dict(counted)
+def _check_holds(holds: dict[int, int], rows: list[StockRow]) -> None:
+    counted = Counter(row.position_id or 0 for row in rows if row.qty and row.bin_code)
+    assert {position: count for position, count in holds.items() if count} == dict(counted)
+
+
+def _check_stocked(stocked: Mapping[int, bool], rows: list[StockRow]) -> None:
+    """Assert that the totals, which deletes of products look at, say who has stock."""
+    with_stock = {row.product_id for row in rows if row.qty}
+    assert {product for product, flag in stocked.items() if flag} == with_stock
 
 
 def _check_allocations(pickings: list[StoredPicking], rows: list[StockRow]) -> None:

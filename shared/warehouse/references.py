@@ -1,7 +1,7 @@
 """References to master data, which cannot be deleted while something refers to it.
 
 - Every open document has one small item with the ids that it refers to (the register).
-- Every product and position has a count of its stock rows.
+- Every position has a count of its stock rows. Whether a product has stock is a facet of its total.
 - Every pick face is recorded at the aliases of its product and its position.
 
 A use case that deletes or renames master data first *retires* it, in steps that can be repeated:
@@ -18,15 +18,19 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
+from shared.kernel.db.collection import HEAD
+from shared.kernel.db.facets import flag_text, id_text
 from shared.kernel.db.fences import invalidate_fences
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
-from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
+from shared.kernel.db.table import PARTITION_KEY, SORT_KEY, VOLATILE_FACETS
 from shared.kernel.db.transaction import StaleRead, Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, ServiceUnavailable
 
+TOTAL_KIND, STOCKED = "level_total", "stocked"
+"""Kind of the totals of products, and their facet that says whether there is stock."""
 _REGISTER = "open"
 _ASSIGNMENT = "FACE#"
 ASSIGNED = "assigned"
@@ -61,19 +65,23 @@ def release_references(tx: Transaction, holder: str) -> None:
     tx.delete((_REGISTER, holder))
 
 
-def change_stock_count(tx: Transaction, facet: str, number: int, difference: int) -> None:
-    """Change the number of stock rows of a product or position by `difference`."""
-    tx.update(_stock_count_key(facet, number), "ADD holds :more", values={":more": difference})
+def change_stock_count(tx: Transaction, position_id: int, difference: int) -> None:
+    """Change the number of stock rows of a position by `difference`."""
+    tx.update(_stock_count_key(position_id), "ADD holds :more", values={":more": difference})
 
 
 def has_stock(store: Store, facet: str, number: int) -> bool:
     """Return whether a product or a position has stock."""
-    found = store.get_many([_stock_count_key(facet, number)])
-    return any(int(item["holds"]) > 0 for item in found.values())
+    if facet == "product":
+        total = store.get((f"{TOTAL_KIND}#{id_text(number)}", HEAD)) or {}
+        stocked: str | None = total.get(VOLATILE_FACETS, {}).get(STOCKED)
+        return stocked == flag_text(True)
+    count = store.get(_stock_count_key(number)) or {"holds": 0}
+    return int(count["holds"]) > 0
 
 
-def _stock_count_key(facet: str, number: int) -> Key:
-    return (f"held#{facet}#{number}", "COUNT")
+def _stock_count_key(position_id: int) -> Key:
+    return (f"held#position#{position_id}", "COUNT")
 
 
 def is_on_open_document(store: Store, facet: str, number: int) -> bool:

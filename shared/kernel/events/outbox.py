@@ -83,6 +83,12 @@ class StoredEvent:
         created_at: Instant = self.item["created_at"]
         return created_at
 
+    @property
+    def attributes(self) -> Any:
+        """The resource as its list shows it; None if it is too large for an event."""
+        packed = self.item.get("attributes")
+        return loads(unpack([packed])) if packed else None
+
     def body(self, base_url: str) -> bytes:
         """Return the body of its deliveries, the same for all subscriptions and attempts.
 
@@ -96,9 +102,7 @@ class StoredEvent:
             "resource_version": item["version"],
             "href": base_url + item["href"],
         }
-        packed = item.get("attributes")
-        attributes = loads(unpack([packed])) if packed else None
-        whole = self._body({**data, "attributes": attributes})
+        whole = self._body({**data, "attributes": self.attributes})
         return whole if len(whole) <= _MAX_BODY else self._body({**data, "attributes": None})
 
     def _body(self, data: Mapping[str, Any]) -> bytes:

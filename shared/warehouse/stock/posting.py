@@ -290,8 +290,8 @@ class StockPosting:
             self._post_total(difference)
         self._post_movements()
         held = rules.stock_count_changes(self.changes.stored, changed)
-        for (facet, number), more in sorted(held.items()):
-            references.change_stock_count(self._tx, facet, number, more)
+        for position, more in sorted(held.items()):
+            references.change_stock_count(self._tx, position, more)
 
     def update_due_levels(self, due: set[Place]) -> None:
         """Update `due`, the levels whose events earlier steps have left, after `post`."""

@@ -3,12 +3,21 @@
 from decimal import Decimal
 
 from shared.kernel.db.collection import Collection
-from shared.kernel.db.facets import SEPARATOR, Facets, id_of, id_text, joined, quantity_text
+from shared.kernel.db.facets import (
+    SEPARATOR,
+    Facets,
+    flag_text,
+    id_of,
+    id_text,
+    joined,
+    quantity_text,
+)
 from shared.kernel.db.items import Key
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import STABLE_FACETS, index_keys, index_name
 from shared.kernel.fields import LEAST_QUANTITY
+from shared.warehouse import references
 from shared.warehouse.stock.models import (
     FreeRow,
     Level,
@@ -95,11 +104,18 @@ LEVELS = Collection(
     lookup_indexes={"product_id": 4},
 )
 
+
+def _total_facets(total: Level) -> Facets:
+    stocked = bool(total.on_hand or total.in_transit)
+    return {**_level_facets(total), references.STOCKED: flag_text(stocked)}
+
+
 TOTALS = Collection(
-    kind="level_total",
+    kind=references.TOTAL_KIND,
     noun="Stock level",
     model=Level,
-    facets=_level_facets,
+    facets=_total_facets,
+    volatile=frozenset({references.STOCKED}),
     sorts={"item_code": 1, "updated_at": 2},
     lookup_indexes={"product_id": 4},
 )

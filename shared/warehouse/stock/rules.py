@@ -303,18 +303,14 @@ def apply_level_change(
 
 def stock_count_changes(
     before: Mapping[Key, StockRow], changed: Iterable[tuple[Key, StockRow]]
-) -> dict[tuple[str, int], int]:
-    """Return the change of the number of rows with stock, by facet (product, position) and id."""
-    found: dict[tuple[str, int], int] = {}
+) -> dict[int, int]:
+    """Return the change of the number of rows with stock, by the id of the position."""
+    found: dict[int, int] = {}
     for key, row in changed:
         for one, sign in ((before.get(key), -1), (row, 1)):
-            if one is None or not one.qty:
-                continue
-            names = [("product", one.product_id)]
-            names += [("position", one.position_id)] if one.position_id is not None else []
-            for name in names:
-                found[name] = found.get(name, 0) + sign
-    return {name: count for name, count in found.items() if count}
+            if one is not None and one.qty and one.position_id is not None:
+                found[one.position_id] = found.get(one.position_id, 0) + sign
+    return {position: count for position, count in found.items() if count}
 
 
 # Allocation

@@ -34,8 +34,8 @@ _STATUS_ORDER: Sequence[OrderStatus] = (
 _MAX_LINE_ACTIONS = MAX_PLANNED_ACTIONS - 8
 """Actions for the lines of one request. The other 8 are for the order, its event, the counters and
 the stored response."""
-_ACTIONS_PER_LINE = 5
-"""The level, the total, the event, and the stock counts of the product and the position."""
+_ACTIONS_PER_LINE = 4
+"""The level, the total, the event, and the stock count of the position."""
 _ACTIONS_PER_ROW = 4
 """Goods without serial: two rows, the alias of a new row, and a movement."""
 _ACTIONS_PER_SERIAL = 2
@@ -186,7 +186,7 @@ def examine(
         serials = sum(len(line.serials or ()) for line in lines)
         message = (
             f"{len(lines)} lines with {serials} serials do not fit into one request; send at most"
-            " 8 lines without serials, or one line with 30 serials, and the rest in further"
+            " 9 lines without serials, or one line with 30 serials, and the rest in further"
             " requests"
         )
         yield Problem("lines", message)

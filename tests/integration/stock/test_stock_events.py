@@ -1,6 +1,5 @@
 """Work in several steps raises one stock.updated per level, with the final state."""
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,7 +11,7 @@ from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Forward, Killed, kill_before
 from tests.gateway import Erp, Response
 from tests.receiving_scenario import ReceivingScenario
-from tests.stack import Stack
+from tests.stack import Stack, event_attributes
 from tests.stock_invariants import assert_invariants
 from tests.transfer_scenario import TransferScenario
 from tests.warehouse_scenario import WarehouseScenario
@@ -190,7 +189,7 @@ def _levels(stack: Stack) -> dict[tuple[int, str | None], dict[str, Any]]:
 def _announced(stack: Stack, before: int) -> list[dict[str, Any]]:
     """Return the attributes of the events about levels since `before`."""
     return [
-        json.loads(event["attributes"]["S"])
+        event_attributes(event)
         for event in stack.events()[before:]
         if event["type"]["S"] == "stock.updated"
     ]

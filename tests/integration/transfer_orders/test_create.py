@@ -1,6 +1,5 @@
 """Creation of transfer orders."""
 
-import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -12,7 +11,7 @@ from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import MODULES
 from shared.warehouse.warehouses import service as warehouses
 from tests.gateway import Erp, Response
-from tests.stack import Stack
+from tests.stack import Stack, event_attributes
 
 type Write = Callable[..., dict[str, Any]]
 
@@ -132,7 +131,7 @@ def test_creation_raises_an_event(stack: Stack, yards: Erp, order: Write) -> Non
     assert event["object"]["S"] == "transfer_order"
     assert event["status"]["S"] == "draft"
     assert event["href"]["S"] == f"{PATH}/{data['id']}"
-    assert json.loads(event["attributes"]["S"]) == {**data, "lines": None}
+    assert event_attributes(event) == {**data, "lines": None}
 
 
 def test_same_reference_returns_the_first_order(yards: Erp, order: Write) -> None:

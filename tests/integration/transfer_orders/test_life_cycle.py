@@ -1,10 +1,9 @@
 """The life cycle of transfer orders: released, picked, dispatched, received, closed."""
 
-import json
 from typing import Any
 
 from tests.faults import AwsFaults
-from tests.stack import Stack
+from tests.stack import Stack, event_attributes
 from tests.stock_invariants import assert_invariants
 from tests.transfer_scenario import PATH, TransferScenario
 
@@ -134,7 +133,7 @@ def test_transfer_order_is_dispatched_received_and_closed(
     ]
     last = stack.events()[-1]
     assert (last["object"]["S"], last["href"]["S"]) == ("transfer_order", f"{PATH}/{number}")
-    assert json.loads(last["attributes"]["S"]) == {**closed, "lines": None}
+    assert event_attributes(last) == {**closed, "lines": None}
     assert movements(transfer_scenario, number) == [
         ("transfer_dispatch", "BRICK", 4),
         ("transfer_receipt", "BRICK", 1),

@@ -9,14 +9,13 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from local.sample import ACME, read_records
-from shared.kernel.json_text import loads
 from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.stored_entities import assert_counters_match, read_stored_entities
 from tests.integration.warehouses.answers import problems
 from tests.integration.write_routes import MAP
 from tests.openapi import complaints
-from tests.stack import Stack
+from tests.stack import Stack, event_attributes
 
 type Make = Callable[..., dict[str, Any]]
 
@@ -115,7 +114,7 @@ def test_map_has_all_its_fields(
     assert erp.get(LAYOUT).data == answer.data
     (event,) = [event for event in stack.events() if event["type"]["S"] == "layout.published"]
     assert event["href"]["S"] == LAYOUT
-    assert loads(event["attributes"]["S"]) == {**heading, "published_at": published_at}
+    assert event_attributes(event) == {**heading, "published_at": published_at}
     assert (event["object"]["S"], event["id"]["N"], event["version"]["N"]) == ("layout", "1", "1")
 
 
