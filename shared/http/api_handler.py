@@ -191,7 +191,7 @@ class ApiHandler:
         matches = self._match(path)
         match = matches.get(event["httpMethod"])
         route = match.operation.name if match else None
-        bind(request_id=_request_id(event), route=route, tenant=tenant.slug)
+        logger.append_keys(route=route, tenant=tenant.slug)
         deadline = Deadline(context.get_remaining_time_in_millis() - _RESERVE_MS)
         return _Call(event, path, caller, tenant, deadline, matches)
 

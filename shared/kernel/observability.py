@@ -36,7 +36,8 @@ class _Formatter(LambdaPowertoolsFormatter):
         return _SECRETS.sub("[secret]", super().serialize(log))
 
 
-logger = Logger(service="stowage", logger_formatter=_Formatter())
+# Powertools would try to read each message as JSON.
+logger = Logger(service="stowage", logger_formatter=_Formatter(json_deserializer=str))
 """JSON logger; its level is the environment variable POWERTOOLS_LOG_LEVEL."""
 
 metrics = Metrics(namespace=_NAMESPACE, service="stowage")
