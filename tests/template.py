@@ -91,6 +91,12 @@ class Template:
                 variables |= function.get("Environment", {}).get("Variables", {})
         return {name: self.text(value) for name, value in variables.items()}
 
+    def memory_sizes(self) -> dict[str, int]:
+        """Return logical id → memory size of every function, in MB of 2^20 bytes."""
+        common: int = self._document["Globals"]["Function"]["MemorySize"]
+        functions = self.resources("AWS::Serverless::Function")
+        return {name: one.get("MemorySize", common) for name, one in functions.items()}
+
     def events(self) -> Iterator[Event]:
         """Yield every API event of every function."""
         for name, function in self.resources("AWS::Serverless::Function").items():

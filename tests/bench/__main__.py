@@ -29,6 +29,7 @@ from tests.bench import (
     import_reading,
     import_work,
     lists,
+    memory,
     operations,
     rate_limit,
     round_trips,
@@ -42,6 +43,7 @@ from tests.bench.report import Table
 GROUPS: Mapping[str, Callable[[bool], list[Table]]] = {
     "cold-start": cold_start.measure,
     "size": size.measure,
+    "memory": memory.measure,
     "round-trips": round_trips.measure,
     "rate-limit": rate_limit.measure,
     "warehouse-operations": operations.measure,
