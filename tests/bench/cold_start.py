@@ -30,9 +30,10 @@ import s3transfer
 
 from operations.api_clients import create_client
 from shared.http.api_handler import ApiHandler
+from shared.warehouse.documents.models import MAX_LINES
 from tests import faults, gateway
 from tests.bench import build_output, seed
-from tests.bench.recorder import recorded
+from tests.bench.recorder import Invocation, recorded
 from tests.bench.report import Row, Table, at_most
 from tests.gateway import Erp, LambdaContext
 from tests.stack import CREDENTIALS, Stack, clear_caches_except_clients, deployed
@@ -159,16 +160,32 @@ def _tasks(address: str) -> dict[str, Task]:
         for function, handler in handlers.items():
             with recorded(aws_faults, fresh=True) as invocations:
                 _call_first(stack, handler)
-            first = invocations[handler]
-            tasks[function] = Task(
-                path=build_output.search_path(function),
-                handler=handler,
-                event=first.event,
-                answers=first.answers,
-                environment=CREDENTIALS | stack.template.environment(handler) | _LOCALHOST,
-                status=first.result.get("statusCode", 200),
-            )
+            tasks[function] = _task(stack, function, handler, invocations[handler])
     return tasks
+
+
+def _task(stack: Stack, function: str, handler: str, first: Invocation) -> Task:
+    return Task(
+        path=build_output.search_path(function),
+        handler=handler,
+        event=first.event,
+        answers=first.answers,
+        environment=CREDENTIALS | stack.template.environment(handler) | _LOCALHOST,
+        status=first.result.get("statusCode", 200),
+    )
+
+
+def largest_request() -> tuple[str, Task]:
+    """Record the creation of a document with as many lines as possible; return its function."""
+    function = "DocumentsFunction"
+    handler = build_output.functions()[function]
+    with _seeded("http://localhost:9/") as (stack, aws_faults):
+        document = seed.entry("LARGE")
+        lines = document["lines"] * (MAX_LINES // len(document["lines"]))
+        with recorded(aws_faults, fresh=True) as invocations:
+            answer = stack.erp().post("/entry-documents", document | {"lines": lines}, key="large")
+        assert answer.status == HTTPStatus.CREATED, answer.text
+        return function, _task(stack, function, handler, invocations[handler])
 
 
 @contextmanager

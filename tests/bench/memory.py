@@ -6,7 +6,8 @@ measured; waiting for AWS is assumed, because the recorded responses take no tim
 
 import statistics
 
-from tests.bench.cold_start import tasks_of_functions
+from shared.warehouse.documents.models import MAX_LINES
+from tests.bench.cold_start import largest_request, tasks_of_functions
 from tests.bench.report import Row, Table, at_most
 from tests.template import Template
 
@@ -28,7 +29,10 @@ _REPEATS = 50
 def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
     """Measure every function in fresh processes."""
     runs = _QUICK_RUNS if quick else _RUNS
-    with tasks_of_functions() as tasks:
+    function, largest = largest_request()
+    title = f"{function}, POST of {MAX_LINES} lines"
+    with tasks_of_functions() as of_functions:
+        tasks = {**of_functions, title: largest}
         found: dict[str, list[dict[str, float]]] = {
             name: [task.run(_REPEATS) for _ in range(runs)] for name, task in tasks.items()
         }
@@ -45,6 +49,7 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
         " import worker for 100,000 rows.",
     )
     sizes = Template({}).memory_sizes()
+    sizes[title] = sizes[function]
     for name, results in found.items():
         peak, warm, imported, first = (
             statistics.median(one[key] for one in results)
