@@ -119,7 +119,7 @@ def _ensure_admin(slug: str, previous: Mapping[str, Any]) -> dict[str, str]:
     elif not passwords.verify(password, account.login.password):
         number = account.record.id
         _, new = run_as_operator(
-            store, lambda tx: users.reset_password(tx, number, PasswordReset())
+            store.slug, lambda tx: users.reset_password(tx, number, PasswordReset())
         )
         password = str(new)
     return {"username": f"{ADMIN}@{slug}", "password": password}
@@ -130,9 +130,9 @@ def _create_admin(slug: str) -> str | None:
     try:
         role = roles.get_role_by_name(store, _ADMINISTRATOR.name).id
     except NotFound:
-        role = run_as_operator(store, lambda tx: roles.create_role(tx, _ADMINISTRATOR)).id
+        role = run_as_operator(store.slug, lambda tx: roles.create_role(tx, _ADMINISTRATOR)).id
     draft = UserCreate(username=ADMIN, name="Administrator of the local run", roles=[role])
-    _, password = run_as_operator(store, lambda tx: users.create_user(tx, draft))
+    _, password = run_as_operator(store.slug, lambda tx: users.create_user(tx, draft))
     return password
 
 

@@ -199,7 +199,7 @@ class ApiHandler:
         """Check the call in the order of the interface, then run the operation."""
         ensure_active(call.tenant)
         ensure_not_revoked(call.tenant, call.caller)
-        store = store_for(call.tenant.slug, call.deadline)
+        store = store_for(call.tenant, call.deadline)
         limiter.admit(store, call.tenant, call.caller)
         match = _find_route(call)
         _ensure_authorized(call, match)

@@ -10,6 +10,7 @@ from typing import Any
 from shared.identity.tenancy.tenant import Settings, Tenant
 from shared.kernel.clock import is_fresh, now
 from shared.kernel.config import config
+from shared.kernel.db.schema import TableVersion
 from shared.kernel.errors import ServiceUnavailable
 
 CACHE_SECONDS = 10.0
@@ -252,7 +253,21 @@ def tenant_from_item(item: Mapping[str, Any]) -> Tenant:
         requests_per_minute=int(item["requests_per_minute"]["N"])
         if "requests_per_minute" in item
         else None,
+        table_version=table_version_of(item),
     )
+
+
+def table_version_of(item: Mapping[str, Any]) -> TableVersion | None:
+    """Parse the version of the table from a tenant's item; None without one.
+
+    The attribute `upgrade` exists while the table is being upgraded (`operations.upgrade`).
+    """
+    if "table_version" not in item:
+        return None
+    complete = int(item["table_version"]["N"])
+    upgrade = item.get("upgrade", {}).get("M", {})
+    announced = int(upgrade["to"]["N"]) if upgrade else complete
+    return TableVersion(complete, announced if "written_at" in upgrade else complete, announced)
 
 
 def _settings_of(item: Mapping[str, Any]) -> Settings:

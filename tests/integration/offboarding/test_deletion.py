@@ -6,8 +6,9 @@ import pytest
 
 from functions.event_relay import app as relay
 from operations import provisioning, tenant_changes, tenant_overview
-from operations.deletion import DRAIN_SECONDS, delete_tenant, preview_deletion
+from operations.deletion import delete_tenant, preview_deletion
 from operations.domains import add_domain
+from operations.draining import DRAIN_SECONDS
 from shared.identity.tenancy.directory import CACHE_SECONDS, directory
 from shared.identity.tenancy.rules import NewTenant
 from shared.kernel import aws
