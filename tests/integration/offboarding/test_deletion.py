@@ -20,7 +20,7 @@ from tests.faults import AwsFaults, Fault, Killed, kill_after, kill_before
 from tests.integration.offboarding.company import CERTIFICATE, HOST, Company
 from tests.stack import ADDRESS, Stack
 
-CALLS = 41
+CALLS = 42
 """Number of AWS calls of a deletion of the company."""
 
 

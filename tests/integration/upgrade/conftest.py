@@ -1,0 +1,43 @@
+from collections.abc import Callable
+
+import pytest
+
+from shared.identity.tenancy.directory import directory, tenant_key
+from shared.kernel import aws
+from shared.kernel.config import config
+from tests import recorded
+from tests.clock import Clock
+from tests.recorded import recorded as read_recorded
+from tests.stack import Stack
+
+type PutTable = Callable[[str], None]
+
+
+def set_version(slug: str, version: int | None) -> None:
+    """Set the recorded version of a tenant's table; None removes it."""
+    expression = "REMOVE table_version" if version is None else "SET table_version = :version"
+    values = {} if version is None else {":version": {"N": str(version)}}
+    more = {"ExpressionAttributeValues": values} if values else {}
+    aws.client("dynamodb").update_item(
+        TableName=config().control_table,
+        Key={"pk": {"S": tenant_key(slug)}},
+        UpdateExpression=expression,
+        **more,  # type: ignore[arg-type]
+    )
+    directory.clear()
+
+
+@pytest.fixture
+def put_table(stack: Stack, clock: Clock) -> PutTable:
+    """Puts a recorded table of the previous release into the table of acme; waits take no time."""
+    assert stack
+    assert clock
+
+    def put(name: str) -> None:
+        tables = read_recorded()
+        recorded.put(tables.tables[name])
+        # The rows of the audit log were recorded without the sequence of their ids.
+        recorded.put([{"PK": {"S": "sequence"}, "SK": {"S": "audit"}, "last": {"N": "1000000"}}])
+        set_version("acme", tables.version)
+
+    return put
