@@ -150,6 +150,7 @@ def test_upgraded_list_equals_one_made_fresh(  # noqa: PLR0917
     collection, kind = listed.collection, listed.collection.kind
     put_table(name)
     writers = Writers.of(listed, RECORDED.version, clock, rows=ROWS, seed=sum(name.encode()))
+    monkeypatch.setattr(clock, "sleep", writers.sleep)
     with invented_version(monkeypatch, collection):
         with aws_faults.faulty(writers.between):
             (done,) = upgrade_tables(["acme"])

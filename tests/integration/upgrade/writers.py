@@ -4,13 +4,13 @@ import random
 from dataclasses import dataclass, field
 from typing import Any
 
-from shared.identity.tenancy.access import operator_store
-from shared.identity.tenancy.directory import directory
+from shared.identity.tenancy.access import operator_store, store_for
+from shared.identity.tenancy.directory import CACHE_SECONDS, TenantDirectory, directory
 from shared.kernel.db.collection import Collection
-from shared.kernel.db.schema import served
+from shared.kernel.db.schema import TableVersion
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import StaleRead, Transaction
-from shared.kernel.errors import Gone, NotFound, UnservedTable
+from shared.kernel.errors import Gone, NotFound
 from tests.clock import Clock
 from tests.faults import Answer, Call, Forward
 from tests.integration.upgrade.invention import copy_of
@@ -29,7 +29,7 @@ class Writers:
 
     Half of them run the code of the previous release, as long as that code does not refuse the
     table. Each reads the tenant through the cache of its execution environment, stages its change
-    at once, and commits it up to LONGEST_SECONDS later.
+    at once, and commits it up to LONGEST_SECONDS later. Others begin while the upgrade waits.
     """
 
     listed: Listed
@@ -43,6 +43,8 @@ class Writers:
     _numbers: list[int] = field(default_factory=list)
     _open: list[tuple[float, Transaction]] = field(default_factory=list)
     _is_inside: bool = False
+    _old_environment: TenantDirectory = field(default_factory=TenantDirectory)
+    _new_environment: TenantDirectory = field(default_factory=TenantDirectory)
     _random: random.Random = field(init=False)
 
     def __post_init__(self) -> None:
@@ -64,6 +66,13 @@ class Writers:
         self._act()
         return answer
 
+    def sleep(self, seconds: float) -> None:
+        """Let requests begin and commit while the upgrade waits."""
+        self.clock.advance(seconds / 2)
+        if not self._is_inside:
+            self._act()
+        self.clock.advance(seconds / 2)
+
     def finish(self) -> None:
         """Commit the requests that are still open."""
         self._open = [(0.0, tx) for _, tx in self._open]
@@ -78,21 +87,17 @@ class Writers:
             self._is_inside = False
 
     def _begin(self) -> None:
-        tenant = directory.tenant("acme")
+        is_old = self._random.random() < 0.5
+        environment = self._old_environment if is_old else self._new_environment
+        tenant = environment.tenant("acme", self._random.uniform(0, CACHE_SECONDS))
         assert tenant
-        assert tenant.table_version
-        version, collection = tenant.table_version, self.listed.collection
-        if self._random.random() < 0.5:
-            if version.announced > self.old_version:  # what the code of that release would do
-                self.refused += 1
-            else:
-                collection = self.old
-        store = operator_store("acme")
+        if is_old and tenant.table_version != TableVersion.of(self.old_version):
+            self.refused += 1  # the code of that release refuses it
+            return
+        tx = Transaction(store_for(tenant))
         try:
-            store.version = served("acme", version)
-            tx = Transaction(store)
-            self._stage(tx, collection)
-        except (NotFound, Gone, UnservedTable):
+            self._stage(tx, self.old if is_old else self.listed.collection)
+        except (NotFound, Gone):
             return
         delay = self._random.choice((0.0, 0.0, self._random.uniform(0, LONGEST_SECONDS)))
         self._open.append((self.clock.monotonic() + delay, tx))
