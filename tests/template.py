@@ -78,6 +78,10 @@ class Template:
         """Return the declaration of one parameter."""
         return self.parameters()[name]
 
+    def output(self, name: str) -> Any:
+        """Return the value of one output of the stack."""
+        return self._document["Outputs"][name]["Value"]
+
     def condition(self, name: str) -> Mapping[str, Any]:
         """Return the expression of one condition."""
         expression: Mapping[str, Any] = self._document["Conditions"][name]
