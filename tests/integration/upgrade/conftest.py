@@ -22,7 +22,7 @@ def set_version(slug: str, version: int | None) -> None:
         TableName=config().control_table,
         Key={"pk": {"S": tenant_key(slug)}},
         UpdateExpression=expression,
-        **more,  # type: ignore[arg-type]
+        **more,
     )
     directory.clear()
 

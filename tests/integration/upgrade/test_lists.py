@@ -129,7 +129,7 @@ def interface_queries(listed: Listed) -> Iterator[Mapping[str, object]]:
 
 def new_queries(collection: Collection[Any]) -> Iterator[ListQuery]:
     sort = next(iter(collection.sorts))
-    for shape in ("", "1", "2"):
+    for shape in ("1", "2"):
         yield ListQuery(sort, descending=False, equal={SHAPE: shape})
         yield ListQuery(sort, descending=True, equal={SHAPE: shape, MARK: "even"})
     yield ListQuery(SHAPE, descending=True)
@@ -169,7 +169,7 @@ def test_upgraded_list_equals_one_made_fresh(  # noqa: PLR0917
             page = page_of(store_of("acme"), collection, query)
             assert page == page_of(fresh, collection, query), query
             if query.equal.keys() == {SHAPE}:
-                wanted = sum((shape_of(one) or "") == query.equal[SHAPE] for one in entities)
+                wanted = sum(shape_of(one) == query.equal[SHAPE] for one in entities)
                 assert page[0] == wanted, query
             elif query.equal == {MARK: "even"}:
                 assert page[0] == sum(mark_of(one) is not None for one in entities)
@@ -227,7 +227,7 @@ def test_story_goes_on_in_the_upgraded_table(
     with invented_version(monkeypatch, *(DESCRIBED[kind].collection for kind in DESCRIBED)):
         (done,) = upgrade_tables(["acme"])
         assert done.rewritten == sum(len(numbers_of(stack, kind)) for kind in DESCRIBED) - 1
-        for item in stack.items():
+        for item in (item for item in stack.items() if "data" in item):
             before = kept.get((item["PK"]["S"], item["SK"]["S"]), item)
             for name in ("data", "version", "parts", "id"):
                 assert item.get(name) == before.get(name)
