@@ -155,6 +155,9 @@ class Collection[E: BaseModel]:
                 if facet not in newer and (sorts := known(all_sorts))
             },
             lookup_indexes=known(self.lookup_indexes),
+            lookup_aliases={
+                facet: keys for facet, keys in self.lookup_aliases.items() if facet not in newer
+            },
             work_queues={
                 facet: (index, order)
                 for facet, (index, order) in self.work_queues.items()

@@ -21,6 +21,12 @@ def test_collections_name_only_what_a_served_table_may_lack() -> None:
             assert oldest_served() < since <= schema.SCHEMA_VERSION, (collection.kind, name)
 
 
+def test_new_facet_is_not_looked_up_by_aliases() -> None:
+    """An upgrade writes heads and further lookups again, not the items of a subject."""
+    for collection in COLLECTIONS.values():
+        assert collection.since.keys().isdisjoint(collection.lookup_aliases), collection.kind
+
+
 class _Crate(BaseModel):
     name: str
     color: str
