@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from local.server import LocalRunFailed
 from operations.api_clients import (
     create_client,
     create_mobile_client,
@@ -20,7 +21,8 @@ from shared.identity.tenancy.tenant import MODULES, PlanName, State, Tenant
 from shared.identity.users import passwords, repository, roles
 from shared.identity.users import service as users
 from shared.identity.users.models import PasswordReset, RoleCreate, UserCreate
-from shared.kernel.errors import NotFound
+from shared.kernel.db.schema import served
+from shared.kernel.errors import NotFound, UnservedTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,5 +145,10 @@ def _ensure_tenant(demo: DemoTenant, base_url: str) -> Tenant:
         return create_tenant(
             NewTenant(demo.slug, plan=demo.plan, base_url=base_url, modules=demo.modules)
         )
+    try:
+        served(demo.slug, tenant.table_version)
+    except UnservedTable as error:
+        message = f"{error.message} Remove the saved data with `make clean`."
+        raise LocalRunFailed(message) from error
     # The address contains the port and the id of the API, which may have changed.
     return tenant if tenant.base_url == base_url else set_address(demo.slug, base_url=base_url)

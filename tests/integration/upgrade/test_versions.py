@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from cli import confirmation, lookups
+from local import tenants
+from local.server import LocalRunFailed
 from operations import api_clients, provisioning
 from operations.upgrade import upgrade_tables
 from shared.identity.tenancy.directory import directory, tenant_key
@@ -23,7 +25,7 @@ from tests.integration.upgrade.conftest import set_version
 from tests.integration.upgrade.invention import TARGET, invented_version
 from tests.integration.user_grants.oauth_requests import request_token
 from tests.lists import LISTS
-from tests.stack import Stack
+from tests.stack import ADDRESS, Stack
 from tests.template import Template
 from tests.webhook_scenario import open_webhook_scenario
 
@@ -194,6 +196,12 @@ def test_import_worker_leaves_its_message(stack: Stack) -> None:
 # Operators
 
 
+def test_local_run_says_how_to_remove_saved_tables_that_are_not_served(refusal: str) -> None:
+    with pytest.raises(LocalRunFailed, match="Remove the saved data with `make clean`") as failed:
+        tenants.provision(ADDRESS, {})
+    assert refusal in str(failed.value)
+
+
 @pytest.fixture
 def operator(stack: Stack) -> None:
     """The command line finds the stack, whose release has the version of this one."""
@@ -266,6 +274,9 @@ def invented(stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Ite
 def test_upgrade_of_all_tenants_asks_and_shows_what_was_done(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    without_terminal = run("tenant", "upgrade", "--all")
+    assert without_terminal.exit_code == 2
+    assert "Nothing was changed" in without_terminal.stderr
     monkeypatch.setattr(confirmation, "ensure_terminal", lambda _: None)
     dry = as_json(run("--json", "tenant", "upgrade", "--all", "--dry-run"))
     assert [(row["tenant"], row["version"], row["target"], row["kinds"]) for row in dry] == [
