@@ -7,6 +7,7 @@ from shared.kernel import aws
 from shared.kernel.config import config
 from tests import recorded
 from tests.clock import Clock
+from tests.lists import LISTS
 from tests.recorded import recorded as read_recorded
 from tests.stack import Stack
 
@@ -36,8 +37,10 @@ def put_table(stack: Stack, clock: Clock) -> PutTable:
     def put(name: str) -> None:
         tables = read_recorded()
         recorded.put(tables.tables[name])
-        # The rows of the audit log were recorded without the sequence of their ids.
-        recorded.put([{"PK": {"S": "sequence"}, "SK": {"S": "audit"}, "last": {"N": "1000000"}}])
+        for kind in {"audit", LISTS[name].collection.kind} if name in LISTS else ():
+            # The rows of a list were recorded without the sequence of their ids.
+            key = {"PK": {"S": "sequence"}, "SK": {"S": kind}}
+            recorded.put([{**key, "last": {"N": "1000000"}}])
         set_version("acme", tables.version)
 
     return put

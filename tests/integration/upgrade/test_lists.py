@@ -17,6 +17,7 @@ from shared.kernel.db.plan import ListQuery
 from shared.kernel.db.schema import TableVersion
 from shared.kernel.db.store import Store
 from shared.kernel.db.unit_of_work import run_transaction
+from shared.kernel.errors import UnservedTable
 from tests import recorded
 from tests.clock import Clock
 from tests.faults import AwsFaults
@@ -216,6 +217,30 @@ def test_lists_are_right_at_every_call_of_the_upgrade(
         aws_faults.faulty(read),
     ):
         list(upgrade_tables(["acme"]))
+
+
+def test_new_release_serves_a_table_of_the_version_before(
+    put_table: PutTable, stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It writes the old form, and refuses only lists that need what is new."""
+    put_table("/clients")
+    collection = LISTS["/clients"].collection
+    with invented_version(monkeypatch, collection):
+        erp, store = stack.erp(), store_of("acme")
+        draft = {"document_id": 90_000_001, "name": "Late"}
+        made = erp.post("/clients", draft)
+        assert made.status == 201, made.text
+        assert erp.get("/clients", query={"sort": "-id"}).json()["meta"]["total"] == ROWS + 1
+        for query in (
+            ListQuery("id", descending=False, equal={SHAPE: "1"}),
+            ListQuery(SHAPE, descending=False),
+        ):
+            with pytest.raises(UnservedTable, match=f"needs version {TARGET} of the table of acme"):
+                read_page(store, collection, query)
+        for head in heads(stack.items(), "client"):
+            assert SCHEMA not in head
+            assert SHAPE not in str(head)
+        assert read_totals(store, "client").counts.keys() == {"n"}
 
 
 def test_story_goes_on_in_the_upgraded_table(
