@@ -153,7 +153,7 @@ _NEEDED = {
         "sts:AssumeRole", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:PutItem",
         "dynamodb:UpdateItem", "kms:Decrypt", "signing", "sqs:SendMessage", "TENANT#*",
         "scheduler:CreateSchedule", "iam:PassRole", "scheduler.amazonaws.com",
-        "webhooks", "webhook#*", "count#webhook", "delivery#*",
+        "webhooks", "webhook#*", "delivery#*",
     ),
 }  # fmt: skip
 
