@@ -60,11 +60,13 @@ class Group:
         parts: What measures them; parts run at once if the group is not `timed`.
         timed: Whether it measures times, so that nothing else may run at the same time.
         compared: What measures the figures that CI compares, as fast as possible.
+        draw: What adds notes and charts to the tables of all parts.
     """
 
     parts: Sequence[Measure]
     timed: bool = False
     compared: Sequence[Measure] = ()
+    draw: Callable[[Sequence[Table]], None] | None = None
 
 
 GROUPS: Mapping[str, Group] = {
@@ -75,6 +77,7 @@ GROUPS: Mapping[str, Group] = {
     "lists": Group(
         [partial(lists.measure, part=part) for part in range(lists.PARTS)],
         compared=[partial(lists.compared, part=part) for part in range(lists.PARTS)],
+        draw=lists.draw,
     ),
     "warehouse-operations": Group([operations.measure], compared=[operations.compared]),
     "hot-partitions": Group([hot_partitions.measure]),
@@ -101,8 +104,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.quick and (options.write or options.record_baseline):
         parser.error("--quick measures less than --write and --record-baseline need")
-    if options.compare and (options.write or options.record_baseline or options.only):
-        parser.error("--compare takes no other options")
+    if options.compare and (options.write or options.only):
+        parser.error("--compare always measures the same and writes no page")
     if options.whole_day:
         os.environ[day.WHOLE_DAY] = "1"
     console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else _WIDTH)
@@ -116,6 +119,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tables: list[Table] = []
     for name, measured, seconds in _measure(options):
         tables += measured
+        if draw := GROUPS[name].draw:
+            draw(measured)
         for table in measured if not options.compare else ():
             table.show(console)
         console.print(f"[dim]{name}: {seconds:.0f} s[/dim]\n")
@@ -129,7 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         console.print(f"[red]Bounds exceeded: {'; '.join(broken)}[/red]")
     figures = baseline.figures_of(tables)
     if options.record_baseline:
-        baseline.record(figures)
+        baseline.record(figures, whole=not options.compare)
     comparison = baseline.compare(baseline.load(), figures)
     if figures:
         comparison.show(console)
@@ -177,9 +182,7 @@ def _at_once(
     with ProcessPoolExecutor(_PROCESSES, mp_context=get_context("spawn")) as pool:
         # The longest ones first, so that both processes end at about the same time.
         order = sorted(parts, key=lambda name: -len(parts[name]))
-        running = {
-            name: [pool.submit(_run, part, quick) for part in parts[name]] for name in order
-        }
+        running = {name: [pool.submit(_run, part, quick) for part in parts[name]] for name in order}
         for name, futures in running.items():
             done = [future.result() for future in futures]
             tables = [table for measured, _ in done for table in measured]

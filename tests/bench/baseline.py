@@ -104,8 +104,19 @@ def compare(recorded: Figures, measured: Figures) -> Comparison:
     return result
 
 
-def record(measured: Figures) -> None:
-    """Replace the figures of the measured tables; those of other tables stay."""
-    merged = {**load(), **measured}
+def record(measured: Figures, *, whole: bool = True) -> None:
+    """Record measured figures; those of other tables stay.
+
+    With `whole`, all figures of the measured tables were measured, so that others are removed.
+    """
+    before = load()
+    merged = {**before, **measured}
+    if not whole:
+        for table, rows in measured.items():
+            known = before.get(table, {})
+            merged[table] = {
+                **known,
+                **{row: {**known.get(row, {}), **figures} for row, figures in rows.items()},
+            }
     lines = json.dumps(merged, indent=1, sort_keys=True, ensure_ascii=False)
     PATH.write_text(lines + "\n", encoding="utf-8")

@@ -31,7 +31,7 @@ import s3transfer
 from operations.api_clients import create_client
 from shared.http.api_handler import ApiHandler
 from tests import faults, gateway
-from tests.bench import build_output, seed
+from tests.bench import build_output, charts, seed
 from tests.bench.recorder import recorded
 from tests.bench.report import Row, Table, at_most
 from tests.gateway import Erp, LambdaContext
@@ -85,7 +85,7 @@ class _Task:
 
 def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
     """Measure every function and the minimal one in turn."""
-    with tempfile.TemporaryDirectory() as folder, _endpoint() as address:
+    with tempfile.TemporaryDirectory() as folder, endpoint() as address:
         tasks = {_MINIMAL: _minimal_task(Path(folder)), **_tasks(address)}
         times: dict[str, list[tuple[float, float]]] = {name: [] for name in tasks}
         for _ in range(_QUICK_RUNS if quick else _RUNS):
@@ -110,6 +110,16 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
         cells = [name, f"{own[0]:.0f}", f"{ratios[0]:.2f}", f"{own[1]:.0f}", f"{ratios[1]:.2f}"]
         verdict = ("", None) if name == _MINIMAL else at_most(ratios[0], BOUND)
         table.rows.append(Row(cells, *verdict))
+    medians = {name: _medians(times[name]) for name in tasks}
+    table.charts.append(
+        charts.bars(
+            "cold-start",
+            "Cold start in milliseconds",
+            {name: (own, both - own) for name, (own, both) in medians.items()},
+            parts=("import", "first request"),
+            form="{:.0f}",
+        )
+    )
     return [table]
 
 
@@ -189,7 +199,7 @@ class _Receiver(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def _endpoint() -> Iterator[str]:
+def endpoint() -> Iterator[str]:
     """Yield the address of an endpoint on this machine."""
     with ThreadingHTTPServer(("localhost", 0), _Receiver) as server:
         Thread(target=server.serve_forever, daemon=True).start()

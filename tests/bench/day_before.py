@@ -13,4 +13,16 @@ class Earlier:
     figures: Mapping[str, str]
 
 
-BEFORE = Earlier("7f574a2", "2026-11-22", {})
+BEFORE = Earlier(
+    "7f574a2",
+    "2026-11-22",
+    {
+        "USD of a day, DynamoDB": "4.34",
+        "USD of a day, all": "5.48",
+        "calls of a day": "1,319,177",
+        "conflicts per 1,000 picks": "183",
+        "transactions per pick": "1.23",
+        "slowest request": "POST /pickings/{id}/picks: 17 round trips, 85 ms of waiting",
+    },
+)
+"""Measured with 1/50 of the day."""

@@ -78,4 +78,9 @@ def _row(name: str, reading: Reading, share: int, calls: float, writes: float) -
         f"{reading.units.writes / share:.2f}",
         f"{reading.units.usd_per_million / share:.2f}",
     ]
-    return Row(cells, f"calls {calls_text}, write units {writes_text}", calls_hold and writes_hold)
+    figures = {
+        "read units": round(reading.units.reads / share, 2),
+        "write units": round(reading.units.writes / share, 2),
+    }
+    bound = f"calls {calls_text}, write units {writes_text}"
+    return Row(cells, bound, calls_hold and writes_hold, figures)

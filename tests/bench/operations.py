@@ -6,8 +6,8 @@ import pytest
 
 from tests import faults
 from tests.bench import bulk_operations, concurrent_picking, operations_stock, operations_transfers
-from tests.bench.prices import READ_UNITS, WRITE_UNITS
 from tests.bench.operations_stock import Measurement
+from tests.bench.prices import READ_UNITS, WRITE_UNITS
 from tests.bench.report import Row, Table
 from tests.bench.request_cost import Gauge, Reading
 from tests.stack import deployed

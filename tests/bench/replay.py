@@ -54,7 +54,9 @@ class ReplayConnection:
         answers, turn = self._answers[kind], self._turns[kind]
         self._turns[kind] = turn + 1
         one = answers[turn % len(answers)]
-        return AWSResponse(request.url, one["status"], one["headers"], _Body(one["body"].encode("latin-1")))
+        return AWSResponse(
+            request.url, one["status"], one["headers"], _Body(one["body"].encode("latin-1"))
+        )
 
     def restart(self) -> None:
         """Begin with the first response of each kind again."""

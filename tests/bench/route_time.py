@@ -27,8 +27,8 @@ from botocore.httpsession import URLLib3Session
 from shared.http.rate_limit import limiter
 from shared.kernel.clock import now_ms
 from tests import faults
-from tests.bench import charts, prices, seed
-from tests.bench.baseline_handlers import FUNCTION, BaselineHandlers, _tag
+from tests.bench import charts, prices
+from tests.bench.baseline_handlers import FUNCTION, _tag
 from tests.bench.baseline_json import json_text, stored
 from tests.bench.quiet import quiet
 from tests.bench.recorder import recorded
@@ -177,12 +177,6 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
         " price of Lambda is that of the memory and of the time of the handler on this machine and"
         f" {prices.WAIT_MS} ms for each round trip, an assumption. {prices.NOTE} Routes of"
         " passwords spend most of their time in hashing, which the baseline does not do.",
-    )
-    checks = Table(
-        "The generic baseline and real hand-written handlers",
-        ["route", "generic µs", "hand-written µs", "ratio"],
-        "CPU time of the generic baseline of the table above, and of the handlers in"
-        " `tests/bench/baseline_handlers.py`, which check the request and return the same response.",
     )
     with pytest.MonkeyPatch.context() as patch, only_known_names(patch):
         # A new minute would need a lease, a call that was not recorded.
