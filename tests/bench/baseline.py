@@ -88,7 +88,7 @@ def load() -> Figures:
 
 
 def compare(recorded: Figures, measured: Figures) -> Comparison:
-    """Compare measured figures with the recorded ones; figures that were not measured may differ."""
+    """Compare measured figures with the recorded ones, and ignore those that were not measured."""
     result = Comparison()
     for table, rows in measured.items():
         for row, figures in rows.items():

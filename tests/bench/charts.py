@@ -36,8 +36,8 @@ class Chart:
         width, height = self.size
         return "\n".join(
             [
-                f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
-                f' width="{width}" height="{height}" role="img" aria-labelledby="title desc">',
+                '<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="title desc"',
+                f' viewBox="0 0 {width} {height}" width="{width}" height="{height}">',
                 f'<title id="title">{escape(self.title)}</title>',
                 f'<desc id="desc">{escape(description)}</desc>',
                 _STYLE,

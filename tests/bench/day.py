@@ -1,8 +1,8 @@
 """A day of a mid-sized company, replayed against moto with the real handlers.
 
-3,000 orders of 8 lines are picked and dispatched by eight pickers at once, 4,000 lines are received,
-20 files are imported, lists are read 200,000 times, and an endpoint gets the events. A part of the
-day is replayed; each kind of request occurs in it.
+3,000 orders of 8 lines are picked and dispatched by eight pickers at once, 4,000 lines are
+received, 20 files are imported, lists are read 200,000 times, and an endpoint gets the events. A
+part of the day is replayed; each kind of request occurs in it.
 """
 
 import os
@@ -377,11 +377,11 @@ def _table(day: _Day, share: int) -> Table:
         f"{ORDERS:,} orders of {ORDER_LINES} lines are picked and dispatched, {RECEIPT_LINES:,}"
         f" lines are received, {IMPORTS} files are imported, and lists are read {LIST_CALLS:,}"
         f" times. One endpoint gets the events {', '.join(_EVENTS)}. **Measured: {title}**, against"
-        " moto, and at least one of each kind; the figures of a day are the means of the measured"
-        f" requests times their number in a day. The warehouse has {_PRODUCTS} products with stock"
-        f" at {_BINS} positions; half of the lines are of a tenth of the products. {PICKERS} pickers"
-        f" pick at the same time without a pause, which is more than in reality; each call then"
-        f" takes {prices.WAIT_MS} ms, and two transactions that write the same item at the same time"
+        " moto, and at least one of each kind; the figures of a day are the means of the measured "
+        f"requests times their number in a day. The warehouse has {_PRODUCTS} products with stock"
+        f" at {_BINS} positions; half of the lines are of a tenth of the products. "
+        f"{PICKERS} pickers pick at the same time without a pause, which is more than in reality;"
+        f" each call then takes {prices.WAIT_MS} ms, and two transactions that write the same item at the same time"
         f" conflict. The price of Lambda assumes {CPU_MS} ms of CPU per invocation and"
         f" {prices.WAIT_MS} ms per round trip, at {MEMORY_MB} MB. {prices.NOTE}",
     )
@@ -439,10 +439,15 @@ def _comparison(day: _Day) -> Table:
     )  # fmt: skip
     table = Table(
         "The day, compared",
-        ["figure", f"before the index diet (commit {BEFORE.commit}, {BEFORE.date})", "now"],
+        [
+            "figure",
+            f"before the index diet (commit {BEFORE.commit}, {BEFORE.date})",
+            "now",
+        ],
         "The same replay. The first column was measured once, before the number of index entries"
-        " was reduced, with 1/50 of the day. Conflicts are transactions that DynamoDB would have cancelled because"
-        f" another one wrote the same item at that moment; {PICKERS} pickers work at once. The"
+        " was reduced, with 1/50 of the day. Conflicts are transactions that DynamoDB would have"
+        " cancelled because another one wrote the same item at that moment;"
+        f" {PICKERS} pickers work at once. The"
         " slowest request is the one with the most round trips, without imports and the relay.",
     )
     now = {

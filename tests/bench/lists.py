@@ -230,12 +230,8 @@ class _Bench:
             filled = fill(self.stack.store(), self.spec, count, HOURLY)
             for one in measured:
                 costs[one.title][count] = self._costs(filled, one, count)
-            if further and count == SMALL:
-                rest += [*self._pairs(filled), self._walks(filled)]
-                if self.spec.path in _PROVED:
-                    rest.append(self._proof(filled, measured))
-            if self.spec.path == LONG_WALK and count == MEDIUM:
-                rest.append(self._long_walk(filled, count))
+            if further:
+                rest += self._further(filled, measured, count)
         growing = LargeTable(self.stack.store(), self.spec, HOURLY)
         for count in large:
             if count > LARGE[0] and self.spec.path not in _MILLIONS:
@@ -249,6 +245,17 @@ class _Bench:
             padding = [""] * (len(columns) - len(row.cells))
             table.rows.append(replace(row, cells=[*row.cells, *padding]))
         return table
+
+    def _further(
+        self, table: InMemoryTable, measured: Sequence[Scenario], count: int
+    ) -> Iterator[Row]:
+        if count == SMALL:
+            yield from self._pairs(table)
+            yield self._walks(table)
+            if self.spec.path in _PROVED:
+                yield self._proof(table, measured)
+        elif self.spec.path == LONG_WALK:
+            yield self._long_walk(table, count)
 
     def _costs(self, table: InMemoryTable, scenario: Scenario, count: int) -> list[Cost]:
         requests = (self._request(table, query, scenario) for query in scenario.queries(count))
@@ -410,7 +417,8 @@ def _checked(answer: Response, *statuses: int) -> Response:
 
 
 def _row(scenario: Scenario, costs: Mapping[int, list[Cost]], counts: Sequence[int]) -> Row:
-    cells, figures = [scenario.title], {}
+    cells = [scenario.title]
+    figures: dict[str, float] = {}
     for count in counts:
         found = costs.get(count)
         if not found:

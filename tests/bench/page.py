@@ -1,4 +1,4 @@
-"""docs/performance.md: one section per table, which says when and at which commit it was measured."""
+"""docs/performance.md: a section per table, which says when and at which commit it was measured."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,13 +10,13 @@ from tests.bench.state import ROOT
 
 _HEAD = """# Performance
 
-What requests, lists, imports and deliveries cost, and how long they take. `make bench` measures everything below and
-writes this page; [CONTRIBUTING.md](../CONTRIBUTING.md#measure-what-a-change-costs) says how to use it. Each section
-names the day and the commit of its figures.
+What requests, lists, imports and deliveries cost, and how long they take. `make bench` measures
+everything below and writes this page; [CONTRIBUTING](../CONTRIBUTING.md#measure-what-a-change-costs)
+says how to use it. Each section names the day and the commit of its figures.
 
-Calls, round trips, units, examined items and sizes are equal on every machine and in every run. They are compared with
-`tests/bench/baseline.json`: CI fails when one of them grows. Times depend on the machine; they are shown and not judged,
-except for a few wide bounds.
+Calls, round trips, units, examined items and sizes are equal on every machine and in every run.
+They are compared with `tests/bench/baseline.json`: CI fails when one of them grows. Times depend on
+the machine; they are shown and not judged, except for a few wide bounds.
 """
 _GROUP = re.compile(r"^<!-- bench: (?P<group>[a-z-]+) -->$", re.MULTILINE)
 

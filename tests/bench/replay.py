@@ -16,7 +16,7 @@ _KEYS = re.compile(r'"Keys": ?\[\{"PK": ?\{"S": ?"([^"#]+)')
 _ITEM = re.compile(r'"Key": ?\{"PK": ?\{"S": ?"(rate#[^"#]+|[^"#]+)')
 
 type RecordedResponse = dict[str, Any]
-"""`kind` (see `kind_of`), `status`, `headers` and `body` (its bytes as Latin-1 text) of a response."""
+"""`kind` (see `kind_of`), `status`, `headers` and `body` of a response, its bytes as Latin-1."""
 
 
 class _Body(io.BytesIO):

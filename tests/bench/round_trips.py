@@ -4,6 +4,7 @@ import base64
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -106,15 +107,16 @@ def measure(_quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature f
     with pytest.MonkeyPatch.context() as patch:
         aws_faults = faults.install(patch)
         with deployed(patch) as stack:
-            for request in (*_checks(stack), *requests(stack)):
+            for request in chain(_checks(stack), requests(stack)):
                 table.rows.append(_row(request, request.cost(aws_faults)))
     return [table]
 
 
 def _row(request: RouteRequest, cost: Reading) -> Row:
     cells = [request.title, *cost.cells, f"{cost.units.usd_per_million:.2f}"]
-    bounded = ("", None) if request.bound is None else at_most(cost.round_trips, request.bound)
-    return Row(cells, *bounded, cost.figures)
+    if request.bound is None:
+        return Row(cells, figures=cost.figures)
+    return Row(cells, *at_most(cost.round_trips, request.bound), cost.figures)
 
 
 def requests(stack: Stack) -> Iterator[RouteRequest]:

@@ -35,6 +35,12 @@ class State:
             " commit or stash the changes first, or look at the figures without --write."
         )
 
+    def reason_against_comparing(self, before: "State") -> str | None:
+        """Return why figures that were measured since `before` are of no single state."""
+        if self == before:
+            return None
+        return "The working tree changed during the measurement: its figures are not written."
+
     def measured(self) -> str:
         """Return a sentence with the date, the commit and the machine."""
         return (
