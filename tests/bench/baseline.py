@@ -14,7 +14,7 @@ from rich.console import Console
 from tests.bench.report import Table
 
 PATH = Path(__file__).with_name("baseline.json")
-RECORD = "make bench ARGS=--record-baseline"
+RECORD = "make compare ARGS=--record-baseline"
 
 type Figures = Mapping[str, Mapping[str, Mapping[str, float]]]
 """Title of a table → name of a row → name of a figure → figure."""
