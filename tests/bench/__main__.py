@@ -185,7 +185,9 @@ def _at_once(
     with ProcessPoolExecutor(_PROCESSES, mp_context=get_context("spawn")) as pool:
         # The longest ones first, so that both processes end at about the same time.
         order = sorted(parts, key=lambda name: -len(parts[name]))
-        running = {name: [pool.submit(run_quietly, part, quick) for part in parts[name]] for name in order}
+        running = {
+            name: [pool.submit(run_quietly, part, quick) for part in parts[name]] for name in order
+        }
         for name, futures in running.items():
             done = [future.result() for future in futures]
             tables = [table for measured, _ in done for table in measured]

@@ -379,10 +379,10 @@ def _table(day: _Day, share: int) -> Table:
         f" times. One endpoint gets the events {', '.join(_EVENTS)}. **Measured: {title}**, against"
         " moto, and at least one of each kind; the figures of a day are the means of the measured "
         f"requests times their number in a day. The warehouse has {_PRODUCTS} products with stock"
-        f" at {_BINS} positions; half of the lines are of a tenth of the products. "
-        f"{PICKERS} pickers pick at the same time without a pause, which is more than in reality;"
-        f" each call then takes {prices.WAIT_MS} ms, and two transactions that write the same item at the same time"
-        f" conflict. The price of Lambda assumes {CPU_MS} ms of CPU per invocation and"
+        f" at {_BINS} positions; half of the lines are of a tenth of the products."
+        f" {PICKERS} pickers pick at the same time without a pause, more than in reality;"
+        f" each call then takes {prices.WAIT_MS} ms, and two transactions that write the same"
+        f" item at the same time conflict. The price of Lambda assumes {CPU_MS} ms of CPU per invocation and"
         f" {prices.WAIT_MS} ms per round trip, at {MEMORY_MB} MB. {prices.NOTE}",
     )
     for name, kind in day.kinds.items():

@@ -123,15 +123,18 @@ def _mean_size(request: Mapping[str, Any]) -> float:
     table = _table(request["TableName"])
     if "IndexName" in request:
         items = [
-            item
-            for held in table.items.values()  # in any order: moto sorts all of `all_items`
-            for item in held.values()
-            if name in item.attrs and item.attrs[name] == wanted
+            item for item in _all_items(table) if name in item.attrs and item.attrs[name] == wanted
         ]
     else:
         items = list(table.items.get(wanted, {}).values())
     sizes = [_size(item, request.get("IndexName")) for item in items]
     return sum(sizes) / len(sizes) if sizes else 0
+
+
+def _all_items(table: Any) -> Iterator[Any]:
+    """Yield all items in any order; moto's `all_items` sorts them."""
+    for held in table.items.values():
+        yield from held.values() if isinstance(held, dict) else (held,)
 
 
 def _size(item: Any, index: str | None) -> int:

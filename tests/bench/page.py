@@ -11,7 +11,8 @@ from tests.bench.state import ROOT
 _HEAD = """# Performance
 
 What requests, lists, imports and deliveries cost, and how long they take. `make bench` measures
-everything below and writes this page; [CONTRIBUTING](../CONTRIBUTING.md#measure-what-a-change-costs)
+everything and writes this page;
+[CONTRIBUTING](../CONTRIBUTING.md#measure-what-a-change-costs)
 says how to use it. Each section names the day and the commit of its figures.
 
 Calls, round trips, units, examined items and sizes are equal on every machine and in every run.

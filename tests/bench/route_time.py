@@ -181,7 +181,7 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
     with pytest.MonkeyPatch.context() as patch, only_known_names(patch):
         # A new minute would need a lease, a call that was not recorded.
         patch.setattr(limiter, "_clock", partial(int, now_ms()))
-        routes = list(_record(patch))
+        routes = list(_record())
         chart: dict[str, tuple[float, ...]] = {}
         for route in routes:
             gc.collect()
@@ -238,18 +238,16 @@ def _memory_of_handlers() -> dict[str, int]:
     return {one["Handler"]: one.get("MemorySize", common) for one in functions}
 
 
-def _record(patch: pytest.MonkeyPatch) -> Iterator[_Recorded]:
+def _record() -> Iterator[_Recorded]:
     """Record a request of each route on moto, in a cold execution environment.
 
     The patches that speed up moto are removed afterwards, so botocore parses responses as usual.
     """
-    found: list[_Recorded] = []
     with pytest.MonkeyPatch.context() as inner:
         aws_faults = faults.install(inner)
         with deployed(inner) as stack:
             for request in requests(stack):
-                found.append(_recorded(stack, aws_faults, request))
-    yield from found
+                yield _recorded(stack, aws_faults, request)
 
 
 def _recorded(stack: Stack, aws_faults: faults.AwsFaults, request: RouteRequest) -> _Recorded:

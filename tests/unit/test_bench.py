@@ -1,8 +1,7 @@
-"""The benchmark compares figures with its baseline, and refuses states that figures cannot be of."""
+"""The benchmark compares figures with its baseline, and refuses states that have changes."""
 
 import os
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from tests.bench import baseline, charts
 from tests.bench.baseline import compare
 from tests.bench.page import Page
 from tests.bench.report import Row, Table
-from tests.bench.state import State, current_state, reason_against_build
+from tests.bench.state import current_state, reason_against_build
 
 _BEFORE = {"Cost per request": {"GET /stocks": {"calls": 4, "write units": 12.5}}}
 
@@ -65,8 +64,8 @@ def test_recording_a_part_keeps_the_figures_that_were_not_measured(
 
 
 @pytest.fixture
-def git(tmp_path: Path) -> Callable[..., None]:
-    """Run git in a new repository with one commit."""
+def tree(tmp_path: Path) -> Path:
+    """Return a new working tree of git with one commit."""
 
     def run(*arguments: str) -> None:
         names = ("-c", "user.name=Test", "-c", "user.email=test@example.com")
@@ -77,33 +76,33 @@ def git(tmp_path: Path) -> Callable[..., None]:
     (tmp_path / "code.py").write_text("one = 1\n")
     run("add", ".")
     run("commit", "-m", "Begin")
-    return run
+    return tmp_path
 
 
-def test_changed_or_new_code_is_refused(tmp_path: Path, git: Callable[..., None]) -> None:
-    clean = current_state(tmp_path)
-    (tmp_path / "code.py").write_text("one = 2\n")
-    (tmp_path / "new.py").write_text("two = 2\n")
+def test_changed_or_new_code_is_refused(tree: Path) -> None:
+    clean = current_state(tree)
+    (tree / "code.py").write_text("one = 2\n")
+    (tree / "new.py").write_text("two = 2\n")
 
-    reason = current_state(tmp_path).reason_against_writing()
+    reason = current_state(tree).reason_against_writing()
 
     assert clean.reason_against_writing() is None
     assert len(clean.commit) == 7
     assert reason
     assert reason.startswith("2 changed files: code.py, new.py. ")
-    assert current_state(tmp_path).reason_against_comparing(clean)
+    assert current_state(tree).reason_against_comparing(clean)
 
 
-def test_what_the_benchmark_writes_is_no_change(tmp_path: Path, git: Callable[..., None]) -> None:
+def test_what_the_benchmark_writes_is_no_change(tree: Path) -> None:
     for name in ("docs/performance.md", "docs/performance/lists.svg", "tests/bench/baseline.json"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("new")
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text("new")
 
-    assert current_state(tmp_path).changes == ()
+    assert current_state(tree).changes == ()
 
 
 def test_folder_without_git_is_refused(tmp_path: Path) -> None:
-    assert State("", ()).reason_against_writing()
+    assert current_state(tmp_path).reason_against_writing()
 
 
 def test_missing_and_old_builds_are_refused(tmp_path: Path) -> None:
@@ -131,7 +130,7 @@ def test_sections_keep_the_state_of_their_own_measurement(tmp_path: Path) -> Non
 
     text = page.path.read_text()
 
-    assert "Times" not in text
+    assert "## Times" not in text
     assert text.index("## Durations") < text.index("## Cost per request")
     assert "<!-- bench: second -->\nMeasured 2026-01-01 at commit aaaaaaa.\n" in text
 
