@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from tests.bench import baseline, charts
 from tests.bench.baseline import compare
@@ -28,7 +29,7 @@ def test_larger_figure_fails_with_its_name_and_both_values() -> None:
 
 def test_smaller_figure_passes_and_asks_to_be_recorded(capsys: pytest.CaptureFixture[str]) -> None:
     result = compare(_BEFORE, baseline.figures_of([_table(calls=3, **{"write units": 12.5})]))
-    result.show(baseline.Console(width=200))
+    result.show(Console(width=200))
 
     assert result.passed
     assert (result.compared, len(result.smaller)) == (2, 1)
