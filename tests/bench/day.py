@@ -383,7 +383,8 @@ def _table(day: _Day, share: int) -> Table:
         f" {PICKERS} pickers pick at the same time without a pause, more than in reality;"
         f" each call then takes {prices.WAIT_MS} ms, and two transactions that write the same"
         f" item at the same time conflict. The price of Lambda assumes {CPU_MS} ms of"
-        f" CPU per invocation and {prices.WAIT_MS} ms per round trip, at {MEMORY_MB} MB. {prices.NOTE}",
+        f" CPU per invocation and {prices.WAIT_MS} ms per round trip, at {MEMORY_MB} MB."
+        f" {prices.NOTE}",
     )
     for name, kind in day.kinds.items():
         reading, units = kind.reading, kind.reading.units

@@ -6,7 +6,7 @@ Only the index entries are kept. They are those that the code writes: each row p
 
 import gc
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
@@ -21,7 +21,7 @@ from shared.kernel.db.table import INDEX_COUNT, PARTITION_KEY, SORT_KEY, index_k
 from shared.kernel.db.transaction import Transaction
 from tests.bench.in_memory_table import InMemoryTable
 from tests.lists import spec
-from tests.lists.filling import totals_item, write_items
+from tests.lists.filling import insert_row, totals_item, write_items
 from tests.lists.spec import Listed, Times
 
 _KEYS = [(number, *index_keys(number)) for number in range(1, INDEX_COUNT + 1)]
@@ -57,6 +57,7 @@ class LargeTable(InMemoryTable):
     def __init__(self, store: Store, listed: Listed, times: Times) -> None:
         super().__init__(store.table)
         self._store, self._listed, self._times = store, listed, times
+        self._rows = 0
         self._numbers: dict[str, int] = {}
         self._shards = [_Caught() for _ in range(SHARDS)]
         tx = Transaction(store)
@@ -67,13 +68,14 @@ class LargeTable(InMemoryTable):
         """Add rows until there are `count`."""
         listed, numbers = self._listed, self._numbers
         with _without_bodies():
-            for number in range(len(numbers) + 1, count + 1):
+            for number in range(self._rows + 1, count + 1):
                 caught = self._shards[number % SHARDS]
                 caught.items.clear()
-                entity = listed.make(number, self._times)
-                listed.collection.insert(caught, listed.id_of(number), entity)  # type: ignore[arg-type]
-                numbers[caught.items[0][PARTITION_KEY]] = number
+                insert_row(caught, listed, number, self._times)  # type: ignore[arg-type]
+                for item in caught.items:
+                    numbers[item[PARTITION_KEY]] = number
                 self._enter_items(caught.items)
+            self._rows = count
         now = Transaction(self._store).now_ms
         for shard, caught in enumerate(self._shards):
             for kind, changes in caught.counts.items():
@@ -90,6 +92,11 @@ class LargeTable(InMemoryTable):
         self._make(partition)
         return super()._stored(partition, sort)
 
+    def _partition(self, index: int | None, value: str) -> Sequence[tuple[str, str, str]]:
+        if index is None:
+            self._make(value)
+        return super()._partition(index, value)
+
     def _entry(self, entry: tuple[str, str, str], index: int) -> tuple[Mapping[str, Any], int]:
         self._make(entry[1])
         return super()._entry(entry, index)
@@ -99,8 +106,8 @@ class LargeTable(InMemoryTable):
         number = self._numbers.get(partition)
         if number is None or partition in self._items:
             return
-        tx, listed = Transaction(self._store), self._listed
-        listed.collection.insert(tx, listed.id_of(number), listed.make(number, self._times))
+        tx = Transaction(self._store)
+        insert_row(tx, self._listed, number, self._times)
         for action in tx._actions:
             self._keep(action.request["Put"]["Item"])
 
