@@ -81,7 +81,7 @@ GROUPS: Mapping[str, Group] = {
     "size": Group([size.measure], compared=[size.compared]),
     "imports": Group([import_reading.measure], timed=True),
     "import-work": Group([import_work.measure]),
-    "deliveries": Group([deliveries.measure], compared=[deliveries.measure]),
+    "deliveries": Group([deliveries.measure], compared=[deliveries.compared]),
     "delivery-rate": Group([delivery_rate.measure], timed=True),
     "rate-limit": Group([rate_limit.measure]),
     "tenants": Group([tenants.measure]),
