@@ -52,6 +52,8 @@ class Deployment:
     """Id of the API."""
     shared_addresses: frozenset[str]
     """Addresses that tenants can share: that of the API itself, also if there is a domain."""
+    schema_version: int
+    """The version of the schema that the deployed release has."""
 
     def host_of(self, slug: str) -> str | None:
         """Return the host of a tenant in the deployment's domain; None without a domain."""
@@ -73,7 +75,7 @@ def connect(target: Target) -> Deployment:
         os.environ["AWS_ENDPOINT_URL"] = target.endpoint_url
     stack = _describe(target)
     outputs = {each["OutputKey"]: each["OutputValue"] for each in stack.get("Outputs", ())}
-    missing = sorted({*_ENVIRONMENT, "ApiUrl", "ApiId"} - outputs.keys())
+    missing = sorted({*_ENVIRONMENT, "ApiUrl", "ApiId", "SchemaVersion"} - outputs.keys())
     if missing:
         raise DeploymentNotFound(
             f"The stack {target.stack} has no output {', '.join(missing)}. Check --stack, or "
@@ -84,7 +86,7 @@ def connect(target: Target) -> Deployment:
     address = local_address or outputs["ApiUrl"]
     own = {address, outputs["ApiUrl"], _address_of_api(stack["StackId"], outputs["ApiId"])}
     shared = frozenset(each for each in own if "{slug}" not in each)
-    return Deployment(address, outputs["ApiId"], shared)
+    return Deployment(address, outputs["ApiId"], shared, int(outputs["SchemaVersion"]))
 
 
 def _address_of_api(stack_id: str, api: str) -> str:

@@ -17,6 +17,7 @@ from cli.operator import CommandFailed, Operator
 from cli.output import Output, json_text, printable
 from cli.roles import role
 from cli.tenants import tenant
+from cli.upgrade import upgrade
 from cli.users import user
 
 
@@ -128,6 +129,7 @@ def main(  # noqa: PLR0913  the options of every command
 
 tenant.add_command(export)
 tenant.add_command(delete)
+tenant.add_command(upgrade)
 main.add_command(tenant)
 main.add_command(domain)
 main.add_command(client)

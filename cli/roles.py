@@ -51,7 +51,7 @@ def create(operator: Operator, *, tenant: str, permissions: tuple[str, ...], **b
     store = open_store(tenant)
     draft = check(RoleCreate, body | {"permissions": list(dict.fromkeys(permissions))})
     try:
-        made = run_as_operator(store, lambda tx: roles.create_role(tx, draft)).entity
+        made = run_as_operator(store.slug, lambda tx: roles.create_role(tx, draft)).entity
     except ValidationFailed:
         there = None if isinstance(draft, InvalidBody) else _find_equal_role(store, draft)
         if there is None:
@@ -138,7 +138,7 @@ def change(  # noqa: PLR0913  the options of the command
         number = roles.get_role_by_name(tx.store, name).id
         return roles.change_role(tx, number, change).entity
 
-    operator.output.one(_row(run_as_operator(store, use_case)))
+    operator.output.one(_row(run_as_operator(store.slug, use_case)))
 
 
 @role.command()
@@ -170,7 +170,7 @@ def delete(operator: Operator, *, tenant: str, name: str, yes: bool) -> None:
         return roles.delete_role(tx, number).entity
 
     try:
-        deleted = run_as_operator(store, use_case)
+        deleted = run_as_operator(store.slug, use_case)
     except (NotFound, Gone):
         number = find_deleted_id(
             store, "role.deleted", lambda details: repository.same_role_name(details["name"], name)

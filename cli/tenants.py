@@ -9,6 +9,7 @@ import click
 from cli.confirmation import confirm, confirm_address, yes_option
 from cli.operator import Operator, command
 from cli.output import as_text
+from cli.upgrade import ensure_deployed_schema
 from operations import domains, provisioning, tenant_changes, tenant_overview
 from operations.tenant_overview import TenantOverview
 from shared.identity.tenancy.rules import NewTenant, check_moved_to
@@ -20,8 +21,9 @@ from shared.identity.tenancy.tenant import (
     State,
     Tenant,
 )
+from shared.kernel.db.schema import TableVersion
 
-_COLUMNS = ("tenant", "state", "plan", "modules", "address")
+_COLUMNS = ("tenant", "state", "plan", "version", "modules", "address")
 
 
 def _list_row(found: TenantOverview) -> dict[str, Any]:
@@ -49,11 +51,21 @@ def _row(tenant: Tenant) -> dict[str, Any]:
         "tenant": tenant.slug,
         "state": tenant.state,
         "plan": tenant.plan,
+        "version": _version_text(tenant.table_version),
         "modules": sorted(tenant.modules),
         "address": tenant.base_url,
         "timezone": tenant.timezone,
         "moved_to": tenant.moved_to,
     }
+
+
+def _version_text(version: TableVersion | None) -> str | None:
+    """Return the version of a table, such as `1`, or `1, upgrade to 2` while it is upgraded."""
+    if version is None:
+        return None
+    if version.announced == version.complete:
+        return str(version.complete)
+    return f"{version.complete}, upgrade to {version.announced}"
 
 
 class _Number(click.ParamType):
@@ -144,6 +156,7 @@ def create(  # noqa: PLR0913  each option is one fact about the tenant
     settings = NewTenant(slug, plan, base_url, host, frozenset(modules), timezone)
     settings.check()
     deployment = operator.deployment
+    ensure_deployed_schema(deployment)
     if base_url:
         domains.check_shared_address(base_url, deployment.shared_addresses)
     if base_url == deployment.address:

@@ -93,7 +93,7 @@ def create(
     raw = body | {"roles": _ids_of(store, names), "password": _given_password(ask=ask)}
     draft = check(UserCreate, raw)
     try:
-        record, made = run_as_operator(store, lambda tx: service.create_user(tx, draft))
+        record, made = run_as_operator(store.slug, lambda tx: service.create_user(tx, draft))
     except ValidationFailed:
         there = None if isinstance(draft, InvalidBody) else _find_equal_user(store, draft)
         if there is None:
@@ -250,7 +250,7 @@ def disable(
         disabled = service.change_user(tx, number, change).entity
         return disabled, webhooks_of_creator(tx, "user", number, deactivate=deactivate_webhooks)
 
-    disabled, created = run_as_operator(store, use_case)
+    disabled, created = run_as_operator(store.slug, use_case)
     show_with_webhooks(operator, _user_row(store, disabled), created)
 
 
@@ -275,7 +275,7 @@ def _change(operator: Operator, store: Store, username: str, raw: dict[str, Any]
         number = service.get_user_by_name(tx.store, username).id
         return service.change_user(tx, number, change).entity
 
-    operator.output.one(_user_row(store, run_as_operator(store, use_case)))
+    operator.output.one(_user_row(store, run_as_operator(store.slug, use_case)))
 
 
 @user.command("reset-password")
@@ -309,7 +309,7 @@ def reset_password(operator: Operator, *, tenant: str, username: str, ask: bool,
         record, made = service.reset_password(tx, number, reset)
         return record.entity, made
 
-    _show_password(operator, *run_as_operator(store, use_case))
+    _show_password(operator, *run_as_operator(store.slug, use_case))
 
 
 @user.command("remove-second-factor")
@@ -341,7 +341,7 @@ def remove_second_factor(operator: Operator, *, tenant: str, username: str, yes:
     def use_case(tx: Transaction) -> User:
         return credentials.remove_totp(tx, service.get_user_by_name(tx.store, username).id).entity
 
-    operator.output.one(_user_row(store, run_as_operator(store, use_case)))
+    operator.output.one(_user_row(store, run_as_operator(store.slug, use_case)))
 
 
 @user.command()
@@ -391,7 +391,7 @@ def delete(
             service.delete_user(tx, number)
         return webhooks_of_creator(tx, "user", number, deactivate=deactivate_webhooks)
 
-    created = run_as_operator(store, use_case)
+    created = run_as_operator(store.slug, use_case)
     operator.output.say(message)
     row = {"username": name, "id": number, "state": "deleted"}
     show_with_webhooks(operator, row, created)

@@ -25,7 +25,7 @@ def describe_webhooks(
 ) -> str:
     """Return what happens to the active subscriptions of a client or user; empty without any."""
     created = run_as_operator(
-        store, lambda tx: webhooks_of_creator(tx, creator, creator_id, deactivate=False)
+        store.slug, lambda tx: webhooks_of_creator(tx, creator, creator_id, deactivate=False)
     )
     active = [str(webhook.id) for webhook in created if webhook.is_active]
     if not active:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from local.server import LocalRunFailed
 from operations.api_clients import (
     create_client,
     create_mobile_client,
@@ -20,7 +21,8 @@ from shared.identity.tenancy.tenant import MODULES, PlanName, State, Tenant
 from shared.identity.users import passwords, repository, roles
 from shared.identity.users import service as users
 from shared.identity.users.models import PasswordReset, RoleCreate, UserCreate
-from shared.kernel.errors import NotFound
+from shared.kernel.db.schema import served
+from shared.kernel.errors import NotFound, UnservedTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,7 @@ def _ensure_admin(slug: str, previous: Mapping[str, Any]) -> dict[str, str]:
     elif not passwords.verify(password, account.login.password):
         number = account.record.id
         _, new = run_as_operator(
-            store, lambda tx: users.reset_password(tx, number, PasswordReset())
+            store.slug, lambda tx: users.reset_password(tx, number, PasswordReset())
         )
         password = str(new)
     return {"username": f"{ADMIN}@{slug}", "password": password}
@@ -130,9 +132,9 @@ def _create_admin(slug: str) -> str | None:
     try:
         role = roles.get_role_by_name(store, _ADMINISTRATOR.name).id
     except NotFound:
-        role = run_as_operator(store, lambda tx: roles.create_role(tx, _ADMINISTRATOR)).id
+        role = run_as_operator(store.slug, lambda tx: roles.create_role(tx, _ADMINISTRATOR)).id
     draft = UserCreate(username=ADMIN, name="Administrator of the local run", roles=[role])
-    _, password = run_as_operator(store, lambda tx: users.create_user(tx, draft))
+    _, password = run_as_operator(store.slug, lambda tx: users.create_user(tx, draft))
     return password
 
 
@@ -143,5 +145,10 @@ def _ensure_tenant(demo: DemoTenant, base_url: str) -> Tenant:
         return create_tenant(
             NewTenant(demo.slug, plan=demo.plan, base_url=base_url, modules=demo.modules)
         )
+    try:
+        served(demo.slug, tenant.table_version)
+    except UnservedTable as error:
+        message = f"{error.message} Remove the saved data with `make clean`."
+        raise LocalRunFailed(message) from error
     # The address contains the port and the id of the API, which may have changed.
     return tenant if tenant.base_url == base_url else set_address(demo.slug, base_url=base_url)

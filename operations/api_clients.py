@@ -58,9 +58,7 @@ def _create(
     if kind == "integration":
         raw["scopes"] = list(scopes)
     draft = check(ApiClientDraft, raw)
-    return run_as_operator(
-        operator_store(tenant), lambda tx: client_service.create_client(tx, draft)
-    )
+    return run_as_operator(tenant, lambda tx: client_service.create_client(tx, draft))
 
 
 def list_clients(tenant: str) -> list[OAuthClient]:
@@ -128,7 +126,7 @@ def revoke_client(client_id: str, *, deactivate_webhooks: bool = False) -> list[
 
 
 def _perform[R](client_id: str, use_case: Callable[[Transaction], R]) -> R:
-    return run_as_operator(operator_store(_slug(client_id)), use_case)
+    return run_as_operator(_slug(client_id), use_case)
 
 
 def _slug(client_id: str) -> str:

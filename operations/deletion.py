@@ -16,10 +16,10 @@ from itertools import batched
 from typing import Any
 
 from operations.domains import list_domains, release_domain
+from operations.draining import wait_for_running_invocations
 from operations.progress import ReportProgress, no_progress
 from operations.tenant_tables import describe_table, find_own_table, remove_table
 from shared.identity.tenancy.directory import (
-    CACHE_SECONDS,
     host_key,
     read_item,
     read_items_of_tenant,
@@ -31,13 +31,6 @@ from shared.kernel.config import config
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.errors import Conflict, NotFound
 from shared.kernel.events import outbox
-
-_LONGEST_INVOCATION_SECONDS = 120
-"""Timeout of the import worker, the longest of all functions."""
-
-DRAIN_SECONDS = CACHE_SECONDS + _LONGEST_INVOCATION_SECONDS + 20
-"""Seconds from the state `deleting` to the removal of data. By then every invocation has ended that
-still had the tenant in its cache; 20 s are a margin for clock differences."""
 
 _DELETABLE_STATES = ("cancelled", "moved", "deleting")
 _WRITES_PER_BATCH = 25
@@ -100,7 +93,7 @@ def delete_tenant(slug: str, *, progress: ReportProgress = no_progress) -> None:
         find_own_table(slug, is_completed=True)
     since = _mark_as_deleting(slug)
     if since is not None:
-        _wait_for_running_invocations(slug, since, progress)
+        wait_for_running_invocations(slug, since, progress)
         progress("removing its clients and hosts")
         for domain in list_domains(slug):
             release_domain(domain, progress)
@@ -153,13 +146,6 @@ def _ensure_deletable(slug: str, item: Mapping[str, Any] | None) -> None:
                 f"Export its data (stowage tenant export {slug} --to …), then cancel it (stowage "
                 f"tenant cancel {slug})."
             )
-
-
-def _wait_for_running_invocations(slug: str, marked_at_ms: int, progress: ReportProgress) -> None:
-    """Wait until every invocation that read the tenant before it was marked has ended."""
-    while (left := DRAIN_SECONDS - (now_ms() - marked_at_ms) / 1000) > 0:
-        progress(f"waiting for running requests of {slug} to end: {left:.0f} s")
-        time.sleep(min(left, 5))
 
 
 def _remove_clients(slug: str) -> None:

@@ -16,7 +16,6 @@ from operations.progress import ReportProgress, no_progress
 from operations.provisioning import set_address
 from operations.tenant_changes import show_tenant
 from shared.identity.audit import service as audit
-from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import (
     HIDDEN_STATES,
     SHARED_ADDRESS_KEY,
@@ -241,7 +240,7 @@ def release_domain(domain: Domain, progress: ReportProgress, *, audited: bool = 
             changes = {"host": (domain.host, None)}
             audit.record(tx, "tenant.changed", "tenant", domain.tenant, changes=changes)
 
-    run_as_operator(operator_store(domain.tenant), delete)
+    run_as_operator(domain.tenant, delete)
 
 
 def _in_use(domain: Domain) -> Conflict:
@@ -306,7 +305,7 @@ def _register_host(slug: str, host: str, certificate: str) -> None:
             details = {"host": host}
             audit.record(tx, "tenant.changed", "tenant", slug, changes=changes, details=details)
 
-    run_as_operator(operator_store(slug), register)
+    run_as_operator(slug, register)
 
 
 def _ensure_custom_domain(slug: str, host: str, certificate: str) -> str:

@@ -105,9 +105,7 @@ def export_tenant(slug: str, to: Path, *, progress: ReportProgress = no_progress
         "started_at": instant(now_ms()),
     }
     _prepare_directory(manifest, to)
-    run_as_operator(
-        operator_store(slug), lambda tx: audit.record(tx, "tenant.exported", "tenant", slug)
-    )
+    run_as_operator(slug, lambda tx: audit.record(tx, "tenant.exported", "tenant", slug))
     _write_json(to / _TENANT, _describe_tenant(tenant, get_overview(slug)))
     counts = _export_entities(slug, to, progress)
     counts[_FILE_LIST] = _export_files(slug, to, progress)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import cache
 from urllib.parse import urlsplit
 
+from shared.identity.tenancy.access import operator_store
 from shared.kernel import aws
-from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 
@@ -32,6 +32,10 @@ def operator_name() -> str:
         return f"uid {uid}"
 
 
-def run_as_operator[R](store: Store, use_case: Callable[[Transaction], R]) -> R:
-    """Run a use case in a transaction whose audit entries name the operator."""
-    return run_transaction(store, use_case, operator=cache(operator_name))
+def run_as_operator[R](tenant: str, use_case: Callable[[Transaction], R]) -> R:
+    """Run a use case on a tenant's table in a transaction whose audit entries name the operator.
+
+    The version of the table is read here, not when the command begins: the command may wait for an
+    answer of the operator for longer than an upgrade waits for running changes.
+    """
+    return run_transaction(operator_store(tenant), use_case, operator=cache(operator_name))

@@ -13,7 +13,6 @@ from operations.progress import ReportProgress, no_progress
 from operations.tenant_changes import ControlTableUpdate, change_tenant, show_tenant
 from operations.tenant_tables import ensure_table, find_own_table, protect_stack_tables
 from shared.identity.audit.models import AuditAction
-from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import (
     SHARED_ADDRESS_KEY,
     existing_tenant,
@@ -32,6 +31,7 @@ from shared.identity.tenancy.tenant import State, Tenant
 from shared.kernel.aws import client
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.config import config
+from shared.kernel.db import schema
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
 from shared.warehouse.settings.tenant_settings import read_settings, update_settings
@@ -98,6 +98,7 @@ def _register_tenant(settings: NewTenant) -> None:
         "timezone": {"S": settings.timezone},
         "revoked": {"M": {}},
         "created_at": {"S": instant(now_ms())},
+        "table_version": {"N": str(schema.SCHEMA_VERSION)},
     }
     if settings.modules:
         item["modules"] = {"SS": sorted(settings.modules)}
@@ -111,7 +112,7 @@ def _register_tenant(settings: NewTenant) -> None:
         tx.add_action("Put", {"TableName": config().control_table, **put}, _SlugTaken)
 
     with suppress(_SlugTaken):
-        run_as_operator(operator_store(settings.slug), reserve)
+        run_as_operator(settings.slug, reserve)
 
 
 class _SlugTaken(Exception):
@@ -248,7 +249,7 @@ def switch_modules(slug: str, *, on: Collection[str] = (), off: Collection[str] 
         current = read_settings(tx.store).tenant.modules
         return update_settings(tx, {"modules": current - {*off} | {*on}}).tenant
 
-    return run_as_operator(operator_store(slug), use_case)
+    return run_as_operator(slug, use_case)
 
 
 def set_settings(slug: str, changes: Mapping[str, Any]) -> Tenant:
@@ -258,7 +259,7 @@ def set_settings(slug: str, changes: Mapping[str, Any]) -> Tenant:
         NotFound: There is no such tenant.
         ValidationFailed: A value is invalid; lists every problem.
     """
-    return run_as_operator(operator_store(slug), lambda tx: update_settings(tx, changes)).tenant
+    return run_as_operator(slug, lambda tx: update_settings(tx, changes)).tenant
 
 
 def set_address(

@@ -7,7 +7,6 @@ from typing import Any
 from operations.operator_identity import run_as_operator
 from shared.identity.audit import service as audit
 from shared.identity.audit.models import AuditAction
-from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import HIDDEN_STATES, read_item, tenant_from_item, tenant_key
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.config import config
@@ -38,7 +37,7 @@ def show_tenant(slug: str) -> Tenant:
     Raises:
         NotFound: There is no such tenant, or it is being created, being deleted or deleted.
     """
-    return tenant_from_item(_item(slug))
+    return tenant_from_item(tenant_item(slug))
 
 
 def change_tenant(
@@ -55,13 +54,16 @@ def change_tenant(
         NotFound: There is no such tenant, or it is being created, being deleted or deleted.
         Exception: The exception of `extra_update`, if its condition fails.
     """
-    run_as_operator(
-        operator_store(slug), lambda tx: _add_changes(tx, action, new_values, extra_update)
-    )
+    run_as_operator(slug, lambda tx: _add_changes(tx, action, new_values, extra_update))
     return show_tenant(slug)
 
 
-def _item(slug: str) -> Mapping[str, Any]:
+def tenant_item(slug: str) -> Mapping[str, Any]:
+    """Return a tenant's item in DynamoDB's JSON, read without a cache.
+
+    Raises:
+        NotFound: There is no such tenant, or it is being created, being deleted or deleted.
+    """
     item = read_item(tenant_key(slug))
     if item is None:
         raise NotFound(f"The tenant {slug}")
@@ -77,7 +79,7 @@ def _add_changes(
     extra_update: ControlTableUpdate | None,
 ) -> None:
     slug = tx.store.slug
-    item = _item(slug)
+    item = tenant_item(slug)
     old_values = {name: item.get(name) for name in new_values}
     if extra_update:
         tx.add_action("Update", extra_update.body, extra_update.on_condition_failed)

@@ -4,8 +4,10 @@ import gc
 from collections.abc import Iterator
 
 import pytest
+from botocore.config import Config
 from hypothesis import settings
 
+from shared.kernel import aws
 from tests import clock as clocks
 from tests import engine, faults
 from tests.clock import Clock
@@ -26,6 +28,16 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def validated_requests() -> Iterator[None]:
+    """Let botocore validate requests, which the functions leave to AWS."""
+    validating = Config(parameter_validation=True)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("_CONFIG", "_S3_CONFIG"):
+            patch.setattr(aws, name, getattr(aws, name).merge(validating))
+        yield
 
 
 @pytest.fixture(autouse=True)

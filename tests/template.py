@@ -78,6 +78,10 @@ class Template:
         """Return the declaration of one parameter."""
         return self.parameters()[name]
 
+    def output(self, name: str) -> Any:
+        """Return the value of one output of the stack."""
+        return self._document["Outputs"][name]["Value"]
+
     def condition(self, name: str) -> Mapping[str, Any]:
         """Return the expression of one condition."""
         expression: Mapping[str, Any] = self._document["Conditions"][name]
@@ -90,6 +94,12 @@ class Template:
             if function["Handler"] == handler:
                 variables |= function.get("Environment", {}).get("Variables", {})
         return {name: self.text(value) for name, value in variables.items()}
+
+    def memory_sizes(self) -> dict[str, int]:
+        """Return logical id → memory size of every function, in MB of 2^20 bytes."""
+        common: int = self._document["Globals"]["Function"]["MemorySize"]
+        functions = self.resources("AWS::Serverless::Function")
+        return {name: one.get("MemorySize", common) for name, one in functions.items()}
 
     def events(self) -> Iterator[Event]:
         """Yield every API event of every function."""

@@ -23,7 +23,6 @@ KEPT_SERVICES = frozenset({"dynamodb", "kms", "s3", "scheduler", "sqs", "sts"})
 
 LIMIT_MB = 40
 """Maximum unzipped size of a function with its layers."""
-
 EXTRA_LAYERS = {"ImportsLayer": ("ImportsFunction", "ImportWorkerFunction")}
 """Layer → the functions that use it; all other layers are used by every function."""
 
@@ -47,16 +46,24 @@ ELF_MACHINES: Mapping[str, int] = {"arm64": 183, "x86_64": 62}
 """Architecture of Lambda → the field `e_machine` in the header of a binary module."""
 
 UNUSED_PATHS = (
+    "annotated_types/test_cases.py",
     "aws_lambda_powertools/event_handler",  # `ApiHandler` routes the requests
+    "aws_lambda_powertools/logging/formatters/datadog.py",
     "aws_lambda_powertools/metrics/provider/datadog",
     "aws_lambda_powertools/utilities/auth_alpha",
     "aws_lambda_powertools/utilities/circuit_breaker",
+    "aws_lambda_powertools/utilities/data_classes/active_mq_event.py",
     "aws_lambda_powertools/utilities/data_classes/api_gateway_authorizer_event.py",
+    "aws_lambda_powertools/utilities/data_classes/appsync_authorizer_event.py",
     "aws_lambda_powertools/utilities/data_classes/cognito_user_pool_event.py",
+    "aws_lambda_powertools/utilities/data_classes/iot_registry_event.py",
+    "aws_lambda_powertools/utilities/data_classes/rabbit_mq_event.py",
+    "aws_lambda_powertools/utilities/data_classes/s3_object_event.py",
     "aws_lambda_powertools/utilities/data_masking",
     "aws_lambda_powertools/utilities/feature_flags",
     "aws_lambda_powertools/utilities/idempotency",  # the service stores its own records
     "aws_lambda_powertools/utilities/kafka",
+    "aws_lambda_powertools/utilities/metadata",
     "aws_lambda_powertools/utilities/parameters",
     "aws_lambda_powertools/utilities/parser",
     "aws_lambda_powertools/utilities/streaming",
@@ -67,26 +74,41 @@ UNUSED_PATHS = (
     "boto3/dynamodb",
     "boto3/ec2",
     "boto3/examples",
+    "botocore/crt/auth.py",  # as above
+    "botocore/data/*/*/waiters-2.json",
     "botocore/data/*/*/examples-1.json",
     "botocore/stub.py",
     "cffi",  # cryptography needs only the compiled _cffi_backend
     "cryptography/fernet.py",
+    "cryptography/hazmat/asn1",
+    "cryptography/hazmat/primitives/serialization/pkcs7.py",
+    "cryptography/hazmat/primitives/serialization/pkcs12.py",
+    "cryptography/hazmat/primitives/twofactor",
+    "cryptography/x509/ocsp.py",
     "dateutil/easter.py",
     "dateutil/rrule.py",
     "dateutil/tz/win.py",
     "dateutil/zoneinfo",  # time zones come from the standard library
     "jmespath-*.data",
+    "jwt/help.py",
     "pycparser",
     "pydantic/color.py",
+    "pydantic/deprecated/class_validators.py",
+    "pydantic/deprecated/decorator.py",
     "pydantic/experimental",
     "pydantic/mypy.py",
+    "pydantic/networks.py",
     "pydantic/v1",
     "s3transfer/crt.py",
     "s3transfer/processpool.py",
+    "simplejson/tool.py",
     "tzdata/zoneinfo/*.tab",  # zoneinfo reads the compiled zones only
     "tzdata/zoneinfo/leapseconds",
     "tzdata/zoneinfo/tzdata.zi",
     "urllib3/contrib/emscripten",
+    "urllib3/contrib/pyopenssl.py",
+    "urllib3/contrib/socks.py",
+    "urllib3/http2/connection.py",
     "*.dist-info",  # no package reads importlib.metadata
 )
 """Patterns of paths that no function uses."""

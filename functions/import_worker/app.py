@@ -88,4 +88,4 @@ def _context_of(slug: str, deadline: Deadline) -> ImportContext | None:
     tenant = directory.tenant(slug)
     if tenant is None:
         return None
-    return import_context(tenant, store_for(slug, deadline))
+    return import_context(tenant, store_for(tenant, deadline))

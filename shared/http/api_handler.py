@@ -191,7 +191,7 @@ class ApiHandler:
         matches = self._match(path)
         match = matches.get(event["httpMethod"])
         route = match.operation.name if match else None
-        bind(request_id=_request_id(event), route=route, tenant=tenant.slug)
+        logger.append_keys(route=route, tenant=tenant.slug)
         deadline = Deadline(context.get_remaining_time_in_millis() - _RESERVE_MS)
         return _Call(event, path, caller, tenant, deadline, matches)
 
@@ -199,7 +199,7 @@ class ApiHandler:
         """Check the call in the order of the interface, then run the operation."""
         ensure_active(call.tenant)
         ensure_not_revoked(call.tenant, call.caller)
-        store = store_for(call.tenant.slug, call.deadline)
+        store = store_for(call.tenant, call.deadline)
         limiter.admit(store, call.tenant, call.caller)
         match = _find_route(call)
         _ensure_authorized(call, match)

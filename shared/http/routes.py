@@ -233,6 +233,15 @@ class Routes:
     """A group of routes, in the order of their declaration."""
 
     operations: list[Operation] = field(default_factory=list)
+    _by_shape: dict[tuple[str, int], list[Operation]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Index the operations, so that a request tries few patterns."""
+        for operation in self.operations:
+            self._index(operation)
+
+    def _index(self, operation: Operation) -> None:
+        self._by_shape.setdefault(_shape(operation.path), []).append(operation)
 
     def declare[F: Callable[..., Any]](
         self,
@@ -253,7 +262,9 @@ class Routes:
             merged.setdefault("idempotency", Idempotency.OPTIONAL)
 
         def register(handler: F) -> F:
-            self.operations.append(Operation(method, path, summary, handler=handler, **merged))
+            operation = Operation(method, path, summary, handler=handler, **merged)
+            self.operations.append(operation)
+            self._index(operation)
             return handler
 
         return register
@@ -305,9 +316,14 @@ class Routes:
 
     def match(self, path: str) -> Iterator[RouteMatch]:
         """Yield every operation whose path pattern matches `path`."""
-        for operation in self.operations:
+        for operation in self._by_shape.get(_shape(path), ()):
             if found := _pattern(operation.path).fullmatch(path):
                 yield RouteMatch(operation, found.groupdict())
+
+
+def _shape(path: str) -> tuple[str, int]:
+    """Return the first segment, which is never a parameter, and the number of segments."""
+    return path[1:].partition("/")[0], path.count("/")
 
 
 @cache

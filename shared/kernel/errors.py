@@ -408,3 +408,10 @@ class ServiceUnavailable(ServiceError):
             "service_unavailable",
             headers={"Retry-After": str(retry_after)},
         )
+
+
+class UnservedTable(ServiceError):
+    """503 service_unavailable with Retry-After: this release cannot use the tenant's table so."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "service_unavailable", headers={"Retry-After": "60"})

@@ -4,8 +4,6 @@ import json
 from decimal import Decimal, InvalidOperation
 from typing import Any, NoReturn
 
-import simplejson
-
 _LARGEST = Decimal("1E+308")
 """The size of the largest binary float. Larger numbers, which no field accepts, become this one:
 the arithmetic of `decimal` raises Overflow for them, and an int of one takes minutes."""
@@ -36,6 +34,11 @@ def loads(text: str | bytes) -> Any:
 
 def dumps(value: object) -> str:
     """Write JSON text; Decimals become numbers."""
-    return simplejson.dumps(
-        value, use_decimal=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
-    )
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except TypeError:  # it contains a Decimal; `json` can write one as float or text only
+        import simplejson  # noqa: PLC0415 - few values have fractions, and it is slower
+
+        return simplejson.dumps(
+            value, use_decimal=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
+        )

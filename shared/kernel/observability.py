@@ -16,7 +16,7 @@ from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.logging.formatter import LambdaPowertoolsFormatter
-from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.metrics import MetricUnit, single_metric
 
 _NAMESPACE = "Stowage"
 
@@ -36,7 +36,8 @@ class _Formatter(LambdaPowertoolsFormatter):
         return _SECRETS.sub("[secret]", super().serialize(log))
 
 
-logger = Logger(service="stowage", logger_formatter=_Formatter())
+# Powertools would try to read each message as JSON.
+logger = Logger(service="stowage", logger_formatter=_Formatter(json_deserializer=str))
 """JSON logger; its level is the environment variable POWERTOOLS_LOG_LEVEL."""
 
 metrics = Metrics(namespace=_NAMESPACE, service="stowage")
@@ -66,6 +67,12 @@ def request_id() -> str | None:
 def count(name: str, value: float = 1) -> None:
     """Add `value` to the metric `name`; `flush` writes it."""
     metrics.add_metric(name=name, unit=MetricUnit.Count, value=value)
+
+
+def count_for_service(name: str) -> None:
+    """Write the metric `name` at once, for an alarm on all functions: it does not name this one."""
+    with single_metric(name, MetricUnit.Count, 1, namespace=_NAMESPACE) as metric:
+        metric.add_dimension("service", "stowage")
 
 
 def measure(name: str, milliseconds: float) -> None:

@@ -30,9 +30,10 @@ import s3transfer
 
 from operations.api_clients import create_client
 from shared.http.api_handler import ApiHandler
+from shared.warehouse.documents.models import MAX_LINES
 from tests import faults, gateway
 from tests.bench import build_output, charts, seed
-from tests.bench.recorder import recorded
+from tests.bench.recorder import Invocation, recorded
 from tests.bench.report import Row, Table, at_most
 from tests.gateway import Erp, LambdaContext
 from tests.stack import CREDENTIALS, Stack, clear_caches_except_clients, deployed
@@ -48,7 +49,7 @@ _HOOK = 2
 
 
 @dataclass(frozen=True, slots=True)
-class _Task:
+class Task:
     """A function and its first request."""
 
     path: list[str]
@@ -58,8 +59,8 @@ class _Task:
     environment: Mapping[str, str]
     status: int
 
-    def run(self) -> tuple[float, float]:
-        """Return the times of import and first request in milliseconds, in a fresh process."""
+    def run(self, repeats: int = 0) -> dict[str, float]:
+        """Return what a fresh process measures: see `cold_start_process.py`."""
         task = {
             "path": self.path,
             "handler": self.handler,
@@ -67,6 +68,7 @@ class _Task:
             "answers": self.answers,
             "environment": self.environment,
             "status": self.status,
+            "repeats": repeats,
             "replay": str(_HERE / "replay.py"),
         }
         done = subprocess.run(  # noqa: S603 - a program of this project
@@ -79,29 +81,30 @@ class _Task:
         )
         if done.returncode:
             sys.exit(f"{self.handler} does not start from the build:\n{done.stderr}")
-        times = json.loads(done.stdout.splitlines()[-1])  # after the log lines of the function
-        return times["import"], times["first"]
+        found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])  # after the log lines
+        return found
 
 
 def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
     """Measure every function and the minimal one in turn."""
-    with tempfile.TemporaryDirectory() as folder, endpoint() as address:
-        tasks = {_MINIMAL: _minimal_task(Path(folder)), **_tasks(address)}
+    with tempfile.TemporaryDirectory() as folder, tasks_of_functions() as own_tasks:
+        tasks = {_MINIMAL: _minimal_task(Path(folder)), **own_tasks}
         times: dict[str, list[tuple[float, float]]] = {name: [] for name in tasks}
         for _ in range(_QUICK_RUNS if quick else _RUNS):
             for name, task in tasks.items():
-                times[name].append(task.run())
+                found = task.run()
+                times[name].append((found["import"], found["first"]))
     runs = len(times[_MINIMAL])
     table = Table(
         "Cold start",
         ["function", "import", "ratio", "import + first request", "ratio"],
-        f"Medians of {runs} runs in milliseconds on this machine. Each run is a fresh process that"
-        " imports the built artifacts with their .pyc files. The minimal function has Powertools"
-        " (Logger, Metrics, APIGatewayRestResolver), a boto3 DynamoDB client and one pydantic"
-        " model. The first request includes everything that is created on first use (clients,"
-        " keys, credentials of the tenant); recorded responses of AWS take no time. The webhook"
-        " worker delivers to this machine without TLS. The ratios compare with the minimal"
-        " function.",
+        f"Medians of the CPU time of {runs} runs in milliseconds on this machine. Each run is a"
+        " fresh process that imports the built artifacts with their .pyc files. The minimal"
+        " function has Powertools (Logger, Metrics, APIGatewayRestResolver), a boto3 DynamoDB"
+        " client and one pydantic model. The first request includes everything that is created on"
+        " first use (clients, keys, credentials of the tenant); recorded responses of AWS take no"
+        " time. The webhook worker delivers to this machine without TLS. The ratios compare with"
+        " the minimal function.",
     )
     minimal = _medians(times[_MINIMAL])
     for name in tasks:
@@ -128,7 +131,7 @@ def _medians(times: list[tuple[float, float]]) -> tuple[float, float]:
     return statistics.median(imports), statistics.median(sum(pair) for pair in times)
 
 
-def _minimal_task(folder: Path) -> _Task:
+def _minimal_task(folder: Path) -> Task:
     shutil.copy(_HERE / "minimal.py", folder / "minimal.py")
     # The layer of the service contains only the used parts of these packages.
     for package in (boto3, s3transfer, aws_lambda_powertools):
@@ -137,7 +140,7 @@ def _minimal_task(folder: Path) -> _Task:
     mode = PycInvalidationMode.UNCHECKED_HASH
     compileall.compile_dir(folder, quiet=1, invalidation_mode=mode)
     found = {"kind": "GetItem products product", "status": 200, "headers": {}, "body": "{}"}
-    return _Task(
+    return Task(
         path=[str(folder), str(build_output.DEPENDENCIES)],
         handler="minimal.lambda_handler",
         event={
@@ -152,24 +155,47 @@ def _minimal_task(folder: Path) -> _Task:
     )
 
 
-def _tasks(address: str) -> dict[str, _Task]:
+@contextmanager
+def tasks_of_functions() -> Iterator[dict[str, Task]]:
+    """Yield the first request of every function, recorded on moto."""
+    with endpoint() as address:
+        yield _tasks(address)
+
+
+def _tasks(address: str) -> dict[str, Task]:
     """Record the first request of every function on moto; `address` receives webhooks."""
     handlers = build_output.functions()
-    tasks: dict[str, _Task] = {}
+    tasks: dict[str, Task] = {}
     with _seeded(address) as (stack, aws_faults):
         for function, handler in handlers.items():
             with recorded(aws_faults, fresh=True) as invocations:
                 _call_first(stack, handler)
-            first = invocations[handler]
-            tasks[function] = _Task(
-                path=build_output.search_path(function),
-                handler=handler,
-                event=first.event,
-                answers=first.answers,
-                environment=CREDENTIALS | stack.template.environment(handler) | _LOCALHOST,
-                status=first.result.get("statusCode", 200),
-            )
+            tasks[function] = _task(stack, function, handler, invocations[handler])
     return tasks
+
+
+def _task(stack: Stack, function: str, handler: str, first: Invocation) -> Task:
+    return Task(
+        path=build_output.search_path(function),
+        handler=handler,
+        event=first.event,
+        answers=first.answers,
+        environment=CREDENTIALS | stack.template.environment(handler) | _LOCALHOST,
+        status=first.result.get("statusCode", 200),
+    )
+
+
+def largest_request() -> tuple[str, Task]:
+    """Record the creation of a document with as many lines as possible; return its function."""
+    function = "DocumentsFunction"
+    handler = build_output.functions()[function]
+    with _seeded("http://localhost:9/") as (stack, aws_faults):
+        document = seed.entry("LARGE")
+        lines = document["lines"] * (MAX_LINES // len(document["lines"]))
+        with recorded(aws_faults, fresh=True) as invocations:
+            answer = stack.erp().post("/entry-documents", document | {"lines": lines}, key="large")
+        assert answer.status == HTTPStatus.CREATED, answer.text
+        return function, _task(stack, function, handler, invocations[handler])
 
 
 @contextmanager

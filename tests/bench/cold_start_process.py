@@ -1,9 +1,10 @@
-"""Measures the import of a function and its first request in a fresh process.
+"""Measures the import of a function and its requests in a fresh process.
 
 Reads a JSON object from standard input: `path` (for sys.path), `handler`, `event`, `environment`,
-`answers` (recorded responses), `replay` (path of that module) and `status` (expected status of the
-first response; a response without a status counts as 200). Writes `{"import", "first"}` in
-milliseconds to standard output.
+`answers` (recorded responses), `replay` (path of that module), `status` (expected status of the
+first response; a response without a status counts as 200) and `repeats`. Writes the CPU times of
+the import, of the first request and of one of `repeats` further ones (`{"import", "first",
+"repeated"}`, in milliseconds) and `peak`, the peak memory in MB of 10^6 bytes, to standard output.
 """
 
 import importlib
@@ -25,6 +26,12 @@ class _Context:
         return 29_000
 
 
+def _peak_kb() -> int:
+    # ru_maxrss would include the memory of the parent before the fork.
+    (line,) = (one for one in open("/proc/self/status") if one.startswith("VmHWM"))  # noqa: PTH123, SIM115
+    return int(line.split()[1])
+
+
 def main() -> None:
     """Import the handler, call it once and print both times."""
     task = json.load(sys.stdin)
@@ -32,23 +39,31 @@ def main() -> None:
     os.environ.update(task["environment"])
     sys.path[:0] = task["path"]
     module_name, _, name = task["handler"].rpartition(".")
-    began = time.perf_counter()
+    began = time.process_time()
     handler = getattr(importlib.import_module(module_name), name)
-    imported = time.perf_counter()
+    imported = time.process_time()
     spec = importlib.util.spec_from_file_location("replay", task["replay"])
     assert spec is not None
     assert spec.loader is not None
     replay = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(replay)
-    called = time.perf_counter()
+    called = time.process_time()
     if task["answers"]:
         replay.ReplayConnection(task["answers"]).install()
     answer = handler(task["event"], _Context())
-    ended = time.perf_counter()
+    ended = time.process_time()
     if answer.get("statusCode", 200) != task["status"] or answer.get("batchItemFailures"):
         sys.exit(f"{task['handler']} answered {answer}")
-    times = {"import": (imported - began) * 1000, "first": (ended - called) * 1000}
-    json.dump(times, sys.stdout)
+    for _ in range(task["repeats"]):
+        handler(task["event"], _Context())
+    repeated = (time.process_time() - ended) / max(1, task["repeats"])
+    found = {
+        "import": (imported - began) * 1000,
+        "first": (ended - called) * 1000,
+        "repeated": repeated * 1000,
+        "peak": _peak_kb() * 1024 / 1e6,
+    }
+    json.dump(found, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ RECEIPT_LINES, RECEIPT_SIZE = 4_000, 10
 LIST_CALLS = 200_000
 IMPORTS, IMPORT_ROWS = 20, 500
 PICKERS = 8
-MEMORY_MB, CPU_MS = 1769, 10
+MEMORY_MB, CPU_MS = 1024, 10
 """Memory of the functions, and the assumed CPU time of an invocation in milliseconds."""
 
 _PRODUCTS, _BINS = 400, 100

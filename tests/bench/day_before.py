@@ -18,7 +18,7 @@ BEFORE = Earlier(
     "2026-11-22",
     {
         "USD of a day, DynamoDB": "4.34",
-        "USD of a day, all": "5.48",
+        "USD of a day, all": "5.48 (functions of 1769 MB)",
         "calls of a day": "1,319,177",
         "conflicts per 1,000 picks": "183",
         "transactions per pick": "1.23",

@@ -233,9 +233,9 @@ def _row(
 def _memory_of_handlers() -> dict[str, int]:
     """Return handler → memory size in MB."""
     template = Template({})
-    common = template._document["Globals"]["Function"]["MemorySize"]
-    functions = template.resources("AWS::Serverless::Function").values()
-    return {one["Handler"]: one.get("MemorySize", common) for one in functions}
+    sizes = template.memory_sizes()
+    functions = template.resources("AWS::Serverless::Function")
+    return {function["Handler"]: sizes[name] for name, function in functions.items()}
 
 
 def _record() -> Iterator[_Recorded]:

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from operations import provisioning, signing_keys
-from operations.deletion import DRAIN_SECONDS, delete_tenant
+from operations.deletion import delete_tenant
+from operations.draining import DRAIN_SECONDS
 from shared.http.rate_limit import limiter
 from shared.identity.tenancy import revocations
 from shared.identity.tenancy.access import TenantAccess

@@ -152,8 +152,8 @@ def _conditions_of_entities() -> Iterator[Mutant]:
     for old, new, description in (
         ("tx.insert(head)", "(tx.put if self.kind == {kind!r} else tx.insert)(head)", "an id"),
         (
-            "tx.put(head, condition=_UNCHANGED",
-            "tx.put(head, condition=None if self.kind == {kind!r} else _UNCHANGED",
+            "tx.put(head, **self._unchanged(tx, record))",
+            "tx.put(head, **(dict() if self.kind == {kind!r} else self._unchanged(tx, record)))",
             "a version",
         ),
     ):

@@ -6,6 +6,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from botocore.exceptions import ParamValidationError
 
 from shared.kernel import aws
 
@@ -73,3 +74,9 @@ def test_clients_of_tenants_share_connections_but_not_credentials(dynamodb: _Dyn
 
     assert dynamodb.access_keys == ["own", "acme", "beta", "gamma"] * 2
     assert dynamodb.connections == 1
+
+
+def test_tests_validate_requests(dynamodb: _Dynamodb) -> None:
+    with pytest.raises(ParamValidationError):
+        aws.client("dynamodb").get_item(TableName="t", Key={"PK": "text"})
+    assert dynamodb.connections == 0

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from examples import stowage_client
 from functions.oauth.request import MAX_BODY_BYTES
-from operations import deletion, signing_keys
+from operations import draining, signing_keys
 from shared.http import envelope, rate_limit_leases, request, routes
 from shared.identity.audit.models import AuditAction
 from shared.identity.auth import attempt_limits as attempts
@@ -430,8 +430,8 @@ QUOTED: Mapping[str, Sequence[str]] = {
     ],
     "docs/operating.md": [
         *(f"| `{state}` |" for state in (*get_args(State.__value__), *directory.HIDDEN_STATES)),
-        f"It waits {deletion.DRAIN_SECONDS:.0f} s",
-        f"({directory.CACHE_SECONDS:.0f} s of cache, {deletion._LONGEST_INVOCATION_SECONDS} s of",
+        f"It waits {draining.DRAIN_SECONDS:.0f} s",
+        f"({directory.CACHE_SECONDS:.0f} s of cache, {draining._LONGEST_INVOCATION_SECONDS} s of",
         f"upload forms are valid for {imports_service.FORM_SECONDS // _MINUTE} minutes",
     ],
     "docs/scale.md": [

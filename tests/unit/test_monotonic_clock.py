@@ -18,6 +18,8 @@ _ALLOWED = {
     "functions/oauth/app.py lambda_handler": "duration of one request",
     "functions/oauth/app.py _delay_refusal": "duration of one request",
     "operations/tenant_tables.py _wait_until": "timeout of a command; commands are never frozen",
+    "operations/upgrade.py _Pace.__init__": "pace of a command",
+    "operations/upgrade.py _Pace.spend": "pace of a command",
 }
 """File and function → why the clock need not go on while the environment is frozen."""
 

@@ -7,10 +7,15 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
+from shared.identity.tenancy.directory import read_item, table_version_of, tenant_key
+from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.aws import client, client_as
 from shared.kernel.clock import Deadline, is_fresh, now
 from shared.kernel.config import config
+from shared.kernel.db.schema import TableVersion, current_version, served
 from shared.kernel.db.store import Store
+from shared.kernel.errors import UnservedTable
+from shared.kernel.observability import count_for_service, logger
 
 _CAPACITY = 1_000
 """Tenants whose clients an execution environment caches. A client has about 0.25 MB; all share the
@@ -141,17 +146,40 @@ def dynamodb_for(tenant_slug: str) -> Any:
     return tenant_access.client("dynamodb", tenant_slug)
 
 
-def store_for(tenant_slug: str, deadline: Deadline | None = None) -> Store:
-    """Return the tenant's table for a function, which accesses it through `dynamodb_for`."""
-    return _store(dynamodb_for(tenant_slug), tenant_slug, deadline)
+def store_for(tenant: Tenant, deadline: Deadline | None = None) -> Store:
+    """Return the tenant's table for a function, which accesses it through `dynamodb_for`.
+
+    Raises:
+        UnservedTable: This release does not serve the version of the table. An alarm reports it.
+    """
+    try:
+        version = served(tenant.slug, tenant.table_version)
+    except UnservedTable as error:
+        logger.error("unserved table", tenant=tenant.slug, reason=error.message)
+        count_for_service("unserved_tables")
+        raise
+    return _store(dynamodb_for(tenant.slug), tenant.slug, version, deadline)
 
 
 def operator_store(tenant_slug: str, deadline: Deadline | None = None) -> Store:
-    """Return the tenant's table for an operator, who accesses it with the default credentials."""
-    return _store(client("dynamodb"), tenant_slug, deadline)
+    """Return the tenant's table for an operator, who accesses it with the default credentials.
+
+    The version of the table is read without a cache. A tenant that is not created yet, or is
+    deleted, has no table, and thus no version.
+
+    Raises:
+        UnservedTable: This release does not serve the version of the table.
+    """
+    item = read_item(tenant_key(tenant_slug))
+    version = current_version()
+    if item and item["state"]["S"] != "deleted":
+        version = served(tenant_slug, table_version_of(item))
+    return _store(client("dynamodb"), tenant_slug, version, deadline)
 
 
-def _store(dynamodb: Any, tenant_slug: str, deadline: Deadline | None) -> Store:
+def _store(
+    dynamodb: Any, tenant_slug: str, version: TableVersion, deadline: Deadline | None
+) -> Store:
     settings = config()
     return Store(
         dynamodb,
@@ -159,6 +187,7 @@ def _store(dynamodb: Any, tenant_slug: str, deadline: Deadline | None) -> Store:
         table=settings.tenant_table(tenant_slug),
         outbox=settings.outbox_table,
         deadline=deadline,
+        version=version,
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from shared.identity.tenancy.tenant import Settings, Tenant
 from shared.kernel.clock import is_fresh, now
 from shared.kernel.config import config
+from shared.kernel.db.schema import TableVersion
 from shared.kernel.errors import ServiceUnavailable
 
 CACHE_SECONDS = 10.0
@@ -54,7 +55,7 @@ class TenantDirectory:
 
     def __init__(self, clock: Callable[[], float] = now) -> None:
         self._clock = clock
-        self._cache: OrderedDict[str, tuple[float, Mapping[str, Any] | None]] = OrderedDict()
+        self._cache: OrderedDict[str, tuple[float, Any]] = OrderedDict()
         self._lock = Lock()
 
     def tenant(self, slug: str, max_age: float = CACHE_SECONDS) -> Tenant | None:
@@ -67,8 +68,7 @@ class TenantDirectory:
         Returns:
             The tenant; None if it does not exist, is being created or is being deleted.
         """
-        item = self._item(tenant_key(slug), max_age)
-        return existing_tenant(item) if item else None
+        return self._found(tenant_key(slug), existing_tenant, max_age)
 
     def tenant_matching(self, slug: str, predicate: Callable[[Tenant], bool]) -> Tenant | None:
         """Find a tenant that satisfies a predicate.
@@ -84,32 +84,44 @@ class TenantDirectory:
 
     def tenant_for_host(self, host: str, max_age: float = CACHE_SECONDS) -> str | None:
         """Return the slug of the tenant that owns a host name; None if no tenant owns it."""
-        if len(host) > _MAX_HOST_LENGTH:
+        if len(host) > _MAX_HOST_LENGTH or host_key(host) == SHARED_ADDRESS_KEY:
             return None
-        item = self._item(host_key(host), max_age)
-        return item["tenant"]["S"] if item and "tenant" in item else None
+        return self._found(host_key(host), _tenant_of_host, max_age)
 
     def shared_address(self) -> str | None:
         """Return the base URL of the tenants without a host name of their own."""
-        item = self._item(SHARED_ADDRESS_KEY, CACHE_SECONDS)
-        return item["base_url"]["S"] if item else None
+        return self._found(SHARED_ADDRESS_KEY, _base_url, CACHE_SECONDS)
 
     def clear(self) -> None:
         """Empty the cache."""
         self._cache.clear()
 
-    def _item(self, key: str, max_age: float) -> Mapping[str, Any] | None:
+    def _found[T](
+        self, key: str, parse: Callable[[Mapping[str, Any]], T | None], max_age: float
+    ) -> T | None:
+        """Return an item as `parse` reads it, from the cache if it is fresh."""
         moment = self._clock()
         kept = self._cache.get(key)
         if kept is not None and is_fresh(kept[0], max_age, moment):
-            return kept[1]
+            found: T | None = kept[1]
+            return found
         item = read_item(key)
+        found = parse(item) if item else None
         with self._lock:
-            self._cache[key] = (moment, item)
+            self._cache[key] = (moment, found)
             self._cache.move_to_end(key)
             if len(self._cache) > _CAPACITY:
                 self._cache.popitem(last=False)
-        return item
+        return found
+
+
+def _tenant_of_host(item: Mapping[str, Any]) -> str | None:
+    return item["tenant"]["S"] if "tenant" in item else None
+
+
+def _base_url(item: Mapping[str, Any]) -> str:
+    address: str = item["base_url"]["S"]
+    return address
 
 
 def read_item(
@@ -241,7 +253,21 @@ def tenant_from_item(item: Mapping[str, Any]) -> Tenant:
         requests_per_minute=int(item["requests_per_minute"]["N"])
         if "requests_per_minute" in item
         else None,
+        table_version=table_version_of(item),
     )
+
+
+def table_version_of(item: Mapping[str, Any]) -> TableVersion | None:
+    """Parse the version of the table from a tenant's item; None without one.
+
+    The attribute `upgrade` exists while the table is being upgraded (`operations.upgrade`).
+    """
+    if "table_version" not in item:
+        return None
+    complete = int(item["table_version"]["N"])
+    upgrade = item.get("upgrade", {}).get("M", {})
+    announced = int(upgrade["to"]["N"]) if upgrade else complete
+    return TableVersion(complete, announced if "written_at" in upgrade else complete, announced)
 
 
 def _settings_of(item: Mapping[str, Any]) -> Settings:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Literal
 
 from shared.kernel.config import config
+from shared.kernel.db.schema import TableVersion
 from shared.kernel.errors import (
     CODES,
     FeatureNotInPlan,
@@ -144,6 +145,8 @@ class Tenant:
     settings: Settings = field(default_factory=Settings)
     requests_per_minute: int | None = None
     """Agreed rate limit per credential; None for the limit of the plan."""
+    table_version: TableVersion | None = None
+    """The version of its table; None if it was created before tables had versions."""
 
     @property
     def limits(self) -> Mapping[LimitName, int]:

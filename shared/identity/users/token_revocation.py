@@ -63,7 +63,7 @@ def _revoke_refresh_token(
 ) -> None:
     if tenant is None:
         return
-    store = store_for(tenant.slug)
+    store = store_for(tenant)
     session, _ = read_session(store, token)
     if session and session.has_family_of(token):
         _ensure_issued_to(session.client_id, application)

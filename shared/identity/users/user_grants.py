@@ -115,7 +115,7 @@ def password_grant(
     name, slug = _split_username(credentials.username, origin)
     attempts = AttemptCounters.for_user(slug, name, origin.address, now)
     tenant, application = read_tenant_and_application(client_auth, slug, origin, now, attempts)
-    store = store_for(tenant.slug) if tenant else None
+    store = store_for(tenant) if tenant else None
     _, account = run_both(
         partial(attempts.begin, now), lambda: find_account(store, name) if store else None
     )
@@ -258,7 +258,7 @@ def refresh_token_grant(
     if token is None or tenant is None:
         attempts.record_failure()
         raise _invalid_refresh_token()
-    store = store_for(tenant.slug)
+    store = store_for(tenant)
     session, account = read_session(store, token)
     if session is None or not session.has_family_of(token):
         attempts.record_failure()

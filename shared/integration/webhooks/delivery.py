@@ -75,7 +75,7 @@ def deliver(task: DeliveryTask, deadline: Deadline, *, received_before: bool) ->
     )
     if tenant is None:
         return "dropped"
-    store = store_for(task.tenant, deadline)
+    store = store_for(tenant, deadline)
     state = _read_state(store, task)
     delivery = _open_delivery(task, state) if state else None
     if state is None or delivery is None:

@@ -74,8 +74,8 @@ class Relay:
         One read serves all entries, because they were committed before it.
         """
         if tenant not in self._registers:
-            allowed = directory.tenant_matching(tenant, receives_webhooks) is not None
-            register = read_register(store_for(tenant)) if allowed else SubscriptionRegister()
+            found = directory.tenant_matching(tenant, receives_webhooks)
+            register = read_register(store_for(found)) if found else SubscriptionRegister()
             self._registers[tenant] = register
         return self._registers[tenant]
 

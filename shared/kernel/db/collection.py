@@ -5,12 +5,14 @@ totals consistent.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any, TypedDict
 
 from pydantic import BaseModel
 
 from shared.kernel.db.facets import Facets, id_text, sort_text
 from shared.kernel.db.items import Item, Key, pack, unpack
+from shared.kernel.db.schema import FIRST_VERSION
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import (
     PARTITION_KEY,
@@ -20,17 +22,31 @@ from shared.kernel.db.table import (
     VOLATILE_FACETS,
     index_keys,
 )
-from shared.kernel.db.transaction import Cost, Transaction
+from shared.kernel.db.transaction import Cost, StaleRead, Transaction
 from shared.kernel.errors import Gone, NotFound, ServiceUnavailable
 from shared.kernel.fields import MAX_ID
 
 HEAD = "HEAD"
 ID = "id"
 UPDATED_AT = "updated_at"
+SCHEMA = "schema"
+"""Name of the attribute of a head with the version of the schema in whose form it was written.
+Heads of the first version lack it."""
 
 _UNCHANGED = "version = :seen"
+_OWN_ATTRIBUTES = (PARTITION_KEY, SORT_KEY, "id", "version", "parts", "data")
+"""The attributes of a head that do not depend on the version of the schema."""
 _TRIES = 5
 """Attempts to read an entity in parts that other requests keep replacing."""
+
+
+class _Condition(TypedDict, total=False):
+    """The arguments of a conditional action of a transaction."""
+
+    condition: str
+    names: Mapping[str, str]
+    values: Mapping[str, Any]
+
 
 type IndexBySort = Mapping[str, int]
 """Sort name → number of the index with the entries in this order."""
@@ -43,7 +59,8 @@ type Range = tuple[str | None, str | None]
 class Record[E]:
     """A stored entity with the version that a change is conditioned on.
 
-    `parts` is the number of its items, `size` the bytes of their `data`.
+    `parts` is the number of its items, `size` the bytes of their `data`, `schema` the version of
+    the schema in whose form they were written.
     """
 
     id: int
@@ -51,6 +68,7 @@ class Record[E]:
     entity: E
     parts: int = 1
     size: int = 0
+    schema: int = FIRST_VERSION
 
     @property
     def cost(self) -> Cost:
@@ -65,7 +83,11 @@ def tail_keys(partition: str, parts: int) -> list[Key]:
 
 def _record[E](head: Item, tails: list[Item], entity: E) -> Record[E]:
     size = sum(len(item["data"]) for item in (head, *tails))
-    return Record(head["id"], head["version"], entity, 1 + len(tails), size)
+    return Record(head["id"], head["version"], entity, 1 + len(tails), size, _schema_of(head))
+
+
+def _schema_of(head: Item) -> int:
+    return int(head.get(SCHEMA) or FIRST_VERSION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +114,8 @@ class Collection[E: BaseModel]:
         more_lookups: Returns further values of the lookup indexes, for entities that are found by
             several. Each mapping (facet → value) is an item of its own, which has keys only and is
             written with the entity. They never change.
+        since: Facets and numbers of indexes that are new → version of the schema from which on the
+            items have them. What is not named here is in every version that is served.
     """
 
     kind: str
@@ -106,6 +130,45 @@ class Collection[E: BaseModel]:
     implied_ranges: Mapping[tuple[str, str, str], Range] = field(default_factory=dict)
     work_queues: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     more_lookups: Callable[[E], Iterable[Facets]] | None = None
+    since: Mapping[str | int, int] = field(default_factory=dict)
+
+    def at(self, version: int) -> "Collection[E]":
+        """Return the collection as it is in a table of this version: without what is newer."""
+        newer = {name for name, since in self.since.items() if since > version}
+        if not newer:
+            return self
+
+        def known(indexes: IndexBySort) -> IndexBySort:
+            return {name: at for name, at in indexes.items() if newer.isdisjoint((name, at))}
+
+        def facets(entity: E) -> Facets:
+            found = self.facets(entity).items()
+            return {name: value for name, value in found if name not in newer}
+
+        return replace(
+            self,
+            facets=facets,
+            sorts=known(self.sorts),
+            partitions={
+                facet: sorts
+                for facet, all_sorts in self.partitions.items()
+                if facet not in newer and (sorts := known(all_sorts))
+            },
+            lookup_indexes=known(self.lookup_indexes),
+            lookup_aliases={
+                facet: keys for facet, keys in self.lookup_aliases.items() if facet not in newer
+            },
+            work_queues={
+                facet: (index, order)
+                for facet, (index, order) in self.work_queues.items()
+                if newer.isdisjoint((facet, index, order))
+            },
+            since={},
+        )
+
+    def differs(self, older: int, newer: int) -> bool:
+        """Return whether the items have another form in the newer of two versions."""
+        return any(older < since <= newer for since in self.since.values())
 
     def key(self, number: int) -> Key:
         """Return the key of an entity's first item."""
@@ -168,7 +231,8 @@ class Collection[E: BaseModel]:
         data = [head["data"], *(tail["data"] for tail in rest if tail)]
         entity = self.model.model_validate_json(unpack(data))
         size = sum(map(len, data))
-        return Record(int(head["id"]), int(head["version"]), entity, int(head["parts"]), size)
+        parts = int(head["parts"])
+        return Record(int(head["id"]), int(head["version"]), entity, parts, size, _schema_of(head))
 
     def _tail_keys_of(self, head: Item) -> list[Key]:
         return self._tail_keys(int(head["id"]), int(head["parts"]))
@@ -187,29 +251,44 @@ class Collection[E: BaseModel]:
             entity: The entity.
             version: Its first version; above 1 when the same transaction also changes it.
         """
-        facets = self.facets(entity)
-        head, tails = self._items(number, version, entity, facets)
+        form = self.at(tx.store.version.written)
+        facets = form.facets(entity)
+        head, tails = form._items(tx, number, version, entity, facets)
         tx.insert(head)
-        for item in (*tails, *self._lookup_items(number, entity)):
+        for item in (*tails, *form._lookup_items(number, entity)):
             tx.put(item)
-        tx.count(self.kind, {"n": 1, **dict.fromkeys(self._partition_names(facets), 1)})
+        tx.count(self.kind, {"n": 1, **dict.fromkeys(form._partition_names(facets), 1)})
         return _record(head, tails, entity)
 
     def replace(self, tx: Transaction, record: Record[E], entity: E) -> Record[E]:
         """Replace an entity in the transaction; the commit raises StaleRead if it changed."""
-        before, after = self.facets(record.entity), self.facets(entity)
-        head, tails = self._items(record.id, record.version + 1, entity, after)
-        tx.put(head, condition=_UNCHANGED, values={":seen": record.version})
+        form = self.at(tx.store.version.written)
+        after = form.facets(entity)
+        head, tails = form._items(tx, record.id, record.version + 1, entity, after)
+        tx.put(head, **self._unchanged(tx, record))
         for tail in tails:
             tx.put(tail)
         for key in self._tail_keys(record.id, record.parts)[len(tails) :]:
             tx.delete(key)
-        changes = dict.fromkeys(self._partition_names(before), -1)
-        for name in self._partition_names(after):
-            changes[name] = changes.get(name, 0) + 1
-        if any(changes.values()):
-            tx.count(self.kind, changes)
+        self._put_new_lookups(tx, record)
+        self._count(tx, self._count_changes(record, form._partition_names(after)))
         return _record(head, tails, entity)
+
+    def bring_up_to_date(self, tx: Transaction, record: Record[E]) -> None:
+        """Give an unchanged entity the facets and index entries of the version that is written.
+
+        Its version stays, because nothing changes for callers; a concurrent change of the entity
+        and this one exclude each other by the schema of the head.
+        """
+        head = tx.store.get(self.key(record.id))
+        if head is None or (head["version"], _schema_of(head)) != (record.version, record.schema):
+            raise StaleRead
+        form = self.at(tx.store.version.written)
+        facets = form.facets(record.entity)
+        kept = {name: head[name] for name in _OWN_ATTRIBUTES}
+        tx.put({**kept, **form._shown(tx, record.id, facets)}, **self._unchanged(tx, record))
+        self._put_new_lookups(tx, record)
+        self._count(tx, self._count_changes(record, form._partition_names(facets)))
 
     def update(self, tx: Transaction, record: Record[E], values: Mapping[str, object]) -> Record[E]:
         """Replace an entity by a copy with other `values` of some fields and of `updated_at`."""
@@ -227,18 +306,50 @@ class Collection[E: BaseModel]:
             "deleted": True,
             "deleted_at": tx.now,
         }
-        tx.put(tombstone, condition=_UNCHANGED, values={":seen": record.version})
+        tx.put(tombstone, **self._unchanged(tx, record))
         lookups = [
             (item[PARTITION_KEY], item[SORT_KEY])
             for item in self._lookup_items(record.id, record.entity)
         ]
         for key in (*self._tail_keys(record.id, record.parts), *lookups):
             tx.delete(key)
-        facets = self.facets(record.entity)
-        tx.count(self.kind, {"n": -1, **dict.fromkeys(self._partition_names(facets), -1)})
+        tx.count(self.kind, {"n": -1, **self._count_changes(record, ())})
+
+    def _unchanged(self, tx: Transaction, record: Record[E]) -> "_Condition":
+        """Return the condition that the head is as it was read.
+
+        `bring_up_to_date` does not change the version. So as long as it can rewrite the head, the
+        schema is compared, too.
+        """
+        if not self.differs(record.schema, tx.store.version.announced):
+            return {"condition": _UNCHANGED, "values": {":seen": record.version}}
+        values = {":seen": record.version}
+        condition = f"{_UNCHANGED} AND attribute_not_exists(#schema)"
+        if record.schema > FIRST_VERSION:
+            condition, values[":schema"] = f"{_UNCHANGED} AND #schema = :schema", record.schema
+        return {"condition": condition, "values": values, "names": {"#schema": SCHEMA}}
+
+    def _count(self, tx: Transaction, changes: Mapping[str, int]) -> None:
+        """Add changes of the totals, if there are any."""
+        if any(changes.values()):
+            tx.count(self.kind, changes)
+
+    def _count_changes(self, record: Record[E], after: Iterable[str]) -> dict[str, int]:
+        """Return the changes of the totals when the entity is in the partitions `after` instead."""
+        counted = self.at(record.schema)
+        changes = dict.fromkeys(counted._partition_names(counted.facets(record.entity)), -1)
+        for name in after:
+            changes[name] = changes.get(name, 0) + 1
+        return changes
+
+    def _put_new_lookups(self, tx: Transaction, record: Record[E]) -> None:
+        """Write the further lookups of an entity again if their items lack a new lookup index."""
+        if self.differs(record.schema, tx.store.version.written):
+            for item in self.at(tx.store.version.written)._lookup_items(record.id, record.entity):
+                tx.put(item)
 
     def _items(
-        self, number: int, version: int, entity: E, facets: Facets
+        self, tx: Transaction, number: int, version: int, entity: E, facets: Facets
     ) -> tuple[Item, list[Item]]:
         partition, sort = self.key(number)
         first, *others = pack(entity.model_dump_json())
@@ -249,8 +360,7 @@ class Collection[E: BaseModel]:
             "version": version,
             "parts": 1 + len(others),
             "data": first,
-            **self._facet_attributes(facets),
-            **self._index_attributes(number, facets),
+            **self._shown(tx, number, facets),
         }
         tails = [
             {PARTITION_KEY: key[0], SORT_KEY: key[1], "version": version, "data": data}
@@ -273,6 +383,15 @@ class Collection[E: BaseModel]:
         volatile = {name: value for name, value in present.items() if name in self.volatile}
         stable = {name: value for name, value in present.items() if name not in volatile}
         return {STABLE_FACETS: stable} | ({VOLATILE_FACETS: volatile} if volatile else {})
+
+    def _shown(self, tx: Transaction, number: int, facets: Facets) -> Item:
+        """Return the attributes of a head that depend on the version of the schema."""
+        written = tx.store.version.written
+        return {
+            SCHEMA: written if written > FIRST_VERSION else None,
+            **self._facet_attributes(facets),
+            **self._index_attributes(number, facets),
+        }
 
     def _lookup_items(self, number: int, entity: E) -> list[Item]:
         further = self.more_lookups(entity) if self.more_lookups else ()

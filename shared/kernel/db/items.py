@@ -68,6 +68,8 @@ def _decode(attribute: Mapping[str, Any]) -> Any:
 
 
 def _number(text: str) -> int | Decimal:
+    if text.isdecimal():  # nearly all numbers, in a tenth of the time
+        return int(text)
     number = Decimal(text)
     return int(number) if number == number.to_integral_value() else number
 

@@ -37,6 +37,7 @@ from shared.kernel.db.plan import (
     GatheredPlan,
     ListQuery,
     OrderedPlan,
+    ensure_upgraded,
     plan_list,
 )
 from shared.kernel.db.store import Store
@@ -67,7 +68,13 @@ class Page[E]:
 
 
 def read_page[E: BaseModel](store: Store, collection: Collection[E], query: ListQuery) -> Page[E]:
-    """Read one page of a list."""
+    """Read one page of a list.
+
+    Raises:
+        UnservedTable: The table is being upgraded, and lacks a facet or an order until then.
+    """
+    ensure_upgraded(store, collection, query)
+    collection = collection.at(store.version.complete)
     totals = cache(lambda: read_totals(store, collection.kind))
     plan = plan_list(collection, query, totals)
     if isinstance(plan, OrderedPlan):

@@ -10,7 +10,9 @@ from shared.kernel.db.counters import Totals
 from shared.kernel.db.cursor import Mark
 from shared.kernel.db.facets import AFTER_SEPARATOR
 from shared.kernel.db.items import Key
+from shared.kernel.db.store import Store
 from shared.kernel.db.table import index_keys
+from shared.kernel.errors import UnservedTable
 
 _MAX_OFFSET_PAGES = 10**9
 
@@ -69,6 +71,22 @@ class AccessPath:
         elif high is not None:
             condition += f" AND {sort} <= :high"
         return condition, values
+
+
+def ensure_upgraded[E: BaseModel](
+    store: Store, collection: Collection[E], query: ListQuery
+) -> None:
+    """Raise UnservedTable if the table does not have a facet or the order of the query yet."""
+    version = store.version.complete
+    since = collection.since
+    used = {query.sort, *query.equal, *query.contains, *query.between}
+    needed = max((since.get(facet, version) for facet in used), default=version)
+    needed = max(needed, since.get(collection.sorts.get(query.sort, ""), version))
+    if needed > version:
+        raise UnservedTable(
+            f"This list needs version {needed} of the table of {store.slug}, which has version "
+            f"{version} until its upgrade is completed."
+        )
 
 
 @dataclass(frozen=True, slots=True)

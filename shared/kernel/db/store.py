@@ -10,6 +10,7 @@ from shared.kernel.clock import Deadline
 from shared.kernel.db.claim import Claim
 from shared.kernel.db.items import AttributeMap, Item, Key, encode, from_attributes
 from shared.kernel.db.parallel import map_concurrently
+from shared.kernel.db.schema import TableVersion, current_version
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.errors import ServiceUnavailable
 
@@ -40,13 +41,14 @@ class QueryPage:
 class Store:
     """A tenant's table during one request.
 
-    `claim` is the claim of the request's Idempotency-Key; None when the request has none. Every
-    transaction on this store and its copies depends on it.
+    `version` is the version of its schema; by default that of a new table. `claim` is the claim of
+    the request's Idempotency-Key; None when the request has none. Every transaction on this store
+    and its copies depends on it.
     """
 
-    __slots__ = ("_read", "claim", "client", "deadline", "outbox", "slug", "table")
+    __slots__ = ("_read", "claim", "client", "deadline", "outbox", "slug", "table", "version")
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  the facts of one table
         self,
         client: "DynamoDBClient",
         *,
@@ -54,12 +56,14 @@ class Store:
         table: str,
         outbox: str,
         deadline: Deadline | None = None,
+        version: TableVersion | None = None,
     ) -> None:
         self.client = client
         self.slug = slug
         self.table = table
         self.outbox = outbox
         self.deadline = deadline or Deadline(_DEFAULT_DEADLINE_MS)
+        self.version = version or current_version()
         self.claim: Claim | None = None
         self._read: dict[Key, Item | None] | None = None
 
@@ -81,6 +85,7 @@ class Store:
             table=self.table,
             outbox=self.outbox,
             deadline=self.deadline,
+            version=self.version,
         )
         store.claim = claim
         return store

@@ -143,7 +143,8 @@ class DocumentProgress:
     closes_document: bool = False
 
 
-class EntryDocumentLine(Stored):
+@dataclass(frozen=True, slots=True)
+class EntryDocumentLine:
     """One line of an entry document."""
 
     line_num: int
@@ -155,7 +156,8 @@ class EntryDocumentLine(Stored):
     status: DocumentLineStatus
 
 
-class ExitDocumentLine(Stored):
+@dataclass(frozen=True, slots=True)
+class ExitDocumentLine:
     """One line of an exit document."""
 
     line_num: int

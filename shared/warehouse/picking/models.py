@@ -1,5 +1,6 @@
 """Models of pickings: request bodies, stored records and responses."""
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -97,7 +98,8 @@ class Picking(WorkView):
     has_shortage: bool
 
 
-class PickingLine(Stored):
+@dataclass(frozen=True, slots=True)
+class PickingLine:
     """A line to pick at one position, of one batch."""
 
     product_id: int

@@ -57,7 +57,7 @@ def _picking_lines(line: StoredPickingLine) -> Iterator[PickingLine]:
         qty = sum((part.qty for part in found), Decimal(0))
         picked = sum((part.qty for part in found if isinstance(part, Pick)), Decimal(0))
         placed += qty
-        yield PickingLine.model_construct(
+        yield PickingLine(
             product_id=line.product_id,
             item_code=line.item_code,
             qty=qty,
@@ -68,7 +68,7 @@ def _picking_lines(line: StoredPickingLine) -> Iterator[PickingLine]:
             status="picked" if picked == qty else "partial" if picked else "open",
         )
     if placed < line.qty:
-        yield PickingLine.model_construct(
+        yield PickingLine(
             product_id=line.product_id,
             item_code=line.item_code,
             qty=line.qty - placed,

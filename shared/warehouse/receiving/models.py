@@ -1,6 +1,7 @@
 """Models of receipts: request bodies, stored records and responses."""
 
 from collections.abc import Sized
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
@@ -87,7 +88,8 @@ class Receipt(WorkView):
     """A receipt in a list."""
 
 
-class ReceiptLine(Stored):
+@dataclass(frozen=True, slots=True)
+class ReceiptLine:
     """Goods that were received together."""
 
     product_id: int

@@ -40,7 +40,7 @@ def _receipt(receipt: StoredReceipt) -> dict[str, Any]:
 
 
 def _receipt_line(line: StoredReceiptLine) -> ReceiptLine:
-    return ReceiptLine.model_construct(
+    return ReceiptLine(
         product_id=line.product_id,
         item_code=line.item_code,
         qty=line.qty,

@@ -1,6 +1,7 @@
 """Models of transfer orders: request bodies, stored records and responses."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
@@ -201,7 +202,8 @@ class TransferUnits(Stored):
     received: Number
 
 
-class TransferOrderLine(Stored):
+@dataclass(frozen=True, slots=True)
+class TransferOrderLine:
     """A line of a transfer order."""
 
     id: int

@@ -99,7 +99,7 @@ def _units(order: StoredTransferOrder) -> TransferUnits:
 
 
 def _line(order: StoredTransferOrder, line: StoredTransferLine) -> TransferOrderLine:
-    return TransferOrderLine.model_construct(
+    return TransferOrderLine(
         # Unique over the lines of all orders, without a sequence.
         id=order.id * MAX_LINES + line.line_num - 1,
         line_num=line.line_num,

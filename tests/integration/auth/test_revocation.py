@@ -12,7 +12,7 @@ from operations.tenant_changes import show_tenant
 from shared.identity.auth import tokens
 from shared.identity.auth.rules import ensure_not_revoked
 from shared.identity.tenancy import revocations
-from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import TenantDirectory, read_item, tenant_key
 from shared.identity.tenancy.plan_counters import CounterChange
 from shared.identity.tenancy.tenant import Tenant
@@ -155,7 +155,7 @@ def test_one_entry_replaces_all_entries_at_the_hard_limit(
 ) -> None:
     monkeypatch.setattr(revocations, "HARD_LIMIT", 4)
     before = tokens.issue_to_client(show_tenant("acme"), "somebody", SCOPE)
-    store = store_for("acme")
+    store = operator_store("acme")
     for number in range(5):
         run_transaction(store, partial(_revoke_user, number))
     assert set(revocation_entries()) == {revocations.ALL_TOKENS}
@@ -193,7 +193,7 @@ def test_revocation_for_an_unknown_tenant_raises_not_found(aws_faults: AwsCallHo
 
 def test_change_adds_revocation_entries_in_its_transaction(acme: Credentials) -> None:
     store, before = (
-        store_for("acme"),
+        operator_store("acme"),
         tokens.issue_to_client(show_tenant("acme"), acme.client_id, SCOPE),
     )
 
@@ -220,11 +220,11 @@ def test_failed_transaction_adds_no_entry(acme: Credentials) -> None:
         revocations.revoke_in(tx, "user:7")
         tx.insert({"PK": "x", "SK": "x"}, on_condition_failed=lambda: NotFound("It"))
 
-    store_for("acme").client.put_item(
+    operator_store("acme").client.put_item(
         TableName="stowage-tenant-acme", Item={"PK": {"S": "x"}, "SK": {"S": "x"}}
     )
     with pytest.raises(NotFound):
-        run_transaction(store_for("acme"), change)
+        run_transaction(operator_store("acme"), change)
     assert revocation_entries() == {}
 
 
@@ -248,14 +248,14 @@ def test_entry_that_is_renewed_concurrently_is_not_pruned(
             )
 
     with aws_faults.with_hook(meanwhile):
-        run_transaction(store_for("acme"), lambda tx: revocations.revoke_in(tx, "user:8"))
+        run_transaction(operator_store("acme"), lambda tx: revocations.revoke_in(tx, "user:8"))
     assert set(revocation_entries()) == {"user:7", "user:8"}
 
 
 def test_change_of_an_unknown_tenant_raises_not_found(aws_faults: AwsCallHooks) -> None:
     assert aws_faults
     with pytest.raises(NotFound):
-        run_transaction(store_for("nobody"), lambda tx: revocations.revoke_in(tx, "user:7"))
+        run_transaction(operator_store("nobody"), lambda tx: revocations.revoke_in(tx, "user:7"))
 
 
 @pytest.mark.parametrize("moment", range(20))

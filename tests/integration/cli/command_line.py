@@ -9,6 +9,7 @@ from click.testing import CliRunner, Result
 from cli.main import main
 from shared.kernel.aws import client
 from shared.kernel.config import config
+from shared.kernel.db import schema
 from tests.integration.control_plane import ADDRESS
 
 type Run = Callable[..., Result]
@@ -25,6 +26,7 @@ def deploy_stack(address: str = ADDRESS, **changes: str | None) -> None:
         "SigningKeyId": ",".join(settings.signing_keys),
         "SecretHashKeyId": settings.secret_hash_key,
         "WebhookQueueUrl": settings.webhook_queue or "https://sqs.example/deliveries",
+        "SchemaVersion": str(schema.SCHEMA_VERSION),
         "ImportBucket": settings.import_bucket or "stowage-imports",
         "ImportWorkBucket": settings.import_work_bucket or "stowage-work",
         **changes,

@@ -17,6 +17,7 @@ from operations.tenant_changes import show_tenant
 from shared.identity.tenancy.directory import directory
 from shared.kernel.aws import client
 from shared.kernel.config import config
+from shared.kernel.db import schema
 from shared.kernel.db.table import table_definition
 from tests.integration.cli.command_line import Run, as_json, deploy_stack, run
 from tests.integration.control_plane import ADDRESS, AwsCallHooks, Killed, kill_at
@@ -34,6 +35,7 @@ def test_create_tenant_and_show_it(stowage: Run) -> None:
         "tenant": "acme",
         "state": "active",
         "plan": "enterprise",
+        "version": str(schema.SCHEMA_VERSION),
         "modules": ["waves"],
         "address": ADDRESS,
         "timezone": "UTC",
@@ -99,7 +101,7 @@ def test_list_prints_a_table_or_json(stowage: Run) -> None:
     for slug in ("beta", "acme"):
         stowage("tenant", "create", slug)
     lines = stowage("tenant", "list").stdout.splitlines()
-    assert lines[0].split() == ["tenant", "state", "plan", "modules", "address"]
+    assert lines[0].split() == ["tenant", "state", "plan", "version", "modules", "address"]
     assert [line.split()[0] for line in lines[1:]] == ["acme", "beta"]
     listed = as_json(stowage("--json", "tenant", "list"))
     assert [each["tenant"] for each in listed] == ["acme", "beta"]

@@ -10,7 +10,6 @@ from operations.operator_identity import run_as_operator
 from shared.identity.audit import service as audit
 from shared.identity.audit.models import Actor
 from shared.identity.auth.clients import OAuthClient, client_to_item
-from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import tenant_key
 from shared.identity.users.models import StoredRole
 from shared.identity.users.repository import ROLES, USERS
@@ -55,7 +54,7 @@ def hostile(stowage: Run) -> Run:
     )  # fmt: skip
     dynamodb.put_item(TableName=table, Item=client_to_item(made))
     stowage("user", "create", "acme", "eve", "--name", "Eve")
-    run_as_operator(operator_store("acme"), _add_people)
+    run_as_operator("acme", _add_people)
     return stowage
 
 

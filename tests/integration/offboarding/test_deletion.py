@@ -6,8 +6,9 @@ import pytest
 
 from functions.event_relay import app as relay
 from operations import provisioning, tenant_changes, tenant_overview
-from operations.deletion import DRAIN_SECONDS, delete_tenant, preview_deletion
+from operations.deletion import delete_tenant, preview_deletion
 from operations.domains import add_domain
+from operations.draining import DRAIN_SECONDS
 from shared.identity.tenancy.directory import CACHE_SECONDS, directory
 from shared.identity.tenancy.rules import NewTenant
 from shared.kernel import aws
@@ -19,7 +20,7 @@ from tests.faults import AwsFaults, Fault, Killed, kill_after, kill_before
 from tests.integration.offboarding.company import CERTIFICATE, HOST, Company
 from tests.stack import ADDRESS, Stack
 
-CALLS = 41
+CALLS = 42
 """Number of AWS calls of a deletion of the company."""
 
 

@@ -23,6 +23,7 @@ from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import Settings, Tenant
 from shared.kernel.aws import client
 from shared.kernel.config import config
+from shared.kernel.db.schema import current_version
 from shared.kernel.db.table import EXPIRY, INDEX_COUNT
 from shared.kernel.errors import Conflict, Gone, NotFound, ServiceError, ValidationFailed
 from tests.integration.control_plane import ADDRESS, AwsCallHooks, Killed, kill_at
@@ -55,6 +56,7 @@ def assert_complete() -> None:
         modules=frozenset({"waves", "bulk_import"}),
         base_url="https://wms.acme.test/api/v1",
         timezone="Europe/Madrid",
+        table_version=current_version(),
     )
     assert directory.tenant_for_host("wms.acme.test") == "acme"
     dynamodb = client("dynamodb")
@@ -145,7 +147,7 @@ def test_creating_an_existing_tenant_changes_nothing(aws_hooks: AwsCallHooks) ->
     assert_complete()
 
 
-STEPS = 17
+STEPS = 18
 """Number of AWS calls of a creation."""
 
 MOMENTS = 2 * STEPS

@@ -12,7 +12,7 @@ from functions.oauth.app import lambda_handler
 from operations.tenant_changes import show_tenant
 from shared.identity.auth.rules import ensure_not_revoked
 from shared.identity.auth.scopes import Permission
-from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import directory
 from shared.identity.users import credentials, totp
 from shared.identity.users.models import (
@@ -153,7 +153,7 @@ def create_example_user(
     permissions: Iterable[Permission] = ("entries.manage", "exits.manage"),
 ) -> ExampleUser:
     """Create a user with a role that has the permissions."""
-    store = store_for(tenant)
+    store = operator_store(tenant)
     role = run_transaction(
         store,
         lambda tx: create_role(
@@ -167,7 +167,7 @@ def create_example_user(
 
 def enable_two_step(person: ExampleUser) -> None:
     """Enable two-step verification, without using up the current code."""
-    store = store_for(person.tenant)
+    store = operator_store(person.tenant)
     password = PasswordConfirmation(password=person.password)
     enrolled = run_transaction(
         store, lambda tx: credentials.enrol_totp(tx, person.id, password, SOURCE_IP)

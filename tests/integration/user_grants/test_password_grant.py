@@ -10,7 +10,7 @@ import pytest
 from operations.api_clients import create_client, create_mobile_client, revoke_client
 from operations.provisioning import set_address, set_state
 from shared.identity.auth.tokens import LIFETIME
-from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import directory
 from shared.identity.users.models import UserChange
 from shared.identity.users.service import change_user
@@ -105,7 +105,7 @@ def test_every_failed_sign_in_gets_the_same_response_after_the_same_calls(
     user: ExampleUser, aws_faults: AwsFaults
 ) -> None:
     disabled = create_example_user("dora")
-    store = store_for("acme")
+    store = operator_store("acme")
     run_transaction(store, lambda tx: change_user(tx, disabled.id, UserChange(is_active=False)))
     user.sign_in()
     seen = {}

@@ -9,7 +9,7 @@ from operations.provisioning import set_address
 from shared.identity.audit.models import AuditParameters
 from shared.identity.audit.service import list_entries
 from shared.identity.tenancy import revocations
-from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import directory, read_item, tenant_key
 from shared.identity.users import credentials, service
 from shared.identity.users.models import PasswordReset, RoleChange, UserChange
@@ -40,7 +40,7 @@ def revocation_keys(slug: str = "acme") -> set[str]:
 def reused_sessions() -> list[str | None]:
     """Return the ids of the sessions that the audit log reports as reused."""
     parameters = AuditParameters(action="session.reused")
-    page = list_entries(store_for("acme"), parameters, "UTC")
+    page = list_entries(operator_store("acme"), parameters, "UTC")
     return [record.entity.target.id for record in page.records]
 
 
@@ -190,7 +190,7 @@ def test_revoking_an_application_ends_its_sessions(user: ExampleUser) -> None:
 
 def test_disabled_user_must_sign_in_again_after_being_enabled(user: ExampleUser) -> None:
     first = user.sign_in()
-    store = store_for("acme")
+    store = operator_store("acme")
     for change in (UserChange(is_active=False), UserChange(is_active=True)):
         run_transaction(store, partial(service.change_user, user_id=user.id, change=change))
         assert refresh(first.refresh_token).outcome == INVALID_GRANT
@@ -202,7 +202,7 @@ def test_disabled_user_must_sign_in_again_after_being_enabled(user: ExampleUser)
 def test_new_password_ends_all_sessions(user: ExampleUser) -> None:
     first = user.sign_in()
     new = PasswordReset(password="another horse battery staple")
-    run_transaction(store_for("acme"), lambda tx: service.reset_password(tx, user.id, new))
+    run_transaction(operator_store("acme"), lambda tx: service.reset_password(tx, user.id, new))
     assert refresh(first.refresh_token).outcome == INVALID_GRANT
     assert not is_accepted(first.access_token)
     assert user.sign_in().outcome == INVALID_GRANT
@@ -214,7 +214,7 @@ def test_new_password_ends_all_sessions(user: ExampleUser) -> None:
 
 def test_deleting_a_user_ends_sessions_and_tokens(user: ExampleUser) -> None:
     first = user.sign_in()
-    run_transaction(store_for("acme"), lambda tx: service.delete_user(tx, user.id))
+    run_transaction(operator_store("acme"), lambda tx: service.delete_user(tx, user.id))
     assert refresh(first.refresh_token).outcome == INVALID_GRANT
     assert user.sign_in().outcome == INVALID_GRANT
     assert not is_accepted(first.access_token)
@@ -223,7 +223,7 @@ def test_deleting_a_user_ends_sessions_and_tokens(user: ExampleUser) -> None:
 def test_refreshed_token_has_the_present_permissions(user: ExampleUser) -> None:
     first = user.sign_in()
     fewer = RoleChange(permissions=["entries.manage"])
-    run_transaction(store_for("acme"), lambda tx: change_role(tx, user.roles[0], fewer))
+    run_transaction(operator_store("acme"), lambda tx: change_role(tx, user.roles[0], fewer))
     assert not is_accepted(first.access_token)
     second = refresh(first.refresh_token)
     assert caller_of(second.access_token).permissions == {"entries.manage"}
@@ -244,7 +244,7 @@ def test_session_without_code_ends_when_two_step_verification_is_removed(
     enable_two_step(user)
     restricted, with_code = user.sign_in(), user.sign_in(otp=user.code())
 
-    run_transaction(store_for("acme"), lambda tx: credentials.remove_totp(tx, user.id))
+    run_transaction(operator_store("acme"), lambda tx: credentials.remove_totp(tx, user.id))
 
     assert refresh(restricted.refresh_token).outcome == INVALID_GRANT
     assert not is_accepted(restricted.access_token)
@@ -287,7 +287,7 @@ def test_session_is_stored_with_its_expiry(user: ExampleUser) -> None:
     answer = user.sign_in()
     session = caller_of(answer.access_token).session
     assert session
-    item = store_for("acme").get(session_key(session))
+    item = operator_store("acme").get(session_key(session))
     assert item
     found = session_from_item(item)
     assert found

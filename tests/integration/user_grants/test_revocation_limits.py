@@ -8,7 +8,7 @@ import pytest
 from operations.api_clients import Credentials, create_client, create_mobile_client, revoke_client
 from shared.identity.auth.clients import client_key
 from shared.identity.tenancy import revocations
-from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import read_item, tenant_key
 from shared.identity.users.models import UserChange
 from shared.identity.users.service import change_user
@@ -59,12 +59,12 @@ def token_for(client: Credentials) -> OAuthResponse:
 
 
 def revoke_key(key: str) -> None:
-    run_transaction(store_for("acme"), lambda tx: revocations.revoke_in(tx, key))
+    run_transaction(operator_store("acme"), lambda tx: revocations.revoke_in(tx, key))
 
 
 def disable(number: int) -> None:
     change = UserChange(is_active=False)
-    run_transaction(store_for("acme"), lambda tx: change_user(tx, number, change))
+    run_transaction(operator_store("acme"), lambda tx: change_user(tx, number, change))
 
 
 def test_many_revocations_of_one_user_do_not_affect_other_users(user: ExampleUser) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from shared.identity.auth import attempt_limits
-from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.access import operator_store
 from shared.identity.users import credentials, repository
 from shared.kernel.db.unit_of_work import run_transaction
 from tests.clock import Clock
@@ -142,7 +142,7 @@ def test_restricted_refresh_during_the_removal_stays_restricted(
     """The removal commits after the refresh has read the login, and before its commit."""
     enable_two_step(anna)
     restricted = anna.sign_in()
-    store = store_for("acme")
+    store = operator_store("acme")
 
     with before_next_commit(
         aws_faults, lambda: run_transaction(store, lambda tx: credentials.remove_totp(tx, anna.id))
@@ -167,7 +167,7 @@ def test_enrolment_needs_the_password(stack: Stack, anna: ExampleUser, erp: Erp)
 
 
 def _has_second_factor(person: ExampleUser) -> bool:
-    account = repository.read_account(store_for(person.tenant), person.id)
+    account = repository.read_account(operator_store(person.tenant), person.id)
     assert account is not None
     return account.login.second_factor is not None
 

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from botocore.exceptions import ClientError
 
-from shared.identity.tenancy.access import store_for
+from shared.identity.tenancy.access import operator_store
 from shared.identity.users import repository, second_factor, totp
 from shared.identity.users.logins import Login
 from shared.kernel.db.transaction import StaleRead, Transaction
@@ -36,7 +36,7 @@ from tests.stack import Stack
 
 
 def _login(user: int) -> Login:
-    account = repository.read_account(store_for("acme"), user)
+    account = repository.read_account(operator_store("acme"), user)
     assert account is not None
     return account.login
 
@@ -136,7 +136,7 @@ def test_one_of_several_concurrent_confirmations_succeeds(
 
 def use_code(user: int, code: str) -> bool:
     """Use a code like a sign-in; return whether it was accepted."""
-    store = store_for("acme")
+    store = operator_store("acme")
 
     def use_case(tx: Transaction) -> bool:
         account = repository.read_account(tx.store, user)
@@ -227,7 +227,7 @@ def test_concurrent_change_of_the_user_makes_the_sign_in_stale(anna: ExampleUser
         ("PATCH", "", {"roles": []}),
         ("DELETE", "", None),
     ):
-        tx = Transaction(store_for("acme"))
+        tx = Transaction(operator_store("acme"))
         account = repository.read_account(tx.store, anna.id)
         assert account is not None
         repository.bind_sign_in(tx, account, account.login)

@@ -1,0 +1,172 @@
+"""`stowage tenant upgrade`: bring tenants' tables to the version of the release."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+from cli.confirmation import confirm, yes_option
+from cli.deployment import Deployment
+from cli.operator import CommandFailed, Operator, command
+from cli.output import as_text
+from operations import provisioning
+from operations.upgrade import (
+    DEFAULT_RATE,
+    UpgradePlan,
+    contract_table,
+    expand_table,
+    plan_upgrade,
+    upgrade_tables,
+)
+from shared.kernel.db import schema
+from shared.kernel.errors import Conflict, UnservedTable
+
+_PLAN_COLUMNS = ("tenant", "version", "target", "missing_indexes", "kinds", "items")
+
+
+@click.command()
+@click.argument("slugs", metavar="[SLUG]...", nargs=-1)
+@click.option("--all", "all_tenants", is_flag=True, help="All tenants.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done, and change nothing.")
+@click.option(
+    "--expand", is_flag=True,
+    help="Only add the missing indexes. For the new release, before it is deployed.",
+)  # fmt: skip
+@click.option(
+    "--contract", is_flag=True,
+    help="Only remove the indexes that the release does not use. After the upgrade.",
+)  # fmt: skip
+@click.option(
+    "--rate", type=click.IntRange(min=1), default=DEFAULT_RATE, show_default=True, metavar="N",
+    help="Entities to rewrite per second, at most.",
+)  # fmt: skip
+@yes_option
+@command
+def upgrade(  # noqa: PLR0913  the options of a long operation
+    operator: Operator,
+    *,
+    slugs: tuple[str, ...],
+    all_tenants: bool,
+    dry_run: bool,
+    expand: bool,
+    contract: bool,
+    rate: int,
+    yes: bool,
+) -> None:
+    """Upgrade the tables of the tenants SLUG, or of all, to the version of the deployed release.
+
+    Requests are served meanwhile. The command adds missing indexes, waits twice until running
+    requests have ended (2.5 minutes each), and rewrites the entities that have another form in the
+    new version. It can be interrupted at any time: run it again, and it goes on. The order of a
+    release with a new version is in docs/deploy.md.
+
+    \b
+    Examples:
+      stowage tenant upgrade --all --dry-run
+      stowage tenant upgrade --all --expand
+      stowage tenant upgrade acme
+      stowage tenant upgrade --all --rate 500
+      stowage tenant upgrade --all --contract
+    """  # noqa: D301  click reads the backspace
+    if bool(slugs) == all_tenants:
+        raise click.UsageError("Name tenants, or use --all.")
+    if expand and contract:
+        raise click.UsageError("--expand cannot be used with --contract.")
+    if not expand and not dry_run:
+        ensure_deployed_schema(operator.deployment)
+    wanted = slugs or [tenant.slug for tenant in provisioning.list_tenants()]
+    plans, refused = _plans(wanted)
+    if dry_run:
+        operator.output.many([_plan_row(plan) for plan in plans], _PLAN_COLUMNS)
+    elif expand:
+        _expand(operator, plans)
+    elif contract:
+        _contract(operator, plans, yes=yes)
+    else:
+        _upgrade(operator, plans, rate, yes=yes)
+    if refused:
+        raise CommandFailed("\n".join(refused), "unserved_table")
+
+
+def ensure_deployed_schema(deployment: Deployment) -> None:
+    """Raise Conflict if this command line has another version of the schema than the deployment.
+
+    Functions of an older release would refuse a table that this command line creates or upgrades.
+    """
+    if deployment.schema_version != schema.SCHEMA_VERSION:
+        raise Conflict(
+            f"This command line is of a release with schema version {schema.SCHEMA_VERSION}, and "
+            f"the deployed release has {deployment.schema_version}. Use the command line of the "
+            "deployed release, or deploy this one first."
+        )
+
+
+def _plans(slugs: Iterable[str]) -> tuple[list[UpgradePlan], list[str]]:
+    """Return the plans of the tenants that can be upgraded, and why the others cannot."""
+    plans, refused = [], []
+    for slug in slugs:
+        try:
+            plans.append(plan_upgrade(slug))
+        except UnservedTable as error:
+            refused.append(error.message)
+    return plans, refused
+
+
+def _plan_row(plan: UpgradePlan) -> dict[str, Any]:
+    return {
+        "tenant": plan.tenant,
+        "version": plan.version,
+        "target": plan.target,
+        "missing_indexes": list(plan.missing_indexes),
+        "unused_indexes": list(plan.unused_indexes),
+        "kinds": list(plan.kinds),
+        "items": plan.items,
+    }
+
+
+def _expand(operator: Operator, plans: Iterable[UpgradePlan]) -> None:
+    rows = []
+    with operator.output.progress() as progress:
+        for plan in plans:
+            added = expand_table(plan.tenant, progress=progress)
+            rows.append({"tenant": plan.tenant, "added_indexes": added})
+    operator.output.many(rows, ("tenant", "added_indexes"))
+
+
+def _contract(operator: Operator, plans: Iterable[UpgradePlan], *, yes: bool) -> None:
+    unused = {plan.tenant: list(plan.unused_indexes) for plan in plans}
+    if found := {tenant: names for tenant, names in unused.items() if names}:
+        lines = [f"{tenant}: {as_text(names)}" for tenant, names in found.items()]
+        confirm(
+            operator,
+            "This removes the indexes that this release does not use. An earlier release cannot be "
+            "deployed again after that.\n" + "\n".join(lines),
+            yes=yes,
+        )
+    rows = []
+    with operator.output.progress() as progress:
+        for tenant in unused:
+            removed = contract_table(tenant, progress=progress)
+            rows.append({"tenant": tenant, "removed_indexes": removed})
+    operator.output.many(rows, ("tenant", "removed_indexes"))
+
+
+def _upgrade(operator: Operator, plans: Iterable[UpgradePlan], rate: int, *, yes: bool) -> None:
+    plans = list(plans)
+    outdated = [plan for plan in plans if plan.version != plan.target]
+    if outdated:
+        confirm(
+            operator,
+            f"The tables of {as_text([plan.tenant for plan in outdated])} are upgraded to version "
+            f"{schema.SCHEMA_VERSION}. Requests are served meanwhile. An earlier release cannot be "
+            "deployed again after that, because it refuses these tables.",
+            yes=yes,
+        )
+    slugs = [plan.tenant for plan in plans]
+    with operator.output.progress() as progress:
+        done = list(upgrade_tables(slugs, rate=rate, progress=progress))
+    rows = [
+        {"tenant": each.tenant, "version": each.version, "rewritten": each.rewritten}
+        for each in done
+    ]
+    operator.output.many(rows, ("tenant", "version", "rewritten"))

@@ -1,0 +1,31 @@
+"""Every collection of the service, for operations on all entities of a tenant's table."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from shared.identity.audit.repository import AUDIT
+from shared.identity.users.repository import ROLES, USERS
+from shared.integration.imports.repository import IMPORTS
+from shared.integration.webhooks.repository import WEBHOOKS
+from shared.kernel.db.collection import Collection
+from shared.warehouse.catalog.repository import CATEGORIES, PRODUCTS
+from shared.warehouse.documents.repository import ENTRIES, EXITS
+from shared.warehouse.partners.repository import CLIENTS, PROVIDERS
+from shared.warehouse.pick_faces.repository import PICK_FACES
+from shared.warehouse.picking.repository import PICKINGS
+from shared.warehouse.receiving.repository import RECEIPTS
+from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS
+from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
+from shared.warehouse.transfers.repository import TRANSFERS
+from shared.warehouse.warehouses.repository import LAYOUTS, POSITIONS, WAREHOUSES
+from shared.warehouse.waves.repository import WAVES
+
+COLLECTIONS: Mapping[str, Collection[Any]] = {
+    collection.kind: collection
+    for collection in (
+        AUDIT, CATEGORIES, CLIENTS, ENTRIES, EXITS, IMPORTS, LAYOUTS, LEVELS, MOVEMENTS, PICKINGS,
+        PICK_FACES, POSITIONS, PRODUCTS, PROVIDERS, RECEIPTS, ROLES, STOCK, TOTALS, TRANSFERS,
+        TRANSFER_ORDERS, USERS, WAREHOUSES, WAVES, WEBHOOKS,
+    )
+}  # fmt: skip
+"""Kind → collection."""

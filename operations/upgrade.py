@@ -1,0 +1,371 @@
+"""Upgrade of tenants' tables to the version of this release, while requests run.
+
+1. Missing indexes are added.
+2. The upgrade is announced. From then on, code that does not know the new version refuses the
+   table. The upgrade waits until every invocation of such code has ended.
+3. Changes write items as in the new version. The upgrade waits until every invocation that does not
+   has ended. After that no item of the old version can appear.
+4. Every entity that has another form in the new version is rewritten, until a pass over the table
+   finds none.
+5. The table gets the new version, so that lists use what is new.
+
+Each step is recorded in the tenant's item, so that another run goes on where one died. Totals are
+exact at every moment: the head of an entity says in which version it is counted
+(`Collection.bring_up_to_date`).
+"""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import batched, groupby
+from typing import Any
+
+from operations.draining import wait_for_running_invocations
+from operations.operator_identity import run_as_operator
+from operations.progress import ReportProgress, no_progress
+from operations.stored_collections import COLLECTIONS
+from operations.table_indexes import (
+    add_missing_indexes,
+    missing_indexes,
+    remove_unused_indexes,
+    unused_indexes,
+)
+from operations.tenant_changes import show_tenant, tenant_item
+from operations.tenant_tables import describe_table
+from operations.upgrade_lease import Lease, leased
+from shared.identity.audit import service as audit
+from shared.identity.tenancy.access import operator_store
+from shared.kernel.clock import Deadline, now_ms
+from shared.kernel.db import schema
+from shared.kernel.db.collection import HEAD, SCHEMA, Collection
+from shared.kernel.db.schema import TableVersion, served
+from shared.kernel.db.store import Store
+from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.db.unit_of_work import run_transaction
+from shared.kernel.errors import Conflict
+
+DEFAULT_RATE = 200
+"""Entities that are rewritten per second. Each takes some 10 to 40 write units, of the 40 000 that
+a table on demand has, and up to 1 000 for each partition."""
+_READ_PER_WRITTEN = 10
+"""Items that are read per second, for each entity that may be rewritten."""
+_PAGE = 500
+"""Items of the table between two records of the progress."""
+_CHUNK = 10
+"""Entities that are rewritten in one transaction, of up to 0.36 MB each."""
+_LONGEST_MS = 30 * 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradePlan:
+    """What an upgrade of a tenant's table would do."""
+
+    tenant: str
+    version: int
+    target: int
+    missing_indexes: tuple[str, ...]
+    unused_indexes: tuple[str, ...]
+    kinds: tuple[str, ...]
+    """Kinds of entities that are rewritten."""
+    items: int
+    """Number of items in the table as DynamoDB reports it; updated about every six hours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upgraded:
+    """The result of an upgrade."""
+
+    tenant: str
+    version: int
+    rewritten: int
+    """Number of entities that were rewritten, also by earlier runs of this upgrade."""
+
+
+def plan_upgrade(slug: str) -> UpgradePlan:
+    """Return what an upgrade of the tenant's table would do.
+
+    Raises:
+        NotFound: There is no such tenant.
+        UnservedTable: This release does not serve the version of the table.
+        Conflict: An index has another key or projection than this release needs.
+    """
+    version = _version_of(slug)
+    described = describe_table(operator_store(slug).table)
+    return UpgradePlan(
+        tenant=slug,
+        version=version.complete,
+        target=schema.SCHEMA_VERSION,
+        missing_indexes=tuple(missing_indexes(slug)),
+        unused_indexes=tuple(unused_indexes(slug)),
+        kinds=tuple(_changed_collections(version.complete)),
+        items=int(described["ItemCount"]) if described else 0,
+    )
+
+
+def expand_table(slug: str, *, progress: ReportProgress = no_progress) -> list[str]:
+    """Add the indexes that this release needs, before it is deployed. Safe to repeat.
+
+    Returns:
+        The names of the added indexes.
+
+    Raises:
+        NotFound: There is no such tenant.
+        UnservedTable: This release does not serve the version of the table.
+        Conflict: Another run has the lease, or an index has another key or projection.
+    """
+    _version_of(slug)
+    with leased(slug, progress) as lease:
+        return add_missing_indexes(slug, lease.keeping(progress))
+
+
+def contract_table(slug: str, *, progress: ReportProgress = no_progress) -> list[str]:
+    """Remove the indexes that this release does not use. Safe to repeat.
+
+    Returns:
+        The names of the removed indexes.
+
+    Raises:
+        NotFound: There is no such tenant.
+        UnservedTable: This release does not serve the version of the table.
+        Conflict: The table is not upgraded yet, or another run has the lease.
+    """
+    version = _version_of(slug)
+    if version.complete != schema.SCHEMA_VERSION:
+        raise Conflict(
+            f"The table of {slug} has version {version.complete}, and this release has version "
+            f"{schema.SCHEMA_VERSION}. Upgrade it first (stowage tenant upgrade {slug})."
+        )
+    with leased(slug, progress) as lease:
+        return remove_unused_indexes(slug, lease.keeping(progress))
+
+
+def upgrade_tables(
+    slugs: Iterable[str], *, rate: int = DEFAULT_RATE, progress: ReportProgress = no_progress
+) -> Iterator[Upgraded]:
+    """Upgrade the tables of tenants to the version of this release. Safe to repeat.
+
+    All are announced before the first one is rewritten, so that the waits are the same for all.
+
+    Args:
+        slugs: The tenants.
+        rate: Largest number of entities to rewrite per second.
+        progress: Receives a description of each step.
+
+    Yields:
+        The result of each tenant.
+
+    Raises:
+        NotFound: There is no such tenant.
+        UnservedTable: This release does not serve the version of a table.
+        Conflict: Another run has the lease, or an index has another key or projection.
+    """
+    outdated = []
+    for slug in slugs:
+        if _version_of(slug) == schema.current_version():
+            yield Upgraded(slug, schema.SCHEMA_VERSION, 0)
+        else:
+            outdated.append(slug)
+    for slug in outdated:
+        with leased(slug, progress) as lease:
+            add_missing_indexes(slug, lease.keeping(progress))
+            _announce(lease)
+    for slug in outdated:
+        with leased(slug, progress) as lease:
+            _begin_writing(lease, lease.keeping(progress))
+    for slug in outdated:
+        with leased(slug, progress) as lease:
+            yield _complete(lease, rate, lease.keeping(progress))
+
+
+def _version_of(slug: str) -> TableVersion:
+    return served(slug, show_tenant(slug).table_version)
+
+
+def _changed_collections(version: int) -> dict[str, Collection[Any]]:
+    """Return the collections whose items have another form in the version of this release."""
+    return {
+        kind: collection
+        for kind, collection in COLLECTIONS.items()
+        if collection.differs(version, schema.SCHEMA_VERSION)
+    }
+
+
+# The steps that change the tenant's item
+
+
+def _progress_of(slug: str) -> Mapping[str, Any]:
+    """Return the recorded progress, in DynamoDB's JSON; empty if none is in progress.
+
+    It has `to` (a version), `announced_at`, `written_at` (milliseconds), `position` (a key) and
+    `rewritten`, `found` (numbers of entities, of the whole upgrade and of the present pass).
+    """
+    found: Mapping[str, Any] = tenant_item(slug).get("upgrade", {}).get("M", {})
+    return found
+
+
+def _save(lease: Lease, progress: Mapping[str, Any]) -> None:
+    lease.save("SET upgrade = :upgrade", {":upgrade": {"M": progress}})
+
+
+def _announce(lease: Lease) -> None:
+    """Announce the new version, unless an earlier run has."""
+    if not _progress_of(lease.slug):
+        _save(lease, {"to": _number(schema.SCHEMA_VERSION), "announced_at": _number(now_ms())})
+
+
+def _begin_writing(lease: Lease, report: ReportProgress) -> None:
+    """Let changes write items as in the new version, unless an earlier run has."""
+    progress = _progress_of(lease.slug)
+    if progress and "written_at" not in progress:
+        wait_for_running_invocations(lease.slug, int(progress["announced_at"]["N"]), report)
+        _save(lease, {**progress, "written_at": _number(now_ms())})
+
+
+def _complete(lease: Lease, rate: int, report: ReportProgress) -> Upgraded:
+    """Rewrite the entities that have the old form, and give the table the new version."""
+    slug, progress = lease.slug, _progress_of(lease.slug)
+    if not progress:  # another run has completed it since
+        return Upgraded(slug, schema.SCHEMA_VERSION, 0)
+    wait_for_running_invocations(slug, int(progress["written_at"]["N"]), report)
+    collections = _changed_collections(_version_of(slug).complete)
+    if collections:
+        progress = _rewrite_all(lease, progress, collections, _Pace(rate, report))
+    _finish(lease)
+    return Upgraded(slug, schema.SCHEMA_VERSION, _count_of(progress, "rewritten"))
+
+
+def _finish(lease: Lease) -> None:
+    """Set the version of the table, with an entry in the tenant's audit log."""
+    slug = lease.slug
+
+    def finish(tx: Transaction) -> None:
+        old = _version_of(slug).complete
+        update = lease.update(
+            "SET table_version = :version REMOVE upgrade, #lease",
+            {":version": _number(schema.SCHEMA_VERSION)},
+        )
+        tx.add_action("Update", update, lease.lost)
+        changes = {"table_version": (old, schema.SCHEMA_VERSION)}
+        audit.record(tx, "tenant.changed", "tenant", slug, changes=changes)
+
+    run_as_operator(slug, finish)
+
+
+def _number(value: int) -> dict[str, str]:
+    return {"N": str(value)}
+
+
+def _count_of(progress: Mapping[str, Any], name: str) -> int:
+    return int(progress[name]["N"]) if name in progress else 0
+
+
+# Rewriting entities
+
+
+class _Pace:
+    """Limits how many items are read and rewritten per second."""
+
+    def __init__(self, rate: int, report: ReportProgress) -> None:
+        self._rate, self._report = rate, report
+        self._from = time.monotonic()
+
+    def spend(self, *, read: int = 0, written: int = 0) -> None:
+        """Wait until the limit allows the next items."""
+        self._from += written / self._rate + read / (self._rate * _READ_PER_WRITTEN)
+        ahead = self._from - time.monotonic()
+        if ahead > 0:
+            time.sleep(ahead)
+        else:  # what was slower than the limit is not made up for
+            self._from = time.monotonic()
+
+    def report(self, step: str) -> None:
+        """Report the progress, which also keeps the lease."""
+        self._report(step)
+
+
+def _rewrite_all(
+    lease: Lease,
+    progress: Mapping[str, Any],
+    collections: Mapping[str, Collection[Any]],
+    pace: _Pace,
+) -> Mapping[str, Any]:
+    """Pass over the table until a pass finds no entity of an old form; return the progress."""
+    store = operator_store(lease.slug, Deadline(_LONGEST_MS))
+    while True:
+        numbers, position = _read_page(store, progress.get("position", {}).get("M"), collections)
+        pace.spend(read=_PAGE)
+        for kind, chunk in _chunks(numbers, collections):
+            _rewrite(store, collections[kind], chunk)
+            pace.report(f"{lease.slug}: rewriting {collections[kind].noun.lower()} {chunk[-1]}")
+            pace.spend(written=len(chunk))
+        found = _count_of(progress, "found") + len(numbers)
+        rewritten = _count_of(progress, "rewritten") + len(numbers)
+        progress = {
+            **{name: progress[name] for name in ("to", "announced_at", "written_at")},
+            "rewritten": _number(rewritten),
+            # The next pass counts anew.
+            "found": _number(found if position else 0),
+            **({"position": {"M": position}} if position else {}),
+        }
+        _save(lease, progress)
+        pace.report(f"{lease.slug}: {rewritten} entities rewritten")
+        if not position and not found:
+            return progress
+
+
+def _read_page(
+    store: Store, position: Mapping[str, Any] | None, collections: Mapping[str, Collection[Any]]
+) -> tuple[list[tuple[str, int]], Mapping[str, Any] | None]:
+    """Return kind and id of the entities of an old form on a page, and where the next one starts.
+
+    The page is read strongly consistently, so that the last pass proves that none is left.
+    """
+    kinds = {f":k{number}": {"S": f"{kind}#"} for number, kind in enumerate(collections)}
+    is_changed_kind = " OR ".join(f"begins_with(#pk, {name})" for name in kinds)
+    start: dict[str, Any] = {"ExclusiveStartKey": position} if position else {}
+    page = store.client.scan(
+        TableName=store.table,
+        ConsistentRead=True,
+        Limit=_PAGE,
+        FilterExpression=(
+            "#sk = :head AND attribute_not_exists(#deleted) AND "
+            f"(attribute_not_exists(#schema) OR #schema < :version) AND ({is_changed_kind})"
+        ),
+        ProjectionExpression="#pk, #id",
+        ExpressionAttributeNames={
+            "#pk": PARTITION_KEY, "#sk": SORT_KEY, "#id": "id", "#deleted": "deleted",
+            "#schema": SCHEMA,
+        },
+        ExpressionAttributeValues={
+            ":head": {"S": HEAD}, ":version": _number(store.version.written), **kinds,
+        },
+        **start,
+    )  # fmt: skip
+    found = [
+        (str(item[PARTITION_KEY]["S"]).partition("#")[0], int(item["id"]["N"]))
+        for item in page["Items"]
+    ]
+    return sorted(found), page.get("LastEvaluatedKey")
+
+
+def _chunks(
+    numbers: Iterable[tuple[str, int]], collections: Mapping[str, Collection[Any]]
+) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Yield the kind and the ids of the entities of one transaction."""
+    for kind, found in groupby(numbers, lambda entity: entity[0]):
+        # An entity with further lookups may fill a transaction on its own.
+        size = 1 if collections[kind].more_lookups else _CHUNK
+        for chunk in batched((number for _, number in found), size, strict=False):
+            yield kind, chunk
+
+
+def _rewrite[E: Any](store: Store, collection: Collection[E], numbers: Iterable[int]) -> None:
+    """Rewrite the entities that still have an old form."""
+
+    def use_case(tx: Transaction) -> None:
+        for record in collection.get_many(tx.store, numbers):
+            if record.schema < store.version.written:
+                collection.bring_up_to_date(tx, record)
+
+    run_transaction(store, use_case)

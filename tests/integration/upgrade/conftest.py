@@ -1,0 +1,46 @@
+from collections.abc import Callable
+
+import pytest
+
+from shared.identity.tenancy.directory import directory, tenant_key
+from shared.kernel import aws
+from shared.kernel.config import config
+from tests import recorded
+from tests.clock import Clock
+from tests.lists import LISTS
+from tests.recorded import recorded as read_recorded
+from tests.stack import Stack
+
+type PutTable = Callable[[str], None]
+
+
+def set_version(slug: str, version: int | None) -> None:
+    """Set the recorded version of a tenant's table; None removes it."""
+    expression = "REMOVE table_version" if version is None else "SET table_version = :version"
+    values = {} if version is None else {":version": {"N": str(version)}}
+    more = {"ExpressionAttributeValues": values} if values else {}
+    aws.client("dynamodb").update_item(
+        TableName=config().control_table,
+        Key={"pk": {"S": tenant_key(slug)}},
+        UpdateExpression=expression,
+        **more,
+    )
+    directory.clear()
+
+
+@pytest.fixture
+def put_table(stack: Stack, clock: Clock) -> PutTable:
+    """Puts a recorded table of the previous release into the table of acme; waits take no time."""
+    assert stack
+    assert clock
+
+    def put(name: str) -> None:
+        tables = read_recorded()
+        recorded.put(tables.tables[name])
+        for kind in {"audit", LISTS[name].collection.kind} if name in LISTS else ():
+            # The rows of a list were recorded without the sequence of their ids.
+            key = {"PK": {"S": "sequence"}, "SK": {"S": kind}}
+            recorded.put([{**key, "last": {"N": "1000000"}}])
+        set_version("acme", tables.version)
+
+    return put
