@@ -127,8 +127,12 @@ check: $(READY) $(CHECKOV) ## Check format, lint, types, template, generated fil
 	done
 
 .PHONY: bench
-bench: build ## Measure the figures quoted in docs/.
-	@python -m tests.bench $(ARGS)
+bench: build package ## Measure costs and times, and write docs/performance.md (ARGS= to only look, see --help).
+	@python -m tests.bench $(or $(ARGS),--write)
+
+.PHONY: compare
+compare: $(READY) ## Compare calls, units, examined items and sizes with tests/bench/baseline.json.
+	@python -m tests.bench --compare $(ARGS)
 
 # -- build and deploy --------------------------------------------------------------------------
 

@@ -1,29 +1,34 @@
-"""Run the benchmarks and check their bounds.
+"""Run the benchmarks, compare their figures with the baseline, and write docs/performance.md.
 
-Figures are ratios or counts, so that they are comparable between machines. When a figure exceeds
-its bound, the program exits with status 1.
+  python -m tests.bench                     all groups, printed only
+  python -m tests.bench --only lists        one group (can be repeated)
+  python -m tests.bench --quick             fewer runs and rows, for a first look
+  python -m tests.bench --write             also write docs/performance.md, after each group
+  python -m tests.bench --record-baseline   also record the figures that must not grow
+  python -m tests.bench --compare           only the figures that CI compares with the baseline
+  python -m tests.bench --whole-day         replay a whole day instead of a part of it
 
-  python -m tests.bench                    all groups
-  python -m tests.bench --only lists       one group (can be repeated)
-  python -m tests.bench --quick            fewer runs and rows, for a first look
-  python -m tests.bench --write            also write docs/figures.md, after each group
+The exit status is 1 when a bound is exceeded or a figure is larger than its baseline. Groups whose
+figures do not depend on time run in two processes at once, the others alone.
 """
 
 import argparse
 import os
-import platform
-import re
 import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
 
 from rich.console import Console
 
 from tests.bench import (
+    baseline,
     cold_start,
+    day,
     deliveries,
+    delivery_rate,
     handler_time,
     hot_partitions,
     import_reading,
@@ -33,61 +38,112 @@ from tests.bench import (
     operations,
     rate_limit,
     round_trips,
+    route_time,
     size,
     tenants,
     tokens,
 )
-from tests.bench.quiet import quiet
+from tests.bench.page import Page
+from tests.bench.quiet import Measure, run_quietly
 from tests.bench.report import Table
+from tests.bench.state import current_state
 
-GROUPS: Mapping[str, Callable[[bool], list[Table]]] = {
-    "cold-start": cold_start.measure,
-    "size": size.measure,
-    "memory": memory.measure,
-    "round-trips": round_trips.measure,
-    "rate-limit": rate_limit.measure,
-    "warehouse-operations": operations.measure,
-    "hot-partitions": hot_partitions.measure,
-    "lists": lists.measure,
-    "imports": import_reading.measure,
-    "import-work": import_work.measure,
-    "deliveries": deliveries.measure,
-    "tenants": tenants.measure,
-    "tokens": tokens.measure,
-    "handler-time": handler_time.measure,
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Tables that are measured together.
+
+    Attributes:
+        parts: What measures them; parts run at once if the group is not `timed`.
+        timed: Whether it measures times, so that nothing else may run at the same time.
+        compared: What measures the figures that CI compares, as fast as possible.
+        draw: What adds notes and charts to the tables of all parts.
+    """
+
+    parts: Sequence[Measure]
+    timed: bool = False
+    compared: Sequence[Measure] = ()
+    draw: Callable[[Sequence[Table]], None] | None = None
+
+
+GROUPS: Mapping[str, Group] = {
+    "round-trips": Group([round_trips.measure], compared=[round_trips.measure]),
+    "route-time": Group([route_time.measure], timed=True),
+    "handler-time": Group([handler_time.measure], timed=True),
+    "day": Group([day.measure]),
+    "lists": Group(
+        [partial(lists.measure, part=part) for part in range(lists.PARTS)],
+        compared=[partial(lists.compared, part=part) for part in range(lists.PARTS)],
+        draw=lists.draw,
+    ),
+    "warehouse-operations": Group([operations.measure], compared=[operations.compared]),
+    "hot-partitions": Group([hot_partitions.measure]),
+    "cold-start": Group([cold_start.measure], timed=True),
+    "memory": Group([memory.measure], timed=True),
+    "size": Group([size.measure], compared=[size.compared]),
+    "imports": Group([import_reading.measure], timed=True),
+    "import-work": Group([import_work.measure]),
+    "deliveries": Group([deliveries.measure], compared=[deliveries.compared]),
+    "delivery-rate": Group([delivery_rate.measure], timed=True),
+    "rate-limit": Group([rate_limit.measure]),
+    "tenants": Group([tenants.measure]),
+    "tokens": Group([tokens.measure]),
 }
-"""Name of a group → its benchmark; the argument is the value of --quick."""
+"""Name of a group → the group, in the order of the page."""
 
 _WIDTH = 150
 """Width of the output in columns when it is not a terminal."""
-
-PAGE = Path(__file__).parents[2] / "docs" / "figures.md"
+_PROCESSES = 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmarks and print their tables; return the exit status."""
     parser = _parser()
     options = parser.parse_args(arguments)
-    if options.write and options.quick:
-        parser.error("--write cannot be combined with --quick")
+    if options.quick and (options.write or options.record_baseline):
+        parser.error("--quick measures less than --write and --record-baseline need")
+    if options.compare and (options.write or options.only):
+        parser.error("--compare always measures the same and writes no page")
+    if options.whole_day:
+        os.environ[day.WHOLE_DAY] = "1"
     console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else _WIDTH)
+    state = current_state()
+    if options.write:
+        refuse(state.reason_against_writing())
     tables: list[Table] = []
-    for name in options.only or GROUPS:
-        began = time.monotonic()
-        with quiet():
-            measured = GROUPS[name](options.quick)
-        for table in measured:
-            table.show(console)
-        console.print(f"[dim]{name}: {time.monotonic() - began:.0f} s[/dim]\n")
+    for name, measured, seconds in _measure(options):
         tables += measured
+        if draw := GROUPS[name].draw:
+            draw(measured)
+        for table in measured if not options.compare else ():
+            table.show(console)
+        console.print(f"[dim]{name}: {seconds:.0f} s[/dim]\n")
         if options.write:
-            _write(_sections() | {table.title: table.markdown() for table in measured})
-    if options.write and not options.only:
-        _write({table.title: table.markdown() for table in tables})
+            refuse(current_state().reason_against_comparing(state))
+            Page(groups=tuple(GROUPS)).write(name, measured, state.measured())
+    return 0 if _verdict(tables, options, console) else 1
+
+
+def refuse(reason: str | None) -> None:
+    """Exit with the reason, if there is one."""
+    if reason:
+        sys.exit(reason)
+
+
+def _verdict(tables: Sequence[Table], options: argparse.Namespace, console: Console) -> bool:
+    """Compare bounds and baseline; return whether all hold."""
     broken = [table.title for table in tables if not table.passed]
     if broken:
         console.print(f"[red]Bounds exceeded: {'; '.join(broken)}[/red]")
-    return 1 if broken else 0
+    figures = baseline.figures_of(tables)
+    if options.record_baseline:
+        baseline.record(figures, whole=not options.compare)
+    comparison = baseline.compare(baseline.load(), figures)
+    if options.quick:  # smaller sizes than the recorded ones
+        comparison.missing.clear()
+    if figures:
+        comparison.show(console)
+    return not broken and comparison.passed
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -97,32 +153,47 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--only", action="append", choices=list(GROUPS), help="run only this group")
-    parser.add_argument("--quick", action="store_true", help="use fewer runs and rows")
-    parser.add_argument("--write", action="store_true", help="write docs/figures.md")
+    for option, text in {
+        "--quick": "use fewer runs and rows",
+        "--write": "write docs/performance.md; needs a working tree without changes",
+        "--record-baseline": "record the figures that must not grow",
+        "--compare": "measure only what CI compares with the baseline",
+        "--whole-day": "replay all requests of the day, for hours",
+    }.items():
+        parser.add_argument(option, action="store_true", help=text)
     return parser
 
 
-def _sections() -> dict[str, str]:
-    """Return the sections of the page by their titles."""
-    found = re.split(r"^## ", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
-    return {section.partition("\n")[0]: f"## {section.rstrip()}\n" for section in found}
+def _measure(options: argparse.Namespace) -> Iterator[tuple[str, list[Table], float]]:
+    """Yield the name, the tables and the seconds of each group."""
+    names = list(options.only or GROUPS)
+    if options.compare:
+        parts = {name: GROUPS[name].compared for name in names if GROUPS[name].compared}
+    else:
+        parts = {name: GROUPS[name].parts for name in names if not GROUPS[name].timed}
+    if sum(map(len, parts.values())) > 1:
+        yield from _at_once(parts, quick=options.quick or options.compare)
+    else:
+        yield from ((name, *run_quietly(one, options.quick)) for name, [one] in parts.items())
+    for name in () if options.compare else names:
+        if GROUPS[name].timed:
+            [part] = GROUPS[name].parts
+            yield name, *run_quietly(part, options.quick)
 
 
-def _write(sections: Mapping[str, str]) -> None:
-    """Write the page with these sections."""
-    head = f"""# Figures
-
-The figures are ratios or counts, so that they are comparable between machines. `make bench`
-measures them and fails when a figure exceeds its bound. `make bench ARGS=--write` writes this page,
-`make bench ARGS="--write --only GROUP"` the sections of one group.
-
-Last measured {datetime.now(UTC):%Y-%m-%d} with Python {platform.python_version()} on {_machine()}.
-"""
-    PAGE.write_text("\n".join([head, *sections.values()]), encoding="utf-8")
-
-
-def _machine() -> str:
-    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+def _at_once(
+    parts: Mapping[str, Sequence[Measure]], *, quick: bool
+) -> Iterator[tuple[str, list[Table], float]]:
+    with ProcessPoolExecutor(_PROCESSES, mp_context=get_context("spawn")) as pool:
+        # The longest ones first, so that both processes end at about the same time.
+        order = sorted(parts, key=lambda name: -len(parts[name]))
+        running = {
+            name: [pool.submit(run_quietly, part, quick) for part in parts[name]] for name in order
+        }
+        for name, futures in running.items():
+            done = [future.result() for future in futures]
+            tables = [table for measured, _ in done for table in measured]
+            yield name, tables, sum(seconds for _, seconds in done)
 
 
 if __name__ == "__main__":

@@ -21,12 +21,11 @@ from shared.kernel.db.table import (
     index_keys,
     index_name,
 )
+from tests.bench.prices import usd_of_units
 
 type Attributes = Mapping[str, Mapping[str, Any]]
 """An item in DynamoDB's JSON; binary values as bytes or base64 text."""
 
-USD_PER_MILLION_READS = 0.125
-USD_PER_MILLION_WRITES = 0.625
 _READ_BLOCK, _WRITE_BLOCK = 4096, 1024
 
 
@@ -48,7 +47,7 @@ class Units:
     @property
     def usd_per_million(self) -> float:
         """Price of a million such requests with on-demand capacity, in USD."""
-        return self.reads * USD_PER_MILLION_READS + self.writes * USD_PER_MILLION_WRITES
+        return 1e6 * usd_of_units(self.reads, self.writes)
 
 
 def item_size(item: Attributes) -> int:

@@ -32,7 +32,7 @@ from operations.api_clients import create_client
 from shared.http.api_handler import ApiHandler
 from shared.warehouse.documents.models import MAX_LINES
 from tests import faults, gateway
-from tests.bench import build_output, seed
+from tests.bench import build_output, charts, seed
 from tests.bench.recorder import Invocation, recorded
 from tests.bench.report import Row, Table, at_most
 from tests.gateway import Erp, LambdaContext
@@ -113,6 +113,16 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
         cells = [name, f"{own[0]:.0f}", f"{ratios[0]:.2f}", f"{own[1]:.0f}", f"{ratios[1]:.2f}"]
         verdict = ("", None) if name == _MINIMAL else at_most(ratios[0], BOUND)
         table.rows.append(Row(cells, *verdict))
+    medians = {name: _medians(times[name]) for name in tasks}
+    table.charts.append(
+        charts.bars(
+            "cold-start",
+            "Cold start in milliseconds",
+            {name: (own, both - own) for name, (own, both) in medians.items()},
+            parts=("import", "first request"),
+            form="{:.0f}",
+        )
+    )
     return [table]
 
 
@@ -148,7 +158,7 @@ def _minimal_task(folder: Path) -> Task:
 @contextmanager
 def tasks_of_functions() -> Iterator[dict[str, Task]]:
     """Yield the first request of every function, recorded on moto."""
-    with _endpoint() as address:
+    with endpoint() as address:
         yield _tasks(address)
 
 
@@ -215,7 +225,7 @@ class _Receiver(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def _endpoint() -> Iterator[str]:
+def endpoint() -> Iterator[str]:
     """Yield the address of an endpoint on this machine."""
     with ThreadingHTTPServer(("localhost", 0), _Receiver) as server:
         Thread(target=server.serve_forever, daemon=True).start()

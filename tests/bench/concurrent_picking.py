@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 import pytest
 
 from shared.kernel.observability import metrics
+from tests.bench.meter import send_on
 from tests.bench.report import Row, Table
 from tests.bench.request_cost import Gauge
 from tests.bench.warehouse import BINS, BenchWarehouse, code
-from tests.faults import Answer, AwsFaults, Call, Forward, cancelled_transaction
+from tests.faults import Answer, AwsFaults, Call, Fault, Forward, cancelled_transaction
 from tests.gateway import Erp, Response
 from tests.stock_invariants import assert_invariants
 
@@ -35,8 +36,13 @@ type _Item = tuple[str, str, str]
 
 @dataclass(slots=True)
 class ConflictDetector:
-    """The items of running transactions, and the number of conflicts."""
+    """The items of running transactions, and the number of conflicts.
 
+    `seconds` is the time that a transaction takes; `inside` sends its calls.
+    """
+
+    seconds: float = _CALL_S
+    inside: Fault = send_on
     conflicts: int = 0
     _held: set[_Item] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -44,7 +50,7 @@ class ConflictDetector:
     def fault(self, call: Call, forward: Forward) -> Answer:
         """Cancel a transaction that overlaps with another one; a fault for `AwsFaults.inject`."""
         if call.operation != "TransactWriteItems":
-            return forward()
+            return self.inside(call, forward)
         items = set(_items_of(call))
         with self._lock:
             if self._held & items:
@@ -52,8 +58,8 @@ class ConflictDetector:
                 return cancelled_transaction(call, "TransactionConflict")
             self._held |= items
         try:
-            time.sleep(_CALL_S)
-            return forward()
+            time.sleep(self.seconds)
+            return self.inside(call, forward)
         finally:
             with self._lock:
                 self._held -= items

@@ -12,15 +12,17 @@ from tempfile import TemporaryDirectory
 import openpyxl
 
 from shared.kernel.spreadsheets.open_table import open_table
+from tests.bench import charts
+from tests.bench.import_work import validate
 from tests.bench.report import Row, Table, at_most
 
-ROWS, QUICK_ROWS = 100_000, 10_000
-XLSX_BOUND, CSV_BOUND = 1 / 9, 2.0
+SIZES, QUICK_SIZES = (1_000, 10_000, 100_000), (1_000,)
+XLSX_BOUND, CSV_BOUND, VALIDATION_BOUND = 1 / 9, 2.0, 1 / 5
 """Limits of the ratio to the time of the plain reader."""
 MEMORY_BOUND_MB = 512
 
 _ROOT = Path(__file__).parents[2]
-_RUNS = 6
+_RUNS = 3
 _HEADER = [
     "item_code", "name", "barcode", "type", "image_url", "man_btch_num", "man_ser_num",
     "sales_unit", "purchase_unit", "inventory_item", "category",
@@ -28,47 +30,93 @@ _HEADER = [
 
 
 def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
-    """Read products in both formats."""
-    rows = QUICK_ROWS if quick else ROWS
+    """Read and validate products in both formats and several sizes."""
     table = Table(
-        "Reading an import file",
-        ["file", "plain reader ms", "Stowage ms", "ratio", "peak MB"],
-        f"A file of {rows:,} products with {len(_HEADER)} columns, written by openpyxl and csv. The"
-        " plain readers (openpyxl's read-only loop over values, csv.reader over the open file)"
-        " check nothing and discard the rows. Stowage checks the archive, finds formulas, detects"
-        " encoding and separator, and yields typed cells with row numbers. CPU time of one run of"
-        f" openpyxl, and the best of {_RUNS} runs of the others. Peak is the memory of a new"
-        " process that reads the file.",
+        "Reading and validating an import file",
+        [
+            "file",
+            "rows",
+            "plain reader ms",
+            "read ms",
+            "ratio",
+            "validate ms",
+            "ratio",
+            "rows per second, validated",
+            "peak MB, read",
+            "peak MB, validated",
+        ],
+        f"Products with {len(_HEADER)} columns, written by openpyxl and csv. The plain readers"
+        " (openpyxl's read-only loop over values, csv.reader over the open file) check nothing and"
+        " discard the rows. Reading checks the archive, finds formulas, detects encoding and"
+        " separator, and yields typed cells with row numbers. Validating reads and does what the"
+        " worker does, without writing the results. CPU time of one run of openpyxl, and the best"
+        f" of {_RUNS} runs of the others. Peak is the memory of a new process.",
     )
     with TemporaryDirectory() as folder:
-        xlsx, csv_file = Path(folder) / "products.xlsx", Path(folder) / "products.csv"
-        write_xlsx(xlsx, rows)
-        _write_csv(csv_file, rows)
-        table.rows = [
-            _row(xlsx, lambda: openpyxl_loop(xlsx), runs=1, bound=XLSX_BOUND),
-            _row(csv_file, lambda: _csv_reader(csv_file), runs=_RUNS, bound=CSV_BOUND),
-        ]
+        for rows in QUICK_SIZES if quick else SIZES:
+            xlsx, csv_file = Path(folder) / f"{rows}.xlsx", Path(folder) / f"{rows}.csv"
+            write_xlsx(xlsx, rows)
+            _write_csv(csv_file, rows)
+            table.rows += [
+                _row(xlsx, rows, openpyxl_loop, (XLSX_BOUND, VALIDATION_BOUND)),
+                _row(csv_file, rows, _csv_reader, (CSV_BOUND, None)),
+            ]
+    title = "Imports: rows per second"
+    table.charts.append(charts.lines("imports", title, _speeds(table), across="rows of the file"))
     return [table]
 
 
-def _row(path: Path, plain_reader: Callable[[], None], *, runs: int, bound: float) -> Row:
-    # Alternating, so that other load on the machine affects both.
-    times = [_elapsed(lambda: _read(path)) for _ in range(_RUNS - runs)]
-    plain_times = []
-    for _ in range(runs):
-        plain_times.append(_elapsed(plain_reader))
-        times.append(_elapsed(lambda: _read(path)))
-    own, plain = min(times), min(plain_times)
-    peak = peak_of("tests.unit.spreadsheets.memory_probe", path)
-    text, holds = at_most(own / plain, bound, "{:.3g}")
+def _speeds(table: Table) -> dict[str, dict[float, float]]:
+    lines: dict[str, dict[float, float]] = {}
+    for row in table.rows:
+        rows, plain, speed = (float(row.cells[at].replace(",", "")) for at in (1, 2, 7))
+        reader = "openpyxl, reading only" if row.cells[0] == ".xlsx" else "csv, reading only"
+        lines.setdefault(f"Stowage, {row.cells[0]}", {})[rows] = speed
+        lines.setdefault(reader, {})[rows] = rows / max(plain, 1) * 1000
+    return lines
+
+
+def _row(
+    path: Path, rows: int, plain_reader: Callable[[Path], None], bounds: tuple[float, float | None]
+) -> Row:
+    plain_runs = 1 if path.suffix == ".xlsx" else _RUNS
+    # Alternating, so that other load on the machine affects all of them.
+    times: list[list[float]] = [[], [], []]
+    for run in range(_RUNS):
+        if run < plain_runs:
+            times[0].append(_elapsed(lambda: plain_reader(path)))
+        times[1].append(_elapsed(lambda: _read(path)))
+        times[2].append(_elapsed(lambda: _validate(path)))
+    plain, read, validated = map(min, times)
+    peaks = [
+        peak_of(f"tests.{module}", path)
+        for module in ("unit.spreadsheets.memory_probe", "bench.import_memory_probe")
+    ]
     cells = [
         path.suffix,
+        f"{rows:,}",
         f"{plain * 1000:,.0f}",
-        f"{own * 1000:,.0f}",
-        f"{own / plain:.3f}",
-        f"{peak}",
+        f"{read * 1000:,.0f}",
+        f"{read / plain:.3f}",
+        f"{validated * 1000:,.0f}",
+        f"{validated / plain:.3f}",
+        f"{rows / validated:,.0f}",
+        *map(str, peaks),
     ]
-    return Row(cells, f"{text}, {MEMORY_BOUND_MB} MB", holds and peak <= MEMORY_BOUND_MB)
+    holds = max(peaks) <= MEMORY_BOUND_MB
+    if rows < max(SIZES):  # the ratios are bounded for large files
+        return Row(cells, f"{MEMORY_BOUND_MB} MB", holds)
+    texts = []
+    for ratio, bound in zip((read / plain, validated / plain), bounds, strict=True):
+        if bound is not None:
+            text, fits = at_most(ratio, bound, "{:.3g}")
+            texts.append(text)
+            holds = holds and fits
+    return Row(cells, f"{', '.join(texts)}, {MEMORY_BOUND_MB} MB", holds)
+
+
+def _validate(path: Path) -> None:
+    validate(path)
 
 
 def _elapsed(task: Callable[[], None]) -> float:
@@ -79,7 +127,7 @@ def _elapsed(task: Callable[[], None]) -> float:
 
 
 def _read(path: Path) -> None:
-    for _ in open_table(path, path.name, max_rows=ROWS + 1).rows():
+    for _ in open_table(path, path.name, max_rows=max(SIZES) + 1).rows():
         pass
 
 

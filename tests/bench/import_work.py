@@ -1,9 +1,7 @@
-"""The cost of validating and committing an import, compared with openpyxl and single requests."""
+"""The cost of committing an import, compared with single requests."""
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -17,7 +15,6 @@ from shared.integration.imports.validation import chunks, validate_groups
 from shared.kernel.db.store import Store
 from shared.kernel.queue import Queue
 from shared.kernel.tenant_files import TenantFiles
-from tests.bench.import_reading import openpyxl_loop, peak_of, write_xlsx
 from tests.bench.meter import metered
 from tests.bench.report import Row, Table, at_most
 from tests.bench.request_cost import Gauge, Reading
@@ -25,51 +22,15 @@ from tests.faults import install
 from tests.import_scenario import ImportScenario
 from tests.stack import deployed
 
-ROWS, QUICK_ROWS = 100_000, 10_000
+MAX_ROWS = 100_000
 COMMITTED, QUICK_COMMITTED = 10_000, 960
-VALIDATION_BOUND = 1 / 5
-MEMORY_BOUND_MB = 512
 WRITES_BOUND = 1.2
 CALLS_BOUND = 1 / 20
 
-_RUNS = 3
-
 
 def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
-    """Validate a large file, and commit a smaller one."""
-    return [
-        _validation(QUICK_ROWS if quick else ROWS),
-        _commit(QUICK_COMMITTED if quick else COMMITTED),
-    ]
-
-
-def _validation(rows: int) -> Table:
-    table = Table(
-        "Validating an import",
-        ["rows", "openpyxl alone ms", "parse and validate ms", "ratio", "peak MB"],
-        "Reading and validating as the worker does, without writing the results, compared with"
-        " openpyxl's read-only loop over the values of the same file. CPU time of one run of"
-        " openpyxl and the best of three validations. Peak is the memory of a new process.",
-    )
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "products.xlsx"
-        write_xlsx(path, rows)
-        own = min(_elapsed(path) for _ in range(_RUNS))
-        began = time.process_time()
-        openpyxl_loop(path)
-        plain = time.process_time() - began
-        peak = peak_of("tests.bench.import_memory_probe", path)
-    text, holds = at_most(own / plain, VALIDATION_BOUND, "{:.3g}")
-    cells = [f"{rows:,}", f"{plain * 1000:,.0f}", f"{own * 1000:,.0f}", f"{own / plain:.3f}"]
-    verdict = holds and peak <= MEMORY_BOUND_MB
-    table.rows.append(Row([*cells, str(peak)], f"{text}, {MEMORY_BOUND_MB} MB", verdict))
-    return table
-
-
-def _elapsed(path: Path) -> float:
-    began = time.process_time()
-    validate(path)
-    return time.process_time() - began
+    """Commit a file."""
+    return [_commit(QUICK_COMMITTED if quick else COMMITTED)]
 
 
 def validate(path: Path) -> int:
@@ -92,7 +53,7 @@ def validate(path: Path) -> int:
         updated_at="",
         source=FileLocation(bucket="work", name=""),
     )
-    file = read_file(path, path.name, "products", max_rows=ROWS)
+    file = read_file(path, path.name, "products", max_rows=MAX_ROWS)
     assert not file.structure_errors
     grouper = RowGrouper(file, "products", "UTC")
     valid = 0
@@ -131,7 +92,8 @@ def _commit(rows: int) -> Table:
         f"{each / single:.2f}",
     ]
     bound = f"calls per row {calls}, write units {writes} of a POST"
-    table.rows.append(Row(cells, bound, cheap and few))
+    figures = {"calls": reading.calls, "write units per row": round(each, 1)}
+    table.rows.append(Row(cells, bound, cheap and few, figures))
     return table
 
 

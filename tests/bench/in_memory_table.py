@@ -26,6 +26,8 @@ from tests.bench.capacity import Attributes, item_size
 from tests.faults import Call, success
 
 PAGE_BYTES = 1_048_576
+SCANNED_BYTES = "ScannedBytes"
+"""Member of the response to a Query that DynamoDB has not: the bytes that it examined."""
 _LAST = "\U0010ffff"
 _KEYS = [(number, *index_keys(number)) for number in range(1, INDEX_COUNT + 1)]
 
@@ -70,6 +72,20 @@ class InMemoryTable:
 
     def put(self, item: Attributes) -> None:
         """Write a new item, or replace an item without index entries."""
+        self._keep(item)
+        partition, sort = item[PARTITION_KEY]["S"], item[SORT_KEY]["S"]
+        for index, partition_name, sort_name in _KEYS:
+            if partition_name in item:
+                self._enter(
+                    (index, item[partition_name]["S"]), (item[sort_name]["S"], partition, sort)
+                )
+
+    def _enter(self, place: tuple[int, str], entry: _Entry) -> None:
+        """Add an index entry to a partition of an index."""
+        self._indexes.setdefault(place, []).append(entry)
+        self._unsorted.add(place)
+
+    def _keep(self, item: Attributes) -> None:
         partition, sort = item[PARTITION_KEY]["S"], item[SORT_KEY]["S"]
         self._items.setdefault(partition, {})[sort] = marshal.dumps(dict(item))
         if EXPIRY in item:
@@ -77,11 +93,6 @@ class InMemoryTable:
         facets = {name: item[name] for name in (STABLE_FACETS, VOLATILE_FACETS) if name in item}
         if facets:
             self._facets[partition] = facets
-        for index, partition_name, sort_name in _KEYS:
-            if partition_name in item:
-                place = (index, item[partition_name]["S"])
-                self._indexes.setdefault(place, []).append((item[sort_name]["S"], partition, sort))
-                self._unsorted.add(place)
 
     def expire(self) -> None:
         """Remove all items that have an expiry time; none of them is in an index."""
@@ -114,7 +125,7 @@ class InMemoryTable:
         return (http, parsed | answer), error
 
     def _put_item(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        self.put({name: _decode_binary(value) for name, value in request["Item"].items()})
+        self.put({name: decode_binary(value) for name, value in request["Item"].items()})
         return {}
 
     def _get_item(self, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -186,7 +197,8 @@ class InMemoryTable:
                 break
         self.examined += examined
         self.index_entries_examined += examined if index else 0
-        answer = {"Items": shown, "Count": len(shown), "ScannedCount": examined}
+        answer: dict[str, Any] = {"Items": shown, "Count": len(shown), "ScannedCount": examined}
+        answer[SCANNED_BYTES] = size
         stopped = examined == request.get("Limit") or size >= PAGE_BYTES
         if examined and stopped:
             answer["LastEvaluatedKey"] = _key(entries[order[examined - 1]], index, request)
@@ -267,7 +279,7 @@ def _projection(request: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Map
     return show
 
 
-def _decode_binary(value: Mapping[str, Any]) -> Mapping[str, Any]:
+def decode_binary(value: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return an attribute of a sent request, with binary values decoded from base64."""
     binary = value.get("B")
     return {"B": base64.b64decode(binary)} if isinstance(binary, str) else value

@@ -1,4 +1,4 @@
-"""Round trips and examined items of a page of each list, at 1,000 and at 100,000 rows.
+"""Round trips and examined items of a page of each list, at 1,000 to 1,000,000 rows.
 
 The benchmark reads every list with every filter, every order, every pair of filters, and page by
 page, as specified in `tests.lists`. The bounds are:
@@ -11,9 +11,10 @@ page, as specified in `tests.lists`. The bounds are:
   selective one; a time filter (updated_since, from, to) next to another filter does not count.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 
@@ -24,7 +25,9 @@ from shared.kernel import aws
 from shared.kernel.db import bookmarks
 from shared.kernel.db.counters import SHARDS
 from tests import faults
+from tests.bench import charts
 from tests.bench.in_memory_table import InMemoryTable
+from tests.bench.large_table import LargeTable
 from tests.bench.report import Row, Table
 from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
@@ -34,10 +37,17 @@ from tests.lists.spec import HOURLY, Listed
 from tests.lists.warehouses import WAREHOUSE_CODES
 from tests.stack import Stack, deployed
 
-SMALL, LARGE, QUICK_LARGE = 1_000, 100_000, 5_000
+SMALL, MEDIUM, LARGE, QUICK_LARGE = 1_000, 10_000, (100_000, 1_000_000), (5_000,)
+_MILLIONS = {
+    "/products", "/entry-documents", "/exit-documents", "/receipts", "/pickings", "/stocks",
+    "/stock-levels", "/stock-movements", "/audit-log",
+}  # fmt: skip
+"""Lists that grow with every order; the others are measured up to 100,000 rows."""
+PARTS = 2
+"""Numbers of parts that are measured at once."""
 PER_PAGE = 25
 LONG_WALK, LONG_PAGE = "/stocks", 100
-"""The list of which all pages are read at the large size, and its page size."""
+"""The list of which all pages are read at the medium size, and its page size."""
 _FEW = 100
 """Items that a page may examine when its cost must not depend on the number of rows: its own
 entries, the counters, and the rows of a day."""
@@ -55,9 +65,11 @@ _NOTE = (
     f"Sequential round trips, and items examined by Query, of pages with {PER_PAGE} rows. Every"
     f" page also reads the {SHARDS} shards of the counters; whole items are read by key. A table"
     " row for several queries shows the worst figures, and its bound holds for each query. Pairs of"
-    " filters and reading all pages are measured at 1,000 rows; reading all pages counts index"
-    " entries only. Emulators need seconds for a Query over 100,000 rows, so an in-memory table"
-    " answers; at 1,000 rows its results are compared with moto."
+    " filters and reading all pages are measured at 1,000 rows, master data and rarer work up to"
+    " 100,000, and filters that examine the whole"
+    " list up to 10,000; reading all pages counts index entries only. Emulators need seconds for a"
+    " Query over many rows, so an in-memory table answers; at 1,000 rows its results are compared"
+    " with moto. Cells have the round trips and the examined items."
 )
 
 type Query = Mapping[str, str]
@@ -105,19 +117,50 @@ class Scenario:
     """Measure the page at links.next; queries with a single page are skipped."""
 
 
-def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
-    """Measure every list with every query."""
-    large = QUICK_LARGE if quick else LARGE
+def measure(quick: bool, part: int) -> list[Table]:  # noqa: FBT001 - as all groups
+    """Measure every list of a part with every query."""
+    sizes = ((SMALL,), QUICK_LARGE) if quick else ((SMALL, MEDIUM), LARGE)
+    return _tables(part, lambda bench: bench.measure(*sizes))
+
+
+def compared(_quick: bool, part: int) -> list[Table]:  # noqa: FBT001 - as all groups
+    """Measure the pages of every list of a part at 1,000 rows."""
+    return _tables(part, lambda bench: bench.measure((SMALL,), (), further=False))
+
+
+def _tables(part: int, table: Callable[["_Bench"], Table]) -> list[Table]:
+    listed = [spec for spec in LISTS.values() if not spec.bounded]
+    # The second part has most of the lists with a million rows.
+    each = len(listed) // PARTS + 1
     with pytest.MonkeyPatch.context() as patch:
         aws_faults = faults.install(patch)
         with deployed(patch) as stack:
-            tables = [
-                _Bench(stack, aws_faults, spec).measure(large)
-                for spec in LISTS.values()
-                if not spec.bounded
+            return [
+                table(_Bench(stack, aws_faults, spec))
+                for spec in listed[part * each : (part + 1) * each]
             ]
+
+
+def draw(tables: Sequence[Table]) -> None:
+    """Add the note, and a chart of the growth of all lists, to the first table."""
+    worst: dict[str, dict[float, float]] = {}
+    for row in (row for table in tables for row in table.rows):
+        for figure, value in row.figures.items():
+            what, _, size = figure.partition(" at ")
+            if what == "examined":
+                line = worst.setdefault(_line(row), {})
+                rows = int(size.replace(",", ""))
+                line[rows] = max(line.get(rows, 0), value)
     tables[0].note = _NOTE
-    return tables
+    title = "Items that a page examines, the most of all lists"
+    tables[0].charts.append(charts.lines("lists", title, worst, across="rows of the list"))
+
+
+def _line(row: Row) -> str:
+    """Return the line of the chart that a row belongs to."""
+    if row.name == "no filter" or row.name.startswith(("page", "last page", "each of")):
+        return re.sub(r"each of \d+ |( by links.next)?, with.*| \(.*", "", row.name)
+    return "other filters" if row.bound == ENTRIES.words else "selective filters"
 
 
 def scenarios(spec: Listed) -> Iterator[Scenario]:
@@ -172,28 +215,47 @@ class _Bench:
     aws_faults: AwsFaults
     spec: Listed
 
-    def measure(self, large: int) -> Table:
-        counts = (SMALL, large)
-        table = Table(
-            f"Pages of GET {self.spec.name}",
-            ["query", *(f"{w}, {n:,} rows" for n in counts for w in ("round trips", "examined"))],
-            "",
-        )
+    def measure(self, sizes: Sequence[int], large: Sequence[int], *, further: bool = True) -> Table:
+        """Measure all queries at `sizes`, and those that do not examine the list at `large`.
+
+        `further` adds pairs of filters, reading all pages, and the comparison with moto.
+        """
+        counts = (*sizes, *large)
+        columns = ["query", *(f"{count:,} rows" for count in counts)]
+        table = Table(f"Pages of GET {self.spec.name}", columns, "")
         measured = list(scenarios(self.spec))
-        small_table = fill(self.stack.store(), self.spec, SMALL, HOURLY)
-        small = [self._costs(small_table, one, SMALL) for one in measured]
-        pairs = list(self._pairs(small_table))
-        walks = [self._walks(small_table)]
-        if self.spec.path in _PROVED:
-            walks.append(self._proof(small_table, measured))
-        large_table = fill(self.stack.store(), self.spec, large, HOURLY)
-        for scenario, at_small in zip(measured, small, strict=True):
-            at_large = self._costs(large_table, scenario, large)
-            table.rows.append(_row(scenario, {SMALL: at_small, large: at_large}))
-        table.rows += [*pairs, *walks]
-        if self.spec.path == LONG_WALK:
-            table.rows.append(self._long_walk(large_table, large))
+        costs: dict[str, dict[int, list[Cost]]] = {one.title: {} for one in measured}
+        rest: list[Row] = []
+        for count in sizes:
+            filled = fill(self.stack.store(), self.spec, count, HOURLY)
+            for one in measured:
+                costs[one.title][count] = self._costs(filled, one, count)
+            if further:
+                rest += self._further(filled, measured, count)
+        growing = LargeTable(self.stack.store(), self.spec, HOURLY)
+        for count in large:
+            if count > LARGE[0] and self.spec.path not in _MILLIONS:
+                continue
+            growing.grow(count)
+            for one in measured:
+                if one.bound is not ENTRIES:
+                    costs[one.title][count] = self._costs(growing, one, count)
+        table.rows = [_row(one, costs[one.title], counts) for one in measured]
+        for row in rest:
+            padding = [""] * (len(columns) - len(row.cells))
+            table.rows.append(replace(row, cells=[*row.cells, *padding]))
         return table
+
+    def _further(
+        self, table: InMemoryTable, measured: Sequence[Scenario], count: int
+    ) -> Iterator[Row]:
+        if count == SMALL:
+            yield from self._pairs(table)
+            yield self._walks(table)
+            if self.spec.path in _PROVED:
+                yield self._proof(table, measured)
+        elif self.spec.path == LONG_WALK:
+            yield self._long_walk(table, count)
 
     def _costs(self, table: InMemoryTable, scenario: Scenario, count: int) -> list[Cost]:
         requests = (self._request(table, query, scenario) for query in scenario.queries(count))
@@ -274,13 +336,13 @@ class _Bench:
                 cost, whole = self._walk(table, walk(fresh=fresh), SMALL)
                 examined, complete = max(examined, cost), complete and whole
         title = "all pages, by number and by links.next, in one and in new environments"
-        return _walk_row(title, [f"{examined:,}", "", ""], 2 * SMALL, complete, examined)
+        return _walk_row(title, [f"{examined:,}"], 2 * SMALL, complete, examined)
 
     def _long_walk(self, table: InMemoryTable, count: int) -> Row:
         walk = self._count_up(fresh=True, per_page=LONG_PAGE, count=count)
         examined, complete = self._walk(table, walk, count)
         title = f"all pages of {LONG_PAGE} rows by number, each in a new environment"
-        return _walk_row(title, ["", "", f"{examined:,}"], 2 * count, complete, examined)
+        return _walk_row(title, ["", f"{examined:,}"], 2 * count, complete, examined)
 
     def _walk(
         self, table: InMemoryTable, walk: Callable[[Erp], Iterator[Response]], count: int
@@ -327,7 +389,7 @@ class _Bench:
         theirs = [self._answers(self.stack.erp(), query) for query in queries]
         self.stack.reset_tenant()
         equal = sum(one == other for one, other in zip(ours, theirs, strict=True))
-        cells = ["results equal to moto", "", f"{equal} of {len(ours)}", "", ""]
+        cells = ["results equal to moto", f"{equal} of {len(ours)}"]
         return Row(cells, "all", equal == len(ours))
 
     def _answers(self, erp: Erp, query: Query) -> list[str]:
@@ -354,21 +416,28 @@ def _checked(answer: Response, *statuses: int) -> Response:
     return answer
 
 
-def _row(scenario: Scenario, costs: Mapping[int, list[Cost]]) -> Row:
+def _row(scenario: Scenario, costs: Mapping[int, list[Cost]], counts: Sequence[int]) -> Row:
     cells = [scenario.title]
-    for found in costs.values():
-        cells.append(f"{max(cost.trips for cost in found)}")
-        cells.append(f"{max(cost.examined for cost in found):,}")
+    figures: dict[str, float] = {}
+    for count in counts:
+        found = costs.get(count)
+        if not found:
+            cells.append("")
+            continue
+        trips = max(cost.trips for cost in found)
+        examined = max(cost.examined for cost in found)
+        cells.append(f"{trips} / {examined:,}")
+        figures |= {f"round trips at {count:,}": trips, f"examined at {count:,}": examined}
     holds = all(
         scenario.bound.holds(cost, count) for count, found in costs.items() for cost in found
     )
-    return Row(cells, scenario.bound.words, holds)
+    return Row(cells, scenario.bound.words, holds, figures)
 
 
 def _pair_row(title: str, cost: Cost, bound: str, *, passed: bool) -> Row:
-    return Row([title, f"{cost.trips}", f"{cost.examined:,}", "", ""], bound, passed)
+    return Row([title, f"{cost.trips} / {cost.examined:,}"], bound, passed)
 
 
 def _walk_row(title: str, cells: list[str], most: int, complete: bool, examined: int) -> Row:  # noqa: FBT001
     bound = f"≤ {most:,} entries, each row once"
-    return Row([title, "", *cells], bound, complete and examined <= most)
+    return Row([title, *cells], bound, complete and examined <= most)

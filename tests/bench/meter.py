@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from moto.dynamodb.models import dynamodb_backends
@@ -19,25 +20,39 @@ from tests.bench.capacity import (
     query_units,
     read_units,
 )
-from tests.faults import AwsFaults, Call
+from tests.bench.in_memory_table import SCANNED_BYTES
+from tests.faults import Answer, AwsFaults, Call, Fault, Forward
 from tests.stack import ACCOUNT, REGION
 
 _VERBS = {"PutItem": "Put", "UpdateItem": "Update", "DeleteItem": "Delete"}
 
 
+def send_on(_call: Call, forward: Forward) -> Answer:
+    """Send the call."""
+    return forward()
+
+
 @contextmanager
-def metered(aws_faults: AwsFaults) -> Iterator[Units]:
-    """Count the capacity units that the calls inside the block consume."""
+def metered(aws_faults: AwsFaults, through: Fault = send_on) -> Iterator[Units]:
+    """Count the capacity units that the calls inside the block consume.
+
+    Every call also passes `through`, since only one fault applies at a time.
+    """
     units = Units()
+    with aws_faults.faulty(meter(units, through)):
+        yield units
+
+
+def meter(units: Units, through: Fault = send_on) -> Fault:
+    """Return a fault that adds what each call consumes to `units`."""
     # Tables must not change while they are read; the latency of calls still overlaps.
     lock = threading.Lock()
 
     def watch(call: Call, forward: Any) -> Any:
         with lock:
-            return _measured(call, forward, units)
+            return _measured(call, partial(through, call, forward), units)
 
-    with aws_faults.faulty(watch):
-        yield units
+    return watch
 
 
 def _measured(call: Call, forward: Any, units: Units) -> Any:
@@ -54,7 +69,9 @@ def _measured(call: Call, forward: Any, units: Units) -> Any:
                 sizes = [item_size(_stored(table, key) or {}) for key in wanted["Keys"]]
                 units.reads += read_units(sizes, consistent=_consistent(wanted))
         case "Query":
-            size = answer[0][1]["ScannedCount"] * _mean_size(request)
+            parsed = answer[0][1]
+            # An in-memory table knows the bytes.
+            size = parsed.get(SCANNED_BYTES) or parsed["ScannedCount"] * _mean_size(request)
             units.reads += query_units(round(size), consistent=_consistent(request))
     transaction = call.operation == "TransactWriteItems"
     for (table, key), old in zip(actions, before, strict=True):
@@ -106,14 +123,32 @@ def _mean_size(request: Mapping[str, Any]) -> float:
     table = _table(request["TableName"])
     if "IndexName" in request:
         items = [
-            _attributes(item)
-            for item in table.all_items()
-            if name in item.attrs and item.attrs[name] == wanted
+            item for item in _all_items(table) if name in item.attrs and item.attrs[name] == wanted
         ]
-        sizes = [item_size(_entry(request["IndexName"], item)) for item in items]
     else:
-        sizes = [item_size(_attributes(item)) for item in table.items.get(wanted, {}).values()]
+        items = list(table.items.get(wanted, {}).values())
+    sizes = [_size(item, request.get("IndexName")) for item in items]
     return sum(sizes) / len(sizes) if sizes else 0
+
+
+def _all_items(table: Any) -> Iterator[Any]:
+    """Yield all items in any order; moto's `all_items` sorts them."""
+    for held in table.items.values():
+        yield from held.values() if isinstance(held, dict) else (held,)
+
+
+def _size(item: Any, index: str | None) -> int:
+    """Return the size of a stored item, or of its entry in an index."""
+    # Stored items never change (tests/fast_moto.py); a changed copy of one is another object.
+    owner, sizes = vars(item).setdefault("measured_sizes", (id(item), {}))
+    if owner != id(item):
+        sizes = {}
+        vars(item)["measured_sizes"] = (id(item), sizes)
+    if index not in sizes:
+        attributes = _attributes(item)
+        sizes[index] = item_size(_entry(index, attributes) if index else attributes)
+    size: int = sizes[index]
+    return size
 
 
 def _entry(index: str, item: Attributes) -> Attributes:

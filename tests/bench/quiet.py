@@ -2,11 +2,16 @@
 
 import logging
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 
 from shared.kernel.observability import logger
+from tests.bench.report import Table
+
+type Measure = Callable[[bool], list[Table]]
+"""Measures tables; the argument is the value of --quick."""
 
 
 @contextmanager
@@ -21,3 +26,11 @@ def quiet() -> Iterator[None]:
                 yield
         finally:
             handler.setStream(before)
+
+
+def run_quietly(measure: Measure, quick: bool) -> tuple[list[Table], float]:  # noqa: FBT001 - as Measure
+    """Return the measured tables and the seconds that it took; also in another process."""
+    began = time.monotonic()
+    with quiet():
+        tables = measure(quick)
+    return tables, time.monotonic() - began

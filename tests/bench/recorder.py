@@ -1,15 +1,18 @@
 """Records the events of functions and the AWS responses (of moto) during each invocation."""
 
+import io
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from botocore.response import StreamingBody
 
 from tests import gateway
 from tests.bench.replay import RecordedResponse, kind_of
+from tests.bench.request_cost import Reading, measured
 from tests.faults import AwsFaults, Call
 from tests.stack import clear_all_caches
 
@@ -24,10 +27,13 @@ class Invocation:
 
 
 @contextmanager
-def recorded(aws_faults: AwsFaults, *, fresh: bool = False) -> Iterator[dict[str, Invocation]]:
+def recorded(
+    aws_faults: AwsFaults, *, fresh: bool = False, into: Reading | None = None
+) -> Iterator[dict[str, Invocation]]:
     """Record the block; yield handler → its last invocation.
 
-    With `fresh`, each invocation starts with empty caches, as in a new execution environment.
+    With `fresh`, each invocation starts with empty caches, as in a new execution environment. The
+    cost of the block is added to `into`.
     """
     invocations: dict[str, Invocation] = {}
     running: list[Invocation] = []
@@ -35,13 +41,17 @@ def recorded(aws_faults: AwsFaults, *, fresh: bool = False) -> Iterator[dict[str
     def watch(call: Call, forward: Any) -> Any:
         answer = forward()
         if running:
-            http = answer[0][0]
+            http, parsed = answer[0]
+            body = parsed.get("Body")
+            content = body.read() if isinstance(body, StreamingBody) else http.content
+            if isinstance(body, StreamingBody):
+                parsed["Body"] = StreamingBody(io.BytesIO(content), len(content))
             running[-1].answers.append(
                 {
                     "kind": kind_of(call.operation, json.dumps(call.request)),
                     "status": http.status_code,
                     "headers": dict(http.headers),
-                    "body": http.content.decode(),
+                    "body": content.decode("latin-1"),
                 }
             )
         return answer
@@ -64,6 +74,11 @@ def recorded(aws_faults: AwsFaults, *, fresh: bool = False) -> Iterator[dict[str
 
         return handle
 
-    with pytest.MonkeyPatch.context() as patch, aws_faults.faulty(watch):
+    watched: AbstractContextManager[object] = (
+        measured(aws_faults, into=into, through=watch)
+        if into is not None
+        else aws_faults.faulty(watch)
+    )
+    with pytest.MonkeyPatch.context() as patch, watched:
         patch.setattr(gateway, "_function", function)
         yield invocations

@@ -7,14 +7,13 @@ from typing import Any
 
 from shared.identity.tenancy.directory import directory
 from tests.bench.capacity import Units
-from tests.bench.meter import metered
-from tests.faults import AwsFaults, Call, Recording
+from tests.bench.meter import metered, send_on
+from tests.faults import AwsFaults, Call, Fault, Recording
 from tests.stack import Stack
 
 _REQUEST_TIMEOUT_MS = 600_000
 """Time limit of a request; metered calls to moto are slower than DynamoDB."""
-LATENCY = 0.03
-"""Duration of a call in seconds, so that parallel calls overlap on a busy machine too."""
+COLUMNS = ("round trips", "calls", "read units", "write units")
 
 
 @dataclass(slots=True)
@@ -30,6 +29,7 @@ class Reading:
     actions: int = 0
     largest_transaction: int = 0
     calls: int = 0
+    operations: list[str] = field(default_factory=list)
     round_trips: int = 0
     most_round_trips: int = 0
     units: Units = field(default_factory=Units)
@@ -42,9 +42,21 @@ class Reading:
         self.actions += sum(sizes)
         self.largest_transaction = max(self.largest_transaction, *sizes, 0)
         self.calls += len(seen.calls)
+        self.operations += seen.operations
         self.round_trips += seen.round_trips
         self.most_round_trips = max(self.most_round_trips, seen.round_trips)
         self.units.add(units)
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """The figures that are compared with the baseline."""
+        return {
+            "transactions": self.transactions,
+            "round trips": self.round_trips,
+            "calls": self.calls,
+            "read units": self.units.reads,
+            "write units": self.units.writes,
+        }
 
     @property
     def cells(self) -> list[str]:
@@ -55,13 +67,12 @@ class Reading:
 
 @contextmanager
 def measured(
-    aws_faults: AwsFaults, *, latency: float = 0.0, into: Reading | None = None
+    aws_faults: AwsFaults, *, into: Reading | None = None, through: Fault = send_on
 ) -> Iterator[Reading]:
-    """Measure the block as one request, or add it to `into`; calls take `latency` seconds."""
-    cost, aws_faults.latency = into or Reading(), latency
-    with aws_faults.recorded() as seen, metered(aws_faults) as units:
+    """Measure the block as one request, or add it to `into`; calls also pass `through`."""
+    cost = Reading() if into is None else into
+    with aws_faults.recorded() as seen, metered(aws_faults, through) as units:
         yield cost
-    aws_faults.latency = 0.0
     cost.add(seen, units)
 
 

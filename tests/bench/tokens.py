@@ -12,7 +12,7 @@ from operations.api_clients import create_client
 from shared.identity.auth import attempt_limits
 from tests import faults
 from tests.bench.report import Row, Table, at_most
-from tests.bench.request_cost import LATENCY, measured
+from tests.bench.request_cost import measured
 from tests.faults import AwsFaults
 from tests.integration.user_grants.oauth_requests import (
     OAuthResponse,
@@ -81,7 +81,7 @@ def _costs(aws_faults: AwsFaults) -> Table:
         ("revocation of a session", 5, lambda: revoke(ended)),
     )
     for title, bound, send in requests:
-        with measured(aws_faults, latency=LATENCY) as cost:
+        with measured(aws_faults) as cost:
             send()
         table.rows.append(Row([title, *cost.cells], *at_most(cost.round_trips, bound)))
     return table

@@ -1,6 +1,8 @@
 """Filling an in-memory table with many rows of a list, without requests."""
 
-from shared.kernel.db.counters import SHARDS, CounterChange, shard_key
+from collections.abc import Mapping
+
+from shared.kernel.db.counters import SHARDS, shard_key
 from shared.kernel.db.items import to_attributes
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
@@ -20,27 +22,36 @@ def fill(store: Store, listed: Listed, count: int, times: Times) -> InMemoryTabl
     table = InMemoryTable(store.table)
     transactions = [Transaction(store) for _ in range(SHARDS)]
     listed.related_items(transactions[0])
-    _write(table, transactions[0])
+    write_items(table, transactions[0])
     for number in range(1, count + 1):
         tx = transactions[number % SHARDS]
-        entity = listed.make(number, times)
-        listed.collection.insert(tx, listed.id_of(number), entity)
-        for partition, sort in listed.aliases(entity):
-            tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "id": number})
-        _write(table, tx)
+        insert_row(tx, listed, number, times)
+        write_items(table, tx)
     for shard, tx in enumerate(transactions):
         for kind, change in tx._counters.items():
-            table.put(_totals(kind, shard, change, tx.now_ms))
+            table.put(totals_item(kind, shard, change.changes, tx.now_ms))
     return table
 
 
-def _write(table: InMemoryTable, tx: Transaction) -> None:
+def insert_row(tx: Transaction, listed: Listed, number: int, times: Times) -> None:
+    """Insert row `number` of a list, with its aliases, in a transaction."""
+    entity = listed.make(number, times)
+    listed.collection.insert(tx, listed.id_of(number), entity)
+    for partition, sort in listed.aliases(entity):
+        tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "id": number})
+
+
+def write_items(table: InMemoryTable, tx: Transaction) -> None:
+    """Move the items that a transaction would insert to a table."""
     for action in tx._actions:
         table.put(action.request["Put"]["Item"])
     tx._actions.clear()
 
 
-def _totals(kind: str, shard: int, change: CounterChange, now_ms: int) -> dict[str, dict[str, str]]:
+def totals_item(
+    kind: str, shard: int, totals: Mapping[str, int], now_ms: int
+) -> dict[str, dict[str, str]]:
+    """Return one shard of the totals of a collection that did not change lately."""
     partition, sort = shard_key(kind, shard)
-    own = {"version": change.changes["n"], "touched": now_ms - _SETTLED_MS}
-    return to_attributes({PARTITION_KEY: partition, SORT_KEY: sort, **change.changes, **own})
+    own = {"version": totals["n"], "touched": now_ms - _SETTLED_MS}
+    return to_attributes({PARTITION_KEY: partition, SORT_KEY: sort, **totals, **own})

@@ -14,7 +14,7 @@ from shared.identity.auth.scopes import PERMISSIONS, SCOPES
 from shared.kernel.errors import CODES
 
 ROOT = Path(__file__).parents[2]
-_GENERATED = {"THIRD-PARTY.md", "figures.md"}
+_GENERATED = {"THIRD-PARTY.md", "performance.md"}
 PAGES = {
     path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
     for pattern in ("*.md", "docs/*.md", "sample/*.md", "examples/**/*.md", ".github/**/*.md")

@@ -564,7 +564,7 @@ _PICK, _DISPATCH = "POST /pickings/{id}/picks", "POST /exit-documents/{id}/dispa
     ],
 )
 def test_page_on_scale_calculates_with_the_figures(operation: str, size: str, quoted: str) -> None:
-    figures = (ROOT / "docs/figures.md").read_text(encoding="utf-8")
+    figures = (ROOT / "docs/performance.md").read_text(encoding="utf-8")
     table = figures.partition("## Busiest partition keys")[2]
     (row,) = (line for line in table.splitlines() if line.startswith(f"| {operation} | {size} |"))
     cells = [cell.strip() for cell in row.split("|")[1:]]

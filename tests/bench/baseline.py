@@ -1,0 +1,122 @@
+"""The recorded figures that must not grow: `baseline.json` beside this module.
+
+It has figures that are equal on every machine and in every run: calls, round trips, capacity units,
+examined items, sizes of packages. Times are not in it.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+
+from tests.bench.report import Table
+
+PATH = Path(__file__).with_name("baseline.json")
+RECORD = "make compare ARGS=--record-baseline"
+
+type Figures = Mapping[str, Mapping[str, Mapping[str, float]]]
+"""Title of a table → name of a row → name of a figure → figure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A figure that differs from the baseline."""
+
+    table: str
+    row: str
+    figure: str
+    before: float
+    now: float
+
+    def __str__(self) -> str:
+        return f"{self.table}: {self.row}: {self.figure}: {self.before:,g} → {self.now:,g}"
+
+
+@dataclass(slots=True)
+class Comparison:
+    """The result of a comparison; `missing` are the rows without a baseline."""
+
+    compared: int = 0
+    larger: list[Difference] = field(default_factory=list)
+    smaller: list[Difference] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        """Whether no figure grew and none is unknown."""
+        return not self.larger and not self.missing
+
+    def show(self, console: Console) -> None:
+        """Print what differs, and what to do about it."""
+        console.print(
+            f"{self.compared:,} figures compared with tests/bench/{PATH.name}:"
+            f" {len(self.larger)} larger, {len(self.smaller)} smaller."
+        )
+        for title, found in (
+            ("Larger than the baseline", self.larger),
+            ("Not in the baseline", self.missing),
+            ("Smaller than the baseline", self.smaller),
+        ):
+            if found:
+                console.print(f"{title}:")
+                for one in found:
+                    console.print(f"  {one}", soft_wrap=True)
+        if not self.passed:
+            console.print(f"Reduce the larger figures, or record them with a reason: {RECORD}")
+        elif self.smaller:
+            console.print(f"Record the smaller figures, so that they stay: {RECORD}")
+
+
+def figures_of(tables: Iterable[Table]) -> Figures:
+    """Return the figures of tables that have some."""
+    found: dict[str, dict[str, Mapping[str, float]]] = {}
+    for table in tables:
+        for row in table.rows:
+            if row.figures:
+                rows = found.setdefault(table.title, {})
+                assert row.name not in rows, f"{table.title}: two rows are named {row.name}"
+                rows[row.name] = row.figures
+    return found
+
+
+def load() -> Figures:
+    """Return the recorded figures."""
+    recorded: Figures = json.loads(PATH.read_text(encoding="utf-8")) if PATH.exists() else {}
+    return recorded
+
+
+def compare(recorded: Figures, measured: Figures) -> Comparison:
+    """Compare measured figures with the recorded ones, and ignore those that were not measured."""
+    result = Comparison()
+    for table, rows in measured.items():
+        for row, figures in rows.items():
+            before = recorded.get(table, {}).get(row, {})
+            for figure, now in figures.items():
+                if figure not in before:
+                    result.missing.append(f"{table}: {row}: {figure}: {now:,g}")
+                    continue
+                result.compared += 1
+                if now != before[figure]:
+                    kind = result.larger if now > before[figure] else result.smaller
+                    kind.append(Difference(table, row, figure, before[figure], now))
+    return result
+
+
+def record(measured: Figures, *, whole: bool = True) -> None:
+    """Record measured figures; those of other tables stay.
+
+    With `whole`, all figures of the measured tables were measured, so that others are removed.
+    """
+    before = load()
+    merged = {**before, **measured}
+    if not whole:
+        for table, rows in measured.items():
+            known = before.get(table, {})
+            merged[table] = {
+                **known,
+                **{row: {**known.get(row, {}), **figures} for row, figures in rows.items()},
+            }
+    lines = json.dumps(merged, indent=1, sort_keys=True, ensure_ascii=False)
+    PATH.write_text(lines + "\n", encoding="utf-8")

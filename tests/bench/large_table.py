@@ -1,0 +1,125 @@
+"""An in-memory table of a list with a million rows, which makes items when they are read.
+
+Only the index entries are kept. They are those that the code writes: each row passes through
+`Collection.insert`, whose items are caught before they are encoded.
+"""
+
+import gc
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+import pytest
+
+from shared.kernel.db import collection
+from shared.kernel.db.counters import SHARDS
+from shared.kernel.db.items import Item
+from shared.kernel.db.store import Store
+from shared.kernel.db.table import INDEX_COUNT, PARTITION_KEY, SORT_KEY, index_keys
+from shared.kernel.db.transaction import Transaction
+from tests.bench.in_memory_table import InMemoryTable
+from tests.lists import spec
+from tests.lists.filling import insert_row, totals_item, write_items
+from tests.lists.spec import Listed, Times
+
+_KEYS = [(number, *index_keys(number)) for number in range(1, INDEX_COUNT + 1)]
+
+
+class _Caught:
+    """Takes the place of a transaction: keeps the items of one entity and counts."""
+
+    now_ms = 0
+
+    def __init__(self) -> None:
+        self.items: list[Item] = []
+        self.counts: dict[str, Counter[str]] = {}
+
+    def insert(self, item: Item) -> None:
+        self.items.append(item)
+
+    put = insert
+
+    def count(self, kind: str, changes: Mapping[str, int]) -> None:
+        self.counts.setdefault(kind, Counter()).update(changes)
+
+
+class LargeTable(InMemoryTable):
+    """The rows of one list; `grow` adds rows.
+
+    Args:
+        store: The store whose table it replaces.
+        listed: The list.
+        times: The instants of its rows.
+    """
+
+    def __init__(self, store: Store, listed: Listed, times: Times) -> None:
+        super().__init__(store.table)
+        self._store, self._listed, self._times = store, listed, times
+        self._rows = 0
+        self._numbers: dict[str, int] = {}
+        self._shards = [_Caught() for _ in range(SHARDS)]
+        tx = Transaction(store)
+        listed.related_items(tx)
+        write_items(self, tx)
+
+    def grow(self, count: int) -> None:
+        """Add rows until there are `count`."""
+        listed, numbers = self._listed, self._numbers
+        with _without_bodies():
+            for number in range(self._rows + 1, count + 1):
+                caught = self._shards[number % SHARDS]
+                caught.items.clear()
+                insert_row(caught, listed, number, self._times)  # type: ignore[arg-type]
+                for item in caught.items:
+                    numbers[item[PARTITION_KEY]] = number
+                self._enter_items(caught.items)
+            self._rows = count
+        now = Transaction(self._store).now_ms
+        for shard, caught in enumerate(self._shards):
+            for kind, changes in caught.counts.items():
+                self.put(totals_item(kind, shard, changes, now))
+
+    def _enter_items(self, items: list[Item]) -> None:
+        for item in items:
+            partition, sort = item[PARTITION_KEY], item[SORT_KEY]
+            for index, partition_name, sort_name in _KEYS:
+                if partition_name in item:
+                    self._enter((index, item[partition_name]), (item[sort_name], partition, sort))
+
+    def _stored(self, partition: str, sort: str) -> Any:
+        self._make(partition)
+        return super()._stored(partition, sort)
+
+    def _partition(self, index: int | None, value: str) -> Sequence[tuple[str, str, str]]:
+        if index is None:
+            self._make(value)
+        return super()._partition(index, value)
+
+    def _entry(self, entry: tuple[str, str, str], index: int) -> tuple[Mapping[str, Any], int]:
+        self._make(entry[1])
+        return super()._entry(entry, index)
+
+    def _make(self, partition: str) -> None:
+        """Make the items of a row, if they were not read before."""
+        number = self._numbers.get(partition)
+        if number is None or partition in self._items:
+            return
+        tx = Transaction(self._store)
+        insert_row(tx, self._listed, number, self._times)
+        for action in tx._actions:
+            self._keep(action.request["Put"]["Item"])
+
+
+@contextmanager
+def _without_bodies() -> Iterator[None]:
+    """Skip what index entries do not need: the encoded entities, and the collection of garbage."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(collection, "pack", lambda _: (b"",))
+        patch.setattr(spec, "_instant", lru_cache(64)(spec._instant))
+        gc.disable()
+        try:
+            yield
+        finally:
+            gc.enable()
