@@ -166,7 +166,7 @@ class _Planner[E: BaseModel]:
                 path = AccessPath(index, partition, None, covered=frozenset({facet}))
                 return self._gathered(path)
         whole = _Part(collection.kind, collection.sorts)
-        part = self._smallest_partition() or whole
+        part = self._cheapest_partition() or whole
         ranges = [*self._ranges(part), *(self._ranges(whole) if part.facet else ())]
         if ranges:
             plans = [self._gathered(path) for path in ranges]
@@ -178,7 +178,7 @@ class _Planner[E: BaseModel]:
             return OrderedPlan(path, part.total_name)
         return self._sorted_otherwise(part)
 
-    def _smallest_partition(self) -> _Part | None:
+    def _cheapest_partition(self) -> _Part | None:
         collection, equal = self.collection, self.query.equal
         parts = [
             _Part(
@@ -190,7 +190,12 @@ class _Planner[E: BaseModel]:
         if len(parts) <= 1:
             return parts[0] if parts else None
         totals = self.totals()
-        return min(parts, key=lambda part: totals.of(part.total_name))
+
+        def cost(part: _Part) -> int:
+            shown = not self._filtered(part).reads_items
+            return totals.of(part.total_name) * (1 if shown else ITEM_COST)
+
+        return min(parts, key=cost)
 
     def _ranges(self, part: _Part) -> Iterator[AccessPath]:
         """Yield the ranges of a part that fulfill one of the filters."""
