@@ -5,6 +5,7 @@ from itertools import count, pairwise
 
 import pytest
 
+from shared.kernel.db.fences import invalidate_fences
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.transaction import StaleRead, Transaction
 from shared.kernel.db.unit_of_work import Prefetched, run_transaction
@@ -210,10 +211,8 @@ def test_what_is_not_written_is_read_again_after_a_second(
 
 
 def _retire_place(crates: CrateTable) -> None:
-    tx = Transaction(crates.store)
-    tx.put(_item(_PLACE, note="retired"))
-    tx.invalidate_fences("crate")
-    tx.commit()
+    _write(crates, _item(_PLACE, note="retired"))
+    invalidate_fences(crates.store, ["crate"])
 
 
 @pytest.mark.parametrize("seconds", [0, 5])
