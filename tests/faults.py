@@ -11,7 +11,7 @@ import hashlib
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -220,10 +220,12 @@ def _http(status: int) -> SimpleNamespace:
     return SimpleNamespace(status_code=status, headers={}, content=b"", raw=None)
 
 
-def cancelled_transaction(call: Call, reason: str) -> Answer:
-    """Return the cancellation of a transaction; `reason` is that of its first action."""
-    others = [{"Code": "None"}] * (len(call.request["TransactItems"]) - 1)
-    reasons = [{"Code": reason, "Message": reason}, *others]
+def cancelled_transaction(call: Call, reason: str, actions: Collection[int] = (0,)) -> Answer:
+    """Return the cancellation of a transaction; `reason` is that of these of its actions."""
+    reasons = [
+        {"Code": reason, "Message": reason} if number in actions else {"Code": "None"}
+        for number in range(len(call.request["TransactItems"]))
+    ]
     return refusal("TransactionCanceledException", CancellationReasons=reasons)
 
 

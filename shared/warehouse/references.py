@@ -72,12 +72,14 @@ def change_stock_count(tx: Transaction, position_id: int, difference: int) -> No
 
 def has_stock(store: Store, facet: str, number: int) -> bool:
     """Return whether a product or a position has stock."""
-    if facet == "product":
-        total = store.get((f"{TOTAL_KIND}#{id_text(number)}", HEAD)) or {}
-        stocked: str | None = total.get(VOLATILE_FACETS, {}).get(STOCKED)
+    is_product = facet == "product"
+    key = (f"{TOTAL_KIND}#{id_text(number)}", HEAD) if is_product else _stock_count_key(number)
+    # An item that was read before the fences were invalidated does not show the last creations.
+    item = store.get_many([key], uncached=True).get(key, {})
+    if is_product:
+        stocked: str | None = item.get(VOLATILE_FACETS, {}).get(STOCKED)
         return stocked == flag_text(True)
-    count = store.get(_stock_count_key(number)) or {"holds": 0}
-    return int(count["holds"]) > 0
+    return int(item.get("holds", 0)) > 0
 
 
 def _stock_count_key(position_id: int) -> Key:

@@ -233,7 +233,8 @@ def _record_final_failure(
             WEBHOOKS.replace(tx, record, inactive)
         return "failed"
 
-    return run_transaction(store, use_case)
+    # The role of the worker may not delete anything.
+    return run_transaction(store, use_case, may_queue=False)
 
 
 def _active_secrets(tenant: str, webhook: StoredWebhook) -> Sequence[str]:

@@ -57,7 +57,7 @@ def run_steps[R](tx: Transaction, step: Callable[[], R | None]) -> R:
     Raises AssertionError when something is added before the first step.
     """
     _ensure_empty(tx)
-    attempt, committed = 0, False
+    committed = False
     while True:
         try:
             result = step()
@@ -67,9 +67,9 @@ def run_steps[R](tx: Transaction, step: Callable[[], R | None]) -> R:
         except StaleRead:
             if not committed:
                 raise
-            attempt = _retry(tx, attempt)
+            tx.retry()
         else:
-            attempt, committed = 0, True
+            committed = True
 
 
 def commit_in_steps[I](
@@ -84,7 +84,7 @@ def commit_in_steps[I](
     Raises AssertionError when something is added before the first step.
     """
     _ensure_empty(tx)
-    left, attempt = items, 0
+    left = items
     while left:
         try:
             done = step(left)
@@ -93,17 +93,12 @@ def commit_in_steps[I](
                 raise AssertionError(message)
             tx.commit_step()
         except StaleRead:
-            attempt = _retry(tx, attempt)
+            tx.retry()
         else:
-            left, attempt = left[done:], 0
+            left = left[done:]
 
 
 def _ensure_empty(tx: Transaction) -> None:
     if not tx.is_empty:
         message = "steps begin in a transaction that has added nothing"
         raise AssertionError(message)
-
-
-def _retry(tx: Transaction, attempt: int) -> int:
-    tx.discard()
-    return tx.store.back_off(attempt)

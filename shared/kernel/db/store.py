@@ -2,11 +2,11 @@
 
 import random
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from shared.kernel.clock import Deadline
+from shared.kernel.clock import Deadline, is_fresh, now
 from shared.kernel.db.claim import Claim
 from shared.kernel.db.items import AttributeMap, Item, Key, encode, from_attributes
 from shared.kernel.db.parallel import map_concurrently
@@ -24,6 +24,10 @@ _DEFAULT_DEADLINE_MS = 25_000
 _ANSWER_SECONDS = 0.5
 """Time that one more call needs; a long read ends with 503 instead of a time-out."""
 
+_KEEP_SECONDS = 1.0
+"""How long a retry may use what an earlier attempt of the same use case has read. A transaction
+that is sent again for `_STALE_MS` is as old."""
+
 
 def key_attributes(key: Key) -> AttributeMap:
     """Return a key in the form of the DynamoDB API."""
@@ -38,6 +42,19 @@ class QueryPage:
     last_key: AttributeMap | None
 
 
+@dataclass(slots=True)
+class _Cache:
+    """What a use case has read: items of the table, and what is read elsewhere, by key.
+
+    `read_at` is the time in seconds before which nothing was read, unless it was prefetched.
+    """
+
+    read_at: float = field(default_factory=now)
+    is_prefetched: bool = False
+    items: dict[Key, Item | None] = field(default_factory=dict)
+    elsewhere: dict[Key, Item | None] = field(default_factory=dict)
+
+
 class Store:
     """A tenant's table during one request.
 
@@ -46,7 +63,7 @@ class Store:
     and its copies depends on it.
     """
 
-    __slots__ = ("_read", "claim", "client", "deadline", "outbox", "slug", "table", "version")
+    __slots__ = ("_cache", "claim", "client", "deadline", "outbox", "slug", "table", "version")
 
     def __init__(  # noqa: PLR0913  the facts of one table
         self,
@@ -65,7 +82,7 @@ class Store:
         self.deadline = deadline or Deadline(_DEFAULT_DEADLINE_MS)
         self.version = version or current_version()
         self.claim: Claim | None = None
-        self._read: dict[Key, Item | None] | None = None
+        self._cache: _Cache | None = None
 
     def repeatable(self) -> "Store":
         """Return the same table with a cache: every read of one key returns the same item.
@@ -74,7 +91,7 @@ class Store:
         transaction is conditioned on.
         """
         store = self.uncached()
-        store._read = {}  # noqa: SLF001 - it is one of ours
+        store._cache = _Cache()  # noqa: SLF001 - it is one of ours
         return store
 
     def claimed(self, claim: Claim | None) -> "Store":
@@ -96,28 +113,73 @@ class Store:
 
     def clear_cache(self) -> None:
         """Drop cached items, because steps of the same change have been committed."""
-        if self._read is not None:
-            self._read = {}
+        if self._cache is not None:
+            self._cache = _Cache()
 
     def add_to_cache(self, found: Mapping[Key, Item | None]) -> None:
-        """Add items that were read for several changes together."""
-        if self._read is not None:
-            self._read.update(found)
+        """Add items that were read some time ago, for several changes together."""
+        if self._cache is not None:
+            self._cache.items.update(found)
+            self._cache.is_prefetched = True
+
+    def cached(self, key: Key) -> Item | None:
+        """Return an item as it was read; None when it was not read or does not exist."""
+        return self._cache.items.get(key) if self._cache else None
+
+    @property
+    def is_prefetched(self) -> bool:
+        """Whether the cache has items that were added to it, for several changes."""
+        return self._cache is not None and self._cache.is_prefetched
+
+    def is_cached(self, key: Key) -> bool:
+        """Return whether the item with this key was read, even if it does not exist."""
+        return self._cache is not None and key in self._cache.items
+
+    def replace_cached(self, found: Mapping[Key, Item]) -> None:
+        """Replace cached items by newer ones, and drop the others of their partitions.
+
+        The parts of a large entity belong to the first one.
+        """
+        if self._cache is not None:
+            partitions = {partition for partition, _ in found}
+            known = self._cache.items.items()
+            self._cache.items = {key: item for key, item in known if key[0] not in partitions}
+            self._cache.items.update(found)
+
+    def read_again(
+        self, changed: Iterable[Key], *, keep: Collection[Key], also: Iterable[Key] = ()
+    ) -> dict[Key, Item]:
+        """Read cached items again in one round trip, to retry a use case.
+
+        Args:
+            changed: Keys of the items that may have changed.
+            keep: Keys of items that are never read again.
+            also: Keys that are read at the same time and not cached.
+
+        Once the cache is older than `_KEEP_SECONDS`, all its items are read again.
+        """
+        cache = self._cache
+        if cache is None:
+            return self._get_many(list(also))
+        keys = [key for key in changed if key in cache.items]
+        if not is_fresh(cache.read_at, _KEEP_SECONDS, now()):
+            keys = [key for key in cache.items if key not in keep]
+            cache.read_at, cache.elsewhere = now(), {}
+        found = self._get_many(list(dict.fromkeys([*also, *keys])))
+        cache.items.update({key: found.get(key) for key in keys})
+        return found
 
     def get(self, key: Key) -> Item | None:
         """Read one item, strongly consistent."""
-        return self.get_cached(key, lambda: self._get(key))
+        if self._cache is None:
+            return self._get(key)
+        return _cached(self._cache.items, key, lambda: self._get(key))
 
     def get_cached(self, key: Key, read: Callable[[], Item | None]) -> Item | None:
-        """Return the cached result of `read`, for example an item of another table.
-
-        `key` must differ from the key of every item of this table.
-        """
-        if self._read is None:
+        """Return the cached result of `read`, for example an item of another table."""
+        if self._cache is None:
             return read()
-        if key not in self._read:
-            self._read.setdefault(key, read())
-        return self._read[key]
+        return _cached(self._cache.elsewhere, key, read)
 
     def _get(self, key: Key) -> Item | None:
         answer = self.client.get_item(
@@ -134,16 +196,17 @@ class Store:
             uncached: Read all keys again, also cached ones.
         """
         wanted = list(dict.fromkeys(keys))
-        if self._read is None:
+        if self._cache is None:
             return self._get_many(wanted)
+        known = self._cache.items
         if uncached:
-            self._read.update(self._with_gaps(wanted))
+            known.update(self._with_gaps(wanted))
         else:
-            unknown = [key for key in wanted if key not in self._read]
+            unknown = [key for key in wanted if key not in known]
             for key, item in self._with_gaps(unknown).items():
                 # Another thread of the same change may have cached the item first.
-                self._read.setdefault(key, item)
-        return {key: item for key in wanted if (item := self._read[key]) is not None}
+                known.setdefault(key, item)
+        return {key: item for key in wanted if (item := known[key]) is not None}
 
     def _with_gaps(self, keys: list[Key]) -> dict[Key, Item | None]:
         found = self._get_many(keys)
@@ -193,10 +256,25 @@ class Store:
         Raises:
             ServiceUnavailable: The deadline leaves no time for another attempt.
         """
-        wait = random.uniform(0, min(1.0, 0.02 * 2**attempt))  # noqa: S311 - jitter, no secret
-        if self.deadline.remaining < wait + _ANSWER_SECONDS:
+        self.pause(random.uniform(0, min(1.0, 0.02 * 2**attempt)))  # noqa: S311 - jitter
+        return attempt + 1
+
+    def pause(self, seconds: float) -> None:
+        """Wait before a retry; keep the claim meanwhile.
+
+        Raises:
+            ServiceUnavailable: The deadline leaves no time for another attempt.
+        """
+        if self.deadline.remaining < seconds + _ANSWER_SECONDS:
             raise ServiceUnavailable
         if self.claim:
             self.claim.keep(self.client)
-        time.sleep(wait)
-        return attempt + 1
+        time.sleep(seconds)
+
+
+def _cached(
+    known: dict[Key, Item | None], key: Key, read: Callable[[], Item | None]
+) -> Item | None:
+    if key not in known:
+        known.setdefault(key, read())
+    return known[key]

@@ -6,11 +6,13 @@ on fresh reads (`shared.kernel.db.unit_of_work`).
 """
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from botocore.exceptions import ClientError, HTTPClientError
+from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as BotocoreConnectionError
 
 from shared.kernel.clock import Instant, instant, now_ms
@@ -21,9 +23,10 @@ from shared.kernel.db.counters import (
     random_shard,
     shard_key,
 )
-from shared.kernel.db.items import Item, Key, encode, size_of, to_attributes
+from shared.kernel.db.item_queue import QUEUED, Place
+from shared.kernel.db.items import Item, Key, encode, from_attributes, size_of, to_attributes
 from shared.kernel.db.store import Store, key_attributes
-from shared.kernel.db.table import PARTITION_KEY
+from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.errors import DuplicateInFlight
 
 if TYPE_CHECKING:
@@ -39,6 +42,10 @@ MAX_PLANNED_ACTIONS = 80
 `tests/integration/test_transaction_margins.py` plays every operation at its largest size.
 """
 _STALE_MS = 3_000
+_ENTITY = "HEAD"
+"""Sort key of entities. Queues are in their partitions, which nothing reads as a whole."""
+_QUEUE_FROM = 2
+"""Number of the failed attempt after which a use case joins the queue of the contended item."""
 
 _TRANSIENT_REASONS = frozenset(
     {"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
@@ -98,6 +105,22 @@ class Cost:
 class _Action:
     request: dict[str, Any]
     on_condition_failed: ErrorFactory
+    is_counter: bool = False
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The action without its verb."""
+        body: dict[str, Any]
+        ((_, body),) = self.request.items()
+        return body
+
+    def key(self, table: str) -> Key | None:
+        """Return the key of the item in this table; None for an item of another table."""
+        body = self.body
+        if body["TableName"] != table:
+            return None
+        key = body["Item"] if "Item" in body else body["Key"]
+        return (key[PARTITION_KEY]["S"], key[SORT_KEY]["S"])
 
     @property
     def size(self) -> int:
@@ -109,16 +132,38 @@ class _Action:
 
 
 @dataclass(slots=True)
+class _Refusal:
+    """What is known from the cancellation of a transaction.
+
+    `changed` are the keys of items that have or may have changed since they were read, `found`
+    those of them that DynamoDB has returned. `contended` is the item to queue for, if any.
+    """
+
+    changed: set[Key] = field(default_factory=set)
+    found: dict[Key, Item] = field(default_factory=dict)
+    contended: Key | None = None
+
+
+@dataclass(slots=True)
 class RetryState:
-    """What the attempts of one use case share: its start, its allocated ids and its name."""
+    """What the attempts of one use case share.
+
+    Its start, its allocated ids and its name; the number of waits and of refused commits; whether
+    it may queue for a contended item, and its place in the queue.
+    """
 
     started_ms: int = field(default_factory=now_ms)
     ids: dict[str, list[int]] = field(default_factory=dict)
     use_case_id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    attempt: int = 0
+    refusals: int = 0
+    may_queue: bool = True
+    place: Place | None = None
 
     def step_committed(self, taken: Mapping[str, int]) -> None:
         """Forget the ids that a committed step has used, and restart the clock of `elapsed_ms`."""
         self.started_ms = now_ms()
+        self.attempt = self.refusals = 0
         for kind, count in taken.items():
             del self.ids[kind][:count]
 
@@ -131,6 +176,7 @@ class Transaction:
     `idempotency_record` is the partition key of the record of the request's
     Idempotency-Key, the same for every retry; None when the request has no key. When the store
     has a claim, the commit raises DuplicateInFlight once another request has taken it over.
+    With a `retry_state`, whoever catches StaleRead calls `retry` and runs the use case again.
     """
 
     def __init__(
@@ -147,6 +193,10 @@ class Transaction:
         self.operator = operator
         self.idempotency_record = idempotency_record
         self._retry_state = retry_state or RetryState()
+        self._is_retried = retry_state is not None
+        self._fences: set[Key] = set()
+        self._keeps_reads = False
+        self._shard = random_shard()
         self._begin()
 
     def _begin(self) -> None:
@@ -159,7 +209,7 @@ class Transaction:
         self._ends_claim = False
         self._named: set[str] = set()
         self._after_step: list[Callable[[], object]] = []
-        self._shard = random_shard()
+        self._refusal: _Refusal | None = None
 
     def put(  # noqa: PLR0913 - the parts of one action
         self,
@@ -241,13 +291,18 @@ class Transaction:
         """Make the commit fail with StaleRead when master data is retired from now on.
 
         Call it before reading the master data that the change refers to. It costs one read: the
-        condition is part of the counter update that creating a `kind` needs anyway. See
+        condition is part of the counter update that creating a `kind` needs anyway. A retry keeps
+        the shard and its fence value, which thus protects what earlier attempts have read. See
         `shared.kernel.db.fences`.
         """
         self._shard %= len(fenced_shards())
         change = self._counter(kind)
         change.shard = self._shard
-        item = self.store.get(shard_key(kind, change.shard))
+        key = shard_key(kind, change.shard)
+        if self._keeps_reads and key not in self._fences:
+            raise StaleRead  # an earlier attempt may have read the master data before the fence
+        self._fences.add(key)
+        item = self.store.get(key)
         change.fence = FenceValue((item or {}).get("epoch"))
 
     def next_id(self, kind: str) -> int:
@@ -330,17 +385,68 @@ class Transaction:
         """
         actions = self._all_actions()
         if not actions:
+            self.leave_queue()
             return
-        claim = self.store.claim
+        self._await_turn(actions)
+        claim, place = self.store.claim, self._retry_state.place
+        leaves = place is not None and len(actions) + bool(claim) < MAX_ACTIONS
+        if place and leaves:
+            actions.append(self._leaving(place, actions))
         if claim is None or self._ends_claim:
             self._send(actions)
         else:
             sent_ms = now_ms()
             self._send([*actions, _Action({"Update": claim.renewal()}, _claim_lost)])
             claim.renewed_ms = sent_ms
+        if leaves:
+            self._retry_state.place = None
+        self.leave_queue()
+
+    def _await_turn(self, actions: "Sequence[_Action]") -> None:
+        """Wait in the queue of a contended item, if requests wait for it or this one has a place.
+
+        Raises:
+            StaleRead: The items have changed meanwhile; the use case runs on what was read again.
+            ServiceUnavailable: The deadline passed first.
+        """
+        state = self._retry_state
+        if not self._is_retried or not state.may_queue or (state.place and state.place.has_turn):
+            return
+        if state.place is None:
+            queued = [key for key in self._contended(actions) if _is_queued(self.store.cached(key))]
+            if not queued:
+                return
+            self._take_place(min(queued))
+        began = now_ms()
+        if state.place and state.place.wait(partial(self._read_again, self._read_keys(actions))):
+            state.started_ms += now_ms() - began  # `elapsed_ms` does not count the queue
+            self._refusal = _Refusal()
+            raise StaleRead
+
+    def _leaving(self, place: Place, actions: "Sequence[_Action]") -> _Action:
+        """Return the action that gives up a place; mark its item while requests wait behind it."""
+        if place.is_followed:
+            for action in actions:
+                if "Put" in action.request and action.key(self.store.table) == place.item:
+                    action.body["Item"][QUEUED] = encode(True)
+        body = {"TableName": self.store.table, "Key": key_attributes(place.key)}
+        return _Action({"Delete": body}, StaleRead)
+
+    def _read_keys(self, actions: "Sequence[_Action]") -> list[Key]:
+        """Return the keys of the items that these actions write and the use case has read."""
+        keys = [action.key(self.store.table) for action in actions if not action.is_counter]
+        return [key for key in keys if key and self.store.is_cached(key)]
+
+    def _contended(self, actions: "Sequence[_Action]") -> list[Key]:
+        """Return the keys of the entities among the actions, which have queues."""
+        return [
+            key
+            for key in self._read_keys([one for one in actions if "Put" in one.request])
+            if key[1] == _ENTITY and "version" in (self.store.cached(key) or {})
+        ]
 
     def _send(self, actions: "Sequence[_Action]") -> None:
-        """Send the transaction until it is committed or finally refused."""
+        """Send the transaction until it is committed, or refused for what it has read."""
         requests = [action.request for action in actions]
         if len(requests) > MAX_ACTIONS:
             message = f"{len(requests)} actions in one transaction; split the use case into steps"
@@ -354,8 +460,10 @@ class Transaction:
                     ClientRequestToken=token,
                 )
             except self.store.client.exceptions.TransactionCanceledException as error:
+                self._refusal = self._refused(actions, error)
                 _raise_if_final(actions, error)
-                if now_ms() - self.now_ms > _STALE_MS:
+                is_changed = self._is_retried and self._refusal and self._refusal.changed
+                if is_changed or now_ms() - self.now_ms > _STALE_MS:
                     raise StaleRead from error
             except (ClientError, BotocoreConnectionError, HTTPClientError) as error:
                 if not is_transient(error):
@@ -363,6 +471,68 @@ class Transaction:
             else:
                 return
             attempt = self.store.back_off(attempt)
+
+    def _refused(self, actions: "Sequence[_Action]", error: ClientError) -> _Refusal | None:
+        """Return what a cancellation tells about the items; None when nothing can be kept."""
+        refusal, table = _Refusal(), self.store.table
+        refused = []
+        for action, reason in zip(actions, _reasons(error), strict=False):
+            code, key = reason.get("Code"), action.key(table)
+            if code == "ConditionalCheckFailed":
+                if action.is_counter or key is None:
+                    return None  # master data was retired, or the item is of another table
+                refusal.changed.add(key)
+                if reason.get("Item"):
+                    refusal.found[key] = from_attributes(reason["Item"])
+                refused.append(action)
+            elif code == "TransactionConflict" and key and not action.is_counter:
+                if self.store.is_cached(key):
+                    # The other transaction probably writes more of these items.
+                    refusal.changed.update(self._read_keys(actions))
+                refused.append(action)
+        if self._retry_state.may_queue:
+            refusal.contended = min(self._contended(refused), default=None)
+        return refusal
+
+    def retry(self) -> None:
+        """Wait for the next attempt of the use case after StaleRead, and begin it.
+
+        When a commit was refused, the next attempt uses what this one has read, except what has
+        changed or was read some time ago. Otherwise it reads everything again.
+
+        Raises:
+            ServiceUnavailable: The deadline leaves no time for another attempt.
+        """
+        refusal, state = self._refusal, self._retry_state
+        if refusal is None or self.store.is_prefetched:
+            state.attempt = self.store.back_off(state.attempt)
+            self.discard()
+            return
+        unknown = refusal.changed - refusal.found.keys()
+        if refusal.changed:
+            state.refusals += 1
+            if refusal.contended and state.place is None and state.refusals >= _QUEUE_FROM:
+                self._take_place(refusal.contended)
+            elif unknown or state.refusals > 1:
+                state.attempt = self.store.back_off(state.attempt)
+        self.store.replace_cached(refusal.found)
+        self._read_again(unknown, ())
+        self._keeps_reads = True
+        self._begin()
+
+    def _take_place(self, item: Key) -> None:
+        # Without a place, the next attempt is only less likely to succeed.
+        with suppress(BotoCoreError, ClientError):
+            self._retry_state.place = Place(self.store, item)
+
+    def _read_again(self, changed: Iterable[Key], also: "Sequence[Key]") -> dict[Key, Item]:
+        return self.store.read_again(changed, keep=self._fences, also=also)
+
+    def leave_queue(self) -> None:
+        """Give up the place in the queue of a contended item, if any: nothing will be committed."""
+        place, self._retry_state.place = self._retry_state.place, None
+        if place:
+            place.leave()
 
     def commit_step(self) -> None:
         """Commit what is added, and begin the next transaction of the same use case.
@@ -382,6 +552,9 @@ class Transaction:
     def discard(self) -> None:
         """Forget what is added and what was read, and begin again at the present time."""
         self.store.clear_cache()
+        self._fences.clear()
+        self._keeps_reads = False
+        self._shard = random_shard()
         self._begin()
 
     def _counter(self, kind: str) -> CounterChange:
@@ -412,7 +585,7 @@ class Transaction:
             "Key": key_attributes(shard_key(kind, change.shard)),
             **change.expressions(self.now_ms),
         }
-        return _Action({"Update": body}, StaleRead)
+        return _Action({"Update": body}, StaleRead, is_counter=True)
 
     def _add(  # noqa: PLR0913, PLR0917 - the parts of one action
         self,
@@ -425,6 +598,8 @@ class Transaction:
     ) -> None:
         if condition:
             body["ConditionExpression"] = condition
+            if on_condition_failed is StaleRead and body["TableName"] == self.store.table:
+                body["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
         if names:
             body["ExpressionAttributeNames"] = dict(names)
         if values:
@@ -434,14 +609,22 @@ class Transaction:
         self._actions.append(_Action({verb: body}, on_condition_failed))
 
 
+def _is_queued(item: Item | None) -> bool:
+    return item is not None and QUEUED in item
+
+
 def _claim_lost() -> Exception:
     return DuplicateInFlight(1)
 
 
+def _reasons(error: ClientError) -> "Sequence[Mapping[str, Any]]":
+    reasons: Sequence[Mapping[str, Any]] = error.response.get("CancellationReasons", [])
+    return reasons
+
+
 def _raise_if_final(actions: "Sequence[_Action]", error: ClientError) -> None:
     """Raise the error of a cancelled transaction, unless it is to be sent again."""
-    reasons: Sequence[Mapping[str, Any]] = error.response.get("CancellationReasons", [])
-    codes = [reason.get("Code", "None") for reason in reasons]
+    codes = [reason.get("Code", "None") for reason in _reasons(error)]
     failed = [
         action.on_condition_failed
         for action, code in zip(actions, codes, strict=False)

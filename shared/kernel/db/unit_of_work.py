@@ -33,11 +33,12 @@ def run_transaction[R](  # noqa: PLR0913  the facts of one change
     operator: Callable[[], str] | None = None,
     idempotency_record: str | None = None,
     prefetched: Prefetched | None = None,
+    may_queue: bool = True,
 ) -> R:
     """Run `use_case` and commit the writes that it added to its transaction.
 
-    The use case runs again, including its reads, when its commit or the use case itself raises
-    StaleRead. It must have no effect except through the transaction.
+    The use case runs again when its commit or the use case itself raises StaleRead; see
+    `Transaction.retry`. It must have no effect except through the transaction.
 
     Args:
         store: The tenant's table.
@@ -46,27 +47,32 @@ def run_transaction[R](  # noqa: PLR0913  the facts of one change
         operator: Returns the name of the operator who makes it, if no caller does.
         idempotency_record: See `Transaction`.
         prefetched: Items and ids for the first attempt; a retry reads everything again.
+        may_queue: Whether to wait in the queue of a contended item. The role needs the permissions
+            Query, PutItem and DeleteItem.
 
     Raises:
         ServiceUnavailable: The deadline passed before a commit succeeded.
         Exception: What the use case raises.
     """
-    state = RetryState(ids=dict(prefetched.ids)) if prefetched else RetryState()
-    attempt = 0
-    while True:
-        transaction = Transaction(
-            store,
-            caller=caller,
-            operator=operator,
-            idempotency_record=idempotency_record,
-            retry_state=state,
-        )
-        if prefetched and not attempt:
-            transaction.store.add_to_cache(prefetched.items)
-        try:
-            result = use_case(transaction)
-            transaction.commit()
-        except StaleRead:
-            attempt = store.back_off(attempt)
-        else:
-            return result
+    ids = dict(prefetched.ids) if prefetched else {}
+    transaction = Transaction(
+        store,
+        caller=caller,
+        operator=operator,
+        idempotency_record=idempotency_record,
+        retry_state=RetryState(ids=ids, may_queue=may_queue),
+    )
+    if prefetched:
+        transaction.store.add_to_cache(prefetched.items)
+    try:
+        while True:
+            try:
+                result = use_case(transaction)
+                transaction.commit()
+            except StaleRead:
+                transaction.retry()
+            else:
+                return result
+    except Exception:
+        transaction.leave_queue()
+        raise
