@@ -191,7 +191,8 @@ def test_use_case_that_writes_nothing_any_more_leaves_its_place(
 
 
 @pytest.mark.usefixtures("clock")
-def test_wait_ends_at_the_deadline(one_crate: CrateTable) -> None:
+def test_wait_ends_at_the_deadline(one_crate: CrateTable, clock: Clock) -> None:
+    clock.freeze()
     one_crate.store.deadline = Deadline(1_000)
     Place(one_crate.store, _CRATE)
     _mark(one_crate)

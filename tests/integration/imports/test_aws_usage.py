@@ -1,4 +1,8 @@
-"""AWS calls and write units of imports: no call per row."""
+"""AWS calls and write units of imports: no call per row.
+
+A transaction of a commit has at most MAX_PLANNED_ACTIONS actions: 16 products, 19 documents of
+five lines or 19 pick faces.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -49,7 +53,7 @@ def test_products_need_no_call_per_row(scenario: ImportScenario, aws_faults: Aws
 
     header: list[object] = ["sku", "name"]
     _, least, _ = record_import(scenario, aws_faults, "products", [header, ["ONE", "Of one row"]])
-    allowed = ROWS / 20 + len(least.calls)
+    allowed = ROWS / 16 + len(least.calls)
 
     validation, commit, writes = record_import(scenario, aws_faults, "products", products("goods"))
     assert len(validation.calls) <= _CONSTANT
@@ -94,7 +98,7 @@ def test_documents_need_no_call_per_row(
     assert len(validation.calls) <= _CONSTANT
     assert Counter(validation.operations)["BatchGetItem"] <= ROWS / 5 / 100 + 2
     transactions = Counter(commit.operations)["TransactWriteItems"]
-    assert transactions <= ROWS / 5 / 24 + 3
+    assert transactions <= ROWS / 5 / 19 + 3
     assert len(commit.calls) <= 4 * transactions + _CONSTANT
 
 
@@ -120,5 +124,5 @@ def test_pick_faces_need_no_call_per_row(
     validation, commit, _ = record_import(scenario, aws_faults, "pick_faces", [header, *rows])
     assert len(validation.calls) <= _CONSTANT
     transactions = Counter(commit.operations)["TransactWriteItems"]
-    assert transactions <= 200 / 24 + 4
+    assert transactions <= 200 / 19 + 4
     assert len(commit.calls) <= 4 * transactions + _CONSTANT

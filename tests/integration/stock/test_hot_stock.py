@@ -34,7 +34,10 @@ def test_twenty_requests_for_the_last_ten_units_get_exactly_ten(
     def take(number: int) -> int:
         return stack.erp().post("/stock-adjustments", body, key=f"take-{number}").status
 
-    with simulated_time(_REQUESTS) as clock, aws_faults.faulty(ConflictDetector(sleep=clock.sleep).fault):
+    with (
+        simulated_time(_REQUESTS) as clock,
+        aws_faults.faulty(ConflictDetector(sleep=clock.sleep).fault),
+    ):
         aws_faults.latency = 0.01
         statuses = Counter(run_concurrently(_REQUESTS, take))
         aws_faults.latency = 0.0
