@@ -32,7 +32,8 @@ class _Caught:
 
     now_ms = 0
 
-    def __init__(self) -> None:
+    def __init__(self, store: Store) -> None:
+        self.store = store
         self.items: list[Item] = []
         self.counts: dict[str, Counter[str]] = {}
 
@@ -59,7 +60,7 @@ class LargeTable(InMemoryTable):
         self._store, self._listed, self._times = store, listed, times
         self._rows = 0
         self._numbers: dict[str, int] = {}
-        self._shards = [_Caught() for _ in range(SHARDS)]
+        self._shards = [_Caught(store) for _ in range(SHARDS)]
         tx = Transaction(store)
         listed.related_items(tx)
         write_items(self, tx)

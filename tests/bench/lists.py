@@ -22,7 +22,7 @@ import pytest
 
 from shared.identity.tenancy.directory import directory
 from shared.kernel import aws
-from shared.kernel.db import bookmarks
+from shared.kernel.db import bookmarks, listing
 from shared.kernel.db.counters import SHARDS
 from tests import faults
 from tests.bench import charts
@@ -61,6 +61,9 @@ _BESIDE = 2 * SHARDS + len(WAREHOUSE_CODES)
 """Items that a filtered page examines besides entries: the counters, to choose the smallest of
 several partitions, and the warehouses, in lists that show them."""
 _TIMES = frozenset({"updated_since", "from", "to"})
+_HIDDEN = ({"warehouse_id", "status"}, {"warehouse", "status"})
+"""Filters of stock rows that examine the entries of the status, which show the warehouse: the
+entries of the warehouse do not show the status, because it changes often."""
 _NOTE = (
     f"Sequential round trips, and items examined by Query, of pages with {PER_PAGE} rows. Every"
     f" page also reads the {SHARDS} shards of the counters; whole items are read by key. A table"
@@ -307,11 +310,9 @@ class _Bench:
             query = {name: values[name] for name in pair}
             cost = self._cost(table, partial(self._get, query=query))
             worst = Cost(max(worst.trips, cost.trips), max(worst.examined, cost.examined))
-            most = max(
-                _FEW,
-                min(alone[name] for name in pair if name not in _TIMES or set(pair) <= _TIMES)
-                + _BESIDE,
-            )
+            entries = [alone[name] for name in pair if name not in _TIMES or set(pair) <= _TIMES]
+            hidden = self.spec.path == "/stocks" and set(pair) in _HIDDEN
+            most = max(_FEW, (max if hidden else min)(entries) + _BESIDE)
             if cost.examined > most:
                 broken.append(_pair_row(" and ".join(pair), cost, f"≤ {most}", passed=False))
         if pairs:
@@ -382,11 +383,14 @@ class _Bench:
         """Compare the results with those of moto for the same queries and items."""
         queries = [query for one in measured if not one.second_page for query in one.queries(SMALL)]
         _forget_bookmarks(table)
-        with self._on(table) as erp:
-            ours = [self._answers(erp, query) for query in queries]
-        _forget_bookmarks(table)
-        _write_to_moto(table)
-        theirs = [self._answers(self.stack.erp(), query) for query in queries]
+        with pytest.MonkeyPatch.context() as patch:
+            # The cursor of a filtered list shows when the list was read.
+            patch.setattr(listing, "now_ms", lambda: 0)
+            with self._on(table) as erp:
+                ours = [self._answers(erp, query) for query in queries]
+            _forget_bookmarks(table)
+            _write_to_moto(table)
+            theirs = [self._answers(self.stack.erp(), query) for query in queries]
         self.stack.reset_tenant()
         equal = sum(one == other for one, other in zip(ours, theirs, strict=True))
         cells = ["results equal to moto", f"{equal} of {len(ours)}"]
