@@ -60,7 +60,7 @@ from shared.warehouse.transfer_orders.models import OrderStatus
 from shared.warehouse.transfers import models as transfers
 from shared.warehouse.warehouses import layout_models as layout
 from shared.warehouse.warehouses import service as warehouses_service
-from shared.warehouse.warehouses.models import MAX_BULK, MAX_WAREHOUSE_ID
+from shared.warehouse.warehouses.models import MAX_BULK
 from shared.warehouse.waves import models as waves
 from shared.warehouse.waves import rules as wave_rules
 from shared.warehouse.work_records import WorkStatus
@@ -237,7 +237,6 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"| ids | 1 to {plain(fields.MAX_ID)} |",
         f"| 1 to {plain(partners._MAX_DOCUMENT_ID)} |",
         # Data of a company
-        f"| warehouses | {MAX_WAREHOUSE_ID}, deleted ones included |",
         f"in the detail of a warehouse | {plain(warehouses_service._IN_DETAIL)};",
         f"positions of one `POST /warehouse-positions/bulk` | {plain(MAX_BULK)} |",
         f"products of one position as a pick face | {plain(pick_faces.MAX_PRODUCTS)} |",

@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 
 from pydantic import BaseModel
 
-from shared.kernel.db.facets import Facets, id_text, sort_text
+from shared.kernel.db.facets import ID_DIGITS, Facets, id_text, sort_text
 from shared.kernel.db.items import Item, Key, pack, unpack
 from shared.kernel.db.schema import FIRST_VERSION
 from shared.kernel.db.store import Store
@@ -24,7 +24,6 @@ from shared.kernel.db.table import (
 )
 from shared.kernel.db.transaction import Cost, StaleRead, Transaction
 from shared.kernel.errors import Gone, NotFound, ServiceUnavailable
-from shared.kernel.fields import MAX_ID
 
 HEAD = "HEAD"
 ID = "id"
@@ -114,6 +113,7 @@ class Collection[E: BaseModel]:
         more_lookups: Returns further values of the lookup indexes, for entities that are found by
             several. Each mapping (facet → value) is an item of its own, which has keys only and is
             written with the entity. They never change.
+        id_digits: Digits of an id in keys; PAIR_DIGITS for ids of `pair_id`.
         since: Facets and numbers of indexes that are new → version of the schema from which on the
             items have them. What is not named here is in every version that is served.
     """
@@ -130,6 +130,7 @@ class Collection[E: BaseModel]:
     implied_ranges: Mapping[tuple[str, str, str], Range] = field(default_factory=dict)
     work_queues: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     more_lookups: Callable[[E], Iterable[Facets]] | None = None
+    id_digits: int = ID_DIGITS
     since: Mapping[str | int, int] = field(default_factory=dict)
 
     def at(self, version: int) -> "Collection[E]":
@@ -172,7 +173,7 @@ class Collection[E: BaseModel]:
 
     def key(self, number: int) -> Key:
         """Return the key of an entity's first item."""
-        return (f"{self.kind}#{id_text(number)}", HEAD)
+        return (f"{self.kind}#{id_text(number, self.id_digits)}", HEAD)
 
     # Reading
 
@@ -186,7 +187,7 @@ class Collection[E: BaseModel]:
         """
         noun = f"{self.noun} {number}"
         key = self.key(number)
-        head = store.get(key) if 0 < number <= MAX_ID else None
+        head = store.get(key) if 0 < number < 10**self.id_digits else None
         for attempt in range(_TRIES):
             if head is None:
                 raise NotFound(noun)
@@ -411,27 +412,27 @@ class Collection[E: BaseModel]:
             if value is not None:
                 partition_name, sort_name = index_keys(index)
                 attributes[partition_name] = self.partition(facet, value)
-                attributes[sort_name] = id_text(number)
+                attributes[sort_name] = id_text(number, self.id_digits)
         return attributes
 
     def _index_attributes(self, number: int, facets: Facets) -> Item:
         attributes = self._lookup_attributes(number, facets)
 
-        def enter(index: int, partition: str, sort_key: str) -> None:
+        def enter(index: int, partition: str, value: str | None) -> None:
             partition_name, sort_name = index_keys(index)
             attributes[partition_name] = partition
-            attributes[sort_name] = sort_key
+            attributes[sort_name] = sort_text(value, number, self.id_digits)
 
         for sort, index in self.sorts.items():
-            enter(index, self.kind, sort_text(facets[sort], number))
+            enter(index, self.kind, facets[sort])
         for facet, sorts in self.partitions.items():
             for sort, index in sorts.items():
                 partition = self.partition(facet, facets[facet] or "")
-                enter(index, partition, sort_text(facets[sort], number))
+                enter(index, partition, facets[sort])
         for facet, (index, order) in self.work_queues.items():
             value = facets[facet]
             if value is not None:
-                enter(index, self.partition(facet, value), sort_text(facets[order], number))
+                enter(index, self.partition(facet, value), facets[order])
         return attributes
 
     def carries(self, index: int, sort: str | None, facet: str) -> bool:

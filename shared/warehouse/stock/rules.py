@@ -272,7 +272,7 @@ class NegativeLevel(Exception):
 
 
 def apply_level_change(
-    level: Level | None, difference: LevelChange, now: str, *, total: bool = False
+    level: Level | None, difference: LevelChange, now: str, *, number: int, total: bool = False
 ) -> Level:
     """Return `level` after `difference`; a new level if `level` is None.
 
@@ -280,6 +280,7 @@ def apply_level_change(
         level: The level of a warehouse, or the total of a product.
         difference: The change.
         now: Time of the change.
+        number: Id of a new level.
         total: Whether the level is the total over all warehouses.
 
     Raises:
@@ -287,6 +288,7 @@ def apply_level_change(
     """
     row = difference.row
     level = level or Level(
+        id=number,
         product_id=row.product_id,
         item_code=row.item_code,
         whs_code=None if total else row.whs_code,

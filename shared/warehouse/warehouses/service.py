@@ -19,7 +19,6 @@ from shared.warehouse.references import (
 )
 from shared.warehouse.warehouses import repository, rules
 from shared.warehouse.warehouses.models import (
-    MAX_WAREHOUSE_ID,
     KnownPosition,
     KnownWarehouse,
     Position,
@@ -54,14 +53,10 @@ def create_warehouse(tx: Transaction, draft: Checked[WarehouseCreate]) -> Record
     """Create a warehouse.
 
     Raises:
-        ValidationFailed: The draft is invalid, its code is taken, or the tenant has the maximum
-            number of warehouses.
+        ValidationFailed: The draft is invalid, or its code is taken.
     """
     draft = ensure_valid(draft, _code_taken(tx.store, draft.whs_code))
     number = tx.next_id(WAREHOUSES.kind)
-    if number > MAX_WAREHOUSE_ID:
-        message = f"cannot be created: the limit is {MAX_WAREHOUSE_ID} warehouses"
-        raise ValidationFailed([Problem("whs_code", message)])
     warehouse = StoredWarehouse(
         id=number, created_at=tx.now, updated_at=tx.now, **rules.warehouse_values(draft)
     )

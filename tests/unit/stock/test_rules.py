@@ -147,20 +147,20 @@ def test_movement_without_origin_and_target_is_refused() -> None:
 
 def test_level_changes_with_its_rows_and_is_never_negative() -> None:
     level = Level(
-        product_id=1, item_code="OLD", whs_code="YARD", created_at=BEFORE, updated_at=BEFORE,
+        id=7, product_id=1, item_code="OLD", whs_code="YARD", created_at=BEFORE, updated_at=BEFORE,
         on_hand=Decimal(5), allocated=Decimal(2),
     )  # fmt: skip
     changes = stock_changes(row())
     changes.move("adjustment", Decimal(3), source=row())
     [difference] = level_changes(changes.stored, changes.changed())
 
-    after = apply_level_change(level, difference, NOW)
+    after = apply_level_change(level, difference, NOW, number=8)
 
     assert facts(after, "on_hand allocated available") == [2, 2, 0]
-    assert facts(after, "item_code created_at updated_at") == ["BRICK", BEFORE, NOW]
+    assert facts(after, "id item_code created_at updated_at") == [7, "BRICK", BEFORE, NOW]
     for by in ({"on_hand": Decimal(-4)}, {"allocated": Decimal(-3)}, {"damaged": Decimal(4)}):
         with pytest.raises(NegativeLevel):
-            apply_level_change(level, LevelChange(row(), by), NOW)
+            apply_level_change(level, LevelChange(row(), by), NOW, number=8)
 
 
 def test_stock_counts_follow_the_rows_with_stock() -> None:
