@@ -9,6 +9,8 @@ from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.transfer_orders.models import StoredTransferOrder, TransferOrderParameters
 
+LINE_SEQUENCE = "transfer_order_line"
+"""Sequence of the ids of the lines of all orders."""
 _REQUEST_SECONDS = 86_400
 """Seconds during which a request may be repeated under its Idempotency-Key."""
 
