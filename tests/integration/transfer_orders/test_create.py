@@ -96,9 +96,7 @@ def test_draft_is_returned_with_all_fields(yards: Erp, order: Write) -> None:
     assert yards.walk(PATH) == [{**data, "lines": None}]
 
 
-def test_ids_of_lines_rise_over_all_orders(
-    yards: Erp, order: Write, aws_faults: AwsFaults
-) -> None:
+def test_ids_of_lines_rise_over_all_orders(yards: Erp, order: Write, aws_faults: AwsFaults) -> None:
     line = {"item_code": "BRICK", "qty": 1}
     with aws_faults.recorded() as seen:
         large = yards.post(PATH, order(lines=[line] * 1000, external_ref="L"))
