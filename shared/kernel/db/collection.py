@@ -10,6 +10,7 @@ from typing import Any, TypedDict
 
 from pydantic import BaseModel
 
+from shared.kernel.db.counters import own_kind
 from shared.kernel.db.facets import ID_DIGITS, Facets, id_text, sort_text
 from shared.kernel.db.items import Item, Key, pack, unpack
 from shared.kernel.db.schema import FIRST_VERSION
@@ -101,6 +102,10 @@ class Collection[E: BaseModel]:
         sorts: The sorts of the whole collection. Every change writes the index UPDATES, so
             `updated_at` is there, unless entities never change.
         partitions: Facets (such as status) whose values have totals and sorts of their own.
+        own_totals: Facets of `partitions` with so many values (one per warehouse) that each value
+            has counters of its own → number of their shards.
+        read_with: Returns the keys of items that are read together with the entities of a page,
+            into the cache of a repeatable store.
         lookup_indexes: Facets that few entities share (such as a partner) → index.
         lookup_aliases: Facets whose values lead to the entities through alias items → function
             that returns the keys of these items for a value. They need no index.
@@ -124,6 +129,8 @@ class Collection[E: BaseModel]:
     facets: Callable[[E], Facets]
     sorts: IndexBySort
     partitions: Mapping[str, IndexBySort] = field(default_factory=dict)
+    own_totals: Mapping[str, int] = field(default_factory=dict)
+    read_with: Callable[[int], Iterable[Key]] | None = None
     lookup_indexes: Mapping[str, int] = field(default_factory=dict)
     lookup_aliases: Mapping[str, Callable[[str], list[Key]]] = field(default_factory=dict)
     volatile: frozenset[str] = frozenset()
@@ -202,8 +209,12 @@ class Collection[E: BaseModel]:
 
     def get_many(self, store: Store, numbers: Iterable[int]) -> list[Record[E]]:
         """Read entities in the order of `numbers`; leave out those that do not exist."""
+        numbers = list(numbers)
         keys = [self.key(number) for number in numbers]
-        items = store.get_many(keys)
+        more = (
+            (key for number in numbers for key in self.read_with(number)) if self.read_with else ()
+        )
+        items = store.get_many([*keys, *more])
         heads = [items[key] for key in keys if key in items and not items[key].get("deleted")]
         tails = store.get_many([key for head in heads for key in self._tail_keys_of(head)])
         records = [self._decode(head, tails) or self._again(store, head) for head in heads]
@@ -258,7 +269,7 @@ class Collection[E: BaseModel]:
         tx.insert(head)
         for item in (*tails, *form._lookup_items(number, entity)):
             tx.put(item)
-        tx.count(self.kind, {"n": 1, **dict.fromkeys(form._partition_names(facets), 1)})
+        self._count(tx, {"n": 1, **dict.fromkeys(form._partition_names(facets), 1)})
         return _record(head, tails, entity)
 
     def replace(self, tx: Transaction, record: Record[E], entity: E) -> Record[E]:
@@ -314,7 +325,7 @@ class Collection[E: BaseModel]:
         ]
         for key in (*self._tail_keys(record.id, record.parts), *lookups):
             tx.delete(key)
-        tx.count(self.kind, {"n": -1, **self._count_changes(record, ())})
+        self._count(tx, {"n": -1, **self._count_changes(record, ())})
 
     def _unchanged(self, tx: Transaction, record: Record[E]) -> "_Condition":
         """Return the condition that the head is as it was read.
@@ -332,8 +343,17 @@ class Collection[E: BaseModel]:
 
     def _count(self, tx: Transaction, changes: Mapping[str, int]) -> None:
         """Add changes of the totals, if there are any."""
-        if any(changes.values()):
-            tx.count(self.kind, changes)
+        changed = {name: difference for name, difference in changes.items() if difference}
+        if not changed:
+            return
+        shared = dict[str, int]()
+        for name, difference in changed.items():
+            shards = self.own_totals.get(name.partition("=")[0])
+            if shards is None:
+                shared[name] = difference
+            else:
+                tx.count(own_kind(self.kind, name), {"n": difference}, shards=shards)
+        tx.count(self.kind, shared)
 
     def _count_changes(self, record: Record[E], after: Iterable[str]) -> dict[str, int]:
         """Return the changes of the totals when the entity is in the partitions `after` instead."""

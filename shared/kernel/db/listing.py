@@ -75,7 +75,10 @@ def read_page[E: BaseModel](store: Store, collection: Collection[E], query: List
     """
     ensure_upgraded(store, collection, query)
     collection = collection.at(store.version.complete)
-    totals = cache(lambda: read_totals(store, collection.kind))
+    own = [
+        f"{facet}={query.equal[facet]}" for facet in collection.own_totals if facet in query.equal
+    ]
+    totals = cache(lambda: read_totals(store, collection.kind, own))
     plan = plan_list(collection, query, totals)
     if isinstance(plan, OrderedPlan):
         return _OrderedList(store, collection, query, totals, plan).page()

@@ -283,9 +283,9 @@ class Transaction:
         """
         self._additions.setdefault((key, name), set()).add(number)
 
-    def count(self, kind: str, changes: Mapping[str, int]) -> None:
-        """Add `changes` to the totals of a collection; see `shared.kernel.db.counters`."""
-        self._counter(kind).add(changes)
+    def count(self, kind: str, changes: Mapping[str, int], *, shards: int | None = None) -> None:
+        """Add `changes` to totals, which have `shards` items; see `shared.kernel.db.counters`."""
+        self._counter(kind, shards).add(changes)
 
     def fence(self, kind: str) -> None:
         """Make the commit fail with StaleRead when master data is retired from now on.
@@ -557,8 +557,9 @@ class Transaction:
         self._shard = random_shard()
         self._begin()
 
-    def _counter(self, kind: str) -> CounterChange:
-        return self._counters.setdefault(kind, CounterChange(self._shard))
+    def _counter(self, kind: str, shards: int | None = None) -> CounterChange:
+        shard = self._shard % shards if shards else self._shard
+        return self._counters.setdefault(kind, CounterChange(shard))
 
     def _all_actions(self) -> list[_Action]:
         counts = [

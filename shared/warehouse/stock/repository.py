@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 from shared.kernel.db.collection import Collection
+from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import (
     PAIR_DIGITS,
     SEPARATOR,
@@ -30,7 +31,6 @@ from shared.warehouse.stock.models import (
     StockRow,
 )
 from shared.warehouse.stock.rules import NO_EXPIRY
-
 
 _NO_STOCK = quantity_text(Decimal(0))
 
@@ -64,6 +64,7 @@ STOCK = Collection(
     facets=_row_facets,
     sorts={"id": 1, "updated_at": 2, "qty": 3, "created_at": 4},
     partitions={"status": {"id": 5}, "warehouse_id": {"id": 6}},
+    own_totals={"warehouse_id": SHARDS},
     lookup_indexes={
         "serial": 11,
         "batch": 10,
@@ -100,6 +101,7 @@ LEVELS = Collection(
     facets=_level_facets,
     sorts={"item_code": 1, "updated_at": 2},
     partitions={"whs_code": {"item_code": 3}},
+    own_totals={"whs_code": SHARDS},
     lookup_indexes={"product_id": 4},
     id_digits=PAIR_DIGITS,
 )

@@ -1,6 +1,7 @@
 """The items of transfer orders. Keys and indexes: see docs/storage.md."""
 
 from shared.kernel.db.collection import Collection
+from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import Facets
 from shared.kernel.db.items import Key, alias_key
 from shared.kernel.db.listing import Page, read_page
@@ -37,6 +38,7 @@ TRANSFER_ORDERS = Collection(
         "from_warehouse": {"created_at": 4},
         "to_warehouse": {"created_at": 5},
     },
+    own_totals={"from_warehouse": SHARDS, "to_warehouse": SHARDS},
     lookup_aliases={"external_ref": lambda reference: [reference_key(reference)]},
 )
 

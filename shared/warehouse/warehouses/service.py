@@ -74,8 +74,9 @@ def change_warehouse(
         ValidationFailed: The change is invalid, or the code is taken.
         Conflict: The code would change while the warehouse has positions or is on open documents.
     """
-    record, totals = run_both(
-        lambda: WAREHOUSES.get(tx.store, number), lambda: repository.position_totals(tx.store)
+    record, positions = run_both(
+        lambda: WAREHOUSES.get(tx.store, number),
+        lambda: repository.position_count(tx.store, number),
     )
     before = record.entity
     renamed = "whs_code" in change.model_fields_set and change.whs_code != before.whs_code
@@ -88,7 +89,7 @@ def change_warehouse(
         repository.insert_warehouse_alias(tx, after)
     elif after.name != before.name:
         repository.rename_warehouse_alias(tx, after)
-    return _counted(WAREHOUSES.replace(tx, record, after), repository.count_in(totals, number))
+    return _counted(WAREHOUSES.replace(tx, record, after), positions)
 
 
 def delete_warehouse(tx: Transaction, number: int) -> Record[Warehouse]:
@@ -111,11 +112,10 @@ def delete_warehouse(tx: Transaction, number: int) -> Record[Warehouse]:
 def _retire_warehouse(tx: Transaction, warehouse: StoredWarehouse, what: str) -> str:
     alias = warehouse_key(warehouse.whs_code)
     mark = retire(tx, alias)
-    totals, is_on_document = run_both(
-        lambda: repository.position_totals(tx.store),
+    positions, is_on_document = run_both(
+        lambda: repository.position_count(tx.store, warehouse.id),
         lambda: is_on_open_document(tx.store, "warehouse", warehouse.id),
     )
-    positions = repository.count_in(totals, warehouse.id)
     reason = None
     if positions:
         reason = f"has {positions} position{'' if positions == 1 else 's'}"
@@ -157,11 +157,10 @@ def get_warehouse(store: Store, number: int) -> Record[WarehouseDetail]:
 
 def list_warehouses(store: Store, parameters: WarehouseParameters) -> Page[Warehouse]:
     """Return a page of warehouses."""
-    page, totals = run_both(
-        lambda: repository.list_warehouses(store, parameters),
-        lambda: repository.position_totals(store),
-    )
-    records = [_counted(found, repository.count_in(totals, found.id)) for found in page.records]
+    store = store.repeatable()  # the counts were read together with the warehouses
+    page = repository.list_warehouses(store, parameters)
+    positions = repository.position_counts(store, (found.id for found in page.records))
+    records = [_counted(found, positions[found.id]) for found in page.records]
     return Page(records, page.total, page.page, page.per_page, page.next_mark)
 
 

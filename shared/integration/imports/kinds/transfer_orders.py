@@ -110,7 +110,7 @@ class TransferOrderImporter(Importer):
     )
     model = TransferOrderDraft
     id_sequence = "transfer_order"
-    max_actions = 5
+    max_actions = 7
 
     def add_fence(self, tx: Transaction) -> None:
         """See Importer."""
