@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from shared.kernel.db.counters import own_kind
 from shared.kernel.db.facets import ID_DIGITS, Facets, id_text, sort_text
-from shared.kernel.db.items import Item, Key, pack, unpack
+from shared.kernel.db.items import PART_SIZE, Item, Key, pack, unpack
 from shared.kernel.db.schema import FIRST_VERSION
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import (
@@ -24,7 +24,7 @@ from shared.kernel.db.table import (
     index_keys,
 )
 from shared.kernel.db.transaction import Cost, StaleRead, Transaction
-from shared.kernel.errors import Gone, NotFound, ServiceUnavailable
+from shared.kernel.errors import Conflict, Gone, NotFound, ServiceUnavailable
 
 HEAD = "HEAD"
 ID = "id"
@@ -32,6 +32,9 @@ UPDATED_AT = "updated_at"
 SCHEMA = "schema"
 """Name of the attribute of a head with the version of the schema in whose form it was written.
 Heads of the first version lack it."""
+
+MAX_PARTS = 8
+"""Most items of an entity: 2.8 MB of the 4 MB of a transaction, which also holds the response."""
 
 _UNCHANGED = "version = :seen"
 _OWN_ATTRIBUTES = (PARTITION_KEY, SORT_KEY, "id", "version", "parts", "data")
@@ -374,6 +377,13 @@ class Collection[E: BaseModel]:
     ) -> tuple[Item, list[Item]]:
         partition, sort = self.key(number)
         first, *others = pack(entity.model_dump_json())
+        if len(others) >= MAX_PARTS:
+            size = sum(map(len, (first, *others)))
+            message = (
+                f"{self.noun} {number} is too large: {size} bytes are to be stored,"
+                f" the limit is {MAX_PARTS * PART_SIZE}."
+            )
+            raise Conflict(message)
         head: Item = {
             PARTITION_KEY: partition,
             SORT_KEY: sort,

@@ -27,7 +27,8 @@ from shared.kernel.db.item_queue import QUEUED, Place
 from shared.kernel.db.items import Item, Key, encode, from_attributes, size_of, to_attributes
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
-from shared.kernel.errors import DuplicateInFlight
+from shared.kernel.errors import Conflict, DuplicateInFlight
+from shared.kernel.fields import MAX_ID
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -646,7 +647,11 @@ def last_id(store: Store, kind: str) -> int:
 
 
 def allocate_ids(store: Store, kind: str, count: int) -> int:
-    """Allocate `count` ids of a sequence in one call; return the first."""
+    """Allocate `count` ids of a sequence in one call; return the first.
+
+    Raises:
+        Conflict: The ids of the kind are used up.
+    """
     answer = store.client.update_item(
         TableName=store.table,
         Key=key_attributes(("sequence", kind)),
@@ -655,4 +660,8 @@ def allocate_ids(store: Store, kind: str, count: int) -> int:
         ExpressionAttributeValues={":count": {"N": str(count)}},
         ReturnValues="UPDATED_NEW",
     )
-    return int(answer["Attributes"]["last"]["N"]) - count + 1
+    last = int(answer["Attributes"]["last"]["N"])
+    if last > MAX_ID:
+        message = f"No more can be created: the ids of this kind end at {MAX_ID}."
+        raise Conflict(message)
+    return last - count + 1

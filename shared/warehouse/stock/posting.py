@@ -318,7 +318,7 @@ class StockPosting:
     def _post_level(self, difference: rules.LevelChange, *, event_due: bool) -> None:
         tx, place = self._tx, (difference.row.product_id, difference.row.warehouse_id)
         record = self._levels.get(place)
-        number = record.entity.id if record else tx.next_id(LEVELS.kind)
+        number = record.entity.event_id if record else tx.next_id(LEVELS.kind)
         level = self._changed_level(record, difference, number)
         level = level.model_copy(update={"event_due": event_due})
         if record:
@@ -377,7 +377,7 @@ class StockPosting:
 
 
 def _raise_level_event(tx: Transaction, level: Record[Level]) -> None:
-    shown = replace(level, id=level.entity.id)
+    shown = replace(level, id=level.entity.event_id)
     raise_record_event(tx, "stock.updated", views.LEVEL_EVENTS, shown)
 
 

@@ -271,9 +271,10 @@ def get_position(store: Store, number: int) -> Record[Position]:
 
 def list_positions(store: Store, parameters: PositionParameters) -> Page[Position]:
     """Return a page of positions."""
+    code = parameters.warehouse
     page, register = run_both(
         lambda: repository.list_positions(store, parameters),
-        lambda: repository.read_register(store),
+        lambda: store.get_many([warehouse_key(code)]) if code else repository.read_register(store),
     )
     records = [shown(found, _reference_of(register, found.entity)) for found in page.records]
     return Page(records, page.total, page.page, page.per_page, page.next_mark)
@@ -319,6 +320,12 @@ def known_warehouses(
     aliases = {code: found[key] for code in codes if (key := warehouse_key(code)) in found}
     ensure_not_retired(tx, aliases.values())
     return {code: repository.known_warehouse(alias) for code, alias in aliases.items()}
+
+
+def find_warehouse(store: Store, code: str) -> KnownWarehouse | None:
+    """Return the warehouse with this code, if there is one."""
+    alias = store.get(warehouse_key(code))
+    return repository.known_warehouse(alias) if alias else None
 
 
 def all_warehouses(store: Store) -> dict[int, KnownWarehouse]:
