@@ -41,7 +41,17 @@ from shared.integration.webhooks import models as webhook_models
 from shared.integration.webhooks import repository as webhook_repository
 from shared.integration.webhooks import rules as webhook_rules
 from shared.kernel import fields, list_parameters
-from shared.kernel.db import bookmarks, claim, counters, items, parallel, transaction
+from shared.kernel.db import (
+    bookmarks,
+    claim,
+    counters,
+    facets,
+    items,
+    parallel,
+    plan,
+    transaction,
+)
+from shared.kernel.db.collection import MAX_PARTS
 from shared.kernel.db.cursor import MAX_PER_PAGE
 from shared.kernel.db.table import INDEX_COUNT
 from shared.kernel.events import outbox
@@ -55,6 +65,7 @@ from shared.warehouse.receiving import models as receiving
 from shared.warehouse.receiving import rules as receiving_rules
 from shared.warehouse.settings.models import SettingsChange
 from shared.warehouse.stock.models import InventoryStatus
+from shared.warehouse.stock.rules import MAX_ROW
 from shared.warehouse.transfer_orders import models as transfer_orders
 from shared.warehouse.transfer_orders.models import OrderStatus
 from shared.warehouse.transfers import models as transfers
@@ -240,6 +251,18 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"in the detail of a warehouse | {plain(warehouses_service._IN_DETAIL)};",
         f"positions of one `POST /warehouse-positions/bulk` | {plain(MAX_BULK)} |",
         f"products of one position as a pick face | {plain(pick_faces.MAX_PRODUCTS)} |",
+        # Bounded by layout
+        f"of transfer orders | {plain(fields.MAX_ID)} | Keys have {facets.ID_DIGITS} digits",
+        f"| quantity of a stock row | {plain(MAX_ROW)} |",
+        f"| {plain(MAX_PARTS * items.PART_SIZE)} bytes | It is written as a whole,",
+        f"as up to {MAX_PARTS} items of {plain(items.PART_SIZE)} bytes",
+        f"| revocations of tokens at the same time | {plain(revocations.SOFT_LIMIT)} |",
+        f"above {plain(revocations.HARD_LIMIT)}, all tokens",
+        f"| `page` of a list | {plain(plan._MAX_OFFSET_PAGES)} |",
+        f"kept for its next pages | {plain(bookmarks._CHUNK)} per item |",
+        f"| `search` | the first {facets._SEARCHED_LENGTH} characters",
+        f"| order by name | the first {facets._FOLDED_LENGTH} characters",
+        f"| `attributes` of an event | {outbox._MAX_ATTRIBUTES // 1000} kB |",
         f"a picking and a transfer order | {plain(*_line_limits())} |",
         f"when receiving · picking | {receiving.MAX_SERIALS} · {picking.MAX_SERIALS} |",
         f"received with a transfer order | {transfers.MAX_SERIALS} |",
