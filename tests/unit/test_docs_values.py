@@ -266,7 +266,7 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"a picking and a transfer order | {plain(*_line_limits())} |",
         f"when receiving · picking | {receiving.MAX_SERIALS} · {picking.MAX_SERIALS} |",
         f"received with a transfer order | {transfers.MAX_SERIALS} |",
-        f"lines of a transfer | {transfers.MAX_LINES} within a warehouse, 7 between two",
+        f"lines of a transfer | {transfers.MAX_LINES} within a warehouse, 6 between two",
         f"`POST /transfer-orders/{{id}}/receive` | {transfer_orders.MAX_ARRIVAL_LINES} |",
         f"exit documents of one picking | {picking.MAX_DOCUMENTS} |",
         f"pickings of a wave | {waves.MAX_PICKINGS} |",
@@ -430,7 +430,7 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"| `rotation` | 0 to {layout._FULL_TURN} |",
     ],
     "docs/warehouse-operations.md": [
-        f"at most {transfers.MAX_LINES} lines within a warehouse, 7 lines between two",
+        f"at most {transfers.MAX_LINES} lines within a warehouse, 6 lines between two",
         f"one line of {transfers.MAX_SERIALS} serials",
         f"A wave has up to {waves.MAX_PICKINGS} pickings",
         f"| `max_orders` | it is among this number of pickings; {waves.MAX_PICKINGS} unless",
