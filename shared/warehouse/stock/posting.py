@@ -185,7 +185,8 @@ class StockPosting:
         """
         tx = self._tx
         aliases = [row_key(target) for target in targets]
-        expected = {(target.product_id, target.warehouse_id) for target in targets} | set(levels)
+        arrivals = {(target.product_id, target.warehouse_id) for target in targets}
+        expected = arrivals | set(levels)
         keys = [*aliases, *(STOCK.key(number) for number in rows), *_level_keys(expected)]
         found, _ = run_both(
             lambda: tx.store.get_many(keys),
@@ -197,12 +198,12 @@ class StockPosting:
         places = {
             (row.product_id, row.warehouse_id) for row in self.changes.rows.values()
         } | expected
-        new = {place for place in expected if LEVELS.key(level_id(*place)) not in found}
+        new = {place for place in arrivals if LEVELS.key(level_id(*place)) not in found}
         keys = [*(STOCK.key(number) for number in others - set(rows)), *_level_keys(places)]
         (more, _), _ = run_both(
             lambda: run_both(
                 lambda: tx.store.get_many(keys),
-                lambda: tx.reserve_ids(LEVELS.kind, len(new)) if missing and new else None,
+                lambda: tx.reserve_ids(LEVELS.kind, len(new)) if new else None,
             ),
             lambda: tx.reserve_ids(STOCK.kind, missing) if missing else None,
         )
