@@ -103,9 +103,7 @@ def fresh_copy(stack: Stack, kind: str, collection: Collection[Any]) -> Store:
     add_missing_indexes("beta", lambda _: None)
     set_version("beta", TARGET)
     mine = (f"{kind}#", f"count#{kind}#")
-    others = [
-        item for item in stack.unsorted_items() if not f"{item['PK']['S']}#".startswith(mine)
-    ]
+    others = [item for item in stack.unsorted_items() if not f"{item['PK']['S']}#".startswith(mine)]
     recorded.put(others, "beta")
     source, store = store_of("acme"), store_of("beta")
     for number in numbers_of(stack, kind):
