@@ -3,7 +3,7 @@
 from local.demo_session import Demo
 
 ORIGIN, DESTINATION = "DEMO-1", "DEMO-2"
-"""Codes of the warehouses. Every run uses the same two, because a tenant has at most 999."""
+"""Codes of the warehouses. Every run uses the same two."""
 RECEIVING_BIN, SHELF_BINS = "REC-01", ("A-01", "A-02")
 
 _NAMES = {ORIGIN: "Demo warehouse in Birmingham", DESTINATION: "Demo warehouse in Dublin"}

@@ -66,8 +66,8 @@ _ONE: OperationOptions = {**_WRITE, "errors": ("conflict", "gone")}
     statuses=(201,),
     description="Moves free stock between positions of one warehouse or of two, all lines at once"
     " or none: the transfer is `transferred`, or the answer is `conflict` when too little is free."
-    " With `execute` false, the transfer is `pending` until it is executed. At most 12 lines within"
-    " a warehouse, 7 between two, or one line of 30 serials.",
+    " With `execute` false, the transfer is `pending` until it is executed. At most 11 lines within"
+    " a warehouse, 6 between two, or one line of 30 serials.",
 )
 def create_transfer(tx: Transaction, request: Request[Checked[TransferDraft]]) -> ResourceResponse:
     """Create a transfer, and move its stock unless `execute` is false."""

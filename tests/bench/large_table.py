@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from shared.kernel.db import collection
-from shared.kernel.db.counters import SHARDS
-from shared.kernel.db.items import Item
+from shared.kernel.db.counters import SHARDS, shard_key
+from shared.kernel.db.items import Item, Key
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import INDEX_COUNT, PARTITION_KEY, SORT_KEY, index_keys
 from shared.kernel.db.transaction import Transaction
@@ -32,18 +32,19 @@ class _Caught:
 
     now_ms = 0
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, shard: int, counts: dict[Key, Counter[str]]) -> None:
         self.store = store
         self.items: list[Item] = []
-        self.counts: dict[str, Counter[str]] = {}
+        self._shard, self._counts = shard, counts
 
     def insert(self, item: Item) -> None:
         self.items.append(item)
 
     put = insert
 
-    def count(self, kind: str, changes: Mapping[str, int]) -> None:
-        self.counts.setdefault(kind, Counter()).update(changes)
+    def count(self, kind: str, changes: Mapping[str, int], *, shards: int = SHARDS) -> None:
+        key = shard_key(kind, self._shard % shards)
+        self._counts.setdefault(key, Counter()).update(changes)
 
 
 class LargeTable(InMemoryTable):
@@ -60,7 +61,8 @@ class LargeTable(InMemoryTable):
         self._store, self._listed, self._times = store, listed, times
         self._rows = 0
         self._numbers: dict[str, int] = {}
-        self._shards = [_Caught(store) for _ in range(SHARDS)]
+        self._counts: dict[Key, Counter[str]] = {}
+        self._shards = [_Caught(store, shard, self._counts) for shard in range(SHARDS)]
         tx = Transaction(store)
         listed.related_items(tx)
         write_items(self, tx)
@@ -78,9 +80,8 @@ class LargeTable(InMemoryTable):
                 self._enter_items(caught.items)
             self._rows = count
         now = Transaction(self._store).now_ms
-        for shard, caught in enumerate(self._shards):
-            for kind, changes in caught.counts.items():
-                self.put(totals_item(kind, shard, changes, now))
+        for key, changes in self._counts.items():
+            self.put(totals_item(key, changes, now))
 
     def _enter_items(self, items: list[Item]) -> None:
         for item in items:

@@ -7,7 +7,7 @@ from tests.bench.request_cost import Gauge
 from tests.bench.warehouse import AWAY, DRILLS, HOME, TRACED, BenchWarehouse, bin_of, code, serial
 from tests.people import PICKER
 
-WITHIN, ACROSS = 12, 7
+WITHIN, ACROSS = 11, 6
 """Largest numbers of lines of a transfer within a warehouse and between two warehouses."""
 ARRIVALS = 8
 """Largest number of lines of a transfer order that one request receives."""

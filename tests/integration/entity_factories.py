@@ -88,6 +88,7 @@ STOCK_ROW: Mapping[str, Any] = {
     "received_at": "2026-03-02T08:14:09.120Z",
 }
 LEVEL: Mapping[str, Any] = {
+    "event_id": 1,
     "product_id": 1,
     "item_code": "BOLT-M8",
     "whs_code": "CEN",

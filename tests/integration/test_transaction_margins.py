@@ -36,7 +36,7 @@ from tests.wave_scenario import WaveScenario
 
 _LINES = 25
 """Lines of a document; its steps are full."""
-_ACROSS = 7
+_ACROSS = 6
 """The largest number of lines of a transfer between warehouses."""
 _PICKINGS = 90
 """Pickings of a wave; the steps that create it are full."""

@@ -1,9 +1,10 @@
 """Filling an in-memory table with many rows of a list, without requests."""
 
+from collections import Counter
 from collections.abc import Mapping
 
 from shared.kernel.db.counters import SHARDS, shard_key
-from shared.kernel.db.items import to_attributes
+from shared.kernel.db.items import Key, to_attributes
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
@@ -21,15 +22,20 @@ def fill(store: Store, listed: Listed, count: int, times: Times) -> InMemoryTabl
     """
     table = InMemoryTable(store.table)
     transactions = [Transaction(store) for _ in range(SHARDS)]
+    for shard, tx in enumerate(transactions):
+        tx._shard = shard
     listed.related_items(transactions[0])
     write_items(table, transactions[0])
     for number in range(1, count + 1):
         tx = transactions[number % SHARDS]
         insert_row(tx, listed, number, times)
         write_items(table, tx)
-    for shard, tx in enumerate(transactions):
+    totals: dict[Key, Counter[str]] = {}
+    for tx in transactions:
         for kind, change in tx._counters.items():
-            table.put(totals_item(kind, shard, change.changes, tx.now_ms))
+            totals.setdefault(shard_key(kind, change.shard), Counter()).update(change.changes)
+    for key, sums in totals.items():
+        table.put(totals_item(key, sums, transactions[0].now_ms))
     return table
 
 
@@ -48,10 +54,7 @@ def write_items(table: InMemoryTable, tx: Transaction) -> None:
     tx._actions.clear()
 
 
-def totals_item(
-    kind: str, shard: int, totals: Mapping[str, int], now_ms: int
-) -> dict[str, dict[str, str]]:
+def totals_item(key: Key, totals: Mapping[str, int], now_ms: int) -> dict[str, dict[str, str]]:
     """Return one shard of the totals of a collection that did not change lately."""
-    partition, sort = shard_key(kind, shard)
     own = {"version": totals["n"], "touched": now_ms - _SETTLED_MS}
-    return to_attributes({PARTITION_KEY: partition, SORT_KEY: sort, **totals, **own})
+    return to_attributes({PARTITION_KEY: key[0], SORT_KEY: key[1], **totals, **own})

@@ -172,6 +172,7 @@ def _quantities(number: int) -> dict[str, Any]:
 def _level(number: int, times: spec.Times, product: int, whs_code: str | None) -> Level:
     return Level.model_validate(
         {
+            "event_id": number,
             "product_id": product,
             "item_code": _item_code(product),
             "whs_code": whs_code,

@@ -44,6 +44,7 @@ def _order(number: int, times: spec.Times) -> StoredTransferOrder:
             "updated_at": times.updated(number),
             "lines": [
                 {
+                    "id": number,
                     "line_num": 1,
                     "product_id": 1,
                     "item_code": "BRICK",

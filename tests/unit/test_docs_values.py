@@ -41,7 +41,17 @@ from shared.integration.webhooks import models as webhook_models
 from shared.integration.webhooks import repository as webhook_repository
 from shared.integration.webhooks import rules as webhook_rules
 from shared.kernel import fields, list_parameters
-from shared.kernel.db import bookmarks, claim, counters, items, parallel, transaction
+from shared.kernel.db import (
+    bookmarks,
+    claim,
+    counters,
+    facets,
+    items,
+    parallel,
+    plan,
+    transaction,
+)
+from shared.kernel.db.collection import MAX_PARTS
 from shared.kernel.db.cursor import MAX_PER_PAGE
 from shared.kernel.db.table import INDEX_COUNT
 from shared.kernel.events import outbox
@@ -55,12 +65,13 @@ from shared.warehouse.receiving import models as receiving
 from shared.warehouse.receiving import rules as receiving_rules
 from shared.warehouse.settings.models import SettingsChange
 from shared.warehouse.stock.models import InventoryStatus
+from shared.warehouse.stock.rules import MAX_ROW
 from shared.warehouse.transfer_orders import models as transfer_orders
 from shared.warehouse.transfer_orders.models import OrderStatus
 from shared.warehouse.transfers import models as transfers
 from shared.warehouse.warehouses import layout_models as layout
 from shared.warehouse.warehouses import service as warehouses_service
-from shared.warehouse.warehouses.models import MAX_BULK, MAX_WAREHOUSE_ID
+from shared.warehouse.warehouses.models import MAX_BULK
 from shared.warehouse.waves import models as waves
 from shared.warehouse.waves import rules as wave_rules
 from shared.warehouse.work_records import WorkStatus
@@ -237,14 +248,25 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"| ids | 1 to {plain(fields.MAX_ID)} |",
         f"| 1 to {plain(partners._MAX_DOCUMENT_ID)} |",
         # Data of a company
-        f"| warehouses | {MAX_WAREHOUSE_ID}, deleted ones included |",
         f"in the detail of a warehouse | {plain(warehouses_service._IN_DETAIL)};",
         f"positions of one `POST /warehouse-positions/bulk` | {plain(MAX_BULK)} |",
         f"products of one position as a pick face | {plain(pick_faces.MAX_PRODUCTS)} |",
+        # Bounded by layout
+        f"of transfer orders | {plain(fields.MAX_ID)} | Keys have {facets.ID_DIGITS} digits",
+        f"| quantity of a stock row | {plain(MAX_ROW)} |",
+        f"| {plain(MAX_PARTS * items.PART_SIZE)} bytes | It is written as a whole,",
+        f"as up to {MAX_PARTS} items of {plain(items.PART_SIZE)} bytes",
+        f"| revocations of tokens at the same time | {plain(revocations.SOFT_LIMIT)} |",
+        f"above {plain(revocations.HARD_LIMIT)}, all tokens",
+        f"| `page` of a list | {plain(plan._MAX_OFFSET_PAGES)} |",
+        f"kept for its next pages | {plain(bookmarks._CHUNK)} per item |",
+        f"| `search` | the first {facets._SEARCHED_LENGTH} characters",
+        f"| order by name | the first {facets._FOLDED_LENGTH} characters",
+        f"| `attributes` of an event | {outbox._MAX_ATTRIBUTES // 1000} kB |",
         f"a picking and a transfer order | {plain(*_line_limits())} |",
         f"when receiving · picking | {receiving.MAX_SERIALS} · {picking.MAX_SERIALS} |",
         f"received with a transfer order | {transfers.MAX_SERIALS} |",
-        f"lines of a transfer | {transfers.MAX_LINES} within a warehouse, 7 between two",
+        f"lines of a transfer | {transfers.MAX_LINES} within a warehouse, 6 between two",
         f"`POST /transfer-orders/{{id}}/receive` | {transfer_orders.MAX_ARRIVAL_LINES} |",
         f"exit documents of one picking | {picking.MAX_DOCUMENTS} |",
         f"pickings of a wave | {waves.MAX_PICKINGS} |",
@@ -408,7 +430,7 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"| `rotation` | 0 to {layout._FULL_TURN} |",
     ],
     "docs/warehouse-operations.md": [
-        f"at most {transfers.MAX_LINES} lines within a warehouse, 7 lines between two",
+        f"at most {transfers.MAX_LINES} lines within a warehouse, 6 lines between two",
         f"one line of {transfers.MAX_SERIALS} serials",
         f"A wave has up to {waves.MAX_PICKINGS} pickings",
         f"| `max_orders` | it is among this number of pickings; {waves.MAX_PICKINGS} unless",

@@ -228,6 +228,8 @@ class _CommitStep:
             chain.from_iterable(self.importer.dependent_keys(draft, found) for draft in drafts)
         )
         tx.reserve_ids(self.importer.id_sequence, len(drafts))
+        for sequence, count in self.importer.more_ids(drafts).items():
+            tx.reserve_ids(sequence, count)
 
     def _apply(
         self, tx: Transaction, draft: Checked[Input], options: ApplyOptions

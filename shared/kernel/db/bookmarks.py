@@ -23,8 +23,8 @@ LAG_MS = 5_000
 _LIFETIME_MS = 15 * 60_000
 _SNAPSHOT_EXPIRY_MS = 24 * 3_600_000
 """How long a client that follows `links.next` may pause between two pages."""
-_CHUNK = 50_000
-"""Ids per snapshot item; compressed, they stay well under 400 KB."""
+_CHUNK = 30_000
+"""Ids per snapshot item; compressed, they stay under 400 KB, also those of 24 digits."""
 _CACHE_SIZE = 512
 
 

@@ -10,8 +10,9 @@ from typing import Any, TypedDict
 
 from pydantic import BaseModel
 
-from shared.kernel.db.facets import Facets, id_text, sort_text
-from shared.kernel.db.items import Item, Key, pack, unpack
+from shared.kernel.db.counters import own_kind
+from shared.kernel.db.facets import ID_DIGITS, Facets, id_text, sort_text
+from shared.kernel.db.items import PART_SIZE, Item, Key, pack, unpack
 from shared.kernel.db.schema import FIRST_VERSION
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import (
@@ -23,8 +24,7 @@ from shared.kernel.db.table import (
     index_keys,
 )
 from shared.kernel.db.transaction import Cost, StaleRead, Transaction
-from shared.kernel.errors import Gone, NotFound, ServiceUnavailable
-from shared.kernel.fields import MAX_ID
+from shared.kernel.errors import Conflict, Gone, NotFound, ServiceUnavailable
 
 HEAD = "HEAD"
 ID = "id"
@@ -32,6 +32,9 @@ UPDATED_AT = "updated_at"
 SCHEMA = "schema"
 """Name of the attribute of a head with the version of the schema in whose form it was written.
 Heads of the first version lack it."""
+
+MAX_PARTS = 8
+"""Most items of an entity: 2.8 MB of the 4 MB of a transaction, which also holds the response."""
 
 _UNCHANGED = "version = :seen"
 _OWN_ATTRIBUTES = (PARTITION_KEY, SORT_KEY, "id", "version", "parts", "data")
@@ -102,6 +105,10 @@ class Collection[E: BaseModel]:
         sorts: The sorts of the whole collection. Every change writes the index UPDATES, so
             `updated_at` is there, unless entities never change.
         partitions: Facets (such as status) whose values have totals and sorts of their own.
+        own_totals: Facets of `partitions` with so many values (one per warehouse) that each value
+            has counters of its own → number of their shards.
+        read_with: Returns the keys of items that are read together with the entities of a page,
+            into the cache of a repeatable store.
         lookup_indexes: Facets that few entities share (such as a partner) → index.
         lookup_aliases: Facets whose values lead to the entities through alias items → function
             that returns the keys of these items for a value. They need no index.
@@ -114,6 +121,7 @@ class Collection[E: BaseModel]:
         more_lookups: Returns further values of the lookup indexes, for entities that are found by
             several. Each mapping (facet → value) is an item of its own, which has keys only and is
             written with the entity. They never change.
+        id_digits: Digits of an id in keys; PAIR_DIGITS for ids of `pair_id`.
         since: Facets and numbers of indexes that are new → version of the schema from which on the
             items have them. What is not named here is in every version that is served.
     """
@@ -124,12 +132,15 @@ class Collection[E: BaseModel]:
     facets: Callable[[E], Facets]
     sorts: IndexBySort
     partitions: Mapping[str, IndexBySort] = field(default_factory=dict)
+    own_totals: Mapping[str, int] = field(default_factory=dict)
+    read_with: Callable[[int], Iterable[Key]] | None = None
     lookup_indexes: Mapping[str, int] = field(default_factory=dict)
     lookup_aliases: Mapping[str, Callable[[str], list[Key]]] = field(default_factory=dict)
     volatile: frozenset[str] = frozenset()
     implied_ranges: Mapping[tuple[str, str, str], Range] = field(default_factory=dict)
     work_queues: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     more_lookups: Callable[[E], Iterable[Facets]] | None = None
+    id_digits: int = ID_DIGITS
     since: Mapping[str | int, int] = field(default_factory=dict)
 
     def at(self, version: int) -> "Collection[E]":
@@ -172,7 +183,7 @@ class Collection[E: BaseModel]:
 
     def key(self, number: int) -> Key:
         """Return the key of an entity's first item."""
-        return (f"{self.kind}#{id_text(number)}", HEAD)
+        return (f"{self.kind}#{id_text(number, self.id_digits)}", HEAD)
 
     # Reading
 
@@ -186,7 +197,7 @@ class Collection[E: BaseModel]:
         """
         noun = f"{self.noun} {number}"
         key = self.key(number)
-        head = store.get(key) if 0 < number <= MAX_ID else None
+        head = store.get(key) if 0 < number < 10**self.id_digits else None
         for attempt in range(_TRIES):
             if head is None:
                 raise NotFound(noun)
@@ -201,8 +212,12 @@ class Collection[E: BaseModel]:
 
     def get_many(self, store: Store, numbers: Iterable[int]) -> list[Record[E]]:
         """Read entities in the order of `numbers`; leave out those that do not exist."""
+        numbers = list(numbers)
         keys = [self.key(number) for number in numbers]
-        items = store.get_many(keys)
+        more = (
+            (key for number in numbers for key in self.read_with(number)) if self.read_with else ()
+        )
+        items = store.get_many([*keys, *more])
         heads = [items[key] for key in keys if key in items and not items[key].get("deleted")]
         tails = store.get_many([key for head in heads for key in self._tail_keys_of(head)])
         records = [self._decode(head, tails) or self._again(store, head) for head in heads]
@@ -257,7 +272,7 @@ class Collection[E: BaseModel]:
         tx.insert(head)
         for item in (*tails, *form._lookup_items(number, entity)):
             tx.put(item)
-        tx.count(self.kind, {"n": 1, **dict.fromkeys(form._partition_names(facets), 1)})
+        self._count(tx, {"n": 1, **dict.fromkeys(form._partition_names(facets), 1)})
         return _record(head, tails, entity)
 
     def replace(self, tx: Transaction, record: Record[E], entity: E) -> Record[E]:
@@ -313,7 +328,7 @@ class Collection[E: BaseModel]:
         ]
         for key in (*self._tail_keys(record.id, record.parts), *lookups):
             tx.delete(key)
-        tx.count(self.kind, {"n": -1, **self._count_changes(record, ())})
+        self._count(tx, {"n": -1, **self._count_changes(record, ())})
 
     def _unchanged(self, tx: Transaction, record: Record[E]) -> "_Condition":
         """Return the condition that the head is as it was read.
@@ -331,8 +346,17 @@ class Collection[E: BaseModel]:
 
     def _count(self, tx: Transaction, changes: Mapping[str, int]) -> None:
         """Add changes of the totals, if there are any."""
-        if any(changes.values()):
-            tx.count(self.kind, changes)
+        changed = {name: difference for name, difference in changes.items() if difference}
+        if not changed:
+            return
+        shared = dict[str, int]()
+        for name, difference in changed.items():
+            shards = self.own_totals.get(name.partition("=")[0])
+            if shards is None:
+                shared[name] = difference
+            else:
+                tx.count(own_kind(self.kind, name), {"n": difference}, shards=shards)
+        tx.count(self.kind, shared)
 
     def _count_changes(self, record: Record[E], after: Iterable[str]) -> dict[str, int]:
         """Return the changes of the totals when the entity is in the partitions `after` instead."""
@@ -353,6 +377,13 @@ class Collection[E: BaseModel]:
     ) -> tuple[Item, list[Item]]:
         partition, sort = self.key(number)
         first, *others = pack(entity.model_dump_json())
+        if len(others) >= MAX_PARTS:
+            size = sum(map(len, (first, *others)))
+            message = (
+                f"{self.noun} {number} is too large: {size} bytes are to be stored,"
+                f" the limit is {MAX_PARTS * PART_SIZE}."
+            )
+            raise Conflict(message)
         head: Item = {
             PARTITION_KEY: partition,
             SORT_KEY: sort,
@@ -411,27 +442,27 @@ class Collection[E: BaseModel]:
             if value is not None:
                 partition_name, sort_name = index_keys(index)
                 attributes[partition_name] = self.partition(facet, value)
-                attributes[sort_name] = id_text(number)
+                attributes[sort_name] = id_text(number, self.id_digits)
         return attributes
 
     def _index_attributes(self, number: int, facets: Facets) -> Item:
         attributes = self._lookup_attributes(number, facets)
 
-        def enter(index: int, partition: str, sort_key: str) -> None:
+        def enter(index: int, partition: str, value: str | None) -> None:
             partition_name, sort_name = index_keys(index)
             attributes[partition_name] = partition
-            attributes[sort_name] = sort_key
+            attributes[sort_name] = sort_text(value, number, self.id_digits)
 
         for sort, index in self.sorts.items():
-            enter(index, self.kind, sort_text(facets[sort], number))
+            enter(index, self.kind, facets[sort])
         for facet, sorts in self.partitions.items():
             for sort, index in sorts.items():
                 partition = self.partition(facet, facets[facet] or "")
-                enter(index, partition, sort_text(facets[sort], number))
+                enter(index, partition, facets[sort])
         for facet, (index, order) in self.work_queues.items():
             value = facets[facet]
             if value is not None:
-                enter(index, self.partition(facet, value), sort_text(facets[order], number))
+                enter(index, self.partition(facet, value), facets[order])
         return attributes
 
     def carries(self, index: int, sort: str | None, facet: str) -> bool:

@@ -3,7 +3,9 @@
 The totals of a collection are spread over SHARDS items, so that concurrent writers rarely update
 the same item; a reader sums them with one Query. Attributes of a shard:
 
-- `n`: number of entities; `FACET=VALUE`: entities of one partition, such as `status=open`
+- `n`: number of entities; `FACET=VALUE`: entities of one partition, such as `status=open`. A facet
+  with thousands of values, such as the warehouse, has counters of its own for each value instead
+  (`own_kind`), because every shard is written and read as a whole.
 - `version`: rises with every change of a total, so that bookmarks and snapshots of the lists can
   be recognized as stale
 - `touched`: time of the last such change in milliseconds; indexes may lag behind it
@@ -11,11 +13,12 @@ the same item; a reader sums them with one Query. Attributes of a shard:
 """
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from shared.kernel.db.items import Item, Key, encode
+from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY
 
@@ -40,6 +43,11 @@ def fenced_shards() -> range:
     with fences create something; all other changes use every shard.
     """
     return range((SHARDS + 1) // 2)
+
+
+def own_kind(kind: str, partition: str) -> str:
+    """Return the name of the counters of one partition that has its own."""
+    return f"{kind}#{partition}"
 
 
 def shard_key(kind: str, shard: int) -> Key:
@@ -108,15 +116,25 @@ class Totals:
         return self.counts.get(partition or "n", 0)
 
 
-def read_totals(store: Store, kind: str) -> Totals:
+def read_totals(store: Store, kind: str, own: Iterable[str] = ()) -> Totals:
     """Read the totals of a collection, strongly consistent.
 
-    One Query reads all shards, unless a collection has so many partitions (positions of more
-    than a thousand warehouses) that the shards exceed 1 MB.
+    Args:
+        store: The tenant's table.
+        kind: The collection.
+        own: Partitions with counters of their own (`own_kind`) to be read, too.
     """
+    names = list(own)
+    kinds = [kind, *(own_kind(kind, name) for name in names)]
+    totals, *others = map_concurrently(lambda one: _sum(_shards(store, one)), kinds)
+    counts = {name: one.of(None) for name, one in zip(names, others, strict=True)}
+    return Totals({**totals.counts, **counts}, totals.version, totals.touched_ms)
+
+
+def _sum(shards: Iterable[Item]) -> Totals:
     counts: dict[str, int] = {}
     version = touched = 0
-    for item in _shards(store, kind):
+    for item in shards:
         version += int(item.get("version", 0))
         touched = max(touched, int(item.get("touched", 0)))
         for name, value in item.items():

@@ -16,7 +16,9 @@ type Facets = Mapping[str, str | None]
 
 _FOLDED_LENGTH = 200
 _SEARCHED_LENGTH = 600
-_ID_DIGITS = len(str(MAX_ID))
+ID_DIGITS = len(str(MAX_ID))
+PAIR_DIGITS = 2 * ID_DIGITS
+"""Digits of the id that `pair_id` makes of two ids."""
 _UNITS = 18
 _DECIMALS = 6
 
@@ -42,9 +44,15 @@ def _folded(text: str) -> str:
     return plain.casefold()
 
 
-def id_text(number: int) -> str:
+def id_text(number: int, digits: int = ID_DIGITS) -> str:
     """Return an id in fixed width."""
-    return f"{number:0{_ID_DIGITS}d}"
+    return f"{number:0{digits}d}"
+
+
+def pair_id(first: int, second: int) -> int:
+    """Return the id of what two ids identify; other ids make another one."""
+    scale: int = 10**ID_DIGITS
+    return first * scale + second
 
 
 def integer_text(number: int | None) -> str | None:
@@ -73,14 +81,14 @@ def joined(values: Iterable[str]) -> str:
     return SEPARATOR + "".join(value + SEPARATOR for value in sorted(set(values)))
 
 
-def sort_text(value: str | None, number: int) -> str:
+def sort_text(value: str | None, number: int, digits: int = ID_DIGITS) -> str:
     """Return the sort key of an index entry: the value, then the id, which orders ties."""
-    return f"{value or ''}{SEPARATOR}{id_text(number)}"
+    return f"{value or ''}{SEPARATOR}{id_text(number, digits)}"
 
 
 def id_of(sort_key: str) -> int:
     """Return the id at the end of a sort key."""
-    return int(sort_key[-_ID_DIGITS:])
+    return int(sort_key.rpartition(SEPARATOR)[2])
 
 
 def value_of(sort_key: str) -> str:

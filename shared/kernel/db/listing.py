@@ -43,7 +43,7 @@ from shared.kernel.db.plan import (
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY, UPDATES, index_keys, index_name
 
-_MARK = re.compile("[^\x00-\x1f\ud800-\udfff]{0,800}\x1f[0-9]{12}")
+_MARK = re.compile("[^\x00-\x1f\ud800-\udfff]{0,800}\x1f([0-9]+)")
 _MARK_BYTES = 1024
 """Size of a sort key that is accepted as a mark, which the caller may have invented."""
 _MAX_TIME = 10**15
@@ -75,7 +75,10 @@ def read_page[E: BaseModel](store: Store, collection: Collection[E], query: List
     """
     ensure_upgraded(store, collection, query)
     collection = collection.at(store.version.complete)
-    totals = cache(lambda: read_totals(store, collection.kind))
+    own = [
+        f"{facet}={query.equal[facet]}" for facet in collection.own_totals if facet in query.equal
+    ]
+    totals = cache(lambda: read_totals(store, collection.kind, own))
     plan = plan_list(collection, query, totals)
     if isinstance(plan, OrderedPlan):
         return _OrderedList(store, collection, query, totals, plan).page()
@@ -207,13 +210,14 @@ class _OrderedList[E: BaseModel](_List[E, OrderedPlan]):
     def _records_of(self, keys: list[str]) -> list[Record[E]]:
         return self.records([id_of(key) for key in keys])
 
-    @staticmethod
-    def _checked(mark: Mark) -> str:
+    def _checked(self, mark: Mark) -> str:
         """Return a mark that is a sort key of an index."""
-        is_key = isinstance(mark, str) and _MARK.fullmatch(mark)
-        if not is_key or len(str(mark).encode()) > _MARK_BYTES:
+        key = _MARK.fullmatch(mark) if isinstance(mark, str) else None
+        if not key or len(key[1]) != self.collection.id_digits:
             raise InvalidCursor
-        return str(mark)
+        if len(key[0].encode()) > _MARK_BYTES:
+            raise InvalidCursor
+        return key[0]
 
     def _page_after(self, after: str) -> Page[E]:
         """Read the page after an entry.

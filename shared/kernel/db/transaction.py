@@ -27,7 +27,8 @@ from shared.kernel.db.item_queue import QUEUED, Place
 from shared.kernel.db.items import Item, Key, encode, from_attributes, size_of, to_attributes
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
-from shared.kernel.errors import DuplicateInFlight
+from shared.kernel.errors import Conflict, DuplicateInFlight
+from shared.kernel.fields import MAX_ID
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -283,9 +284,9 @@ class Transaction:
         """
         self._additions.setdefault((key, name), set()).add(number)
 
-    def count(self, kind: str, changes: Mapping[str, int]) -> None:
-        """Add `changes` to the totals of a collection; see `shared.kernel.db.counters`."""
-        self._counter(kind).add(changes)
+    def count(self, kind: str, changes: Mapping[str, int], *, shards: int | None = None) -> None:
+        """Add `changes` to totals, which have `shards` items; see `shared.kernel.db.counters`."""
+        self._counter(kind, shards).add(changes)
 
     def fence(self, kind: str) -> None:
         """Make the commit fail with StaleRead when master data is retired from now on.
@@ -557,8 +558,9 @@ class Transaction:
         self._shard = random_shard()
         self._begin()
 
-    def _counter(self, kind: str) -> CounterChange:
-        return self._counters.setdefault(kind, CounterChange(self._shard))
+    def _counter(self, kind: str, shards: int | None = None) -> CounterChange:
+        shard = self._shard % shards if shards else self._shard
+        return self._counters.setdefault(kind, CounterChange(shard))
 
     def _all_actions(self) -> list[_Action]:
         counts = [
@@ -645,7 +647,11 @@ def last_id(store: Store, kind: str) -> int:
 
 
 def allocate_ids(store: Store, kind: str, count: int) -> int:
-    """Allocate `count` ids of a sequence in one call; return the first."""
+    """Allocate `count` ids of a sequence in one call; return the first.
+
+    Raises:
+        Conflict: The ids of the kind are used up.
+    """
     answer = store.client.update_item(
         TableName=store.table,
         Key=key_attributes(("sequence", kind)),
@@ -654,4 +660,8 @@ def allocate_ids(store: Store, kind: str, count: int) -> int:
         ExpressionAttributeValues={":count": {"N": str(count)}},
         ReturnValues="UPDATED_NEW",
     )
-    return int(answer["Attributes"]["last"]["N"]) - count + 1
+    last = int(answer["Attributes"]["last"]["N"])
+    if last > MAX_ID:
+        message = f"No more can be created: the ids of this kind end at {MAX_ID}."
+        raise Conflict(message)
+    return last - count + 1

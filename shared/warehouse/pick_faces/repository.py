@@ -1,6 +1,7 @@
 """Storage of pick faces. Keys and indexes: see docs/storage.md."""
 
 from shared.kernel.db.collection import Collection
+from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import Facets, id_text
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.store import Store
@@ -25,6 +26,7 @@ PICK_FACES = Collection(
     facets=_facets,
     sorts={"id": 1, "updated_at": 2},
     partitions={"whs_code": {"id": 3}},
+    own_totals={"whs_code": SHARDS},
     lookup_indexes={"product_id": 4, "item_code": 5, "bin_code": 6},
 )
 

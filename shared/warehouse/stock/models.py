@@ -104,9 +104,10 @@ class Level(Quantities):
     """The stock of a product in one warehouse, or in all warehouses (`whs_code` is None).
 
     `event_due` is true while a step of work has changed the level and has left the event about it
-    to a later step.
+    to a later step. `event_id` is what events name it by, since the id of its key is too wide.
     """
 
+    event_id: int
     product_id: int
     item_code: str
     whs_code: str | None

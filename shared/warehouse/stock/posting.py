@@ -10,6 +10,7 @@ of a marked level, by a later step, the repeated request or other work, raises i
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Collection as Several
+from dataclasses import replace
 
 from shared.kernel.db import steps
 from shared.kernel.db.collection import Record
@@ -184,7 +185,8 @@ class StockPosting:
         """
         tx = self._tx
         aliases = [row_key(target) for target in targets]
-        expected = {(target.product_id, target.warehouse_id) for target in targets} | set(levels)
+        arrivals = {(target.product_id, target.warehouse_id) for target in targets}
+        expected = arrivals | set(levels)
         keys = [*aliases, *(STOCK.key(number) for number in rows), *_level_keys(expected)]
         found, _ = run_both(
             lambda: tx.store.get_many(keys),
@@ -196,9 +198,13 @@ class StockPosting:
         places = {
             (row.product_id, row.warehouse_id) for row in self.changes.rows.values()
         } | expected
+        new = {place for place in arrivals if LEVELS.key(level_id(*place)) not in found}
         keys = [*(STOCK.key(number) for number in others - set(rows)), *_level_keys(places)]
-        more, _ = run_both(
-            lambda: tx.store.get_many(keys),
+        (more, _), _ = run_both(
+            lambda: run_both(
+                lambda: tx.store.get_many(keys),
+                lambda: tx.reserve_ids(LEVELS.kind, len(new)) if new else None,
+            ),
             lambda: tx.reserve_ids(STOCK.kind, missing) if missing else None,
         )
         self._add_records(STOCK.from_items(more, number) for number in others - set(rows))
@@ -313,7 +319,8 @@ class StockPosting:
     def _post_level(self, difference: rules.LevelChange, *, event_due: bool) -> None:
         tx, place = self._tx, (difference.row.product_id, difference.row.warehouse_id)
         record = self._levels.get(place)
-        level = self._changed_level(record, difference)
+        number = record.entity.event_id if record else tx.next_id(LEVELS.kind)
+        level = self._changed_level(record, difference, number)
         level = level.model_copy(update={"event_due": event_due})
         if record:
             changed = LEVELS.replace(tx, record, level)
@@ -323,24 +330,31 @@ class StockPosting:
             self.due_levels.add(place)
         else:
             self.due_levels.discard(place)
-            raise_record_event(tx, "stock.updated", views.LEVEL_EVENTS, changed)
+            _raise_level_event(tx, changed)
 
     def _post_total(self, difference: rules.LevelChange) -> None:
         tx, product = self._tx, difference.row.product_id
         record = self._totals.get(product)
-        total = self._changed_level(record, difference, total=True)
+        total = self._changed_level(record, difference, product, total=True)
         if record:
             TOTALS.replace(tx, record, total)
         else:
             TOTALS.insert(tx, product, total)
 
     def _changed_level(
-        self, record: Record[Level] | None, difference: rules.LevelChange, *, total: bool = False
+        self,
+        record: Record[Level] | None,
+        difference: rules.LevelChange,
+        number: int,
+        *,
+        total: bool = False,
     ) -> Level:
         """Return a level after `difference`; raise StaleRead if rows are older than it."""
         try:
             level = record.entity if record else None
-            return rules.apply_level_change(level, difference, self._tx.now, total=total)
+            return rules.apply_level_change(
+                level, difference, self._tx.now, number=number, total=total
+            )
         except rules.NegativeLevel as error:
             # A commit between the two reads can show in the level and not yet in the rows.
             if self._tx.elapsed_ms < _LEVEL_RETRY_MS:
@@ -363,6 +377,11 @@ class StockPosting:
             MOVEMENTS.insert(tx, number, rules.movement_of(moved, number, stamp))
 
 
+def _raise_level_event(tx: Transaction, level: Record[Level]) -> None:
+    shown = replace(level, id=level.entity.event_id)
+    raise_record_event(tx, "stock.updated", views.LEVEL_EVENTS, shown)
+
+
 def raise_due_events(tx: Transaction, places: Iterable[Place]) -> None:
     """Commit the due events of levels, in steps; nothing may be added to `tx` before.
 
@@ -377,7 +396,7 @@ def raise_due_events(tx: Transaction, places: Iterable[Place]) -> None:
             if record and record.entity.event_due:
                 level = record.entity.model_copy(update={"event_due": False})
                 changed = LEVELS.replace(tx, record, level)
-                raise_record_event(tx, "stock.updated", views.LEVEL_EVENTS, changed)
+                _raise_level_event(tx, changed)
         return len(part)
 
     commit_in_steps(tx, sorted(places), step)

@@ -3,13 +3,16 @@
 from decimal import Decimal
 
 from shared.kernel.db.collection import Collection
+from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import (
+    PAIR_DIGITS,
     SEPARATOR,
     Facets,
     flag_text,
     id_of,
     id_text,
     joined,
+    pair_id,
     quantity_text,
 )
 from shared.kernel.db.items import Key
@@ -28,10 +31,6 @@ from shared.warehouse.stock.models import (
     StockRow,
 )
 from shared.warehouse.stock.rules import NO_EXPIRY
-from shared.warehouse.warehouses.models import MAX_WAREHOUSE_ID
-
-_PER_PRODUCT = MAX_WAREHOUSE_ID + 1
-
 
 _NO_STOCK = quantity_text(Decimal(0))
 
@@ -65,6 +64,7 @@ STOCK = Collection(
     facets=_row_facets,
     sorts={"id": 1, "updated_at": 2, "qty": 3, "created_at": 4},
     partitions={"status": {"id": 5}, "warehouse_id": {"id": 6}},
+    own_totals={"warehouse_id": SHARDS},
     lookup_indexes={
         "serial": 11,
         "batch": 10,
@@ -101,7 +101,9 @@ LEVELS = Collection(
     facets=_level_facets,
     sorts={"item_code": 1, "updated_at": 2},
     partitions={"whs_code": {"item_code": 3}},
+    own_totals={"whs_code": SHARDS},
     lookup_indexes={"product_id": 4},
+    id_digits=PAIR_DIGITS,
 )
 
 
@@ -171,8 +173,11 @@ def _free_queue(product_id: int, warehouse_id: int) -> str:
 
 
 def level_id(product_id: int, warehouse_id: int) -> int:
-    """Return the id of the level of a product in a warehouse."""
-    return product_id * _PER_PRODUCT + warehouse_id
+    """Return the id under which the level of a product in a warehouse is stored.
+
+    It is known without a read. It exceeds what JSON numbers can hold, so it is never shown.
+    """
+    return pair_id(product_id, warehouse_id)
 
 
 def row_key(row: StockRow) -> Key:

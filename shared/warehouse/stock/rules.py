@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from shared.kernel.db.items import Key
 from shared.kernel.db.transaction import StaleRead
+from shared.kernel.errors import Conflict
 from shared.kernel.fields import ZERO, plain
 from shared.warehouse.stock.models import (
     InventoryStatus,
@@ -18,6 +19,8 @@ from shared.warehouse.stock.models import (
     StockRow,
 )
 
+MAX_ROW = Decimal(999_999_999_999)
+"""Maximum quantity of a stock row. Lists sort by its text, which has 12 digits before the point."""
 NO_EXPIRY = "9999-12-31"
 
 
@@ -102,6 +105,7 @@ class StockChanges:
 
         Raises:
             StockRefused: `source` has less available, or the serial is in stock already.
+            Conflict: The row that gains the quantity would exceed MAX_ROW.
             StaleRead: `source` has less allocated than `qty`.
         """
         described = source or target
@@ -171,12 +175,19 @@ class StockChanges:
                 raise StockRefused("serials", f"serial {here.serial_number} is in stock already")
             expiry = min(filter(None, (expiry, here.expiry_date)), default=None)
             received = min(received, here.received_at)
+        total = (here.qty if here else ZERO) + qty
+        if total > MAX_ROW:
+            place = target.bin_code or "in transit"
+            message = (
+                f"{target.item_code} at {place} would be {plain(total)}; the limit is {MAX_ROW}."
+            )
+            raise Conflict(message)
         after = target.model_copy(
             update={
                 "id": here.id if here else 0,
                 "created_at": here.created_at if here else self.now,
                 "updated_at": self.now,
-                "qty": (here.qty if here else ZERO) + qty,
+                "qty": total,
                 "allocated": (here.allocated if here else ZERO)
                 + (qty if target.inventory_status == "staged" else ZERO),
                 "status": "in",
@@ -272,7 +283,7 @@ class NegativeLevel(Exception):
 
 
 def apply_level_change(
-    level: Level | None, difference: LevelChange, now: str, *, total: bool = False
+    level: Level | None, difference: LevelChange, now: str, *, number: int, total: bool = False
 ) -> Level:
     """Return `level` after `difference`; a new level if `level` is None.
 
@@ -280,6 +291,7 @@ def apply_level_change(
         level: The level of a warehouse, or the total of a product.
         difference: The change.
         now: Time of the change.
+        number: `event_id` of a new level.
         total: Whether the level is the total over all warehouses.
 
     Raises:
@@ -287,6 +299,7 @@ def apply_level_change(
     """
     row = difference.row
     level = level or Level(
+        event_id=number,
         product_id=row.product_id,
         item_code=row.item_code,
         whs_code=None if total else row.whs_code,

@@ -43,11 +43,9 @@ def list_stock(store: Store, parameters: StockParameters) -> StockPage:
             lambda: warehouses.all_warehouses(store),
         )
         return StockPage(page, known)
-    known = warehouses.all_warehouses(store)
-    numbers = [number for number, one in known.items() if one.whs_code == parameters.warehouse]
-    wanted = parameters.warehouse_id
-    found = numbers[0] if numbers and wanted in {None, numbers[0]} else _NO_WAREHOUSE
-    return StockPage(repository.list_stock(store, parameters, found), known)
+    one, wanted = warehouses.find_warehouse(store, parameters.warehouse), parameters.warehouse_id
+    found = one.id if one and wanted in {None, one.id} else _NO_WAREHOUSE
+    return StockPage(repository.list_stock(store, parameters, found), {one.id: one} if one else {})
 
 
 def list_levels(store: Store, parameters: LevelParameters) -> Page[Level]:

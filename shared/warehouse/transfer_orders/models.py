@@ -145,6 +145,7 @@ class InTransitGoods(Stored):
 class StoredTransferLine(Stored):
     """A line as stored; `serials` are the picked serials."""
 
+    id: int
     line_num: int
     product_id: int
     item_code: str

@@ -1,6 +1,7 @@
 """The items of transfer orders. Keys and indexes: see docs/storage.md."""
 
 from shared.kernel.db.collection import Collection
+from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import Facets
 from shared.kernel.db.items import Key, alias_key
 from shared.kernel.db.listing import Page, read_page
@@ -9,6 +10,8 @@ from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.transfer_orders.models import StoredTransferOrder, TransferOrderParameters
 
+LINE_SEQUENCE = "transfer_order_line"
+"""Sequence of the ids of the lines of all orders."""
 _REQUEST_SECONDS = 86_400
 """Seconds during which a request may be repeated under its Idempotency-Key."""
 
@@ -35,6 +38,7 @@ TRANSFER_ORDERS = Collection(
         "from_warehouse": {"created_at": 4},
         "to_warehouse": {"created_at": 5},
     },
+    own_totals={"from_warehouse": SHARDS, "to_warehouse": SHARDS},
     lookup_aliases={"external_ref": lambda reference: [reference_key(reference)]},
 )
 

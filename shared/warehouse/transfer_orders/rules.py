@@ -1,6 +1,6 @@
 """Rules of new transfer orders, as pure functions."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -82,8 +82,13 @@ def _warehouse_problems(
         yield Problem("to_warehouse", f"must be another warehouse than from_warehouse, {origin}")
 
 
-def new_order(
-    number: int, draft: TransferOrderDraft, known: OrderMasterData, now: str, source: OrderSource
+def new_order(  # noqa: PLR0913, PLR0917 - the facts of an order
+    number: int,
+    line_ids: Sequence[int],
+    draft: TransferOrderDraft,
+    known: OrderMasterData,
+    now: str,
+    source: OrderSource,
 ) -> StoredTransferOrder:
     """Return the order that a draft becomes, in the state `draft`."""
     return StoredTransferOrder(
@@ -99,8 +104,10 @@ def new_order(
         created_at=now,
         updated_at=now,
         lines=[
-            _new_line(position, line, known.products[line.item_code])
-            for position, line in enumerate(draft.lines, start=1)
+            _new_line(line_id, position, line, known.products[line.item_code])
+            for position, (line_id, line) in enumerate(
+                zip(line_ids, draft.lines, strict=True), start=1
+            )
         ],
     )
 
@@ -140,9 +147,12 @@ def _place(warehouse: KnownWarehouse) -> TransferPlace:
     return TransferPlace(id=warehouse.id, code=warehouse.whs_code, name=warehouse.name)
 
 
-def _new_line(number: int, line: TransferLineDraft, product: KnownProduct) -> StoredTransferLine:
+def _new_line(
+    number: int, position: int, line: TransferLineDraft, product: KnownProduct
+) -> StoredTransferLine:
     return StoredTransferLine(
-        line_num=number,
+        id=number,
+        line_num=position,
         product_id=product.id,
         item_code=product.item_code,
         qty=line.qty,

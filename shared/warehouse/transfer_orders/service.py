@@ -1,6 +1,6 @@
 """Use cases of transfer orders: create, check, read and list them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from shared.kernel.db.collection import Record
@@ -83,14 +83,16 @@ def _create(
     wanted = transfer_order_keys(draft)
     if draft.release and tx.idempotency_record is not None:
         wanted.append(repository.request_key(tx.idempotency_record))
-    (found, _), picker = run_both(
+    lines = 0 if isinstance(draft, InvalidBody) else len(draft.lines)
+    ((found, _), picker), _ = run_both(
         lambda: run_both(
-            lambda: tx.store.get_many(wanted),
-            lambda: (
-                None if isinstance(draft, InvalidBody) else tx.reserve_ids(TRANSFER_ORDERS.kind, 1)
+            lambda: run_both(
+                lambda: tx.store.get_many(wanted),
+                lambda: tx.reserve_ids(TRANSFER_ORDERS.kind, 1) if lines else None,
             ),
+            lambda: _read_picker(tx, draft),
         ),
-        lambda: _read_picker(tx, draft),
+        lambda: tx.reserve_ids(repository.LINE_SEQUENCE, lines) if lines else None,
     )
     if not isinstance(draft, InvalidBody):
         of_request = _created_by_request(tx, found)
@@ -105,7 +107,8 @@ def _create(
     _ensure_two_warehouses(tx.store, draft, known)
     draft = ensure_no_problems(draft, rules.examine(draft, known, by_client=by_client))
     number = tx.next_id(TRANSFER_ORDERS.kind)
-    order = rules.new_order(number, draft, known, tx.now, source)
+    line_ids = [tx.next_id(repository.LINE_SEQUENCE) for _ in draft.lines]
+    order = rules.new_order(number, line_ids, draft, known, tx.now, source)
     lacks_stock = False
     if draft.release:
         order, lacks_stock = create_picking_for(tx, order, picker)
@@ -156,6 +159,11 @@ def transfer_order_keys(draft: Checked[TransferOrderDraft]) -> list[Key]:
     if draft.external_ref is not None:
         keys.append(repository.reference_key(draft.external_ref))
     return keys
+
+
+def line_ids_of(drafts: Iterable[TransferOrderDraft]) -> Mapping[str, int]:
+    """Return the sequence of the ids of lines, with the number of ids that drafts take of it."""
+    return {repository.LINE_SEQUENCE: sum(len(draft.lines) for draft in drafts)}
 
 
 def _warehouse_codes(draft: Checked[TransferOrderDraft]) -> set[str]:

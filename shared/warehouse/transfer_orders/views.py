@@ -7,7 +7,6 @@ from shared.kernel.events.outbox import EventResource
 from shared.kernel.fields import ZERO
 from shared.warehouse.transfer_orders import progress_rules
 from shared.warehouse.transfer_orders.models import (
-    MAX_LINES,
     OrderStatus,
     StoredTransferLine,
     StoredTransferOrder,
@@ -100,8 +99,7 @@ def _units(order: StoredTransferOrder) -> TransferUnits:
 
 def _line(order: StoredTransferOrder, line: StoredTransferLine) -> TransferOrderLine:
     return TransferOrderLine(
-        # Unique over the lines of all orders, without a sequence.
-        id=order.id * MAX_LINES + line.line_num - 1,
+        id=line.id,
         line_num=line.line_num,
         product_id=line.product_id,
         item_code=line.item_code,

@@ -92,7 +92,7 @@ class TransferParameters(PeriodParameters):
     to_warehouse: Text | None = None
 
 
-MAX_LINES = 12
+MAX_LINES = 11
 MAX_SERIALS = 30
 """Maximum number of lines of a transfer and of serials of a line.
 

@@ -1,6 +1,7 @@
 """The items of transfers. Keys and indexes: see docs/storage.md."""
 
 from shared.kernel.db.collection import Collection
+from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import Facets
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.store import Store
@@ -28,6 +29,7 @@ TRANSFERS = Collection(
         "from_warehouse": {"created_at": 4},
         "to_warehouse": {"created_at": 5},
     },
+    own_totals={"from_warehouse": SHARDS, "to_warehouse": SHARDS},
 )
 
 

@@ -18,9 +18,9 @@ from shared.warehouse.transfers.models import (
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 from shared.warehouse.work_records import Operator, wrong_status
 
-MAX_LINE_ACTIONS = MAX_PLANNED_ACTIONS - 8
-"""Actions for the lines of a transfer. The other 8 are for the transfer, its event, the register of
-open work, the counters and the stored response."""
+MAX_LINE_ACTIONS = MAX_PLANNED_ACTIONS - 12
+"""Actions for the lines of a transfer. The other 12 are for the transfer, its two events, the
+counters of four collections and of both warehouses in them, and the stored response."""
 _ACTIONS_PER_LINE = 2
 """The stock counts of two positions, or of the product and the new position: its count does not
 change when all of it leaves a position."""
@@ -127,7 +127,7 @@ def _size_problems(
         serials = sum(len(line.serials or ()) for line in lines)
         message = (
             f"{len(lines)} lines with {serials} serials do not fit into one transfer; send at most"
-            " 12 lines within a warehouse or 7 between two, or one line with 30 serials"
+            " 11 lines within a warehouse or 6 between two, or one line with 30 serials"
         )
         yield Problem("lines", message)
 

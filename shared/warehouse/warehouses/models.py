@@ -23,8 +23,6 @@ from shared.kernel.fields import (
 )
 from shared.kernel.list_parameters import IdParameter, ListParameters, Search, Text
 
-MAX_WAREHOUSE_ID = 999
-"""Maximum number of warehouses of a tenant. The id of a stock level has three digits for it."""
 MAX_BULK = 1000
 """Maximum number of positions of one bulk request."""
 

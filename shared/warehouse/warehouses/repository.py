@@ -1,10 +1,10 @@
 """Storage of warehouses, positions and maps. Keys and indexes: see docs/storage.md."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from shared.kernel.db.collection import Collection, Record
-from shared.kernel.db.counters import Totals, read_totals
+from shared.kernel.db.counters import own_kind, read_totals, shard_key
 from shared.kernel.db.facets import (
     SEPARATOR,
     Facets,
@@ -53,6 +53,7 @@ WAREHOUSES = Collection(
     noun="Warehouse",
     model=StoredWarehouse,
     facets=_warehouse_facets,
+    read_with=lambda number: [_positions_key(number)],
     sorts={"whs_code": 1, "updated_at": 2, "name": 3},
     volatile=frozenset({"name", "search"}),
 )
@@ -81,6 +82,8 @@ POSITIONS = Collection(
         "warehouse_id": {"bin_code": 4, "pick_sequence": 5},
         "whs_code": {"bin_code": 6, "pick_sequence": 7},
     },
+    # One shard, because a list of warehouses reads the counter of each.
+    own_totals={"warehouse_id": 1, "whs_code": 1},
 )
 
 LAYOUTS = Collection(
@@ -134,14 +137,24 @@ def first_positions(store: Store, warehouse_id: int, most: int) -> Page[StoredPo
     return read_page(store, POSITIONS, query)
 
 
-def position_totals(store: Store) -> Totals:
-    """Return the counts of positions; `count_in` returns the count of one warehouse."""
-    return read_totals(store, POSITIONS.kind)
+def position_count(store: Store, warehouse_id: int) -> int:
+    """Return the number of positions of a warehouse, as it is now."""
+    return read_totals(store, _positions_kind(warehouse_id)).of(None)
 
 
-def count_in(totals: Totals, warehouse_id: int) -> int:
-    """Return the number of positions of a warehouse."""
-    return totals.of(f"warehouse_id={id_text(warehouse_id)}")
+def position_counts(store: Store, warehouse_ids: Iterable[int]) -> dict[int, int]:
+    """Return the number of positions of each warehouse, from the cache of a repeatable store."""
+    keys = {number: _positions_key(number) for number in warehouse_ids}
+    found = store.get_many(keys.values())
+    return {number: int(found[key]["n"]) if key in found else 0 for number, key in keys.items()}
+
+
+def _positions_kind(warehouse_id: int) -> str:
+    return own_kind(POSITIONS.kind, f"warehouse_id={id_text(warehouse_id)}")
+
+
+def _positions_key(warehouse_id: int) -> Key:
+    return shard_key(_positions_kind(warehouse_id), 0)
 
 
 # Maps

@@ -19,7 +19,6 @@ from shared.warehouse.references import (
 )
 from shared.warehouse.warehouses import repository, rules
 from shared.warehouse.warehouses.models import (
-    MAX_WAREHOUSE_ID,
     KnownPosition,
     KnownWarehouse,
     Position,
@@ -54,14 +53,10 @@ def create_warehouse(tx: Transaction, draft: Checked[WarehouseCreate]) -> Record
     """Create a warehouse.
 
     Raises:
-        ValidationFailed: The draft is invalid, its code is taken, or the tenant has the maximum
-            number of warehouses.
+        ValidationFailed: The draft is invalid, or its code is taken.
     """
     draft = ensure_valid(draft, _code_taken(tx.store, draft.whs_code))
     number = tx.next_id(WAREHOUSES.kind)
-    if number > MAX_WAREHOUSE_ID:
-        message = f"cannot be created: the limit is {MAX_WAREHOUSE_ID} warehouses"
-        raise ValidationFailed([Problem("whs_code", message)])
     warehouse = StoredWarehouse(
         id=number, created_at=tx.now, updated_at=tx.now, **rules.warehouse_values(draft)
     )
@@ -79,8 +74,9 @@ def change_warehouse(
         ValidationFailed: The change is invalid, or the code is taken.
         Conflict: The code would change while the warehouse has positions or is on open documents.
     """
-    record, totals = run_both(
-        lambda: WAREHOUSES.get(tx.store, number), lambda: repository.position_totals(tx.store)
+    record, positions = run_both(
+        lambda: WAREHOUSES.get(tx.store, number),
+        lambda: repository.position_count(tx.store, number),
     )
     before = record.entity
     renamed = "whs_code" in change.model_fields_set and change.whs_code != before.whs_code
@@ -93,7 +89,7 @@ def change_warehouse(
         repository.insert_warehouse_alias(tx, after)
     elif after.name != before.name:
         repository.rename_warehouse_alias(tx, after)
-    return _counted(WAREHOUSES.replace(tx, record, after), repository.count_in(totals, number))
+    return _counted(WAREHOUSES.replace(tx, record, after), positions)
 
 
 def delete_warehouse(tx: Transaction, number: int) -> Record[Warehouse]:
@@ -116,11 +112,10 @@ def delete_warehouse(tx: Transaction, number: int) -> Record[Warehouse]:
 def _retire_warehouse(tx: Transaction, warehouse: StoredWarehouse, what: str) -> str:
     alias = warehouse_key(warehouse.whs_code)
     mark = retire(tx, alias)
-    totals, is_on_document = run_both(
-        lambda: repository.position_totals(tx.store),
+    positions, is_on_document = run_both(
+        lambda: repository.position_count(tx.store, warehouse.id),
         lambda: is_on_open_document(tx.store, "warehouse", warehouse.id),
     )
-    positions = repository.count_in(totals, warehouse.id)
     reason = None
     if positions:
         reason = f"has {positions} position{'' if positions == 1 else 's'}"
@@ -162,11 +157,10 @@ def get_warehouse(store: Store, number: int) -> Record[WarehouseDetail]:
 
 def list_warehouses(store: Store, parameters: WarehouseParameters) -> Page[Warehouse]:
     """Return a page of warehouses."""
-    page, totals = run_both(
-        lambda: repository.list_warehouses(store, parameters),
-        lambda: repository.position_totals(store),
-    )
-    records = [_counted(found, repository.count_in(totals, found.id)) for found in page.records]
+    store = store.repeatable()  # the counts were read together with the warehouses
+    page = repository.list_warehouses(store, parameters)
+    positions = repository.position_counts(store, (found.id for found in page.records))
+    records = [_counted(found, positions[found.id]) for found in page.records]
     return Page(records, page.total, page.page, page.per_page, page.next_mark)
 
 
@@ -277,9 +271,10 @@ def get_position(store: Store, number: int) -> Record[Position]:
 
 def list_positions(store: Store, parameters: PositionParameters) -> Page[Position]:
     """Return a page of positions."""
+    code = parameters.warehouse
     page, register = run_both(
         lambda: repository.list_positions(store, parameters),
-        lambda: repository.read_register(store),
+        lambda: store.get_many([warehouse_key(code)]) if code else repository.read_register(store),
     )
     records = [shown(found, _reference_of(register, found.entity)) for found in page.records]
     return Page(records, page.total, page.page, page.per_page, page.next_mark)
@@ -325,6 +320,12 @@ def known_warehouses(
     aliases = {code: found[key] for code in codes if (key := warehouse_key(code)) in found}
     ensure_not_retired(tx, aliases.values())
     return {code: repository.known_warehouse(alias) for code, alias in aliases.items()}
+
+
+def find_warehouse(store: Store, code: str) -> KnownWarehouse | None:
+    """Return the warehouse with this code, if there is one."""
+    alias = store.get(warehouse_key(code))
+    return repository.known_warehouse(alias) if alias else None
 
 
 def all_warehouses(store: Store) -> dict[int, KnownWarehouse]:

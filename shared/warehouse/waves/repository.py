@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from shared.kernel.db.collection import HEAD, Collection, Record
+from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import Facets, id_text
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page, read_page
@@ -38,6 +39,7 @@ WAVES = Collection(
         "status": {"created_at": 3},
         "warehouse": {"created_at": 4},
     },
+    own_totals={"warehouse": SHARDS},
 )
 
 

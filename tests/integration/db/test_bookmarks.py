@@ -1,5 +1,6 @@
 """Bookmarks of lists: when they are used, when they are stale, and invalid marks."""
 
+import random
 from dataclasses import replace
 
 import pytest
@@ -7,12 +8,15 @@ import pytest
 from shared.kernel.db import bookmarks
 from shared.kernel.db.bookmarks import LAG_MS
 from shared.kernel.db.cursor import Cursor, InvalidCursor, Mark
-from shared.kernel.db.facets import sort_text
+from shared.kernel.db.facets import pair_id, sort_text
+from shared.kernel.db.items import from_attributes
 from shared.kernel.db.listing import read_page
 from shared.kernel.db.plan import ListQuery
 from tests.clock import Clock
 from tests.faults import AwsFaults
 from tests.integration.db.crate_list import CRATES, CrateTable
+from tests.snapshot import stored_items
+from tests.stack import ACCOUNT, REGION
 
 _BY_NAME = ListQuery("name", descending=False, per_page=3)
 _RED = ListQuery("name", descending=False, per_page=3, equal={"color": "red"})
@@ -97,6 +101,20 @@ def test_bookmarks_of_a_filtered_list_are_stored_in_chunks(
     assert [number for page in pages for number in page] == ten_crates.expected(_RED)
     assert again == [pages[3], pages[1], pages[2]]
     assert seen.entries_examined == 3  # for each page, the entry that was updated last
+
+
+def test_snapshot_of_the_widest_ids_fits_into_its_items(crates: CrateTable) -> None:
+    digits = random.Random(1)  # noqa: S311 - no secret
+    ids = [pair_id(*(digits.randrange(10**11, 10**12) for _ in "12")) for _ in range(40_000)]
+
+    bookmarks.store_snapshot(crates.store, "crate#x", ids, bookmarks.State("1", 0), 7)
+
+    items = stored_items(ACCOUNT, REGION, crates.store.table)
+    chunks = [item for item in items if item["PK"]["S"] == "snapshot#crate#x"]
+    assert max(len(from_attributes(item)["ids"]) for item in chunks) < 390_000
+    found = bookmarks.find_snapshot(crates.store, "crate#x", 39_999, 7)
+    assert found
+    assert found.ids[39_999 - found.first] == ids[-1]
 
 
 def test_marks_cross_chunks(ten_crates: CrateTable, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from operations.provisioning import set_modules
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import MODULES
 from shared.warehouse.warehouses import service as warehouses
+from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
 from tests.stack import Stack, event_attributes
 
@@ -81,7 +82,7 @@ def test_draft_is_returned_with_all_fields(yards: Erp, order: Write) -> None:
         "sap": None,
         "lines": [
             {
-                "id": number * 1000 + position,
+                "id": position + 1,
                 "line_num": position + 1,
                 "product_id": products[line["item_code"]],
                 **line,
@@ -93,6 +94,20 @@ def test_draft_is_returned_with_all_fields(yards: Erp, order: Write) -> None:
     assert len(data) == 26
     assert yards.follow(answer.headers["Location"]).data == data
     assert yards.walk(PATH) == [{**data, "lines": None}]
+
+
+def test_ids_of_lines_rise_over_all_orders(yards: Erp, order: Write, aws_faults: AwsFaults) -> None:
+    line = {"item_code": "BRICK", "qty": 1}
+    with aws_faults.recorded() as seen:
+        large = yards.post(PATH, order(lines=[line] * 1000, external_ref="L"))
+    small = yards.post(PATH, order(lines=[line] * 2, external_ref="S"))
+    assert (large.status, small.status) == (201, 201)
+
+    ids = [one["id"] for answer in (large, small) for one in answer.data["lines"]]
+    assert ids == list(range(1, 1003))
+    assert yards.follow(large.headers["Location"]).data["lines"] == large.data["lines"]
+    sequences = [call for call in seen.calls if "sequence" in str(call.request)]
+    assert len(sequences) == 2, "one of orders, one of lines"
 
 
 def test_client_releases_at_once_with_a_picker(yards: Erp, order: Write) -> None:

@@ -102,11 +102,8 @@ def fresh_copy(stack: Stack, kind: str, collection: Collection[Any]) -> Store:
     """Fill the table of beta with the entities of acme, by the code of the new release."""
     add_missing_indexes("beta", lambda _: None)
     set_version("beta", TARGET)
-    others = [
-        item
-        for item in stack.unsorted_items()
-        if item["PK"]["S"].partition("#")[0] != kind and item["PK"]["S"] != f"count#{kind}"
-    ]
+    mine = (f"{kind}#", f"count#{kind}#")
+    others = [item for item in stack.unsorted_items() if not f"{item['PK']['S']}#".startswith(mine)]
     recorded.put(others, "beta")
     source, store = store_of("acme"), store_of("beta")
     for number in numbers_of(stack, kind):

@@ -130,8 +130,9 @@ def test_step_fills_a_transaction(erp: Erp, create_warehouse: Make, aws_faults: 
         assert len(erp.post(BULK, body, key="k1").data) == 100
 
     steps = [call for call in recording.calls if call.operation == "TransactWriteItems"]
-    # Positions and aliases, the totals, and the claim of the key; last the response.
-    assert [len(step.request["TransactItems"]) for step in steps] == [74, 74, 58, 1]
+    # Positions and aliases, the totals (of all, and of the warehouse by id and by code), and the
+    # claim of the key; last the response.
+    assert [len(step.request["TransactItems"]) for step in steps] == [76, 76, 60, 1]
 
 
 @pytest.mark.usefixtures("small_steps", "clock")

@@ -188,8 +188,9 @@ def test_several_assignments_take_two_reads_and_one_transaction(
     assert recording.operations == [
         "GetItem", "BatchGetItem", "BatchGetItem", "UpdateItem", "TransactWriteItems",
     ]  # fmt: skip
-    # Two items per new pick face, one of the existing one, one per position, one of totals.
-    assert len(recording.calls[-1].request["TransactItems"]) == 3 * 2 + 1 + 2 + 1
+    # Two items per new pick face, one of the existing one, one per position, one of totals, one of
+    # the totals of the warehouse.
+    assert len(recording.calls[-1].request["TransactItems"]) == 3 * 2 + 1 + 2 + 1 + 1
     assert_faces_are_true(stack)
 
 

@@ -5,7 +5,16 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.kernel.db.facets import fold, id_of, id_text, integer_text, quantity_text, sort_text
+from shared.kernel.db.facets import (
+    PAIR_DIGITS,
+    fold,
+    id_of,
+    id_text,
+    integer_text,
+    pair_id,
+    quantity_text,
+    sort_text,
+)
 
 _IDS = st.integers(1, 10**12 - 1)
 _LINES = st.text(st.characters(min_codepoint=0x20, exclude_categories=("Cs", "Cc")), max_size=20)
@@ -38,6 +47,16 @@ def test_text_of_quantities_keeps_their_order(one: Decimal, other: Decimal) -> N
 @given(_IDS, _IDS)
 def test_text_of_ids_keeps_their_order(one: int, other: int) -> None:
     assert (id_text(one) < id_text(other)) == (one < other)
+
+
+@given(st.tuples(_IDS, _IDS), st.tuples(_IDS, _IDS), _LINES)
+def test_each_pair_of_ids_has_an_id_in_the_order_of_pairs(
+    one: tuple[int, int], other: tuple[int, int], value: str
+) -> None:
+    keys = [sort_text(value, pair_id(*pair), PAIR_DIGITS) for pair in (one, other)]
+    assert (keys[0] < keys[1]) == (one < other)
+    assert (keys[0] == keys[1]) == (one == other)
+    assert id_of(keys[0]) == pair_id(*one)
 
 
 def test_folding_ignores_case_accents_and_width() -> None:

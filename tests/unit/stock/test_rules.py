@@ -4,11 +4,15 @@ from decimal import Decimal
 
 import pytest
 
+from shared.kernel.db.facets import quantity_text
 from shared.kernel.db.transaction import StaleRead
+from shared.kernel.errors import Conflict
+from shared.kernel.fields import ZERO
 from shared.warehouse.stock.models import Level, StockRefused, StockRow
 from shared.warehouse.stock.posting import row_at
 from shared.warehouse.stock.repository import row_key
 from shared.warehouse.stock.rules import (
+    MAX_ROW,
     LevelChange,
     NegativeLevel,
     StockChanges,
@@ -140,6 +144,18 @@ def test_serial_in_stock_is_refused() -> None:
         stock_changes(there).move("receipt", Decimal(1), target=blank(serial_number="S-1"))
 
 
+def test_row_never_exceeds_what_lists_can_sort_by() -> None:
+    changes = stock_changes(row(qty=MAX_ROW - 1))
+
+    changes.move("adjustment", Decimal(1), target=row())
+    with pytest.raises(Conflict, match=r"would be 999999999999\.000001; the limit is 999999999999"):
+        changes.move("adjustment", Decimal("0.000001"), target=row())
+
+    [(_, full)] = changes.changed()
+    assert full.qty == MAX_ROW
+    assert len(quantity_text(full.qty)) == len(quantity_text(ZERO))
+
+
 def test_movement_without_origin_and_target_is_refused() -> None:
     with pytest.raises(ValueError, match="origin or a target"):
         stock_changes().move("adjustment", Decimal(1))
@@ -147,20 +163,20 @@ def test_movement_without_origin_and_target_is_refused() -> None:
 
 def test_level_changes_with_its_rows_and_is_never_negative() -> None:
     level = Level(
-        product_id=1, item_code="OLD", whs_code="YARD", created_at=BEFORE, updated_at=BEFORE,
-        on_hand=Decimal(5), allocated=Decimal(2),
+        event_id=7, product_id=1, item_code="OLD", whs_code="YARD", created_at=BEFORE,
+        updated_at=BEFORE, on_hand=Decimal(5), allocated=Decimal(2),
     )  # fmt: skip
     changes = stock_changes(row())
     changes.move("adjustment", Decimal(3), source=row())
     [difference] = level_changes(changes.stored, changes.changed())
 
-    after = apply_level_change(level, difference, NOW)
+    after = apply_level_change(level, difference, NOW, number=8)
 
     assert facts(after, "on_hand allocated available") == [2, 2, 0]
-    assert facts(after, "item_code created_at updated_at") == ["BRICK", BEFORE, NOW]
+    assert facts(after, "event_id item_code created_at updated_at") == [7, "BRICK", BEFORE, NOW]
     for by in ({"on_hand": Decimal(-4)}, {"allocated": Decimal(-3)}, {"damaged": Decimal(4)}):
         with pytest.raises(NegativeLevel):
-            apply_level_change(level, LevelChange(row(), by), NOW)
+            apply_level_change(level, LevelChange(row(), by), NOW, number=8)
 
 
 def test_stock_counts_follow_the_rows_with_stock() -> None:

@@ -31,7 +31,14 @@ def line(
 ) -> StoredTransferLine:
     facts = {"picked_qty": 0, "dispatched_qty": 0, "received_qty": 0, **more}
     return StoredTransferLine.model_validate(
-        {"line_num": number, "product_id": 1, "item_code": item_code, "qty": qty, **facts}
+        {
+            "id": number,
+            "line_num": number,
+            "product_id": 1,
+            "item_code": item_code,
+            "qty": qty,
+            **facts,
+        }
     )
 
 

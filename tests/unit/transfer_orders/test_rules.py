@@ -127,10 +127,10 @@ def test_invalid_field_is_not_reported_again() -> None:
 
 
 def test_new_order_is_a_draft() -> None:
-    drafted = rules.new_order(5, draft(picker_id=7), KNOWN, "now", "api")
-    urgent = rules.new_order(5, draft(priority=0), KNOWN, "now", "import")
+    drafted = rules.new_order(5, [8], draft(picker_id=7), KNOWN, "now", "api")
+    urgent = rules.new_order(5, [9], draft(priority=0), KNOWN, "now", "import")
 
     assert (drafted.status, drafted.priority, drafted.picker_id) == ("draft", 2, None)
     assert urgent.priority == 0
-    assert [line.qty for line in drafted.lines] == [Decimal(3)]
+    assert [(line.id, line.line_num, line.qty) for line in drafted.lines] == [(8, 1, Decimal(3))]
     assert (drafted.origin.name, drafted.destination.id) == ("Yard", 2)

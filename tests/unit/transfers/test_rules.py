@@ -58,16 +58,16 @@ def fields(wanted: Checked[TransferDraft]) -> list[str]:
 @pytest.mark.parametrize(
     ("plain", "serials", "to", "fits"),
     [
-        (7, [], "SHOP", True),
-        (8, [], "SHOP", False),
-        (12, [], "YARD", True),
+        (6, [], "SHOP", True),
+        (7, [], "SHOP", False),
+        (11, [], "YARD", True),
         (0, [30], "SHOP", True),
         (0, [30, 1], "SHOP", False),
-        (0, [16, 14], "SHOP", True),
-        (3, [18], "SHOP", True),
-        (3, [19], "SHOP", False),
-        (10, [5], "YARD", True),
-        (10, [6], "YARD", False),
+        (0, [14, 14], "SHOP", True),
+        (3, [16], "SHOP", True),
+        (3, [17], "SHOP", False),
+        (10, [3], "YARD", True),
+        (10, [4], "YARD", False),
     ],
 )
 def test_number_of_lines_that_fit_into_one_transaction(

@@ -55,6 +55,11 @@ class Importer(ABC):
         del draft, found
         return []
 
+    def more_ids(self, drafts: Sequence[Any]) -> Mapping[str, int]:
+        """Return how many ids `apply` takes of other sequences, to allocate them together."""
+        del drafts
+        return {}
+
     @abstractmethod
     def validate(self, tx: Transaction, draft: Any, options: ApplyOptions) -> Sequence[Problem]:
         """Return the problems of a row group besides those of its fields.

@@ -70,7 +70,7 @@ class PickFaceImporter(Importer):
     )
     model = PickFaceDraft
     id_sequence = "pick_face"
-    max_actions = 4
+    max_actions = 5
 
     def add_fence(self, tx: Transaction) -> None:
         """See Importer."""

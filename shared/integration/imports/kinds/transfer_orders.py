@@ -1,6 +1,6 @@
 """Import of transfer orders."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from shared.integration.imports.files.columns import Column, FileLayout
 from shared.integration.imports.kinds.importer import (
@@ -110,7 +110,7 @@ class TransferOrderImporter(Importer):
     )
     model = TransferOrderDraft
     id_sequence = "transfer_order"
-    max_actions = 5
+    max_actions = 7
 
     def add_fence(self, tx: Transaction) -> None:
         """See Importer."""
@@ -122,6 +122,10 @@ class TransferOrderImporter(Importer):
         """See Importer."""
         del options, applying
         return transfer_orders.transfer_order_keys(draft)
+
+    def more_ids(self, drafts: Sequence[TransferOrderDraft]) -> Mapping[str, int]:
+        """See Importer."""
+        return transfer_orders.line_ids_of(drafts)
 
     def validate(
         self, tx: Transaction, draft: Checked[TransferOrderDraft], options: ApplyOptions
