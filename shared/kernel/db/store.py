@@ -135,6 +135,12 @@ class Store:
         """Return whether the item with this key was read, even if it does not exist."""
         return self._cache is not None and key in self._cache.items
 
+    def keep_cached(self, wanted: Callable[[Key], bool]) -> None:
+        """Drop the cached items whose keys are not wanted."""
+        if self._cache is not None:
+            known = self._cache.items.items()
+            self._cache.items = {key: item for key, item in known if wanted(key)}
+
     def replace_cached(self, found: Mapping[Key, Item]) -> None:
         """Replace cached items by newer ones, and drop the others of their partitions.
 

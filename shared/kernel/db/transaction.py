@@ -45,6 +45,9 @@ MAX_PLANNED_ACTIONS = 80
 _STALE_MS = 3_000
 _ENTITY = "HEAD"
 """Sort key of entities. Queues are in their partitions, which nothing reads as a whole."""
+_ALIAS = "ALIAS"
+"""Sort key of aliases of master data, which fences protect."""
+_OWN_CONDITIONS = ("version = ", f"attribute_not_exists({PARTITION_KEY})")
 _QUEUE_FROM = 2
 """Number of the failed attempt after which a use case joins the queue of the contended item."""
 
@@ -124,6 +127,19 @@ class _Action:
         return (key[PARTITION_KEY]["S"], key[SORT_KEY]["S"])
 
     @property
+    def protects_others(self) -> bool:
+        """Whether its condition may stand for more than the item that it writes.
+
+        The version of an item that is put, or its absence, says that this item is as it was read.
+        Another condition, such as the epoch of a fence, may protect everything that was read after
+        it.
+        """
+        condition: str = self.body.get("ConditionExpression", "")
+        if self.is_counter or not condition:
+            return False
+        return "Put" not in self.request or not condition.startswith(_OWN_CONDITIONS)
+
+    @property
     def size(self) -> int:
         """Bytes of the item that is put, or of the key and the values of another action."""
         ((verb, body),) = self.request.items()
@@ -136,10 +152,12 @@ class _Action:
 class _Refusal:
     """What is known from the cancellation of a transaction.
 
-    `changed` are the keys of items that have or may have changed since they were read, `found`
-    those of them that DynamoDB has returned. `contended` is the item to queue for, if any.
+    `written` are the keys of the items that it would have written, `changed` those of items that
+    have or may have changed since they were read, `found` those of them that DynamoDB has returned.
+    `contended` is the item to queue for, if any.
     """
 
+    written: set[Key]
     changed: set[Key] = field(default_factory=set)
     found: dict[Key, Item] = field(default_factory=dict)
     contended: Key | None = None
@@ -196,6 +214,7 @@ class Transaction:
         self._retry_state = retry_state or RetryState()
         self._is_retried = retry_state is not None
         self._fences: set[Key] = set()
+        self._kept: set[Key] = set()
         self._keeps_reads = False
         self._shard = random_shard()
         self._begin()
@@ -306,6 +325,13 @@ class Transaction:
         item = self.store.get(key)
         change.fence = FenceValue((item or {}).get("epoch"))
 
+    def keep_on_retry(self, keys: Iterable[Key]) -> None:
+        """Let a retry use these items as they were read, even if this change does not write them.
+
+        Only for items on which nothing depends that is not also conditioned.
+        """
+        self._kept.update(keys)
+
     def next_id(self, kind: str) -> int:
         """Return the next id of a sequence.
 
@@ -413,6 +439,8 @@ class Transaction:
         state = self._retry_state
         if not self._is_retried or not state.may_queue or (state.place and state.place.has_turn):
             return
+        if self._protects_reads(actions):
+            return
         if state.place is None:
             queued = [key for key in self._contended(actions) if _is_queued(self.store.cached(key))]
             if not queued:
@@ -421,7 +449,7 @@ class Transaction:
         began = now_ms()
         if state.place and state.place.wait(partial(self._read_again, self._read_keys(actions))):
             state.started_ms += now_ms() - began  # `elapsed_ms` does not count the queue
-            self._refusal = _Refusal()
+            self._refusal = _Refusal(self._written(actions))
             raise StaleRead
 
     def _leaving(self, place: Place, actions: "Sequence[_Action]") -> _Action:
@@ -433,10 +461,17 @@ class Transaction:
         body = {"TableName": self.store.table, "Key": key_attributes(place.key)}
         return _Action({"Delete": body}, StaleRead)
 
+    def _written(self, actions: "Sequence[_Action]") -> set[Key]:
+        keys = (action.key(self.store.table) for action in actions if not action.is_counter)
+        return {key for key in keys if key}
+
     def _read_keys(self, actions: "Sequence[_Action]") -> list[Key]:
         """Return the keys of the items that these actions write and the use case has read."""
-        keys = [action.key(self.store.table) for action in actions if not action.is_counter]
-        return [key for key in keys if key and self.store.is_cached(key)]
+        return [key for key in self._written(actions) if self.store.is_cached(key)]
+
+    def _protects_reads(self, actions: "Sequence[_Action]") -> bool:
+        """Return whether an item that was read may protect others, which must be read after it."""
+        return bool(self._read_keys([one for one in actions if one.protects_others]))
 
     def _contended(self, actions: "Sequence[_Action]") -> list[Key]:
         """Return the keys of the entities among the actions, which have queues."""
@@ -475,7 +510,9 @@ class Transaction:
 
     def _refused(self, actions: "Sequence[_Action]", error: ClientError) -> _Refusal | None:
         """Return what a cancellation tells about the items; None when nothing can be kept."""
-        refusal, table = _Refusal(), self.store.table
+        if self._protects_reads(actions):
+            return None
+        refusal, table = _Refusal(self._written(actions)), self.store.table
         refused = []
         for action, reason in zip(actions, _reasons(error), strict=False):
             code, key = reason.get("Code"), action.key(table)
@@ -498,8 +535,11 @@ class Transaction:
     def retry(self) -> None:
         """Wait for the next attempt of the use case after StaleRead, and begin it.
 
-        When a commit was refused, the next attempt uses what this one has read, except what has
-        changed or was read some time ago. Otherwise it reads everything again.
+        When a commit was refused, the next attempt uses what this one has read of the items that it
+        writes and of aliases, except what has changed or was read some time ago. It reads other
+        items again, and after those: a change of a picking, for example, also changes its wave, so
+        whoever writes the wave relies on pickings that were read after it. When nothing was
+        refused, it reads everything again.
 
         Raises:
             ServiceUnavailable: The deadline leaves no time for another attempt.
@@ -516,6 +556,8 @@ class Transaction:
                 self._take_place(refusal.contended)
             elif unknown or state.refusals > 1:
                 state.attempt = self.store.back_off(state.attempt)
+        kept = refusal.written | self._fences | self._kept
+        self.store.keep_cached(lambda key: key in kept or key[1] == _ALIAS)
         self.store.replace_cached(refusal.found)
         self._read_again(unknown, ())
         self._keeps_reads = True
@@ -554,6 +596,7 @@ class Transaction:
         """Forget what is added and what was read, and begin again at the present time."""
         self.store.clear_cache()
         self._fences.clear()
+        self._kept.clear()
         self._keeps_reads = False
         self._shard = random_shard()
         self._begin()

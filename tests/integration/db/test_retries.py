@@ -61,11 +61,12 @@ def test_after_a_conflict_the_changed_items_are_read_in_one_call(
         run_transaction(two_crates.store, lambda tx: _rename(tx, 1, "!"))
 
     first = ["GetItem", "GetItem", "GetItem", "TransactWriteItems"]
-    assert seen.operations == [*first, "BatchGetItem", "TransactWriteItems"]
+    # The other crate is not written, so it is read after the first one.
+    assert seen.operations == [*first, "BatchGetItem", "GetItem", "TransactWriteItems"]
     assert _keys_read(seen.calls[4]) == ["crate#000000000001"]
 
 
-def test_after_a_failed_condition_nothing_is_read_again(
+def test_after_a_failed_condition_only_what_is_not_written_is_read_again(
     two_crates: CrateTable, aws_faults: AwsFaults
 ) -> None:
     turns = count()
@@ -79,8 +80,49 @@ def test_after_a_failed_condition_nothing_is_read_again(
     with aws_faults.recorded() as seen:
         assert run_transaction(two_crates.store, use_case) == "uno!"
 
-    assert seen.operations[-2:] == ["TransactWriteItems", "TransactWriteItems"]
+    assert seen.operations[-3:] == ["TransactWriteItems", "GetItem", "TransactWriteItems"]
     assert CRATES.get(two_crates.store, 1).entity.name == "uno!"
+
+
+def test_entity_that_is_only_read_is_read_after_the_one_that_protects_it(
+    two_crates: CrateTable,
+) -> None:
+    turns = count()
+
+    def use_case(tx: Transaction) -> str:
+        """Copy the color of the second crate, whose changes change the first one, too."""
+        first, second = CRATES.get(tx.store, 1), CRATES.get(tx.store, 2)
+        CRATES.update(tx, first, {"color": second.entity.color})
+        if not next(turns):
+            two_crates.change(2, {"color": "blue"})
+            two_crates.change(1, {"name": "uno"})
+        return second.entity.color
+
+    assert run_transaction(two_crates.store, use_case) == "blue"
+    assert CRATES.get(two_crates.store, 1).entity.color == "blue"
+
+
+def test_guard_of_other_items_makes_the_use_case_read_everything_again(
+    two_crates: CrateTable, aws_faults: AwsFaults
+) -> None:
+    turns, guard = count(), ("guard", "FENCE")
+    _write(two_crates, _item(guard, epoch=1))
+
+    def use_case(tx: Transaction) -> str:
+        seen = (tx.store.get(guard) or {})["epoch"]
+        crate = CRATES.get(tx.store, 1)
+        tx.update(
+            guard, "ADD epoch :one", condition="epoch = :seen", values={":one": 1, ":seen": seen}
+        )
+        CRATES.update(tx, CRATES.get(tx.store, 2), {"color": crate.entity.color})
+        if not next(turns):
+            two_crates.change(1, {"color": "blue"})
+            _write(two_crates, _item(guard, epoch=7))
+        return crate.entity.color
+
+    with aws_faults.recorded() as seen:
+        assert run_transaction(two_crates.store, use_case) == "blue"
+    assert seen.operations.count("GetItem") == 3 + 1 + 3  # one read is that of the change
 
 
 def test_conflict_of_counters_sends_the_same_transaction_again(

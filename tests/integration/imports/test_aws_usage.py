@@ -1,7 +1,7 @@
 """AWS calls and write units of imports: no call per row.
 
 A transaction of a commit has at most MAX_PLANNED_ACTIONS actions: 16 products, 19 documents of
-five lines or 19 pick faces.
+five lines, 15 pick faces or 10 transfer orders.
 """
 
 from collections import Counter
@@ -111,7 +111,7 @@ def test_transfer_orders_need_no_call_per_row(
     validation, commit, _ = record_import(scenario, aws_faults, "transfer_orders", [header, *rows])
     assert len(validation.calls) <= _CONSTANT
     transactions = Counter(commit.operations)["TransactWriteItems"]
-    assert transactions <= 100 / 19 + 4
+    assert transactions <= 100 / 10 + 3
     assert len(commit.calls) <= 4 * transactions + _CONSTANT
 
 
@@ -124,5 +124,5 @@ def test_pick_faces_need_no_call_per_row(
     validation, commit, _ = record_import(scenario, aws_faults, "pick_faces", [header, *rows])
     assert len(validation.calls) <= _CONSTANT
     transactions = Counter(commit.operations)["TransactWriteItems"]
-    assert transactions <= 200 / 19 + 4
+    assert transactions <= 200 / 15 + 3
     assert len(commit.calls) <= 4 * transactions + _CONSTANT
