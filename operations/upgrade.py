@@ -304,7 +304,7 @@ def _rewrite_all(
         progress = {
             **{name: progress[name] for name in ("to", "announced_at", "written_at")},
             "rewritten": _number(rewritten),
-            # The next pass counts anew.
+            # The next pass counts again.
             "found": _number(found if position else 0),
             **({"position": {"M": position}} if position else {}),
         }

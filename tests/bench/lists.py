@@ -29,6 +29,7 @@ from tests.bench import charts
 from tests.bench.in_memory_table import InMemoryTable
 from tests.bench.large_table import LargeTable
 from tests.bench.report import Row, Table
+from tests.bench.request_cost import REQUEST_TIMEOUT_MS
 from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
 from tests.lists import LISTS
@@ -287,7 +288,9 @@ class _Bench:
     @contextmanager
     def _on(self, table: InMemoryTable) -> Iterator[Erp]:
         with self.aws_faults.faulty(table.fault):
-            yield self.stack.erp()
+            erp = self.stack.erp()
+            erp.gateway.remaining_ms = REQUEST_TIMEOUT_MS  # entries of a million rows are made slowly
+            yield erp
 
     @staticmethod
     def _warm(erp: Erp) -> None:

@@ -11,7 +11,7 @@ from tests.bench.meter import metered, send_on
 from tests.faults import AwsFaults, Call, Fault, Recording
 from tests.stack import Stack
 
-_REQUEST_TIMEOUT_MS = 600_000
+REQUEST_TIMEOUT_MS = 600_000
 """Time limit of a request; metered calls to moto are slower than DynamoDB."""
 COLUMNS = ("round trips", "calls", "read units", "write units")
 
@@ -86,7 +86,7 @@ class Gauge:
     def __init__(self, stack: Stack, aws_faults: AwsFaults) -> None:
         self.stack = stack
         self.erp = stack.erp()
-        self.erp.gateway.remaining_ms = _REQUEST_TIMEOUT_MS
+        self.erp.gateway.remaining_ms = REQUEST_TIMEOUT_MS
         self._aws_faults = aws_faults
         self._keys = 0
 
