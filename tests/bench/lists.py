@@ -289,7 +289,7 @@ class _Bench:
     def _on(self, table: InMemoryTable) -> Iterator[Erp]:
         with self.aws_faults.faulty(table.fault):
             erp = self.stack.erp()
-            erp.gateway.remaining_ms = REQUEST_TIMEOUT_MS  # entries of a million rows are made slowly
+            erp.gateway.remaining_ms = REQUEST_TIMEOUT_MS  # a million rows are made slowly
             yield erp
 
     @staticmethod
