@@ -22,7 +22,7 @@ _CONFIG = Config(
 
 AWS validates requests itself; botocore would need a tenth of the time of a call to validate them
 before (in the tests it does). The fixed user agent saves as much: botocore composes its own one
-anew for each call.
+for each call.
 """
 
 _S3_CONFIG = _CONFIG.merge(
