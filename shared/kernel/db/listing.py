@@ -393,7 +393,9 @@ class _GatheredList[E: BaseModel](_List[E, GatheredPlan | AliasPlan]):
             return self._matching_entries(plan.path)
         ids = self._entities(plan.path)
         updates = self.collection.sorts.get(UPDATED_AT)
-        if updates and len(ids) * ITEM_COST > max(self.totals().of(None), _FEW * ITEM_COST):
+        # The entries show only the first of several values by which an entity is found.
+        is_shown = not self.collection.more_lookups
+        if updates and is_shown and len(ids) > max(self.totals().of(None) // ITEM_COST, _FEW):
             return self._matching_entries(AccessPath(updates, self.collection.kind, UPDATED_AT))
         return self._matching_items(ids)
 
