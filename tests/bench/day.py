@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import batched
 from typing import Any
 
 import pytest
@@ -141,9 +142,37 @@ class _Day:
         for number in range(30):
             self._post("/exit-documents", self._order(f"OLD-{number}"))
             self._post("/entry-documents", self._purchase(f"OLD-{number}"))
+        self._move_every_product()
         assert erp.get("/products").status == 200
         self.webhooks.run_until_idle()
         self.webhooks.subscribe(*_EVENTS)
+
+    def _move_every_product(self) -> None:
+        """Dispatch and receive each product once, as on earlier days.
+
+        A part of a day moves few products more than once. Without earlier days, most of its picks
+        would create the stock row of a product at the staging position, which happens only once.
+        """
+        for numbers in batched(range(_PRODUCTS), ORDER_LINES, strict=True):
+            lines = [{"item_code": _code(number), "qty": 2} for number in numbers]
+            order = self._post("/exit-documents", _sale(f"YESTERDAY-{numbers[0]}", lines))["id"]
+            picking = self._post("/pickings", {"document_id": order})["id"]
+            self._post(f"/pickings/{picking}/start", None)
+            allocated = self.stack.erp().get(f"/pickings/{picking}").data["lines"]
+            for line in allocated:
+                picked = {"item_code": line["item_code"], "qty": 2, "bin_code": line["bin_code"]}
+                self._post(f"/pickings/{picking}/picks", picked)
+            self._post(f"/pickings/{picking}/finalize", None)
+            self._post(f"/exit-documents/{order}/dispatch", None)
+        for numbers in batched(range(_PRODUCTS), RECEIPT_SIZE, strict=True):
+            lines = [{"item_code": _code(number), "qty": 48} for number in numbers]
+            body = _purchase(f"YESTERDAY-{numbers[0]}", lines)
+            order = self._post("/entry-documents", body)["id"]
+            receipt = self._post("/receipts", {"document_id": order})["id"]
+            self._post(f"/receipts/{receipt}/start", None)
+            for line in lines:
+                self._post(f"/receipts/{receipt}/lines", {**line, "bin_code": _bin(0)})
+            self._post(f"/receipts/{receipt}/finalize", None)
 
     def replay(self, share: int) -> None:
         """Replay one part in `share` of the day."""
@@ -280,12 +309,12 @@ class _Day:
         others = range(_PRODUCTS // 10, _PRODUCTS)
         numbers = popular + self._random.sample(others, ORDER_LINES - len(popular))
         lines = [{"item_code": _code(number), "qty": 2} for number in numbers]
-        return {"type": "sale_order", "partner_code": "C-1", **_document(reference, lines)}
+        return _sale(reference, lines)
 
     def _purchase(self, reference: str) -> dict[str, Any]:
         numbers = self._random.sample(range(_PRODUCTS), RECEIPT_SIZE)
         lines = [{"item_code": _code(number), "qty": 48} for number in numbers]
-        return {"type": "purchase_order", "partner_code": "P-1", **_document(reference, lines)}
+        return _purchase(reference, lines)
 
     def _kind(self, title: str, daily: float, *, gateway: bool = True) -> _Kind:
         return self.kinds.setdefault(title, _Kind(daily, gateway))
@@ -322,10 +351,20 @@ class _Day:
         assert answer.status in {200, 201}, f"{title}: {answer.text}"
         return answer
 
-    def _post(self, path: str, body: object) -> None:
+    def _post(self, path: str, body: object) -> Any:
+        """POST without measuring; return `data` of the response."""
         self._keys += 1
         answer = self.stack.erp().post(path, body, key=f"day-{self._keys}")
         assert answer.status in {200, 201}, answer.text
+        return answer.data
+
+
+def _sale(reference: str, lines: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"type": "sale_order", "partner_code": "C-1", **_document(reference, lines)}
+
+
+def _purchase(reference: str, lines: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"type": "purchase_order", "partner_code": "P-1", **_document(reference, lines)}
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from shared.kernel.db import collection
-from shared.kernel.db.counters import SHARDS, shard_key
+from shared.kernel.db.counters import SHARDS, CounterChange, shard_key
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import INDEX_COUNT, PARTITION_KEY, SORT_KEY, index_keys
@@ -42,9 +42,18 @@ class _Caught:
 
     put = insert
 
-    def count(self, kind: str, changes: Mapping[str, int], *, shards: int = SHARDS) -> None:
-        key = shard_key(kind, self._shard % shards)
-        self._counts.setdefault(key, Counter()).update(changes)
+    def count(
+        self,
+        kind: str,
+        changes: Mapping[str, int],
+        *,
+        shards: int = SHARDS,
+        within: str | None = None,
+    ) -> None:
+        change = CounterChange(self._shard % shards)
+        change.add(kind, changes, within)
+        key = shard_key(within or kind, change.shard)
+        self._counts.setdefault(key, Counter()).update(change.changes)
 
 
 class LargeTable(InMemoryTable):

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, cast
 
 from shared.kernel.db.collection import HEAD, Collection
-from shared.kernel.db.counters import read_totals
 from shared.kernel.db.items import Item, from_attributes, unpack
 from shared.kernel.db.store import QueryPage, Store
 from tests.stack import Stack
@@ -80,5 +79,5 @@ def assert_counters_match(stack: Stack, stored: StoredEntities) -> None:
             wanted["n"] += 1
             wanted.update(f"{facet}={facets[facet] or ''}" for facet in collection.partitions)
         own = [name for name in wanted if name.partition("=")[0] in collection.own_totals]
-        counts = read_totals(cast("Store", shards), collection.kind, own).counts
+        counts = collection.totals(cast("Store", shards), own).counts
         assert {name: n for name, n in counts.items() if n} == dict(wanted), collection.kind

@@ -56,5 +56,12 @@ def write_items(table: InMemoryTable, tx: Transaction) -> None:
 
 def totals_item(key: Key, totals: Mapping[str, int], now_ms: int) -> dict[str, dict[str, str]]:
     """Return one shard of the totals of a collection that did not change lately."""
-    own = {"version": totals["n"], "touched": now_ms - _SETTLED_MS}
+    own: dict[str, int] = {}
+    for name in totals:
+        kind, colon, total = name.rpartition(":")
+        if total == "n":
+            own |= {
+                f"{kind}{colon}version": totals[name],
+                f"{kind}{colon}touched": now_ms - _SETTLED_MS,
+            }
     return to_attributes({PARTITION_KEY: key[0], SORT_KEY: key[1], **totals, **own})

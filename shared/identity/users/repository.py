@@ -15,7 +15,6 @@ from shared.identity.users.models import (
     normalize_username,
 )
 from shared.kernel.db.collection import Collection, Record
-from shared.kernel.db.counters import read_totals
 from shared.kernel.db.facets import SEPARATOR, Facets, flag_text, fold, id_text, searchable
 from shared.kernel.db.items import Key, alias_key
 from shared.kernel.db.listing import Page, read_page
@@ -104,7 +103,7 @@ def list_roles(store: Store, parameters: RoleParameters) -> Page[StoredRole]:
 
 def count_users(store: Store) -> int:
     """Return how many users a tenant has, including disabled ones."""
-    return read_totals(store, USERS.kind).of(None)
+    return USERS.totals(store).of(None)
 
 
 # Users and their logins

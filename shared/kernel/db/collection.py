@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 
 from pydantic import BaseModel
 
-from shared.kernel.db.counters import own_kind
+from shared.kernel.db.counters import Totals, own_kind, read_totals
 from shared.kernel.db.facets import ID_DIGITS, Facets, id_text, sort_text
 from shared.kernel.db.items import PART_SIZE, Item, Key, pack, unpack
 from shared.kernel.db.schema import FIRST_VERSION
@@ -107,6 +107,8 @@ class Collection[E: BaseModel]:
         partitions: Facets (such as status) whose values have totals and sorts of their own.
         own_totals: Facets of `partitions` with so many values (one per warehouse) that each value
             has counters of its own → number of their shards.
+        totals_within: Kind whose items also hold the totals of this one, because most transactions
+            change both; None for items of its own.
         read_with: Returns the keys of items that are read together with the entities of a page,
             into the cache of a repeatable store.
         lookup_indexes: Facets that few entities share (such as a partner) → index.
@@ -133,6 +135,7 @@ class Collection[E: BaseModel]:
     sorts: IndexBySort
     partitions: Mapping[str, IndexBySort] = field(default_factory=dict)
     own_totals: Mapping[str, int] = field(default_factory=dict)
+    totals_within: str | None = None
     read_with: Callable[[int], Iterable[Key]] | None = None
     lookup_indexes: Mapping[str, int] = field(default_factory=dict)
     lookup_aliases: Mapping[str, Callable[[str], list[Key]]] = field(default_factory=dict)
@@ -255,6 +258,10 @@ class Collection[E: BaseModel]:
     def _tail_keys(self, number: int, parts: int) -> list[Key]:
         return tail_keys(self.key(number)[0], parts)
 
+    def totals(self, store: Store, own: Iterable[str] = ()) -> Totals:
+        """Read the totals; `own` are partitions with counters of their own to be read, too."""
+        return read_totals(store, self.kind, own, within=self.totals_within)
+
     # Writing
 
     def insert(self, tx: Transaction, number: int, entity: E, *, version: int = 1) -> Record[E]:
@@ -356,7 +363,7 @@ class Collection[E: BaseModel]:
                 shared[name] = difference
             else:
                 tx.count(own_kind(self.kind, name), {"n": difference}, shards=shards)
-        tx.count(self.kind, shared)
+        tx.count(self.kind, shared, within=self.totals_within)
 
     def _count_changes(self, record: Record[E], after: Iterable[str]) -> dict[str, int]:
         """Return the changes of the totals when the entity is in the partitions `after` instead."""

@@ -10,6 +10,10 @@ the same item; a reader sums them with one Query. Attributes of a shard:
   be recognized as stale
 - `touched`: time of the last such change in milliseconds; indexes may lag behind it
 - `epoch`: the fence value; see `shared.kernel.db.fences`
+
+Collections that the same transactions change can share these items, so that a transaction pays one
+write for all of them. The attributes of a collection in the items of another one are prefixed by
+its kind, as in `movement:n`.
 """
 
 import random
@@ -62,34 +66,44 @@ class FenceValue:
     value: int | None
 
 
+def _prefix(kind: str, within: str | None) -> str:
+    """Return what the names of a collection's totals begin with in the items of `within`."""
+    return f"{kind}:" if within else ""
+
+
 @dataclass(slots=True)
 class CounterChange:
-    """The changes of one transaction to the totals of one collection."""
+    """The changes of one transaction to one shard."""
 
     shard: int
     changes: dict[str, int] = field(default_factory=dict)
     fence: FenceValue | None = None
-    has_changes: bool = False
-    """Whether the totals change; a fence alone causes no action."""
+    prefixes: set[str] = field(default_factory=set)
+    """Of the collections whose totals change; a fence alone causes no action."""
 
-    def add(self, changes: Mapping[str, int]) -> None:
-        """Add differences to the totals; differences of the same name add up."""
-        self.has_changes = True
+    def add(self, kind: str, changes: Mapping[str, int], within: str | None) -> None:
+        """Add differences to the totals of a kind; differences of the same name add up."""
+        prefix = _prefix(kind, within)
+        self.prefixes.add(prefix)
         for name, difference in changes.items():
-            self.changes[name] = self.changes.get(name, 0) + difference
+            self.changes[prefix + name] = self.changes.get(prefix + name, 0) + difference
 
     def expressions(self, now_ms: int) -> dict[str, Any]:
         """Return the expressions of the Update action."""
         differences = {name: value for name, value in self.changes.items() if value}
-        names = {"#version": "version", "#touched": "touched"}
+        names: dict[str, str] = {}
         values: dict[str, Any] = {":one": 1, ":now": now_ms}
-        additions = ["#version :one"]
+        times, additions = [], []
+        for number, prefix in enumerate(sorted(self.prefixes)):
+            names |= {f"#v{number}": f"{prefix}version", f"#t{number}": f"{prefix}touched"}
+            times.append(f"#t{number} = :now")
+            additions.append(f"#v{number} :one")
         for number, (name, value) in enumerate(differences.items()):
             names[f"#d{number}"] = name
             values[f":d{number}"] = value
             additions.append(f"#d{number} :d{number}")
         body: dict[str, Any] = {
-            "UpdateExpression": f"SET #touched = :now ADD {', '.join(additions)}"
+            "UpdateExpression": f"SET {', '.join(times)} ADD {', '.join(additions)}"
         }
         if self.fence:
             names["#epoch"] = "epoch"
@@ -116,31 +130,44 @@ class Totals:
         return self.counts.get(partition or "n", 0)
 
 
-def read_totals(store: Store, kind: str, own: Iterable[str] = ()) -> Totals:
+def read_totals(
+    store: Store, kind: str, own: Iterable[str] = (), *, within: str | None = None
+) -> Totals:
     """Read the totals of a collection, strongly consistent.
 
     Args:
         store: The tenant's table.
         kind: The collection.
         own: Partitions with counters of their own (`own_kind`) to be read, too.
+        within: The kind whose items hold the totals, if not its own.
     """
     names = list(own)
-    kinds = [kind, *(own_kind(kind, name) for name in names)]
-    totals, *others = map_concurrently(lambda one: _sum(_shards(store, one)), kinds)
+    places = [(within or kind, _prefix(kind, within))]
+    places += [(own_kind(kind, name), "") for name in names]
+    totals, *others = map_concurrently(
+        lambda place: _sum(_shards(store, place[0]), place[1]), places
+    )
     counts = {name: one.of(None) for name, one in zip(names, others, strict=True)}
     return Totals({**totals.counts, **counts}, totals.version, totals.touched_ms)
 
 
-def _sum(shards: Iterable[Item]) -> Totals:
+def _sum(shards: Iterable[Item], prefix: str) -> Totals:
     counts: dict[str, int] = {}
     version = touched = 0
     for item in shards:
-        version += int(item.get("version", 0))
-        touched = max(touched, int(item.get("touched", 0)))
-        for name, value in item.items():
-            if name not in _OWN and not isinstance(value, str):
+        version += int(item.get(f"{prefix}version", 0))
+        touched = max(touched, int(item.get(f"{prefix}touched", 0)))
+        for attribute, value in item.items():
+            of_kind, name = _split(attribute)
+            if of_kind == prefix and name not in _OWN and not isinstance(value, str):
                 counts[name] = counts.get(name, 0) + int(value)
     return Totals(counts, version, touched)
+
+
+def _split(attribute: str) -> tuple[str, str]:
+    """Return the prefix and the name of a total; the value in a name may contain a colon."""
+    kind, colon, name = attribute.partition(":")
+    return (f"{kind}:", name) if colon and "=" not in kind else ("", attribute)
 
 
 def _shards(store: Store, kind: str) -> Iterator[Item]:

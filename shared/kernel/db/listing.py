@@ -25,7 +25,7 @@ from shared.kernel.clock import milliseconds_of, now_ms
 from shared.kernel.db import bookmarks
 from shared.kernel.db.bookmarks import Position, State
 from shared.kernel.db.collection import ID, UPDATED_AT, Collection, Record
-from shared.kernel.db.counters import Totals, read_totals
+from shared.kernel.db.counters import Totals
 from shared.kernel.db.cursor import InvalidCursor, Mark
 from shared.kernel.db.facets import Facets, id_of, value_of
 from shared.kernel.db.items import Item
@@ -78,7 +78,7 @@ def read_page[E: BaseModel](store: Store, collection: Collection[E], query: List
     own = [
         f"{facet}={query.equal[facet]}" for facet in collection.own_totals if facet in query.equal
     ]
-    totals = cache(lambda: read_totals(store, collection.kind, own))
+    totals = cache(lambda: collection.totals(store, own))
     plan = plan_list(collection, query, totals)
     if isinstance(plan, OrderedPlan):
         return _OrderedList(store, collection, query, totals, plan).page()

@@ -303,9 +303,23 @@ class Transaction:
         """
         self._additions.setdefault((key, name), set()).add(number)
 
-    def count(self, kind: str, changes: Mapping[str, int], *, shards: int | None = None) -> None:
-        """Add `changes` to totals, which have `shards` items; see `shared.kernel.db.counters`."""
-        self._counter(kind, shards).add(changes)
+    def count(
+        self,
+        kind: str,
+        changes: Mapping[str, int],
+        *,
+        shards: int | None = None,
+        within: str | None = None,
+    ) -> None:
+        """Add `changes` to the totals of a kind; see `shared.kernel.db.counters`.
+
+        Args:
+            kind: The kind.
+            changes: Name of a total → difference.
+            shards: Number of items that hold the totals, if not the usual one.
+            within: The kind whose items hold the totals, if not its own.
+        """
+        self._counter(within or kind, shards).add(kind, changes, within)
 
     def fence(self, kind: str) -> None:
         """Make the commit fail with StaleRead when master data is retired from now on.
@@ -607,7 +621,7 @@ class Transaction:
 
     def _all_actions(self) -> list[_Action]:
         counts = [
-            self._count_action(*entry) for entry in self._counters.items() if entry[1].has_changes
+            self._count_action(*entry) for entry in self._counters.items() if entry[1].prefixes
         ]
         additions = [self._addition(*entry) for entry in self._additions.items()]
         return [*self._actions, *additions, *counts]

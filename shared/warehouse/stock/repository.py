@@ -102,6 +102,7 @@ LEVELS = Collection(
     sorts={"item_code": 1, "updated_at": 2},
     partitions={"whs_code": {"item_code": 3}},
     own_totals={"whs_code": SHARDS},
+    totals_within=STOCK.kind,
     lookup_indexes={"product_id": 4},
     id_digits=PAIR_DIGITS,
 )
@@ -112,14 +113,20 @@ def _total_facets(total: Level) -> Facets:
     return {**_level_facets(total), references.STOCKED: flag_text(stocked)}
 
 
+def _total_key(product: str) -> Key:
+    """Return the key of the level of all warehouses of a product, whose id is the product's."""
+    return TOTALS.key(id_of(product))
+
+
 TOTALS = Collection(
     kind=references.TOTAL_KIND,
     noun="Stock level",
     model=Level,
     facets=_total_facets,
+    totals_within=STOCK.kind,
     volatile=frozenset({references.STOCKED}),
     sorts={"item_code": 1, "updated_at": 2},
-    lookup_indexes={"product_id": 4},
+    lookup_aliases={"product_id": lambda product: [_total_key(product)]},
 )
 
 
@@ -150,6 +157,7 @@ MOVEMENTS = Collection(
     noun="Stock movement",
     model=Movement,
     facets=_movement_facets,
+    totals_within=STOCK.kind,
     sorts={"created_at": 1},
     lookup_indexes={
         "serial": 6,
