@@ -485,7 +485,7 @@ def _comparison(day: _Day) -> Table:
             "now",
         ],
         "The same replay. The first column was measured once, before the number of index entries"
-        " was reduced, with 1/50 of the day. Conflicts are transactions that DynamoDB would have"
+        " was reduced. Conflicts are transactions that DynamoDB would have"
         " cancelled because another one wrote the same item at that moment;"
         f" {PICKERS} pickers work at once. The"
         " slowest request is the one with the most round trips, without imports and the relay.",

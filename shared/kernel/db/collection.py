@@ -117,7 +117,10 @@ class Collection[E: BaseModel]:
         volatile: Facets that change without a change of any other facet, besides `updated_at`.
             Only the index UPDATES carries them.
         implied_ranges: Facet, value and sort → range of the sort that has exactly the entities
-            with this value.
+            with this value. When the range has one value, its entries are in the order of the ids,
+            and replace the entries of the partition in this order.
+        keys_only: Facets of lookup indexes, or derived from them, that few entities share: no
+            entry shows them, and a list with another filter reads the entities.
         work_queues: Facets whose entities are processed in the order of another facet → index
             and that facet.
         more_lookups: Returns further values of the lookup indexes, for entities that are found by
@@ -141,6 +144,7 @@ class Collection[E: BaseModel]:
     lookup_aliases: Mapping[str, Callable[[str], list[Key]]] = field(default_factory=dict)
     volatile: frozenset[str] = frozenset()
     implied_ranges: Mapping[tuple[str, str, str], Range] = field(default_factory=dict)
+    keys_only: frozenset[str] = frozenset()
     work_queues: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     more_lookups: Callable[[E], Iterable[Facets]] | None = None
     id_digits: int = ID_DIGITS
@@ -410,7 +414,7 @@ class Collection[E: BaseModel]:
     def _only_in_keys(self) -> set[str]:
         """The facets that no list reads from the entries of other indexes."""
         orders = (order for _, order in self.work_queues.values())
-        return {ID, UPDATED_AT, *self.work_queues, *orders, *self.lookup_aliases}
+        return {ID, UPDATED_AT, *self.work_queues, *orders, *self.lookup_aliases, *self.keys_only}
 
     def _facet_attributes(self, facets: Facets) -> Item:
         present = {
@@ -463,9 +467,11 @@ class Collection[E: BaseModel]:
         for sort, index in self.sorts.items():
             enter(index, self.kind, facets[sort])
         for facet, sorts in self.partitions.items():
+            text = facets[facet] or ""
+            replaced = {ID} if self.exact_range(facet, text) else set()
             for sort, index in sorts.items():
-                partition = self.partition(facet, facets[facet] or "")
-                enter(index, partition, facets[sort])
+                if sort not in replaced:
+                    enter(index, self.partition(facet, text), facets[sort])
         for facet, (index, order) in self.work_queues.items():
             value = facets[facet]
             if value is not None:
@@ -477,6 +483,13 @@ class Collection[E: BaseModel]:
         if facet == sort:
             return True
         return facet not in self._only_in_keys and (index == UPDATES or facet not in self.volatile)
+
+    def exact_range(self, facet: str, value: str) -> tuple[str, Range] | None:
+        """Return the sort and its one value that exactly the entities with `value` have."""
+        for (name, text, sort), bounds in self.implied_ranges.items():
+            if (name, text) == (facet, value) and bounds[0] == bounds[1]:
+                return sort, bounds
+        return None
 
     def facet_path(self, facet: str) -> tuple[str, str]:
         """Return the attribute that holds a facet, and the name of the facet in it."""

@@ -393,8 +393,11 @@ class _GatheredList[E: BaseModel](_List[E, GatheredPlan | AliasPlan]):
             return self._matching_entries(plan.path)
         ids = self._entities(plan.path)
         updates = self.collection.sorts.get(UPDATED_AT)
-        # The entries show only the first of several values by which an entity is found.
-        is_shown = not self.collection.more_lookups
+        is_shown = all(
+            self.collection.carries(UPDATES, UPDATED_AT, facet)
+            for facet in {self.query.sort, *(facet for facet, _, _ in _comparisons(self.query))}
+            - {ID}
+        )
         if updates and is_shown and len(ids) > max(self.totals().of(None) // ITEM_COST, _FEW):
             return self._matching_entries(AccessPath(updates, self.collection.kind, UPDATED_AT))
         return self._matching_items(ids)

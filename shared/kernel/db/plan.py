@@ -137,16 +137,27 @@ def plan_list[E: BaseModel](
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The whole collection, or the entities with one value of a facet."""
+    """The whole collection, or the entities with one value of a facet.
+
+    If `range_of` names a sort, the entities are the range `bounds` of it, which has one value, so
+    that they are in the order of their ids.
+    """
 
     key: str
     sorts: IndexBySort
     total_name: str | None = None
     facet: str | None = None
+    range_of: str | None = None
+    bounds: Range = (None, None)
 
     @property
     def covered(self) -> frozenset[str]:
         return frozenset({self.facet} if self.facet else ())
+
+    def path(self, sort: str) -> AccessPath:
+        """Return the path to the entities in one of the sorts."""
+        order = self.range_of or sort
+        return AccessPath(self.sorts[sort], self.key, order, self.bounds, self.covered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,19 +185,12 @@ class _Planner[E: BaseModel]:
         if query.contains or query.between or set(query.equal) - {part.facet}:
             return self._filtered(part)
         if query.sort in part.sorts:
-            path = AccessPath(part.sorts[query.sort], part.key, query.sort, covered=part.covered)
-            return OrderedPlan(path, part.total_name)
+            return OrderedPlan(part.path(query.sort), part.total_name)
         return self._sorted_otherwise(part)
 
     def _cheapest_partition(self) -> _Part | None:
         collection, equal = self.collection, self.query.equal
-        parts = [
-            _Part(
-                collection.partition(facet, equal[facet]), sorts, f"{facet}={equal[facet]}", facet
-            )
-            for facet, sorts in collection.partitions.items()
-            if facet in equal
-        ]
+        parts = [self._part(facet) for facet in collection.partitions if facet in equal]
         if len(parts) <= 1:
             return parts[0] if parts else None
         totals = self.totals()
@@ -196,6 +200,17 @@ class _Planner[E: BaseModel]:
             return totals.of(part.total_name) * (1 if shown else ITEM_COST)
 
         return min(parts, key=cost)
+
+    def _part(self, facet: str) -> _Part:
+        """Return the entities whose facet has the value of the query."""
+        collection, value = self.collection, self.query.equal[facet]
+        name, exact = f"{facet}={value}", collection.exact_range(facet, value)
+        if exact is None:
+            partition = collection.partition(facet, value)
+            return _Part(partition, collection.partitions[facet], name, facet)
+        sort, bounds = exact
+        sorts = {ID: collection.sorts[sort]}
+        return _Part(collection.kind, sorts, name, facet, range_of=sort, bounds=bounds)
 
     def _ranges(self, part: _Part) -> Iterator[AccessPath]:
         """Yield the ranges of a part that fulfill one of the filters."""
@@ -216,10 +231,7 @@ class _Planner[E: BaseModel]:
 
     def _filtered(self, part: _Part) -> GatheredPlan:
         """Plan a list with a filter or an order that the indexes of a part do not have."""
-        plans = [
-            self._gathered(AccessPath(index, part.key, sort, covered=part.covered))
-            for sort, index in part.sorts.items()
-        ]
+        plans = [self._gathered(part.path(sort)) for sort in part.sorts]
         return next((plan for plan in plans if not plan.reads_items), plans[0])
 
     def _sorted_otherwise(self, part: _Part) -> Plan:

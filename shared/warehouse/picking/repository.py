@@ -50,6 +50,7 @@ PICKINGS = Collection(
     sorts={"created_at": 1, "updated_at": 2, "finalized_at": 3, "priority": 7},
     partitions={"status": {"created_at": 4}},
     lookup_indexes={"external_ref": 5, "document_id": 6},
+    keys_only=frozenset({"external_ref", "document_id", "document_ids"}),
     more_lookups=_lookups_of_other_documents,
 )
 

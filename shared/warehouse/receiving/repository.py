@@ -20,6 +20,7 @@ RECEIPTS = Collection(
     sorts={"created_at": 1, "updated_at": 2, "finalized_at": 3},
     partitions={"status": {"created_at": 4}},
     lookup_indexes={"external_ref": 5, "document_id": 6},
+    keys_only=frozenset({"external_ref", "document_id"}),
 )
 
 
