@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from shared.kernel.db import collection
 from shared.kernel.db.counters import SHARDS, CounterChange, shard_key
@@ -128,6 +129,7 @@ def _without_bodies() -> Iterator[None]:
     """Skip what index entries do not need: the encoded entities, and the collection of garbage."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(collection, "pack", lambda _: (b"",))
+        patch.setattr(BaseModel, "model_dump_json", lambda _: "")
         patch.setattr(spec, "_instant", lru_cache(64)(spec._instant))
         gc.disable()
         try:

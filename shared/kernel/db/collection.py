@@ -417,10 +417,11 @@ class Collection[E: BaseModel]:
         return {ID, UPDATED_AT, *self.work_queues, *orders, *self.lookup_aliases, *self.keys_only}
 
     def _facet_attributes(self, facets: Facets) -> Item:
+        hidden = self._only_in_keys
         present = {
             name: value
             for name, value in facets.items()
-            if value is not None and name not in self._only_in_keys
+            if value is not None and name not in hidden
         }
         volatile = {name: value for name, value in present.items() if name in self.volatile}
         stable = {name: value for name, value in present.items() if name not in volatile}
