@@ -101,6 +101,14 @@ class Template:
         functions = self.resources("AWS::Serverless::Function")
         return {name: one.get("MemorySize", common) for name, one in functions.items()}
 
+    def operator_alarms(self) -> Mapping[str, Mapping[str, Any]]:
+        """Return the alarms that a person must act on; those that stop a deployment are left out."""
+        return {
+            name: alarm
+            for name, alarm in self.resources("AWS::CloudWatch::Alarm").items()
+            if not name.endswith("DeploymentAlarm")
+        }
+
     def events(self) -> Iterator[Event]:
         """Yield every API event of every function."""
         for name, function in self.resources("AWS::Serverless::Function").items():

@@ -31,7 +31,8 @@ def called(*folders: str) -> set[str]:
 
 
 def test_every_service_of_the_template_is_listed() -> None:
-    kinds = {one["Type"] for one in expanded().values()} | {"AWS::Serverless::Function"}
+    resources = expanded(DeploymentStrategy="Canary10Percent5Minutes").values()
+    kinds = {one["Type"] for one in resources} | {"AWS::Serverless::Function"}
     services = {kind.rpartition("::")[0] for kind in kinds}
     assert {name for name in listed() if name.startswith("AWS::")} == services
 
@@ -63,5 +64,5 @@ def test_a_row_has_sources_and_tests_or_alarms(row: list[str]) -> None:
 
 
 def test_every_alarm_of_the_template_is_named_by_the_page() -> None:
-    for alarm in Template({}).resources("AWS::CloudWatch::Alarm"):
+    for alarm in Template({}).operator_alarms():
         assert f"`{alarm}`" in _PAGE, alarm

@@ -12,13 +12,13 @@ def test_gateway_writes_no_metrics_per_method() -> None:
 
 
 def test_alarm_of_the_gateway_watches_a_metric_of_the_stage() -> None:
-    alarms = TEMPLATE.resources("AWS::CloudWatch::Alarm").values()
+    alarms = TEMPLATE.operator_alarms().values()
     (alarm,) = [one for one in alarms if one["Namespace"] == "AWS/ApiGateway"]
     assert [one["Name"] for one in alarm["Dimensions"]] == ["ApiName", "Stage"]
 
 
 def test_alarms_of_own_metrics_name_the_function_that_writes_them() -> None:
-    alarms = TEMPLATE.resources("AWS::CloudWatch::Alarm").values()
+    alarms = TEMPLATE.operator_alarms().values()
     own = {
         alarm["MetricName"]: alarm["Dimensions"]
         for alarm in alarms
@@ -31,6 +31,6 @@ def test_alarms_of_own_metrics_name_the_function_that_writes_them() -> None:
 
 
 def test_every_alarm_notifies_the_topic() -> None:
-    for name, alarm in TEMPLATE.resources("AWS::CloudWatch::Alarm").items():
+    for name, alarm in TEMPLATE.operator_alarms().items():
         condition, actions, _ = alarm["AlarmActions"]["Fn::If"]
         assert (condition, actions) == ("HasAlarmTopic", [{"Ref": "AlarmTopicArn"}]), name

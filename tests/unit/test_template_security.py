@@ -16,8 +16,9 @@ OPEN_PATHS = {
 }  # fmt: skip
 _ANY_RESOURCE = {
     "xray:PutTelemetryRecords", "xray:PutTraceSegments", "dynamodb:ListStreams",
+    "cloudwatch:DescribeAlarms",
 }  # fmt: skip
-"""Actions that AWS grants for all resources only."""
+"""Actions that AWS grants for all resources only; of alarms, if composite ones are among them."""
 
 
 def test_only_the_open_paths_need_no_token() -> None:

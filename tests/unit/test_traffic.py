@@ -205,7 +205,7 @@ def test_other_functions_reserve_no_concurrency() -> None:
 
 
 def test_an_alarm_reports_throttled_functions() -> None:
-    alarms = TEMPLATE.resources("AWS::CloudWatch::Alarm").values()
+    alarms = TEMPLATE.operator_alarms().values()
     (alarm,) = [one for one in alarms if one["MetricName"] == "Throttles"]
     assert alarm["Namespace"] == "AWS/Lambda"
     assert "Dimensions" not in alarm  # all functions share the limit of the account

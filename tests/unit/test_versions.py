@@ -7,15 +7,13 @@ from functools import cache
 from typing import Any
 
 import pytest
-from samcli.yamlhelper import yaml_parse
 
 from tests.expanded_template import expanded
-from tests.template import PATH, Template
+from tests.template import Template
 
 TEMPLATE = Template({})
 FUNCTIONS = sorted(TEMPLATE.resources("AWS::Serverless::Function"))
 LAYERS = sorted(TEMPLATE.resources("AWS::Serverless::LayerVersion"))
-_PAGE = PATH.parent / "docs" / "deploy.md"
 _ALIAS = "Aliaslive"
 _DESCRIPTION_LENGTH = 256
 """Of a version, in characters."""
@@ -89,23 +87,6 @@ def test_nothing_names_the_arn_of_a_function_without_its_alias(resources: Resour
     """A caller that does would get the code of an update before its version is published."""
     text = json.dumps(resources)
     assert not re.findall(r'"Fn::GetAtt": \["\w+Function", "Arn"\]|\$\{\w+Function\.Arn\}', text)
-
-
-def test_a_canary_deployment_changes_no_address(resources: Resources) -> None:
-    """With the properties that the page shows."""
-    (properties,) = re.findall(r"```yaml\n(.*?)```", _PAGE.read_text(encoding="utf-8"), re.DOTALL)
-
-    def with_canary(document: dict[str, Any]) -> None:
-        document["Globals"]["Function"] |= yaml_parse(properties)
-
-    canary = expanded(change=with_canary)
-    groups = of_kind(canary, "AWS::CodeDeploy::DeploymentGroup")
-    assert groups.keys() == {f"{name}DeploymentGroup" for name in FUNCTIONS}
-    for group in groups.values():
-        (alarm,) = group["Properties"]["AlarmConfiguration"]["Alarms"]
-        assert alarm["Name"]["Ref"] in TEMPLATE.resources("AWS::CloudWatch::Alarm")
-    for kind in ("AWS::ApiGateway::RestApi", "AWS::Lambda::EventSourceMapping"):
-        assert of_kind(canary, kind) == of_kind(resources, kind)
 
 
 @pytest.mark.parametrize("layer", LAYERS)

@@ -1,0 +1,172 @@
+"""Gradual deployments: CodeDeploy moves the aliases in steps, and alarms stop a broken release."""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import pytest
+from samtranslator.model.preferences.deployment_preference_collection import (
+    CODEDEPLOY_PREDEFINED_CONFIGURATIONS_LIST,
+)
+
+from tests.expanded_template import expanded
+from tests.template import Template
+
+TEMPLATE = Template({})
+FUNCTIONS = sorted(TEMPLATE.resources("AWS::Serverless::Function"))
+STRATEGIES = TEMPLATE.parameter("DeploymentStrategy")["AllowedValues"]
+GRADUAL = [name for name in STRATEGIES if name != "AllAtOnce"]
+BEHIND_API = sorted({event.function for event in TEMPLATE.events()})
+FIRST_STEP_SECONDS = 5 * 60
+"""The shortest time for which a canary serves a part of the requests."""
+
+type Resources = Mapping[str, Mapping[str, Any]]
+
+_expanded = cache(expanded)
+
+
+def of_kind(resources: Resources, kind: str) -> Resources:
+    return {name: one for name, one in resources.items() if one["Type"] == kind}
+
+
+def alarm_of(function: str) -> Mapping[str, Any]:
+    alarm: Mapping[str, Any] = _expanded()[f"{function.removesuffix('Function')}DeploymentAlarm"][
+        "Properties"
+    ]
+    return alarm
+
+
+def metrics_of(function: str) -> dict[str, Mapping[str, Any]]:
+    """Return id → metric of the alarm of a function, without the expression."""
+    return {
+        one["Id"]: one["MetricStat"] | one["MetricStat"]["Metric"]
+        for one in alarm_of(function)["Metrics"]
+        if "MetricStat" in one
+    }
+
+
+def evaluated(function: str, **values: float | None) -> Any:
+    """Return the expression of the alarm for one minute; a metric without data is None."""
+    (expression,) = [one["Expression"] for one in alarm_of(function)["Metrics"] if "Label" in one]
+    text = re.sub(r"\bOR\b", "or", expression)
+    functions = {
+        "IF": lambda condition, yes, no: yes if condition else no,
+        "FILL": lambda value, missing: missing if value is None else value,
+    }
+    return eval(text, {"__builtins__": {}}, functions | values)  # noqa: S307 - our template
+
+
+def test_all_at_once_needs_no_codedeploy() -> None:
+    assert TEMPLATE.parameter("DeploymentStrategy")["Default"] == "AllAtOnce"
+    resources = _expanded()
+    assert not [one for one in resources.values() if one["Type"].startswith("AWS::CodeDeploy")]
+    for alias in of_kind(resources, "AWS::Lambda::Alias").values():
+        assert "UpdatePolicy" not in alias
+
+
+def test_strategies_are_configurations_of_codedeploy() -> None:
+    assert sorted(STRATEGIES) == sorted(CODEDEPLOY_PREDEFINED_CONFIGURATIONS_LIST)
+
+
+@pytest.mark.parametrize("strategy", GRADUAL)
+def test_every_alias_moves_in_the_chosen_steps(strategy: str) -> None:
+    resources = _expanded(DeploymentStrategy=strategy)
+    groups = of_kind(resources, "AWS::CodeDeploy::DeploymentGroup")
+    assert groups.keys() == {f"{name}DeploymentGroup" for name in FUNCTIONS}
+    for name in FUNCTIONS:
+        group = groups[f"{name}DeploymentGroup"]["Properties"]
+        assert group["DeploymentConfigName"]["Fn::Sub"][1] == {"ConfigName": strategy}
+        policy = resources[f"{name}Aliaslive"]["UpdatePolicy"]["CodeDeployLambdaAliasUpdate"]
+        assert policy["DeploymentGroupName"] == {"Ref": f"{name}DeploymentGroup"}
+
+
+def test_every_deployment_goes_back_on_the_alarm_of_its_function_and_of_the_api() -> None:
+    groups = of_kind(_expanded(DeploymentStrategy=GRADUAL[0]), "AWS::CodeDeploy::DeploymentGroup")
+    for name in FUNCTIONS:
+        group = groups[f"{name}DeploymentGroup"]["Properties"]
+        own = f"{name.removesuffix('Function')}DeploymentAlarm"
+        named = [one["Name"]["Ref"] for one in group["AlarmConfiguration"]["Alarms"]]
+        assert named == ["ApiFailuresAlarm", own]
+        assert group["AlarmConfiguration"]["Enabled"]
+        rollback = group["AutoRollbackConfiguration"]
+        assert rollback["Enabled"]
+        assert {"DEPLOYMENT_FAILURE", "DEPLOYMENT_STOP_ON_ALARM"} <= set(rollback["Events"])
+
+
+def test_a_gradual_deployment_changes_no_address() -> None:
+    gradual = _expanded(DeploymentStrategy=GRADUAL[0])
+    for kind in (
+        "AWS::ApiGateway::RestApi",
+        "AWS::Lambda::EventSourceMapping",
+        "AWS::Lambda::Permission",
+        "AWS::Lambda::Version",
+    ):
+        assert of_kind(gradual, kind) == of_kind(_expanded(), kind)
+
+
+def test_alarms_and_role_exist_only_for_gradual_deployments() -> None:
+    """An alarm costs, and the emulator of the local stack has no CodeDeploy."""
+    conditional = {
+        name for name, one in _expanded().items() if one.get("Condition") == "DeploysGradually"
+    }
+    alarms = {f"{name.removesuffix('Function')}DeploymentAlarm" for name in FUNCTIONS}
+    assert conditional == {"DeploymentRole", *alarms}
+
+
+def test_alarms_of_deployments_notify_nobody() -> None:
+    """The failed update says it; between updates `ApiFailuresAlarm` reports failures."""
+    for name in FUNCTIONS:
+        assert "AlarmActions" not in alarm_of(name)
+
+
+def test_the_role_may_move_aliases_of_this_stack_only() -> None:
+    resources = _expanded(DeploymentStrategy=GRADUAL[0])
+    assert "CodeDeployServiceRole" not in resources
+    (policy,) = resources["DeploymentRole"]["Properties"]["Policies"]
+    allowed = {each["Sid"]: each for each in policy["PolicyDocument"]["Statement"]}
+    assert "${AWS::StackName}-*" in allowed["MoveAliases"]["Resource"]["Fn::Sub"]
+    assert allowed["ReadAlarms"]["Action"] == "cloudwatch:DescribeAlarms"
+    assert len(allowed) == 2
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_an_alarm_measures_its_function_behind_the_alias(function: str) -> None:
+    alias = {"FunctionName": {"Ref": function}, "Resource": {"Fn::Sub": f"${{{function}}}:live"}}
+    metrics = metrics_of(function)
+    answers = metrics.pop("answers_5xx", None)
+    for metric in metrics.values():
+        assert {one["Name"]: one["Value"] for one in metric["Dimensions"]} == alias
+    assert (answers is not None) == (function in BEHIND_API)
+    if answers:
+        assert {one["Name"]: one["Value"] for one in answers["Dimensions"]} == {
+            "service": "stowage",
+            "function": {"Ref": function},
+        }
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_an_alarm_is_raised_while_a_canary_still_serves(function: str) -> None:
+    alarm = alarm_of(function)
+    periods = {metric["Period"] for metric in metrics_of(function).values()}
+    assert periods == {60}
+    assert alarm["DatapointsToAlarm"] * 60 <= FIRST_STEP_SECONDS / 2
+    assert alarm["EvaluationPeriods"] > alarm["DatapointsToAlarm"], "one good minute in between"
+    assert alarm["TreatMissingData"] == "notBreaching"
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_release_that_crashes_behind_a_canary_raises_the_alarm(function: str) -> None:
+    healthy: dict[str, float | None] = {"invocations": 200, "errors": 0, "p95": 300}
+    assert evaluated(function, **healthy, answers_5xx=None) == 0
+    assert evaluated(function, **healthy | {"errors": 1}, answers_5xx=None) == 0
+    assert evaluated(function, **healthy | {"errors": 20}, answers_5xx=None) == 1
+
+
+@pytest.mark.parametrize("function", BEHIND_API)
+def test_a_release_that_answers_5xx_or_is_slow_raises_the_alarm(function: str) -> None:
+    healthy: dict[str, float | None] = {"invocations": 200, "errors": 0, "p95": 300}
+    assert evaluated(function, **healthy, answers_5xx=2) == 0
+    assert evaluated(function, **healthy, answers_5xx=20) == 1
+    timeout = TEMPLATE.resources("AWS::Serverless::Function")[function].get("Timeout", 29)
+    assert evaluated(function, **healthy | {"p95": timeout * 1000}, answers_5xx=0) == 1
