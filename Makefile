@@ -171,6 +171,9 @@ package: $(READY) ## Build functions and layers for AWS (arm64) into .aws-sam/pr
 	@python tools/finish_build.py .aws-sam/prod arm64
 
 .PHONY: deploy
-deploy: package ## Build and deploy to an AWS account (asks for the parameters).
-	sam deploy --guided --config-file $(CURDIR)/samconfig.toml --config-env prod \
-		--template-file .aws-sam/prod/template.yaml
+deploy: $(READY) ## Build and deploy to an AWS account (asks; YES=1 STACK_NAME= REGION= PARAMETERS="A=b" in scripts).
+	@python -m tools.deploy $(if $(YES),--yes) $(if $(STACK_NAME),--stack "$(STACK_NAME)") \
+		$(if $(REGION),--region "$(REGION)") $(if $(PARAMETERS),--parameters '$(PARAMETERS)')
+	@$(MAKE) --no-print-directory package
+	sam deploy --config-file $(CURDIR)/samconfig.toml --config-env prod \
+		--template-file .aws-sam/prod/template.yaml $(if $(YES),--no-confirm-changeset)

@@ -102,7 +102,7 @@ class Template:
         return {name: one.get("MemorySize", common) for name, one in functions.items()}
 
     def operator_alarms(self) -> Mapping[str, Mapping[str, Any]]:
-        """Return the alarms that a person must act on; those that stop a deployment are left out."""
+        """Return the alarms that a person must act on: not those that stop a deployment."""
         return {
             name: alarm
             for name, alarm in self.resources("AWS::CloudWatch::Alarm").items()

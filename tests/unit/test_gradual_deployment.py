@@ -50,7 +50,7 @@ def evaluated(function: str, **values: float | None) -> Any:
     """Return the expression of the alarm for one minute; a metric without data is None."""
     (expression,) = [one["Expression"] for one in alarm_of(function)["Metrics"] if "Label" in one]
     text = re.sub(r"\bOR\b", "or", expression)
-    functions = {
+    functions: dict[str, Any] = {
         "IF": lambda condition, yes, no: yes if condition else no,
         "FILL": lambda value, missing: missing if value is None else value,
     }

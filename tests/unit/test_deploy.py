@@ -1,0 +1,291 @@
+"""`make deploy` before it builds: each missing or impossible answer gets one sentence."""
+
+import shutil
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import boto3
+import click
+import pytest
+from botocore.exceptions import NoCredentialsError
+from click.testing import CliRunner
+from moto import mock_aws
+from moto.backends import get_backend
+from moto.core.models import DEFAULT_ACCOUNT_ID
+
+from tests.template import PATH, Template
+from tools import deploy
+from tools.deploy_parameters import format_overrides, parse_overrides, problems, read_template
+
+TEMPLATE = read_template()
+DEFAULTS = deploy.defaults(TEMPLATE)
+REGION = "eu-west-1"
+CERTIFICATE = f"arn:aws:acm:{REGION}:123456789012:certificate/12345678-90ab"
+
+
+@pytest.fixture(autouse=True)
+def _account(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    with mock_aws():
+        yield
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    """A folder with the committed samconfig.toml."""
+    shutil.copy(PATH.with_name("samconfig.toml"), tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def run(
+    directory: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Any:
+    """Run `python -m tools.deploy` in the folder; return exit code and standard error."""
+    monkeypatch.setattr(deploy.prepare, "__defaults__", (directory,))
+
+    def run(*arguments: str) -> tuple[int, str]:
+        code = deploy.main(arguments)
+        return code, capsys.readouterr().err
+
+    return run
+
+
+def saved(directory: Path) -> dict[str, Any]:
+    found: dict[str, Any] = tomllib.loads((directory / "samconfig.toml").read_text())["prod"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (
+            {"DomainName": "Example.com"},
+            "DomainName: Example.com must be a host name in lower case",
+        ),
+        ({"DomainName": "*.example.com"}, "DomainName: *.example.com must be a host name"),
+        ({"DomainName": "example.com"}, "DomainName requires CertificateArn. Enter the ARN"),
+        ({"CertificateArn": "cert"}, "CertificateArn: cert must be empty or the ARN of a certif"),
+        (
+            {"CertificateArn": CERTIFICATE.replace(REGION, "us-east-1")},
+            "is in us-east-1, the stack in eu-west-1; use one of eu-west-1",
+        ),
+        ({"AlarmTopicArn": "me@example.com"}, "AlarmTopicArn: me@example.com must be empty or"),
+        (
+            {"AlarmTopicArn": "arn:aws:sns:us-east-1:123456789012:alarms"},
+            "AlarmTopicArn: arn:aws:sns:us-east-1:123456789012:alarms is in us-east-1",
+        ),
+        ({"Runtime": "python3.12"}, "Runtime: python3.12 must be one of python3.13."),
+        ({"Architecture": "arm"}, "Architecture: arm must be one of arm64, x86_64."),
+        ({"WebhookRetryDelays": "5,10"}, "WebhookRetryDelays: 5,10 must be seconds with commas"),
+        ({"WebhookRetryDelays": "0, 10"}, "WebhookRetryDelays: 0, 10 must be seconds with commas"),
+        ({"WebhookRetryDelays": ",".join("0" * 40)}, "in at most 40 characters"),
+        ({"WebhookConcurrency": "1"}, "WebhookConcurrency: 1 must be a whole number from 2 to"),
+        ({"LogRetentionDays": "31"}, "LogRetentionDays: 31 must be one of 1, 3, 5"),
+        (
+            {"RequestRateLimit": ""},
+            "RequestRateLimit: empty must be a whole number from 1 to 10000",
+        ),
+        ({"DocsBase": "docs.example.com"}, "DocsBase: docs.example.com must be a URL"),
+        ({"UpgradeUrl": ""}, "UpgradeUrl: empty must be a URL"),
+        ({"WebAcl": "yes"}, "WebAcl: yes must be empty, managed, or the ARN"),
+        ({"DeploymentStrategy": "Canary"}, "DeploymentStrategy: Canary must be one of AllAtOnce"),
+        ({"DomainNam": "example.com"}, "DomainNam: there is no such parameter; did you mean Dom"),
+        ({"Colour": "red"}, "Colour: there is no such parameter; docs/deploy.md lists all."),
+    ],
+)
+def test_an_impossible_parameter_gets_one_sentence(given: dict[str, str], sentence: str) -> None:
+    (problem,) = problems(TEMPLATE, DEFAULTS | given, REGION)
+    assert sentence in problem
+    assert problem.endswith((".", "?"))
+
+
+def test_all_wrong_parameters_are_named_at_once() -> None:
+    found = problems(TEMPLATE, DEFAULTS | {"DomainName": "A", "Runtime": "x"}, REGION)
+    assert [one.partition(":")[0] for one in found] == ["DomainName", "Runtime"]
+
+
+def test_defaults_have_no_problems() -> None:
+    assert problems(TEMPLATE, DEFAULTS, REGION) == []
+
+
+def test_every_text_parameter_says_what_it_accepts() -> None:
+    for name, declared in Template({}).parameters().items():
+        if declared["Type"] == "String" and "AllowedValues" not in declared:
+            assert {"AllowedPattern", "ConstraintDescription"} <= declared.keys(), name
+        if declared["Type"] == "Number" and "AllowedValues" not in declared:
+            assert {"MinValue", "MaxValue"} <= declared.keys(), name
+        assert declared["Description"].endswith("."), name
+
+
+def test_overrides_are_read_as_they_are_written() -> None:
+    values = DEFAULTS | {"DomainName": "example.com"}
+    assert parse_overrides(format_overrides(values)) == values
+
+
+def test_valid_answers_are_kept_for_sam(run: Any, directory: Path) -> None:
+    code, _ = run(
+        "--yes", "--stack", "stowage-prod", "--region", REGION, "--parameters", "LogLevel=DEBUG"
+    )
+    assert code == 0
+    kept = saved(directory)
+    assert kept["global"]["parameters"] == {"stack_name": "stowage-prod", "region": REGION}
+    parameters = kept["deploy"]["parameters"]
+    assert parse_overrides(parameters["parameter_overrides"]) == DEFAULTS | {"LogLevel": "DEBUG"}
+    assert parameters["tags"] == "service=stowage stack=stowage-prod"
+    assert parameters["resolve_s3"]
+
+
+def test_the_next_run_starts_with_the_kept_answers(run: Any, directory: Path) -> None:
+    run("--yes", "--region", REGION, "--parameters", "LogLevel=DEBUG")
+    code, _ = run("--yes")
+    assert code == 0
+    assert 'LogLevel="DEBUG"' in saved(directory)["deploy"]["parameters"]["parameter_overrides"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--yes"], "There is no Region; set REGION=, AWS_REGION or that of the AWS profile."),
+        (["--yes", "--region", REGION, "--stack", "x" * 25], "has 25 characters; use 1 to 24"),
+        (["--yes", "--region", REGION, "--stack", "my_stack"], "Stack name: my_stack has 8"),
+        (["--yes", "--region", REGION, "--parameters", "LogLevel"], "LogLevel is not NAME=VALUE."),
+        (["--yes", "--region", REGION, "--parameters", "Log=1"], "Log: there is no such parameter"),
+        (["--region", REGION], "There is no terminal to ask for the parameters; use `make deploy"),
+    ],
+)
+def test_a_refused_run_changes_nothing(
+    arguments: list[str], sentence: str, run: Any, directory: Path
+) -> None:
+    code, err = run(*arguments)
+    assert code == 1
+    assert sentence in err
+    assert err.endswith("\nNothing was deployed.\n")
+    assert (directory / "samconfig.toml").read_bytes() == PATH.with_name(
+        "samconfig.toml"
+    ).read_bytes()
+
+
+def test_missing_credentials_say_how_to_sign_in(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def client(*_: Any, **__: Any) -> Any:
+        raise NoCredentialsError
+
+    monkeypatch.setattr(deploy, "_client", client)
+    code, err = run("--yes", "--region", REGION)
+    assert (code, err.splitlines()[0]) == (
+        1,
+        (
+            "There are no AWS credentials: sign in with `aws sso login`, or set AWS_PROFILE or"
+            " AWS_ACCESS_KEY_ID."
+        ),
+    )
+
+
+def test_an_unknown_profile_says_how_to_sign_in(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_PROFILE", "nobody")
+    code, err = run("--yes", "--region", REGION)
+    assert code == 1
+    assert "nobody" in err
+    assert "aws sso login" in err
+
+
+def _foreign_stack(name: str, *outputs: str) -> Any:
+    listed = ", ".join(f'"{each}": {{"Value": "x"}}' for each in outputs)
+    boto3.client("cloudformation", REGION).create_stack(
+        StackName=name,
+        TemplateBody='{"Resources": {"Q": {"Type": "AWS::SQS::Queue"}}, "Outputs": {%s}}' % listed,  # noqa: UP031
+    )
+    stacks = get_backend("cloudformation")[DEFAULT_ACCOUNT_ID][REGION].stacks
+    return next(one for one in stacks.values() if one.name == name)
+
+
+def test_a_stack_of_something_else_is_not_replaced(run: Any) -> None:
+    _foreign_stack("billing", "QueueUrl")
+    code, err = run("--yes", "--region", REGION, "--stack", "billing")
+    assert code == 1
+    assert "Stack billing: it exists and is no deployment of Stowage; choose another name" in err
+
+
+@pytest.mark.parametrize(
+    ("status", "sentence"),
+    [
+        ("CREATE_COMPLETE", None),
+        ("UPDATE_ROLLBACK_COMPLETE", None),
+        ("REVIEW_IN_PROGRESS", None),
+        ("UPDATE_IN_PROGRESS", "it is UPDATE_IN_PROGRESS; wait until that has ended."),
+        ("ROLLBACK_COMPLETE", 'delete it as docs/deploy.md describes in "When the first depl'),
+        ("UPDATE_ROLLBACK_FAILED", "then run `aws cloudformation continue-update-rollback"),
+    ],
+)
+def test_the_state_of_the_stack_is_checked(status: str, sentence: str | None, run: Any) -> None:
+    _foreign_stack("stowage", "ControlTable", "ApiId").status = status
+    code, err = run("--yes", "--region", REGION)
+    assert code == (1 if sentence else 0)
+    assert (sentence or "") in err
+
+
+def _certificate(domain: str) -> str:
+    arn: str = boto3.client("acm", REGION).request_certificate(DomainName=domain)["CertificateArn"]
+    return arn
+
+
+def test_a_certificate_must_exist_and_cover_the_domain(run: Any) -> None:
+    missing = f"DomainName=example.com CertificateArn={CERTIFICATE}"
+    code, err = run("--yes", "--region", REGION, "--parameters", missing)
+    assert code == 1
+    assert err.startswith("CertificateArn: ")
+    other = f"DomainName=example.com CertificateArn={_certificate('example.com')}"
+    code, err = run("--yes", "--region", REGION, "--parameters", other)
+    assert code == 1
+    assert "it is for example.com, not for *.example.com." in err
+
+
+def test_a_topic_must_exist(run: Any) -> None:
+    arn = f"arn:aws:sns:{REGION}:{DEFAULT_ACCOUNT_ID}:alarms"
+    code, err = run("--yes", "--region", REGION, "--parameters", f"AlarmTopicArn={arn}")
+    assert code == 1
+    assert err.startswith("AlarmTopicArn: ")
+    boto3.client("sns", REGION).create_topic(Name="alarms")
+    code, _ = run("--yes", "--region", REGION, "--parameters", f"AlarmTopicArn={arn}")
+    assert code == 0
+
+
+def test_a_wrong_answer_is_asked_for_again(directory: Path) -> None:
+    answers = deploy.Answers(directory)
+    answers.parameters = dict(DEFAULTS)
+
+    @click.command()
+    def command() -> None:
+        deploy.ask(TEMPLATE, answers)
+
+    names = [
+        name
+        for group in TEMPLATE["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"]
+        for name in group["Parameters"]
+    ]
+    typed = ["my_stack", "prod", "mars", REGION]
+    typed += [
+        text for name in names for text in (["Debug", "DEBUG"] if name == "LogLevel" else [""])
+    ]
+    done = CliRunner().invoke(command, input="\n".join([*typed, ""]))
+    assert done.exit_code == 0, done.output
+    assert "Stack name: my_stack has 8 characters" in done.output
+    assert "Region: mars is none of" in done.output
+    assert "LogLevel: Debug must be one of DEBUG, INFO, WARNING, ERROR." in done.output
+    assert (answers.stack, answers.region) == ("prod", REGION)
+    assert answers.parameters == DEFAULTS | {"LogLevel": "DEBUG"}
+    assert set(names) == set(DEFAULTS), "every parameter is asked for"
+    for declared in TEMPLATE["Parameters"].values():
+        assert declared["Description"] in done.output
+
+
+def test_a_hyphen_empties_an_answer() -> None:
+    @click.command()
+    def command() -> None:
+        click.echo(f"<{deploy._prompt('Topic', 'old', lambda _: None)}>")
+
+    assert "<>" in CliRunner().invoke(command, input="-\n").output
+    assert "<old>" in CliRunner().invoke(command, input="\n").output

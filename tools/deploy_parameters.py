@@ -1,0 +1,120 @@
+"""Check the answers of `make deploy` against the template, before anything is built or deployed.
+
+CloudFormation would report the first problem only, after the build and the upload.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from samcli.yamlhelper import yaml_parse
+
+ROOT = Path(__file__).resolve().parent.parent
+
+_STACK_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,23}")
+_ARN_REGION = re.compile(r"arn:[^:]*:[^:]*:([^:]+):")
+_OVERRIDE = re.compile(r'(\w+)=("[^"]*"|\S*)')
+
+type Template = Mapping[str, Any]
+
+
+def read_template() -> Template:
+    """Return the template."""
+    template: Template = yaml_parse((ROOT / "template.yaml").read_text(encoding="utf-8"))
+    return template
+
+
+def parse_overrides(text: str) -> dict[str, str]:
+    """Return name → value of `NAME=VALUE NAME="VALUE"`, as `sam deploy` reads it.
+
+    Raises:
+        ValueError: A part has no name; the message names it.
+    """
+    if rest := _OVERRIDE.sub("", text).strip():
+        raise ValueError(f"PARAMETERS: {rest.split()[0]} is not NAME=VALUE.")
+    return {name: value.strip('"') for name, value in _OVERRIDE.findall(text)}
+
+
+def format_overrides(values: Mapping[str, str]) -> str:
+    """Return the parameters as `sam deploy` reads them, also the empty ones.
+
+    A parameter that is left out would keep the value of the last deployment.
+    """
+    return " ".join(f'{name}="{value}"' for name, value in values.items())
+
+
+def stack_name_problem(name: str) -> str | None:
+    """Return what is wrong with the name of a stack; None if nothing is."""
+    if _STACK_NAME.fullmatch(name):
+        return None
+    return (
+        f"Stack name: {name or 'empty'} has {len(name)} characters; use 1 to 24 letters, digits and"
+        " hyphens, beginning with a letter."
+    )
+
+
+def unknown_parameters(template: Template, values: Mapping[str, str]) -> Iterator[str]:
+    """Yield a sentence for every name that the template does not have."""
+    for name in values:
+        if name not in template["Parameters"]:
+            close = get_close_matches(name, template["Parameters"], 1)
+            advice = f"did you mean {close[0]}?" if close else "docs/deploy.md lists all."
+            yield f"{name}: there is no such parameter; {advice}"
+
+
+def value_problem(template: Template, name: str, value: str) -> str | None:
+    """Return what is wrong with the value of one parameter; None if nothing is."""
+    declared = template["Parameters"][name]
+    if allowed := declared.get("AllowedValues"):
+        if value in map(str, allowed):
+            return None
+        return f"{name}: {value or 'empty'} must be one of {', '.join(map(str, allowed))}."
+    if declared["Type"] == "Number":
+        low, high = declared["MinValue"], declared["MaxValue"]
+        if re.fullmatch(r"[0-9]{1,9}", value) and low <= int(value) <= high:
+            return None
+        return f"{name}: {value or 'empty'} must be a whole number from {low} to {high}."
+    is_short = len(value) <= declared.get("MaxLength", len(value))
+    if is_short and re.fullmatch(declared["AllowedPattern"], value):
+        return None
+    return f"{name}: {value or 'empty'} {declared['ConstraintDescription']}."
+
+
+def broken_rules(template: Template, values: Mapping[str, str]) -> Iterator[str]:
+    """Yield the sentences of the rules of the template that the values break."""
+    for rule in template["Rules"].values():
+        if _is_true(rule["RuleCondition"], values):
+            for one in rule["Assertions"]:
+                if not _is_true(one["Assert"], values):
+                    yield one["AssertDescription"]
+
+
+def _is_true(condition: Mapping[str, Any], values: Mapping[str, str]) -> bool:
+    match condition:
+        case {"Fn::Not": [inner]}:
+            return not _is_true(inner, values)
+        case {"Fn::Equals": [{"Ref": name}, value]}:
+            return values[name] == str(value)
+    raise NotImplementedError(f"A rule of the template has the condition {condition}.")
+
+
+def other_regions(values: Mapping[str, str], region: str) -> Iterator[str]:
+    """Yield a sentence for every resource of another Region, which the stack cannot use."""
+    for name, value in values.items():
+        found = _ARN_REGION.match(value)
+        if found and found[1] != region:
+            yield (
+                f"{name}: {value} is in {found[1]}, the stack in {region}; use one of {region}, or"
+                " deploy to the other Region."
+            )
+
+
+def problems(template: Template, values: Mapping[str, str], region: str) -> list[str]:
+    """Return all problems of the values of all parameters, one sentence each."""
+    if unknown := list(unknown_parameters(template, values)):
+        return unknown
+    found = [value_problem(template, name, value) for name, value in values.items()]
+    wrong = [one for one in found if one]
+    return wrong or [*broken_rules(template, values), *other_regions(values, region)]
