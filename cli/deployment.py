@@ -55,6 +55,11 @@ class Deployment:
     schema_version: int
     """The version of the schema that the deployed release has."""
 
+    @property
+    def own_address(self) -> str:
+        """An address that serves every tenant at once, without DNS records of the operator."""
+        return min(self.shared_addresses) if "{slug}" in self.address else self.address
+
     def host_of(self, slug: str) -> str | None:
         """Return the host of a tenant in the deployment's domain; None without a domain."""
         if "{slug}" not in self.address:

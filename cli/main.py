@@ -16,6 +16,7 @@ from cli.offboarding import delete, export
 from cli.operator import CommandFailed, Operator
 from cli.output import Output, json_text, printable
 from cli.roles import role
+from cli.smoke import smoke
 from cli.tenants import tenant
 from cli.upgrade import upgrade
 from cli.users import user
@@ -138,3 +139,4 @@ main.add_command(role)
 main.add_command(audit)
 main.add_command(key)
 main.add_command(events)
+main.add_command(smoke)
