@@ -3,6 +3,7 @@
 import httpx
 import pytest
 
+from local import deployment
 from operations import draining, smoke
 from operations.tenant_overview import get_overview
 from operations.tenant_tables import describe_table
@@ -15,6 +16,9 @@ def test_smoke_test_passes_and_leaves_nothing(
     stack: Deployed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(draining, "DRAIN_SECONDS", 0)
+    monkeypatch.setenv("IMPORT_BUCKET", stack.import_bucket)
+    monkeypatch.setenv("IMPORT_WORK_BUCKET", deployment.outputs()["ImportWorkBucket"])
+    config.cache_clear()
     slug = smoke.new_slug()
     try:
         with httpx.Client(timeout=TIMEOUT) as http:

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from cli import smoke as command
-from operations import draining, provisioning, smoke
+from operations import deletion, provisioning, smoke
 from operations.api_clients import create_client
 from operations.provisioning import create_tenant, list_tenants, set_state
 from operations.tenant_overview import get_overview
@@ -118,12 +118,16 @@ def _cancelled(slug: str) -> None:
     set_state(slug, "cancelled")
 
 
+def _cut_off(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
 def _deleting(slug: str) -> None:
     """Cut off a deletion while it waits."""
     _cancelled(slug)
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(draining.time, "sleep", lambda _: (_ for _ in ()).throw(SystemExit))
-        with pytest.raises(SystemExit):
+        monkeypatch.setattr(deletion, "wait_for_running_invocations", _cut_off)
+        with pytest.raises(KeyboardInterrupt):
             smoke.remove(slug)
     assert get_overview(slug).state == "deleting"
 
