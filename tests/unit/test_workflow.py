@@ -1,0 +1,133 @@
+"""The workflow of GitHub Actions, and the role with which it deploys."""
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+from samcli.yamlhelper import yaml_parse
+
+from cli.main import main
+from tests.template import PATH, Template
+
+ROOT = PATH.parent
+TEXT = (ROOT / ".github/workflows/stowage.yml").read_text(encoding="utf-8")
+WORKFLOW: dict[Any, Any] = yaml.safe_load(TEXT)
+JOBS: dict[str, dict[str, Any]] = WORKFLOW["jobs"]
+ROLE_TEMPLATE = yaml_parse((ROOT / "deployment/github-role.yaml").read_text(encoding="utf-8"))
+ROLE = ROLE_TEMPLATE["Resources"]["Role"]["Properties"]
+
+
+def commands() -> Iterator[str]:
+    for job in JOBS.values():
+        yield from (step["run"] for step in job["steps"] if "run" in step)
+
+
+def targets() -> set[str]:
+    return set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+
+def test_every_command_exists() -> None:
+    for command in commands():
+        program, *rest = command.split()
+        if program == "make":
+            assert rest[0] in targets(), command
+        elif program.endswith("/stowage"):
+            assert rest[-1] in main.commands, command
+        else:
+            assert os.access(ROOT / program, os.X_OK), command
+
+
+def test_the_deployment_asks_nothing() -> None:
+    """The names of the variables are those that the Makefile passes on."""
+    environment = {"STACK_NAME": "prod", "REGION": "eu-west-1", "PARAMETERS": "LogLevel=DEBUG"}
+    assert environment.keys() == JOBS["deploy"]["env"].keys()
+    (deploy,) = [one for one in commands() if one.startswith("make deploy")]
+    shown = subprocess.run(
+        [*deploy.split(), "--dry-run", "--always-make"],
+        cwd=ROOT, env=os.environ | environment, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    assert 'python -m tools.deploy --yes --stack "prod" --region "eu-west-1"' in re.sub(
+        r"\s*\\\n\s*", " ", shown
+    )  # fmt: skip
+    assert "--parameters 'LogLevel=DEBUG'" in shown
+    assert "--no-confirm-changeset" in shown
+
+
+def test_values_of_github_reach_commands_as_variables_only() -> None:
+    """Text in a command would be executed."""
+    assert [command for command in commands() if "${{" in command] == []
+
+
+def test_actions_are_pinned_to_commits() -> None:
+    used = re.findall(r"uses: (\S+)(.*)", TEXT)
+    assert len(used) == 3
+    for action, comment in used:
+        assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", action)
+        assert re.fullmatch(r" # v\d+\.\d+\.\d+", comment), "the release of the commit"
+
+
+def test_only_the_deployment_may_assume_the_role() -> None:
+    assert WORKFLOW["permissions"] == {"contents": "read"}
+    assert "permissions" not in JOBS["checks"]
+    assert JOBS["deploy"]["permissions"] == {"contents": "read", "id-token": "write"}
+    assert "secrets." not in TEXT, "nothing is stored"
+
+
+def test_only_checked_commits_of_main_are_deployed_one_after_another() -> None:
+    deploy = JOBS["deploy"]
+    assert deploy["needs"] == "checks"
+    assert "github.ref == 'refs/heads/main' && github.event_name != 'pull_request'" in deploy["if"]
+    assert "vars.STOWAGE_ROLE_ARN != ''" in deploy["if"], "other forks do not deploy"
+    assert deploy["concurrency"] == {"group": "deploy", "cancel-in-progress": False}
+    assert deploy["environment"] == "production"
+
+
+def test_the_smoke_test_is_last() -> None:
+    *_, deploy, smoke = (step["run"] for step in JOBS["deploy"]["steps"] if "run" in step)
+    assert deploy == "make deploy YES=1"
+    assert smoke.endswith(" smoke")
+
+
+def test_the_role_trusts_one_environment_and_branch_of_one_repository() -> None:
+    (statement,) = ROLE["AssumeRolePolicyDocument"]["Statement"]
+    issuer = "token.actions.githubusercontent.com"
+    assert statement["Condition"] == {
+        "StringEquals": {
+            f"{issuer}:aud": "sts.amazonaws.com",
+            f"{issuer}:sub": {"Fn::Sub": "repo:${Repository}:environment:${Environment}"},
+            f"{issuer}:ref": {"Fn::Sub": "refs/heads/${Branch}"},
+        }
+    }
+    defaults = {name: one.get("Default") for name, one in ROLE_TEMPLATE["Parameters"].items()}
+    assert defaults["Repository"] is None
+    assert defaults["Environment"] == JOBS["deploy"]["environment"]
+    assert f"refs/heads/{defaults['Branch']}'" in JOBS["deploy"]["if"]
+
+
+@pytest.mark.parametrize("wildcard", ["owner/*", "owner/name:*", "*"])
+def test_the_role_is_for_no_pattern_of_repositories(wildcard: str) -> None:
+    for name in ("Repository", "Environment", "Branch"):
+        assert not re.fullmatch(ROLE_TEMPLATE["Parameters"][name]["AllowedPattern"], wildcard)
+
+
+def test_the_slowest_strategy_ends_before_the_job_and_its_credentials() -> None:
+    strategies = Template({}).parameter("DeploymentStrategy")["AllowedValues"]
+    steps = (re.fullmatch(r"Linear10PercentEvery(\d+)Minutes?", name) for name in strategies)
+    slowest = max(10 * int(found[1]) for found in steps if found)
+    deploy = JOBS["deploy"]
+    (duration,) = [
+        step["with"]["role-duration-seconds"]
+        for step in deploy["steps"]
+        if "role-to-assume" in step.get("with", {})
+    ]
+    assert slowest + 30 <= deploy["timeout-minutes"] <= duration / 60
+    assert duration <= ROLE["MaxSessionDuration"]
+
+
+def test_both_templates_are_linted() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    assert "cfn-lint template.yaml deployment/github-role.yaml" in makefile
