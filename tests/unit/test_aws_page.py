@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.expanded_template import expanded
 from tests.template import PATH, Template
+from tools.expanded_template import expanded
 
 ROOT = PATH.parent
 _PAGE = (ROOT / "docs" / "aws.md").read_text(encoding="utf-8")

@@ -8,8 +8,8 @@ from samtranslator.model import apigateway
 
 from shared.integration.imports.models import MAX_REQUEST_FILE_BYTES, megabytes
 from shared.kernel.errors import CODES
-from tests.expanded_template import expanded
 from tests.template import Template
+from tools.expanded_template import expanded
 
 _DOCS_BASE = "https://docs.example.com"
 

@@ -10,8 +10,8 @@ from samtranslator.model.preferences.deployment_preference_collection import (
     CODEDEPLOY_PREDEFINED_CONFIGURATIONS_LIST,
 )
 
-from tests.expanded_template import expanded
 from tests.template import Template
+from tools.expanded_template import expanded
 
 TEMPLATE = Template({})
 FUNCTIONS = sorted(TEMPLATE.resources("AWS::Serverless::Function"))

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.expanded_template import expanded
 from tests.template import PATH, Template
+from tools.expanded_template import expanded
 
 TEMPLATE = Template({})
 FUNCTIONS = TEMPLATE.resources("AWS::Serverless::Function")

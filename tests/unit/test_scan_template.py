@@ -1,12 +1,14 @@
 """The comparison of Checkov's findings with the exceptions; `make check` runs Checkov itself."""
 
+import fnmatch
 import tomllib
 from typing import Any
 
 import pytest
 
-from tests.template import Template
-from tools.scan_template import EXCEPTIONS, Failure, problems
+from tools import scan_template
+from tools.expanded_template import expanded
+from tools.scan_template import EXCEPTIONS, PLANTED, Failure, problems, without_planted
 
 QUEUE: Failure = ("CKV_1", "AWS::SQS::Queue.Queue")
 REASON = {"resources": ["AWS::SQS::Queue.*"], "reason": "It has no secrets."}
@@ -40,13 +42,26 @@ def test_only_failures_with_a_reasoned_exception_are_accepted(
     assert list(problems(found, exceptions)) == expected
 
 
-def test_exceptions_name_kinds_of_resources_of_the_template() -> None:
+def test_exceptions_name_resources_that_the_template_creates() -> None:
     exceptions = tomllib.loads(EXCEPTIONS.read_text(encoding="utf-8"))
+    created = {f"{one['Type']}.{name}" for name, one in expanded().items()}
     assert exceptions
     for exception in exceptions.values():
         assert exception.keys() == {"resources", "reason"}
         for pattern in exception["resources"]:
-            kind, _, name = pattern.partition(".")
-            named = Template({}).resources(kind)
-            assert named, pattern
-            assert name == "*" or name in named, pattern
+            assert fnmatch.filter(created, pattern), pattern
+
+
+def test_the_planted_violation_must_be_found_and_is_left_out() -> None:
+    found = {PLANTED: "everybody reads", ("CKV_9", PLANTED[1]): "another", QUEUE: "queues"}
+    assert without_planted(found) == {QUEUE: "queues"}
+    with pytest.raises(SystemExit, match="did not find the planted violation CKV_AWS_20"):
+        without_planted({QUEUE: "queues"})
+
+
+def test_a_violation_in_the_template_fails_the_scan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the answer that Checkov gives for it; `make check` has Checkov itself find one."""
+    found = {QUEUE: "queues"}
+    monkeypatch.setattr(scan_template, "failures", lambda: found)
+    with pytest.raises(SystemExit, match="Change the template, or tools/checkov"):
+        scan_template.main()

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.expanded_template import expanded
 from tests.template import Template
+from tools.expanded_template import expanded
 
 TEMPLATE = Template({})
 FUNCTIONS = sorted(TEMPLATE.resources("AWS::Serverless::Function"))

@@ -46,7 +46,7 @@ def test_the_deployment_asks_nothing() -> None:
     environment = {"STACK_NAME": "prod", "REGION": "eu-west-1", "PARAMETERS": "LogLevel=DEBUG"}
     assert environment.keys() == JOBS["deploy"]["env"].keys()
     (deploy,) = [one for one in commands() if one.startswith("make deploy")]
-    shown = subprocess.run(
+    shown = subprocess.run(  # noqa: S603 - of this repository
         [*deploy.split(), "--dry-run", "--always-make"],
         cwd=ROOT, env=os.environ | environment, capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip

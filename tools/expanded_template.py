@@ -1,12 +1,13 @@
 """The resources that SAM makes of `template.yaml`, by the transform that CloudFormation runs."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from samcli.yamlhelper import yaml_parse
 from samtranslator.translator.transform import transform
 
-from tests.template import PATH
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def expanded(
@@ -18,7 +19,7 @@ def expanded(
         change: Changes the template before it is expanded.
         parameters: Values of parameters, from which SAM may generate logical ids.
     """
-    document = yaml_parse(PATH.read_text())
+    document = yaml_parse((ROOT / "template.yaml").read_text(encoding="utf-8"))
     for resource in document["Resources"].values():
         for name in {"CodeUri", "ContentUri"} & resource.get("Properties", {}).keys():
             resource["Properties"][name] = "s3://bucket/key"  # `sam deploy` uploads them
