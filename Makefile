@@ -23,6 +23,14 @@ $(READY): pyproject.toml uv.lock tools/setup.sh
 	@tools/setup.sh
 	@touch $@
 
+# A stamp without what it stands for, which somebody removed, must not count.
+ifeq ($(wildcard .venv/bin/python),)
+$(READY): FORCE
+endif
+ifeq ($(wildcard .aws-sam/build/template.yaml),)
+.aws-sam/build.stamp: FORCE
+endif
+
 # Checkov has an environment of its own: its packages would limit the versions of ours.
 CHECKOV := .local/checkov/installed.stamp
 $(CHECKOV): $(READY) tools/checkov/requirements.txt

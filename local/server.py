@@ -1,5 +1,6 @@
 """Start, discovery and stop of the emulator's process."""
 
+import json
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 import httpx
 
@@ -67,7 +69,7 @@ def start(port: int) -> Server:
     Raises:
         LocalRunFailed: The port is taken, or the emulator does not answer.
     """
-    _ensure_port_is_free(port)
+    ensure_port_is_free(port)
     shutil.rmtree(SCRATCH, ignore_errors=True)
     (SCRATCH / "unpacked").mkdir(parents=True)
     RunRecord(port).write(DATA)
@@ -102,13 +104,18 @@ def clear_after_crash() -> str | None:
 
     Returns:
         What that run lost, in one sentence; None if it stopped in order.
+
+    Raises:
+        LocalRunFailed: The saved data cannot be read.
     """
     end_leftovers()
     saved = state_file(DATA)
+    last = last_run()
+    _ensure_readable(saved)
     saved_at = (
         datetime.fromtimestamp(saved.stat().st_mtime).astimezone() if saved.exists() else None
     )
-    lost = recovery.loss(RunRecord.read(DATA), saved_at)
+    lost = recovery.loss(last, saved_at)
     if saved_at is None:
         # Files of S3 without the data that refers to them.
         shutil.rmtree(DATA, ignore_errors=True)
@@ -130,12 +137,58 @@ def end_leftovers() -> None:
     )
 
 
-def _ensure_port_is_free(port: int) -> None:
+def last_run() -> RunRecord | None:
+    """Return the record of the last run; None if there was none.
+
+    Raises:
+        LocalRunFailed: It cannot be read.
+    """
+    try:
+        return RunRecord.read(DATA)
+    except (OSError, ValueError, TypeError) as error:
+        raise _unreadable(DATA / "run.json") from error
+
+
+def _ensure_readable(saved: Path) -> None:
+    """Raise LocalRunFailed if the saved state of the emulator is damaged; it may be missing."""
+    try:
+        if saved.exists() and not isinstance(json.loads(saved.read_bytes()), dict):
+            raise _unreadable(saved)
+    except (OSError, ValueError) as error:
+        raise _unreadable(saved) from error
+
+
+def _unreadable(path: Path) -> LocalRunFailed:
+    return LocalRunFailed(
+        f"The data of the local stack is damaged: {path} cannot be read. Remove"
+        " the data with `make clean`, then run `make run` again."
+    )
+
+
+def ensure_port_is_free(port: int, *, is_bound: bool = False) -> None:
+    """Raise LocalRunFailed if another program uses a port; `is_bound` if the data belongs to it."""
+    if not _is_taken(port):
+        return
+    if is_bound:
+        raise LocalRunFailed(
+            f"Port {port} is used by another program, and the data of the local stack belongs to"
+            f" this port. Stop that program, or remove the data with `make clean` and use `make run"
+            f" PORT={_free_port(port)}`."
+        )
+    raise LocalRunFailed(
+        f"Port {port} is used by another program. Choose another one: make run"
+        f" PORT={_free_port(port)}"
+    )
+
+
+def _is_taken(port: int) -> bool:
     with socket.socket() as probe:
-        if probe.connect_ex(("127.0.0.1", port)) == 0:
-            raise LocalRunFailed(
-                f"Port {port} is used by another program. Choose another one: make run PORT=4567"
-            )
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def _free_port(taken: int) -> int:
+    """Return the next port that no program uses."""
+    return next(port for port in range(taken + 1, taken + 1000) if not _is_taken(port))
 
 
 def _wait_until_ready(server: Server) -> None:
@@ -146,7 +199,10 @@ def _wait_until_ready(server: Server) -> None:
                 return
         time.sleep(0.1)
     stop(server)
-    raise LocalRunFailed(f"The emulator does not answer. The last lines of its log:\n{log_tail()}")
+    raise LocalRunFailed(
+        "The emulator does not answer. Run `make run` again; if it fails again, remove the data"
+        f" with `make clean`. The last lines of its log:\n{log_tail()}"
+    )
 
 
 def log_tail() -> str:

@@ -22,7 +22,6 @@ import httpx
 from rich.console import Console
 
 from local import deployment, sample, sample_operations, server, tenants
-from local.recovery import RunRecord
 from local.server import LocalRunFailed, Server
 from local.settings import (
     DATA,
@@ -86,13 +85,16 @@ def _only_start() -> Iterator[None]:
 
 def _choose_port(wanted: int | None) -> int:
     """Return the port; existing data keeps its port, because the URLs of its queues contain it."""
-    last = RunRecord.read(DATA)
-    if last and state_file(DATA).exists() and wanted not in {None, last.port}:
+    last = server.last_run()
+    is_bound = last is not None and state_file(DATA).exists()
+    if last and is_bound and wanted not in {None, last.port}:
         raise LocalRunFailed(
             f"The data of the local stack was created with port {last.port}. Run `make run"
             f" PORT={last.port}`, or remove the data with `make clean`."
         )
-    return wanted or (last.port if last else DEFAULT_PORT)
+    port = wanted or (last.port if last else DEFAULT_PORT)
+    server.ensure_port_is_free(port, is_bound=is_bound)
+    return port
 
 
 def _deploy_and_provision(running: Server) -> None:
@@ -145,7 +147,14 @@ def _token(tenant: dict[str, str]) -> str:
 
 
 def _read_stack_file() -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(STACK_FILE.read_text()) if STACK_FILE.exists() else {}
+    """Return what the last start wrote; nothing if the file is missing or damaged."""
+    if not STACK_FILE.exists():
+        return {}
+    try:
+        content: dict[str, Any] = json.loads(STACK_FILE.read_text())
+    except ValueError:
+        console.print(f"[yellow]{STACK_FILE} is damaged: the tenants get new credentials.[/]")
+        return {}
     return content
 
 
@@ -193,7 +202,7 @@ def main() -> None:
 
 @main.command()
 @click.option("--detach", is_flag=True, help="Return as soon as the stack is ready.")
-@click.option("--port", type=int, help=_PORT_HELP)
+@click.option("--port", type=click.IntRange(1024, 64000), help=_PORT_HELP)
 def start(*, detach: bool, port: int | None) -> None:
     """Start the stack, or deploy changed code to the running stack."""
     was_running = server.find() is not None
@@ -232,7 +241,7 @@ def clean() -> None:
 
 
 @main.command(name="with", context_settings={"ignore_unknown_options": True})
-@click.option("--port", type=int, help=_PORT_HELP)
+@click.option("--port", type=click.IntRange(1024, 64000), help=_PORT_HELP)
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def run_with(*, port: int | None, command: Sequence[str]) -> None:
     """Run a command against the running stack; start and stop the stack if it does not run."""

@@ -31,7 +31,7 @@ SCANNED = ROOT / ".local" / "checkov" / "template.json"
 
 PLANTED: Failure = ("CKV_AWS_20", "AWS::S3::Bucket.PlantedViolation")
 """What Checkov has to find: a bucket that everybody may read."""
-_PLANTED_RESOURCES = {
+_PLANTED_RESOURCES: Mapping[str, Mapping[str, Any]] = {
     "PlantedViolation": {
         "Type": "AWS::S3::Bucket",
         "Properties": {"AccessControl": "PublicRead"},
@@ -48,7 +48,7 @@ def failures() -> dict[Failure, str]:
     resources = expanded(DeploymentStrategy="Canary10Percent5Minutes")
     scanned = {
         "AWSTemplateFormatVersion": "2010-09-09",
-        "Resources": resources | _PLANTED_RESOURCES,
+        "Resources": {**resources, **_PLANTED_RESOURCES},
     }
     SCANNED.write_text(json.dumps(scanned), encoding="utf-8")
     done = subprocess.run(
