@@ -134,10 +134,17 @@ def unknown_rights(_: str, text: str) -> Iterator[str]:
     yield from set(permissions) - set(PERMISSIONS)
 
 
+_OTHER_FILES = (
+    "Makefile", "template.yaml", "pyproject.toml", "samconfig.toml",
+    ".github/workflows/stowage.yml",
+)  # fmt: skip
+"""Files beside the packages in which names occur."""
+
+
 @cache
 def _code() -> str:
     """Return the text of all code, in which every name that a page quotes must occur."""
-    files = [ROOT / name for name in ("Makefile", "template.yaml", "pyproject.toml")]
+    files = [ROOT / name for name in _OTHER_FILES]
     folders = (ROOT / folder for folder in (*_FOLDERS.split("|"), ".ci"))
     files += [
         path for folder in folders for path in folder.rglob("*") if path.suffix in {".py", ".sh"}

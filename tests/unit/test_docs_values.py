@@ -621,3 +621,30 @@ def test_state_diagrams_have_the_statuses_of_the_code(
     assert {state for move in moves for state in move} - {"[*]"} == set(
         get_args(statuses.__value__)
     )
+
+
+def _concurrency(function: Mapping[str, Any]) -> str:
+    """Return what limits the concurrent executions of a function."""
+    if reserved := function.get("ReservedConcurrentExecutions"):
+        return f"account, or `{reserved['Fn::If'][1]['Ref']}`"
+    for event in function.get("Events", {}).values():
+        match event["Properties"]:
+            case {"ScalingConfig": {"MaximumConcurrency": {"Ref": parameter}}}:
+                return f"`{parameter}` per queue"
+            case {"ScalingConfig": {"MaximumConcurrency": number}}:
+                return str(number)
+            case {"ParallelizationFactor": number}:
+                return f"{number} per shard of the stream"
+    return "account"
+
+
+def test_page_lists_the_settings_of_the_functions() -> None:
+    template = Template({})
+    memory = template.memory_sizes()
+    rows = [
+        f"| `{name}` | {memory[name]} | {function.get('Timeout', 29)} | {_concurrency(function)} |"
+        for name, function in template.resources("AWS::Serverless::Function").items()
+    ]
+    header = "| Function | Memory (MB) | Timeout (s) | Concurrent executions |\n|---|---|---|---|\n"
+    text = (ROOT / "docs/deploy.md").read_text(encoding="utf-8")
+    assert header + "\n".join(rows) + "\n\n" in text
