@@ -52,6 +52,7 @@ def evaluated(function: str, **values: float | None) -> Any:
     text = re.sub(r"\bOR\b", "or", expression)
     functions: dict[str, Any] = {
         "IF": lambda condition, yes, no: yes if condition else no,
+        "SUM": lambda values: sum(value for value in values if value is not None),
         "FILL": lambda value, missing: missing if value is None else value,
     }
     return eval(text, {"__builtins__": {}}, functions | values)  # noqa: S307 - our template
