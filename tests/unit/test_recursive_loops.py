@@ -52,7 +52,7 @@ def test_detection_is_off_for_exactly_the_functions_that_send_to_their_own_queue
 def test_an_alarm_reports_stopped_invocations_of_each_queue_consumer(name: str) -> None:
     (alarm,) = (
         alarm
-        for alarm in TEMPLATE.resources("AWS::CloudWatch::Alarm").values()
+        for alarm in TEMPLATE.operator_alarms().values()
         if alarm["MetricName"] == "RecursiveInvocationsDropped"
         and alarm["Dimensions"] == [{"Name": "FunctionName", "Value": {"Ref": name}}]
     )
