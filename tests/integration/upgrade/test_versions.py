@@ -94,7 +94,9 @@ def refusal(stack: Stack, request: pytest.FixtureRequest) -> str:
 def alarms(output: str) -> list[dict[str, Any]]:
     """Return the metric that the alarm watches, as written to the log."""
     (alarm,) = [
-        one for name, one in Template({}).operator_alarms().items() if name == "UnservedTablesAlarm"
+        one
+        for name, one in Template({}).resources("AWS::CloudWatch::Alarm").items()
+        if name == "UnservedTablesAlarm"
     ]
     lines = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
     dimensions = {one["Name"]: one["Value"] for one in alarm["Dimensions"]}

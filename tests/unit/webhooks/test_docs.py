@@ -83,7 +83,7 @@ def test_every_webhook_alarm_is_documented() -> None:
     section = OPERATORS.partition("## When webhooks do not arrive\n")[2].partition("\n## ")[0]
     alarms = set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE))
     about = ("Webhook", "Relay")
-    declared = TEMPLATE.resources("AWS::CloudWatch::Alarm")
+    declared = TEMPLATE.operator_alarms()
     assert alarms == {name for name in declared if name.startswith(about)}
 
 
