@@ -2,6 +2,7 @@
 
 import json
 import socket
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
@@ -219,16 +220,23 @@ def _scheduled(schedule: Schedule) -> WaitingMessage:
 
 
 def stream_batch(events: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return a stream batch of new outbox entries."""
+    """Return a stream batch of new outbox entries, its binary values as base64 like Lambda's."""
     return {
         "Records": [
             {
                 "eventName": "INSERT",
                 "eventSource": "aws:dynamodb",
-                "dynamodb": {"SequenceNumber": str(number), "NewImage": event},
+                "dynamodb": {"SequenceNumber": str(number), "NewImage": _image(event)},
             }
             for number, event in enumerate(events, 1)
         ]
+    }
+
+
+def _image(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: {"B": b64encode(value["B"]).decode()} if isinstance(value.get("B"), bytes) else value
+        for name, value in item.items()
     }
 
 

@@ -158,10 +158,13 @@ class BaselineHandlers:
         }
         reference = f"entry_ref#{made['type']}\x1f{made['external_ref']}"
         alias = {"PK": {"S": reference}, "SK": {"S": "ALIAS"}, "id": {"N": str(number)}}
-        free = "attribute_not_exists(PK)"
+        free = {
+            "ConditionExpression": "attribute_not_exists(PK)",
+            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+        }
         puts: list[dict[str, Any]] = [
-            {"Item": item_of(made), "ConditionExpression": free},
-            {"Item": alias, "ConditionExpression": free},
+            {"Item": item_of(made), **free},
+            {"Item": alias, **free},
             {"Item": register(number, body, known)},
             {
                 "Item": completed,
