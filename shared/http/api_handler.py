@@ -55,7 +55,7 @@ from shared.kernel.errors import (
     ValidationFailed,
 )
 from shared.kernel.list_parameters import ListParameters
-from shared.kernel.observability import bind, count, flush, logger, span
+from shared.kernel.observability import add_to_log, bind, count, flush, logger, span
 from shared.kernel.validation import InvalidBody, check, ensure_valid
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ class _Call:
 
     event: Mapping[str, Any]
     path: str
+    headers: Mapping[str, str]
     caller: Caller
     tenant: Tenant
     deadline: Deadline
@@ -95,10 +96,6 @@ class _Call:
     def address(self) -> str:
         address: str = self.event["requestContext"].get("identity", {}).get("sourceIp", "")
         return address
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        return headers_of(self.event)
 
     @property
     def query(self) -> Mapping[str, str]:
@@ -191,9 +188,9 @@ class ApiHandler:
         matches = self._match(path)
         match = matches.get(event["httpMethod"])
         route = match.operation.name if match else None
-        logger.append_keys(route=route, tenant=tenant.slug)
+        add_to_log(route=route, tenant=tenant.slug)
         deadline = Deadline(context.get_remaining_time_in_millis() - _RESERVE_MS)
-        return _Call(event, path, caller, tenant, deadline, matches)
+        return _Call(event, path, headers_of(event), caller, tenant, deadline, matches)
 
     def _respond(self, call: _Call) -> HttpResponse:
         """Check the call in the order of the interface, then run the operation."""

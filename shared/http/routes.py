@@ -233,7 +233,8 @@ class Routes:
     """A group of routes, in the order of their declaration."""
 
     operations: list[Operation] = field(default_factory=list)
-    _by_shape: dict[tuple[str, int], list[Operation]] = field(default_factory=dict)
+    _by_shape: dict[tuple[str, int], dict[str, list[Operation]]] = field(default_factory=dict)
+    """First segment and number of segments → path of the declaration → its operations."""
 
     def __post_init__(self) -> None:
         """Index the operations, so that a request tries few patterns."""
@@ -241,7 +242,8 @@ class Routes:
             self._index(operation)
 
     def _index(self, operation: Operation) -> None:
-        self._by_shape.setdefault(_shape(operation.path), []).append(operation)
+        paths = self._by_shape.setdefault(_shape(operation.path), {})
+        paths.setdefault(operation.path, []).append(operation)
 
     def declare[F: Callable[..., Any]](
         self,
@@ -316,9 +318,10 @@ class Routes:
 
     def match(self, path: str) -> Iterator[RouteMatch]:
         """Yield every operation whose path pattern matches `path`."""
-        for operation in self._by_shape.get(_shape(path), ()):
-            if found := _pattern(operation.path).fullmatch(path):
-                yield RouteMatch(operation, found.groupdict())
+        for declared, operations in self._by_shape.get(_shape(path), {}).items():
+            if found := _pattern(declared).fullmatch(path):
+                values = found.groupdict()
+                yield from (RouteMatch(operation, values) for operation in operations)
 
 
 def _shape(path: str) -> tuple[str, int]:

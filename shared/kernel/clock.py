@@ -18,6 +18,7 @@ _FRACTION_OF = {2: timedelta(hours=1), 4: timedelta(minutes=1), 6: timedelta(sec
 """Digits of the time → what its decimal fraction is a fraction of."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_WITHOUT_OFFSET = len("2026-03-01T09:30:00.000")
 
 
 def now() -> float:
@@ -47,9 +48,8 @@ def is_fresh(read_at: float, max_age: float, moment: float) -> bool:
 
 def instant(milliseconds: int) -> Instant:
     """Write milliseconds since the epoch as an Instant."""
-    moment = datetime.fromtimestamp(milliseconds // 1000, UTC)
-    # %Y alone leaves out the zeros of years before 1000, and they would sort last.
-    return f"{moment.year:04d}-{moment:%m-%dT%H:%M:%S}.{milliseconds % 1000:03d}Z"
+    moment = _EPOCH + timedelta(milliseconds=milliseconds)
+    return f"{moment.isoformat(timespec='milliseconds')[:_WITHOUT_OFFSET]}Z"
 
 
 def instant_of(moment: datetime) -> Instant:

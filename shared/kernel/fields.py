@@ -209,7 +209,8 @@ def _not_too_large(number: Decimal) -> Decimal:
 
 def plain_number(number: Decimal) -> int | Decimal:
     """Write a whole number without a fraction."""
-    return int(number) if number == number.to_integral_value() else number.normalize()
+    whole = int(number)
+    return whole if whole == number else number.normalize()
 
 
 _WRITTEN_PLAIN = PlainSerializer(plain_number, return_type=int | Decimal)

@@ -35,10 +35,27 @@ def loads(text: str | bytes) -> Any:
 def dumps(value: object) -> str:
     """Write JSON text; Decimals become numbers."""
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    except TypeError:  # it contains a Decimal; `json` can write one as float or text only
-        import simplejson  # noqa: PLC0415 - few values have fractions, and it is slower
+        return _ENCODER.encode(value)
+    except TypeError:  # a Decimal that no float writes with the same digits
+        import simplejson  # noqa: PLC0415 - few values have so many, and it is slower
 
         return simplejson.dumps(
             value, use_decimal=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
         )
+
+
+def _float_with_same_text(value: object) -> float:
+    """Return a Decimal as the float that is written with the same digits.
+
+    Raises:
+        TypeError: There is none, or the value is no Decimal.
+    """
+    if isinstance(value, Decimal) and repr(number := float(value)) == str(value):
+        return number
+    message = f"{value!r} cannot be written as JSON"
+    raise TypeError(message)
+
+
+_ENCODER = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_float_with_same_text
+)

@@ -5,10 +5,12 @@ neither a message nor a traceback contains it.
 """
 
 import json
+import logging
 import os
 import re
 import secrets
 import socket
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -18,7 +20,10 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.logging.formatter import LambdaPowertoolsFormatter
 from aws_lambda_powertools.metrics import MetricUnit, single_metric
 
+from shared.kernel.clock import instant
+
 _NAMESPACE = "Stowage"
+_SERVICE = "stowage"
 
 _SECRETS = re.compile(
     r"eyJ[\w-]{8,}\.[\w-]{8,}(\.[\w-]*)?"  # access tokens
@@ -29,19 +34,51 @@ _SECRETS = re.compile(
 )
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str)
+
+# The attributes of a log record that no line shows take a third of the time to make one.
+logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+logging.logAsyncioTasks = False  # type: ignore[attr-defined]  # newer than its description
+_OWN_ATTRIBUTES = logging.LogRecord("", 0, "", 0, "", (), None).__dict__.keys()
+
+
 class _Formatter(LambdaPowertoolsFormatter):
     """JSON lines without secrets."""
 
+    def format(self, record: logging.LogRecord) -> str:
+        """Write a record; nearly all have no exception, and Powertools needs long for them."""
+        if record.exc_info:
+            return super().format(record)
+        more = {name: one for name, one in vars(record).items() if name not in _OWN_ATTRIBUTES}
+        line = self.log_format | more
+        line |= {
+            "level": record.levelname,
+            "location": f"{record.funcName}:{record.lineno}",
+            "message": record.getMessage(),
+            "timestamp": self.formatTime(record),
+            "xray_trace_id": self._get_latest_trace_id(),
+        }
+        return self.serialize({name: value for name, value in line.items() if value is not None})
+
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: ARG002, N802 - the name of the library
+        """Return the time of a record as the service writes all times."""
+        return instant(int(record.created * 1000))
+
     def serialize(self, log: Any) -> str:
-        return _SECRETS.sub("[secret]", super().serialize(log))
+        """Return the line of a record as JSON without secrets."""
+        return _SECRETS.sub("[secret]", _ENCODER.encode(log))
 
 
-# Powertools would try to read each message as JSON.
-logger = Logger(service="stowage", logger_formatter=_Formatter(json_deserializer=str))
+_formatter = _Formatter(service=_SERVICE)
+
+logger = Logger(service=_SERVICE, logger_formatter=_formatter)
 """JSON logger; its level is the environment variable POWERTOOLS_LOG_LEVEL."""
 
-metrics = Metrics(namespace=_NAMESPACE, service="stowage")
-"""CloudWatch metrics, written as log lines without any call."""
+_metrics = Metrics(namespace=_NAMESPACE, service=_SERVICE)
+_MOST_VALUES = 100
+"""Values of one metric in one line that CloudWatch reads."""
+_collected: dict[str, dict[str, Any]] = {}
+"""The metrics of this invocation in the form of Powertools, which writes them at the end."""
 
 
 def bind(*, request_id: str, route: str | None = None, tenant: str | None = None) -> None:
@@ -51,39 +88,55 @@ def bind(*, request_id: str, route: str | None = None, tenant: str | None = None
     dimensions; log queries count by route and tenant.
     """
     keys = {"request_id": request_id, "route": route, "tenant": tenant}
-    logger.clear_state()
-    logger.append_keys(**{key: value for key, value in keys.items() if value is not None})
-    metrics.clear_metrics()
-    if function := os.environ.get("AWS_LAMBDA_FUNCTION_NAME"):
-        metrics.add_dimension(name="function", value=function)
+    _formatter.clear_state()
+    _formatter.append_keys(**{key: value for key, value in keys.items() if value is not None})
+    _collected.clear()
+
+
+def add_to_log(**keys: str | None) -> None:
+    """Add keys to the further log lines of this invocation."""
+    _formatter.append_keys(**keys)
 
 
 def request_id() -> str | None:
     """Return the request id of this invocation; None outside of an invocation."""
-    bound = logger.get_current_keys().get("request_id")
+    bound = _formatter.get_current_keys().get("request_id")
     return None if bound is None else str(bound)
 
 
 def count(name: str, value: float = 1) -> None:
     """Add `value` to the metric `name`; `flush` writes it."""
-    metrics.add_metric(name=name, unit=MetricUnit.Count, value=value)
+    _add(name, MetricUnit.Count, value)
 
 
 def count_for_service(name: str) -> None:
     """Write the metric `name` at once, for an alarm on all functions: it does not name this one."""
     with single_metric(name, MetricUnit.Count, 1, namespace=_NAMESPACE) as metric:
-        metric.add_dimension("service", "stowage")
+        metric.add_dimension("service", _SERVICE)
 
 
 def measure(name: str, milliseconds: float) -> None:
     """Add a duration to the metric `name`; `flush` writes it."""
-    metrics.add_metric(name=name, unit=MetricUnit.Milliseconds, value=milliseconds)
+    _add(name, MetricUnit.Milliseconds, milliseconds)
+
+
+def _add(name: str, unit: MetricUnit, value: float) -> None:
+    values = _collected.setdefault(name, {"Unit": unit.value, "Value": []})["Value"]
+    values.append(float(value))
+    if len(values) == _MOST_VALUES:
+        flush()
 
 
 def flush() -> None:
     """End an invocation: write its metrics, if there are any."""
-    if metrics.metric_set:
-        metrics.flush_metrics()
+    collected = dict(_collected)
+    _collected.clear()
+    if not collected:
+        return
+    function = os.environ.get("AWS_LAMBDA_FUNCTION_NAME")
+    dimensions = {"function": function} if function else {}
+    line = _metrics.serialize_metric_set(collected, {**dimensions, "service": _SERVICE})
+    sys.stdout.write(f"{_ENCODER.encode(line)}\n")
 
 
 @contextmanager

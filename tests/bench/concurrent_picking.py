@@ -12,9 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-import pytest
-
-from shared.kernel.observability import metrics
 from tests.bench.meter import send_on
 from tests.bench.report import Row, Table
 from tests.bench.request_cost import Gauge
@@ -218,10 +215,7 @@ def _timed(  # noqa: PLR0917 - what makes a pick
 @contextmanager
 def _slow(aws_faults: AwsFaults) -> Iterator[None]:
     aws_faults.latency = _CALL_S
-    with pytest.MonkeyPatch.context() as patch:
-        # An execution environment handles one request at a time: its metrics are not for threads.
-        patch.setattr(metrics, "flush_metrics", metrics.clear_metrics)
-        try:
-            yield
-        finally:
-            aws_faults.latency = 0
+    try:
+        yield
+    finally:
+        aws_faults.latency = 0

@@ -19,7 +19,6 @@ import pytest
 
 from shared.identity.tenancy.directory import directory
 from shared.kernel.config import config
-from shared.kernel.observability import metrics
 from tests import faults
 from tests.bench import charts, prices
 from tests.bench.capacity import Units
@@ -369,14 +368,12 @@ def _purchase(reference: str, lines: list[dict[str, Any]]) -> dict[str, Any]:
 
 @contextmanager
 def _of_threads(aws_faults: AwsFaults, latency: float) -> Iterator[None]:
-    """Let calls take some time; metrics are not for threads."""
+    """Let calls take some time."""
     aws_faults.latency = latency
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(metrics, "flush_metrics", metrics.clear_metrics)
-        try:
-            yield
-        finally:
-            aws_faults.latency = 0
+    try:
+        yield
+    finally:
+        aws_faults.latency = 0
 
 
 def _part(count: int, turn: int, turns: int) -> range:

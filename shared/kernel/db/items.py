@@ -51,11 +51,18 @@ def encode(value: object) -> AttributeMap:
 
 def from_attributes(attributes: Mapping[str, Any]) -> Item:
     """Decode an item; numbers become int where they are whole."""
-    return {name: _decode(value) for name, value in attributes.items()}
+    return {
+        name: value if kind in _UNCHANGED else _decode(kind, value)
+        for name, attribute in attributes.items()
+        for kind, value in attribute.items()
+    }
 
 
-def _decode(attribute: Mapping[str, Any]) -> Any:
-    ((kind, value),) = attribute.items()
+_UNCHANGED = frozenset({"S", "B", "BOOL"})
+"""The types whose values Python has, too; nearly all attributes."""
+
+
+def _decode(kind: str, value: Any) -> Any:
     match kind:
         case "N":
             return _number(value)

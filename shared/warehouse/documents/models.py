@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypedDict
 
 from pydantic import Field
 
@@ -143,8 +143,7 @@ class DocumentProgress:
     closes_document: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class EntryDocumentLine:
+class EntryDocumentLine(TypedDict):
     """One line of an entry document."""
 
     line_num: int
@@ -156,8 +155,7 @@ class EntryDocumentLine:
     status: DocumentLineStatus
 
 
-@dataclass(frozen=True, slots=True)
-class ExitDocumentLine:
+class ExitDocumentLine(TypedDict):
     """One line of an exit document."""
 
     line_num: int

@@ -1,7 +1,7 @@
 """Representations of documents in responses and events.
 
 They use `model_construct`: stored documents are already valid, and validating them again would
-take most of the time of a list request. Lines are plain dataclasses, because `model_construct` of
+take most of the time of a list request. Lines are dictionaries, because `model_construct` of
 each line would take as long as reading the documents.
 """
 
@@ -11,11 +11,8 @@ from shared.kernel.db.collection import Record
 from shared.kernel.events.outbox import EventResource
 from shared.warehouse.documents.models import (
     Document,
-    DocumentLine,
     EntryDocument,
-    EntryDocumentLine,
     ExitDocument,
-    ExitDocumentLine,
 )
 from shared.warehouse.documents.vocabulary import DocumentKind, doc_num
 
@@ -23,25 +20,18 @@ from shared.warehouse.documents.vocabulary import DocumentKind, doc_num
 def entry_document(record: Record[Document]) -> EntryDocument:
     """Return the representation of an entry document."""
     document = record.entity
-    lines = [
-        EntryDocumentLine(received_qty=line.done_qty, **_line(document, line))
-        for line in document.lines
-    ]
+    lines = _lines(document, "received_qty")
     return EntryDocument.model_construct(**_head("entry", document), lines=lines)
 
 
 def exit_document(record: Record[Document]) -> ExitDocument:
     """Return the representation of an exit document."""
     document = record.entity
-    lines = [
-        ExitDocumentLine(picked_qty=line.done_qty, **_line(document, line))
-        for line in document.lines
-    ]
     return ExitDocument.model_construct(
         **_head("exit", document),
         priority=document.priority,
         ship_to=document.ship_to,
-        lines=lines,
+        lines=_lines(document, "picked_qty"),
     )
 
 
@@ -66,12 +56,17 @@ def _head(kind: DocumentKind, document: Document) -> dict[str, Any]:
     }
 
 
-def _line(document: Document, line: DocumentLine) -> dict[str, Any]:
-    return {
-        "line_num": line.line_num,
-        "item_code": line.item_code,
-        "qty": line.qty,
-        "open_qty": line.open_qty,
-        "whs_code": document.whs_code,
-        "status": line.status,
-    }
+def _lines(document: Document, done: str) -> list[Any]:
+    """Return the lines; `done` is the name of their received or picked quantity."""
+    return [
+        {
+            "line_num": line.line_num,
+            "item_code": line.item_code,
+            "qty": line.qty,
+            "open_qty": line.open_qty,
+            done: line.done_qty,
+            "whs_code": document.whs_code,
+            "status": line.status,
+        }
+        for line in document.lines
+    ]

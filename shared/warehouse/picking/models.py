@@ -1,7 +1,6 @@
 """Models of pickings: request bodies, stored records and responses."""
 
-from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypedDict
 
 from pydantic import Field
 
@@ -98,8 +97,7 @@ class Picking(WorkView):
     has_shortage: bool
 
 
-@dataclass(frozen=True, slots=True)
-class PickingLine:
+class PickingLine(TypedDict):
     """A line to pick at one position, of one batch."""
 
     product_id: int

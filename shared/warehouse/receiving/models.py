@@ -1,8 +1,7 @@
 """Models of receipts: request bodies, stored records and responses."""
 
 from collections.abc import Sized
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
@@ -88,8 +87,7 @@ class Receipt(WorkView):
     """A receipt in a list."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReceiptLine:
+class ReceiptLine(TypedDict):
     """Goods that were received together."""
 
     product_id: int

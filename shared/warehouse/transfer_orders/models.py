@@ -1,8 +1,7 @@
 """Models of transfer orders: request bodies, stored records and responses."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 
 from pydantic import ConfigDict, Field
 
@@ -203,8 +202,7 @@ class TransferUnits(Stored):
     received: Number
 
 
-@dataclass(frozen=True, slots=True)
-class TransferOrderLine:
+class TransferOrderLine(TypedDict):
     """A line of a transfer order."""
 
     id: int
