@@ -8,4 +8,4 @@ import gc
 
 # Imports and clients create many objects that live as long as the process. Looking for garbage
 # among them as often as Python does by default takes a twentieth of the time of a cold start.
-gc.set_threshold(50_000)
+gc.set_threshold(150_000)

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Prints the requirements file of a layer ('dependencies' or 'imports') from uv.lock.
+# Prints the requirements file of a layer ('dependencies', 'cryptography' or 'imports') from uv.lock.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 case ${1:-} in
 dependencies) which=--no-default-groups ;;
-imports) which=--only-group=imports ;;
+cryptography | imports) which=--only-group=$1 ;;
 *)
-    echo "usage: $0 dependencies|imports" >&2
+    echo "usage: $0 dependencies|cryptography|imports" >&2
     exit 2
     ;;
 esac

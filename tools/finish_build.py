@@ -21,9 +21,17 @@ from py_compile import PycInvalidationMode
 KEPT_SERVICES = frozenset({"dynamodb", "kms", "s3", "scheduler", "sqs", "sts"})
 """AWS services that the functions call; the descriptions of all others are removed."""
 
-LIMIT_MB = 40
+LIMIT_MB = 36
 """Maximum unzipped size of a function with its layers."""
-EXTRA_LAYERS = {"ImportsLayer": ("ImportsFunction", "ImportWorkerFunction")}
+EXTRA_LAYERS = {
+    "CryptographyLayer": (
+        "AuthorizerFunction",
+        "OauthFunction",
+        "SettingsFunction",
+        "FallbackFunction",
+    ),
+    "ImportsLayer": ("ImportsFunction", "ImportWorkerFunction"),
+}
 """Layer → the functions that use it; all other layers are used by every function."""
 
 PYTHON = (3, 13)
@@ -32,12 +40,11 @@ PYTHON = (3, 13)
 BINARY_MODULES: Mapping[str, frozenset[str]] = {
     "DependenciesLayer": frozenset(
         {
-            "_cffi_backend",
-            "cryptography/hazmat/bindings/_rust",
             "pydantic_core/_pydantic_core",
             "simplejson/_speedups",
         }
     ),
+    "CryptographyLayer": frozenset({"_cffi_backend", "cryptography/hazmat/bindings/_rust"}),
     "ImportsLayer": frozenset({"python_calamine/_python_calamine"}),
 }
 """Layer → its binary modules. pip installs a slow package in Python if no binary one fits."""

@@ -107,7 +107,10 @@ def required(layer: Path) -> Mapping[str, str]:
 def declared_ranges() -> Mapping[str, str]:
     """Return the version range of each package that pyproject.toml declares for a layer."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    declared = [*project["project"]["dependencies"], *project["dependency-groups"]["imports"]]
+    layers = {path.name for path in (ROOT / "layers").iterdir()}
+    groups = project["dependency-groups"]
+    declared = [*project["project"]["dependencies"]]
+    declared += [entry for name in groups.keys() & layers for entry in groups[name]]
     matches = (re.fullmatch(r"([\w.-]+)(?:\[.*\])?(.*)", entry) for entry in declared)
     return {match[1].lower(): match[2] for match in matches if match}
 

@@ -4,11 +4,8 @@ from pathlib import Path
 
 from tests.bench.build_output import PACKAGE_DIRECTORY, functions, layers
 from tests.bench.report import Row, Table, at_most
-from tools.finish_build import EXTRA_LAYERS
 
-LIMIT_MB = 40
 LAYERS_LIMIT_MB = 35
-"""Of the functions without layers of their own."""
 
 
 def measure(_quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
@@ -17,19 +14,15 @@ def measure(_quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature f
         "Unzipped size",
         ["function", "code MB", "layers MB", "total MB"],
         "Code and layers in the output of `make package` (arm64), in MB of 10^6 bytes. The bound"
-        " applies to the layers, for functions with a layer of their own to the total.",
+        " applies to the layers.",
     )
     for name in functions(PACKAGE_DIRECTORY):
         own = _megabytes(PACKAGE_DIRECTORY / name)
         shared = sum(_megabytes(layer) for layer in layers(name, PACKAGE_DIRECTORY))
         cells = [name, f"{own:.2f}", f"{shared:.2f}", f"{own + shared:.2f}"]
-        has_own_layer = any(name in users for users in EXTRA_LAYERS.values())
-        bound = (
-            at_most(own + shared, LIMIT_MB) if has_own_layer else at_most(shared, LAYERS_LIMIT_MB)
-        )
         # Rounded: the size of a compiled module may differ by some bytes between patches of Python.
         figures = {"code MB": round(own, 2), "layers MB": round(shared, 1)}
-        table.rows.append(Row(cells, *bound, figures))
+        table.rows.append(Row(cells, *at_most(shared, LAYERS_LIMIT_MB), figures))
     return [table]
 
 

@@ -41,7 +41,7 @@ def test_binary_modules_for_the_processor_are_accepted(build: Path) -> None:
 
 
 def test_binary_modules_for_another_processor_are_refused(build: Path) -> None:
-    module = build / "DependenciesLayer/python/_cffi_backend.cpython-313-aarch64-linux-gnu.so"
+    module = build / "CryptographyLayer/python/_cffi_backend.cpython-313-aarch64-linux-gnu.so"
     _write(module, "x86_64")
     assert list(wrong_binaries(build, "arm64")) == [
         f"{module}: not a binary module for arm64 (machine 62)"

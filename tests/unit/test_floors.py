@@ -1,11 +1,11 @@
 """The floors of the code: which part may import which."""
 
-import ast
-from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+from tests.import_graph import imports_of, modules_below
 
 ROOT = Path(__file__).parents[2]
 
@@ -63,7 +63,6 @@ FLOORS = (
 )
 """Every package and module of the service. Each imports only from itself and from those before."""
 
-_TOPS = ("shared", "functions", "operations", "cli")
 _SUBJECTS = ("shared.warehouse.", "shared.integration.")
 _CATCH_ALL_NAMES = {"common", "helpers", "misc", "utils"}
 _ENTRY_POINTS = {
@@ -74,31 +73,11 @@ _ENTRY_POINTS = {
 owns an item reads and writes it."""
 
 
-def _modules(root: Path) -> dict[str, Path]:
-    """Return the file of every module below `root` by its dotted name."""
-    paths = [path for top in _TOPS for path in (root / top).rglob("*.py")]
-    names = [path.relative_to(root).with_suffix("").as_posix().replace("/", ".") for path in paths]
-    return {name.removesuffix(".__init__"): path for name, path in zip(names, paths, strict=True)}
-
-
-def _imports(path: Path, known: set[str]) -> Iterator[str]:
-    """Yield every module that a file imports, also inside functions."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
-            module = node.module or ""
-            for alias in node.names:
-                inner = f"{module}.{alias.name}"
-                yield inner if inner in known else module
-
-
 def _graph(root: Path) -> dict[str, set[str]]:
     """Return the modules of ours that each module imports."""
-    modules = _modules(root)
+    modules = modules_below(root)
     known = set(modules)
-    return {name: known & set(_imports(path, known)) for name, path in modules.items()}
+    return {name: known & set(imports_of(path, known)) for name, path in modules.items()}
 
 
 def _floor(module: str) -> int | None:
@@ -154,7 +133,7 @@ def test_every_floor_exists_and_none_is_missing_from_the_list() -> None:
         "shared.warehouse",
         "shared.integration",
     }
-    modules = set(_modules(ROOT))
+    modules = set(modules_below(ROOT))
     assert [yard for yard in FLOORS if yard not in modules] == []
     assert [name for name in sorted(modules - groups) if _floor(name) is None] == []
 
@@ -199,7 +178,7 @@ def test_a_planted_violation_is_found(tmp_path: Path, module: str, line: str) ->
 
 
 def test_no_module_has_a_catch_all_name() -> None:
-    found = [name for name in _modules(ROOT) if name.rpartition(".")[2] in _CATCH_ALL_NAMES]
+    found = [name for name in modules_below(ROOT) if name.rpartition(".")[2] in _CATCH_ALL_NAMES]
     assert found == []
 
 
@@ -208,9 +187,9 @@ def test_only_webhook_deliveries_open_connections() -> None:
     network = {"socket", "ssl", "http.client", "urllib.request", "urllib3", "requests", "httpx"}
     found = {
         name
-        for name, path in _modules(ROOT).items()
+        for name, path in modules_below(ROOT).items()
         if name.startswith(("shared.", "functions."))
-        for imported in _imports(path, set())
+        for imported in imports_of(path, set())
         if imported in network or imported.startswith("urllib3.")
     }
     assert found == {

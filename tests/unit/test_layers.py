@@ -8,8 +8,10 @@ from importlib import import_module
 
 import pytest
 
+from tests.import_graph import reached_from
 from tests.template import Template
 from tools import third_party
+from tools.finish_build import EXTRA_LAYERS
 
 _LOCKED = {
     package["name"]: package
@@ -55,6 +57,35 @@ def test_a_package_has_a_wheel_for_the_runtime(name: str, machine: str) -> None:
     assert wheels
     if compiled:
         assert [wheel for wheel in compiled if _runs_on(wheel, python, machine)], compiled
+
+
+_EXTRA_PACKAGES = {
+    "CryptographyLayer": {"cryptography", "jwt"},
+    "ImportsLayer": {
+        "openpyxl",
+        "python_calamine",
+    },  # forms, which only imports have, need multipart
+}
+"""Layer → what the code imports from it."""
+
+
+@pytest.mark.parametrize("layer", sorted(_EXTRA_PACKAGES))
+def test_a_function_has_an_extra_layer_if_it_imports_its_packages(layer: str) -> None:
+    functions = Template({}).resources("AWS::Serverless::Function")
+    importing = {
+        name
+        for name, function in functions.items()
+        for module in reached_from(function["Handler"].rpartition(".")[0], third_party.ROOT)
+        if module.partition(".")[0] in _EXTRA_PACKAGES[layer]
+    }
+    added = {
+        name for name, function in functions.items() if {"Ref": layer} in function.get("Layers", ())
+    }
+    assert importing == added == set(EXTRA_LAYERS[layer])
+
+
+def test_every_extra_layer_is_checked() -> None:
+    assert _EXTRA_PACKAGES.keys() == EXTRA_LAYERS.keys()
 
 
 def test_json_is_written_by_compiled_code() -> None:
