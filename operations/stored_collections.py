@@ -17,7 +17,8 @@ from shared.warehouse.receiving.repository import RECEIPTS
 from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
 from shared.warehouse.transfers.repository import TRANSFERS
-from shared.warehouse.warehouses.repository import LAYOUTS, POSITIONS, WAREHOUSES
+from shared.warehouse.warehouses.layout_repository import LAYOUTS
+from shared.warehouse.warehouses.repository import POSITIONS, WAREHOUSES
 from shared.warehouse.waves.repository import WAVES
 
 COLLECTIONS: Mapping[str, Collection[Any]] = {

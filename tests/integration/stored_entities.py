@@ -16,9 +16,9 @@ _SHARED = Path(__file__).parents[2] / "shared"
 
 
 def collections() -> Iterator[Collection[Any]]:
-    """Yield every collection that a repository declares."""
+    """Yield every collection that a repository declares (`repository.py`, `layout_repository.py`)."""
     seen: set[str] = set()
-    for path in sorted(_SHARED.rglob("repository.py")):
+    for path in sorted(_SHARED.rglob("*repository.py")):
         name = path.relative_to(_SHARED.parent).with_suffix("").as_posix().replace("/", ".")
         module = importlib.import_module(name)
         for value in vars(module).values():

@@ -31,7 +31,7 @@ type Fact = tuple[int, str, str | None]
 
 def _collections() -> dict[str, Collection[Any]]:
     found: dict[str, Collection[Any]] = {}
-    for path in (ROOT / "shared").rglob("repository.py"):
+    for path in (ROOT / "shared").rglob("*repository.py"):
         name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
         values = vars(importlib.import_module(name)).values()
         found |= {one.kind: one for one in values if isinstance(one, Collection)}

@@ -14,9 +14,10 @@ from shared.warehouse.warehouses.layout_models import (
     LayoutHeading,
     StoredLayout,
 )
+from shared.warehouse.warehouses.layout_repository import LAYOUTS, published_layout
 from shared.warehouse.warehouses.layout_rules import layout_problems
 from shared.warehouse.warehouses.models import StoredWarehouse
-from shared.warehouse.warehouses.repository import LAYOUTS, WAREHOUSES, published_layout
+from shared.warehouse.warehouses.repository import WAREHOUSES
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ y along `depth_m`.
 """
 
 from decimal import Decimal
+from functools import cache
 from typing import Annotated, Any
 
 from pydantic import (
@@ -88,14 +89,21 @@ type Degrees = Annotated[
 type LayoutWord = Annotated[str, StringConstraints(strip_whitespace=True, max_length=32), ONE_LINE]
 """A free word about a part of the map, such as a kind or a color: up to 32 characters."""
 
-_WORD: TypeAdapter[str] = TypeAdapter(Word)
-_NUMBER: TypeAdapter[int] = TypeAdapter(SmallInteger)
+
+@cache
+def _word() -> TypeAdapter[str]:
+    return TypeAdapter(Word)
+
+
+@cache
+def _number() -> TypeAdapter[int]:
+    return TypeAdapter(SmallInteger)
 
 
 def _label(value: Any) -> int | str:
     if isinstance(value, int):
-        return _NUMBER.validate_python(value, strict=True)
-    return _WORD.validate_python(value, strict=True)
+        return _number().validate_python(value, strict=True)
+    return _word().validate_python(value, strict=True)
 
 
 type Label = Annotated[

@@ -1,9 +1,9 @@
-"""Storage of warehouses, positions and maps. Keys and indexes: see docs/storage.md."""
+"""Storage of warehouses and positions. Keys and indexes: see docs/storage.md."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from shared.kernel.db.collection import Collection, Record
+from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import own_kind, read_totals, shard_key
 from shared.kernel.db.facets import (
     SEPARATOR,
@@ -20,9 +20,7 @@ from shared.kernel.db.plan import ListQuery
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import NotFound
 from shared.warehouse.references import ASSIGNED
-from shared.warehouse.warehouses.layout_models import StoredLayout
 from shared.warehouse.warehouses.models import (
     KnownPosition,
     KnownWarehouse,
@@ -86,15 +84,6 @@ POSITIONS = Collection(
     own_totals={"warehouse_id": 1, "whs_code": 1},
 )
 
-LAYOUTS = Collection(
-    kind="layout",
-    noun="The map of warehouse",
-    model=StoredLayout,
-    facets=lambda _: {},
-    # A map is only read by the id of its warehouse.
-    sorts={},
-)
-
 
 # Lists
 
@@ -155,17 +144,6 @@ def _positions_kind(warehouse_id: int) -> str:
 
 def _positions_key(warehouse_id: int) -> Key:
     return shard_key(_positions_kind(warehouse_id), 0)
-
-
-# Maps
-
-
-def published_layout(store: Store, warehouse_id: int) -> Record[StoredLayout] | None:
-    """Return the published map of a warehouse, or None."""
-    try:
-        return LAYOUTS.get(store, warehouse_id)
-    except NotFound:
-        return None
 
 
 # Aliases of warehouses

@@ -35,7 +35,6 @@ from shared.warehouse.warehouses.models import (
     WarehouseReference,
 )
 from shared.warehouse.warehouses.repository import (
-    LAYOUTS,
     POSITIONS,
     WAREHOUSES,
     Register,
@@ -99,12 +98,16 @@ def delete_warehouse(tx: Transaction, number: int) -> Record[Warehouse]:
         NotFound, Gone: The warehouse does not exist, or it was deleted.
         Conflict: It has positions or is on open documents.
     """
+    from shared.warehouse.warehouses import (  # noqa: PLC0415  cold start
+        layout_repository as layouts,
+    )
+
     record = WAREHOUSES.get(tx.store, number)
     mark = _retire_warehouse(tx, record.entity, "cannot be deleted")
     repository.drop_alias(tx, warehouse_key(record.entity.whs_code), mark)
-    layout = repository.published_layout(tx.store, number)
+    layout = layouts.published_layout(tx.store, number)
     if layout:
-        LAYOUTS.remove(tx, layout)
+        layouts.LAYOUTS.remove(tx, layout)
     WAREHOUSES.remove(tx, record)
     return _counted(record, 0)
 
