@@ -16,7 +16,7 @@ _SHARED = Path(__file__).parents[2] / "shared"
 
 
 def collections() -> Iterator[Collection[Any]]:
-    """Yield every collection that a repository declares (`repository.py`, `layout_repository.py`)."""
+    """Yield every collection that a repository declares."""
     seen: set[str] = set()
     for path in sorted(_SHARED.rglob("*repository.py")):
         name = path.relative_to(_SHARED.parent).with_suffix("").as_posix().replace("/", ".")
