@@ -108,11 +108,11 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
         " the minimal function. The bound applies to the second one.",
     )
     minimal = _medians(times[_MINIMAL])
-    for name in tasks:
+    for name, task in tasks.items():
         own = _medians(times[name])
         ratios = [mine / theirs for mine, theirs in zip(own, minimal, strict=True)]
         cells = [name, f"{own[0]:.0f}", f"{ratios[0]:.2f}", f"{own[1]:.0f}", f"{ratios[1]:.2f}"]
-        verdict = ("", None) if name == _MINIMAL else at_most(ratios[1], _bound(tasks[name]))
+        verdict = ("", None) if name == _MINIMAL else at_most(ratios[1], _bound(task))
         table.rows.append(Row(cells, *verdict))
     medians = {name: _medians(times[name]) for name in tasks}
     table.charts.append(
