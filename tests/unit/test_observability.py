@@ -12,6 +12,7 @@ import pytest
 
 from shared.identity.auth.client_secrets import SECRET_PREFIX
 from shared.identity.users.sessions import new_refresh_token
+from shared.kernel.clock import instant, now_ms
 from shared.kernel.observability import bind, count, flush, logger, span
 
 TOKEN = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJzdHdfMSJ9." + "A" * 86
@@ -101,6 +102,22 @@ def test_metrics_are_written_once_with_their_function(
     assert "route" not in content
     flush()
     assert capsys.readouterr().out == ""
+
+
+def test_a_line_of_metrics_has_at_most_100_values(capsys: pytest.CaptureFixture[str]) -> None:
+    """CloudWatch reads no more."""
+    bind(request_id="r1")
+    for _ in range(150):
+        count("delivered")
+    flush()
+    written = [json.loads(text) for text in capsys.readouterr().out.splitlines()]
+    assert [len(one["delivered"]) for one in written] == [100, 50]
+
+
+def test_the_time_of_a_log_line_has_the_format_of_the_interface(log: io.StringIO) -> None:
+    began = instant(now_ms())
+    logger.info("now")
+    assert began <= line(log)["timestamp"] <= instant(now_ms())
 
 
 def test_next_invocation_drops_unflushed_metrics(capsys: pytest.CaptureFixture[str]) -> None:
