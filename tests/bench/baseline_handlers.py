@@ -177,11 +177,11 @@ class BaselineHandlers:
         update = {
             "TableName": table,
             "Key": shard,
-            "UpdateExpression": "SET #touched = :now ADD #version :one, #d0 :d0, #d1 :d1",
+            "UpdateExpression": "SET #t0 = :now ADD #v0 :one, #d0 :d0, #d1 :d1",
             "ConditionExpression": guard,
             "ExpressionAttributeNames": {
-                "#version": "version",
-                "#touched": "touched",
+                "#v0": "version",
+                "#t0": "touched",
                 "#d0": "n",
                 "#d1": "status=open",
                 "#epoch": "epoch",
