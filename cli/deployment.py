@@ -21,7 +21,12 @@ _ENVIRONMENT = {
     "OutboxTable": "OUTBOX_TABLE",
     "SigningKeyId": "SIGNING_KEY_IDS",
     "SecretHashKeyId": "SECRET_HASH_KEY_ID",
+    "ImportQueueUrl": "IMPORT_QUEUE_URL",
+    "ImportDeadLettersUrl": "IMPORT_DEAD_LETTERS_URL",
     "WebhookQueueUrl": "WEBHOOK_QUEUE_URL",
+    "WebhookSlowQueueUrl": "WEBHOOK_SLOW_QUEUE_URL",
+    "WebhookDeadLettersUrl": "WEBHOOK_DEAD_LETTERS_URL",
+    "RelayFailuresUrl": "RELAY_FAILURES_URL",
     "ImportBucket": "IMPORT_BUCKET",
     "ImportWorkBucket": "IMPORT_WORK_BUCKET",
 }

@@ -15,6 +15,7 @@ from cli.keys import key
 from cli.offboarding import delete, export
 from cli.operator import CommandFailed, Operator
 from cli.output import Output, json_text, printable
+from cli.queues import queues
 from cli.roles import role
 from cli.smoke import smoke
 from cli.tenants import tenant
@@ -140,3 +141,4 @@ main.add_command(audit)
 main.add_command(key)
 main.add_command(events)
 main.add_command(smoke)
+main.add_command(queues)

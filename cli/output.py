@@ -66,6 +66,11 @@ class Output:
             table.add_row(*(Text(as_text(row[name])) for name in columns))
         self._print(table)
 
+    def details(self, rows: Sequence[Row], columns: Sequence[str]) -> None:
+        """Print a further table for people; in JSON the rows are part of the result."""
+        if not self._as_json:
+            self.many(rows, columns)
+
     def _print(self, table: Table) -> None:
         """Print a table; to a file or a pipe without wrapping and without trailing blanks."""
         if self._is_terminal:

@@ -18,8 +18,10 @@ from shared.integration.imports.context import ImportContext, import_context
 from shared.integration.imports.received_files import ReceivedFile, import_of_received_file
 from shared.integration.imports.worker import MAX_ATTEMPTS, process_import
 from shared.kernel.clock import Deadline
+from shared.kernel.config import config
+from shared.kernel.dead_letters import send_dead_letter
 from shared.kernel.json_text import loads
-from shared.kernel.observability import bind, flush, logger
+from shared.kernel.observability import bind, bound_tenant, flush, logger
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -48,12 +50,20 @@ def lambda_handler(event: dict[str, Any], context: "LambdaContext") -> Any:
 def _handle_message(record: SQSRecord, *, context: "LambdaContext") -> None:
     try:
         _process_message(record, context=context)
-    except Exception:
+    except Exception as error:
         logger.exception("import message failed")  # BatchProcessor does not log it
-        raise
+        if not send_dead_letter(
+            record,
+            error,
+            config().import_dead_letters,
+            deliveries=MAX_DELIVERIES,
+            tenant=bound_tenant(),
+        ):
+            raise
 
 
 def _process_message(record: SQSRecord, *, context: "LambdaContext") -> None:
+    bind(request_id=record.message_id)
     remaining = context.get_remaining_time_in_millis() - _RESERVED_MS
     deadline = Deadline(min(_MESSAGE_MS, remaining))
     last_delivery = int(record.attributes.approximate_receive_count) >= MAX_DELIVERIES

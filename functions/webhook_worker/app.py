@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +15,16 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from shared.integration.webhooks.delivery import TaskOutcome, deliver
 from shared.integration.webhooks.tasks import parse_task
 from shared.kernel.clock import Deadline
+from shared.kernel.config import config
+from shared.kernel.dead_letters import send_dead_letter
 from shared.kernel.json_text import loads
 from shared.kernel.observability import bind, count, flush, logger, measure
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
+MAX_DELIVERIES = 20
+"""The `maxReceiveCount` in the redrive policies of both queues."""
 _BATCH_SIZE = 10
 """Messages of one invocation, as in the template. All of them are delivered concurrently."""
 _RESERVE_MS = 5_000
@@ -62,14 +67,26 @@ async def _process(record: SQSRecord, *, deadline: Deadline) -> int | None:
     loop = asyncio.get_running_loop()
     try:
         outcome, late_ms = await loop.run_in_executor(_threads, _deliver, record, deadline)
-    except Exception:
+    except Exception as error:
         logger.exception("The delivery failed unexpectedly", message_id=record.message_id)
         count("deliveries_error")
+        if await loop.run_in_executor(_threads, _send_dead_letter, record, error):
+            return None
         raise
     count(f"deliveries_{outcome}")
     if outcome == "conflict":
-        raise _ConflictError
+        conflict = _ConflictError()
+        if await loop.run_in_executor(_threads, _send_dead_letter, record, conflict):
+            return None
+        raise conflict
     return late_ms if outcome in _ATTEMPTED else None
+
+
+def _send_dead_letter(record: SQSRecord, error: Exception) -> bool:
+    queue, tenant = config().webhook_dead_letters, None
+    with suppress(ValueError, AttributeError):
+        tenant = loads(record.body).get("tenant")
+    return send_dead_letter(record, error, queue, deliveries=MAX_DELIVERIES, tenant=tenant)
 
 
 def _deliver(record: SQSRecord, deadline: Deadline) -> tuple[TaskOutcome, int]:

@@ -34,10 +34,16 @@ class Config:
     """Bucket for the files that imports write: copies of files, checked rows, reports."""
     import_queue: str
     """URL of the queue of imports for the worker."""
+    import_dead_letters: str
+    """URL of the dead-letter queue of imports."""
     webhook_queue: str
     """URL of the queue of webhook deliveries."""
     webhook_slow_queue: str
     """URL of the queue of deliveries to slow endpoints."""
+    webhook_dead_letters: str
+    """URL of the dead-letter queue of webhook deliveries, from both queues."""
+    relay_failures: str
+    """URL of the queue of stream batches that the relay gave up; only operators have it."""
     webhook_delays: tuple[int, ...]
     """Seconds before each attempt of a delivery; its length is the number of attempts."""
     webhook_schedules: str
@@ -71,8 +77,11 @@ def config() -> Config:
         import_bucket=env.get("IMPORT_BUCKET", ""),
         import_work_bucket=env.get("IMPORT_WORK_BUCKET", ""),
         import_queue=env.get("IMPORT_QUEUE_URL", ""),
+        import_dead_letters=env.get("IMPORT_DEAD_LETTERS_URL", ""),
         webhook_queue=env.get("WEBHOOK_QUEUE_URL", ""),
         webhook_slow_queue=env.get("WEBHOOK_SLOW_QUEUE_URL", ""),
+        webhook_dead_letters=env.get("WEBHOOK_DEAD_LETTERS_URL", ""),
+        relay_failures=env.get("RELAY_FAILURES_URL", ""),
         webhook_delays=tuple(
             int(seconds) for seconds in env.get("WEBHOOK_RETRY_DELAYS", "0").split(",")
         ),

@@ -42,6 +42,11 @@ logging.logAsyncioTasks = False  # type: ignore[attr-defined]  # newer than its 
 _OWN_ATTRIBUTES = logging.LogRecord("", 0, "", 0, "", (), None).__dict__.keys()
 
 
+def mask_secrets(text: str) -> str:
+    """Replace everything that looks like a secret."""
+    return _SECRETS.sub("[secret]", text)
+
+
 class _Formatter(LambdaPowertoolsFormatter):
     """JSON lines without secrets."""
 
@@ -66,7 +71,7 @@ class _Formatter(LambdaPowertoolsFormatter):
 
     def serialize(self, log: Any) -> str:
         """Return the line of a record as JSON without secrets."""
-        return _SECRETS.sub("[secret]", _ENCODER.encode(log))
+        return mask_secrets(_ENCODER.encode(log))
 
 
 _formatter = _Formatter(service=_SERVICE)
@@ -100,8 +105,17 @@ def add_to_log(**keys: str | None) -> None:
 
 def request_id() -> str | None:
     """Return the request id of this invocation; None outside of an invocation."""
-    bound = _formatter.get_current_keys().get("request_id")
-    return None if bound is None else str(bound)
+    return _bound("request_id")
+
+
+def bound_tenant() -> str | None:
+    """Return the tenant of this invocation; None if none was bound."""
+    return _bound("tenant")
+
+
+def _bound(key: str) -> str | None:
+    value = _formatter.get_current_keys().get(key)
+    return None if value is None else str(value)
 
 
 def count(name: str, value: float = 1) -> None:

@@ -49,6 +49,7 @@ _SILENT = {
     "tenant settings", "tenant export", "domain list", "client create", "client list",
     "client show", "user create", "user list", "user show", "user enable", "role create",
     "role list", "audit", "key list", "key rotate", "events relay", "tenant upgrade",
+    "queues redrive",
 }  # fmt: skip
 """Commands that ask nothing: they read, add, give access back, or set a value that was typed.
 `tenant upgrade` asks only about a table of an earlier version (`tests/integration/upgrade`)."""

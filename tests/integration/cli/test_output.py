@@ -127,6 +127,7 @@ def test_help_lists_the_rights(command: list[str], rights: dict[str, str]) -> No
         "tenant limit acme", "tenant modules acme --on waves", "domain list", "client list acme",
         "client show CLIENT", "user list acme", "user show acme ana", "user roles acme ana",
         "role list acme", "audit acme --limit 100", "key list", "key rotate", "events relay",
+        "queues", "queues redrive webhooks",
         "tenant export acme --to DIR", "user reset-password acme ana --yes",
         "tenant delete beta --yes", "client revoke CLIENT --yes",
     ],
