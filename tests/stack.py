@@ -303,8 +303,9 @@ def _deployment() -> _Deployment:
 
 def _enter(monkeypatch: pytest.MonkeyPatch, template: Template) -> None:
     """Start as a new execution environment of the stack's functions."""
-    # Operations use the environment of the functions and the id of the stack.
-    for name, value in (CREDENTIALS | template.environment() | {"STACK_ID": STACK_ID}).items():
+    # Operations use the environment of the functions, the id of the stack and another queue.
+    own = {"STACK_ID": STACK_ID, "RELAY_FAILURES_URL": template.text({"Ref": "RelayFailures"})}
+    for name, value in (CREDENTIALS | template.environment() | own).items():
         monkeypatch.setenv(name, value)
     _clear_stack_caches()
 

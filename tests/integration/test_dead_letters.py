@@ -46,7 +46,6 @@ _NAMES = {
     "webhooks": ("WebhookQueue", "WebhookDeadLetters"),
     "webhooks-slow": ("WebhookSlowQueue", "WebhookDeadLetters"),
 }
-_RELAY_FAILURES = f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/stowage-RelayFailures"
 _FAILURE = {
     "version": "1.0",
     "timestamp": "2026-03-01T10:00:00.000Z",
@@ -68,9 +67,6 @@ def deployment(stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> N
     assert stack
     assert clock
     monkeypatch.setattr(queues, "_LONG_POLL_SECONDS", 0)
-    # Only operators have it: the functions, whose environment the tests use, do not need it.
-    monkeypatch.setenv("RELAY_FAILURES_URL", _RELAY_FAILURES)
-    config.cache_clear()
     deploy_stack()
 
 

@@ -22,6 +22,7 @@ FLOORS = (
     "shared.kernel.aws",
     "shared.kernel.sealing",
     "shared.kernel.queue",
+    "shared.kernel.dead_letters",
     "shared.kernel.tenant_files",
     "shared.kernel.spreadsheets",
     "shared.kernel.validation",
