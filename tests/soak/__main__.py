@@ -1,0 +1,226 @@
+"""Run the traffic, the kills and the checks; print the report (`make soak`)."""
+
+import argparse
+import random
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+
+import httpx
+from rich.console import Console
+
+from cli.deployment import Target, connect
+from local.settings import STACK_NAME
+from operations import api_clients, provisioning
+from shared.identity.tenancy.rules import MAX_REQUESTS_PER_MINUTE, NewTenant
+from shared.identity.tenancy.tenant import MODULES
+from shared.kernel.errors import Conflict
+from tests.soak.caller import Caller, Company
+from tests.soak.checks import (
+    EVENTS,
+    Account,
+    Inbox,
+    Receiver,
+    check,
+    dead_letters,
+    settle,
+    verify_tenant,
+)
+from tests.soak.journal import Journal
+from tests.soak.kills import Killer
+from tests.soak.request_log import SERVER_ERROR, RequestLog
+from tests.soak.stories import POSITIONS, WAREHOUSE, Worker
+
+TENANTS = tuple(f"soak-{number}" for number in range(1, 6))
+_WORKERS = 2
+"""Clients per tenant that work at once."""
+_KILLS_WORKERS_FROM_MINUTES = 5
+_SETTLE_SECONDS = {False: 120, True: 900}
+"""Longest wait at the end. The message of a killed import worker returns after twelve minutes."""
+_ALLOWED_ERRORS = {502, 503, 504}
+_FOUND = 1
+
+console = Console(highlight=False, soft_wrap=True)
+
+
+@dataclass(slots=True)
+class Run:
+    """One run: its settings, log and kills."""
+
+    minutes: float
+    seed: int
+    log: RequestLog = field(default_factory=RequestLog)
+
+    def __post_init__(self) -> None:
+        self.killer = Killer(self.rng("kills"), self.minutes >= _KILLS_WORKERS_FROM_MINUTES)
+
+    def rng(self, *part: object) -> random.Random:
+        """Return the random numbers of a part of the run."""
+        return random.Random(f"{self.seed} {part}")
+
+    @property
+    def name(self) -> str:
+        """A part of every name that the run gives: two runs with one seed do not collide."""
+        return f"{self.seed}.{self._began}"
+
+    _began: int = field(default_factory=lambda: int(time.time()))
+
+    def execute(self) -> bool:
+        """Execute the run; return whether nothing was found."""
+        deployment = connect(Target(STACK_NAME, local=True))
+        letters = dead_letters()
+        with ExitStack() as open_accounts:
+            accounts = [
+                open_accounts.enter_context(self._account(slug, deployment.address))
+                for slug in TENANTS
+            ]
+            workers = [worker for account in accounts for worker in self._workers(account)]
+            console.print(
+                f"{len(workers)} clients of {len(TENANTS)} tenants for {self.minutes:g} minutes"
+            )
+            with self.killer.at_work():
+                self._play(workers)
+            settle(accounts, _SETTLE_SECONDS[self.killer.kills_workers], console.print)
+            for account in accounts:
+                check(account)
+        for slug in TENANTS:
+            if found := verify_tenant(slug):
+                self.log.found(found)
+        if (now := dead_letters()) != letters:
+            self.log.found(f"Dead letters: {letters} before, {now} after (stowage queues)")
+        self._judge_server_errors()
+        self._report(accounts)
+        return not self.log.findings
+
+    @contextmanager
+    def _account(self, slug: str, address: str) -> Iterator[Account]:
+        """Give a company with its warehouse, a client and a subscription for the run."""
+        try:
+            provisioning.create_tenant(
+                NewTenant(slug, plan="enterprise", base_url=address, modules=MODULES)
+            )
+        except Conflict:  # of an earlier run, at another address
+            provisioning.set_address(slug, base_url=address)
+        provisioning.set_requests_per_minute(slug, MAX_REQUESTS_PER_MINUTE)
+        made = api_clients.create_client(slug, "Soak")
+        receiver = Receiver()
+        threading.Thread(target=receiver.serve_forever, args=(0.1,), daemon=True).start()
+        try:
+            company = Company(slug, address, made.client_id, made.client_secret)
+            caller = Caller(company, self.log, self.rng(slug))
+            self._create_places(caller)
+            webhook = caller.write(
+                "POST", "/webhooks", {"url": receiver.url, "events": list(EVENTS)}
+            )
+            inbox = Inbox(receiver, webhook["id"], webhook["secret"])
+            yield Account(caller, Journal(slug, self.log), inbox)
+            caller.write("DELETE", f"/webhooks/{webhook['id']}")
+        finally:
+            api_clients.revoke_client(made.client_id, deactivate_webhooks=True)
+            receiver.shutdown()
+            receiver.server_close()
+
+    def _create_places(self, caller: Caller) -> None:
+        """Create the warehouse and its positions, unless an earlier run has."""
+        body = {"whs_code": WAREHOUSE, "name": "Soak"}
+        exists = (httpx.codes.UNPROCESSABLE_ENTITY, httpx.codes.CONFLICT)
+        caller.write("POST", "/warehouses", body, allowed=exists)
+        for position in POSITIONS:
+            body = {"whs_code": WAREHOUSE, "bin_code": position}
+            caller.write("POST", "/warehouse-positions", body, allowed=exists)
+
+    def _workers(self, account: Account) -> list[Worker]:
+        company, journal = account.caller.company, account.journal
+        shared = f"S-{self.name}"
+        workers = [
+            Worker(
+                Caller(company, self.log, self.rng(company.slug, number)),
+                journal, f"{self.name}-{number}", shared,
+            )
+            for number in range(_WORKERS)
+        ]  # fmt: skip
+        workers[0].create_product(shared)
+        return workers
+
+    def _play(self, workers: Sequence[Worker]) -> None:
+        """Let all workers play stories until the time is over, and end the last one."""
+        deadline = time.monotonic() + self.minutes * 60
+
+        def play(worker: Worker) -> None:
+            try:
+                while time.monotonic() < deadline:
+                    worker.play()
+            except Exception as error:  # noqa: BLE001 - the others go on
+                self.log.found(f"{worker.name}: {type(error).__name__}: {error}")
+
+        threads = [threading.Thread(target=play, args=(worker,)) for worker in workers]
+        for thread in threads:
+            thread.start()
+        while any(thread.is_alive() for thread in threads):
+            for thread in threads:
+                thread.join(30 / len(threads))
+            console.print(f"{self.log.requests} requests, {len(self.log.findings)} findings")
+
+    def _judge_server_errors(self) -> None:
+        """A killed process explains one response of 502, 503 or 504; no kill explains a 500."""
+        errors = {
+            status: sum(count for (one, _), count in self.log.answers.items() if one == status)
+            for status in {status for status, _ in self.log.answers if status >= SERVER_ERROR}
+        }
+        for status, count in errors.items():
+            if status not in _ALLOWED_ERRORS:
+                self.log.found(f"{count} responses of {status}: no kill explains them")
+        killed = self.killer.killed.total()
+        if sum(errors.values()) > killed:
+            self.log.found(
+                f"{sum(errors.values())} responses of 5xx, but only {killed} killed processes"
+            )
+
+    def _report(self, accounts: Sequence[Account]) -> None:
+        log = self.log
+        latencies = ", ".join(f"{name} {ms} ms" for name, ms in log.latencies().items())
+        deliveries = sum(len(account.inbox.receiver.requests) for account in accounts)
+        events = sum(len(account.journal.events) for account in accounts)
+        created = sum(
+            len(made) for account in accounts for made in account.journal.created.values()
+        )
+        imports = sum(len(account.journal.imports) for account in accounts)
+        console.print(f"\nReport of seed {self.seed}, {self.minutes:g} minutes")
+        console.print(f"Requests      {log.requests}")
+        for (status, code), count in sorted(log.answers.items()):
+            console.print(f"  {status} {code or '':24} {count}")
+        console.print(f"  without response         {log.unanswered}")
+        console.print(f"Latency       {latencies}")
+        console.print(
+            f"Clients       {log.hang_ups} hang-ups ({log.abandoned} never repeated), {log.twice} "
+            f"requests sent twice at once, {log.repeated} repeated after the response"
+        )
+        kills = ", ".join(f"{name} {count}" for name, count in self.killer.killed.most_common())
+        console.print(f"Kills         {self.killer.killed.total()}: {kills}")
+        for error, count in log.server_errors.most_common():
+            console.print(f"  {error}: {count}")
+        console.print(f"Checked       {created} creations, {imports} imports, {events} events")
+        console.print(f"Deliveries    {deliveries}, also repeated ones")
+        console.print(f"Findings      {len(log.findings)}")
+        for finding in log.findings:
+            console.print(f"  {finding}", markup=False)
+
+
+def main() -> int:
+    """Run the program."""
+    parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    chosen = parser.parse_args()
+    console.print(
+        f"Seed {chosen.seed}; repeat this run with: "
+        f"make soak MINUTES={chosen.minutes:g} SEED={chosen.seed}"
+    )
+    return 0 if Run(chosen.minutes, chosen.seed).execute() else _FOUND
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,214 @@
+"""What must be true at the end: nothing lost, nothing doubled, all numbers agree."""
+
+import json
+import subprocess
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from cli.main import main as stowage
+from examples.webhooks.verify import BadSignatureError, verify
+from local.webhook_endpoint import CannedResponse, LocalEndpoint, ReceivedRequest
+from operations.queues import list_queues
+from tests.soak.caller import Caller
+from tests.soak.journal import KEYS, Journal
+from tests.soak.stories import POSITIONS
+
+EVENTS = (
+    "product.created", "receipt.created", "receipt.completed", "picking.created",
+    "picking.completed", "shipment.dispatched", "transfer.completed",
+)  # fmt: skip
+_REFUSED_SHARE = 10
+"""One of so many events is refused at its first delivery."""
+_ENDED = {"committed", "failed", "invalid", "cancelled"}
+_POLL_SECONDS = 2
+
+
+class Receiver(LocalEndpoint):
+    """A webhook endpoint that refuses the first delivery of some events."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: Counter[str] = Counter()
+
+    def record(self, request: ReceivedRequest) -> CannedResponse:
+        """Record a request; return its response."""
+        super().record(request)
+        event: str = request.event["id"]
+        self.seen[event] += 1
+        refused = self.seen[event] == 1 and sum(event.encode()) % _REFUSED_SHARE == 0
+        return CannedResponse(503 if refused else 204)
+
+
+@dataclass(slots=True)
+class Inbox:
+    """The events that one subscription has received."""
+
+    receiver: Receiver
+    webhook: int
+    secret: str
+    ids: dict[tuple[str, int], set[str]] = field(default_factory=lambda: defaultdict(set))
+    """(Kind, resource) → ids of its events."""
+    _read: int = 0
+    forged: int = 0
+
+    def read(self) -> set[tuple[str, int]]:
+        """Read new deliveries; return the kind and resource of all received events."""
+        requests = self.receiver.requests
+        end = len(requests)
+        for request in requests[self._read : end]:
+            try:
+                event = verify(
+                    self.secret, request.headers["X-Service-Signature"], request.body, request.at
+                )
+            except BadSignatureError:
+                self.forged += 1
+                continue
+            self.ids[event["type"], event["data"]["id"]].add(event["id"])
+        self._read = end
+        return set(self.ids)
+
+
+@dataclass(slots=True)
+class Account:
+    """A company of the run: a caller, its journal and its received events."""
+
+    caller: Caller
+    journal: Journal
+    inbox: Inbox
+
+
+def settle(accounts: list[Account], seconds: float, say: Callable[[str], None]) -> None:
+    """Wait until all imports have ended and all events have arrived."""
+    deadline = time.monotonic() + seconds
+    said = ""
+    while time.monotonic() < deadline:
+        imports = sum(len(_open_imports(account)) for account in accounts)
+        missing = sum(len(account.journal.events - account.inbox.read()) for account in accounts)
+        if not (imports or missing):
+            return
+        text = f"Waiting for {imports} imports and {missing} events"
+        if text != said:
+            said = text
+            say(text)
+        time.sleep(_POLL_SECONDS)
+
+
+def _open_imports(account: Account) -> list[int]:
+    """Return the imports that have not ended; commit those that wait for it."""
+    waiting = []
+    for one in account.journal.imports:
+        path = f"/imports/{one.id}"
+        status = account.caller.read(path).json()["data"]["status"]
+        if status == "validated":
+            account.caller.write("POST", f"{path}/commit", allowed=(409,))
+        if status not in _ENDED:
+            waiting.append(one.id)
+    return waiting
+
+
+def check(account: Account) -> None:
+    """Compare what the API shows with the journal; differences become findings."""
+    for path in KEYS:
+        account.journal.check_rows(path, account.caller.each(path))
+    _check_imports(account)
+    _check_names(account)
+    _check_stock(account)
+    _check_events(account)
+
+
+def _check_imports(account: Account) -> None:
+    journal = account.journal
+    codes = Counter(row["item_code"] for row in account.caller.each("/products"))
+    for one in journal.imports:
+        status = account.caller.read(f"/imports/{one.id}").json()["data"]["status"]
+        wrong = {code: codes[code] for code in one.codes if codes[code] != 1}
+        if status != "committed" or wrong:
+            journal.log.found(
+                f"{journal.slug}: import {one.id} is {status}; products that do not exist exactly "
+                f"once: {wrong}"
+            )
+
+
+def _check_names(account: Account) -> None:
+    for number, name in account.journal.names.items():
+        shown = account.caller.read(f"/products/{number}").json()["data"]["name"]
+        if shown != name:
+            account.journal.log.found(
+                f"{account.journal.slug}: LOST: product {number} is called {shown}, not {name}"
+            )
+
+
+def _check_stock(account: Account) -> None:
+    """Compare rows with the journal, and movements with rows and levels, for each product."""
+    journal = account.journal
+    available: dict[tuple[str, str], Decimal] = defaultdict(Decimal)
+    rows: dict[str, Decimal] = defaultdict(Decimal)
+    for row in account.caller.each("/stocks"):
+        rows[row["item_code"]] += _decimal(row["qty"])
+        if row["inventory_status"] == "available":
+            available[row["item_code"], row["bin_code"]] += _decimal(row["qty"])
+    moved: dict[str, Decimal] = defaultdict(Decimal)
+    for row in account.caller.each("/stock-movements"):
+        sign = (row["to"] is not None) - (row["from"] is not None)
+        moved[row["item_code"]] += sign * _decimal(row["qty"])
+    levels = {
+        row["item_code"]: _decimal(row["on_hand"]) + _decimal(row["in_transit"])
+        for row in account.caller.each("/stock-levels", totals="true")
+    }
+    for item in sorted({item for item, _ in journal.stock}):
+        if not rows[item] == moved[item] == levels.get(item, 0):
+            journal.log.found(
+                f"{journal.slug}: {item}: rows {rows[item]}, movements {moved[item]}, level "
+                f"{levels.get(item)}"
+            )
+        for position in POSITIONS:
+            expected = journal.stock[item, position].possible()
+            if available[item, position] not in expected:
+                journal.log.found(
+                    f"{journal.slug}: {item} at {position}: {available[item, position]} in stock, "
+                    f"{sorted(map(str, expected))} expected"
+                )
+
+
+def _decimal(value: Any) -> Decimal:
+    return Decimal(str(value))
+
+
+def _check_events(account: Account) -> None:
+    journal, inbox = account.journal, account.inbox
+    for kind, number in sorted(journal.events - inbox.read()):
+        journal.log.found(f"{journal.slug}: LOST: the event {kind} of {number} was not delivered")
+    for (kind, number), ids in sorted(inbox.ids.items()):
+        if len(ids) > 1:
+            journal.log.found(f"{journal.slug}: DOUBLED: {kind} of {number}: {sorted(ids)}")
+    if inbox.forged:
+        journal.log.found(f"{journal.slug}: {inbox.forged} deliveries with a wrong signature")
+
+
+def dead_letters() -> dict[str, int]:
+    """Return the number of dead letters by queue."""
+    return {one.name: one.dead_letters for one in list_queues() if one.dead_letters is not None}
+
+
+def verify_tenant(slug: str) -> str | None:
+    """Run `stowage verify`; return what it found, None if nothing or if there is no such command."""
+    if "verify" not in stowage.commands:
+        return None
+    done = subprocess.run(  # noqa: S603
+        [Path(sys.executable).with_name("stowage"), "--local", "--json", "verify", slug],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode == 0:
+        return None
+    return f"{slug}: stowage verify: {done.stdout.strip()[:2000]} {done.stderr.strip()[:1000]}"
+
+
+def as_json(value: Any) -> str:
+    """Return readable JSON."""
+    return json.dumps(value, indent=2, ensure_ascii=False)

@@ -1,0 +1,62 @@
+"""Kills random function processes of the local stack of this working tree."""
+
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from local.processes import Process, kill, list_processes
+from local.settings import SCRATCH
+
+_WORKERS = ("ImportWorkerFunction", "WebhookWorkerFunction", "EventRelayFunction")
+"""Functions of queues and streams, whose messages return only after minutes."""
+
+
+@dataclass(slots=True)
+class Killer:
+    """Kills one to three function processes every few seconds."""
+
+    rng: random.Random
+    kills_workers: bool
+    killed: Counter[str] = field(default_factory=Counter)
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Kill processes during the block."""
+        stop = threading.Event()
+        thread = threading.Thread(target=self._run, args=(stop,), daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            thread.join()
+
+    def _run(self, stop: threading.Event) -> None:
+        while not stop.wait(self.rng.uniform(1.5, 5)):
+            processes = [one for one in _functions() if self.kills_workers or not _is_worker(one)]
+            chosen = self.rng.sample(processes, min(len(processes), self.rng.randint(1, 3)))
+            kill(chosen)
+            self.killed.update(_name(process) for process in chosen)
+
+
+def _functions() -> list[Process]:
+    return list_processes(f"{SCRATCH}/ministack-lambda-")
+
+
+def _name(process: Process) -> str:
+    return process.command.rpartition("ministack-lambda-stowage-")[2].partition("-")[0]
+
+
+def _is_worker(process: Process) -> bool:
+    return _name(process) in _WORKERS
+
+
+def await_functions(seconds: float = 30) -> None:
+    """Wait until a function runs, so that there is something to kill."""
+    deadline = time.monotonic() + seconds
+    while not _functions() and time.monotonic() < deadline:
+        time.sleep(0.2)

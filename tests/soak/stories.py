@@ -1,0 +1,216 @@
+"""The traffic: what the clients of a company do, step by step."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.soak.caller import Caller
+from tests.soak.journal import Journal, StartedImport
+
+WAREHOUSE = "SOAK"
+POSITIONS = ("A-01", "A-02", "A-03")
+_LISTS = (
+    "/products", "/entry-documents", "/exit-documents", "/receipts", "/pickings", "/transfers",
+    "/stocks", "/stock-levels", "/stock-movements", "/imports", "/webhooks",
+)  # fmt: skip
+_CONFLICT = 409
+_UNPROCESSABLE = 422
+_NOT_FOUND = 404
+
+
+@dataclass(slots=True)
+class Worker:
+    """One client of a company; every name that it gives contains `name`, which is unique."""
+
+    caller: Caller
+    journal: Journal
+    name: str
+    shared_item: str
+    """A product that all clients of the company receive and ship at once."""
+    _items: list[tuple[str, str, int]] = field(default_factory=list)
+    """Own product, its position, and its quantity."""
+    _number: int = 0
+
+    @property
+    def _rng(self) -> random.Random:
+        return self.caller.rng
+
+    def play(self) -> None:
+        """Play one random story to its end."""
+        stories: list[Callable[[], None]] = [
+            *[self._receive_own] * 3, *[self._ship] * 3, *[self._read] * 3, self._receive_shared,
+            self._ship_shared, self._move, self._rename, self._import, self._send_bad_requests,
+            self._abandon,
+        ]  # fmt: skip
+        self._rng.choice(stories)()
+
+    def _next(self, prefix: str) -> str:
+        self._number += 1
+        return f"{prefix}-{self.name}-{self._number}"
+
+    def create_product(self, code: str) -> Any:
+        """Create a product."""
+        data = self.caller.write("POST", "/products", {"item_code": code, "name": f"{code} new"})
+        self.journal.add("/products", code, data)
+        if data:
+            self.journal.expect("product.created", data["id"])
+        return data
+
+    def _create_document(self, path: str, item: str, qty: int) -> Any:
+        body = self._document(path, item, qty)
+        data = self.caller.write("POST", path, body)
+        self.journal.add(path, body["external_ref"], data)
+        return data
+
+    def _document(self, path: str, item: str, qty: int) -> dict[str, Any]:
+        incoming = path == "/entry-documents"
+        return {
+            "external_ref": self._next("PO" if incoming else "SO"),
+            "type": "purchase_order" if incoming else "sale_order",
+            "doc_date": "2026-03-01",
+            "partner_code": "V-1" if incoming else "C-1",
+            "warehouse_code": WAREHOUSE,
+            "lines": [{"item_code": item, "qty": qty}],
+        }
+
+    def _create_work(self, path: str, document: Any) -> Any:
+        data = self.caller.write(
+            "POST", path, {"document_id": document["id"]}, allowed=(_CONFLICT, _UNPROCESSABLE)
+        )
+        if data:
+            self.journal.add(path, document["id"], data)
+            self.journal.expect(f"{path[1:-1]}.created", data["id"])
+        return data
+
+    # Receiving
+
+    def _receive_own(self) -> None:
+        code = self._next("P")
+        if self.create_product(code):
+            qty, position = self._rng.randint(2, 40), self._rng.choice(POSITIONS)
+            self._receive(code, position, qty)
+            self._items.append((code, position, qty))
+
+    def _receive_shared(self) -> None:
+        self._receive(self.shared_item, POSITIONS[0], self._rng.randint(1, 3))
+
+    def _receive(self, item: str, position: str, qty: int) -> None:
+        document = self._create_document("/entry-documents", item, qty)
+        receipt = document and self._create_work("/receipts", document)
+        if not receipt:
+            return
+        path = f"/receipts/{receipt['id']}"
+        self.caller.write("POST", f"{path}/start")
+        first = self._rng.randint(1, qty)
+        for part in filter(None, (first, qty - first)):
+            line = {"item_code": item, "qty": part, "bin_code": position}
+            if self.caller.write("POST", f"{path}/lines", line):
+                self.journal.change_stock(item, position, part)
+        if self.caller.write("POST", f"{path}/finalize"):
+            self.journal.expect("receipt.completed", receipt["id"])
+
+    # Shipping
+
+    def _ship(self) -> None:
+        if not self._items:
+            return
+        at = self._rng.randrange(len(self._items))
+        item, position, left = self._items[at]
+        qty = self._rng.randint(1, left)
+        self._items[at] = (item, position, left - qty)
+        if left == qty:
+            del self._items[at]
+        self._pick_and_dispatch(item, qty)
+
+    def _ship_shared(self) -> None:
+        self._pick_and_dispatch(self.shared_item, 1)
+
+    def _pick_and_dispatch(self, item: str, qty: int) -> None:
+        """Ship a quantity; a product that others ship too may be out of stock."""
+        document = self._create_document("/exit-documents", item, qty)
+        picking = document and self._create_work("/pickings", document)
+        if not picking or not picking["lines"]:
+            return
+        path = f"/pickings/{picking['id']}"
+        self.caller.write("POST", f"{path}/start")
+        for line in picking["lines"]:
+            taken = {"item_code": item, "qty": line["qty"], "bin_code": line["bin_code"]}
+            if self.caller.write("POST", f"{path}/picks", taken):
+                self.journal.change_stock(item, line["bin_code"], -int(line["qty"]))
+        if self.caller.write("POST", f"{path}/finalize"):
+            self.journal.expect("picking.completed", picking["id"])
+            sent = f"/exit-documents/{document['id']}/dispatch"
+            if self.caller.write("POST", sent):
+                self.journal.expect("shipment.dispatched", document["id"])
+
+    # Other writes
+
+    def _move(self) -> None:
+        if not self._items:
+            return
+        at = self._rng.randrange(len(self._items))
+        item, source, qty = self._items[at]
+        target = self._rng.choice([one for one in POSITIONS if one != source])
+        line = {"item_code": item, "qty": qty, "from_bin": source, "to_bin": target}
+        moved = self.caller.write(
+            "POST", "/transfers",
+            {"from_warehouse": WAREHOUSE, "to_warehouse": WAREHOUSE, "lines": [line]},
+        )  # fmt: skip
+        if moved:
+            self._items[at] = (item, target, qty)
+            self.journal.change_stock(item, source, -qty)
+            self.journal.change_stock(item, target, qty)
+            self.journal.expect("transfer.completed", moved["id"])
+
+    def _rename(self) -> None:
+        made = self.create_product(self._next("P"))
+        for number in range(3 if made else 0):
+            name = f"{made['item_code']} name {number}"
+            if self.caller.write("PATCH", f"/products/{made['id']}", {"name": name}):
+                self.journal.names[made["id"]] = name
+
+    def _import(self) -> None:
+        name = self._next("I")
+        codes = [f"{name}-{row}" for row in range(self._rng.randint(1, 60))]
+        text = "Item code,Name\n" + "".join(f"{code},Imported {code}\n" for code in codes)
+        form = {"data": {"kind": "products"}, "files": {"file": (f"{name}.csv", text.encode())}}
+        made = self.caller.write("POST", "/imports", form=form)
+        if made:
+            self.journal.imports.append(StartedImport(made["id"], codes))
+            if made["status"] == "validated":
+                self.caller.write("POST", f"/imports/{made['id']}/commit", allowed=(_CONFLICT,))
+
+    def _send_bad_requests(self) -> None:
+        self.caller.write("POST", "/products", {"name": ""}, allowed=(_UNPROCESSABLE,))
+        self.caller.write("POST", "/pickings/999999999/start", allowed=(_NOT_FOUND,))
+        self.caller.read("/products", sort="nothing")
+
+    def _abandon(self) -> None:
+        """Give requests up for ever: they may have taken effect once, or not at all."""
+        code = self._next("P")
+        self.caller.abandon("POST", "/products", {"item_code": code, "name": code})
+        self.journal.add("/products", code, None)
+        code = self._next("P")
+        if not self.create_product(code):
+            return
+        body = self._document("/exit-documents", code, 1)
+        self.caller.abandon("POST", "/exit-documents", body)
+        self.journal.add("/exit-documents", body["external_ref"], None)
+        document = self._create_document("/entry-documents", code, 5)
+        receipt = document and self._create_work("/receipts", document)
+        if receipt:
+            path = f"/receipts/{receipt['id']}"
+            self.caller.write("POST", f"{path}/start")
+            line = {"item_code": code, "qty": 5, "bin_code": POSITIONS[0]}
+            self.caller.abandon("POST", f"{path}/lines", line)
+            self.journal.change_stock(code, POSITIONS[0], 5, certain=False)
+
+    def _read(self) -> None:
+        for path in self._rng.sample(_LISTS, 3):
+            page = self.caller.read(path, per_page=self._rng.choice((1, 10, 100)))
+            rows = page.json()["data"] if page.is_success else []
+            if not page.is_success:
+                self.journal.log.found(f"{path} was refused: {page.status_code} {page.text[:200]}")
+            if rows and "id" in rows[0] and path not in {"/stock-levels", "/stock-movements"}:
+                self.caller.read(f"{path}/{self._rng.choice(rows)['id']}")
