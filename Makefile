@@ -89,17 +89,22 @@ engine: $(READY) ## Run the integration tests against DynamoDB Local (ARGS= for 
 	@tools/engine.sh $(ARGS)
 
 .PHONY: soak
-soak: $(READY) ## Run long random tests (SEED=, STEPS=10000, INTERLEAVINGS=200, DOCUMENTS=1000, EVENTS=300).
-	@export SOAK_SEED=$${SEED:-$$(date +%s)} && \
-		echo "Seed $$SOAK_SEED; repeat this run with: make soak SEED=$$SOAK_SEED" && \
-		SOAK_STEPS=$(or $(STEPS),10000) SOAK_INTERLEAVINGS=$(or $(INTERLEAVINGS),200) \
-		SOAK_DOCUMENTS=$(or $(DOCUMENTS),1000) SOAK_EVENTS=$(or $(EVENTS),300) \
+soak: build ## Send random traffic to the local stack while its functions are killed (MINUTES=10 SEED=).
+	@$(STACK) with $(PORT_OPTION) -- python -m tests.soak \
+		$(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
+
+.PHONY: random
+random: $(READY) ## Run long random tests (SEED=, STEPS=10000, INTERLEAVINGS=200, DOCUMENTS=1000, EVENTS=300).
+	@export RANDOM_SEED=$${SEED:-$$(date +%s)} && \
+		echo "Seed $$RANDOM_SEED; repeat this run with: make random SEED=$$RANDOM_SEED" && \
+		RANDOM_STEPS=$(or $(STEPS),10000) RANDOM_INTERLEAVINGS=$(or $(INTERLEAVINGS),200) \
+		RANDOM_DOCUMENTS=$(or $(DOCUMENTS),1000) RANDOM_EVENTS=$(or $(EVENTS),300) \
 		pytest --show-capture=no tests/integration/stock/test_stateful.py \
 		tests/integration/stock/test_interleavings.py tests/integration/test_takeovers.py \
 		tests/integration/imports/test_concurrency.py \
 		tests/integration/imports/test_worker_crashes.py \
 		tests/integration/webhooks/test_concurrency.py \
-		tests/integration/webhooks/test_crash_soak.py $(ARGS)
+		tests/integration/webhooks/test_random_crashes.py $(ARGS)
 
 .PHONY: fuzz
 fuzz: $(READY) ## Fuzz the parsers of forms (MINUTES=60 SEED=).

@@ -42,6 +42,7 @@ def install() -> None:
     enforce_payload_limit()
     isolate_function_imports()
     keep_environment_after_errors()
+    keep_other_environments()
     share_unpacked_code()
     shorten_wait_for_logs()
     convert_numeric_parameters()
@@ -150,6 +151,27 @@ def keep_environment_after_errors() -> None:
         return result
 
     lambda_svc._execute_function_warm = execute_function
+
+
+def keep_other_environments() -> None:
+    """Gap: an environment that dies while it starts ends all environments of its function.
+
+    Their requests fail too, and those that start meanwhile end the others again. With the bridge,
+    only the request of the environment that died fails, and the next one starts it again.
+    """
+    invoke = lambda_runtime.Worker.invoke
+
+    @functools.wraps(invoke)
+    def invoke_alone(worker: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        try:
+            answer: dict[str, Any] = invoke(worker, *args, **kwargs)
+        except Exception as error:  # noqa: BLE001 - the emulator reports it
+            process, worker._proc = worker._proc, None
+            lambda_runtime._signal(process)
+            return {"status": "error", "error": f"{type(error).__name__}: {error}"}
+        return answer
+
+    lambda_runtime.Worker.invoke = invoke_alone
 
 
 class SharedZipFile(zipfile.ZipFile):

@@ -191,11 +191,11 @@ class Scheduler:
 def seeds(count: int) -> range:
     """Return the seeds of a test.
 
-    The variable SOAK_SEED is the first seed. SOAK_INTERLEAVINGS replaces DEFAULT_SEED_COUNT, and
+    The variable RANDOM_SEED is the first seed. RANDOM_INTERLEAVINGS replaces DEFAULT_SEED_COUNT, and
     `count` is scaled with it.
     """
-    first = int(os.environ.get("SOAK_SEED", "0"))
-    usual = int(os.environ.get("SOAK_INTERLEAVINGS", DEFAULT_SEED_COUNT))
+    first = int(os.environ.get("RANDOM_SEED", "0"))
+    usual = int(os.environ.get("RANDOM_INTERLEAVINGS", DEFAULT_SEED_COUNT))
     return range(first, first + max(1, count * usual // DEFAULT_SEED_COUNT))
 
 
@@ -205,5 +205,5 @@ def replayable(seed: int) -> Iterator[None]:
     try:
         yield
     except Exception as failure:
-        failure.add_note(f"Replay: make soak SEED={seed} INTERLEAVINGS=1 ARGS='-k NAME'")
+        failure.add_note(f"Replay: make random SEED={seed} INTERLEAVINGS=1 ARGS='-k NAME'")
         raise

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import httpx
 from rich.console import Console
@@ -46,16 +47,19 @@ _FOUND = 1
 console = Console(highlight=False, soft_wrap=True)
 
 
-@dataclass(slots=True)
+@dataclass
 class Run:
     """One run: its settings, log and kills."""
 
     minutes: float
     seed: int
     log: RequestLog = field(default_factory=RequestLog)
+    began: int = field(default_factory=lambda: int(time.time()))
 
-    def __post_init__(self) -> None:
-        self.killer = Killer(self.rng("kills"), self.minutes >= _KILLS_WORKERS_FROM_MINUTES)
+    @cached_property
+    def killer(self) -> Killer:
+        """What kills function processes during the run."""
+        return Killer(self.rng("kills"), self.minutes >= _KILLS_WORKERS_FROM_MINUTES)
 
     def rng(self, *part: object) -> random.Random:
         """Return the random numbers of a part of the run."""
@@ -64,9 +68,7 @@ class Run:
     @property
     def name(self) -> str:
         """A part of every name that the run gives: two runs with one seed do not collide."""
-        return f"{self.seed}.{self._began}"
-
-    _began: int = field(default_factory=lambda: int(time.time()))
+        return f"{self.seed}.{self.began}"
 
     def execute(self) -> bool:
         """Execute the run; return whether nothing was found."""
@@ -162,7 +164,7 @@ class Run:
         while any(thread.is_alive() for thread in threads):
             for thread in threads:
                 thread.join(30 / len(threads))
-            console.print(f"{self.log.requests} requests, {len(self.log.findings)} findings")
+            console.print(f"{self.log.requests} requests, {self.killer.killed.total()} kills")
 
     def _judge_server_errors(self) -> None:
         """A killed process explains one response of 502, 503 or 504; no kill explains a 500."""

@@ -1,6 +1,5 @@
 """What must be true at the end: nothing lost, nothing doubled, all numbers agree."""
 
-import json
 import subprocess
 import sys
 import time
@@ -151,8 +150,8 @@ def _check_stock(account: Account) -> None:
     rows: dict[str, Decimal] = defaultdict(Decimal)
     for row in account.caller.each("/stocks"):
         rows[row["item_code"]] += _decimal(row["qty"])
-        if row["inventory_status"] == "available":
-            available[row["item_code"], row["bin_code"]] += _decimal(row["qty"])
+        if row["inventory_status"] == "available" and row["position"]:
+            available[row["item_code"], row["position"]["bin_code"]] += _decimal(row["qty"])
     moved: dict[str, Decimal] = defaultdict(Decimal)
     for row in account.caller.each("/stock-movements"):
         sign = (row["to"] is not None) - (row["from"] is not None)
@@ -208,7 +207,3 @@ def verify_tenant(slug: str) -> str | None:
         return None
     return f"{slug}: stowage verify: {done.stdout.strip()[:2000]} {done.stderr.strip()[:1000]}"
 
-
-def as_json(value: Any) -> str:
-    """Return readable JSON."""
-    return json.dumps(value, indent=2, ensure_ascii=False)

@@ -2,7 +2,6 @@
 
 import random
 import threading
-import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +16,7 @@ _WORKERS = ("ImportWorkerFunction", "WebhookWorkerFunction", "EventRelayFunction
 
 @dataclass(slots=True)
 class Killer:
-    """Kills one to three function processes every few seconds."""
+    """Kills one or two function processes every few seconds."""
 
     rng: random.Random
     kills_workers: bool
@@ -36,9 +35,9 @@ class Killer:
             thread.join()
 
     def _run(self, stop: threading.Event) -> None:
-        while not stop.wait(self.rng.uniform(1.5, 5)):
+        while not stop.wait(self.rng.uniform(3, 8)):
             processes = [one for one in _functions() if self.kills_workers or not _is_worker(one)]
-            chosen = self.rng.sample(processes, min(len(processes), self.rng.randint(1, 3)))
+            chosen = self.rng.sample(processes, min(len(processes), self.rng.randint(1, 2)))
             kill(chosen)
             self.killed.update(_name(process) for process in chosen)
 
@@ -54,9 +53,3 @@ def _name(process: Process) -> str:
 def _is_worker(process: Process) -> bool:
     return _name(process) in _WORKERS
 
-
-def await_functions(seconds: float = 30) -> None:
-    """Wait until a function runs, so that there is something to kill."""
-    deadline = time.monotonic() + seconds
-    while not _functions() and time.monotonic() < deadline:
-        time.sleep(0.2)

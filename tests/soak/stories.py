@@ -130,15 +130,18 @@ class Worker:
         """Ship a quantity; a product that others ship too may be out of stock."""
         document = self._create_document("/exit-documents", item, qty)
         picking = document and self._create_work("/pickings", document)
-        if not picking or not picking["lines"]:
+        allocated = [line for line in picking["lines"] if line["bin_code"]] if picking else []
+        if not allocated:
             return
         path = f"/pickings/{picking['id']}"
         self.caller.write("POST", f"{path}/start")
-        for line in picking["lines"]:
+        for line in allocated:
             taken = {"item_code": item, "qty": line["qty"], "bin_code": line["bin_code"]}
             if self.caller.write("POST", f"{path}/picks", taken):
                 self.journal.change_stock(item, line["bin_code"], -int(line["qty"]))
-        if self.caller.write("POST", f"{path}/finalize"):
+        short = sum(line["qty"] for line in allocated) < qty
+        reason = {"shortage_reason": "could_not_locate"} if short else None
+        if self.caller.write("POST", f"{path}/finalize", reason):
             self.journal.expect("picking.completed", picking["id"])
             sent = f"/exit-documents/{document['id']}/dispatch"
             if self.caller.write("POST", sent):

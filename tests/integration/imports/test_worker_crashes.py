@@ -1,6 +1,6 @@
 """A worker that crashes many times, while messages are duplicated and reordered.
 
-SOAK_SEED is the random seed, SOAK_DOCUMENTS the number of documents; `make soak` uses large
+RANDOM_SEED is the random seed, RANDOM_DOCUMENTS the number of documents; `make random` uses large
 numbers.
 """
 
@@ -20,8 +20,8 @@ from tests.integration.imports.outcome import report_problems, snapshot, stored_
 from tests.stock_invariants import check_invariants, read_state
 from tests.warehouse_scenario import WarehouseScenario
 
-SEED = int(os.environ.get("SOAK_SEED", "1"))
-DOCUMENTS = int(os.environ.get("SOAK_DOCUMENTS", "60"))
+SEED = int(os.environ.get("RANDOM_SEED", "1"))
+DOCUMENTS = int(os.environ.get("RANDOM_DOCUMENTS", "60"))
 _STEPS = 60
 """Transactions of a commit, so that crashes between them are likely."""
 _CRASHES = 50
@@ -197,5 +197,5 @@ def test_every_document_is_created_once_although_workers_crash(
             scenario, aws_faults, clock, documents=DOCUMENTS, crashes=_CRASHES, seed=SEED
         )
     except BaseException as error:
-        error.add_note(f"repeat with: make soak SEED={SEED} DOCUMENTS={DOCUMENTS} ARGS='-k crash'")
+        error.add_note(f"repeat with: make random SEED={SEED} DOCUMENTS={DOCUMENTS} ARGS='-k crash'")
         raise

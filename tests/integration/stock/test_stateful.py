@@ -21,11 +21,11 @@ _PARTS = 2
 def test_stored_state_matches_the_model_after_every_operation(
     part: int, stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Run SOAK_STEPS steps (300 by default) from the seed SOAK_SEED."""
+    """Run RANDOM_STEPS steps (300 by default) from the seed RANDOM_SEED."""
     assert clock
     monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
-    steps = int(os.environ.get("SOAK_STEPS", "300")) // _PARTS
-    first = int(os.environ.get("SOAK_SEED", "0")) * _PARTS + part
+    steps = int(os.environ.get("RANDOM_STEPS", "300")) // _PARTS
+    first = int(os.environ.get("RANDOM_SEED", "0")) * _PARTS + part
     erp = stack.erp()
     WarehouseScenario.with_master_data(erp, *WAREHOUSES)
     WarehouseMachine.prepare(stack, erp)

@@ -1,8 +1,8 @@
 """Soak test: relay and worker crash repeatedly, and every event is still delivered.
 
 Stream batches are repeated; messages are duplicated, reordered, and returned after a crash;
-clients repeat their requests. SOAK_SEED selects the sequence, SOAK_EVENTS the number of events;
-`make soak` runs with a large number.
+clients repeat their requests. RANDOM_SEED selects the sequence, RANDOM_EVENTS the number of events;
+`make random` runs with a large number.
 """
 
 import os
@@ -36,8 +36,8 @@ from tests.webhook_scenario import (
 if TYPE_CHECKING:
     from tests.gateway import Response
 
-SEED = int(os.environ.get("SOAK_SEED", "1"))
-EVENTS = int(os.environ.get("SOAK_EVENTS", "24"))
+SEED = int(os.environ.get("RANDOM_SEED", "1"))
+EVENTS = int(os.environ.get("RANDOM_EVENTS", "24"))
 _KINDS: tuple[AnyEventKind, ...] = ("product.created", "product.updated")
 _CLAIM_EXPIRY = 61
 _MAX_RECEIVES = 20
@@ -235,7 +235,7 @@ def test_every_event_is_delivered_although_relay_and_worker_die(soak_run: SoakRu
         soak_run.run(EVENTS)
         _assert_final_state(soak_run)
     except BaseException as error:
-        error.add_note(f"repeat with: make soak SEED={SEED} EVENTS={EVENTS} ARGS='-k die'")
+        error.add_note(f"repeat with: make random SEED={SEED} EVENTS={EVENTS} ARGS='-k die'")
         raise
 
 
