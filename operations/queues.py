@@ -2,7 +2,7 @@
 
 A redrive sends each dead letter to the queue that it came from, then deletes it. A run that ends in
 between leaves a message in both queues; the workers process a message that they receive twice only
-once (D-271). The failures of the relay are no messages to send: their events are in the outbox.
+once (D-270). The failures of the relay are no messages to send: their events are in the outbox.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -191,8 +191,8 @@ class Scheduler:
 def seeds(count: int) -> range:
     """Return the seeds of a test.
 
-    The variable RANDOM_SEED is the first seed. RANDOM_INTERLEAVINGS replaces DEFAULT_SEED_COUNT, and
-    `count` is scaled with it.
+    The variable RANDOM_SEED is the first seed. RANDOM_INTERLEAVINGS replaces DEFAULT_SEED_COUNT,
+    and `count` is scaled with it.
     """
     first = int(os.environ.get("RANDOM_SEED", "0"))
     usual = int(os.environ.get("RANDOM_INTERLEAVINGS", DEFAULT_SEED_COUNT))

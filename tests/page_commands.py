@@ -30,6 +30,7 @@ NOT_RUN = {
     ("README.md", "make bench"): "it takes several minutes",
     ("README.md", "make sweep"): "it takes several minutes",
     ("README.md", "make random"): "it takes several minutes",
+    ("README.md", "make soak"): "CI runs it as a step of its own",
     ("README.md", "make fuzz"): "it takes an hour",
     ("README.md", "make mutants"): "CI runs a sample of it as a step of its own",
     ("README.md", "make kills"): "it takes several minutes, with stacks of its own",

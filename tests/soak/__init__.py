@@ -1,1 +1,1 @@
-"""Random traffic over HTTP against the local stack, with kills and impatient clients (`make soak`)."""
+"""Random traffic over HTTP against the local stack, with kills (`make soak`)."""

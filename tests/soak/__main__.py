@@ -63,7 +63,7 @@ class Run:
 
     def rng(self, *part: object) -> random.Random:
         """Return the random numbers of a part of the run."""
-        return random.Random(f"{self.seed} {part}")
+        return random.Random(f"{self.seed} {part}")  # noqa: S311 - not security
 
     @property
     def name(self) -> str:

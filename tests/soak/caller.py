@@ -217,9 +217,7 @@ class Caller:
 
 def _is_temporary(answer: httpx.Response) -> bool:
     """Whether the same request may succeed later."""
-    return (
-        answer.status_code in {429, 502, 503, 504} or _code(answer) == "duplicate_in_flight"
-    )
+    return answer.status_code in {429, 502, 503, 504} or _code(answer) == "duplicate_in_flight"
 
 
 def _code(answer: httpx.Response) -> str:

@@ -196,7 +196,7 @@ def dead_letters() -> dict[str, int]:
 
 
 def verify_tenant(slug: str) -> str | None:
-    """Run `stowage verify`; return what it found, None if nothing or if there is no such command."""
+    """Run `stowage verify`, if it exists; return what it found, None if nothing."""
     if "verify" not in stowage.commands:
         return None
     done = subprocess.run(  # noqa: S603
@@ -206,4 +206,3 @@ def verify_tenant(slug: str) -> str | None:
     if done.returncode == 0:
         return None
     return f"{slug}: stowage verify: {done.stdout.strip()[:2000]} {done.stderr.strip()[:1000]}"
-

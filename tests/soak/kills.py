@@ -52,4 +52,3 @@ def _name(process: Process) -> str:
 
 def _is_worker(process: Process) -> bool:
     return _name(process) in _WORKERS
-

@@ -1,12 +1,14 @@
 """The traffic: what the clients of a company do, step by step."""
 
 import random
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tests.soak.caller import Caller
 from tests.soak.journal import Journal, StartedImport
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 WAREHOUSE = "SOAK"
 POSITIONS = ("A-01", "A-02", "A-03")

@@ -197,5 +197,7 @@ def test_every_document_is_created_once_although_workers_crash(
             scenario, aws_faults, clock, documents=DOCUMENTS, crashes=_CRASHES, seed=SEED
         )
     except BaseException as error:
-        error.add_note(f"repeat with: make random SEED={SEED} DOCUMENTS={DOCUMENTS} ARGS='-k crash'")
+        error.add_note(
+            f"repeat with: make random SEED={SEED} DOCUMENTS={DOCUMENTS} ARGS='-k crash'"
+        )
         raise

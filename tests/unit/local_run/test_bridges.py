@@ -4,9 +4,10 @@ import asyncio
 from typing import Any
 
 import pytest
+from ministack.core import lambda_runtime
 from ministack.services import apigateway_v1 as gateway
 
-from local.bridges import LAMBDA_PAYLOAD_LIMIT, enforce_payload_limit
+from local.bridges import LAMBDA_PAYLOAD_LIMIT, enforce_payload_limit, keep_other_environments
 
 _THROTTLED = {
     "throttle": True,
@@ -48,3 +49,21 @@ def test_response_of_a_function_is_passed_on(monkeypatch: pytest.MonkeyPatch) ->
     body = {"statusCode": 201, "body": "{}"}
     status, _, content = _answer(monkeypatch, {"body": body})
     assert (status, content) == (201, b"{}")
+
+
+def test_environment_that_dies_while_it_starts_fails_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The emulator ends all environments of the function when the call of one raises."""
+
+    def dies(worker: Any, *_: Any) -> Any:
+        assert worker
+        raise RuntimeError("Worker process exited immediately")
+
+    monkeypatch.setattr(lambda_runtime.Worker, "invoke", dies)
+    keep_other_environments()
+    worker = lambda_runtime.Worker("function", {}, b"")
+
+    answer = worker.invoke({}, "r-1")
+
+    assert answer["status"] == "error"
+    assert "exited immediately" in answer["error"]
+    assert worker._proc is None, "the next call starts it again"
