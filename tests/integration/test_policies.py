@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import pytest
 
+from functions.import_worker.app import MAX_DELIVERIES
 from operations import provisioning, signing_keys
 from operations.api_clients import create_client
 from shared.identity.tenancy.access import session_policy
@@ -307,8 +308,11 @@ def test_calls_of_the_import_worker_are_allowed_for_its_tenant_only(
     )
     imports.put_file("drop/products/b.csv", b"item_code;name\nC;D\n")
     imports.drain_queue()
+    assert imports.deliver("no JSON", receives=MAX_DELIVERIES) == []  # a dead letter
 
     assert committed["status"] == "committed"
+    sent = {access.resource for made in watch.made for access in made.accesses}
+    assert ARNS.queue(stack.template._names["ImportDeadLetters"]) in sent
     calls = [made for made in watch.made if made.handler == WORKER]
     assert roles.denied(calls) == []
     roles.assert_no_access_to_other_tenant(calls)

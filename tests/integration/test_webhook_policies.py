@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from functions.webhook_worker.app import MAX_DELIVERIES
 from shared.integration.webhooks.http_client import AttemptResult
 from shared.integration.webhooks.rules import MAX_FAILURES
 from tests.aws_calls import Watch
@@ -90,8 +91,14 @@ def _obsolete_deliveries(webhooks: WebhookScenario) -> None:
     assert webhooks.deliveries(inactive)[0]["status"] == "cancelled"
 
 
+def _dead_letters(webhooks: WebhookScenario) -> None:
+    """Fail the last delivery of a message, which the worker sends to the dead-letter queue."""
+    _obsolete_deliveries(webhooks)
+    assert webhooks.run_worker({"no": "task"}, receives=MAX_DELIVERIES) == []
+
+
 @pytest.mark.parametrize(
-    "scenario", [_succeeding_deliveries, _failing_deliveries, _obsolete_deliveries]
+    "scenario", [_succeeding_deliveries, _failing_deliveries, _obsolete_deliveries, _dead_letters]
 )
 def test_every_call_is_allowed_and_none_on_another_tenant(
     scenario: Callable[[WebhookScenario], None],
