@@ -9,7 +9,6 @@ import os
 import re
 import traceback
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -27,8 +26,7 @@ CAUSE = "cause"
 """Message attribute of a dead letter: a `Cause` as JSON."""
 _MAX_MESSAGE = 500
 """Characters of an error message that are kept."""
-_ROOT = Path(__file__).parents[2]
-_OWN_FOLDERS = ("functions", "shared")
+_OWN_PACKAGES = ("functions", "shared")
 _VALUES = re.compile(r"'[^']*'|\"[^\"]*\"|[^\s<>@]+@[^\s<>@]+\.\w+")
 """Quoted values and mail addresses, which may be data of a company."""
 
@@ -123,8 +121,8 @@ def _message(error: Exception) -> str:
 
 def _place(error: Exception) -> str:
     """Return the file and line of our code that is next to the origin of an exception."""
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        path = Path(frame.filename)
-        if path.is_relative_to(_ROOT) and path.relative_to(_ROOT).parts[0] in _OWN_FOLDERS:
-            return f"{path.relative_to(_ROOT)}:{frame.lineno}"
+    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
+        module: str = frame.f_globals.get("__name__", "")
+        if module.partition(".")[0] in _OWN_PACKAGES:
+            return f"{module.replace('.', '/')}.py:{line}"
     return ""
