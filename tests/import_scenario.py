@@ -88,7 +88,11 @@ class ImportScenario:
 
     def messages(self) -> list[Message]:
         """Return every message in the queue, including delayed ones."""
-        return self._queue()._messages
+        return self._queue(config().import_queue)._messages
+
+    def dead_letters(self) -> list[Message]:
+        """Return every message that the worker could not process."""
+        return self._queue(config().import_dead_letters)._messages
 
     def take_messages(self) -> list[str]:
         """Remove every message from the queue, including delayed ones, and return the bodies."""
@@ -118,7 +122,6 @@ class ImportScenario:
         failed = {each["itemIdentifier"] for each in response["batchItemFailures"]}
         return [body for number, body in enumerate(bodies) if f"m{number}" in failed]
 
-    def _queue(self) -> Queue:
-        name = config().import_queue.rpartition("/")[2]
-        queue: Queue = sqs_backends[ACCOUNT][REGION].queues[name]
+    def _queue(self, url: str) -> Queue:
+        queue: Queue = sqs_backends[ACCOUNT][REGION].queues[url.rpartition("/")[2]]
         return queue

@@ -318,7 +318,9 @@ def test_the_last_delivery_sends_another_message(
     body = scenario.take_messages()[-1]
     clock.advance(720)
     with aws_faults.faulty(fail_after_one_step()):
-        assert scenario.deliver(body, receives=MAX_ATTEMPTS) == [body]
+        assert scenario.deliver(body, receives=MAX_ATTEMPTS) == []
+    (letter,) = scenario.dead_letters()
+    assert letter.body == body
     clock.advance(720)
     scenario.drain_queue()
     assert scenario.get_import(number)["status"] == "committed"
