@@ -5,6 +5,7 @@ import random
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -32,7 +33,7 @@ from tests.soak.checks import (
 )
 from tests.soak.journal import Journal
 from tests.soak.kills import Killer
-from tests.soak.request_log import SERVER_ERROR, RequestLog
+from tests.soak.request_log import RequestLog
 from tests.soak.stories import POSITIONS, WAREHOUSE, Worker
 
 TENANTS = tuple(f"soak-{number}" for number in range(1, 6))
@@ -167,19 +168,15 @@ class Run:
             console.print(f"{self.log.requests} requests, {self.killer.killed.total()} kills")
 
     def _judge_server_errors(self) -> None:
-        """A killed process explains one response of 502, 503 or 504; no kill explains a 500."""
-        errors = {
-            status: sum(count for (one, _), count in self.log.answers.items() if one == status)
-            for status in {status for status, _ in self.log.answers if status >= SERVER_ERROR}
-        }
-        for status, count in errors.items():
-            if status not in _ALLOWED_ERRORS:
-                self.log.found(f"{count} responses of {status}: no kill explains them")
+        """A kill during the request explains one response of 502, 503 or 504, but no 500."""
+        errors = self.log.server_errors
+        for error in errors:
+            explained = self.killer.explains(error.began, error.ended)
+            if error.status not in _ALLOWED_ERRORS or not explained:
+                self.log.found(f"{error.text}: no kill explains it")
         killed = self.killer.killed.total()
-        if sum(errors.values()) > killed:
-            self.log.found(
-                f"{sum(errors.values())} responses of 5xx, but only {killed} killed processes"
-            )
+        if len(errors) > killed:
+            self.log.found(f"{len(errors)} responses of 5xx, but only {killed} killed processes")
 
     def _report(self, accounts: Sequence[Account]) -> None:
         log = self.log
@@ -202,7 +199,7 @@ class Run:
         )
         kills = ", ".join(f"{name} {count}" for name, count in self.killer.killed.most_common())
         console.print(f"Kills         {self.killer.killed.total()}: {kills}")
-        for error, count in log.server_errors.most_common():
+        for error, count in Counter(one.text for one in log.server_errors).most_common():
             console.print(f"  {error}: {count}")
         console.print(f"Checked       {created} creations, {imports} imports, {events} events")
         console.print(f"Deliveries    {deliveries}, also repeated ones")

@@ -188,10 +188,7 @@ class Caller:
         except httpx.TransportError:
             self.log.count("unanswered" if timeout is _PATIENT else "hang_ups")
             return None
-        self.log.answered(
-            f"{method} {_route(answer)}", answer.status_code, _code(answer),
-            time.monotonic() - began,
-        )  # fmt: skip
+        self.log.answered(f"{method} {_route(answer)}", answer.status_code, _code(answer), began)
         return answer
 
     def _request_token(self) -> httpx.Response:
@@ -207,9 +204,7 @@ class Caller:
             except httpx.TransportError:
                 self.log.count("unanswered")
                 continue
-            self.log.answered(
-                "POST /oauth/token", answer.status_code, _code(answer), time.monotonic() - began
-            )
+            self.log.answered("POST /oauth/token", answer.status_code, _code(answer), began)
             if answer.is_success:
                 return answer
             time.sleep(0.5)

@@ -2,6 +2,7 @@
 
 import random
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,9 @@ from local.settings import SCRATCH
 _WORKERS = ("ImportWorkerFunction", "WebhookWorkerFunction", "EventRelayFunction")
 """Functions of queues and streams, whose messages return only after minutes."""
 
+_NOTICED_SECONDS = 1
+"""Time in which the emulator notices that a process has died."""
+
 
 @dataclass(slots=True)
 class Killer:
@@ -21,6 +25,8 @@ class Killer:
     rng: random.Random
     kills_workers: bool
     killed: Counter[str] = field(default_factory=Counter)
+    times: list[float] = field(default_factory=list)
+    """Times of the kills on the monotonic clock."""
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
@@ -38,8 +44,13 @@ class Killer:
         while not stop.wait(self.rng.uniform(3, 8)):
             processes = [one for one in _functions() if self.kills_workers or not _is_worker(one)]
             chosen = self.rng.sample(processes, min(len(processes), self.rng.randint(1, 2)))
+            self.times.append(time.monotonic())
             kill(chosen)
             self.killed.update(_name(process) for process in chosen)
+
+    def explains(self, began: float, ended: float) -> bool:
+        """Whether a process was killed while a request ran, or just before it."""
+        return any(began - _NOTICED_SECONDS <= at <= ended for at in self.times)
 
 
 def _functions() -> list[Process]:

@@ -1,11 +1,22 @@
 """What the clients of a run have seen: requests, responses, latencies and findings."""
 
 import threading
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 SERVER_ERROR = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ServerError:
+    """A response of 500 or more, and the time of its request on the monotonic clock."""
+
+    status: int
+    text: str
+    began: float
+    ended: float
 
 
 @dataclass(slots=True)
@@ -14,9 +25,7 @@ class RequestLog:
 
     answers: Counter[tuple[int, str]] = field(default_factory=Counter)
     """(Status, code of the error or "") → number."""
-    routes: Counter[str] = field(default_factory=Counter)
-    server_errors: Counter[str] = field(default_factory=Counter)
-    """Responses of 500 and more: "status code route" → number."""
+    server_errors: list[ServerError] = field(default_factory=list)
     unanswered: int = 0
     """Requests that broke off without a response, although the client waited for it."""
     hang_ups: int = 0
@@ -31,14 +40,15 @@ class RequestLog:
     _seconds: list[float] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def answered(self, route: str, status: int, code: str, seconds: float) -> None:
-        """Count a response."""
+    def answered(self, route: str, status: int, code: str, began: float) -> None:
+        """Record a response to a request that began at a time of the monotonic clock."""
+        ended = time.monotonic()
         with self._lock:
             self.answers[status, code] += 1
-            self.routes[route] += 1
-            self._seconds.append(seconds)
+            self._seconds.append(ended - began)
             if status >= SERVER_ERROR:
-                self.server_errors[f"{status} {code} {route}"] += 1
+                error = ServerError(status, f"{status} {code} {route}", began, ended)
+                self.server_errors.append(error)
 
     def count(self, name: str) -> None:
         """Add 1 to a number of this log."""

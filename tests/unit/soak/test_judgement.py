@@ -1,7 +1,9 @@
 """The judgement of a soak run: what it calls lost, doubled or unexplained."""
 
 import random
+import time
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -57,15 +59,24 @@ def test_stock_may_have_any_of_the_unacknowledged_changes() -> None:
 
 @pytest.mark.parametrize(
     ("statuses", "kills", "findings"),
-    [([503, 502], 2, 0), ([503, 503], 1, 1), ([500], 9, 1), ([404, 422], 0, 0)],
+    [
+        ([503, 502], [0, 0], 0),
+        ([503, 503], [0], 1),
+        ([503], [-90], 1),
+        ([503], [90], 1),
+        ([500], [0, 0], 1),
+        ([404, 422], [], 0),
+    ],
 )
-def test_each_kill_explains_one_server_error_but_no_500(
-    statuses: list[int], kills: int, findings: int
+def test_each_kill_during_a_request_explains_one_server_error_but_no_500(
+    statuses: list[int], kills: list[int], findings: int
 ) -> None:
     run = Run(1, 1)
+    began = time.monotonic()
     for status in statuses:
-        run.log.answered("GET /products", status, "x", 0.1)
-    run.killer.killed["WorkFunction"] = kills
+        run.log.answered("GET /products", status, "x", began)
+    run.killer.times = [began + seconds for seconds in kills]
+    run.killer.killed["WorkFunction"] = len(kills)
     run._judge_server_errors()
     assert len(run.log.findings) == findings
 
@@ -120,8 +131,9 @@ def test_second_effect_of_a_repeated_request_is_a_finding() -> None:
     assert len(caller.log.findings) == caller.log.twice + caller.log.repeated > 0
 
 
-def test_latencies_are_percentiles_of_all_responses() -> None:
+def test_latencies_are_percentiles_of_all_responses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.soak.request_log.time", SimpleNamespace(monotonic=lambda: 1.0))
     log = RequestLog()
     for milliseconds in range(1, 101):
-        log.answered("GET /products", 200, "", milliseconds / 1000)
+        log.answered("GET /products", 200, "", 1 - milliseconds / 1000)
     assert log.latencies() == {"p50": 51, "p95": 96, "p99": 100, "max": 100}
