@@ -14,7 +14,6 @@ exact at every moment: the head of an entity says in which version it is counted
 (`Collection.bring_up_to_date`).
 """
 
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import batched, groupby
@@ -22,6 +21,7 @@ from typing import Any
 
 from operations.draining import wait_for_running_invocations
 from operations.operator_identity import run_as_operator
+from operations.pace import Pace
 from operations.progress import ReportProgress, no_progress
 from operations.stored_collections import COLLECTIONS
 from operations.table_indexes import (
@@ -30,9 +30,9 @@ from operations.table_indexes import (
     remove_unused_indexes,
     unused_indexes,
 )
+from operations.table_lease import Lease, leased
 from operations.tenant_changes import show_tenant, tenant_item
 from operations.tenant_tables import describe_table
-from operations.upgrade_lease import Lease, leased
 from shared.identity.audit import service as audit
 from shared.identity.tenancy.access import operator_store
 from shared.kernel.clock import Deadline, now_ms
@@ -115,7 +115,7 @@ def expand_table(slug: str, *, progress: ReportProgress = no_progress) -> list[s
         Conflict: Another run has the lease, or an index has another key or projection.
     """
     _version_of(slug)
-    with leased(slug, progress) as lease:
+    with leased(slug, "upgrade", progress) as lease:
         return add_missing_indexes(slug, lease.keeping(progress))
 
 
@@ -136,7 +136,7 @@ def contract_table(slug: str, *, progress: ReportProgress = no_progress) -> list
             f"The table of {slug} has version {version.complete}, and this release has version "
             f"{schema.SCHEMA_VERSION}. Upgrade it first (stowage tenant upgrade {slug})."
         )
-    with leased(slug, progress) as lease:
+    with leased(slug, "upgrade", progress) as lease:
         return remove_unused_indexes(slug, lease.keeping(progress))
 
 
@@ -167,14 +167,14 @@ def upgrade_tables(
         else:
             outdated.append(slug)
     for slug in outdated:
-        with leased(slug, progress) as lease:
+        with leased(slug, "upgrade", progress) as lease:
             add_missing_indexes(slug, lease.keeping(progress))
             _announce(lease)
     for slug in outdated:
-        with leased(slug, progress) as lease:
+        with leased(slug, "upgrade", progress) as lease:
             _begin_writing(lease, lease.keeping(progress))
     for slug in outdated:
-        with leased(slug, progress) as lease:
+        with leased(slug, "upgrade", progress) as lease:
             yield _complete(lease, rate, lease.keeping(progress))
 
 
@@ -230,7 +230,7 @@ def _complete(lease: Lease, rate: int, report: ReportProgress) -> Upgraded:
     wait_for_running_invocations(slug, int(progress["written_at"]["N"]), report)
     collections = _changed_collections(_version_of(slug).complete)
     if collections:
-        progress = _rewrite_all(lease, progress, collections, _Pace(rate, report))
+        progress = _rewrite_all(lease, progress, collections, rate, report)
     _finish(lease)
     return Upgraded(slug, schema.SCHEMA_VERSION, _count_of(progress, "rewritten"))
 
@@ -263,42 +263,23 @@ def _count_of(progress: Mapping[str, Any], name: str) -> int:
 # Rewriting entities
 
 
-class _Pace:
-    """Limits how many items are read and rewritten per second."""
-
-    def __init__(self, rate: int, report: ReportProgress) -> None:
-        self._rate, self._report = rate, report
-        self._from = time.monotonic()
-
-    def spend(self, *, read: int = 0, written: int = 0) -> None:
-        """Wait until the limit allows the next items."""
-        self._from += written / self._rate + read / (self._rate * _READ_PER_WRITTEN)
-        ahead = self._from - time.monotonic()
-        if ahead > 0:
-            time.sleep(ahead)
-        else:  # what was slower than the limit is not made up for
-            self._from = time.monotonic()
-
-    def report(self, step: str) -> None:
-        """Report the progress, which also keeps the lease."""
-        self._report(step)
-
-
 def _rewrite_all(
     lease: Lease,
     progress: Mapping[str, Any],
     collections: Mapping[str, Collection[Any]],
-    pace: _Pace,
+    rate: int,
+    report: ReportProgress,
 ) -> Mapping[str, Any]:
     """Pass over the table until a pass finds no entity of an old form; return the progress."""
     store = operator_store(lease.slug, Deadline(_LONGEST_MS))
+    pace = Pace(rate)
     while True:
         numbers, position = _read_page(store, progress.get("position", {}).get("M"), collections)
-        pace.spend(read=_PAGE)
+        pace.spend(_PAGE / _READ_PER_WRITTEN)
         for kind, chunk in _chunks(numbers, collections):
             _rewrite(store, collections[kind], chunk)
-            pace.report(f"{lease.slug}: rewriting {collections[kind].noun.lower()} {chunk[-1]}")
-            pace.spend(written=len(chunk))
+            report(f"{lease.slug}: rewriting {collections[kind].noun.lower()} {chunk[-1]}")
+            pace.spend(len(chunk))
         found = _count_of(progress, "found") + len(numbers)
         rewritten = _count_of(progress, "rewritten") + len(numbers)
         progress = {
@@ -309,7 +290,7 @@ def _rewrite_all(
             **({"position": {"M": position}} if position else {}),
         }
         _save(lease, progress)
-        pace.report(f"{lease.slug}: {rewritten} entities rewritten")
+        report(f"{lease.slug}: {rewritten} entities rewritten")
         if not position and not found:
             return progress
 

@@ -72,7 +72,9 @@ def install(monkeypatch: pytest.MonkeyPatch, clock: Clock | None = None) -> Cloc
     monkeypatch.setattr("shared.kernel.db.store.time", clock)
     monkeypatch.setattr("operations.deletion.time", clock)
     monkeypatch.setattr("operations.draining.time", clock)
-    for module in ("smoke", "tenant_tables", "table_indexes", "upgrade", "upgrade_lease"):
+    for module in (
+        "pace", "smoke", "table_indexes", "table_lease", "tenant_tables", "verify.settling",
+    ):  # fmt: skip
         monkeypatch.setattr(f"operations.{module}.time", clock)
     # botocore sleeps between its retries.
     monkeypatch.setattr("botocore.endpoint.time", clock)

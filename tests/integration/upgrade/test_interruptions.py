@@ -4,17 +4,17 @@ from typing import Any
 
 import pytest
 
-from operations import upgrade_lease
+from operations import table_lease
 from operations.draining import DRAIN_SECONDS
 from operations.operator_identity import operator_name
 from operations.table_indexes import add_missing_indexes, missing_indexes, remove_unused_indexes
+from operations.table_lease import LEASE_SECONDS, Lease
 from operations.upgrade import (
     contract_table,
     expand_table,
     plan_upgrade,
     upgrade_tables,
 )  # fmt: skip
-from operations.upgrade_lease import LEASE_SECONDS, Lease
 from shared.identity.tenancy.directory import read_item, tenant_key
 from shared.kernel import aws
 from shared.kernel.config import config
@@ -72,7 +72,7 @@ def test_killed_upgrade_is_completed_by_the_next_run(  # noqa: PLR0917
 ) -> None:
     """It dies after each of its calls took effect, which is before the next one."""
     clock.freeze()
-    monkeypatch.setattr(upgrade_lease, "_KEEP_SECONDS", 3_600)  # renewals change nothing else
+    monkeypatch.setattr(table_lease, "_KEEP_SECONDS", 3_600)  # renewals change nothing else
     put_table("/pickings")
     with invented_version(monkeypatch, PICKINGS):
         restore = stack.take_snapshot()
@@ -86,7 +86,7 @@ def test_killed_upgrade_is_completed_by_the_next_run(  # noqa: PLR0917
                 upgrade()
             upgrade()
             assert store_of("acme").version == TableVersion.of(TARGET)
-            assert not tenant().keys() & {"upgrade", "upgrade_lease"}
+            assert not tenant().keys() & {"upgrade", "table_lease"}
             assert missing_indexes("acme") == []
             assert contents(stack) == upgraded, call
             assert totals(stack) == counted, call
@@ -160,7 +160,7 @@ def test_second_run_is_told_who_runs_the_upgrade(
     put_table: PutTable, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_table("/products")
-    first = Lease("acme", by="arn:aws:iam::1:user/ana")
+    first = Lease("acme", "upgrade", by="arn:aws:iam::1:user/ana")
     assert first.take()
     advance = clock.advance
 
@@ -181,7 +181,7 @@ def test_run_waits_for_the_lease_of_a_dead_one(
     put_table: PutTable, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_table("/products")
-    assert Lease("acme", by="ana").take()
+    assert Lease("acme", "upgrade", by="ana").take()
     steps: list[str] = []
     began = clock.monotonic()
     with invented_version(monkeypatch, PRODUCTS):
@@ -226,7 +226,7 @@ def test_failed_run_gives_its_lease_back(
     with invented_version(monkeypatch, PRODUCTS):
         with aws_faults.faulty(refuse), pytest.raises(Exception, match="AccessDenied"):
             upgrade()
-        assert "upgrade_lease" not in tenant()
+        assert "table_lease" not in tenant()
 
 
 def test_tenant_that_is_deleted_ends_its_upgrade(
@@ -237,7 +237,7 @@ def test_tenant_that_is_deleted_ends_its_upgrade(
     def delete(call: Any, forward: Any) -> Any:
         answer = forward()
         if call.operation == "Scan":
-            monkeypatch.setattr(upgrade_lease, "_KEEP_SECONDS", 0)
+            monkeypatch.setattr(table_lease, "_KEEP_SECONDS", 0)
             client = aws.client("dynamodb")
             inside = aws_faults._faults.pop()
             client.update_item(

@@ -1,11 +1,11 @@
-"""The lease of an upgrade: one run at a time upgrades a table, and others learn who runs it."""
+"""The lease of a tenant's table: one upgrade or verification runs at a time, others learn whose."""
 
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from operations.operator_identity import operator_name
 from operations.progress import ReportProgress
@@ -22,16 +22,20 @@ _KEEP_SECONDS = 15
 """Age at which the lease is renewed."""
 _POLL_SECONDS = 2.0
 
-_LEASE = "upgrade_lease"
-"""Attribute of the tenant's item: {run, by, since, until}."""
+_LEASE = "table_lease"
+"""Attribute of the tenant's item: {work, run, by, since, until}."""
 _IS_MINE = "#lease.#run = :run"
+
+
+type Work = Literal["upgrade", "verification"]
 
 
 @dataclass(slots=True)
 class Lease:
-    """The right of this run to upgrade the table of a tenant."""
+    """The right of this run to work on the table of a tenant."""
 
     slug: str
+    work: Work
     run: str = field(default_factory=lambda: uuid.uuid4().hex)
     by: str = field(default_factory=operator_name)
     since: str = field(default_factory=lambda: instant(now_ms()))
@@ -60,6 +64,7 @@ class Lease:
         now = now_ms()
         hidden = {f":{state}": {"S": state} for state in sorted(HIDDEN_STATES)}
         lease = {
+            "work": {"S": self.work},
             "run": {"S": self.run},
             "by": {"S": self.by},
             "since": {"S": self.since},
@@ -121,14 +126,14 @@ class Lease:
     def lost(self) -> Conflict:
         """Return the error of a run that has lost its lease."""
         return Conflict(
-            f"Another run has taken over the upgrade of {self.slug}, or the tenant was deleted. "
-            "Nothing is lost; check the tenant (stowage tenant list)."
+            f"Another run has taken over the {self.work} of {self.slug}, or the tenant was "
+            "deleted. Nothing is lost; check the tenant (stowage tenant list)."
         )
 
 
 @contextmanager
-def leased(slug: str, progress: ReportProgress) -> Iterator[Lease]:
-    """Hold the lease of a tenant's upgrade inside the block.
+def leased(slug: str, work: Work, progress: ReportProgress) -> Iterator[Lease]:
+    """Hold the lease of a tenant's table inside the block.
 
     A lease whose run has died is taken over when it ends, after at most LEASE_SECONDS.
 
@@ -136,7 +141,7 @@ def leased(slug: str, progress: ReportProgress) -> Iterator[Lease]:
         NotFound: There is no such tenant, or it is being created or deleted.
         Conflict: Another run has the lease and is alive; the message says who.
     """
-    lease = Lease(slug)
+    lease = Lease(slug, work)
     _wait_for(lease.take, slug, progress)
     try:
         yield lease
@@ -154,7 +159,9 @@ def _wait_for(take: Callable[[], bool], slug: str, progress: ReportProgress) -> 
             continue
         who = f"{other['by']['S']} has been running since {other['since']['S']}"
         if seen and other != seen:
-            raise Conflict(f"The upgrade of {slug}, which {who}, is still in progress.")
+            raise Conflict(
+                f"The {other['work']['S']} of {slug}, which {who}, is still in progress."
+            )
         seen = other
-        progress(f"{slug}: waiting to see whether the upgrade that {who} is alive")
+        progress(f"{slug}: waiting to see whether the {other['work']['S']} that {who} is alive")
         time.sleep(_POLL_SECONDS)
