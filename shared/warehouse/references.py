@@ -31,7 +31,8 @@ from shared.kernel.errors import Conflict, ServiceUnavailable
 
 TOTAL_KIND, STOCKED = "level_total", "stocked"
 """Kind of the totals of products, and their facet that says whether there is stock."""
-_REGISTER = "open"
+REGISTER = "open"
+"""Partition key of the register of open work."""
 _ASSIGNMENT = "FACE#"
 ASSIGNED = "assigned"
 """Attribute of a position's alias: the set of ids of the products assigned to the position."""
@@ -55,25 +56,30 @@ def register_references(
 
     `ids_by_facet` has the ids of the master data by facet (product, warehouse, position).
     """
+    tx.put(register_item(holder, ids_by_facet))
+
+
+def register_item(holder: str, ids_by_facet: Mapping[str, Iterable[int]]) -> Item:
+    """Return the register item of an open document."""
     ids = {facet: set(numbers) for facet, numbers in ids_by_facet.items()}
     present = {facet: numbers for facet, numbers in ids.items() if numbers}
-    tx.put({PARTITION_KEY: _REGISTER, SORT_KEY: holder, **present})
+    return {PARTITION_KEY: REGISTER, SORT_KEY: holder, **present}
 
 
 def release_references(tx: Transaction, holder: str) -> None:
     """Delete the register item of a document that is no longer open."""
-    tx.delete((_REGISTER, holder))
+    tx.delete((REGISTER, holder))
 
 
 def change_stock_count(tx: Transaction, position_id: int, difference: int) -> None:
     """Change the number of stock rows of a position by `difference`."""
-    tx.update(_stock_count_key(position_id), "ADD holds :more", values={":more": difference})
+    tx.update(stock_count_key(position_id), "ADD holds :more", values={":more": difference})
 
 
 def has_stock(store: Store, facet: str, number: int) -> bool:
     """Return whether a product or a position has stock."""
     is_product = facet == "product"
-    key = (f"{TOTAL_KIND}#{id_text(number)}", HEAD) if is_product else _stock_count_key(number)
+    key = (f"{TOTAL_KIND}#{id_text(number)}", HEAD) if is_product else stock_count_key(number)
     # An item that was read before the fences were invalidated does not show the last creations.
     item = store.get_many([key], uncached=True).get(key, {})
     if is_product:
@@ -82,7 +88,8 @@ def has_stock(store: Store, facet: str, number: int) -> bool:
     return int(item.get("holds", 0)) > 0
 
 
-def _stock_count_key(position_id: int) -> Key:
+def stock_count_key(position_id: int) -> Key:
+    """Return the key of the item with the number of stock rows of a position."""
     return (f"held#position#{position_id}", "COUNT")
 
 
@@ -95,7 +102,7 @@ def is_on_open_document(store: Store, facet: str, number: int) -> bool:
             KeyConditionExpression=f"{PARTITION_KEY} = :register",
             FilterExpression="contains(#facet, :number)",
             ExpressionAttributeNames={"#facet": facet},
-            values={":register": _REGISTER, ":number": number},
+            values={":register": REGISTER, ":number": number},
             ConsistentRead=True,
             **more,
         )

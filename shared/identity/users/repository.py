@@ -127,7 +127,7 @@ def find_account(store: Store, username: str) -> UserAccount | None:
         username: The presented user name, valid or not; case does not matter.
     """
     name = normalize_username(username)
-    alias = store.get(_username_key(name if is_username(name) else _NO_SUCH_NAME))
+    alias = store.get(username_key(name if is_username(name) else _NO_SUCH_NAME))
     return read_account(store, alias["id"] if alias else 0)
 
 
@@ -157,23 +157,24 @@ def bind_sign_in(tx: Transaction, account: UserAccount, after: Login) -> None:
         logins.save(tx, account.login, after)
 
 
-def _username_key(username: str) -> Key:
+def username_key(username: str) -> Key:
+    """Return the key of the alias of the user with a user name."""
     return alias_key("username", username)
 
 
 def username_taken(store: Store, username: str) -> bool:
     """Return whether a user has the user name."""
-    return store.get(_username_key(username)) is not None
+    return store.get(username_key(username)) is not None
 
 
 def insert_username(tx: Transaction, user: User) -> None:
     """Add the alias of a new user's name, on the condition that the name is free."""
-    _insert_alias(tx, _username_key(user.username), user.id)
+    _insert_alias(tx, username_key(user.username), user.id)
 
 
 def delete_username(tx: Transaction, user: User) -> None:
     """Add the deletion of the alias of a user's name."""
-    tx.delete(_username_key(user.username))
+    tx.delete(username_key(user.username))
 
 
 def _insert_alias(tx: Transaction, key: Key, record_id: int) -> None:
@@ -200,41 +201,42 @@ def read_role_permissions(store: Store, roles: Iterable[int]) -> RolePermissions
     )
 
 
-def _role_name_key(name: str) -> Key:
+def role_name_key(name: str) -> Key:
+    """Return the key of the alias of the role with a name."""
     return alias_key("role_name", fold(name))
 
 
 def find_role_id(store: Store, name: str) -> int | None:
     """Return the id of the role with a name, ignoring case and accents; None if there is none."""
-    alias = store.get(_role_name_key(name))
+    alias = store.get(role_name_key(name))
     return alias["id"] if alias else None
 
 
 def insert_role_name(tx: Transaction, role: StoredRole) -> None:
     """Add the alias of a role's name, on the condition that the name is free."""
-    _insert_alias(tx, _role_name_key(role.name), role.id)
+    _insert_alias(tx, role_name_key(role.name), role.id)
 
 
 def delete_role_name(tx: Transaction, role: StoredRole) -> None:
     """Add the deletion of the alias of a role's name."""
-    tx.delete(_role_name_key(role.name))
+    tx.delete(role_name_key(role.name))
 
 
 def same_role_name(one: str, other: str) -> bool:
     """Return whether two role names are equal, ignoring case and accents."""
-    return _role_name_key(one) == _role_name_key(other)
+    return role_name_key(one) == role_name_key(other)
 
 
 def create_role_count(tx: Transaction, role: int) -> None:
     """Add the counter of a new role's users, which starts at 0."""
-    partition, sort = _role_count_key(role)
+    partition, sort = role_count_key(role)
     tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "holders": 0})
 
 
 def change_role_count(tx: Transaction, role: int, difference: int) -> None:
     """Add a change of a role's user counter; the commit raises StaleRead if the role is deleted."""
     tx.update(
-        _role_count_key(role),
+        role_count_key(role),
         "ADD holders :difference",
         condition=f"attribute_exists({PARTITION_KEY})",
         values={":difference": difference},
@@ -243,14 +245,15 @@ def change_role_count(tx: Transaction, role: int, difference: int) -> None:
 
 def count_users_with_role(store: Store, role: int) -> int:
     """Return how many users have a role."""
-    item = store.get(_role_count_key(role))
+    item = store.get(role_count_key(role))
     return int(item["holders"]) if item else 0
 
 
 def delete_role_count(tx: Transaction, role: int) -> None:
     """Add the deletion of a role's user counter, on the condition that it is 0."""
-    tx.delete(_role_count_key(role), condition="holders = :none", values={":none": 0})
+    tx.delete(role_count_key(role), condition="holders = :none", values={":none": 0})
 
 
-def _role_count_key(role: int) -> Key:
+def role_count_key(role: int) -> Key:
+    """Return the key of the item with the number of users who have a role."""
     return (f"role_users#{id_text(role)}", "COUNT")

@@ -34,7 +34,7 @@ MAX_LISTED = 500
 """Most deliveries that the list of a subscription returns, over all its pages."""
 
 _PARTITION = "webhooks"
-_REGISTER: Key = (_PARTITION, "REGISTER")
+REGISTER_KEY: Key = (_PARTITION, "REGISTER")
 _HEALTH_PREFIX = "PULSE#"
 _STATUS_INDEX = 1
 _SUCCEEDED = "succeeded"
@@ -87,7 +87,7 @@ class SubscriptionRegister:
 
 def read_register(store: Store) -> SubscriptionRegister:
     """Read the register with a consistent read."""
-    item = store.get(_REGISTER)
+    item = store.get(REGISTER_KEY)
     if item is None:
         return SubscriptionRegister()
     events = {int(number): frozenset(text.split()) for number, text in item["wanted"].items()}
@@ -121,8 +121,8 @@ def _stage_register(
     active_events: Mapping[int, frozenset[str]],
 ) -> None:
     item = {
-        PARTITION_KEY: _REGISTER[0],
-        SORT_KEY: _REGISTER[1],
+        PARTITION_KEY: REGISTER_KEY[0],
+        SORT_KEY: REGISTER_KEY[1],
         "version": register.version + 1,
         "ids": ids or None,
         "wanted": {

@@ -233,10 +233,10 @@ class Collection[E: BaseModel]:
     def from_items(self, found: Mapping[Key, Item], number: int) -> Record[E] | None:
         """Return an entity from items that were read before; None when it is not among them.
 
-        Only for kinds whose entities always fit into one item.
+        All items of the entity must be among them.
         """
         head = found.get(self.key(number))
-        return self._decode(head, {}) if head and not head.get("deleted") else None
+        return self._decode(head, found) if head and not head.get("deleted") else None
 
     def _again(self, store: Store, head: Item) -> Record[E] | None:
         """Read an entity again that was replaced while its parts were read."""
@@ -258,6 +258,18 @@ class Collection[E: BaseModel]:
 
     def _tail_keys_of(self, head: Item) -> list[Key]:
         return self._tail_keys(int(head["id"]), int(head["parts"]))
+
+    # What follows from an entity
+
+    def derived_attributes(self, record: Record[E]) -> Item:
+        """Return the attributes of a head that follow from its entity: facets and index keys."""
+        form = self.at(record.schema)
+        shown = form._shown(record.schema, record.id, form.facets(record.entity))
+        return {name: value for name, value in shown.items() if value is not None}
+
+    def derived_items(self, record: Record[E]) -> list[Item]:
+        """Return the items of further lookups that follow from an entity."""
+        return self.at(record.schema)._lookup_items(record.id, record.entity)
 
     def _tail_keys(self, number: int, parts: int) -> list[Key]:
         return tail_keys(self.key(number)[0], parts)
@@ -312,7 +324,10 @@ class Collection[E: BaseModel]:
         form = self.at(tx.store.version.written)
         facets = form.facets(record.entity)
         kept = {name: head[name] for name in _OWN_ATTRIBUTES}
-        tx.put({**kept, **form._shown(tx, record.id, facets)}, **self._unchanged(tx, record))
+        tx.put(
+            {**kept, **form._shown(tx.store.version.written, record.id, facets)},
+            **self._unchanged(tx, record),
+        )
         self._put_new_lookups(tx, record)
         self._count(tx, self._count_changes(record, form._partition_names(facets)))
 
@@ -402,7 +417,7 @@ class Collection[E: BaseModel]:
             "version": version,
             "parts": 1 + len(others),
             "data": first,
-            **self._shown(tx, number, facets),
+            **self._shown(tx.store.version.written, number, facets),
         }
         tails = [
             {PARTITION_KEY: key[0], SORT_KEY: key[1], "version": version, "data": data}
@@ -427,11 +442,10 @@ class Collection[E: BaseModel]:
         stable = {name: value for name, value in present.items() if name not in volatile}
         return {STABLE_FACETS: stable} | ({VOLATILE_FACETS: volatile} if volatile else {})
 
-    def _shown(self, tx: Transaction, number: int, facets: Facets) -> Item:
+    def _shown(self, version: int, number: int, facets: Facets) -> Item:
         """Return the attributes of a head that depend on the version of the schema."""
-        written = tx.store.version.written
         return {
-            SCHEMA: written if written > FIRST_VERSION else None,
+            SCHEMA: version if version > FIRST_VERSION else None,
             **self._facet_attributes(facets),
             **self._index_attributes(number, facets),
         }

@@ -66,8 +66,8 @@ class FenceValue:
     value: int | None
 
 
-def _prefix(kind: str, within: str | None) -> str:
-    """Return what the names of a collection's totals begin with in the items of `within`."""
+def prefix_of(kind: str, within: str | None) -> str:
+    """Return what the names of a kind's totals begin with, which are in the items of `within`."""
     return f"{kind}:" if within else ""
 
 
@@ -83,7 +83,7 @@ class CounterChange:
 
     def add(self, kind: str, changes: Mapping[str, int], within: str | None) -> None:
         """Add differences to the totals of a kind; differences of the same name add up."""
-        prefix = _prefix(kind, within)
+        prefix = prefix_of(kind, within)
         self.prefixes.add(prefix)
         for name, difference in changes.items():
             self.changes[prefix + name] = self.changes.get(prefix + name, 0) + difference
@@ -142,7 +142,7 @@ def read_totals(
         within: The kind whose items hold the totals, if not its own.
     """
     names = list(own)
-    places = [(within or kind, _prefix(kind, within))]
+    places = [(within or kind, prefix_of(kind, within))]
     places += [(own_kind(kind, name), "") for name in names]
     totals, *others = map_concurrently(
         lambda place: _sum(_shards(store, place[0]), place[1]), places

@@ -106,13 +106,10 @@ def number_of(store: Store, code: str) -> int | None:
     return int(alias["id"]) if alias else None
 
 
-def put_alias(tx: Transaction, product: Product, *, new: bool, mark: str | None = None) -> None:
-    """Add the alias of a product.
-
-    If `new`, the code must not be taken. Otherwise the alias must be retired under `mark`.
-    """
+def alias_of(product: Product) -> Item:
+    """Return the alias of a product."""
     partition, sort = code_key(product.item_code)
-    item = {
+    return {
         PARTITION_KEY: partition,
         SORT_KEY: sort,
         "id": product.id,
@@ -121,6 +118,14 @@ def put_alias(tx: Transaction, product: Product, *, new: bool, mark: str | None 
         "by_serial": product.man_ser_num,
         "in_stock": product.inventory_item,
     }
+
+
+def put_alias(tx: Transaction, product: Product, *, new: bool, mark: str | None = None) -> None:
+    """Add the alias of a product.
+
+    If `new`, the code must not be taken. Otherwise the alias must be retired under `mark`.
+    """
+    item = alias_of(product)
     if new:
         tx.insert(item)
     else:

@@ -36,7 +36,7 @@ CLIENTS = Collection(
     facets=_client_facets,
     sorts={"id": 1, "updated_at": 2, "name": 3, "created_at": 4},
     lookup_indexes={"email": 5},
-    lookup_aliases={"document_id": lambda number: [_document_id_key(number)]},
+    lookup_aliases={"document_id": lambda number: [document_id_key(number)]},
     volatile=frozenset({"name", "search"}),
 )
 
@@ -86,21 +86,22 @@ def list_providers(store: Store, parameters: ProviderParameters) -> Page[Provide
     return read_page(store, PROVIDERS, query)
 
 
-def _document_id_key(number: str) -> Key:
+def document_id_key(number: str) -> Key:
+    """Return the key of the alias of the client with a tax document number."""
     return alias_key("document_id", number)
 
 
 def document_id_is_taken(store: Store, number: int) -> bool:
     """Return whether a client has the tax document number."""
-    return store.get(_document_id_key(str(number))) is not None
+    return store.get(document_id_key(str(number))) is not None
 
 
 def insert_alias(tx: Transaction, client: Client) -> None:
     """Add the alias of a client; its tax document number must not be taken."""
-    partition, sort = _document_id_key(str(client.document_id))
+    partition, sort = document_id_key(str(client.document_id))
     tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "id": client.id})
 
 
 def drop_alias(tx: Transaction, client: Client) -> None:
     """Delete the alias of a client, together with a change of the client."""
-    tx.delete(_document_id_key(str(client.document_id)))
+    tx.delete(document_id_key(str(client.document_id)))

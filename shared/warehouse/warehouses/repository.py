@@ -191,11 +191,15 @@ def warehouse_taken(store: Store, code: str) -> bool:
     return store.get(warehouse_key(code)) is not None
 
 
+def warehouse_alias(warehouse: StoredWarehouse) -> Item:
+    """Return the alias of a warehouse."""
+    partition, sort = warehouse_key(warehouse.whs_code)
+    return {PARTITION_KEY: partition, SORT_KEY: sort, "id": warehouse.id, "name": warehouse.name}
+
+
 def insert_warehouse_alias(tx: Transaction, warehouse: StoredWarehouse) -> None:
     """Add the alias of a warehouse; its code must not be taken."""
-    partition, sort = warehouse_key(warehouse.whs_code)
-    item = {PARTITION_KEY: partition, SORT_KEY: sort, "id": warehouse.id, "name": warehouse.name}
-    tx.insert(item)
+    tx.insert(warehouse_alias(warehouse))
 
 
 def rename_warehouse_alias(tx: Transaction, warehouse: StoredWarehouse) -> None:
@@ -235,20 +239,23 @@ def position_taken(store: Store, whs_code: str, bin_code: str) -> bool:
     return store.get(position_key(whs_code, bin_code)) is not None
 
 
+def position_alias(position: StoredPosition) -> Item:
+    """Return the alias of a position, without its assigned products."""
+    partition, sort = position_key(position.whs_code, position.bin_code)
+    return {
+        PARTITION_KEY: partition,
+        SORT_KEY: sort,
+        "id": position.id,
+        "type": position.type,
+        "pickable": position.is_pickable,
+        "disabled": position.disabled,
+        "blocked": position.is_blocked,
+    }
+
+
 def insert_position_alias(tx: Transaction, position: StoredPosition) -> None:
     """Add the alias of a position; its code must not be taken in its warehouse."""
-    partition, sort = position_key(position.whs_code, position.bin_code)
-    tx.insert(
-        {
-            PARTITION_KEY: partition,
-            SORT_KEY: sort,
-            "id": position.id,
-            "type": position.type,
-            "pickable": position.is_pickable,
-            "disabled": position.disabled,
-            "blocked": position.is_blocked,
-        }
-    )
+    tx.insert(position_alias(position))
 
 
 def update_position_alias(tx: Transaction, position: StoredPosition) -> None:
