@@ -21,6 +21,7 @@ from cli.smoke import smoke
 from cli.tenants import tenant
 from cli.upgrade import upgrade
 from cli.users import user
+from cli.verify import verify
 
 
 class _JsonError(click.ClickException):
@@ -142,3 +143,4 @@ main.add_command(key)
 main.add_command(events)
 main.add_command(smoke)
 main.add_command(queues)
+main.add_command(verify)

@@ -1,0 +1,227 @@
+"""What follows from an entity: its facets, index keys, lookups, aliases, and places in registers.
+
+Pure rules on entities and items. `items_pass` reads them.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from shared.identity.users import repository as users
+from shared.integration.webhooks.repository import WEBHOOKS
+from shared.kernel.db.collection import Record
+from shared.kernel.db.items import Item, Key
+from shared.kernel.db.table import (
+    INDEX_COUNT,
+    PARTITION_KEY,
+    SORT_KEY,
+    STABLE_FACETS,
+    VOLATILE_FACETS,
+    index_keys,
+)
+from shared.warehouse import references
+from shared.warehouse.catalog import repository as catalog
+from shared.warehouse.documents import repository as documents
+from shared.warehouse.partners.repository import document_id_key
+from shared.warehouse.stock.repository import row_key
+from shared.warehouse.transfer_orders import repository as transfer_orders
+from shared.warehouse.warehouses import repository as warehouses
+
+_ENDED = {
+    "entry": {"completed", "closed"},
+    "exit": {"completed", "closed"},
+    "transfer": {"transferred"},
+    "transfer_order": {"closed", "cancelled"},
+}
+"""Kinds in the register of open work → states in which they have left it."""
+REGISTERED_KINDS = tuple(_ENDED)
+
+
+def key_of(item: Item) -> Key:
+    """Return the key of an item."""
+    return item[PARTITION_KEY], item[SORT_KEY]
+
+
+# Attributes of a head
+
+
+def differing_attributes(head: Item, expected: Item) -> Iterator[tuple[str, str, Any, Any]]:
+    """Yield kind, field, stored and expected value of each attribute that does not follow."""
+    for kind, name in (("facets.wrong", STABLE_FACETS), ("volatile.wrong", VOLATILE_FACETS)):
+        stored: Mapping[str, str] = head.get(name, {})
+        wanted: Mapping[str, str] = expected.get(name, {})
+        for facet in sorted(stored.keys() | wanted.keys()):
+            if stored.get(facet) != wanted.get(facet):
+                yield kind, facet, stored.get(facet), wanted.get(facet)
+    for number in range(1, INDEX_COUNT + 1):
+        yield from _differing_keys(f"GSI{number}", index_keys(number), head, expected)
+
+
+def _differing_keys(
+    index: str, names: tuple[str, str], head: Item, expected: Item
+) -> Iterator[tuple[str, str, Any, Any]]:
+    stored = tuple(head.get(name) for name in names)
+    wanted = tuple(expected.get(name) for name in names)
+    if stored == wanted:
+        return
+    if None in stored:
+        kind = "index.missing"
+    elif None in wanted:
+        kind = "index.extra"
+    else:
+        kind = "index.wrong"
+    yield kind, index, _pair(stored), _pair(wanted)
+
+
+def _pair(values: tuple[Any, ...]) -> str | None:
+    return " ".join(str(value) for value in values) if None not in values else None
+
+
+# Items of their own
+
+
+def alias_items(kind: str, entity: Any) -> list[Item]:
+    """Return the aliases of an entity, complete except for what others add to them."""
+    found = _ALIASES.get(kind)
+    return found(entity) if found else []
+
+
+def _alias(key: Key, number: int) -> Item:
+    return {PARTITION_KEY: key[0], SORT_KEY: key[1], "id": number}
+
+
+def _order_aliases(order: Any) -> list[Item]:
+    reference: str | None = order.external_ref
+    return [_alias(transfer_orders.reference_key(reference), order.id)] if reference else []
+
+
+def _document_aliases(kind: Any) -> Callable[[Any], list[Item]]:
+    return lambda document: [
+        _alias(documents.reference_key(kind, document.type, document.external_ref), document.id)
+    ]
+
+
+def _pick_face_items(face: Any) -> list[Item]:
+    product = catalog.code_key(face.item_code)
+    position = warehouses.position_key(face.whs_code, face.bin_code)
+    return [_alias(references.assignment_key(product, position), face.id)]
+
+
+_ALIASES: Mapping[str, Callable[[Any], list[Item]]] = {
+    "product": lambda product: [catalog.alias_of(product)],
+    "warehouse": lambda warehouse: [warehouses.warehouse_alias(warehouse)],
+    "position": lambda position: [warehouses.position_alias(position)],
+    "client": lambda client: [_alias(document_id_key(str(client.document_id)), client.id)],
+    "entry": _document_aliases("entry"),
+    "exit": _document_aliases("exit"),
+    "transfer_order": _order_aliases,
+    "stock": lambda row: [_alias(row_key(row), row.id)],
+    "pick_face": _pick_face_items,
+    "user": lambda user: [_alias(users.username_key(user.username), user.id)],
+    "role": lambda role: [_alias(users.role_name_key(role.name), role.id)],
+}
+
+_ALIAS_KINDS: Mapping[str, str] = {
+    "item_code": "product",
+    "bin": "position",
+    "document_id": "client",
+    "entry_ref": "entry",
+    "exit_ref": "exit",
+    "transfer_order_ref": "transfer_order",
+    "stock_row": "stock",
+    "stock_serial": "stock",
+    "username": "user",
+    "role_name": "role",
+}
+
+
+def alias_kind(key: Key) -> str | None:
+    """Return the kind of the entity that an alias leads to; None for another item."""
+    if key[0] == "warehouses":
+        return "warehouse"
+    facet = key[0].partition("#")[0]
+    if facet == "item_code" and key[1] != "ALIAS":
+        return "pick_face"
+    return _ALIAS_KINDS.get(facet)
+
+
+def same_values(stored: Item, expected: Item) -> Iterator[tuple[str, Any, Any]]:
+    """Yield each attribute of an expected item that is stored otherwise; no text is empty text."""
+    for name, value in expected.items():
+        before = stored.get(name)
+        if name not in {PARTITION_KEY, SORT_KEY} and _present(before) != _present(value):
+            yield name, before, value
+
+
+def _present(value: Any) -> Any:
+    return None if value == "" else value
+
+
+def register_item(kind: str, number: int, entity: Any) -> Item | None:
+    """Return the item of an entity in the register of open work; None if it is not open.
+
+    Of a transfer it has the products only: a transfer has no ids of its positions.
+    """
+    if entity.status in _ENDED[kind]:
+        return None
+    if kind in {"entry", "exit"}:
+        named = entity.named
+    else:
+        named = {"product": [line.product_id for line in entity.lines]}
+        if kind == "transfer_order":
+            named["warehouse"] = [entity.origin.id, entity.destination.id]
+    return references.register_item(f"{kind}#{number}", named)
+
+
+def references_of(kind: str, entity: Any) -> list[tuple[str, str, int]]:
+    """Return field, kind and id of the entities that an entity refers to, and that must exist."""
+    match kind:
+        case "layout":
+            return [("id", "warehouse", entity.id)]
+        case "position":
+            return _named(entity, "warehouse")
+        case "pick_face":
+            return _named(entity, "product", "warehouse", "position")
+        case "stock" if entity.qty:
+            return _named(entity, "product", "warehouse", "position")
+        case _:
+            return _work_references(kind, entity)
+
+
+def _named(entity: Any, *kinds: str) -> list[tuple[str, str, int]]:
+    """Return the entities of these kinds whose ids an entity has."""
+    names = [(f"{kind}_id", kind) for kind in kinds]
+    return [
+        (name, kind, number)
+        for name, kind in names
+        if (number := getattr(entity, name)) is not None
+    ]
+
+
+def _work_references(kind: str, entity: Any) -> list[tuple[str, str, int]]:
+    match kind:
+        case "receipt" if entity.document:
+            return [("document", "entry", entity.document.id)]
+        case "picking":
+            return [
+                ("documents", _document_kind(document.type), document.id)
+                for document in entity.documents
+            ]
+        case "transfer_order" if entity.picking_id:
+            return [("picking_id", "picking", entity.picking_id)]
+        case "wave":
+            return [("picking_ids", "picking", number) for number in entity.picking_ids]
+        case _:
+            return []
+
+
+def _document_kind(document_type: str) -> str:
+    return "transfer_order" if document_type == "transfer_order" else "exit"
+
+
+def webhook_events(record: Record[Any]) -> str | None:
+    """Return the events of an active subscription as the register has them."""
+    webhook = record.entity
+    return " ".join(sorted(webhook.events)) if webhook.is_active else None
+
+
+WEBHOOK_KIND = WEBHOOKS.kind

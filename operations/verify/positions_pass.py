@@ -1,0 +1,67 @@
+"""Third pass: the number of stock rows of each position."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import batched
+from typing import Any
+
+from operations.verify.findings import Drift, Fix, shown
+from operations.verify.table_access import ids_in, set_number
+from shared.kernel.db.collection import Record
+from shared.kernel.db.items import Key
+from shared.kernel.db.parallel import map_concurrently
+from shared.kernel.db.store import Store
+from shared.warehouse.references import stock_count_key
+from shared.warehouse.stock.models import StockRow
+from shared.warehouse.stock.repository import STOCK
+from shared.warehouse.warehouses.models import StoredPosition
+from shared.warehouse.warehouses.repository import POSITIONS
+
+CHUNK = 100
+"""Positions of a chunk."""
+
+
+@dataclass(slots=True)
+class PositionsPass:
+    """Checks the counts of positions; `last` is the greatest id of one."""
+
+    store: Store
+    last: int
+    name: str = "positions"
+
+    def chunks(self, position: Any) -> Iterator[tuple[list[int], Any]]:
+        """Yield chunks of ids from `position` on."""
+        for numbers in batched(range(int(position or 1), self.last + 1), CHUNK, strict=False):
+            yield list(numbers), numbers[-1] + 1
+
+    def look(self, numbers: Sequence[int]) -> Mapping[int, list[Drift]]:
+        """Return the drifts of the counts of positions."""
+        positions = {each.id: each for each in POSITIONS.get_many(self.store, numbers)}
+        counts = self.store.get_many(map(stock_count_key, numbers))
+        rows = map_concurrently(lambda number: self._rows(positions.get(number)), list(numbers))
+        found = {}
+        for number, there in zip(numbers, rows, strict=True):
+            item = counts.get(stock_count_key(number))
+            stored = int(item["holds"]) if item else None
+            at_position = [row for row in there if row.entity.position_id == number]
+            expected = sum(row.entity.qty > 0 for row in at_position)
+            if (stored or 0) != expected:
+                basis = (stored, tuple((row.id, row.version) for row in at_position))
+                found[number] = [_drift(stock_count_key(number), number, stored, expected, basis)]
+        return found
+
+    def _rows(self, position: Record[StoredPosition] | None) -> list[Record[StockRow]]:
+        """Return the rows at the code of a position, also those of other warehouses."""
+        if position is None:
+            return []
+        return STOCK.get_many(
+            self.store, list(ids_in(self.store, STOCK, "bin_code", position.entity.bin_code))
+        )
+
+
+def _drift(key: Key, number: int, stored: int | None, expected: int, basis: Any) -> Drift:
+    # A row that gets its first or loses its last unit changes the count in the same transaction.
+    fix = Fix(("held", number), lambda tx: set_number(tx, key, "holds", stored, expected))
+    return Drift(
+        "held.wrong", f"position {number}", "holds", shown(stored), str(expected), basis, fix
+    )

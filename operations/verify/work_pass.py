@@ -1,0 +1,343 @@
+"""Fourth pass: the progress of documents, receipts, pickings, transfer orders and waves.
+
+Entities are read in the order of their ids. With those of a chunk, the work on them is held, and
+the movements of one of them at a time.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
+from itertools import batched
+from typing import Any
+
+from operations.verify import work_rules as rules
+from operations.verify.findings import Drift, Fix, shown
+from operations.verify.table_access import ids_in
+from operations.verify.work_rules import Lot
+from shared.kernel.db.collection import Collection, Record
+from shared.kernel.db.facets import id_text
+from shared.kernel.db.parallel import map_concurrently
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.fields import ZERO
+from shared.warehouse import references
+from shared.warehouse.documents.repository import ENTRIES, EXITS
+from shared.warehouse.picking.models import StoredPicking
+from shared.warehouse.picking.repository import PICKINGS
+from shared.warehouse.receiving.models import StoredReceipt
+from shared.warehouse.receiving.repository import RECEIPTS
+from shared.warehouse.stock.models import Movement
+from shared.warehouse.stock.repository import MOVEMENTS, cause_text
+from shared.warehouse.transfer_orders.models import InTransitGoods, StoredTransferOrder
+from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
+from shared.warehouse.waves.models import StoredWave
+from shared.warehouse.waves.repository import WAVES
+
+CHUNK = 50
+"""Entities of a chunk."""
+_BATCH = 100
+_KINDS = ("receipt", "picking", "entry", "exit", "transfer_order", "wave")
+_COLLECTIONS: Mapping[str, Collection[Any]] = {
+    one.kind: one for one in (ENTRIES, EXITS, RECEIPTS, PICKINGS, TRANSFER_ORDERS, WAVES)
+}
+_RECEIPT_SIGNS = {"receipt": 1, "receipt_undone": -1}
+_PICKING_SIGNS = {"pick": 1, "pick_undone": -1}
+_TRANSIT_SIGNS = {"transfer_dispatch": 1, "transfer_receipt": -1, "transfer_loss": -1}
+
+type Subject = tuple[str, int]
+"""Kind and id of an entity."""
+
+
+@dataclass(slots=True)
+class WorkPass:
+    """Checks entities with progress; `greatest` has the greatest id of each kind."""
+
+    store: Store
+    greatest: Mapping[str, int]
+    name: str = "work"
+
+    def chunks(self, position: Any) -> Iterator[tuple[list[Subject], Any]]:
+        """Yield chunks of kinds and ids, from `position` (a kind and an id) on."""
+        first, low = position or (_KINDS[0], 1)
+        for at, kind in enumerate(_KINDS[_KINDS.index(first) :]):
+            begin = int(low) if at == 0 else 1
+            last = self.greatest.get(kind, 0)
+            for numbers in batched(range(begin, last + 1), CHUNK, strict=False):
+                yield [(kind, number) for number in numbers], [kind, numbers[-1] + 1]
+
+    def look(self, subjects: Sequence[Subject]) -> Mapping[Subject, list[Drift]]:
+        """Return the drifts of entities."""
+        found = {}
+        for kind in dict.fromkeys(kind for kind, _ in subjects):
+            numbers = [number for of, number in subjects if of == kind]
+            records = _COLLECTIONS[kind].get_many(self.store, numbers)
+            looked = map_concurrently(partial(self._look, kind), records)
+            for record, drifts in zip(records, looked, strict=True):
+                if drifts:
+                    found[kind, record.id] = drifts
+        return found
+
+    def _look(self, kind: str, record: Record[Any]) -> list[Drift]:
+        match kind:
+            case "entry" | "exit":
+                return list(self._document(kind, record))
+            case "receipt":
+                return list(self._receipt(record))
+            case "picking":
+                return list(self._picking(record))
+            case "transfer_order":
+                return list(self._order(record))
+            case _:
+                return list(self._wave(record))
+
+    # Documents
+
+    def _document(self, kind: str, record: Record[Any]) -> Iterator[Drift]:
+        collection: Collection[Any] = RECEIPTS if kind == "entry" else PICKINGS
+        numbers = ids_in(self.store, collection, "document_id", id_text(record.id))
+        works = collection.get_many(self.store, sorted(set(numbers)))
+        if kind == "entry":
+            done = rules.received_by_line(work.entity for work in works)
+        else:
+            done = rules.picked_by_line(record.id, (work.entity for work in works))
+        expected = rules.expected_document(record.entity, done, [work.entity for work in works])
+        if expected == record.entity:
+            return
+        basis = (record.version, tuple((work.id, work.version) for work in works))
+        is_sound = all(self._is_sound(work.entity) for work in works)
+        save = Fix(("work", kind, record.id), lambda tx: _save(tx, kind, record, expected))
+        fix = save if is_sound else None
+        names = {"done_qty": "done", "open_qty": "open", "status": "line_status"}
+        for before, after in zip(record.entity.lines, expected.lines, strict=True):
+            for name, short in names.items():
+                yield from _differing(
+                    f"document.{short}", f"{kind} {record.id}", f"lines.{before.line_num}.{name}",
+                    (getattr(before, name), getattr(after, name)), basis, fix,
+                )  # fmt: skip
+        for name in ("status", "works", "finished"):
+            values = (getattr(record.entity, name), getattr(expected, name))
+            yield from _differing(
+                f"document.{name}", f"{kind} {record.id}", name, values, basis, fix
+            )
+
+    # Receipts and pickings
+
+    def _is_sound(self, work: StoredReceipt | StoredPicking) -> bool:
+        """Return whether the ledger agrees with a receipt or picking, so that others follow it."""
+        if isinstance(work, StoredReceipt):
+            moved = self._lots("receipt", work.id, _RECEIPT_SIGNS)
+            return rules.lots_of_receipt(work) == moved and not any(rules.unequal_lines(work))
+        return rules.lots_of_picking(work) == self._lots("picking", work.id, _PICKING_SIGNS)
+
+    def _receipt(self, record: Record[Any]) -> Iterator[Drift]:
+        for at, spread, qty in rules.unequal_lines(record.entity):
+            yield Drift("receipt.lines", f"receipt {record.id}", f"lines.{at}.document_lines",
+                        shown(spread), shown(qty), record.version)  # fmt: skip
+        moved = self._lots("receipt", record.id, _RECEIPT_SIGNS)
+        yield from _differing_lots(
+            "receipt.ledger", f"receipt {record.id}", rules.lots_of_receipt(record.entity), moved,
+            record.version,
+        )  # fmt: skip
+
+    def _picking(self, record: Record[StoredPicking]) -> Iterator[Drift]:
+        subject, picking = f"picking {record.id}", record.entity
+        expected = rules.expected_picking(picking)
+        save = Fix(
+            ("work", "picking", record.id), lambda tx: _save(tx, "picking", record, expected)
+        )
+        moved = self._lots("picking", record.id, _PICKING_SIGNS)
+        fix = save if rules.lots_of_picking(picking) == moved else None
+        names = {"picked_qty": "picking.picked", "status": "picking.line_status"}
+        for at, (before, after) in enumerate(zip(picking.lines, expected.lines, strict=True)):
+            for name, kind in names.items():
+                values = (getattr(before, name), getattr(after, name))
+                yield from _differing(
+                    kind, subject, f"lines.{at}.{name}", values, record.version, fix
+                )
+        yield from _differing(
+            "picking.shortage", subject, "has_shortage",
+            (picking.has_shortage, expected.has_shortage), record.version, fix,
+        )  # fmt: skip
+        if picking.status not in {"pending", "started"}:
+            left = sum((one.qty for line in picking.lines for one in line.allocations), ZERO)
+            if left:
+                yield Drift("picking.allocated_after_end", subject, "allocations", shown(left), "0",
+                            record.version)  # fmt: skip
+        yield from _differing_lots(
+            "picking.ledger", subject, rules.lots_of_picking(picking), moved, record.version
+        )
+
+    def _movements(self, kind: str, number: int) -> Iterator[Movement]:
+        numbers = ids_in(self.store, MOVEMENTS, "document", cause_text(kind, number))
+        for batch in batched(numbers, _BATCH, strict=False):
+            yield from (record.entity for record in MOVEMENTS.get_many(self.store, batch))
+
+    def _lots(self, kind: str, number: int, signs: Mapping[str, int]) -> dict[Lot, Decimal]:
+        return rules.lots_of_movements(self._movements(kind, number), signs)
+
+    # Transfer orders
+
+    def _order(self, record: Record[StoredTransferOrder]) -> Iterator[Drift]:
+        order, subject = record.entity, f"transfer_order {record.id}"
+        found = PICKINGS.get_many(self.store, [order.picking_id] if order.picking_id else [])
+        picking = found[0] if found else None
+        if order.picking_id and picking is None:
+            return  # the reference has its own finding
+        basis = (record.version, picking and picking.version)
+        expected = rules.expected_order(order, picking.entity if picking else None)
+        status = rules.expected_order_status(order, picking.entity if picking else None)
+        moved = self._lots("transfer_order", record.id, _TRANSIT_SIGNS)
+        expected, transit_is_known = _with_transit(expected, moved)
+        received = self._received(record.id)
+        expected, received_is_known = _with_received(expected, received)
+        expected = expected.model_copy(update={"status": status})
+        is_sound = picking is None or self._is_sound(picking.entity)
+        save = Fix(("work", "order", record.id), lambda tx: _save_order(tx, record, expected))
+        fix = save if is_sound else None
+        for before, after in zip(order.lines, expected.lines, strict=True):
+            for name in ("picked_qty", "dispatched_qty", "serials"):
+                kind = f"order.{name.removesuffix('_qty')}"
+                values = (getattr(before, name), getattr(after, name))
+                yield from _differing(
+                    kind, subject, f"lines.{before.line_num}.{name}", values, basis, fix
+                )
+        yield from _differing_lots(
+            "order.transit", subject, rules.transit_of(order), moved, basis,
+            fix if transit_is_known else None,
+        )  # fmt: skip
+        stored = rules.received_of(order.lines)
+        for product in sorted(stored.keys() | received.keys()):
+            yield from _differing(
+                "order.received", subject, f"received_qty of product {product}",
+                (stored.get(product, ZERO), received.get(product, ZERO)), basis,
+                fix if received_is_known else None,
+            )  # fmt: skip
+        yield from _differing("order.status", subject, "status", (order.status, status), basis, fix)
+
+    def _received(self, number: int) -> dict[int, Decimal]:
+        lots = self._lots("transfer_order", number, {"transfer_receipt": 1})
+        found: dict[int, Decimal] = {}
+        for (product, _, _), qty in lots.items():
+            found[product] = found.get(product, ZERO) + qty
+        return found
+
+    # Waves
+
+    def _wave(self, record: Record[StoredWave]) -> Iterator[Drift]:
+        wave, subject = record.entity, f"wave {record.id}"
+        pickings = PICKINGS.get_many(self.store, wave.picking_ids)
+        if len(pickings) < len(wave.picking_ids):
+            return  # the references have their own findings
+        expected = rules.expected_wave(wave, [picking.entity for picking in pickings])
+        basis = (record.version, tuple(picking.version for picking in pickings))
+        fix = Fix(("work", "wave", record.id), lambda tx: _save(tx, "wave", record, expected))
+        for name in ("orders", "lines", "units", "ended_orders"):
+            values = (getattr(wave.metrics, name), getattr(expected.metrics, name))
+            yield from _differing(f"wave.{name}", subject, f"metrics.{name}", values, basis, fix)
+        for name in ("open_ids", "begun", "status"):
+            values = (getattr(wave, name), getattr(expected, name))
+            yield from _differing(f"wave.{name}", subject, name, values, basis, fix)
+        for picking in pickings if wave.status != "cancelled" else ():
+            if picking.entity.wave_id != record.id:
+                yield Drift("wave.picking", subject, f"picking {picking.id}", shown(record.id),
+                            shown(picking.entity.wave_id), basis)  # fmt: skip
+
+
+def _with_transit(
+    order: StoredTransferOrder, lots: Mapping[Lot, Decimal]
+) -> tuple[StoredTransferOrder, bool]:
+    """Return an order with what the ledger has in transit, and whether its lines are known.
+
+    They are not if two lines are of the same product; then the lines stay as they are.
+    """
+    if not _has_one_line_per_product(order):
+        return order, False
+    lines = []
+    for line in order.lines:
+        goods = [
+            InTransitGoods(batch_num=batch, serial=serial, qty=qty)
+            for (product, batch, serial), qty in lots.items()
+            if product == line.product_id
+        ]
+        stored = {(one.batch_num, one.serial): one.qty for one in line.transit}
+        is_same = stored == {(one.batch_num, one.serial): one.qty for one in goods}
+        lines.append(line if is_same else line.model_copy(update={"transit": goods}))
+    return order.model_copy(update={"lines": lines}), True
+
+
+def _with_received(
+    order: StoredTransferOrder, received: Mapping[int, Decimal]
+) -> tuple[StoredTransferOrder, bool]:
+    """Return an order with what the ledger has received, and whether its lines are known."""
+    if not _has_one_line_per_product(order):
+        return order, False
+    lines = [
+        line.model_copy(update={"received_qty": received.get(line.product_id, ZERO)})
+        for line in order.lines
+    ]
+    return order.model_copy(update={"lines": lines}), True
+
+
+def _has_one_line_per_product(order: StoredTransferOrder) -> bool:
+    return len({line.product_id for line in order.lines}) == len(order.lines)
+
+
+def _differing(  # noqa: PLR0913, PLR0917  the facts of a drift
+    kind: str, subject: str, name: str, values: tuple[Any, Any], basis: Any, fix: Fix | None
+) -> Iterator[Drift]:
+    stored, expected = values
+    if stored != expected:
+        yield Drift(kind, subject, name, shown(stored), shown(expected), basis, fix)
+
+
+def _differing_lots(  # noqa: PLR0913, PLR0917  the facts of a drift
+    kind: str,
+    subject: str,
+    stored: Mapping[Lot, Decimal],
+    moved: Mapping[Lot, Decimal],
+    basis: Any,
+    fix: Fix | None = None,
+) -> Iterator[Drift]:
+    """Yield a drift for each lot of which an entity has another quantity than the ledger."""
+    for lot in sorted(stored.keys() | moved.keys(), key=str):
+        product, batch, serial = lot
+        name = " ".join(part for part in (f"product {product}", batch, serial) if part)
+        values = (stored.get(lot, ZERO), moved.get(lot, ZERO))
+        yield from _differing(kind, subject, name, values, basis, fix)
+
+
+# Repairs
+
+
+def _save(tx: Transaction, kind: str, record: Record[Any], expected: Any) -> None:
+    """Write an entity as it should be; work on it changes its version, too."""
+    after = expected.model_copy(update={"updated_at": tx.now})
+    _COLLECTIONS[kind].replace(tx, record, after)
+    if kind in {"entry", "exit"} and record.entity.status != after.status:
+        _register(tx, f"{kind}#{record.id}", after.named, is_open=after.status not in _ENDED)
+
+
+_ENDED = frozenset({"completed", "closed", "cancelled"})
+
+
+def _save_order(
+    tx: Transaction, record: Record[StoredTransferOrder], expected: StoredTransferOrder
+) -> None:
+    TRANSFER_ORDERS.replace(tx, record, expected.model_copy(update={"updated_at": tx.now}))
+    if record.entity.status != expected.status:
+        named = {
+            "product": [line.product_id for line in expected.lines],
+            "warehouse": [expected.origin.id, expected.destination.id],
+        }
+        is_open = expected.status not in _ENDED
+        _register(tx, f"transfer_order#{record.id}", named, is_open=is_open)
+
+
+def _register(
+    tx: Transaction, holder: str, named: Mapping[str, Iterable[int]], *, is_open: bool
+) -> None:
+    if is_open:
+        references.register_references(tx, holder, named)
+    else:
+        references.release_references(tx, holder)
