@@ -11,8 +11,8 @@ PATH = "/transfer-orders"
 class TransferScenario:
     """Two warehouses with products and positions, and transfer orders between them."""
 
-    def __init__(self, erp: Erp) -> None:
-        self.yard = WarehouseScenario.with_master_data(erp, "YARD", "SHOP")
+    def __init__(self, erp: Erp, yard: WarehouseScenario | None = None) -> None:
+        self.yard = yard or WarehouseScenario.with_master_data(erp, "YARD", "SHOP")
         self.erp = erp
 
     def draft(self, *lines: tuple[str, float], **more: object) -> Response:

@@ -41,8 +41,14 @@ class WarehouseScenario:
         )
         return cls(erp)
 
+    @classmethod
+    def _create_master_data(cls, erp: Erp, warehouses: Iterable[str]) -> None:
+        cls.create_goods(erp, warehouses)
+        add_user(tenant=tenant_of(erp))
+
     @staticmethod
-    def _create_master_data(erp: Erp, warehouses: Iterable[str]) -> None:
+    def create_goods(erp: Erp, warehouses: Iterable[str]) -> None:
+        """Create the products, and the warehouses with their positions."""
         for code in warehouses:
             assert erp.post("/warehouses", {"whs_code": code, "name": code.title()}).status == 201
             for bin_code, more in POSITIONS.items():
@@ -50,7 +56,6 @@ class WarehouseScenario:
                 assert erp.post("/warehouse-positions", body).status == 201
         for product in PRODUCTS:
             assert erp.post("/products", product).status == 201
-        add_user(tenant=tenant_of(erp))
 
     def change_settings(self, **settings: object) -> None:
         """Change settings of the tenant."""

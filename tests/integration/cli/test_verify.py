@@ -1,0 +1,85 @@
+"""`stowage verify`: what it prints, and its exit codes."""
+
+import json
+from typing import Any
+
+import pytest
+
+from cli import verify as cli_verify
+from operations.verify import Findings
+from tests.clock import Clock
+from tests.gateway import Erp
+from tests.integration.cli.command_line import as_json, deploy_stack, run
+from tests.integration.verify.company import build_company
+from tests.integration.verify.planting import Table
+from tests.stack import Stack
+
+
+@pytest.fixture
+def table(stack: Stack, erp: Erp, clock: Clock) -> Table:
+    """The table of a company in a stack that the command line finds."""
+    build_company(erp)
+    deploy_stack()
+    clock.freeze()
+    return Table(stack)
+
+
+def test_consistent_tenant_ends_with_0(table: Table) -> None:
+    assert table
+    result = run("verify", "acme")
+    assert result.exit_code == 0, result.stderr
+    assert "acme: 0 findings, 0 repaired. Checked: " in result.stderr
+    assert as_json(run("--json", "verify", "acme")) == []
+
+
+def test_findings_are_shown_with_both_values_and_end_with_1(table: Table) -> None:
+    table.edit("level_total", 1, on_hand=table.record("level_total", 1).entity.on_hand + 3)
+    result = run("verify", "acme")
+    assert result.exit_code == 1
+    [_, row] = result.stdout.splitlines()
+    assert "total.on_hand" in row
+    assert "can be repaired" in row
+    assert "acme: 1 finding not repaired. Those of derived data are repaired with" in result.stderr
+    result = run("--json", "verify", "acme")
+    [shown] = json.loads(result.stdout)
+    assert (shown["kind"], shown["subject"], shown["field"]) == (
+        "total.on_hand", "total of product 1", "on_hand",
+    )  # fmt: skip
+    assert int(shown["stored"]) - int(shown["expected"]) == 3
+    assert json.loads(result.stderr)["error"]["code"] == "drift_found"
+
+
+def test_repair_ends_with_0_and_the_next_run_is_clean(table: Table) -> None:
+    table.add_to_total("product", "n", 1)
+    [shown] = as_json(run("--json", "verify", "acme", "--repair", "--rate", "5000"))
+    assert (shown["kind"], shown["result"]) == ("counter.n", "repaired")
+    assert as_json(run("--json", "verify", "acme")) == []
+
+
+def test_findings_that_cannot_be_repaired_end_with_1(table: Table) -> None:
+    table.delete(table.head("movement", 1))
+    result = run("verify", "acme", "--repair")
+    assert result.exit_code == 1
+    assert "not derived" in result.stdout
+    assert "acme: 1 finding not repaired.\n" in result.stderr
+
+
+def test_data_that_does_not_settle_ends_with_3(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unsettled(tenant: str, **_: Any) -> Findings:
+        return Findings(tenant, unsettled=["counters: movement"])
+
+    assert table
+    monkeypatch.setattr(cli_verify, "verify_tenant", unsettled)
+    result = run("--json", "verify", "acme")
+    assert result.exit_code == 3
+    assert json.loads(result.stderr)["error"]["code"] == "not_settled"
+
+
+def test_unknown_tenant_and_wrong_rate_are_refused(table: Table) -> None:
+    assert table
+    result = run("verify", "nobody")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == "Error: The tenant nobody does not exist.\n"
+    assert run("verify", "acme", "--rate", "0").exit_code == 2

@@ -1,0 +1,109 @@
+"""A company with every kind of data, made by production code, for tests of the verification."""
+
+from functools import partial
+from typing import Any
+
+from operations.operator_identity import run_as_operator
+from shared.identity.users import roles, service
+from shared.identity.users.models import RoleCreate, UserCreate
+from shared.kernel.db.transaction import Transaction
+from tests.dns import HOOKS
+from tests.gateway import Erp
+from tests.people import PICKER
+from tests.stack import prepare_once
+from tests.transfer_scenario import TransferScenario
+from tests.warehouse_scenario import WarehouseScenario
+from tests.wave_scenario import WaveScenario
+
+
+def build_company(erp: Erp) -> None:
+    """Create the company, or restore what was created before."""
+    prepare_once(erp, "company to verify", lambda: _build(erp))
+
+
+def _post(
+    erp: Erp, path: str, body: Any = None, *, status: int = 201, key: str | None = None
+) -> Any:
+    answer = erp.post(path, body, key=key)
+    assert answer.status == status, f"{path}: {answer.text}"
+    return answer.data
+
+
+def _build(erp: Erp) -> None:
+    _people()
+    WarehouseScenario.create_goods(erp, ("YARD", "SHOP"))
+    yard = WarehouseScenario(erp)
+    scenario = TransferScenario(erp, yard)
+    waves = WaveScenario(yard)
+    _post(erp, "/product-categories", {"name": "Stone"})
+    client = {"name": "Brindley", "document_type": "V", "document_id": 999_000_100}
+    _post(erp, "/clients", client)
+    _post(erp, "/providers", {"name": "Cable Works"})
+    face = {"item_code": "BRICK", "warehouse_code": "YARD", "bin_code": "F-01", "minimum": 1}
+    _post(erp, "/pick-faces", face)
+    _post(erp, "/webhooks", {"url": f"https://{HOOKS}/in", "events": ["stock.updated"]})
+    yard.stock("BRICK", 100)
+    yard.stock("CEMENT", 8, batch="L1")
+    yard.stock("CEMENT", 2, batch="L2", inventory_status="quarantine")
+    yard.stock("DRILL", 1, serial="S1")
+    yard.stock("DRILL", 1, serial="S2", bin_code="B-01")
+    _receive(erp)
+    _pick(yard)
+    scenario.underway(("BRICK", 4))  # transfer order 1, in transit
+    scenario.receive(1, {"item_code": "BRICK", "qty": 1})
+    scenario.draft(("BRICK", 2), external_ref="TO-A")
+    waves.wave(waves.pickings(2, allocate=True), "plan", "release")
+    waves.work(_picking_of_wave(erp, 1))
+    move = {"item_code": "BRICK", "qty": 1, "from_bin": "A-01", "to_bin": "B-01"}
+    ends = {"from_warehouse": "YARD", "to_warehouse": "YARD", "lines": [move]}
+    _post(erp, "/transfers", ends)
+    _post(erp, "/transfers", {**ends, "execute": False})
+
+
+def _people() -> None:
+    """Create a role, and users until one has the id of the picker."""
+
+    def create_role(tx: Any) -> Any:
+        return roles.create_role(tx, RoleCreate(name="Pickers", permissions=["exits.manage"]))
+
+    role = run_as_operator("acme", create_role).id
+    for number in range(1, PICKER + 1):
+        draft = UserCreate(username=f"person-{number}", name=f"Person {number}", roles=[role])
+        run_as_operator("acme", partial(_create_user, draft))
+
+
+def _create_user(draft: UserCreate, tx: Transaction) -> None:
+    service.create_user(tx, draft)
+
+
+def _receive(erp: Erp) -> None:
+    """Entry 1 is received in part and entry 2 open."""
+    for number in (1, 2):
+        lines = [{"item_code": "BRICK", "qty": 10}]
+        body = {
+            "external_ref": f"PO-{number}", "type": "purchase_order", "doc_date": "2026-03-01",
+            "partner_code": "P-1", "warehouse_code": "YARD", "lines": lines,
+        }  # fmt: skip
+        _post(erp, "/entry-documents", body, key=f"entry-{number}")
+    receipt = _post(erp, "/receipts", {"document_id": 1})["id"]
+    _post(erp, f"/receipts/{receipt}/start", status=200)
+    line = {"item_code": "BRICK", "qty": 6, "bin_code": "B-01"}
+    _post(erp, f"/receipts/{receipt}/lines", line, status=200)
+
+
+def _pick(yard: Any) -> None:
+    """Picking 1 is finalized and dispatched, 2 is for two orders and started, 3 finalized."""
+    one = yard.started(yard.order(("BRICK", 3)))
+    assert yard.pick(one, "BRICK", 3).status == 200
+    assert yard.act(one, "finalize").status == 200
+    assert yard.erp.post("/exit-documents/1/dispatch").status == 200
+    two = yard.started(yard.order(("BRICK", 5), ("CEMENT", 1)), yard.order(("DRILL", 1)))
+    assert yard.pick(two, "BRICK", 2).status == 200
+    three = yard.started(yard.order(("BRICK", 2)))
+    assert yard.pick(three, "BRICK", 1).status == 200
+    assert yard.act(three, "finalize", shortage_reason="damaged").status == 200
+
+
+def _picking_of_wave(erp: Erp, number: int) -> int:
+    picking: int = erp.get(f"/waves/{number}").data["orders"][0]["picking_id"]
+    return picking

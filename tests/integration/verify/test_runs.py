@@ -1,0 +1,297 @@
+"""Runs of a verification: interruptions, leases, refusals, rate, and what they leave unchanged."""
+
+import os
+from typing import Any
+
+import pytest
+
+from operations import table_lease
+from operations.table_lease import LEASE_SECONDS, Lease
+from operations.verify import run, verify_tenant
+from operations.verify.metering import default_rate
+from shared.identity.tenancy.directory import directory, read_item, tenant_key
+from shared.kernel import aws
+from shared.kernel.config import config
+from shared.kernel.errors import Conflict, NotFound, UnservedTable
+from tests.clock import Clock
+from tests.faults import AwsFaults, Killed, kill_after
+from tests.integration.verify.planting import Table
+from tests.integration.verify.plants import PLANTS
+from tests.stack import Stack
+
+_PARTS = 4
+"""Parts of the kills, which the processes of the tests share."""
+_PLANTED = (
+    "index_key_missing", "alias_of_product_missing", "sequence_below_the_greatest_id",
+    "quantity_of_a_row", "on_hand_of_level_total", "count_of_a_position_too_high",
+    "open_quantity_of_a_document", "ended_orders_of_a_wave", "total_of_a_status",
+    "unreadable_data",
+)  # fmt: skip
+
+
+def _plant(table: Table) -> None:
+    by_name = {plant.name: plant for plant in PLANTS}
+    for name in _PLANTED:
+        by_name[name].apply(table)
+
+
+def _tenant() -> dict[str, Any]:
+    return read_item(tenant_key("acme")) or {}
+
+
+def _set(**values: dict[str, Any]) -> None:
+    """Set attributes of the tenant's item."""
+    aws.client("dynamodb").update_item(
+        TableName=config().control_table,
+        Key={"pk": {"S": tenant_key("acme")}},
+        UpdateExpression="SET " + ", ".join(f"#{name} = :{name}" for name in values),
+        ExpressionAttributeNames={f"#{name}": name for name in values},
+        ExpressionAttributeValues={f":{name}": value for name, value in values.items()},
+    )
+    directory.clear()
+
+
+def _without_times(table: Table) -> dict[Any, Any]:
+    """Return the items without what differs between two repairs of the same drift."""
+    volatile = {"data", "version", "touched", "S2"}
+    return {
+        key: {name: value for name, value in item.items() if name not in volatile}
+        for key, item in table.contents().items()
+        if not key[0].startswith("count#")
+    }
+
+
+@pytest.mark.parametrize("part", range(_PARTS))
+def test_killed_verification_is_completed_by_the_next_run(
+    part: int, table: Table, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It dies after each of its calls took effect, which is before the next one."""
+    monkeypatch.setattr(table_lease, "_KEEP_SECONDS", 3_600)  # renewals change nothing else
+    _plant(table)
+    restore = table.stack.take_snapshot()
+    with aws_faults.recorded() as seen:
+        wanted = verify_tenant("acme", repair=True)
+    repaired = _without_times(table)
+    writes = [at for at, one in enumerate(seen.calls) if one.operation == "TransactWriteItems"]
+    step = 1 if os.environ.get("SWEEP") == "all" else 29
+    for call in sorted({*writes, *range(0, len(seen.calls), step)})[part::_PARTS]:
+        restore()
+        with aws_faults.faulty(kill_after(call)), pytest.raises(Killed):
+            verify_tenant("acme", repair=True)
+        found = verify_tenant("acme", repair=True)
+        assert not _tenant().keys() & {"verification", "table_lease"}
+        if call < writes[-1]:  # nothing is left of a run that has completed
+            assert set(found.listed) == set(wanted.listed), (call, seen.calls[call].operation)
+        assert _without_times(table) == repaired, call
+
+
+def test_interrupted_verification_goes_on_where_it_stopped(
+    table: Table, aws_faults: AwsFaults
+) -> None:
+    def kill(call: Any, forward: Any) -> Any:
+        if call.operation == "Query" and "count#entry" in str(call.request):
+            raise Killed
+        return forward()
+
+    _plant(table)
+    with aws_faults.faulty(kill), pytest.raises(Killed):
+        verify_tenant("acme")
+    assert "verification" in _tenant()
+    steps: list[str] = []
+    with aws_faults.recorded() as seen:
+        found = verify_tenant("acme", report=steps.append)
+    assert "Scan" not in seen.operations
+    assert any("going on with the verification" in step for step in steps)
+    assert {"index.missing", "stock.qty", "counter.partition"} <= found.counts.keys()
+
+
+def test_interrupted_verification_without_repair_is_not_continued_by_a_repair(
+    table: Table, aws_faults: AwsFaults
+) -> None:
+    def kill(call: Any, forward: Any) -> Any:
+        if call.operation == "Query" and "count#entry" in str(call.request):
+            raise Killed
+        return forward()
+
+    _plant(table)
+    with aws_faults.faulty(kill), pytest.raises(Killed):
+        verify_tenant("acme")
+    found = verify_tenant("acme", repair=True)
+    assert {one.kind for one in found.listed if not one.repaired} == {"entity.unreadable"}
+
+
+def test_verification_without_repair_changes_nothing(table: Table) -> None:
+    _plant(table)
+    before, tenant = table.contents(), _tenant()
+    found = verify_tenant("acme")
+    assert found.left == found.found >= len(_PLANTED)
+    assert table.contents() == before
+    assert _tenant() == tenant
+
+
+def test_repairs_are_in_the_audit_log_of_the_tenant(table: Table) -> None:
+    table.add_to_total("product", "n", 1)
+    verify_tenant("acme", repair=True)
+    (entry, *_) = table.stack.erp().get("/audit-log").json()["data"]
+    assert entry["action"] == "tenant.changed"
+    assert entry["details"] == {"repaired": 1, "found": {"counter.n": 1}}
+    before = len(table.stack.erp().get("/audit-log").json()["data"])
+    verify_tenant("acme", repair=True)
+    assert len(table.stack.erp().get("/audit-log").json()["data"]) == before
+
+
+def test_repaired_data_has_a_new_time_so_that_clients_get_it(table: Table) -> None:
+    before = table.record("stock", 1).entity
+    table.edit("stock", 1, qty=before.qty + 5)
+    verify_tenant("acme", repair=True)
+    after = table.record("stock", 1)
+    assert after.entity.qty == before.qty
+    assert after.entity.updated_at > before.updated_at
+
+
+def test_repair_never_overwrites_a_concurrent_change(table: Table, aws_faults: AwsFaults) -> None:
+    """A request changes the row between the look that confirms its drift, and the repair."""
+    before = table.record("stock", 1).entity.qty
+    table.edit("stock", 1, qty=before + 5)
+    erp, done = table.stack.erp(), False
+    body = {"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01", "increase": 7,
+            "reason": "Found"}  # fmt: skip
+
+    def change(call: Any, forward: Any) -> Any:
+        nonlocal done
+        if not done and call.operation == "TransactWriteItems":
+            done = True
+            assert erp.post("/stock-adjustments", body).status == 201
+        return forward()
+
+    with aws_faults.faulty(change):
+        found = verify_tenant("acme", repair=True)
+    assert done
+    assert {one.kind for one in found.listed} == {"stock.qty"}
+    assert table.record("stock", 1).entity.qty == before + 7
+    assert verify_tenant("acme").listed == []
+
+
+# Who may run it, and when
+
+
+def test_second_run_is_told_who_runs_the_verification(
+    table: Table, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = Lease("acme", "verification", by="arn:aws:iam::1:user/ana")
+    assert first.take()
+    assert table
+    advance = clock.advance
+
+    def sleep(seconds: float) -> None:
+        advance(seconds)
+        first.keep()
+
+    monkeypatch.setattr(clock, "sleep", sleep)
+    message = r"The verification of acme, which arn:aws:iam::1:user/ana has been running since"
+    with pytest.raises(Conflict, match=message):
+        verify_tenant("acme")
+
+
+def test_run_that_lost_its_lease_ends(table: Table, clock: Clock) -> None:
+    """Its computer may have slept, so that another run has taken over."""
+    other = Lease("acme", "verification", by="ben")
+
+    def overtake(_step: str) -> None:
+        clock.advance(LEASE_SECONDS + 1)
+        other.take()
+
+    assert table
+    with pytest.raises(Conflict, match="Another run has taken over the verification of acme"):
+        verify_tenant("acme", report=overtake)
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        ("creating", "whose creation was not completed"),
+        ("deleting", "whose deletion was not completed"),
+        ("deleted", "which was deleted"),
+    ],
+)
+def test_tenant_without_a_complete_table_is_refused(state: str, message: str, stack: Stack) -> None:
+    assert stack
+    _set(state={"S": state})
+    with pytest.raises(NotFound, match=message):
+        verify_tenant("acme")
+    assert "table_lease" not in _tenant()
+
+
+def test_unknown_tenant_is_refused(stack: Stack) -> None:
+    assert stack
+    with pytest.raises(NotFound, match="The tenant nobody"):
+        verify_tenant("nobody")
+
+
+@pytest.mark.parametrize("state", ["suspended", "cancelled", "moved"])
+def test_tenant_that_is_not_active_can_be_verified(state: str, stack: Stack, clock: Clock) -> None:
+    assert stack
+    assert clock
+    _set(state={"S": state})
+    assert verify_tenant("acme").listed == []
+
+
+def test_table_that_is_being_upgraded_is_refused(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert stack
+    monkeypatch.setattr("shared.kernel.db.schema.SCHEMA_VERSION", 2)
+    _set(upgrade={"M": {"to": {"N": "2"}, "announced_at": {"N": "1"}}})
+    with pytest.raises(Conflict, match=r"is being upgraded to version 2\. Complete the upgrade"):
+        verify_tenant("acme")
+
+
+def test_table_of_another_release_is_refused(stack: Stack) -> None:
+    assert stack
+    _set(table_version={"N": "9"})
+    with pytest.raises(UnservedTable, match="has version 9"):
+        verify_tenant("acme")
+
+
+def test_verification_that_is_a_day_old_begins_anew(
+    table: Table, clock: Clock, aws_faults: AwsFaults
+) -> None:
+    with aws_faults.faulty(kill_after(20)), pytest.raises(Killed):
+        verify_tenant("acme")
+    assert table
+    clock.advance(run._RESUMED_MS / 1000 + 1)
+    with aws_faults.recorded() as seen:
+        verify_tenant("acme")
+    scans = [call for call in seen.calls if call.operation == "Scan"]
+    assert "ExclusiveStartKey" not in scans[0].request
+
+
+# Its rate
+
+
+def test_verification_keeps_to_its_rate(table: Table, clock: Clock, aws_faults: AwsFaults) -> None:
+    assert table
+    began = clock.monotonic()
+    with aws_faults.recorded() as seen:
+        verify_tenant("acme", rate=2)
+    metered = [call for call in seen.calls if "ReturnConsumedCapacity" in call.request]
+    assert len(metered) > 100
+    assert clock.monotonic() - began >= len(metered) / 2 - 1
+
+
+def test_rate_is_one_percent_of_what_the_table_has(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert stack
+    described: dict[str, Any] = {"BillingModeSummary": {"BillingMode": "PAY_PER_REQUEST"}}
+    monkeypatch.setattr("operations.verify.metering.describe_table", lambda _name: described)
+    assert default_rate("acme") == 400
+    described["OnDemandThroughput"] = {"MaxReadRequestUnits": 3_000, "MaxWriteRequestUnits": -1}
+    assert default_rate("acme") == 30
+    described.clear()
+    provisioned = {"ReadCapacityUnits": 2_000, "WriteCapacityUnits": 1_000}
+    described["ProvisionedThroughput"] = provisioned
+    assert default_rate("acme") == 10
+    slow = {"ReadCapacityUnits": 500, "WriteCapacityUnits": 20}
+    described["GlobalSecondaryIndexes"] = [{"ProvisionedThroughput": slow}]
+    assert default_rate("acme") == 1  # never less

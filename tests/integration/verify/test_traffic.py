@@ -1,0 +1,189 @@
+"""Requests during a verification cause no finding, and a verification disturbs no request.
+
+RANDOM_VERIFY_MINUTES sets how long the traffic lasts (`make soak VERIFY_MINUTES=10`).
+"""
+
+import os
+import random
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from threading import Event
+
+import pytest
+
+from operations.verify import settling, verify_tenant
+from tests.faults import AwsFaults
+from tests.gateway import Erp, Response
+from tests.integration.verify.company import build_company
+from tests.integration.verify.planting import Table
+from tests.stack import Stack
+
+_SECONDS = 60 * float(os.environ.get("RANDOM_VERIFY_MINUTES", "0.1"))
+_SEED = int(os.environ.get("SOAK_SEED", "1"))
+_CLIENTS = 3
+_EXPECTED = {200, 201, 409, 422, 503}
+"""Answers of requests that compete; 503 under contention."""
+
+
+class _Client:
+    """A client that works through the whole warehouse, one random request after the other."""
+
+    numbers = count(1)
+
+    def __init__(self, erp: Erp, seed: int) -> None:
+        self._erp = erp
+        self._random = random.Random(seed)  # noqa: S311
+        self.answers: Counter[int] = Counter()
+
+    def work_until(self, ended: Event) -> None:
+        jobs = (
+            self._adjust, self._receive, self._sell, self._move, self._transfer_order, self._wave,
+            self._create_product,
+        )  # fmt: skip
+        while not ended.is_set():
+            self._random.choice(jobs)()
+
+    def _post(self, path: str, body: object = None) -> Response:
+        answer = self._erp.post(path, body, key=f"traffic-{next(self.numbers)}")
+        self.answers[answer.status] += 1
+        assert answer.status in _EXPECTED, f"{path}: {answer.status} {answer.text}"
+        return answer
+
+    def _id(self, answer: Response) -> int:
+        return int(answer.data["id"]) if answer.status in {200, 201} else 0
+
+    def _bin(self) -> str:
+        return self._random.choice(("A-01", "B-01", "F-01"))
+
+    def _adjust(self) -> None:
+        way = self._random.choice(("increase", "increase", "decrease"))
+        self._post("/stock-adjustments", {
+            "item_code": "BRICK", "warehouse": "YARD", "bin_code": self._bin(), way: 5,
+            "reason": "Counted",
+        })  # fmt: skip
+
+    def _document(self, path: str, kind: str, qty: int) -> int:
+        return self._id(self._post(path, {
+            "external_ref": f"T-{next(self.numbers)}", "type": kind, "doc_date": "2026-03-01",
+            "partner_code": "P-1", "warehouse_code": "YARD",
+            "lines": [{"item_code": "BRICK", "qty": qty}],
+        }))  # fmt: skip
+
+    def _receive(self) -> None:
+        document = self._document("/entry-documents", "purchase_order", 4)
+        receipt = self._id(self._post("/receipts", {"document_id": document}))
+        if not receipt:
+            return
+        self._post(f"/receipts/{receipt}/start")
+        line = {"item_code": "BRICK", "qty": 4, "bin_code": self._bin()}
+        self._post(f"/receipts/{receipt}/lines", line)
+        self._post(f"/receipts/{receipt}/{self._random.choice(('finalize', 'cancel'))}")
+
+    def _sell(self) -> None:
+        document = self._document("/exit-documents", "sale_order", 3)
+        picking = self._id(self._post("/pickings", {"document_id": document}))
+        if not picking:
+            return
+        self._post(f"/pickings/{picking}/start")
+        for bin_code in ("A-01", "B-01"):
+            body = {"item_code": "BRICK", "qty": 1, "bin_code": bin_code}
+            self._post(f"/pickings/{picking}/picks", body)
+        if self._random.random() < 0.3:
+            self._post(f"/pickings/{picking}/cancel")
+            return
+        self._post(f"/pickings/{picking}/finalize", {"shortage_reason": "other"})
+        self._post(f"/exit-documents/{document}/dispatch")
+
+    def _move(self) -> None:
+        origin, target = self._random.sample(("A-01", "B-01", "F-01"), 2)
+        move = {"item_code": "BRICK", "qty": 1, "from_bin": origin, "to_bin": target}
+        ends = {"from_warehouse": "YARD", "to_warehouse": "YARD", "lines": [move]}
+        self._post("/transfers", {**ends, "execute": self._random.random() < 0.7})
+
+    def _transfer_order(self) -> None:
+        order = self._id(self._post("/transfer-orders", {
+            "from_warehouse": "YARD", "to_warehouse": "SHOP", "release": True, "picker_id": 7,
+            "lines": [{"item_code": "BRICK", "qty": 1}],
+        }))  # fmt: skip
+        if not order:
+            return
+        for bin_code in ("A-01", "B-01"):
+            body = {"item_code": "BRICK", "qty": 1, "bin_code": bin_code}
+            self._post(f"/transfer-orders/{order}/picks", body)
+        self._post(f"/transfer-orders/{order}/dispatch")
+        line = {"item_code": "BRICK", "qty": 1, "bin_code": "A-01"}
+        self._post(f"/transfer-orders/{order}/receive", {"lines": [line]})
+        self._post(f"/transfer-orders/{order}/close")
+
+    def _wave(self) -> None:
+        document = self._document("/exit-documents", "sale_order", 1)
+        body = {"document_id": document, "allocate": False}
+        picking = self._id(self._post("/pickings", body))
+        wave = self._id(self._post("/waves", {
+            "warehouse_code": "YARD", "strategy": "batch", "picking_ids": [picking],
+        }))  # fmt: skip
+        for action in ("plan", "release", self._random.choice(("cancel", "complete"))):
+            self._post(f"/waves/{wave}/{action}") if wave else None
+        if picking:
+            self._post(f"/pickings/{picking}/start")
+            self._post(f"/pickings/{picking}/cancel")
+
+    def _create_product(self) -> None:
+        code = f"P-{next(self.numbers)}"
+        number = self._id(self._post("/products", {"item_code": code, "name": code}))
+        if number and self._random.random() < 0.5:
+            assert self._erp.delete(f"/products/{number}").status in {200, 204, 409, 503}
+
+
+@pytest.mark.usefixtures("aws_faults")
+def test_traffic_during_a_verification_causes_no_finding(
+    stack: Stack, erp: Erp, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert aws_faults  # moto is not thread-safe; this lets calls pass one at a time
+    monkeypatch.setattr(settling, "PAUSE_SECONDS", 0.3)  # moto has no lag
+    build_company(erp)
+    clients = [_Client(stack.erp(), _SEED + number) for number in range(_CLIENTS)]
+    ended, runs, began = Event(), 0, time.monotonic()
+    with ThreadPoolExecutor(_CLIENTS) as pool:
+        working = [pool.submit(client.work_until, ended) for client in clients]
+        try:
+            while time.monotonic() - began < _SECONDS:
+                found = verify_tenant("acme", repair=runs % 2 == 1, rate=100_000)
+                assert found.listed == []
+                runs += 1
+        finally:
+            ended.set()
+        for one in working:
+            one.result()
+    answers = sum((client.answers for client in clients), Counter())
+    assert answers[200] + answers[201] > 5 * runs > 0
+    found = verify_tenant("acme", rate=100_000)
+    assert (found.listed, found.unsettled) == ([], [])
+
+
+@pytest.mark.usefixtures("aws_faults")
+def test_drift_is_found_and_repaired_during_traffic(
+    stack: Stack, erp: Erp, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The traffic is on other data than the drifts, whose confirmation needs a quiet moment."""
+    assert aws_faults
+    monkeypatch.setattr(settling, "PAUSE_SECONDS", 0.3)
+    build_company(erp)
+    table = Table(stack)
+    table.add_to_total("warehouse", "n", 1)
+    table.delete(("item_code#CEMENT", "ALIAS"))
+    cement = table.find("stock", lambda row: row.batch_num == "L1")
+    table.edit("stock", cement.id, qty=cement.entity.qty + 2)
+    client, ended = _Client(stack.erp(), _SEED), Event()
+    with ThreadPoolExecutor(1) as pool:
+        working = pool.submit(client.work_until, ended)
+        try:
+            found = verify_tenant("acme", repair=True, rate=100_000)
+        finally:
+            ended.set()
+        working.result()
+    assert {one.kind for one in found.listed} == {"counter.n", "alias.missing", "stock.qty"}
+    assert not found.left
+    assert verify_tenant("acme", rate=100_000).listed == []
