@@ -1,6 +1,6 @@
 """Requests during a verification cause no finding, and a verification disturbs no request.
 
-RANDOM_VERIFY_MINUTES sets how long the traffic lasts (`make soak VERIFY_MINUTES=10`).
+RANDOM_VERIFY_MINUTES sets how long the traffic lasts (`make random VERIFY_MINUTES=10`).
 """
 
 import os
@@ -21,7 +21,7 @@ from tests.integration.verify.planting import Table
 from tests.stack import Stack
 
 _SECONDS = 60 * float(os.environ.get("RANDOM_VERIFY_MINUTES", "0.1"))
-_SEED = int(os.environ.get("SOAK_SEED", "1"))
+_SEED = int(os.environ.get("RANDOM_SEED", "1"))
 _CLIENTS = 3
 _EXPECTED = {200, 201, 409, 422, 503}
 """Answers of requests that compete; 503 under contention."""
