@@ -76,6 +76,10 @@ def check(operation: str, body: Body, keys_of: KeysOf, tokens: dict[str, Body]) 
         case "BatchGetItem":
             for wanted in body["RequestItems"].values():
                 _check_expressions(wanted)
+        case "BatchWriteItem":
+            for table, requests in body["RequestItems"].items():
+                for part in (part for request in requests for part in request.values()):
+                    _check_action({"TableName": table, **part}, keys_of)
         case "Query" | "Scan":
             _check_expressions(body)
             keys = keys_of(body["TableName"])

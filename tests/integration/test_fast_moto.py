@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -37,6 +38,8 @@ _VALUES = {
     ":map": {"M": {"x": {"B": b"\x01"}}},
     ":list": {"L": [{"S": "z"}]},
     ":set": {"SS": ["a"]},
+    ":more": {"SS": ["z", "b"]},
+    ":empty": {"S": ""},
     ":large": {"S": "x" * 400_001},
     ":secret": {"B": b"\x00\xffB"},
 }
@@ -93,6 +96,23 @@ _EXPRESSIONS = (
     "SET sizes = list_append(nowhere, :list)",
     "SET version + :one",
     "ADD #name :one",
+    "ADD version :text",
+    "ADD tags :set",
+    "ADD letters :set, counted :one SET #name = :text REMOVE secret, nowhere",
+    "ADD tags :more",
+    "ADD #name :set",
+    "ADD version :more",
+    "DELETE nowhere :set",
+    "DELETE #name :set",
+    "SET S1 = :one",
+    "SET S1 = :empty",
+    "SET S1 = :text",
+    "SET #name = :empty",
+    "SET #name = :text, name = :text",
+    "SET alias = :text REMOVE #name",
+    "SET version = :nothing",
+    "REMOVE SK",
+    "ADD PK :one",
 )
 _CONDITIONS = (
     "attribute_exists(facets.#deep.n) AND begins_with(#name, :text)",
@@ -208,6 +228,15 @@ _CALLS: tuple[_Call, ...] = (
             ]
         },
     ),
+    ("batch_write_item", {"RequestItems": {"goods": [{"DeleteRequest": {"Key": _OTHER}}]}}),
+    (
+        "batch_write_item",
+        {"RequestItems": {"goods": [{"PutRequest": {"Item": {**_ITEM, **_OTHER}}}]}},
+    ),
+    ("batch_write_item", {"RequestItems": {"goods": [{"DeleteRequest": {"Key": _KEY}}] * 2}}),
+    ("batch_write_item", {"RequestItems": {"nowhere": [{"DeleteRequest": {"Key": _KEY}}]}}),
+    ("describe_table", {"TableName": "goods"}),
+    ("describe_table", {"TableName": "nowhere"}),
     *_READS,
 )
 
@@ -238,6 +267,8 @@ def _result(client: Any, call: _Call) -> Any:
         # A defect of moto, or values that botocore does not send.
         return operation, type(fault), str(fault)
     metadata = response.pop("ResponseMetadata")
+    if operation == "describe_table" and "Table" in response:
+        assert isinstance(response["Table"].pop("CreationDateTime"), datetime)
     return operation, metadata["HTTPStatusCode"], _with_sorted_sets(response)
 
 
