@@ -7,7 +7,6 @@ success without being applied again, and a token with other contents with
 IdempotentParameterMismatchException, as AWS does.
 """
 
-import hashlib
 import json
 import threading
 import time
@@ -34,7 +33,17 @@ class Call:
 
     number: int
     operation: str
-    request: dict[str, Any]
+    body: Any
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """The body, read as JSON; empty if it is not."""
+        text = self.body.decode(errors="replace") if isinstance(self.body, bytes) else self.body
+        try:
+            request: dict[str, Any] = json.loads(text or "{}")
+        except (TypeError, ValueError):
+            return {}
+        return request
 
 
 type Answer = tuple[Any, Exception | None]
@@ -79,7 +88,7 @@ class AwsFaults:
         self._count = 0
         self._faults: list[Fault] = []
         self._recordings: list[Recording] = []
-        self._applied: dict[str, str] = {}
+        self._applied: dict[str, dict[str, Any]] = {}
         self.latency = 0.0
         """Minimum duration of each call in seconds, so that concurrent requests overlap."""
 
@@ -110,19 +119,14 @@ class AwsFaults:
             time.sleep(self.latency)
         answer = self._apply_faults(call, send)
         _chain.length += 1
-        if answer[0] is not None and "IndexName" in call.request:
+        if self._recordings and answer[0] is not None and "IndexName" in call.request:
             for recording in self._recordings:
                 recording.entries_examined += answer[0][1].get("ScannedCount", 0)
         return answer
 
     def _begin(self, operation: str, body: Any) -> Call:
-        text = body.decode(errors="replace") if isinstance(body, bytes) else body
-        try:
-            request = json.loads(text or "{}")
-        except (TypeError, ValueError):
-            request = {}
         with self._numbers:
-            call = Call(self._count, operation, request)
+            call = Call(self._count, operation, body)
             self._count += 1
             for recording in self._recordings:
                 recording.calls.append(call)
@@ -138,17 +142,17 @@ class AwsFaults:
 
     def _apply_token(self, call: Call, send: Forward) -> Answer:
         """Apply a transaction once per ClientRequestToken."""
-        token = call.request.get("ClientRequestToken")
-        if call.operation != "TransactWriteItems" or token is None:
+        request = call.request if call.operation == "TransactWriteItems" else {}
+        token = request.get("ClientRequestToken")
+        if token is None:
             return send()
-        contents = hashlib.sha256(json.dumps(call.request, sort_keys=True).encode()).hexdigest()
         if token in self._applied:
-            if self._applied[token] != contents:
+            if self._applied[token] != request:
                 return refusal("IdempotentParameterMismatchException")
             return success()
         answer, error = send()
         if answer is not None and answer[0].status_code == 200:
-            self._applied[token] = contents
+            self._applied[token] = request
         return answer, error
 
 
