@@ -52,4 +52,5 @@ def _note(sizes: Sizes, operation: str, seen: Recording) -> None:
 
 
 def _largest(seen: Recording) -> int:
-    return max((len(call.request.get("TransactItems", ())) for call in seen.calls), default=0)
+    sent = (call.request for call in seen.calls if call.operation == "TransactWriteItems")
+    return max((len(request["TransactItems"]) for request in sent), default=0)

@@ -2,8 +2,9 @@
 
 import importlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,16 +16,16 @@ from tests.stack import Stack
 _SHARED = Path(__file__).parents[2] / "shared"
 
 
-def collections() -> Iterator[Collection[Any]]:
-    """Yield every collection that a repository declares."""
-    seen: set[str] = set()
+@cache
+def collections() -> Sequence[Collection[Any]]:
+    """Return every collection that a repository declares."""
+    found: dict[str, Collection[Any]] = {}
     for path in sorted(_SHARED.rglob("*repository.py")):
         name = path.relative_to(_SHARED.parent).with_suffix("").as_posix().replace("/", ".")
-        module = importlib.import_module(name)
-        for value in vars(module).values():
-            if isinstance(value, Collection) and value.kind not in seen:
-                seen.add(value.kind)
-                yield value
+        for value in vars(importlib.import_module(name)).values():
+            if isinstance(value, Collection):
+                found.setdefault(value.kind, value)
+    return tuple(found.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,12 @@ def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passwords, "verify", lambda password, stored: password == stored)
 
 
+@pytest.fixture(autouse=True)
+def _waits_take_no_time(clock: Clock) -> None:
+    """A token request waits until the next second after an interrupted one, among others."""
+    assert clock
+
+
 def interrupt(aws_faults: AwsFaults, fault: Fault, deed: Callable[[], Any]) -> bool:
     """Run an action with a fault; return whether it was interrupted."""
     try:
