@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import count
 from typing import Any, ClassVar
 from weakref import WeakSet
@@ -257,6 +257,13 @@ class _Deployment:
 
 
 _windows = count(1)
+_compute_signature = lru_cache(4_096)(tokens._check_signature)
+
+
+def _check_signature(token: str, kms_key: str, audience: str) -> None:
+    """Check the signature of a token once per process; a wrong one is checked each time."""
+    signing.public_key(kms_key)  # each execution environment reads it from KMS
+    _compute_signature(token, kms_key, audience)
 
 
 @contextmanager
@@ -264,6 +271,7 @@ def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
     """Deploy a fresh stack for the block."""
     deployment = _deployment()
     fast_moto.install(monkeypatch)
+    monkeypatch.setattr(tokens, "_check_signature", _check_signature)
     with mock_aws(), only_known_names(monkeypatch):
         _enter(monkeypatch, deployment.template)
         deployment.snapshot.restore()
