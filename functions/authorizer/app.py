@@ -10,7 +10,7 @@ from typing import Any
 from shared.identity.auth.bearer import authenticate, bearer_token
 from shared.identity.auth.tokens import InvalidToken
 from shared.kernel.caller import Caller
-from shared.kernel.observability import logger
+from shared.kernel.observability import bind, logger
 
 
 def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
@@ -22,6 +22,7 @@ def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]
     Raises:
         Exception: With the text Unauthorized, which the gateway turns into 401.
     """
+    bind(request_id=event.get("requestContext", {}).get("requestId", ""))
     headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
     try:
         caller = _caller(headers.get("authorization") or "", headers.get("host") or "")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from shared.integration.webhooks.relay import Relay
 from shared.kernel.events.outbox import OutboxEntry, parse_entry
-from shared.kernel.observability import bind, count, flush, logger
+from shared.kernel.observability import bind, count, flush, log_consumed, logger
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -34,5 +34,6 @@ def lambda_handler(event: Mapping[str, Any], context: "LambdaContext") -> dict[s
     unrelayed = Relay().relay([(tenant, entry) for _, tenant, entry in entries])
     failed |= {number for number, _, entry in entries if entry.id in unrelayed}
     count("events_relayed", len(entries) - len(unrelayed))
+    log_consumed()
     flush()
     return {"batchItemFailures": [{"itemIdentifier": number} for number in sorted(failed, key=int)]}

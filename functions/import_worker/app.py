@@ -21,7 +21,7 @@ from shared.kernel.clock import Deadline
 from shared.kernel.config import config
 from shared.kernel.dead_letters import send_dead_letter
 from shared.kernel.json_text import loads
-from shared.kernel.observability import bind, bound_tenant, flush, logger
+from shared.kernel.observability import bind, bound_tenant, flush, log_consumed, logger
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -68,17 +68,30 @@ def _process_message(record: SQSRecord, *, context: "LambdaContext") -> None:
     deadline = Deadline(min(_MESSAGE_MS, remaining))
     last_delivery = int(record.attributes.approximate_receive_count) >= MAX_DELIVERIES
     message = loads(record.body)
-    for slug, import_id, file in _tasks(message):
-        bind(request_id=record.message_id, tenant=slug)
-        tenant_context = _context_of(slug, deadline)
-        if tenant_context is None:
-            logger.warning("tenant does not exist", tenant=slug)
-            continue
-        if import_id is not None:
-            process_import(tenant_context, import_id, last_delivery=last_delivery)
-        elif file and (received := import_of_received_file(tenant_context, file)) is not None:
-            # Notifications have no message group. The new message waits in the tenant's group.
-            tenant_context.enqueue(received)
+    for task in _tasks(message):
+        bind(request_id=record.message_id, tenant=task[0])
+        try:
+            _process_task(*task, deadline, last_delivery=last_delivery)
+        finally:
+            log_consumed()
+
+
+def _process_task(
+    slug: str,
+    import_id: int | None,
+    file: ReceivedFile | None,
+    deadline: Deadline,
+    *,
+    last_delivery: bool,
+) -> None:
+    context = _context_of(slug, deadline)
+    if context is None:
+        logger.warning("tenant does not exist", tenant=slug)
+    elif import_id is not None:
+        process_import(context, import_id, last_delivery=last_delivery)
+    elif file and (received := import_of_received_file(context, file)) is not None:
+        # Notifications have no message group. The new message waits in the tenant's group.
+        context.enqueue(received)
 
 
 def _tasks(message: Mapping[str, Any]) -> Iterator[tuple[str, int | None, ReceivedFile | None]]:

@@ -29,7 +29,8 @@ from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.directory import directory
 from shared.kernel.config import config
 from shared.kernel.errors import MethodNotAllowed, NotFound, ServiceError, ServiceUnavailable
-from shared.kernel.observability import bind, count, flush, logger, span
+from shared.kernel.observability import answered, bind, count, logger
+from shared.kernel.tracing import span
 
 _CLIENT_METHODS = ["client_secret_basic", "client_secret_post", "none"]
 """`none` is for mobile applications, which have no secret."""
@@ -169,7 +170,7 @@ def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]
     bind(request_id=request_id, route=route)
     began = time.monotonic()
     try:
-        with span(route):
+        with span(route, route=route, request_id=request_id):
             response = _route_request(event, path)
     except OAuthError as error:
         logger.info("token request rejected", extra={"code": error.code})
@@ -185,7 +186,13 @@ def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]
     except Exception:  # noqa: BLE001  every failure must become a response
         logger.exception("unexpected error")
         response = _error_response(ServiceError("The service failed."), request_id)
-    flush()
+    answered(
+        method=event["httpMethod"],
+        path=path,
+        status=response.status,
+        code=_code_of(response),
+        milliseconds=(time.monotonic() - began) * 1000,
+    )
     return {
         "statusCode": response.status,
         "headers": {
@@ -197,6 +204,12 @@ def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]
         },
         "body": "" if response.body is None else json.dumps(response.body),
     }
+
+
+def _code_of(response: _Response) -> str | None:
+    """Return the error code of a response: of RFC 6749, or of the envelope of other errors."""
+    error = (response.body or {}).get("error")
+    return error["code"] if isinstance(error, dict) else error
 
 
 def _route_request(event: Mapping[str, Any], path: str) -> _Response:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from shared.http.conditional import add_etag
@@ -16,7 +17,7 @@ from shared.http.envelope import HttpResponse, error_response
 from shared.http.request import headers_of
 from shared.kernel.config import config
 from shared.kernel.errors import MethodNotAllowed, NotFound, ServiceError
-from shared.kernel.observability import bind, flush, logger
+from shared.kernel.observability import answered, bind
 
 _FILES = Path(__file__).parent
 
@@ -56,14 +57,20 @@ def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]
     # behind a custom domain the path also carries the domain's base path
     path = event["path"].partition("/v1")[2].rstrip("/")
     bind(request_id=request_id, route=path if path in _ROUTES else "unknown")
+    began = perf_counter()
     try:
         reply = _answer(event, path)
     except ServiceError as error:
         refused = error_response(error, request_id, config().docs_base)
         own = {"Content-Type": "application/json", "Cache-Control": "no-store"}
         reply = replace(refused, headers={**own, **refused.headers})
-    logger.info("answered", status=reply.status)
-    flush()
+    answered(
+        method=event["httpMethod"],
+        path=path,
+        status=reply.status,
+        code=reply.error_code,
+        milliseconds=(perf_counter() - began) * 1000,
+    )
     return {
         "statusCode": reply.status,
         "headers": {"X-Request-Id": request_id, "X-Content-Type-Options": "nosniff"}

@@ -18,7 +18,7 @@ from shared.kernel.clock import Deadline
 from shared.kernel.config import config
 from shared.kernel.dead_letters import send_dead_letter
 from shared.kernel.json_text import loads
-from shared.kernel.observability import bind, count, flush, logger, measure
+from shared.kernel.observability import bind, count, flush, log_consumed, logger, measure
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -50,6 +50,7 @@ def lambda_handler(event: Mapping[str, Any], context: "LambdaContext") -> Any:
     delays = [ms for status, ms, _ in results if status == "success" and ms is not None]
     if delays:
         measure("delivery_delay", max(delays))
+    log_consumed()
     flush()
     return processor.response()
 

@@ -55,7 +55,8 @@ from shared.kernel.errors import (
     ValidationFailed,
 )
 from shared.kernel.list_parameters import ListParameters
-from shared.kernel.observability import add_to_log, bind, count, flush, logger, span
+from shared.kernel.observability import add_to_log, answered, bind, logger, request_id
+from shared.kernel.tracing import span
 from shared.kernel.validation import InvalidBody, check, ensure_valid
 
 if TYPE_CHECKING:
@@ -65,9 +66,6 @@ _PREFIXES = ("/api/v1", "/v1")
 """The default address has the stage before the resources, a custom domain its base path."""
 _RESERVE_MS = 1_500
 """Part of the invocation's time that is kept for the error response."""
-
-_LOGGED_PATH = 200
-"""Characters of a path that a log line keeps."""
 
 _MOST_IGNORED = 10
 """Ignored query parameters that a response names."""
@@ -148,17 +146,15 @@ class ApiHandler:
     def __call__(self, event: dict[str, Any], context: "LambdaContext") -> dict[str, Any]:
         """Answer one event of the gateway's proxy integration."""
         bind(request_id=_request_id(event))
-        started = perf_counter()
+        began = perf_counter()
         response = self._handle(event, context)
-        logger.info(
-            "answered",
+        answered(
             method=event["httpMethod"],
-            path=_path(event)[:_LOGGED_PATH],
+            path=_path(event),
             status=response.status,
-            milliseconds=round((perf_counter() - started) * 1000),
+            code=response.error_code,
+            milliseconds=(perf_counter() - began) * 1000,
         )
-        count(f"answers_{response.status // 100}xx")
-        flush()
         return _to_gateway(response, event)
 
     def _handle(self, event: Mapping[str, Any], context: "LambdaContext") -> HttpResponse:
@@ -188,7 +184,7 @@ class ApiHandler:
         matches = self._match(path)
         match = matches.get(event["httpMethod"])
         route = match.operation.name if match else None
-        add_to_log(route=route, tenant=tenant.slug)
+        add_to_log(route=route, tenant=tenant.slug, kind=caller.kind, subject=caller.subject)
         deadline = Deadline(context.get_remaining_time_in_millis() - _RESERVE_MS)
         return _Call(event, path, headers_of(event), caller, tenant, deadline, matches)
 
@@ -204,7 +200,8 @@ class ApiHandler:
         key = _idempotency_key(call, match.operation)
         raw = _raw_body(match.operation, call.event)
         request = _request(call, match, raw)
-        with span(match.operation.name, tenant=call.tenant.slug):
+        route = match.operation.name
+        with span(route, tenant=call.tenant.slug, route=route, request_id=request_id()):
             if match.operation.writes:
                 return self._write_once(call, match.operation, store, request, key, raw)
             return _read(call, match.operation, store, request)

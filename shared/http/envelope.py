@@ -3,10 +3,11 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any
 
 from shared.kernel.errors import ServiceError
-from shared.kernel.json_text import dumps
+from shared.kernel.json_text import dumps, loads
 
 _MAX_BODY = 5_900_000
 """Bytes; Lambda refuses responses above 6 291 456 bytes with headers and escapes."""
@@ -34,6 +35,14 @@ class HttpResponse:
         """Whether Lambda can return it."""
         # Lambda writes the body as a JSON string; no character becomes more than six bytes.
         return len(self.body) * 6 < _MAX_BODY or len(json.dumps(self.body)) < _MAX_BODY
+
+    @property
+    def error_code(self) -> str | None:
+        """The code of the error envelope; None without an error. Also of a repeated response."""
+        if self.status < HTTPStatus.BAD_REQUEST or self.has_secret:
+            return None
+        code: str = loads(self.body)["error"]["code"]
+        return code
 
 
 def error_body(error: ServiceError, request_id: str, docs_base: str) -> dict[str, Any]:

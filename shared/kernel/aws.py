@@ -8,6 +8,7 @@ import boto3
 from botocore.config import Config
 
 import shared.kernel.randomness  # noqa: F401 - the waits between attempts are random
+from shared.kernel.aws_calls import record_calls
 
 _CONFIG = Config(
     connect_timeout=2,
@@ -42,7 +43,9 @@ def session() -> boto3.Session:
     It keeps the parsed service models, so that a client after the first of its service costs
     about 2 ms instead of 20 to 120 ms.
     """
-    return boto3.Session()
+    shared = boto3.Session()
+    record_calls(shared.events)
+    return shared
 
 
 @cache

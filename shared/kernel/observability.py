@@ -1,4 +1,4 @@
-"""Logs, metrics and traces with tenant, request and route.
+"""Logs with tenant, request and route, metrics, and units of the database.
 
 Secrets never reach a log: everything that looks like one is masked in the finished line, so that
 neither a message nor a traceback contains it.
@@ -8,12 +8,9 @@ import json
 import logging
 import os
 import re
-import secrets
-import socket
 import sys
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from threading import Lock
 from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
@@ -24,6 +21,9 @@ from shared.kernel.clock import instant
 
 _NAMESPACE = "Stowage"
 _SERVICE = "stowage"
+
+_LOGGED_PATH = 200
+"""Characters of a path that a log line keeps."""
 
 _SECRETS = re.compile(
     r"eyJ[\w-]{8,}\.[\w-]{8,}(\.[\w-]*)?"  # access tokens
@@ -86,6 +86,36 @@ _collected: dict[str, dict[str, Any]] = {}
 """The metrics of this invocation in the form of Powertools, which writes them at the end."""
 
 
+_lock = Lock()
+_reads: dict[str, float] = {}
+_writes: dict[str, float] = {}
+"""Request units of DynamoDB that this invocation has consumed, by name of the table."""
+_throttled = 0
+
+
+def add_units(table: str, units: float, *, is_read: bool) -> None:
+    """Add what a call has consumed of a table and its indexes to what this invocation has."""
+    consumed = _reads if is_read else _writes
+    with _lock:  # calls run in several threads
+        consumed[table] = consumed.get(table, 0) + units
+
+
+def add_throttled() -> None:
+    """Count a call that DynamoDB has throttled; `flush` writes the metric."""
+    global _throttled  # noqa: PLW0603 - a count of the invocation
+    with _lock:
+        _throttled += 1
+
+
+def _consumed(wanted: Callable[[str], bool] = lambda _: True) -> dict[str, float]:
+    """Return the keys of a log line that tell what was consumed of the wanted tables."""
+    with _lock:
+        return {
+            name: round(sum(units for table, units in consumed.items() if wanted(table)), 1)
+            for name, consumed in (("read_units", _reads), ("write_units", _writes))
+        }
+
+
 def bind(*, request_id: str, route: str | None = None, tenant: str | None = None) -> None:
     """Start an invocation: its log lines get these keys instead of the last ones.
 
@@ -96,6 +126,9 @@ def bind(*, request_id: str, route: str | None = None, tenant: str | None = None
     _formatter.clear_state()
     _formatter.append_keys(**{key: value for key, value in keys.items() if value is not None})
     _collected.clear()
+    with _lock:
+        _reads.clear()
+        _writes.clear()
 
 
 def add_to_log(**keys: str | None) -> None:
@@ -123,10 +156,14 @@ def count(name: str, value: float = 1) -> None:
     _add(name, MetricUnit.Count, value)
 
 
-def count_for_service(name: str) -> None:
-    """Write the metric `name` at once, for an alarm on all functions: it does not name this one."""
-    with single_metric(name, MetricUnit.Count, 1, namespace=_NAMESPACE) as metric:
+def count_for_service(name: str, value: float = 1) -> None:
+    """Write the metric `name` at once, for an alarm on all functions of the stack.
+
+    It does not name the function: an alarm watches one combination of dimensions.
+    """
+    with single_metric(name, MetricUnit.Count, value, namespace=_NAMESPACE) as metric:
         metric.add_dimension("service", _SERVICE)
+        metric.add_dimension("stack", os.environ.get("STACK_NAME", "-"))
 
 
 def measure(name: str, milliseconds: float) -> None:
@@ -138,11 +175,20 @@ def _add(name: str, unit: MetricUnit, value: float) -> None:
     values = _collected.setdefault(name, {"Unit": unit.value, "Value": []})["Value"]
     values.append(float(value))
     if len(values) == _MOST_VALUES:
-        flush()
+        _write_collected()
 
 
 def flush() -> None:
     """End an invocation: write its metrics, if there are any."""
+    global _throttled
+    _write_collected()
+    with _lock:
+        throttled, _throttled = _throttled, 0
+    if throttled:
+        count_for_service("throttled_calls", throttled)
+
+
+def _write_collected() -> None:
     collected = dict(_collected)
     _collected.clear()
     if not collected:
@@ -153,46 +199,41 @@ def flush() -> None:
     sys.stdout.write(f"{_ENCODER.encode(line)}\n")
 
 
-@contextmanager
-def span(name: str, **annotations: str) -> Iterator[None]:
-    """Trace a step as a subsegment of the function's X-Ray segment.
+def answered(*, method: str, path: str, status: int, code: str | None, milliseconds: float) -> None:
+    """Write the log line of a request, and its metrics.
 
-    The subsegment is sent to the X-Ray daemon in one datagram, without the SDK, which would cost
-    100 ms per cold start. Nothing is sent when the invocation is not sampled or no daemon runs.
+    Log queries count requests, errors and costs by the keys of this line; they are in the
+    template.
 
     Args:
-        name: Name of the step.
-        annotations: Values that X-Ray indexes, such as the tenant.
+        method: Method of the request.
+        path: Its path; only the beginning is logged.
+        status: Status of the response.
+        code: Error code of the response; None without an error.
+        milliseconds: Time that the request took.
     """
-    trace = dict(
-        part.split("=", 1)
-        for part in os.environ.get("_X_AMZN_TRACE_ID", "").split(";")
-        if "=" in part
+    logger.info(
+        "answered",
+        method=method,
+        path=path[:_LOGGED_PATH],
+        status=status,
+        milliseconds=round(milliseconds),
+        extra={**({"code": code} if code else {}), **_consumed()},
     )
-    host, _, port = os.environ.get("AWS_XRAY_DAEMON_ADDRESS", "").rpartition(":")
-    if trace.get("Sampled") != "1" or not port.isdigit():
-        yield
-        return
-    segment: dict[str, Any] = {
-        "type": "subsegment",
-        "id": secrets.token_hex(8),
-        "trace_id": trace.get("Root"),
-        "parent_id": trace.get("Parent"),
-        "name": name,
-        "annotations": annotations,
-        "start_time": time.time(),
-    }
-    try:
-        yield
-    except BaseException:
-        segment["fault"] = True
-        raise
-    finally:
-        segment["end_time"] = time.time()
-        _send(segment, (host, int(port)))
+    flush()
 
 
-def _send(segment: Mapping[str, Any], daemon: tuple[str, int]) -> None:
-    header = '{"format": "json", "version": 1}\n'
-    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
-        datagrams.sendto((header + json.dumps(segment)).encode(), daemon)
+def log_consumed() -> None:
+    """Write what this invocation has consumed, one line for each tenant.
+
+    For functions that work for several tenants at once. The line of the tables that tenants share
+    names no tenant.
+    """
+    prefix = f"{os.environ.get('STACK_NAME', '')}-tenant-"
+    tables = {*_reads, *_writes}
+    for table in sorted(table for table in tables if table.startswith(prefix)):
+        tenant = table.removeprefix(prefix)
+        logger.info("consumed", extra={"tenant": tenant, **_consumed(table.__eq__)})
+    if any(not table.startswith(prefix) for table in tables):
+        shared = _consumed(lambda table: not table.startswith(prefix))
+        logger.info("consumed", extra=shared)

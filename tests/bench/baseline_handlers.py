@@ -263,7 +263,7 @@ def _shown(event: Event, body: str) -> Result:
 def _answer(
     event: Event, status: int, body: str, headers: Mapping[str, str] | None = None
 ) -> Result:
-    """Write the log line and the metric of the service, and return the response."""
+    """Write the log line of the service, and return the response."""
     request_id = event["requestContext"]["requestId"]
     route = f"{event['httpMethod']} {event['resource']}"
     log = {
@@ -278,22 +278,7 @@ def _answer(
         "path": event["path"],
         "status": status,
     }
-    metric = {
-        "_aws": {
-            "Timestamp": int(time.time() * 1000),
-            "CloudWatchMetrics": [
-                {
-                    "Namespace": "Stowage",
-                    "Dimensions": [["function", "service"]],
-                    "Metrics": [{"Name": f"answers_{status // 100}xx", "Unit": "Count"}],
-                }
-            ],
-        },
-        "function": FUNCTION,
-        "service": "stowage",
-        f"answers_{status // 100}xx": [1.0],
-    }
-    sys.stdout.write(f"{json_text(log)}\n{json_text(metric)}\n")
+    sys.stdout.write(f"{json_text(log)}\n")
     common = {
         "Content-Type": "application/json",
         "Cache-Control": "no-store",

@@ -16,9 +16,11 @@ FLOORS = (
     "shared.kernel.clock",
     "shared.kernel.config",
     "shared.kernel.observability",
+    "shared.kernel.tracing",
     "shared.kernel.caller",
     "shared.kernel.uploaded_file",
     "shared.kernel.randomness",
+    "shared.kernel.aws_calls",
     "shared.kernel.aws",
     "shared.kernel.sealing",
     "shared.kernel.queue",
@@ -194,7 +196,8 @@ def test_only_webhook_deliveries_open_connections() -> None:
         if imported in network or imported.startswith("urllib3.")
     }
     assert found == {
+        "functions.canary.app",  # the API of the stack
         "shared.integration.webhooks.http_client",
         "shared.integration.webhooks.target_urls",  # resolves host names
-        "shared.kernel.observability",  # the X-Ray daemon, whose address Lambda gives
+        "shared.kernel.tracing",  # the X-Ray daemon, whose address Lambda gives
     }

@@ -16,6 +16,8 @@ _ALLOWED = {
     "shared/kernel/clock.py Deadline.remaining": "deadline of one invocation",
     "shared/http/api_handler.py ApiHandler.__call__": "duration of one request, for its log line",
     "functions/oauth/app.py lambda_handler": "duration of one request",
+    "functions/reference/app.py lambda_handler": "duration of one request, for its log line",
+    "functions/canary/app.py lambda_handler": "duration of one run, for its log line",
     "functions/oauth/app.py _delay_refusal": "duration of one request",
     "operations/smoke.py SmokeTest.run": "duration of a step of a command",
     "operations/smoke.py SmokeTest._create_tenant": "clock of the client of a command",

@@ -1,10 +1,8 @@
-"""Log lines, metrics and traces; log lines never contain a secret."""
+"""Log lines and metrics; log lines never contain a secret."""
 
 import io
 import json
 import logging
-import socket
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +11,7 @@ import pytest
 from shared.identity.auth.client_secrets import SECRET_PREFIX
 from shared.identity.users.sessions import new_refresh_token
 from shared.kernel.clock import instant, now_ms
-from shared.kernel.observability import bind, count, flush, logger, span
+from shared.kernel.observability import bind, count, flush, logger
 
 TOKEN = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJzdHdfMSJ9." + "A" * 86
 
@@ -126,64 +124,3 @@ def test_next_invocation_drops_unflushed_metrics(capsys: pytest.CaptureFixture[s
     bind(request_id="r2", route="b")
     flush()
     assert capsys.readouterr().out == ""
-
-
-TRACE = "Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=1"
-
-
-@pytest.fixture
-def daemon(monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
-    """The X-Ray daemon: a UDP port on this machine."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.settimeout(0.2)
-        monkeypatch.setenv("AWS_XRAY_DAEMON_ADDRESS", f"127.0.0.1:{listening.getsockname()[1]}")
-        monkeypatch.setenv("_X_AMZN_TRACE_ID", TRACE)
-        yield listening
-
-
-def received_segment(daemon: socket.socket) -> dict[str, Any]:
-    header, _, body = daemon.recv(65_000).decode().partition("\n")
-    assert json.loads(header) == {"format": "json", "version": 1}
-    content: dict[str, Any] = json.loads(body)
-    return content
-
-
-def test_step_is_sent_as_a_subsegment(daemon: socket.socket) -> None:
-    with span("allocate", tenant="acme"):
-        time.sleep(0.01)
-    segment = received_segment(daemon)
-    assert segment["type"] == "subsegment"
-    assert segment["trace_id"] == "1-5759e988-bd862e3fe1be46a994272793"
-    assert segment["parent_id"] == "53995c3f42cd8ad8"
-    assert segment["name"] == "allocate"
-    assert segment["annotations"] == {"tenant": "acme"}
-    assert segment["end_time"] - segment["start_time"] >= 0.01
-    assert "fault" not in segment
-
-
-def test_failed_step_is_marked_and_raises(daemon: socket.socket) -> None:
-    with pytest.raises(KeyError), span("allocate"):
-        raise KeyError
-    assert received_segment(daemon)["fault"] is True
-
-
-@pytest.mark.parametrize("trace", ["", "Root=1-0-0;Sampled=0", "Root=1-0-0", "nonsense"])
-def test_unsampled_trace_sends_nothing(
-    trace: str, daemon: socket.socket, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("_X_AMZN_TRACE_ID", trace)
-    with span("allocate"):
-        pass
-    with pytest.raises(TimeoutError):
-        daemon.recv(1)
-
-
-@pytest.mark.parametrize("address", ["", "nowhere", "127.0.0.1:x", "127.0.0.1:1"])
-def test_missing_daemon_is_ignored(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("_X_AMZN_TRACE_ID", TRACE)
-    monkeypatch.setenv("AWS_XRAY_DAEMON_ADDRESS", address)
-    done = False
-    with span("allocate"):
-        done = True
-    assert done

@@ -30,6 +30,7 @@ from shared.identity.tenancy.directory import (
 )
 from shared.identity.tenancy.tenant import Tenant, ensure_active, is_slug
 from shared.kernel.db.parallel import run_both
+from shared.kernel.observability import add_to_log
 
 type OAuthCode = Literal[
     "invalid_request",
@@ -172,7 +173,10 @@ def _tenant_from_items(
     """Return the tenant with this slug; None also if the host belongs to another tenant."""
     is_served_here = origin.serves_tenant(slug or _NO_SUCH_ID)
     item = items.get(tenant_key(slug or _NO_SUCH_ID))
-    return existing_tenant(item) if is_served_here and item else None
+    tenant = existing_tenant(item) if is_served_here and item else None
+    if tenant:
+        add_to_log(tenant=tenant.slug)
+    return tenant
 
 
 def _client_from_items(

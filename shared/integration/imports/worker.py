@@ -18,6 +18,7 @@ from shared.integration.imports.validation import validate
 from shared.kernel.clock import Instant, now_ms
 from shared.kernel.db.collection import Record
 from shared.kernel.errors import ImportRefused, NotFound
+from shared.kernel.observability import logger
 
 MAX_ATTEMPTS = 5
 """How often an import is taken up without progress before it is set to `failed`. The queue delivers
@@ -83,7 +84,22 @@ def process_import(context: ImportContext, import_id: int, *, last_delivery: boo
     if record.entity.status in IN_PROGRESS:
         context.update(import_id, release_lease)
         context.enqueue(import_id)
+    _log_progress(record.entity)
     write_drop_results(context, record)
+
+
+def _log_progress(stored: StoredImport) -> None:
+    """Write how far an import has come; a log query shows the progress of all imports."""
+    logger.info(
+        "import progress",
+        import_id=stored.id,
+        import_kind=stored.kind,
+        status=stored.status,
+        rows=stored.rows.total,
+        documents=stored.documents.total,
+        committed=stored.documents.committed,
+        invocations=stored.invocations,
+    )
 
 
 def _process(context: ImportContext, record: Record[StoredImport]) -> Record[StoredImport]:

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache
+from contextvars import copy_context
+from functools import cache, partial
 from threading import current_thread
-from typing import Any
 
 _WORKERS = 8
 _NAME = "aws"
@@ -13,6 +13,11 @@ _NAME = "aws"
 @cache
 def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(_WORKERS, thread_name_prefix=_NAME)
+
+
+def _submit[A](call: Callable[[], A]) -> Future[A]:
+    """Run the call in a thread, in the context of the caller: its trace has the same parent."""
+    return _pool().submit(copy_context().run, call)
 
 
 def _inside() -> bool:
@@ -28,7 +33,7 @@ def run_both[A, B](first: Callable[[], A], second: Callable[[], B]) -> tuple[A, 
     """
     if _inside():
         return first(), second()
-    other = _pool().submit(second)
+    other = _submit(second)
     try:
         result = first()
     except BaseException:
@@ -41,6 +46,6 @@ def map_concurrently[A, B](call: Callable[[A], B], arguments: list[A]) -> list[B
     """Call `call` for each argument concurrently; return results in the order of `arguments`."""
     if len(arguments) <= 1 or _inside():
         return [call(argument) for argument in arguments]
-    futures: list[Future[Any]] = [_pool().submit(call, argument) for argument in arguments[1:]]
+    futures = [_submit(partial(call, argument)) for argument in arguments[1:]]
     first = call(arguments[0])
     return [first, *(future.result() for future in futures)]
