@@ -23,7 +23,10 @@ from local.settings import (
 from shared.kernel.aws import client
 
 _ARTIFACT_BUCKET = "stowage-artifacts"
-_PARAMETERS = "Architecture={} WebhookConcurrency=5 WebhookLocalhost=true WebhookRetryDelays=0,1,1"
+_PARAMETERS = (
+    "Architecture={} WebhookConcurrency=5 WebhookLocalhost=true WebhookRetryDelays=0,1,1"
+    " Dashboard=false"  # the emulator has no saved queries
+)
 _WAIT_SECONDS = 180
 
 

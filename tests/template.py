@@ -169,11 +169,11 @@ class Template:
             case _:
                 return str(value)
 
-    def _substituted(self, pattern: str, variables: Mapping[str, str]) -> str:
+    def _substituted(self, pattern: str, variables: Mapping[str, Any]) -> str:
         head, *rest = pattern.split("${")
         parts = [part.partition("}") for part in rest]
         return head + "".join(
-            (variables[name] if name in variables else self._name(name)) + text
+            (self.text(variables[name]) if name in variables else self._name(name)) + text
             for name, _, text in parts
         )
 
@@ -185,6 +185,11 @@ class Template:
     def _api(self) -> Mapping[str, Any]:
         (api,) = self.resources("AWS::Serverless::Api").values()
         return api
+
+
+def resource_names() -> frozenset[str]:
+    """Return the logical ids of all resources."""
+    return frozenset(_read()["Resources"])
 
 
 @cache

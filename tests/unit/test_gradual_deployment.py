@@ -14,7 +14,8 @@ from tests.template import Template
 from tools.expanded_template import expanded
 
 TEMPLATE = Template({})
-FUNCTIONS = sorted(TEMPLATE.resources("AWS::Serverless::Function"))
+FUNCTIONS = sorted(TEMPLATE.resources("AWS::Serverless::Function").keys() - {"CanaryFunction"})
+"""The canary serves nobody, and is deployed at once."""
 STRATEGIES = TEMPLATE.parameter("DeploymentStrategy")["AllowedValues"]
 GRADUAL = [name for name in STRATEGIES if name != "AllAtOnce"]
 BEHIND_API = sorted({event.function for event in TEMPLATE.events()})

@@ -11,10 +11,12 @@ def test_gateway_writes_no_metrics_per_method() -> None:
     assert not [one for one in api.get("MethodSettings", ()) if one.get("MetricsEnabled")]
 
 
-def test_alarm_of_the_gateway_watches_a_metric_of_the_stage() -> None:
+def test_alarms_of_the_gateway_watch_metrics_of_the_stage() -> None:
     alarms = TEMPLATE.operator_alarms().values()
-    (alarm,) = [one for one in alarms if one["Namespace"] == "AWS/ApiGateway"]
-    assert [one["Name"] for one in alarm["Dimensions"]] == ["ApiName", "Stage"]
+    watched = [one for one in alarms if one["Namespace"] == "AWS/ApiGateway"]
+    assert {one["MetricName"] for one in watched} == {"5XXError", "Latency"}
+    for alarm in watched:
+        assert [one["Name"] for one in alarm["Dimensions"]] == ["ApiName", "Stage"]
 
 
 def test_alarms_of_own_metrics_name_the_function_that_writes_them() -> None:
@@ -26,8 +28,13 @@ def test_alarms_of_own_metrics_name_the_function_that_writes_them() -> None:
     }
     service = {"Name": "service", "Value": "stowage"}
     worker = {"Name": "function", "Value": {"Ref": "WebhookWorkerFunction"}}
-    # The second one is written by all functions (`count_for_service`).
-    assert own == {"delivery_delay": [service, worker], "unserved_tables": [service]}
+    stack = {"Name": "stack", "Value": {"Ref": "AWS::StackName"}}
+    assert own == {
+        "delivery_delay": [service, worker],
+        # All functions write these (`count_for_service`).
+        "throttled_calls": [service, stack],
+        "unserved_tables": [service, stack],
+    }
 
 
 def test_every_alarm_notifies_the_topic() -> None:

@@ -25,7 +25,7 @@ from tests.integration.upgrade.conftest import set_version
 from tests.integration.upgrade.invention import TARGET, invented_version
 from tests.integration.user_grants.oauth_requests import request_token
 from tests.lists import LISTS
-from tests.stack import ADDRESS, Stack
+from tests.stack import ADDRESS, NAME, Stack
 from tests.template import Template
 from tests.webhook_scenario import open_webhook_scenario
 
@@ -99,7 +99,8 @@ def alarms(output: str) -> list[dict[str, Any]]:
         if name == "UnservedTablesAlarm"
     ]
     lines = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
-    dimensions = {one["Name"]: one["Value"] for one in alarm["Dimensions"]}
+    template = Template({"AWS::StackName": NAME})
+    dimensions = {one["Name"]: template.text(one["Value"]) for one in alarm["Dimensions"]}
     return [
         line
         for line in lines

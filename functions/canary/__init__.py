@@ -1,0 +1,1 @@
+"""The canary: requests a token and a list, as an ERP does."""

@@ -1,0 +1,572 @@
+"""Every alarm: the situation that it reports moves its metric.
+
+Own metrics are read from the log as CloudWatch reads them. Metrics of AWS are counted by AWS; a
+test then shows that the code ends in the situation that AWS counts, and that the dimensions of the
+alarm name the resource that is in it. `PROVED` names the tests; an alarm without one fails.
+"""
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+from moto.sqs.models import sqs_backends
+
+from functions.canary import app as canary
+from operations.api_clients import create_client
+from shared.http.api_handler import _RESERVE_MS
+from shared.identity.tenancy.directory import tenant_key
+from shared.kernel import aws
+from shared.kernel.clock import now_ms
+from shared.kernel.config import config
+from shared.kernel.queue import MAX_DELAY_SECONDS
+from tests import gateway
+from tests.clock import Clock
+from tests.faults import Answer, AwsFaults, Call, Forward, refusal, throttle
+from tests.gateway import LambdaContext
+from tests.import_scenario import ImportScenario
+from tests.integration.watching.activity import FUNCTIONS, PRODUCTS, run_activity
+from tests.log_lines import Written, captured
+from tests.stack import ACCOUNT, ADDRESS, NAME, REGION, Stack, _clear_stack_caches
+from tests.template import Template
+from tests.watched_metrics import is_documented
+from tests.webhook_scenario import (
+    WORKER,
+    WebhookScenario,
+    open_webhook_scenario,
+    respond_204,
+    respond_500,
+    run_relay,
+)
+
+TEMPLATE = Template({})
+ALARMS = TEMPLATE.operator_alarms()
+FUNCTIONS_OF_TEMPLATE = TEMPLATE.resources("AWS::Serverless::Function")
+PROVED: dict[str, str] = {}
+"""Alarm → the test that moves its metric."""
+
+
+def moves[F: Callable[..., None]](*alarms: str) -> Callable[[F], F]:
+    """Record that a test moves the metrics of these alarms."""
+
+    def record(test: F) -> F:
+        PROVED.update(dict.fromkeys(alarms, test.__name__))
+        return test
+
+    return record
+
+
+def dimensions(name: str) -> dict[str, str]:
+    """Return the dimensions of an alarm; the logical id stands for the name of a resource."""
+    found = {}
+    for one in ALARMS[name].get("Dimensions", ()):
+        value = one["Value"]
+        if isinstance(value, dict):
+            value = value.get("Ref") or value["Fn::GetAtt"].removesuffix(".QueueName")
+        found[one["Name"]] = NAME if value == "AWS::StackName" else value
+    return found
+
+
+def values(name: str, written: Written) -> list[float]:
+    """Return the values of the metric that an alarm watches: namespace, name and dimensions."""
+    alarm = ALARMS[name]
+    return [
+        value
+        for one in written.metrics()
+        if (one["namespace"], one["name"]) == (alarm["Namespace"], alarm["MetricName"])
+        and one["dimensions"] == dimensions(name)
+        for value in one["values"]
+    ]
+
+
+def is_breached(name: str, found: list[float]) -> bool:
+    """Return whether the values of one period are above the threshold of an alarm."""
+    alarm = ALARMS[name]
+    assert alarm["ComparisonOperator"] == "GreaterThanThreshold"
+    value = max(found, default=0) if alarm["Statistic"] == "Maximum" else sum(found)
+    assert alarm["Statistic"] in {"Maximum", "Sum"}
+    threshold: float = alarm["Threshold"]
+    return value > threshold
+
+
+def fail_at(operation: str) -> Callable[[Call, Forward], Answer]:
+    """Return a fault: AWS refuses every call of one operation."""
+
+    def fault(call: Call, forward: Forward) -> Answer:
+        return refusal("AccessDeniedException") if call.operation == operation else forward()
+
+    return fault
+
+
+@pytest.fixture
+def webhooks(
+    stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[WebhookScenario]:
+    """The webhooks of acme. The clock advances only in the test and in waits of the service."""
+    del clock
+    with open_webhook_scenario(stack, monkeypatch) as webhooks:
+        yield webhooks
+
+
+# Requests
+
+
+@moves("ApiFailuresAlarm")
+@pytest.mark.parametrize("operation", ["Query", "GetPublicKey"])
+def test_failure_of_a_function_or_the_authorizer_is_a_5xx_response(
+    operation: str, stack: Stack, aws_faults: AwsFaults
+) -> None:
+    """API Gateway counts the statuses of its responses; no emulator writes its metrics."""
+    assert dimensions("ApiFailuresAlarm") == _stage()
+    erp = stack.erp()
+    _clear_stack_caches()
+    with aws_faults.faulty(fail_at(operation)):
+        assert erp.get("/products").status >= 500
+    assert erp.get("/products").status == 200
+
+
+@moves("ApiLatencyAlarm")
+def test_slow_database_makes_requests_slow(stack: Stack, aws_faults: AwsFaults) -> None:
+    """API Gateway measures at least the time of the function, which its log line has."""
+    assert dimensions("ApiLatencyAlarm") == _stage()
+    erp = stack.erp()
+    with captured() as written:
+        erp.get("/products")
+        aws_faults.latency = 0.7
+        erp.get("/products")
+    quick, slow = [line["milliseconds"] for line in written.lines("answered")]
+    threshold = ALARMS["ApiLatencyAlarm"]["Threshold"]
+    assert slow >= quick + 500
+    # A request that meets a stuck call of AWS still ends below the limit of the gateway.
+    assert threshold < stack.gateway.remaining_ms - _RESERVE_MS
+
+
+@moves("FunctionThrottlesAlarm")
+def test_throttles_of_all_functions_are_watched_together() -> None:
+    """Lambda counts refused invocations; no emulator limits concurrent executions.
+
+    The limit is that of the account, so that the alarm has no dimension.
+    """
+    assert dimensions("FunctionThrottlesAlarm") == {}
+    assert ALARMS["FunctionThrottlesAlarm"]["MetricName"] == "Throttles"
+
+
+@moves("StorageThrottlesAlarm")
+def test_throttled_calls_of_dynamodb_are_counted(stack: Stack, aws_faults: AwsFaults) -> None:
+    erp = stack.erp()
+    erp.get("/products")
+    with captured() as written:
+        for _ in range(10):
+            with aws_faults.faulty(throttle(0, 2)):
+                assert erp.get("/products").status == 200
+    assert not is_breached("StorageThrottlesAlarm", values("StorageThrottlesAlarm", written))
+    with captured() as written:
+        for _ in range(10):
+            with aws_faults.faulty(throttle(0, 9)):
+                erp.get("/products")
+    assert is_breached("StorageThrottlesAlarm", values("StorageThrottlesAlarm", written))
+
+
+@moves("UnservedTablesAlarm")
+def test_request_for_a_table_that_is_not_served_is_counted(stack: Stack) -> None:
+    with captured() as written:
+        assert stack.erp().get("/products").status == 200
+        assert not is_breached("UnservedTablesAlarm", values("UnservedTablesAlarm", written))
+        aws.client("dynamodb").update_item(
+            TableName=config().control_table,
+            Key={"pk": {"S": tenant_key("acme")}},
+            UpdateExpression="SET table_version = :none",
+            ExpressionAttributeValues={":none": {"N": "99"}},
+        )
+        _clear_stack_caches()
+        assert stack.erp().get("/products").status == 503
+    assert is_breached("UnservedTablesAlarm", values("UnservedTablesAlarm", written))
+
+
+# Imports
+
+
+@moves("ImportDeadLettersAlarm")
+def test_import_message_that_fails_five_times_is_a_dead_letter(
+    stack: Stack, aws_faults: AwsFaults
+) -> None:
+    imports = ImportScenario(stack)
+    number = imports.upload("products", "goods.csv", PRODUCTS).data["id"]
+    imports.take_messages()
+    imports.send({"tenant": "acme", "import": number})
+    letters = _redrive("ImportQueue")
+    assert letters == dimensions("ImportDeadLettersAlarm")["QueueName"]
+
+    def deliver(body: str, receives: int) -> bool:
+        with aws_faults.faulty(fail_at("GetItem")):
+            return bool(imports.deliver(body, receives=receives))
+
+    assert _receive_until_dead("ImportQueue", deliver) == 5
+    assert _visible(letters) == 1
+    assert is_breached("ImportDeadLettersAlarm", [_visible(letters)])
+
+
+@moves("ImportOldestMessageAlarm")
+def test_import_waits_in_the_queue_of_the_alarm(stack: Stack) -> None:
+    """SQS measures the age; moto has no metrics. The message is there until a worker takes it."""
+    imports = ImportScenario(stack)
+    imports.upload("products", "goods.csv", PRODUCTS)
+    queue = dimensions("ImportOldestMessageAlarm")["QueueName"]
+    assert queue == "ImportQueue"
+    assert _consumed_queues("ImportWorkerFunction") == {queue}
+    assert _visible(queue) >= 1
+    imports.drain_queue()
+    assert _visible(queue) == 0
+
+
+@moves("ImportLoopAlarm", "WebhookLoopAlarm")
+@pytest.mark.parametrize(
+    ("alarm", "function"),
+    [("ImportLoopAlarm", "ImportWorkerFunction"), ("WebhookLoopAlarm", "WebhookWorkerFunction")],
+)
+def test_stopped_chains_are_watched_for_the_functions_that_send_to_themselves(
+    alarm: str, function: str
+) -> None:
+    """Lambda counts the chains that it stops; no emulator has the detection.
+
+    `tests/unit/test_recursive_loops.py` shows which functions send to their own queues.
+    """
+    assert dimensions(alarm) == {"FunctionName": function}
+    assert FUNCTIONS_OF_TEMPLATE[function]["RecursiveLoop"] == "Allow"
+    assert ALARMS[alarm]["MetricName"] == "RecursiveInvocationsDropped"
+
+
+# Events and webhooks
+
+
+@moves("RelayDelayAlarm", "RelayFailuresAlarm")
+def test_events_that_are_not_relayed_stay_in_the_stream_until_the_queue_gets_their_batch(
+    webhooks: WebhookScenario, aws_faults: AwsFaults
+) -> None:
+    """Lambda measures the age of the records and sends discarded batches to the queue.
+
+    No emulator does; the test shows that the relay reports the records, so that Lambda repeats
+    them, and that the mapping of the stream sends what it gives up to the queue of the alarm.
+    """
+    webhooks.subscribe()
+    webhooks.create_product()
+    batch = webhooks.new_stream_batch()
+    with aws_faults.faulty(fail_at("SendMessageBatch")):
+        assert run_relay(batch) == ["1"]
+    assert run_relay(batch) == []
+    assert dimensions("RelayDelayAlarm") == {"FunctionName": "EventRelayFunction"}
+    stream = FUNCTIONS_OF_TEMPLATE["EventRelayFunction"]["Events"]["Outbox"]["Properties"]
+    assert stream["Stream"] == {"Fn::GetAtt": "OutboxTable.StreamArn"}
+    assert stream["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    failures = stream["DestinationConfig"]["OnFailure"]["Destination"]["Fn::GetAtt"]
+    assert failures == f"{dimensions('RelayFailuresAlarm')['QueueName']}.Arn"
+    assert is_breached("RelayFailuresAlarm", [1])
+
+
+@moves("WebhookDelayAlarm")
+@pytest.mark.parametrize(("late_seconds", "raised"), [(60, False), (301, True)])
+def test_late_attempt_of_a_delivery_is_measured(
+    late_seconds: int,
+    raised: bool,  # noqa: FBT001
+    webhooks: WebhookScenario,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    webhooks.subscribe()
+    webhooks.create_product()
+    webhooks.run_relay()
+    (task,) = webhooks.take_messages()
+    webhooks.run_worker(task)
+    (moved,) = webhooks.take_messages()
+    monkeypatch.setenv("AWS_LAMBDA_FUNCTION_NAME", FUNCTIONS[WORKER])
+    with captured() as written:
+        webhooks.run_worker({**moved, "due": now_ms() - late_seconds * 1000})
+    found = values("WebhookDelayAlarm", written)
+    assert found == [pytest.approx(late_seconds * 1000, abs=2_000)]
+    assert is_breached("WebhookDelayAlarm", found) == raised
+
+
+@moves("WebhookOldestMessageAlarm", "WebhookSlowOldestMessageAlarm")
+def test_deliveries_wait_in_the_queues_of_the_alarms(webhooks: WebhookScenario) -> None:
+    """SQS measures the age; moto has no metrics. The message is there until a worker takes it."""
+    quick = dimensions("WebhookOldestMessageAlarm")["QueueName"]
+    slow = dimensions("WebhookSlowOldestMessageAlarm")["QueueName"]
+    assert _consumed_queues("WebhookWorkerFunction") == {quick, slow}
+    webhooks.subscribe()
+    webhooks.create_product()
+    webhooks.run_relay()
+    assert (_visible(quick), _visible(slow)) == (1, 0)
+    webhooks.run_worker(*webhooks.take_messages())  # the endpoint is new, so that it counts as slow
+    assert (_visible(quick), _visible(slow)) == (0, 1)
+    webhooks.run_worker(*webhooks.take_messages())
+    assert (_visible(quick), _visible(slow)) == (0, 0)
+    # A message may wait this long on purpose; later retries are schedules.
+    assert ALARMS["WebhookOldestMessageAlarm"]["Threshold"] > MAX_DELAY_SECONDS
+
+
+@moves("WebhookDeadLettersAlarm")
+def test_delivery_that_cannot_be_processed_is_a_dead_letter(
+    webhooks: WebhookScenario, aws_faults: AwsFaults
+) -> None:
+    webhooks.subscribe()
+    webhooks.create_product()
+    webhooks.run_relay()
+    letters = _redrive("WebhookQueue")
+    assert letters == dimensions("WebhookDeadLettersAlarm")["QueueName"]
+    assert _redrive("WebhookSlowQueue") == letters
+
+    def deliver(body: str, receives: int) -> bool:
+        with aws_faults.faulty(fail_at("BatchGetItem")), aws_faults.faulty(fail_at("GetItem")):
+            return bool(webhooks.run_worker(json.loads(body), receives=receives))
+
+    assert _receive_until_dead("WebhookQueue", deliver) == 20
+    assert is_breached("WebhookDeadLettersAlarm", [_visible(letters)])
+
+
+@moves("WebhookSchedulesAlarm")
+def test_late_retries_are_schedules_of_the_group_of_the_alarm(webhooks: WebhookScenario) -> None:
+    """EventBridge Scheduler counts the calls of its schedules that fail; moto runs no schedules."""
+    assert dimensions("WebhookSchedulesAlarm") == {"ScheduleGroup": "WebhookSchedules"}
+    webhooks.subscribe()
+    webhooks.create_product()
+    webhooks.run_relay()
+    webhooks.endpoint = respond_500
+    while not webhooks.schedules():
+        for body in webhooks.take_messages():
+            webhooks.run_worker({**body, "due": 0})
+    assert config().webhook_schedules == f"{NAME}-WebhookSchedules"
+    (schedule,) = webhooks.schedules().values()
+    assert schedule.target["RoleArn"].endswith("WebhookScheduleRole")
+    webhooks.endpoint = respond_204
+
+
+# Canary
+
+
+def run_canary(credentials: str) -> None:
+    """Invoke the function of the canary, with the input of its schedule."""
+    function = FUNCTIONS_OF_TEMPLATE["CanaryFunction"]
+    schedule = function["Events"]["Regularly"]["Properties"]
+    event = json.loads(Template({"Canary": credentials}).text(schedule["Input"]))
+    gateway._function(function["Handler"])(event, LambdaContext())
+
+
+def encrypted(credentials: str) -> str:
+    """Return what an operator enters as the parameter of the stack."""
+    answer = aws.client("kms").encrypt(
+        KeyId=config().sealing_key,
+        Plaintext=credentials.encode(),
+        EncryptionContext={"purpose": "canary"},
+    )
+    return b64encode(answer["CiphertextBlob"]).decode()
+
+
+class _Responses:
+    """The client of the canary, and HTTP to the gateway of the stack in this process."""
+
+    def __init__(self, stack: Stack) -> None:
+        self._gateway = stack.gateway
+        self.status = 0
+        client_id, self.secret = create_client("acme", "Canary", frozenset({"products:read"}))
+        self.credentials = encrypted(f"{client_id}:{self.secret}")
+
+    def request(
+        self, method: str, url: str, *, headers: Mapping[str, str], body: bytes | None, **_: Any
+    ) -> Any:
+        path = "/v1" + url.removeprefix(ADDRESS)
+        answer = self._gateway.request(method, path, headers=headers, body=body)
+        self.data, self.status = answer.text.encode(), self.status or answer.status
+        return self
+
+
+@pytest.fixture
+def responses(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> _Responses:
+    """The canary of a stack, with the credentials of a client that may read products."""
+    monkeypatch.setenv("API_URL", ADDRESS)
+    responses = _Responses(stack)
+    monkeypatch.setattr(canary, "_http", lambda: responses)
+    return responses
+
+
+def test_canary_ends_without_an_error_when_token_and_list_are_answered(
+    responses: _Responses,
+) -> None:
+    assert responses.status == 0
+    with captured() as written:
+        run_canary(responses.credentials)
+    (line,) = written.lines("canary passed")
+    assert line["milliseconds"] >= 0
+    assert len(written.lines("answered")) == 2
+
+
+@moves("CanaryAlarm")
+@pytest.mark.parametrize("status", [401, 429, 500, 503])
+def test_canary_raises_when_a_request_fails(status: int, responses: _Responses) -> None:
+    """Lambda counts an invocation that raises as an error, and EventBridge does not repeat it."""
+    assert dimensions("CanaryAlarm") == {"FunctionName": "CanaryFunction"}
+    assert ALARMS["CanaryAlarm"]["MetricName"] == "Errors"
+    assert ALARMS["CanaryAlarm"]["TreatMissingData"] == "breaching"
+    function = FUNCTIONS_OF_TEMPLATE["CanaryFunction"]
+    assert function["EventInvokeConfig"] == {"MaximumRetryAttempts": 0}
+    assert function["Events"]["Regularly"]["Properties"]["Schedule"] == "rate(5 minutes)"
+    assert ALARMS["CanaryAlarm"]["Period"] == 300
+    responses.status = status
+    with pytest.raises(canary.CanaryFailed, match=f"POST /oauth/token: status {status}"):
+        run_canary(responses.credentials)
+
+
+def test_canary_raises_when_its_secret_does_not_work(responses: _Responses) -> None:
+    client_id, _ = create_client("acme", "Other", frozenset({"products:read"}))
+    with pytest.raises(canary.CanaryFailed, match="POST /oauth/token: status 401"):
+        run_canary(encrypted(f"{client_id}:wrong"))
+    assert responses.status == 401
+
+
+def test_credentials_of_another_purpose_are_not_decrypted(responses: _Responses) -> None:
+    answer = aws.client("kms").encrypt(
+        KeyId=config().sealing_key,
+        Plaintext=b"x" * 100,
+        EncryptionContext={"purpose": "signing"},
+    )
+    with pytest.raises(ClientError, match="InvalidCiphertext"):
+        run_canary(b64encode(answer["CiphertextBlob"]).decode())
+    assert responses.status == 0
+
+
+def test_parameter_accepts_what_kms_returns(responses: _Responses) -> None:
+    pattern = TEMPLATE.parameter("Canary")["AllowedPattern"]
+    assert re.fullmatch(pattern, responses.credentials)
+    assert re.fullmatch(pattern, "")
+    assert not re.fullmatch(pattern, f"stw_acme_x:{responses.secret}")
+
+
+def test_failure_of_the_canary_shows_no_secret(responses: _Responses) -> None:
+    """Lambda writes the text of the exception to the log."""
+    responses.status = 500
+    with captured() as written, pytest.raises(canary.CanaryFailed) as failure:
+        run_canary(responses.credentials)
+    assert len(responses.secret) > 20
+    assert responses.secret not in str(failure.value) + written.log.getvalue()
+
+
+# All alarms
+
+
+@pytest.mark.parametrize("name", ALARMS)
+def test_every_alarm_has_a_test_that_moves_its_metric(name: str) -> None:
+    assert PROVED[name] in globals()
+
+
+@pytest.mark.parametrize("name", ALARMS)
+def test_metrics_of_aws_are_documented(name: str) -> None:
+    alarm = ALARMS[name]
+    if alarm["Namespace"] != "Stowage":
+        assert is_documented(alarm["Namespace"], alarm["MetricName"], dimensions(name))
+
+
+def test_dashboard_and_alarms_show_own_metrics_that_functions_write(
+    stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch, aws_faults: AwsFaults
+) -> None:
+    del clock
+    written = run_activity(stack, monkeypatch, aws_faults).metrics()
+    emitted = {
+        (one["name"], tuple(sorted(one["dimensions"].items())))
+        for one in written
+        if one["namespace"] == "Stowage"
+    }
+    assert _own_metrics() - {_unserved_tables()} <= emitted
+
+
+def _own_metrics() -> set[tuple[str, tuple[tuple[str, str], ...]]]:
+    """Return name and dimensions of the own metrics of dashboard and alarms."""
+    (dashboard,) = TEMPLATE.resources("AWS::CloudWatch::Dashboard").values()
+    text = dashboard["DashboardBody"]["Fn::Sub"][0].replace("${AWS::StackName}", NAME)
+    rows = [
+        [cell for cell in row if isinstance(cell, str)]
+        for widget in json.loads(text)["widgets"]
+        for row in widget["properties"].get("metrics", ())
+        if row[0] == "Stowage"
+    ]
+    shown = {
+        (name, tuple(sorted(zip(pairs[::2], map(_logical_id, pairs[1::2]), strict=True))))
+        for _, name, *pairs in rows
+    }
+    watched = {
+        (alarm["MetricName"], tuple(sorted(dimensions(name).items())))
+        for name, alarm in ALARMS.items()
+        if alarm["Namespace"] == "Stowage"
+    }
+    assert len(shown) > 5
+    return shown | watched
+
+
+def _unserved_tables() -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Return the metric that a test of its own moves."""
+    return "unserved_tables", tuple(sorted(dimensions("UnservedTablesAlarm").items()))
+
+
+def _logical_id(text: str) -> str:
+    return re.sub(r"^\$\{(\w+)\}$", r"\1", text)
+
+
+def _stage() -> dict[str, str]:
+    """Return the dimensions of the stage."""
+    (api,) = TEMPLATE.resources("AWS::Serverless::Api").values()
+    assert api["Name"] == {"Ref": "AWS::StackName"}
+    return {"ApiName": NAME, "Stage": api["StageName"]}
+
+
+def _consumed_queues(function: str) -> set[str]:
+    events = FUNCTIONS_OF_TEMPLATE[function]["Events"].values()
+    return {
+        one["Properties"]["Queue"]["Fn::GetAtt"].removesuffix(".Arn")
+        for one in events
+        if one["Type"] == "SQS"
+    }
+
+
+def _url(queue: str) -> str:
+    return f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/{NAME}-{queue}"
+
+
+def _visible(queue: str) -> int:
+    """Return the messages that a consumer could receive now or after their delay."""
+    name = _url(queue).rpartition("/")[2]
+    return len(sqs_backends[ACCOUNT][REGION].queues[name]._messages)
+
+
+def _redrive(queue: str) -> str:
+    """Give the queue of moto the redrive policy of the template; return the queue of failures."""
+    policy = TEMPLATE.resources("AWS::SQS::Queue")[queue]["RedrivePolicy"]
+    letters: str = policy["deadLetterTargetArn"]["Fn::GetAtt"].removesuffix(".Arn")
+    target = f"arn:aws:sqs:{REGION}:{ACCOUNT}:{NAME}-{letters}"
+    redrive = {"deadLetterTargetArn": target, "maxReceiveCount": policy["maxReceiveCount"]}
+    aws.client("sqs").set_queue_attributes(
+        QueueUrl=_url(queue), Attributes={"RedrivePolicy": json.dumps(redrive)}
+    )
+    return letters
+
+
+def _receive_until_dead(queue: str, deliver: Callable[[str, int], bool]) -> int:
+    """Receive a message and deliver it, as Lambda does, until SQS moves it away.
+
+    Args:
+        queue: Logical id of the queue.
+        deliver: Invokes the function with body and receive count; returns whether it failed.
+
+    Returns:
+        How often the message was delivered.
+    """
+    sqs, delivered = aws.client("sqs"), 0
+    while True:
+        answer = sqs.receive_message(
+            QueueUrl=_url(queue), VisibilityTimeout=0, MaxNumberOfMessages=1
+        )
+        if not answer.get("Messages"):
+            return delivered
+        delivered += 1
+        (message,) = answer["Messages"]
+        if not deliver(message["Body"], delivered):  # the worker has sent the dead letter itself
+            sqs.delete_message(QueueUrl=_url(queue), ReceiptHandle=message["ReceiptHandle"])
