@@ -18,7 +18,13 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(
     path.relative_to(ROOT).as_posix()
-    for pattern in ("README.md", "CONTRIBUTING.md", "docs/*.md", "examples/**/*.md", "sample/*.md")
+    for pattern in (
+        "README.md",
+        "CONTRIBUTING.md",
+        "docs/**/*.md",
+        "examples/**/*.md",
+        "sample/*.md",
+    )
     for path in ROOT.glob(pattern)
 )
 
@@ -41,6 +47,7 @@ NOT_RUN = {
     ("CONTRIBUTING.md", "make package"): "it builds for AWS, which takes a minute",
     ("docs/deploy.md", "make deploy"): "it needs an AWS account",
     ("docs/deploy.md", "aws "): "it needs an AWS account",
+    ("docs/watching.md", "aws "): "it needs an AWS account",
     ("docs/deploy.md", "stowage --local smoke"): "it waits for 150 s; "
     "tests/e2e/test_smoke.py runs its steps",
     ("docs/queues.md", "aws "): "it needs an AWS account",

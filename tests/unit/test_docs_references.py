@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 _GENERATED = {"THIRD-PARTY.md", "performance.md"}
 PAGES = {
     path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
-    for pattern in ("*.md", "docs/*.md", "sample/*.md", "examples/**/*.md", ".github/**/*.md")
+    for pattern in ("*.md", "docs/**/*.md", "sample/*.md", "examples/**/*.md", ".github/**/*.md")
     for path in ROOT.glob(pattern)
     if path.name not in _GENERATED
 }

@@ -440,15 +440,22 @@ QUOTED: Mapping[str, Sequence[str]] = {
         *(f"`{strategy}`" for strategy in get_args(waves.Strategy.__value__)),
         *(status for status in get_args(InventoryStatus.__value__)),
     ],
-    "docs/deploy.md": [
+    "docs/runbooks/import-dead-letters.md": [
+        f"failed {_WORDS[_queue('ImportQueue', 'RedrivePolicy')['maxReceiveCount']]} times with",
+        f"for {_days_in_dead_letter_queues()} days",
+    ],
+    "docs/runbooks/import-oldest-message.md": [
+        f"received again every {_queue('ImportQueue', 'VisibilityTimeout') // _MINUTE} minutes",
+    ],
+    "docs/runbooks/relay-failures.md": [
         (
             f"after {_relay('MaximumRetryAttempts')} retries or"
             f" {_relay('MaximumRecordAgeInSeconds') // _HOUR} hours"
         ),
-        (
-            f"Processing a message failed"
-            f" {_queue('WebhookQueue', 'RedrivePolicy')['maxReceiveCount']} times"
-        ),
+    ],
+    "docs/runbooks/webhook-dead-letters.md": [
+        f"failed {_queue('WebhookQueue', 'RedrivePolicy')['maxReceiveCount']} times with",
+        f"for {_days_in_dead_letter_queues()} days",
     ],
     "docs/operating.md": [
         *(f"| `{state}` |" for state in (*get_args(State.__value__), *directory.HIDDEN_STATES)),

@@ -1,0 +1,91 @@
+"""The pages of the alarms: one for each, linked from the description, with the numbers in force."""
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.template import PATH, Template
+
+TEMPLATE = Template({})
+ALARMS = TEMPLATE.operator_alarms()
+FOLDER = PATH.parent / "docs" / "runbooks"
+PAGES = {path.stem: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
+_SECTIONS = [
+    "What it means", "What users notice", "How to look", "What to do", "When it is over",
+]  # fmt: skip
+_LINK = re.compile(r"(?<= )\$\{DocsBase\}/runbooks/([a-z-]+)$")
+_LONGEST_DESCRIPTION = 1_024
+
+
+def page_of(alarm: str) -> str:
+    """Return the name of the page that the description links to."""
+    (name,) = _LINK.findall(ALARMS[alarm]["AlarmDescription"]["Fn::Sub"])
+    return str(name)
+
+
+def condition_of(alarm: dict[str, Any]) -> list[str]:
+    """Return the row of a page that says when the alarm is raised."""
+    statistic = alarm.get("Statistic") or alarm["ExtendedStatistic"]
+    periods = alarm["EvaluationPeriods"]
+    points = alarm.get("DatapointsToAlarm", periods)
+    missing = {"notBreaching": "not breaching", "breaching": "breaching"}
+    return [
+        f"`{alarm['Namespace']}` `{alarm['MetricName']}`, {statistic}",
+        f"> {alarm['Threshold']} in {points} of {periods} periods of {alarm['Period']} s",
+        missing[alarm["TreatMissingData"]],
+    ]
+
+
+@pytest.mark.parametrize("alarm", ALARMS)
+def test_description_links_to_the_page_of_the_alarm(alarm: str) -> None:
+    assert f"`{alarm}`" in PAGES[page_of(alarm)].splitlines()[2]
+    text = TEMPLATE.text(ALARMS[alarm]["AlarmDescription"])
+    assert text.endswith(f" https://docs.stowage.example/runbooks/{page_of(alarm)}")
+    assert len(text) <= _LONGEST_DESCRIPTION
+
+
+def test_every_page_belongs_to_an_alarm() -> None:
+    assert {page_of(alarm) for alarm in ALARMS} == PAGES.keys()
+
+
+@pytest.mark.parametrize("alarm", ALARMS)
+def test_page_shows_when_the_alarm_is_raised(alarm: str) -> None:
+    assert f"| {' | '.join(condition_of(dict(ALARMS[alarm])))} |" in PAGES[page_of(alarm)]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_page_answers_the_same_questions(page: str) -> None:
+    assert re.findall(r"^## (.+)$", PAGES[page], re.MULTILINE) == _SECTIONS
+    for section in re.split(r"^## .+$", PAGES[page], flags=re.MULTILINE)[1:]:
+        assert section.strip()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_page_names_alarms_that_link_to_it(page: str) -> None:
+    named = set(re.findall(r"`(\w+Alarm)`", PAGES[page]))
+    assert named == {alarm for alarm in ALARMS if page_of(alarm) == page}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_widgets_queries_and_resources_of_a_page_exist(page: str) -> None:
+    (dashboard,) = TEMPLATE.resources("AWS::CloudWatch::Dashboard").values()
+    titles = set(re.findall(r'"title": "([^"]+)"', dashboard["DashboardBody"]["Fn::Sub"][0]))
+    for text in re.findall(r"[Ww]idgets? (\*[^*]+\*(?: and \*[^*]+\*)?)", PAGES[page]):
+        assert set(re.findall(r"\*([^*]+)\*", " ".join(text.split()))) <= titles, text
+    queries = {
+        one["Name"]["Fn::Sub"].removeprefix("${AWS::StackName}/")
+        for one in TEMPLATE.resources("AWS::Logs::QueryDefinition").values()
+    }
+    text = PATH.read_text(encoding="utf-8")
+    assert set(re.findall(r"`([a-z]+(?:-[a-z]+)+)`", PAGES[page])) <= queries
+    for name in re.findall(
+        r"`([A-Z]\w+(?:Logs|Queue|Letters|Function|Failures|Role))`", PAGES[page]
+    ):
+        assert f"\n  {name}:\n" in text, name
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_page_says_where_to_look(page: str) -> None:
+    look = PAGES[page].partition("## How to look\n")[2].partition("\n## ")[0]
+    assert re.search(r"[Ww]idget|[Qq]uery|Log group|Metrics of", look)
