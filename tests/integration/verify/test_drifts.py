@@ -8,7 +8,6 @@ from operations.verify import verify_tenant
 from tests.integration.verify.planting import Table
 from tests.integration.verify.plants import PLANTS, Plant
 
-
 BATCHES = 27
 """Number of verifications. Neighbors in PLANTS may concern the same item, so each batch has
 drifts that are far apart."""
