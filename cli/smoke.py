@@ -27,6 +27,7 @@ def smoke(operator: Operator) -> None:
 
     \b
     Examples:
+      stowage smoke
       stowage --local smoke
       stowage --stack stowage-prod --region eu-west-1 smoke
     """  # noqa: D301  click reads the backspace

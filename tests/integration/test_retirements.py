@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from shared.warehouse.references import REFERENCING_KINDS
+from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Forward, stuck_after
 from tests.gateway import Erp, Response
 from tests.integration.stored_entities import assert_counters_match, read_stored_entities
@@ -185,9 +186,8 @@ def test_references_are_read_after_the_fences_and_fences_are_invalidated_after_t
 
 
 @pytest.mark.parametrize("retirement", _RETIREMENTS)
-@pytest.mark.usefixtures("clock")
 def test_two_retirements_at_once_are_both_done_or_one_is_refused(
-    retirement: str, master_data: Erp, stack: Stack, aws_faults: AwsFaults
+    retirement: str, master_data: Erp, stack: Stack, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     restore = stack.take_snapshot()
     other, same = "position is deleted", retirement == "position is deleted"
@@ -200,6 +200,11 @@ def test_two_retirements_at_once_are_both_done_or_one_is_refused(
         if not others:
             break
         statuses = [done.status, others[0].status]
+        if same and statuses == [503, 503]:
+            # The second one waited for the first until its deadline, and thus beyond that of the
+            # first, which was stuck meanwhile.
+            clock.advance(30)
+            statuses[0] = master_data.send(*_RETIREMENTS[retirement]).status
         assert statuses == [200, 200] if not same else 200 in statuses, statuses
         assert not same or set(statuses) <= {200, 410, 503}, statuses
         assert_counters_match(stack, read_stored_entities(stack))

@@ -19,12 +19,12 @@ _ALLOWED = {
     "functions/reference/app.py lambda_handler": "duration of one request, for its log line",
     "functions/canary/app.py lambda_handler": "duration of one run, for its log line",
     "functions/oauth/app.py _delay_refusal": "duration of one request",
+    "operations/pace.py Pace.__init__": "pace of a command",
+    "operations/pace.py Pace.spend": "pace of a command",
     "operations/smoke.py SmokeTest.run": "duration of a step of a command",
     "operations/smoke.py SmokeTest._create_tenant": "clock of the client of a command",
     "operations/smoke.py SmokeTest._await": "timeout of a command",
     "operations/tenant_tables.py _wait_until": "timeout of a command; commands are never frozen",
-    "operations/upgrade.py _Pace.__init__": "pace of a command",
-    "operations/upgrade.py _Pace.spend": "pace of a command",
 }
 """File and function → why the clock need not go on while the environment is frozen."""
 

@@ -87,6 +87,7 @@ def test_foreign_table_created_during_the_creation_is_refused(aws_hooks: AwsCall
     assert directory.tenant("acme") is None
 
 
+@pytest.mark.usefixtures("clock")
 def test_creation_waits_until_the_tags_of_its_table_are_shown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
