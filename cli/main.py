@@ -16,6 +16,7 @@ from cli.offboarding import delete, export
 from cli.operator import CommandFailed, Operator
 from cli.output import Output, json_text, printable
 from cli.queues import queues
+from cli.restore import restore
 from cli.roles import role
 from cli.smoke import smoke
 from cli.tenants import tenant
@@ -133,6 +134,7 @@ def main(  # noqa: PLR0913  the options of every command
 tenant.add_command(export)
 tenant.add_command(delete)
 tenant.add_command(upgrade)
+tenant.add_command(restore)
 main.add_command(tenant)
 main.add_command(domain)
 main.add_command(client)

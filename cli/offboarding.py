@@ -74,7 +74,7 @@ def delete(operator: Operator, *, slug: str, yes: bool) -> None:
 def _describe_deletion(preview: DeletionPreview) -> str:
     hosts = f", the hosts {', '.join(preview.hosts)}" if preview.hosts else ""
     return (
-        f"This deletes the tenant {preview.slug} ({preview.state}) permanently: its table "
-        f"{preview.table} (about {preview.items} items), {preview.clients} API clients{hosts}, its "
-        "events and its files."
+        f"This deletes the tenant {preview.slug} ({preview.state}) permanently: its data in "
+        f"{', '.join(preview.tables) or 'no table'} (about {preview.items} items), {preview.clients} "
+        f"API clients{hosts}, its events and its files."
     )

@@ -39,6 +39,8 @@ def _detail_row(found: TenantOverview) -> dict[str, Any]:
         **_row(found.tenant),
         "state": found.state,
         "hosts": list(found.hosts),
+        "table": found.tenant.table,
+        "is_being_restored": found.tenant.is_being_restored,
         "clients": found.clients,
         "mobile_clients": found.mobile_clients,
         "limits": dict(found.tenant.limits),

@@ -2,7 +2,7 @@
 
 1. The tenant gets the state `deleting`; requests for it are refused from then on.
 2. The deletion waits until every invocation that started before has ended.
-3. Hosts, clients, table, events and files are removed.
+3. Hosts, clients, tables, events and files are removed.
 4. A tombstone replaces the tenant's item, so that the name is never assigned again.
 
 A deletion that was interrupted is continued by running it again: the state `deleting` stays until
@@ -18,7 +18,7 @@ from typing import Any
 from operations.domains import list_domains, release_domain
 from operations.draining import wait_for_running_invocations
 from operations.progress import ReportProgress, no_progress
-from operations.tenant_tables import describe_table, find_own_table, remove_table
+from operations.tenant_tables import describe_table, find_own, remove_tables, tables_of
 from shared.identity.tenancy.directory import (
     host_key,
     read_item,
@@ -43,9 +43,10 @@ class DeletionPreview:
 
     slug: str
     state: str
-    table: str
+    tables: tuple[str, ...]
+    """Its table, and those that restores have kept."""
     items: int
-    """Number of items in the table as DynamoDB reports it; updated about every six hours."""
+    """Number of items in the tables as DynamoDB reports it; updated about every six hours."""
     clients: int
     hosts: tuple[str, ...]
 
@@ -61,12 +62,12 @@ def preview_deletion(slug: str) -> DeletionPreview:
     _ensure_deletable(slug, item)
     others = list(read_items_of_tenant(slug))
     hosts = [each["pk"]["S"].removeprefix(host_key("")) for each in others if _is_host(each)]
-    table = config().tenant_table(slug)
+    tables = tables_of(slug)
     return DeletionPreview(
         slug=slug,
         state=str(item["state"]["S"]) if item else "",
-        table=table,
-        items=_count_items(table),
+        tables=tuple(tables),
+        items=sum(map(_count_items, tables)),
         clients=len(others) - len(hosts),
         hosts=tuple(sorted(hosts)),
     )
@@ -90,7 +91,8 @@ def delete_tenant(slug: str, *, progress: ReportProgress = no_progress) -> None:
     item = read_item(tenant_key(slug))
     _ensure_deletable(slug, item)
     if item and item["state"]["S"] in _DELETABLE_STATES:
-        find_own_table(slug, is_completed=True)
+        for table in tables_of(slug):
+            find_own(table, is_completed=True)
     since = _mark_as_deleting(slug)
     if since is not None:
         wait_for_running_invocations(slug, since, progress)
@@ -99,7 +101,7 @@ def delete_tenant(slug: str, *, progress: ReportProgress = no_progress) -> None:
             release_domain(domain, progress)
         _remove_clients(slug)
         # Before the events: each event is written in one transaction with an item of the table.
-        remove_table(slug, progress)
+        remove_tables(slug, progress)
         _remove_events(slug, progress)
     _remove_files(slug, progress)
     if since is not None:

@@ -11,7 +11,12 @@ from typing import Any
 from operations.operator_identity import run_as_operator
 from operations.progress import ReportProgress, no_progress
 from operations.tenant_changes import ControlTableUpdate, change_tenant, show_tenant
-from operations.tenant_tables import ensure_table, find_own_table, protect_stack_tables
+from operations.tenant_tables import (
+    ensure_table,
+    find_own_table,
+    protect_stack_tables,
+    write_version,
+)
 from shared.identity.audit.models import AuditAction
 from shared.identity.tenancy.directory import (
     SHARED_ADDRESS_KEY,
@@ -83,6 +88,8 @@ def create_tenant(settings: NewTenant, *, progress: ReportProgress = no_progress
             f"tenant show {settings.slug}), and change its plan, modules or address instead."
         )
     ensure_table(settings.slug, progress, exists=exists)
+    if item["state"]["S"] == "creating":
+        write_version(settings.slug)
     _activate(settings.slug)
     progress("ready")
     return show_tenant(settings.slug)

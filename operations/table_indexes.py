@@ -6,8 +6,8 @@ from contextlib import suppress
 from typing import Any
 
 from operations.progress import ReportProgress
+from operations.tenant_tables import table_of
 from shared.kernel.aws import client
-from shared.kernel.config import config
 from shared.kernel.db.table import table_definition
 from shared.kernel.errors import Conflict
 
@@ -78,9 +78,7 @@ def _change_until_done(
 
 
 def _describe(slug: str) -> Mapping[str, Any]:
-    table: Mapping[str, Any] = client("dynamodb").describe_table(
-        TableName=config().tenant_table(slug)
-    )["Table"]
+    table: Mapping[str, Any] = client("dynamodb").describe_table(TableName=table_of(slug))["Table"]
     return table
 
 

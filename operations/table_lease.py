@@ -27,7 +27,7 @@ _LEASE = "table_lease"
 _IS_MINE = "#lease.#run = :run"
 
 
-type Work = Literal["upgrade", "verification"]
+type Work = Literal["upgrade", "verification", "restore"]
 
 
 @dataclass(slots=True)
@@ -144,11 +144,21 @@ def leased(slug: str, work: Work, progress: ReportProgress) -> Iterator[Lease]:
     lease = Lease(slug, work)
     _wait_for(lease.take, slug, progress)
     try:
+        if work == "upgrade":
+            _ensure_no_restore(slug)
         yield lease
     except (Exception, KeyboardInterrupt):
         lease.release()
         raise
     lease.release()
+
+
+def _ensure_no_restore(slug: str) -> None:
+    if "restoring" in tenant_item(slug):
+        raise Conflict(
+            f"The restore of {slug} is not finished. Run it again, or end it (stowage tenant "
+            f"restore {slug} --cancel); then upgrade the table."
+        )
 
 
 def _wait_for(take: Callable[[], bool], slug: str, progress: ReportProgress) -> None:

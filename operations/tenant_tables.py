@@ -1,14 +1,21 @@
 """Creation and removal of a tenant's table; deletion protection of the tables of the stack."""
 
+import re
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from datetime import datetime
 from functools import partial
 from typing import Any
 
 from operations.progress import ReportProgress
+from shared.identity.tenancy.directory import current_table, read_item, tenant_key
 from shared.kernel.aws import client
 from shared.kernel.config import config
+from shared.kernel.db import schema
+from shared.kernel.db.items import encode
+from shared.kernel.db.schema import TableVersion
+from shared.kernel.db.store import key_attributes
 from shared.kernel.db.table import EXPIRY, table_definition
 from shared.kernel.errors import Conflict, ServiceUnavailable
 
@@ -16,6 +23,7 @@ _TIMEOUT_SECONDS = 300.0
 """Seconds to wait for DynamoDB; a table is usually ready within 30."""
 
 _POLL_SECONDS = 1.0
+_RESTORE_POLL_SECONDS = 5.0
 
 _TAG_SECONDS = 10.0
 """Seconds to wait for the tags of an existing table; DynamoDB shows new ones after a few."""
@@ -23,6 +31,26 @@ _TAG_SECONDS = 10.0
 _OWNER_TAG = "stack_id"
 """Tag with the id of the stack that created a table. The name of the stack does not tell: a later
 stack can have the same name, and `STACK-tenant-` can begin the names of two stacks."""
+
+
+def table_of(slug: str) -> str:
+    """Return the name of a tenant's table, read without a cache."""
+    return current_table(slug, read_item(tenant_key(slug)))
+
+
+def new_table_name(slug: str, moment: datetime) -> str:
+    """Return the name of the table of a restore that begins at `moment`."""
+    return f"{config().tenant_table(slug)}.r{moment:%Y%m%dT%H%M%S}"
+
+
+def tables_of(slug: str) -> list[str]:
+    """Return the tables of a tenant: its first one and those of restores, as far as they exist.
+
+    No slug contains a dot, so another tenant of this stack never has such a table.
+    """
+    name = re.compile(rf"{re.escape(config().tenant_table(slug))}(\.r\d{{8}}T\d{{6}})?")
+    pages = client("dynamodb").get_paginator("list_tables").paginate()
+    return sorted(each for page in pages for each in page["TableNames"] if name.fullmatch(each))
 
 
 def find_own_table(slug: str, *, is_completed: bool) -> bool:
@@ -36,7 +64,11 @@ def find_own_table(slug: str, *, is_completed: bool) -> bool:
     Raises:
         Conflict: Another deployment created the table.
     """
-    name = config().tenant_table(slug)
+    return find_own(table_of(slug), is_completed=is_completed)
+
+
+def find_own(name: str, *, is_completed: bool) -> bool:
+    """Return whether a table of a tenant exists; see `find_own_table`."""
     table = describe_table(name)
     if table is None:
         return False
@@ -80,7 +112,7 @@ def ensure_table(slug: str, progress: ReportProgress, *, exists: bool) -> None:
         Conflict: Another deployment created the table.
         ServiceUnavailable: DynamoDB was not ready in time.
     """
-    name = config().tenant_table(slug)
+    name = table_of(slug)
     progress(f"creating the table {name}")
     if not exists and not _create(name, slug):  # an earlier or a concurrent call has created it
         find_own_table(slug, is_completed=False)
@@ -89,6 +121,56 @@ def ensure_table(slug: str, progress: ReportProgress, *, exists: bool) -> None:
     progress("enabling backups and expiry")
     _wait_until(lambda: _enable_backups(name))
     _enable_expiry(name)
+
+
+def start_restore(source: str, target: str, moment: datetime) -> None:
+    """Start the restore of a table into a new one, unless an earlier run has. Safe to repeat."""
+    dynamodb = client("dynamodb")
+    with suppress(dynamodb.exceptions.TableAlreadyExistsException):
+        dynamodb.restore_table_to_point_in_time(
+            SourceTableName=source, TargetTableName=target, RestoreDateTime=moment
+        )
+
+
+def complete_restored_table(name: str, slug: str, progress: ReportProgress) -> None:
+    """Wait for a restored table, and give it what a restore leaves out. Safe to repeat.
+
+    DynamoDB restores neither tags nor deletion protection, backups and expiry.
+
+    Raises:
+        ServiceUnavailable: DynamoDB was not ready in time.
+    """
+    while not _is_active(name):  # minutes to hours
+        progress(f"{slug}: DynamoDB is restoring the table {name}")
+        time.sleep(_RESTORE_POLL_SECONDS)
+    progress(f"{slug}: protecting the table, enabling backups and expiry")
+    table = describe_table(name) or {}
+    client("dynamodb").tag_resource(ResourceArn=table["TableArn"], Tags=_tags(slug))
+    _wait_until(lambda: _protect(name))
+    _wait_until(lambda: _enable_backups(name))
+    _enable_expiry(name)
+
+
+def write_version(slug: str) -> None:
+    """Record the version of a new table in it, unless it is the first one. Safe to repeat."""
+    if schema.SCHEMA_VERSION == schema.FIRST_VERSION:
+        return
+    client("dynamodb").put_item(
+        TableName=table_of(slug),
+        Item={
+            **key_attributes(schema.VERSION_KEY),
+            "version": encode(schema.SCHEMA_VERSION),
+        },
+    )
+
+
+def recorded_version(name: str) -> TableVersion:
+    """Return the version that a table had at the moment of its contents."""
+    found = client("dynamodb").get_item(
+        TableName=name, Key=key_attributes(schema.VERSION_KEY), ConsistentRead=True
+    )
+    item = found.get("Item")
+    return TableVersion.of(int(item["version"]["N"]) if item else schema.FIRST_VERSION)
 
 
 def protect_stack_tables(progress: ReportProgress) -> None:
@@ -120,19 +202,25 @@ def _protect(name: str) -> bool:
     return _is_protected(name)
 
 
-def remove_table(slug: str, progress: ReportProgress) -> None:
-    """Delete a tenant's table with its data. Safe to repeat and to run concurrently.
+def remove_tables(slug: str, progress: ReportProgress) -> None:
+    """Delete the tables of a tenant with their data. Safe to repeat and to run concurrently.
 
-    DynamoDB keeps a backup of the table for 35 days.
+    DynamoDB keeps a backup of each table for 35 days.
 
     Raises:
         ServiceUnavailable: DynamoDB was not ready in time.
     """
-    name = config().tenant_table(slug)
-    progress(f"deleting the table {name}")
-    _wait_until(lambda: _start_deletion(name))
-    progress("waiting until the table is deleted")
-    _wait_until(lambda: describe_table(name) is None)
+    names = tables_of(slug)
+    for name in names:
+        progress(f"deleting the table {name}")
+        _wait_until(partial(_start_deletion, name))
+    for name in names:
+        progress(f"waiting until the table {name} is deleted")
+        _wait_until(partial(_is_gone, name))
+
+
+def _is_gone(name: str) -> bool:
+    return describe_table(name) is None
 
 
 def _start_deletion(name: str) -> bool:
@@ -166,22 +254,26 @@ def describe_table(name: str) -> Mapping[str, Any] | None:
 def _create(name: str, slug: str) -> bool:
     """Start the creation of a table; return False if there is one of that name."""
     dynamodb = client("dynamodb")
+    try:
+        dynamodb.create_table(
+            TableName=name,
+            **table_definition(),
+            DeletionProtectionEnabled=True,
+            Tags=_tags(slug),
+        )
+    except dynamodb.exceptions.ResourceInUseException:
+        return False
+    return True
+
+
+def _tags(slug: str) -> list[dict[str, str]]:
     tags = {
         "service": "stowage",
         "stack": config().stack,
         _OWNER_TAG: config().stack_id,
         "tenant": slug,
     }
-    try:
-        dynamodb.create_table(
-            TableName=name,
-            **table_definition(),
-            DeletionProtectionEnabled=True,
-            Tags=[{"Key": key, "Value": value} for key, value in tags.items()],
-        )
-    except dynamodb.exceptions.ResourceInUseException:
-        return False
-    return True
+    return [{"Key": key, "Value": value} for key, value in tags.items()]
 
 
 def _is_active(name: str) -> bool:

@@ -246,6 +246,8 @@ def _finish(lease: Lease) -> None:
             {":version": _number(schema.SCHEMA_VERSION)},
         )
         tx.add_action("Update", update, lease.lost)
+        partition, sort = schema.VERSION_KEY
+        tx.put({PARTITION_KEY: partition, SORT_KEY: sort, "version": schema.SCHEMA_VERSION})
         changes = {"table_version": (old, schema.SCHEMA_VERSION)}
         audit.record(tx, "tenant.changed", "tenant", slug, changes=changes)
 

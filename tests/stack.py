@@ -280,7 +280,7 @@ def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
         monkeypatch.setattr(limiter, "_clock", partial(int, moment))
         _open_buckets_queues_and_schedules()
         for slug in _TENANTS:
-            access.dynamodb_for(slug)
+            access.dynamodb_for(slug, config().tenant_table(slug))
         yield Stack(deployment.template)
         _clear_stack_caches()
 

@@ -56,7 +56,10 @@ class Config:
     """Id of the KMS key that encrypts stored secrets that must be read again."""
 
     def tenant_table(self, slug: str) -> str:
-        """Return the name of a tenant's table."""
+        """Return the name that a tenant's table gets when the tenant is created.
+
+        A restore replaces the table by one of another name, which the tenant's item has.
+        """
         return f"{self.stack}-tenant-{slug}"
 
 

@@ -410,6 +410,17 @@ class ServiceUnavailable(ServiceError):
         )
 
 
+class TableReplaced(ServiceError):
+    """503 service_unavailable with Retry-After: the tenant's table is about to be replaced."""
+
+    def __init__(self, tenant: str) -> None:
+        super().__init__(
+            f"The data of {tenant} is being restored to an earlier moment; try again later.",
+            "service_unavailable",
+            headers={"Retry-After": "60"},
+        )
+
+
 class UnservedTable(ServiceError):
     """503 service_unavailable with Retry-After: this release cannot use the tenant's table so."""
 

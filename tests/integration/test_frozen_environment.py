@@ -45,7 +45,7 @@ def _retire_the_signing_key() -> None:
 
 def _revoke_the_client() -> None:
     revocations.revoke(
-        "acme", "client:erp", fallback="client:erp", until=time.time() + revocations._TOKEN_LIFETIME
+        "acme", "client:erp", fallback="client:erp", until=time.time() + revocations.TOKEN_LIFETIME
     )
 
 
@@ -118,9 +118,9 @@ def test_credentials_of_a_tenant_are_renewed_while_an_environment_is_frozen(
 ) -> None:
     assert stack
     access = TenantAccess()
-    first = access.client("dynamodb", "acme")
+    first = access.client("dynamodb", "acme", "stowage-tenant-acme")
     environment.freeze_for(_HOUR)
-    assert access.client("dynamodb", "acme") is not first
+    assert access.client("dynamodb", "acme", "stowage-tenant-acme") is not first
 
 
 def test_cached_position_of_a_list_expires_while_an_environment_is_frozen(

@@ -149,7 +149,9 @@ def test_only_the_session_policy_denies_the_data_of_other_tenants(
     reading = Access("dynamodb:GetItem", ARNS.table("stowage-tenant-beta"), ("product#1",))
     assert allows(roles.data_roles["TenantDataRole"], reading)
     dynamodb_arn = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}"
-    narrowed = read_policy(json.loads(session_policy("acme", dynamodb_arn))["Statement"], str)
+    narrowed = read_policy(
+        json.loads(session_policy("acme", "stowage-tenant-acme", dynamodb_arn))["Statement"], str
+    )
     assert not allows(narrowed, reading)
 
 
@@ -233,7 +235,9 @@ _ATTRIBUTES = "dynamodb:Attributes"
 
 def _conditional_statements(roles: Roles) -> list[tuple[str, Statement]]:
     """Return the statements with set operators, with the name of a function or a role."""
-    session = json.loads(session_policy("acme", f"arn:aws:dynamodb:{REGION}:{ACCOUNT}"))
+    session = json.loads(
+        session_policy("acme", "stowage-tenant-acme", f"arn:aws:dynamodb:{REGION}:{ACCOUNT}")
+    )
     policies = {
         **roles.functions,
         **roles.data_roles,

@@ -7,14 +7,20 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
-from shared.identity.tenancy.directory import read_item, table_version_of, tenant_key
+from shared.identity.tenancy.directory import (
+    current_table,
+    is_being_restored,
+    read_item,
+    table_version_of,
+    tenant_key,
+)
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.aws import client, client_as
 from shared.kernel.clock import Deadline, is_fresh, now
 from shared.kernel.config import config
 from shared.kernel.db.schema import TableVersion, current_version, served
 from shared.kernel.db.store import Store
-from shared.kernel.errors import UnservedTable
+from shared.kernel.errors import TableReplaced, UnservedTable
 from shared.kernel.observability import count_for_service, logger
 
 _CAPACITY = 1_000
@@ -40,6 +46,8 @@ _WITH_LEADING_KEYS = {"Null": {"dynamodb:LeadingKeys": "false"}}
 class _Session:
     """Credentials of one tenant and the clients created with them."""
 
+    table: str
+    """The only table of tenants that they reach."""
     obtained_at: float
     max_age: float
     """Seconds after which they are renewed."""
@@ -55,17 +63,25 @@ class TenantAccess:
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
         self._lock = Lock()
 
-    def client(self, service: str, slug: str) -> Any:
-        """Return a client of `service` (dynamodb or s3) that can reach only this tenant's data."""
+    def client(self, service: str, slug: str, table: str) -> Any:
+        """Return a client of `service` (dynamodb or s3) that can reach only this tenant's data.
+
+        A restore gives a tenant another table; the first client for it gets new credentials.
+        """
         role = config().tenant_data_role
         if not role:
             return client(service)
         with self._lock:  # concurrent threads assume the role once
             session, moment = self._sessions.get(slug), self._clock()
-            if session is None or not is_fresh(session.obtained_at, session.max_age, moment):
-                credentials = _narrowed_credentials(role, slug)
+            is_usable = session and session.table == table
+            if (
+                session is None
+                or not is_usable
+                or not is_fresh(session.obtained_at, session.max_age, moment)
+            ):
+                credentials = _narrowed_credentials(role, slug, table)
                 max_age = credentials["Expiration"].timestamp() - _RENEW_BEFORE - moment
-                session = self._sessions[slug] = _Session(moment, max_age, credentials)
+                session = self._sessions[slug] = _Session(table, moment, max_age, credentials)
             self._sessions.move_to_end(slug)
             if len(self._sessions) > _CAPACITY:
                 self._sessions.popitem(last=False)
@@ -78,29 +94,32 @@ class TenantAccess:
         self._sessions.clear()
 
 
-def _narrowed_credentials(role: str, slug: str) -> dict[str, Any]:
+def _narrowed_credentials(role: str, slug: str, table: str) -> dict[str, Any]:
     sts = client("sts")
     partition, account = role.split(":")[1], role.split(":")[4]
     answer = sts.assume_role(
         RoleArn=role,
         RoleSessionName=f"tenant-{slug}",
         DurationSeconds=_LIFETIME,
-        Policy=session_policy(slug, f"arn:{partition}:dynamodb:{sts.meta.region_name}:{account}"),
+        Policy=session_policy(
+            slug, table, f"arn:{partition}:dynamodb:{sts.meta.region_name}:{account}"
+        ),
     )
     credentials: dict[str, Any] = answer["Credentials"]
     return credentials
 
 
-def session_policy(slug: str, dynamodb_arn: str) -> str:
+def session_policy(slug: str, table_name: str, dynamodb_arn: str) -> str:
     """Return the session policy that restricts a role to one tenant: JSON, at most 2048 characters.
 
     Args:
         slug: Slug of the tenant.
+        table_name: Name of its table.
         dynamodb_arn: `arn:PARTITION:dynamodb:REGION:ACCOUNT`.
     """
     settings = config()
     partition = dynamodb_arn.split(":")[1]
-    table = f"{dynamodb_arn}:table/{settings.tenant_table(slug)}"
+    table = f"{dynamodb_arn}:table/{table_name}"
     statements: list[dict[str, Any]] = [
         {"Effect": "Allow", "Action": _TABLE_ACTIONS, "Resource": [table, f"{table}/index/*"]},
         {
@@ -141,24 +160,34 @@ tenant_access = TenantAccess()
 """The instance of this execution environment."""
 
 
-def dynamodb_for(tenant_slug: str) -> Any:
+def dynamodb_for(tenant_slug: str, table: str) -> Any:
     """Return a DynamoDB client for one tenant; the unrestricted client if no role is configured."""
-    return tenant_access.client("dynamodb", tenant_slug)
+    return tenant_access.client("dynamodb", tenant_slug, table)
 
 
 def store_for(tenant: Tenant, deadline: Deadline | None = None) -> Store:
     """Return the tenant's table for a function, which accesses it through `dynamodb_for`.
 
     Raises:
+        TableReplaced: The table is about to be replaced by a restored one.
         UnservedTable: This release does not serve the version of the table. An alarm reports it.
     """
+    if tenant.is_being_restored:
+        raise TableReplaced(tenant.slug)
     try:
         version = served(tenant.slug, tenant.table_version)
     except UnservedTable as error:
         logger.error("unserved table", tenant=tenant.slug, reason=error.message)
         count_for_service("unserved_tables")
         raise
-    return _store(dynamodb_for(tenant.slug), tenant.slug, version, deadline)
+    return Store(
+        dynamodb_for(tenant.slug, tenant.table),
+        slug=tenant.slug,
+        table=tenant.table,
+        outbox=config().outbox_table,
+        deadline=deadline,
+        version=version,
+    )
 
 
 def operator_store(tenant_slug: str, deadline: Deadline | None = None) -> Store:
@@ -168,29 +197,32 @@ def operator_store(tenant_slug: str, deadline: Deadline | None = None) -> Store:
     deleted, has no table, and thus no version.
 
     Raises:
+        TableReplaced: The table is about to be replaced by a restored one.
         UnservedTable: This release does not serve the version of the table.
     """
     item = read_item(tenant_key(tenant_slug))
     version = current_version()
     if item and item["state"]["S"] != "deleted":
         version = served(tenant_slug, table_version_of(item))
-    return _store(client("dynamodb"), tenant_slug, version, deadline)
+        if is_being_restored(item):
+            raise TableReplaced(tenant_slug)
+    return operator_store_of(tenant_slug, current_table(tenant_slug, item), version, deadline)
 
 
-def _store(
-    dynamodb: Any, tenant_slug: str, version: TableVersion, deadline: Deadline | None
+def operator_store_of(
+    tenant_slug: str, table: str, version: TableVersion, deadline: Deadline | None = None
 ) -> Store:
-    settings = config()
+    """Return one of a tenant's tables for an operator: the present one, an earlier or a new one."""
     return Store(
-        dynamodb,
+        client("dynamodb"),
         slug=tenant_slug,
-        table=settings.tenant_table(tenant_slug),
-        outbox=settings.outbox_table,
+        table=table,
+        outbox=config().outbox_table,
         deadline=deadline,
         version=version,
     )
 
 
-def s3_for(tenant_slug: str) -> Any:
+def s3_for(tenant: Tenant) -> Any:
     """Return an S3 client that is restricted to the tenant's prefix of the import buckets."""
-    return tenant_access.client("s3", tenant_slug)
+    return tenant_access.client("s3", tenant.slug, tenant.table)

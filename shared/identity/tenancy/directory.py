@@ -46,6 +46,9 @@ BY_TENANT = "by_tenant"
 """Index of the control table with the key (tenant, pk)."""
 _REVOKED = "#revoked"
 
+TABLE_NAME = "table_name"
+"""Attribute of a tenant's item: the name of its table, once a restore has replaced the first."""
+
 HIDDEN_STATES = frozenset({"creating", "deleting", "deleted"})
 """States in which only operators see the tenant."""
 
@@ -254,7 +257,25 @@ def tenant_from_item(item: Mapping[str, Any]) -> Tenant:
         if "requests_per_minute" in item
         else None,
         table_version=table_version_of(item),
+        own_table=item[TABLE_NAME]["S"] if TABLE_NAME in item else None,
+        is_being_restored=is_being_restored(item),
     )
+
+
+def current_table(slug: str, item: Mapping[str, Any] | None) -> str:
+    """Return the name of a tenant's table; `item` is the tenant's item, None if there is none."""
+    if item and TABLE_NAME in item:
+        return str(item[TABLE_NAME]["S"])
+    return config().tenant_table(slug)
+
+
+def is_being_restored(item: Mapping[str, Any]) -> bool:
+    """Return whether requests are refused because the table is about to be replaced.
+
+    The attribute `restoring` exists from the beginning of a restore (`operations.restore`) to the
+    switch; `refused_at` is added when requests are refused.
+    """
+    return "refused_at" in item.get("restoring", {}).get("M", {})
 
 
 def table_version_of(item: Mapping[str, Any]) -> TableVersion | None:

@@ -36,7 +36,7 @@ HARD_LIMIT = 2 * SOFT_LIMIT
 ALL_TOKENS = "tenant"
 """The revocation key of every token of the tenant."""
 
-_TOKEN_LIFETIME = 3600
+TOKEN_LIFETIME = 3600
 _COMMIT_ALLOWANCE = 30
 """Seconds after its creation during which an entry also revokes newly issued tokens. It covers
 tokens issued while the entry is being written (at most one invocation) and clock differences."""
@@ -107,7 +107,7 @@ def revoke_in(
 
 def next_valid_iat(tx: "Transaction") -> int:
     """Return the earliest `iat` of tokens that the entries of this transaction do not revoke."""
-    return _expiry_of_new_entry(tx.now_ms) - _TOKEN_LIFETIME + 1
+    return _expiry_of_new_entry(tx.now_ms) - TOKEN_LIFETIME + 1
 
 
 def earliest_valid_iat(revoked: Mapping[str, int], keys: Iterable[str]) -> int:
@@ -120,7 +120,7 @@ def earliest_valid_iat(revoked: Mapping[str, int], keys: Iterable[str]) -> int:
             written between the two reads must revoke the token.
         keys: The revocation keys of the token.
     """
-    return max((revoked.get(key, 0) for key in keys), default=0) - _TOKEN_LIFETIME + 1
+    return max((revoked.get(key, 0) for key in keys), default=0) - TOKEN_LIFETIME + 1
 
 
 def wait_until_revocable(issued_at: int) -> None:
@@ -213,7 +213,7 @@ def _read_entries(tenant: str) -> Mapping[str, Any]:
 
 def _expiry_of_new_entry(now_milliseconds: int) -> int:
     """Return the latest expiry of a token that an entry written now has to revoke."""
-    return now_milliseconds // 1000 + _COMMIT_ALLOWANCE + _TOKEN_LIFETIME
+    return now_milliseconds // 1000 + _COMMIT_ALLOWANCE + TOKEN_LIFETIME
 
 
 def _update_request(

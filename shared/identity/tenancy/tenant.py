@@ -147,6 +147,15 @@ class Tenant:
     """Agreed rate limit per credential; None for the limit of the plan."""
     table_version: TableVersion | None = None
     """The version of its table; None if it was created before tables had versions."""
+    own_table: str | None = None
+    """Name of its table since a restore; None for the name that its creation gave."""
+    is_being_restored: bool = False
+    """Whether its requests are refused because its table is about to be replaced."""
+
+    @property
+    def table(self) -> str:
+        """The name of its table."""
+        return self.own_table or config().tenant_table(self.slug)
 
     @property
     def limits(self) -> Mapping[LimitName, int]:

@@ -85,7 +85,7 @@ class ImportContext:
 
 def import_context(tenant: Tenant, store: Store) -> ImportContext:
     """Return the context of a tenant."""
-    settings, s3 = config(), s3_for(tenant.slug)
+    settings, s3 = config(), s3_for(tenant)
     return ImportContext(
         tenant=tenant,
         store=store.uncached(),

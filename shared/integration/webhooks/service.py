@@ -1,6 +1,6 @@
 """Use cases of the webhook routes."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -204,15 +204,30 @@ def webhooks_of_creator(
     ]
     if not deactivate:
         return [record.entity for record in created]
-    active = [record for record in created if record.entity.is_active]
-    audit.reserve_entry_ids(tx, len(active))
-    changed = [WEBHOOKS.update(tx, record, {"is_active": False}).entity for record in active]
-    for webhook in changed:
-        _audit(tx, "webhook.changed", webhook, changes={"is_active": (True, False)})
+    changed = _deactivate(tx, created)
     # Also written when nothing changes: see `_read_register`.
     repository.stage_registration(tx, register, *changed)
     now = {webhook.id: webhook for webhook in changed}
     return [now.get(record.id, record.entity) for record in created]
+
+
+def deactivate_all_webhooks_except(tx: Transaction, kept: Collection[int]) -> list[int]:
+    """Deactivate the active subscriptions whose ids are not in `kept`; return their ids."""
+    register = repository.read_register(tx.store)
+    changed = _deactivate(tx, WEBHOOKS.get_many(tx.store, sorted(register.ids - {*kept})))
+    if changed:
+        repository.stage_registration(tx, register, *changed)
+    return [webhook.id for webhook in changed]
+
+
+def _deactivate(tx: Transaction, records: Iterable[Record[StoredWebhook]]) -> list[StoredWebhook]:
+    """Add the deactivation of the subscriptions that are active; return these."""
+    active = [record for record in records if record.entity.is_active]
+    audit.reserve_entry_ids(tx, len(active))
+    changed = [WEBHOOKS.update(tx, record, {"is_active": False}).entity for record in active]
+    for webhook in changed:
+        _audit(tx, "webhook.changed", webhook, changes={"is_active": (True, False)})
+    return changed
 
 
 def delete_webhook(tx: Transaction, number: int) -> WebhookWithHealth:

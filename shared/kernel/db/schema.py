@@ -14,7 +14,11 @@ SCHEMA_VERSION = 1
 """The version of a new table."""
 
 FIRST_VERSION = 1
-"""The version of items that name none."""
+"""The version of items that name none, and of a table without the item VERSION_KEY."""
+
+VERSION_KEY = ("schema", "HEAD")
+"""Key of the item of a tenant's table that has its version in `version`, from the second version
+on. A restored table says with it which version it had at that moment."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,9 +173,9 @@ def test_unknown_tenant_is_not_found(stack: Stack) -> None:
 def test_preview_lists_what_a_deletion_removes(company: Company) -> None:
     company.cancel()
     preview = preview_deletion("acme")
-    assert (preview.state, preview.table, preview.clients, preview.hosts) == (
+    assert (preview.state, preview.tables, preview.clients, preview.hosts) == (
         "cancelled",
-        config().tenant_table("acme"),
+        (config().tenant_table("acme"),),
         2,
         (HOST,),
     )

@@ -36,7 +36,7 @@ def allows(policy: str, action: str, resource: str, leading_key: str | None = No
 
 
 def test_policy_allows_the_data_of_the_tenant() -> None:
-    policy = session_policy("acme", DYNAMODB)
+    policy = session_policy("acme", "stowage-tenant-acme", DYNAMODB)
     table = f"{DYNAMODB}:table/stowage-tenant-acme"
     for action in ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"):
         assert allows(policy, f"dynamodb:{action}", table)
@@ -52,7 +52,7 @@ def test_policy_allows_the_data_of_the_tenant() -> None:
 
 @pytest.mark.parametrize("other_tenant", ["beta", "acme2", "acm", "acme-", "acme#0"])
 def test_policy_allows_no_data_of_another_tenant(other_tenant: str) -> None:
-    policy = session_policy("acme", DYNAMODB)
+    policy = session_policy("acme", "stowage-tenant-acme", DYNAMODB)
     for action in ("GetItem", "Query", "PutItem", "DeleteItem"):
         other = f"{DYNAMODB}:table/stowage-tenant-{other_tenant}"
         assert not allows(policy, f"dynamodb:{action}", other)
@@ -67,7 +67,7 @@ def _control_keys(slug: str) -> list[str]:
 
 
 def test_policy_allows_the_items_of_the_tenant_in_the_control_table() -> None:
-    policy = session_policy("acme", DYNAMODB)
+    policy = session_policy("acme", "stowage-tenant-acme", DYNAMODB)
     control = f"{DYNAMODB}:table/stowage-control"
     for action in ("GetItem", "PutItem", "UpdateItem"):
         for key in _control_keys("acme"):
@@ -85,7 +85,7 @@ def test_policy_allows_the_items_of_the_tenant_in_the_control_table() -> None:
 
 
 def test_policy_denies_scans_changes_of_tables_and_reading_the_outbox() -> None:
-    policy = session_policy("acme", DYNAMODB)
+    policy = session_policy("acme", "stowage-tenant-acme", DYNAMODB)
     table = f"{DYNAMODB}:table/stowage-tenant-acme"
     for action in ("Scan", "DeleteTable", "UpdateTable", "CreateBackup", "PartiQLSelect"):
         assert not allows(policy, f"dynamodb:{action}", table)
@@ -108,16 +108,17 @@ def test_policy_stays_within_2048_characters_for_the_longest_names(
     monkeypatch.setenv("IMPORT_WORK_BUCKET", "w" * 63)
     config.cache_clear()
     longest = f"arn:aws-us-gov:dynamodb:ap-northeast-1:{ACCOUNT}"
-    assert len(session_policy("t" * 32, longest)) <= 2048
+    table = f"{stack}-tenant-{'t' * 32}.r20261123T021005"
+    assert len(session_policy("t" * 32, table, longest)) <= 2048
 
 
 def test_client_of_a_tenant_is_created_once_with_its_own_credentials(
     aws_hooks: AwsCallHooks,
 ) -> None:
     with aws_hooks.recorded() as calls:
-        acme = dynamodb_for("acme")
-        assert dynamodb_for("acme") is acme
-        beta = dynamodb_for("beta")
+        acme = dynamodb_for("acme", "stowage-tenant-acme")
+        assert dynamodb_for("acme", "stowage-tenant-acme") is acme
+        beta = dynamodb_for("beta", "stowage-tenant-beta")
     assert calls == ["AssumeRole", "AssumeRole"]
     ambient = aws.client("dynamodb")
     used = {each._request_signer._credentials.access_key for each in (acme, beta, ambient)}
@@ -131,22 +132,22 @@ def test_assume_role_receives_the_policy_of_the_tenant(aws_hooks: AwsCallHooks) 
     sts.meta.events.register(
         "before-parameter-build.sts.AssumeRole", lambda params, **_: seen.append(params)
     )
-    dynamodb_for("acme")
+    dynamodb_for("acme", "stowage-tenant-acme")
     (request,) = seen
     assert request["RoleArn"] == f"arn:aws:iam::{ACCOUNT}:role/stowage-data"
-    assert request["Policy"] == session_policy("acme", DYNAMODB)
+    assert request["Policy"] == session_policy("acme", "stowage-tenant-acme", DYNAMODB)
     assert request["DurationSeconds"] == 3600
 
 
 def test_credentials_are_renewed_before_they_expire(aws_hooks: AwsCallHooks) -> None:
     now = [dt.datetime.now(dt.UTC).timestamp()]
     access = TenantAccess(clock=lambda: now[0])
-    first = access.client("dynamodb", "acme")
+    first = access.client("dynamodb", "acme", "stowage-tenant-acme")
     now[0] += 2500
-    assert access.client("dynamodb", "acme") is first
+    assert access.client("dynamodb", "acme", "stowage-tenant-acme") is first
     now[0] += 110
     with aws_hooks.recorded() as calls:
-        assert access.client("dynamodb", "acme") is not first
+        assert access.client("dynamodb", "acme", "stowage-tenant-acme") is not first
     assert calls == ["AssumeRole"]
 
 
@@ -156,13 +157,13 @@ def test_least_recently_used_tenant_is_evicted(
     monkeypatch.setattr(module, "_CAPACITY", 2)
     access = TenantAccess()
     for slug in ("acme", "beta", "acme", "gamma"):
-        access.client("dynamodb", slug)
+        access.client("dynamodb", slug, f"stowage-tenant-{slug}")
     with aws_hooks.recorded() as calls:
-        access.client("dynamodb", "acme")
-        access.client("dynamodb", "gamma")
+        access.client("dynamodb", "acme", "stowage-tenant-acme")
+        access.client("dynamodb", "gamma", "stowage-tenant-gamma")
     assert calls == []
     with aws_hooks.recorded() as calls:
-        access.client("dynamodb", "beta")
+        access.client("dynamodb", "beta", "stowage-tenant-beta")
     assert calls == ["AssumeRole"]
 
 
@@ -172,7 +173,11 @@ def test_default_client_is_used_if_no_role_is_configured(
     monkeypatch.setenv("TENANT_DATA_ROLE_ARN", "")
     config.cache_clear()
     with aws_hooks.recorded() as calls:
-        assert dynamodb_for("acme") is dynamodb_for("beta") is aws.client("dynamodb")
+        assert (
+            dynamodb_for("acme", "stowage-tenant-acme")
+            is dynamodb_for("beta", "stowage-tenant-beta")
+            is aws.client("dynamodb")
+        )
     assert calls == []
 
 
@@ -193,7 +198,20 @@ def test_concurrent_threads_assume_the_role_once(monkeypatch: pytest.MonkeyPatch
     config.cache_clear()
     slugs = ["acme", "beta", "gamma"] * 10
     with ThreadPoolExecutor(len(slugs)) as threads:
-        clients = list(threads.map(lambda slug: ours.client("dynamodb", slug), ["acme"] * 10))
+        clients = list(
+            threads.map(
+                lambda slug: ours.client("dynamodb", slug, f"stowage-tenant-{slug}"), ["acme"] * 10
+            )
+        )
         assert assumed == ["acme"]
         assert all(client is clients[0] for client in clients)
-        assert len(list(threads.map(lambda slug: ours.client("dynamodb", slug), slugs))) == 30
+        assert (
+            len(
+                list(
+                    threads.map(
+                        lambda slug: ours.client("dynamodb", slug, f"stowage-tenant-{slug}"), slugs
+                    )
+                )
+            )
+            == 30
+        )

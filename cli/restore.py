@@ -1,0 +1,148 @@
+"""`stowage tenant restore`: bring back a tenant's data of an earlier moment."""
+
+import click
+
+from cli.confirmation import confirm, yes_option
+from cli.operator import Operator, command
+from cli.upgrade import ensure_deployed_schema
+from operations.restore import (
+    Restored,
+    RestorePlan,
+    Verify,
+    cancel_restore,
+    plan_restore,
+    plan_switch,
+    restore_tenant,
+    switch_table,
+)
+from shared.kernel.db import schema
+
+VERIFY: Verify | None = None
+"""Check of the new table before the switch; None without one."""
+
+
+@click.command()
+@click.argument("slug")
+@click.option(
+    "--at", metavar="TIME", help="Restore the data of TIME, such as 2026-11-23T02:10:00Z."
+)
+@click.option(
+    "--prepare", is_flag=True,
+    help="With --at: only restore and check the new table; requests are served meanwhile.",
+)  # fmt: skip
+@click.option(
+    "--to-table", metavar="TABLE",
+    help="Switch to another table of SLUG, such as the one before a restore.",
+)  # fmt: skip
+@click.option("--cancel", is_flag=True, help="End an unfinished restore without a change.")
+@yes_option
+@command
+def restore(  # noqa: PLR0913  the options of a long operation
+    operator: Operator,
+    *,
+    slug: str,
+    at: str | None,
+    prepare: bool,
+    to_table: str | None,
+    cancel: bool,
+    yes: bool,
+) -> None:
+    """Replace the data of the tenant SLUG by its data of TIME, and keep the present table.
+
+    DynamoDB restores the table of TIME into a new one. Everything that was changed after TIME is
+    missing there. Requests of SLUG are refused (503) until the new table has replaced the present
+    one; with --prepare first, that takes 3 minutes. The command can be interrupted at any time: run
+    it again, and it goes on. docs/restore.md has the steps, and what to do afterwards.
+
+    \b
+    Examples:
+      stowage tenant restore acme --at 2026-11-23T02:10:00Z
+      stowage tenant restore acme --at 2026-11-23T02:10:00Z --prepare
+      stowage tenant restore acme --cancel
+      stowage tenant restore acme --to-table stowage-tenant-acme
+    """  # noqa: D301  click reads the backspace
+    if [at is not None, to_table is not None, cancel].count(True) != 1:
+        raise click.UsageError("Use --at TIME, --to-table TABLE or --cancel.")
+    if prepare and at is None:
+        raise click.UsageError("--prepare needs --at TIME.")
+    if cancel:
+        _cancel(operator, slug)
+        return
+    ensure_deployed_schema(operator.deployment)
+    plan = plan_restore(slug, at) if at else plan_switch(slug, to_table or "")
+    if not plan.is_done:
+        _confirm(operator, plan, prepare=prepare, yes=yes)
+    with operator.output.progress() as progress:
+        if at:
+            done = restore_tenant(slug, at, prepare_only=prepare, verify=VERIFY, progress=progress)
+        else:
+            done = switch_table(slug, plan.new_table or "", verify=VERIFY, progress=progress)
+    _show(operator, done)
+
+
+def _confirm(operator: Operator, plan: RestorePlan, *, prepare: bool, yes: bool) -> None:
+    if prepare:
+        consequence = (
+            f"The data of {plan.tenant} of {plan.at} is restored into a new table. Nothing else "
+            "changes."
+        )
+        confirm(operator, consequence, yes=yes)
+        return
+    wanted = f"its data of {plan.at}" if plan.at else f"the table {plan.new_table}"
+    confirm(
+        operator,
+        f"Requests of the tenant {plan.tenant} are refused until {wanted} has replaced the table "
+        f"{plan.table}, which is kept. What was changed in between is then missing, and all users "
+        "and clients have to get new tokens.",
+        yes=yes,
+    )
+
+
+def _cancel(operator: Operator, slug: str) -> None:
+    with operator.output.progress() as progress:
+        table = cancel_restore(slug, progress=progress)
+    if table is None:
+        operator.output.say(f"No restore of {slug} is in progress.")
+    else:
+        operator.output.say(f"The table {table} is kept, if it was already made.")
+    operator.output.one({"tenant": slug, "cancelled": table is not None, "new_table": table})
+
+
+def _show(operator: Operator, done: Restored) -> None:
+    for line in _advice(done):
+        operator.output.say(line)
+    operator.output.one(
+        {
+            "tenant": done.tenant,
+            "at": done.at,
+            "table": done.table,
+            "previous_table": done.previous_table,
+            "version": done.version,
+            "is_switched": done.is_switched,
+            "locked_users": list(done.locked_users),
+            "deactivated_webhooks": list(done.deactivated_webhooks),
+            "switch_back": _switch_back(done) if done.is_switched else None,
+        }
+    )
+
+
+def _switch_back(done: Restored) -> str:
+    return f"stowage tenant restore {done.tenant} --to-table {done.previous_table}"
+
+
+def _advice(done: Restored) -> list[str]:
+    """Return what the operator can do next."""
+    if not done.is_switched:
+        command_line = f"stowage tenant restore {done.tenant} --at {done.at}"
+        return [f"The new table {done.table} is ready. Switch to it: {command_line}"]
+    lines = []
+    if done.previous_table != done.table:
+        lines.append(
+            f"The earlier table {done.previous_table} is kept. Switch back: {_switch_back(done)}"
+        )
+    if done.version != schema.SCHEMA_VERSION:
+        lines.append(
+            f"The table has version {done.version}. Upgrade it: stowage tenant upgrade "
+            f"{done.tenant}"
+        )
+    return lines

@@ -1,0 +1,115 @@
+"""What a restored table must not forget: given ids, ended access and deactivated subscriptions.
+
+All of it is written into the restored table before requests reach it, while no request can change
+the present one. Every function can be repeated.
+"""
+
+from dataclasses import replace
+from functools import cache
+from itertools import batched
+
+from operations.operator_identity import operator_name
+from shared.identity.names import USER_KIND
+from shared.identity.users import logins, passwords
+from shared.identity.users.logins import Login, login_from_items, login_key
+from shared.identity.users.models import User
+from shared.identity.users.repository import USERS
+from shared.integration.webhooks.repository import read_register
+from shared.integration.webhooks.service import deactivate_all_webhooks_except
+from shared.kernel.db.items import encode
+from shared.kernel.db.store import Store, key_attributes
+from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
+from shared.kernel.db.transaction import Transaction, last_id
+from shared.kernel.db.unit_of_work import run_transaction
+
+_USERS_PER_TRANSACTION = 10
+
+
+def raise_sequences(present: Store, restored: Store) -> None:
+    """Let the restored table give no id that the present one has given to another entity."""
+    dynamodb = restored.client
+    page = present.query(
+        KeyConditionExpression=f"{PARTITION_KEY} = :sequences",
+        values={":sequences": "sequence"},
+        ConsistentRead=True,
+    )  # one item for each kind of entity: never a second page
+    for item in page.items:
+        try:
+            dynamodb.update_item(
+                TableName=restored.table,
+                Key=key_attributes((item[PARTITION_KEY], item[SORT_KEY])),
+                UpdateExpression="SET #last = :last",
+                ConditionExpression="attribute_not_exists(#last) OR #last < :last",
+                ExpressionAttributeNames={"#last": "last"},
+                ExpressionAttributeValues={":last": encode(item["last"])},
+            )
+        except dynamodb.exceptions.ConditionalCheckFailedException:
+            continue  # an earlier run has raised it, or nothing was created since
+
+
+def keep_access_ended(present: Store, restored: Store) -> list[str]:
+    """End every session, and keep today's passwords and second factors of the users.
+
+    A user who was deleted or disabled since cannot sign in until the password is reset.
+
+    Returns:
+        The names of these users.
+    """
+    locked: list[str] = []
+    numbers = range(1, last_id(restored, USER_KIND) + 1)
+    for chunk in batched(numbers, _USERS_PER_TRANSACTION, strict=False):
+
+        def use_case(tx: Transaction, chunk: tuple[int, ...] = chunk) -> list[str]:
+            return _carry_logins(tx, present, chunk)
+
+        locked += run_transaction(restored, use_case, operator=cache(operator_name))
+    return locked
+
+
+def _carry_logins(tx: Transaction, present: Store, numbers: tuple[int, ...]) -> list[str]:
+    keys = [login_key(number) for number in numbers]
+    restored_logins, present_logins = tx.store.get_many(keys), present.get_many(keys)
+    present_users = {each.id: each.entity for each in USERS.get_many(present, numbers)}
+    locked: list[str] = []
+    for record in USERS.get_many(tx.store, numbers):
+        user, before = record.entity, login_from_items(restored_logins, record.id)
+        if before is None:
+            continue
+        today = login_from_items(present_logins, record.id)
+        if _was_ended(user, present_users.get(record.id)):
+            locked.append(user.username)
+            after = _merged(before, _unknown_password(before))
+        else:
+            after = _merged(before, today or before)
+        logins.save(tx, before, after)
+        if user.two_step != after.two_step:
+            USERS.update(tx, record, {"two_step": after.two_step})
+    return locked
+
+
+def _was_ended(restored: User, today: User | None) -> bool:
+    return restored.is_active and (today is None or not today.is_active)
+
+
+def _unknown_password(login: Login) -> Login:
+    return replace(login, password=passwords.hash_password(passwords.generate_password()))
+
+
+def _merged(before: Login, today: Login) -> Login:
+    """Return today's login, in an epoch in which no session of either table began."""
+    return replace(
+        today,
+        version=before.version,
+        epoch=max(before.epoch, today.epoch),
+        tokens_from=max(before.tokens_from, today.tokens_from),
+    ).end_sessions()
+
+
+def keep_webhooks_inactive(present: Store, restored: Store) -> list[int]:
+    """Deactivate the subscriptions that are not active today; return their ids."""
+    active = read_register(present).active_events.keys()
+    return run_transaction(
+        restored,
+        lambda tx: deactivate_all_webhooks_except(tx, active),
+        operator=cache(operator_name),
+    )
