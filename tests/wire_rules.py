@@ -27,7 +27,8 @@ _EXPRESSIONS = (
 _PLACEHOLDER = re.compile(r"[#:]\w+")
 _BETWEEN = re.compile(r"\bBETWEEN\s+(:\w+)\s+AND\s+(:\w+)", re.IGNORECASE)
 _IN = re.compile(r"\bIN\s*\(([^()]*)\)", re.IGNORECASE)
-_EQUALS = re.compile(r"([#\w]+)\s*=\s*(:\w+)")
+_EQUALS = re.compile(r"(?<![\w.#])([#\w]+)\s*=\s*(:\w+)")
+"""Of a path such as `revoked.#key`, the last name is no attribute of the item."""
 _COMPARED = re.compile(r"([#\w]+)\s*(=|<=|>=|<|>)\s*(:\w+)")
 _PATH = re.compile(r"(?<![:\w.#])#?[A-Za-z_]\w*(?!\w*\s*\()")
 _WORDS = frozenset({"AND", "OR", "NOT", "BETWEEN", "IN"})

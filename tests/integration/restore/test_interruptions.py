@@ -1,0 +1,58 @@
+"""A restore that died at any call is completed by the next run."""
+
+import pytest
+
+from operations import upgrade_lease
+from operations.restore import restore_tenant
+from operations.tenant_tables import tables_of
+from tests.faults import AwsFaults, Killed, kill_after
+from tests.integration.restore.conftest import Recovery, item, items_of
+from tests.integration.restore.test_restore import FIRST, codes, product
+from tests.integration.user_grants.oauth_requests import create_example_user
+from tests.snapshot import dynamodb_backends
+from tests.stack import ACCOUNT, REGION, Stack
+
+_PARTS = 4
+"""Parts of the kills, which the processes of the tests share."""
+
+
+def _remove_new_tables() -> None:
+    tables = dynamodb_backends[ACCOUNT][REGION].tables
+    for name in tables_of("acme"):
+        if name != FIRST:
+            del tables[name]
+
+
+@pytest.mark.parametrize("part", range(_PARTS))
+def test_killed_restore_is_completed_by_the_next_run(
+    part: int,
+    recovery: Recovery,
+    stack: Stack,
+    aws_faults: AwsFaults,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It dies after each of its calls took effect, which is before the next one."""
+    recovery.clock.freeze()
+    monkeypatch.setattr(upgrade_lease, "_KEEP_SECONDS", 3_600)  # renewals change nothing else
+    create_example_user()
+    product(stack.erp(), "BEFORE")
+    recovery.remember()
+    product(stack.erp(), "LATER")
+    earlier, undo = items_of(FIRST), stack.take_snapshot()
+    with aws_faults.recorded() as seen:
+        restore_tenant("acme", recovery.at)
+    assert {"RestoreTableToPointInTime", "TransactWriteItems"} <= {*seen.operations}
+    for call in range(part, len(seen.calls), _PARTS):
+        _remove_new_tables()
+        undo()
+        with aws_faults.faulty(kill_after(call)), pytest.raises(Killed):
+            restore_tenant("acme", recovery.at)
+        done = restore_tenant("acme", recovery.at)
+
+        assert tables_of("acme") == [FIRST, done.table], call
+        assert item()["table_name"]["S"] == done.table
+        assert not item().keys() & {"restoring", "upgrade_lease"}, call
+        assert items_of(FIRST) == earlier
+        recovery.let_caches_expire()
+        assert codes(stack.erp()) == ["BEFORE"]
+        assert product(stack.erp(), "AFTER") == 3, call
