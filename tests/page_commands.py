@@ -62,6 +62,12 @@ NOT_RUN = {
     ("docs/operating.md", "stowage key retire"): "a key can be retired after an hour only",
     ("docs/operating.md", "stowage tenant delete"): "it waits for 150 s; "
     "tests/integration/cli/test_offboarding.py runs it",
+    ("docs/restore.md", "stowage tenant restore"): "moto has no earlier moments; "
+    "tests/integration/cli/test_restore.py runs it",
+    ("docs/restore.md", "AT="): "moto has no earlier moments",
+    ("docs/restore.md", "time stowage"): "moto has no earlier moments",
+    ("docs/restore.md", "NEW_TABLE="): "moto has no earlier moments",
+    ("docs/restore.md", "aws "): "moto has no earlier moments",
     ("examples/webhooks/README.md", "make listen"): "tests/e2e/test_listen.py runs it",
     ("examples/webhooks/README.md", "from verify import"): "it is a part of a web application; "
     "tests/integration/test_example_webhooks.py runs verify.py",

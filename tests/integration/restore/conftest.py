@@ -10,7 +10,12 @@ import pytest
 from moto.dynamodb.models import DynamoDBBackend, dynamodb_backends
 from moto.dynamodb.models.table import RestoredPITTable
 
-from shared.identity.tenancy.directory import directory, read_item, tenant_key
+from shared.identity.tenancy.directory import (
+    CACHE_SECONDS,
+    directory,
+    read_item,
+    tenant_key,
+)
 from shared.kernel.clock import now_ms
 from shared.kernel.config import config
 from tests.clock import Clock
@@ -66,12 +71,15 @@ class Recovery:
 
     def let_caches_expire(self) -> None:
         """Read the tenant again, as every execution environment does after 10 s."""
+        self.clock.advance(CACHE_SECONDS)
         directory.clear()
 
 
 @pytest.fixture
 def recovery(stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recovery]:
     recovery = Recovery(stack, clock)
+    for module in ("tokens", "rules", "client_grants"):  # tokens are issued after the wait
+        monkeypatch.setattr(f"shared.identity.auth.{module}.time", clock)
     # The snapshot of the stack shares it.
     recovery.table.continuous_backups = copy.deepcopy(recovery.table.continuous_backups)
     recovery.table.tags = copy.copy(recovery.table.tags)

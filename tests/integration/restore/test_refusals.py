@@ -105,7 +105,7 @@ def test_table_without_recovery_is_refused(recovery: Recovery) -> None:
     aws.client("dynamodb").update_continuous_backups(
         TableName=FIRST, PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": False}
     )
-    with pytest.raises(Conflict, match="Point-in-time recovery of the table .* is disabled"):
+    with pytest.raises(Conflict, match=r"Point-in-time recovery of the table .* is disabled"):
         restore_tenant("acme", at)
 
 

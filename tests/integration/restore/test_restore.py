@@ -136,10 +136,10 @@ def test_requests_are_refused_until_the_switch(
             seen.append((answer.status, answer.headers.get("Retry-After")))
             with pytest.raises(TableReplaced, match="acme is being restored"):
                 operator_store("acme")
-            refused_at = changed.clock.time()
+            refused_at = int(item()["restoring"]["M"]["refused_at"]["N"]) / 1000
             aws_faults._faults.append(inside)
         if "table_name" in str(call.request):
-            assert changed.clock.time() - refused_at >= DRAIN_SECONDS - 1
+            assert changed.clock.time() - refused_at >= DRAIN_SECONDS - 0.1
         return forward()
 
     with aws_faults.faulty(watch):
@@ -178,9 +178,7 @@ def test_switch_back_returns_the_earlier_data(changed: Recovery, stack: Stack) -
     assert switch_table("acme", FIRST).is_switched  # again, without effect
 
 
-def test_repeated_restore_changes_nothing(
-    changed: Recovery, stack: Stack, aws_faults: AwsFaults
-) -> None:
+def test_repeated_restore_changes_nothing(changed: Recovery, aws_faults: AwsFaults) -> None:
     done = restore_tenant("acme", changed.at)
     with aws_faults.recorded() as seen:
         again = restore_tenant("acme", changed.at)
@@ -247,7 +245,7 @@ def test_repeated_creation_keeps_the_restored_table(changed: Recovery, stack: St
 # Access
 
 
-def test_every_session_and_token_ends(changed: Recovery, recovery: Recovery) -> None:
+def test_every_session_and_token_ends(recovery: Recovery) -> None:
     anna = create_example_user()
     recovery.remember()
     tokens = anna.sign_in()
@@ -310,7 +308,7 @@ def test_subscription_that_was_deleted_stays_inactive(recovery: Recovery, stack:
         made = erp.post("/webhooks", {"url": URL, "events": ["product.created"]})
         assert made.status == 201, made.text
     recovery.remember()
-    assert erp.delete("/webhooks/1").status == 200
+    assert stack.erp().delete("/webhooks/1").status == 200
     done = restore_tenant("acme", recovery.at)
 
     assert done.deactivated_webhooks == (1,)

@@ -184,7 +184,7 @@ def test_default_client_is_used_if_no_role_is_configured(
 def test_concurrent_threads_assume_the_role_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assumed: list[str] = []
 
-    def narrowed(_role: str, slug: str, table: str) -> dict[str, object]:
+    def narrowed(_role: str, slug: str, _table: str) -> dict[str, object]:
         assumed.append(slug)
         threading.Event().wait(0.02)
         ends = dt.datetime.now(dt.UTC) + dt.timedelta(hours=1)

@@ -1,0 +1,80 @@
+"""`stowage tenant restore`."""
+
+import pytest
+
+from tests.integration.cli.command_line import as_json, deploy_stack, run
+from tests.integration.restore.conftest import Recovery, item
+from tests.integration.restore.conftest import recovery as recovery
+from tests.integration.restore.test_restore import FIRST
+
+
+@pytest.fixture(autouse=True)
+def _deployed(recovery: Recovery) -> None:
+    deploy_stack()
+    recovery.remember()
+
+
+def test_result_names_both_tables_and_the_way_back(recovery: Recovery) -> None:
+    done = run("--json", "tenant", "restore", "acme", "--at", recovery.at, "--yes")
+    shown = as_json(done)
+    assert (shown["at"], shown["previous_table"]) == (recovery.at, FIRST)
+    assert shown["switch_back"] == f"stowage tenant restore acme --to-table {FIRST}"
+    back = as_json(run("--json", *shown["switch_back"].split()[1:], "--yes"))
+    assert (back["table"], back["previous_table"]) == (FIRST, shown["table"])
+    assert as_json(run("--json", "tenant", "show", "acme"))["table"] == FIRST
+
+
+def test_text_shows_progress_and_the_way_back(recovery: Recovery) -> None:
+    done = run("tenant", "restore", "acme", "--at", recovery.at, "--yes")
+    assert done.exit_code == 0, done.stderr
+    assert "Requests of the tenant acme are refused until its data of" in done.stderr
+    assert "waiting for running requests of acme to end" in done.stderr
+    assert f"Switch back: stowage tenant restore acme --to-table {FIRST}" in done.stderr
+    again = run("tenant", "restore", "acme", "--at", recovery.at)  # nothing to confirm
+    assert again.exit_code == 0, again.stderr
+
+
+def test_restore_asks_for_confirmation(recovery: Recovery, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = run("tenant", "restore", "acme", "--at", recovery.at)
+    assert refused.exit_code == 2
+    assert "there is no terminal" in refused.stderr
+    assert "restoring" not in item()
+    monkeypatch.setattr("cli.confirmation.ensure_terminal", lambda _: None)
+    refused = run("tenant", "restore", "acme", "--at", recovery.at, typed="n\n")
+    assert refused.exit_code == 1
+    assert "restoring" not in item()
+
+
+def test_prepared_table_is_named_and_can_be_given_up(recovery: Recovery) -> None:
+    shown = as_json(
+        run("--json", "tenant", "restore", "acme", "--at", recovery.at, "--prepare", "--yes")
+    )
+    assert not shown["is_switched"]
+    assert shown["switch_back"] is None
+    ended = as_json(run("--json", "tenant", "restore", "acme", "--cancel"))
+    assert ended == {"tenant": "acme", "cancelled": True, "new_table": shown["table"]}
+    again = run("tenant", "restore", "acme", "--cancel")
+    assert "No restore of acme is in progress." in again.stderr
+
+
+def test_bad_time_is_one_sentence(recovery: Recovery) -> None:
+    assert recovery
+    refused = run("tenant", "restore", "acme", "--at", "2026-11-23T02:10:00", "--yes")
+    assert refused.exit_code == 1
+    assert refused.stderr.strip() == (
+        "Error: at: 2026-11-23T02:10:00 has no time zone; add Z for UTC or an offset, as in "
+        "2026-11-23T03:10:00+01:00"
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["--at", "2026-11-23T02:10:00Z", "--cancel"],
+        ["--at", "2026-11-23T02:10:00Z", "--to-table", FIRST],
+        ["--prepare", "--to-table", FIRST],
+    ],
+)
+def test_options_that_do_not_fit_are_wrong_usage(options: list[str]) -> None:
+    assert run("tenant", "restore", "acme", *options).exit_code == 2
