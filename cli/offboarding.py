@@ -73,8 +73,9 @@ def delete(operator: Operator, *, slug: str, yes: bool) -> None:
 
 def _describe_deletion(preview: DeletionPreview) -> str:
     hosts = f", the hosts {', '.join(preview.hosts)}" if preview.hosts else ""
+    tables = ", ".join(preview.tables) or "no table"
     return (
         f"This deletes the tenant {preview.slug} ({preview.state}) permanently: its data in "
-        f"{', '.join(preview.tables) or 'no table'} (about {preview.items} items), {preview.clients} "
+        f"{tables} (about {preview.items} items), {preview.clients} "
         f"API clients{hosts}, its events and its files."
     )

@@ -1,5 +1,8 @@
 """`stowage tenant restore`: bring back a tenant's data of an earlier moment."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
 import click
 
 from cli.confirmation import confirm, yes_option
@@ -15,6 +18,7 @@ from operations.restore import (
     restore_tenant,
     switch_table,
 )
+from operations.tenant_changes import show_tenant
 from shared.kernel.db import schema
 
 VERIFY: Verify | None = None
@@ -71,16 +75,34 @@ def restore(  # noqa: PLR0913  the options of a long operation
     ensure_deployed_schema(operator.deployment)
     plan = plan_restore(slug, at) if at else plan_switch(slug, to_table or "")
     if not plan.is_done:
-        _confirm(operator, plan, prepare=prepare, yes=yes)
-    with operator.output.progress() as progress:
+        wanted = f"the table {to_table}" if to_table else f"its data of {plan.at}"
+        _confirm(operator, plan, wanted, prepare=prepare, yes=yes)
+    with _reporting_refusal(operator, slug), operator.output.progress() as progress:
         if at:
             done = restore_tenant(slug, at, prepare_only=prepare, verify=VERIFY, progress=progress)
         else:
-            done = switch_table(slug, plan.new_table or "", verify=VERIFY, progress=progress)
+            done = switch_table(slug, to_table or "", verify=VERIFY, progress=progress)
     _show(operator, done)
 
 
-def _confirm(operator: Operator, plan: RestorePlan, *, prepare: bool, yes: bool) -> None:
+@contextmanager
+def _reporting_refusal(operator: Operator, slug: str) -> Iterator[None]:
+    """Say after a failure that requests are still refused, if they are."""
+    try:
+        yield
+    except BaseException:
+        with suppress(Exception):
+            if show_tenant(slug).is_being_restored:
+                operator.output.say(
+                    f"Requests of {slug} are refused until the restore is finished (run the "
+                    f"command again) or ended (stowage tenant restore {slug} --cancel)."
+                )
+        raise
+
+
+def _confirm(
+    operator: Operator, plan: RestorePlan, wanted: str, *, prepare: bool, yes: bool
+) -> None:
     if prepare:
         consequence = (
             f"The data of {plan.tenant} of {plan.at} is restored into a new table. Nothing else "
@@ -88,7 +110,6 @@ def _confirm(operator: Operator, plan: RestorePlan, *, prepare: bool, yes: bool)
         )
         confirm(operator, consequence, yes=yes)
         return
-    wanted = f"its data of {plan.at}" if plan.at else f"the table {plan.new_table}"
     confirm(
         operator,
         f"Requests of the tenant {plan.tenant} are refused until {wanted} has replaced the table "

@@ -40,7 +40,7 @@ def _detail_row(found: TenantOverview) -> dict[str, Any]:
         "state": found.state,
         "hosts": list(found.hosts),
         "table": found.tenant.table,
-        "is_being_restored": found.tenant.is_being_restored,
+        "restoring": found.tenant.is_being_restored,
         "clients": found.clients,
         "mobile_clients": found.mobile_clients,
         "limits": dict(found.tenant.limits),

@@ -1,7 +1,7 @@
 """Restore of a tenant's data of an earlier moment into a new table, which replaces the present one.
 
-1. Requests are refused (503) from the beginning on, or from step 5 on after `prepare_only`.
-2. DynamoDB restores the table of the moment into a new one.
+1. The restore is recorded, and DynamoDB begins to restore the table of the moment into a new one.
+2. Requests are refused (503) from now on, or from step 5 on after `prepare_only`.
 3. The new table gets tags, deletion protection, backups and expiry, which a restore leaves out.
 4. The new table is checked.
 5. The restore waits until every invocation that uses the present table has ended.
@@ -27,6 +27,7 @@ from operations.restore_carry_over import (
     keep_webhooks_inactive,
     raise_sequences,
 )
+from operations.table_lease import Lease, leased
 from operations.tenant_changes import tenant_item
 from operations.tenant_tables import (
     complete_restored_table,
@@ -37,7 +38,6 @@ from operations.tenant_tables import (
     start_restore,
     tables_of,
 )
-from operations.upgrade_lease import Lease, leased
 from shared.identity.audit import service as audit
 from shared.identity.tenancy.access import operator_store_of
 from shared.identity.tenancy.directory import TABLE_NAME, current_table
@@ -67,7 +67,7 @@ class RestorePlan:
     table: str
     """The present table."""
     new_table: str | None
-    """The table that replaces it; None before the restore has begun."""
+    """The table that replaces it, if an earlier run has recorded it."""
     is_done: bool
     """Whether an earlier run has completed exactly this restore."""
 
@@ -126,8 +126,8 @@ def plan_switch(slug: str, table: str) -> RestorePlan:
         raise ValidationFailed([Problem("to_table", message)])
     find_own(table, is_completed=True)
     present = current_table(slug, item)
-    _new_table_of(item, slug, table=table)
-    return RestorePlan(slug, None, present, table, is_done=present == table)
+    recorded = _new_table_of(item, slug, table=table)
+    return RestorePlan(slug, None, present, recorded, is_done=present == table)
 
 
 def parse_moment(text: str) -> datetime:
@@ -248,15 +248,19 @@ def restore_tenant(
     plan = plan_restore(slug, at)
     if plan.is_done:
         return _completed(plan)
-    with leased(slug, progress, "restore") as lease:
+    with leased(slug, "restore", progress) as lease:
         plan = plan_restore(slug, at)  # what another run has done until it gave the lease back
         if plan.is_done:
             return _completed(plan)
         report = lease.keeping(progress)
-        new_table = _begin(lease, plan, refuse=not prepare_only)
+        new_table = plan.new_table or _free_table_name(slug)
+        if plan.new_table is None:
+            _save(lease, {"table": {"S": new_table}, "at": {"S": plan.at}})
         if describe_table(new_table) is None:
             report(f"{slug}: restoring {plan.table} of {plan.at} into {new_table}")
             start_restore(plan.table, new_table, parse_moment(at))
+        if not prepare_only:
+            _refuse_requests(lease)
         return _complete(lease, plan, new_table, prepare_only, verify, report)
 
 
@@ -277,11 +281,13 @@ def switch_table(
     plan = plan_switch(slug, table)
     if plan.is_done:
         return _completed(plan)
-    with leased(slug, progress, "restore") as lease:
+    with leased(slug, "restore", progress) as lease:
         plan = plan_switch(slug, table)
         if plan.is_done:
             return _completed(plan)
-        _begin(lease, plan, refuse=True)
+        if plan.new_table is None:
+            _save(lease, {"table": {"S": table}})
+        _refuse_requests(lease)
         return _complete(lease, plan, table, False, verify, lease.keeping(progress))
 
 
@@ -295,24 +301,13 @@ def cancel_restore(slug: str, *, progress: ReportProgress = no_progress) -> str 
         NotFound: There is no such tenant, or it is being created, being deleted or deleted.
         Conflict: Another run of the restore is alive.
     """
-    with leased(slug, progress, "restore") as lease:
+    with leased(slug, "restore", progress) as lease:
         restoring = tenant_item(slug).get("restoring", {}).get("M")
         if restoring is None:
             return None
         lease.save("REMOVE restoring", {})
         table: str = restoring["table"]["S"]
         return table
-
-
-def _begin(lease: Lease, plan: RestorePlan, *, refuse: bool) -> str:
-    """Record the restore, unless an earlier run has; return the name of the new table."""
-    slug, table = lease.slug, plan.new_table
-    if table is None:
-        table = _free_table_name(slug)
-        _save(lease, {"table": {"S": table}, "at": {"S": plan.at}}, refuse=refuse)
-    else:
-        _refuse_requests(lease, {"table": {"S": table}}, refuse=refuse)
-    return table
 
 
 def _free_table_name(slug: str) -> str:
@@ -323,25 +318,17 @@ def _free_table_name(slug: str) -> str:
         time.sleep(1)
 
 
-def _refuse_requests(lease: Lease, new: Mapping[str, Any], *, refuse: bool = True) -> int | None:
-    """Let requests be refused, unless an earlier run has; return since when, in milliseconds.
-
-    Args:
-        lease: The lease of this run.
-        new: The restore, if none is recorded.
-        refuse: Whether to refuse requests; False to record only.
-    """
-    restoring = tenant_item(lease.slug).get("restoring", {}).get("M")
-    if restoring is None or (refuse and "refused_at" not in restoring):
-        restoring = _save(lease, restoring or new, refuse=refuse)
-    return int(restoring["refused_at"]["N"]) if "refused_at" in restoring else None
-
-
-def _save(lease: Lease, restoring: Mapping[str, Any], *, refuse: bool) -> Mapping[str, Any]:
-    if refuse:
+def _refuse_requests(lease: Lease) -> int:
+    """Let requests be refused, unless an earlier run has; return since when, in milliseconds."""
+    restoring: Mapping[str, Any] = tenant_item(lease.slug)["restoring"]["M"]
+    if "refused_at" not in restoring:
         restoring = {**restoring, "refused_at": {"N": str(now_ms())}}
+        _save(lease, restoring)
+    return int(restoring["refused_at"]["N"])
+
+
+def _save(lease: Lease, restoring: Mapping[str, Any]) -> None:
     lease.save("SET restoring = :restoring", {":restoring": {"M": restoring}})
-    return restoring
 
 
 def _complete(  # noqa: PLR0913, PLR0917  the facts of one restore
@@ -366,8 +353,7 @@ def _complete(  # noqa: PLR0913, PLR0917  the facts of one restore
             )
     if prepare_only:
         return Restored(slug, plan.at, table, plan.table, version.complete, is_switched=False)
-    refused_at = _refuse_requests(lease, {"table": {"S": table}})
-    wait_for_running_invocations(slug, refused_at or now_ms(), report)
+    wait_for_running_invocations(slug, _refuse_requests(lease), report)
     present = _store(slug, plan.table, version)
     restored = _store(slug, table, version)
     report(f"{slug}: carrying over given ids and ended access")
@@ -405,7 +391,8 @@ def _switch(lease: Lease, plan: RestorePlan, restored: Store) -> None:
         ended = int(tenant_item(slug)["revoked"]["M"].get(ALL_TOKENS, {"N": "0"})["N"])
         update = lease.update(
             f"SET {remembered}{TABLE_NAME} = :table, table_version = :version, #users = :users, "
-            f"revoked.#all = :ended REMOVE {removed}restoring, upgrade, #lease",
+            f"revoked.#all = :ended REMOVE {removed}restoring, upgrade, verification, "
+            "#lease",
             {
                 **({":restored": {"M": last}} if plan.at else {}),
                 ":table": {"S": table},

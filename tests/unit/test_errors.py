@@ -26,6 +26,7 @@ _ARGUMENTS: dict[str, Any] = {
     "message": "text", "address": "https://x.test", "feature": "webhooks.enabled",
     "upgrade_url": "https://x.test/plans", "permission": "exits.manage", "scope": "stocks:read",
     "method": "PUT", "allowed": ["GET", "POST"], "retry_after": 3, "what": "The product",
+    "tenant": "acme",
     "problems": [Problem("name", "is required"), Problem("qty", "must be a number")],
 }  # fmt: skip
 _KINDS = [

@@ -41,6 +41,8 @@ def test_create_tenant_and_show_it(stowage: Run) -> None:
         "timezone": "UTC",
         "moved_to": None,
         "hosts": [],
+        "table": "stowage-tenant-acme",
+        "restoring": False,
         "clients": 0,
         "mobile_clients": 0,
     }

@@ -49,11 +49,12 @@ _SILENT = {
     "tenant settings", "tenant export", "domain list", "client create", "client list",
     "client show", "user create", "user list", "user show", "user enable", "role create",
     "role list", "audit", "key list", "key rotate", "events relay", "tenant upgrade",
-    "queues redrive", "smoke", "verify",
+    "queues redrive", "smoke", "tenant restore", "verify",
 }  # fmt: skip
 """Commands that ask nothing: they read, add, give access back, or set a value that was typed.
 `smoke` works in a tenant of its own, and `verify --repair` writes what other data says.
-`tenant upgrade` asks only about a table of an earlier version (`tests/integration/upgrade`)."""
+`tenant upgrade` asks only about a table of an earlier version (`tests/integration/upgrade`).
+`tenant restore` needs a moment that can be restored (`test_restore.py`)."""
 
 
 @pytest.fixture

@@ -2,10 +2,12 @@
 
 import pytest
 
+from tests.faults import Answer, AwsFaults, Call, Forward, refusal
 from tests.integration.cli.command_line import as_json, deploy_stack, run
-from tests.integration.restore.conftest import Recovery, item
-from tests.integration.restore.conftest import recovery as recovery
+from tests.integration.restore.conftest import Recovery, item, recovery
 from tests.integration.restore.test_restore import FIRST
+
+__all__ = ["recovery"]
 
 
 @pytest.fixture(autouse=True)
@@ -55,6 +57,35 @@ def test_prepared_table_is_named_and_can_be_given_up(recovery: Recovery) -> None
     assert ended == {"tenant": "acme", "cancelled": True, "new_table": shown["table"]}
     again = run("tenant", "restore", "acme", "--cancel")
     assert "No restore of acme is in progress." in again.stderr
+
+
+def test_failed_restore_says_that_requests_are_refused(
+    recovery: Recovery, aws_faults: AwsFaults
+) -> None:
+    def deny(call: Call, forward: Forward) -> Answer:
+        denied = call.operation == "TagResource"
+        return refusal("AccessDeniedException") if denied else forward()
+
+    with aws_faults.faulty(deny):
+        failed = run("tenant", "restore", "acme", "--at", recovery.at, "--yes")
+    assert failed.exit_code == 3
+    assert "Requests of acme are refused until the restore is finished" in failed.stderr
+    done = run("tenant", "restore", "acme", "--at", recovery.at, "--yes")
+    assert done.exit_code == 0, done.stderr
+
+
+def test_restore_that_cannot_begin_refuses_nothing(
+    recovery: Recovery, aws_faults: AwsFaults
+) -> None:
+    def deny(call: Call, forward: Forward) -> Answer:
+        denied = call.operation == "RestoreTableToPointInTime"
+        return refusal("AccessDeniedException") if denied else forward()
+
+    with aws_faults.faulty(deny):
+        failed = run("tenant", "restore", "acme", "--at", recovery.at, "--yes")
+    assert failed.exit_code == 3
+    assert "refused until the restore is finished" not in failed.stderr
+    assert "refused_at" not in item()["restoring"]["M"]
 
 
 def test_bad_time_is_one_sentence(recovery: Recovery) -> None:

@@ -20,7 +20,7 @@ from tests.faults import AwsFaults, Fault, Killed, kill_after, kill_before
 from tests.integration.offboarding.company import CERTIFICATE, HOST, Company
 from tests.stack import ADDRESS, Stack
 
-CALLS = 42
+CALLS = 44
 """Number of AWS calls of a deletion of the company."""
 
 
@@ -244,7 +244,7 @@ def test_tokens_are_refused_from_the_first_step_on(company: Company, aws_faults:
     erp = company.stack.erp()
     company.cancel()
     assert erp.get("/products").code == "tenant_cancelled"
-    with aws_faults.faulty(kill_after(3)), pytest.raises(Killed):
+    with aws_faults.faulty(kill_after(4)), pytest.raises(Killed):
         delete_tenant("acme")
     directory.clear()
     assert erp.get("/products").status == 401

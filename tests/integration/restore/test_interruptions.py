@@ -2,7 +2,7 @@
 
 import pytest
 
-from operations import upgrade_lease
+from operations import table_lease
 from operations.restore import restore_tenant
 from operations.tenant_tables import tables_of
 from tests.faults import AwsFaults, Killed, kill_after
@@ -33,7 +33,7 @@ def test_killed_restore_is_completed_by_the_next_run(
 ) -> None:
     """It dies after each of its calls took effect, which is before the next one."""
     recovery.clock.freeze()
-    monkeypatch.setattr(upgrade_lease, "_KEEP_SECONDS", 3_600)  # renewals change nothing else
+    monkeypatch.setattr(table_lease, "_KEEP_SECONDS", 3_600)  # renewals change nothing else
     create_example_user()
     product(stack.erp(), "BEFORE")
     recovery.remember()
@@ -51,7 +51,7 @@ def test_killed_restore_is_completed_by_the_next_run(
 
         assert tables_of("acme") == [FIRST, done.table], call
         assert item()["table_name"]["S"] == done.table
-        assert not item().keys() & {"restoring", "upgrade_lease"}, call
+        assert not item().keys() & {"restoring", "table_lease"}, call
         assert items_of(FIRST) == earlier
         recovery.let_caches_expire()
         assert codes(stack.erp()) == ["BEFORE"]

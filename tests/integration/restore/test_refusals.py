@@ -25,7 +25,7 @@ def refused(at: str) -> str:
     with pytest.raises(ValidationFailed) as caught:
         restore_tenant("acme", at)
     assert "restoring" not in item()
-    assert "upgrade_lease" not in item()
+    assert "table_lease" not in item()
     return problem_of(caught.value)
 
 

@@ -8,9 +8,9 @@ from operations.deletion import delete_tenant
 from operations.draining import DRAIN_SECONDS
 from operations.provisioning import create_tenant, set_state
 from operations.restore import cancel_restore, restore_tenant, switch_table
+from operations.table_lease import Lease
 from operations.tenant_tables import tables_of, write_version
 from operations.upgrade import expand_table, upgrade_tables
-from operations.upgrade_lease import Lease
 from shared.identity.tenancy.access import operator_store, session_policy
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.rules import NewTenant
@@ -72,7 +72,7 @@ def test_data_of_the_moment_is_back_and_the_earlier_table_stays(
     assert codes(stack.erp()) == ["BEFORE"]
     assert items_of(FIRST) == before
     assert stack.erp().get("/products/2").status == 404
-    assert not item().keys() & {"restoring", "upgrade_lease"}
+    assert not item().keys() & {"restoring", "table_lease"}
     assert item()["table_name"]["S"] == done.table
 
 
@@ -123,13 +123,13 @@ def test_new_table_is_protected_and_tagged_like_every_other(changed: Recovery) -
 def test_requests_are_refused_until_the_switch(
     changed: Recovery, stack: Stack, aws_faults: AwsFaults
 ) -> None:
-    """From before the copy on, because what they would change is missing in the new table."""
+    """While DynamoDB restores, because what they would change is missing in the new table."""
     seen: list[tuple[int, str | None]] = []
     refused_at = 0.0
 
     def watch(call: Any, forward: Any) -> Any:
         nonlocal refused_at
-        if call.operation == "RestoreTableToPointInTime":
+        if call.operation == "TagResource":
             inside = aws_faults._faults.pop()
             changed.let_caches_expire()
             answer = stack.erp().post("/products", {"item_code": "X", "name": "X", "type": "item"})
@@ -348,7 +348,7 @@ def test_unfinished_restore_refuses_an_upgrade(changed: Recovery) -> None:
     restore_tenant("acme", changed.at, prepare_only=True)
     with pytest.raises(Conflict, match="The restore of acme is not finished"):
         expand_table("acme")
-    assert "upgrade_lease" not in item()
+    assert "table_lease" not in item()
 
 
 def test_second_run_is_told_who_runs_the_restore(

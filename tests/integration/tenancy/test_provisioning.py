@@ -147,7 +147,7 @@ def test_creating_an_existing_tenant_changes_nothing(aws_hooks: AwsCallHooks) ->
     assert_complete()
 
 
-STEPS = 18
+STEPS = 20
 """Number of AWS calls of a creation."""
 
 MOMENTS = 2 * STEPS
