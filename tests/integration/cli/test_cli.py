@@ -52,7 +52,7 @@ def test_create_tenant_and_show_it(stowage: Run) -> None:
 def test_interrupted_creation_is_completed_by_the_same_command(
     stowage: Run, aws_hooks: AwsCallHooks
 ) -> None:
-    with aws_hooks.with_hook(kill_at(23)), pytest.raises(Killed):
+    with aws_hooks.with_hook(kill_at(25)), pytest.raises(Killed):
         CliRunner(mix_stderr=False).invoke(main, ["tenant", "create", "acme"])
     assert as_json(stowage("--json", "tenant", "show", "acme"))["state"] == "creating"
     (listed,) = as_json(stowage("--json", "tenant", "list"))

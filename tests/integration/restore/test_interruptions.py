@@ -1,15 +1,15 @@
 """A restore that died at any call is completed by the next run."""
 
 import pytest
+from moto.dynamodb.models import dynamodb_backends
 
 from operations import table_lease
-from operations.restore import restore_tenant
+from operations.restore import restore_tenant, switch_table
 from operations.tenant_tables import tables_of
 from tests.faults import AwsFaults, Killed, kill_after
 from tests.integration.restore.conftest import Recovery, item, items_of
 from tests.integration.restore.test_restore import FIRST, codes, product
 from tests.integration.user_grants.oauth_requests import create_example_user
-from tests.snapshot import dynamodb_backends
 from tests.stack import ACCOUNT, REGION, Stack
 
 _PARTS = 4
@@ -56,3 +56,36 @@ def test_killed_restore_is_completed_by_the_next_run(
         recovery.let_caches_expire()
         assert codes(stack.erp()) == ["BEFORE"]
         assert product(stack.erp(), "AFTER") == 3, call
+
+
+@pytest.mark.parametrize("part", range(_PARTS))
+def test_killed_switch_back_is_completed_by_the_next_run(
+    part: int,
+    recovery: Recovery,
+    stack: Stack,
+    aws_faults: AwsFaults,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    recovery.clock.freeze()
+    monkeypatch.setattr(table_lease, "_KEEP_SECONDS", 3_600)
+    product(stack.erp(), "BEFORE")
+    recovery.remember()
+    product(stack.erp(), "LATER")
+    restored = restore_tenant("acme", recovery.at)
+    recovery.let_caches_expire()
+    product(stack.erp(), "AFTER")
+    contents, undo = items_of(restored.table), stack.take_snapshot()
+    with aws_faults.recorded() as seen:
+        switch_table("acme", FIRST)
+    for call in range(part, len(seen.calls), _PARTS):
+        undo()
+        with aws_faults.faulty(kill_after(call)), pytest.raises(Killed):
+            switch_table("acme", FIRST)
+        switch_table("acme", FIRST)
+
+        assert item()["table_name"]["S"] == FIRST
+        assert not item().keys() & {"restoring", "restored", "table_lease"}, call
+        assert items_of(restored.table) == contents
+        recovery.let_caches_expire()
+        assert codes(stack.erp()) == ["BEFORE", "LATER"]
+        assert product(stack.erp(), "NEXT") == 4, call
