@@ -95,9 +95,12 @@ def find_own(name: str, *, is_completed: bool) -> bool:
 
 def _owner(arn: str) -> str | None:
     """Return the id of the stack that created a table; None without the tag."""
+    return _tags_of(arn).get(_OWNER_TAG)
+
+
+def _tags_of(arn: str) -> dict[str, str]:
     pages = client("dynamodb").get_paginator("list_tags_of_resource").paginate(ResourceArn=arn)
-    tags = {tag["Key"]: tag["Value"] for page in pages for tag in page["Tags"]}
-    return tags.get(_OWNER_TAG)
+    return {tag["Key"]: tag["Value"] for page in pages for tag in page["Tags"]}
 
 
 def ensure_table(slug: str, progress: ReportProgress, *, exists: bool) -> None:
@@ -144,8 +147,10 @@ def complete_restored_table(name: str, slug: str, progress: ReportProgress) -> N
         progress(f"{slug}: DynamoDB is restoring the table {name}")
         time.sleep(_RESTORE_POLL_SECONDS)
     progress(f"{slug}: protecting the table, enabling backups and expiry")
-    table = describe_table(name) or {}
-    client("dynamodb").tag_resource(ResourceArn=table["TableArn"], Tags=_tags(slug))
+    arn = (describe_table(name) or {})["TableArn"]
+    present = _tags_of(arn)
+    if missing := [tag for tag in _tags(slug) if present.get(tag["Key"]) != tag["Value"]]:
+        client("dynamodb").tag_resource(ResourceArn=arn, Tags=missing)
     _wait_until(lambda: _protect(name))
     _wait_until(lambda: _enable_backups(name))
     _enable_expiry(name)
