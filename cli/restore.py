@@ -11,7 +11,6 @@ from cli.upgrade import ensure_deployed_schema
 from operations.restore import (
     Restored,
     RestorePlan,
-    Verify,
     cancel_restore,
     plan_restore,
     plan_switch,
@@ -19,10 +18,8 @@ from operations.restore import (
     switch_table,
 )
 from operations.tenant_changes import show_tenant
+from operations.verify import verify_table
 from shared.kernel.db import schema
-
-VERIFY: Verify | None = None
-"""Check of the new table before the switch; None without one."""
 
 
 @click.command()
@@ -39,6 +36,7 @@ VERIFY: Verify | None = None
     help="Switch to another table of SLUG, such as the one before a restore.",
 )  # fmt: skip
 @click.option("--cancel", is_flag=True, help="End an unfinished restore without a change.")
+@click.option("--unchecked", is_flag=True, help="Do not compare the data of the new table.")
 @yes_option
 @command
 def restore(  # noqa: PLR0913  the options of a long operation
@@ -49,6 +47,7 @@ def restore(  # noqa: PLR0913  the options of a long operation
     prepare: bool,
     to_table: str | None,
     cancel: bool,
+    unchecked: bool,
     yes: bool,
 ) -> None:
     """Replace the data of the tenant SLUG by its data of TIME, and keep the present table.
@@ -77,11 +76,12 @@ def restore(  # noqa: PLR0913  the options of a long operation
     if not plan.is_done:
         wanted = f"the table {to_table}" if to_table else f"its data of {plan.at}"
         _confirm(operator, plan, wanted, prepare=prepare, yes=yes)
+    verify = None if unchecked else verify_table
     with _reporting_refusal(operator, slug), operator.output.progress() as progress:
         if at:
-            done = restore_tenant(slug, at, prepare_only=prepare, verify=VERIFY, progress=progress)
+            done = restore_tenant(slug, at, prepare_only=prepare, verify=verify, progress=progress)
         else:
-            done = switch_table(slug, to_table or "", verify=VERIFY, progress=progress)
+            done = switch_table(slug, to_table or "", verify=verify, progress=progress)
     _show(operator, done)
 
 

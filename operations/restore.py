@@ -38,6 +38,7 @@ from operations.tenant_tables import (
     start_restore,
     tables_of,
 )
+from operations.verify import Findings
 from shared.identity.audit import service as audit
 from shared.identity.tenancy.access import operator_store_of
 from shared.identity.tenancy.directory import TABLE_NAME, current_table
@@ -51,8 +52,8 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 
-type Verify = Callable[[str, str], bool]
-"""Checks one table of a tenant: slug and name of the table → whether its data is consistent."""
+type Verify = Callable[[Lease, Store, ReportProgress], Findings]
+"""Checks the new table before the switch: `operations.verify.verify_table`."""
 
 _DAY_MS = 86_400_000
 
@@ -345,11 +346,15 @@ def _complete(  # noqa: PLR0913, PLR0917  the facts of one restore
     version = served(slug, recorded_version(table))
     if verify:
         report(f"{slug}: checking the table {table}")
-        if not verify(slug, table):
+        found = verify(lease, _store(slug, table, version), report)
+        if found.listed:
+            first = found.listed[0]
             raise Conflict(
-                f"The data of {table} is not consistent; nothing was switched. Serve requests from "
-                f"{plan.table} again (stowage tenant restore {slug} --cancel), then choose another "
-                "time."
+                f"The data of {table} has {found.found} findings, such as {first.kind} of "
+                f"{first.subject}; nothing was switched. Serve requests from {plan.table} again "
+                f"(stowage tenant restore {slug} --cancel) and choose another time, or repeat the "
+                f"command with --unchecked and then repair the data (stowage verify {slug} "
+                "--repair)."
             )
     if prepare_only:
         return Restored(slug, plan.at, table, plan.table, version.complete, is_switched=False)

@@ -5,6 +5,7 @@ one died.
 """
 
 import json
+import math
 import zlib
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -86,6 +87,18 @@ def verify_tenant(
         return _Run.begin(lease, repair=repair, rate=rate, report=report).complete()
 
 
+def verify_table(lease: Lease, store: Store, report: ReportProgress) -> Findings:
+    """Compare everything that a table derives, such as a restored one that serves no requests.
+
+    Nothing is repaired, and no progress is recorded: another run begins anew. The caller holds the
+    lease.
+    """
+    store.deadline = Deadline(_LONGEST_MS)
+    store.client = MeteredClient(store.client, Pace(math.inf), lease.keep)  # type: ignore[assignment]
+    run = _Run(lease, store, report, False, Findings(lease.slug), is_recorded=False)
+    return run.complete()
+
+
 @dataclass(slots=True)
 class _Run:
     """One run of a verification; its fields that are not its options are its progress."""
@@ -95,6 +108,8 @@ class _Run:
     report: ReportProgress
     repair: bool
     findings: Findings
+    is_recorded: bool = True
+    """Whether the progress is recorded in the tenant's item, so that another run continues it."""
     started_ms: int = field(default_factory=now_ms)
     at: str = _PASSES[0]
     position: Any = None
@@ -247,6 +262,8 @@ class _Run:
     # Progress
 
     def _save(self) -> None:
+        if not self.is_recorded:
+            return
         found = self.findings
         progress = {
             "repair": self.repair,
@@ -267,6 +284,8 @@ class _Run:
 
     def _finish(self) -> None:
         """Remove the progress; record repairs in the tenant's audit log."""
+        if not self.is_recorded:
+            return
         slug, found = self.findings.tenant, self.findings
 
         def finish(tx: Transaction) -> None:

@@ -6,11 +6,13 @@ import pytest
 
 from operations.deletion import delete_tenant
 from operations.draining import DRAIN_SECONDS
+from operations.progress import ReportProgress
 from operations.provisioning import create_tenant, set_state
 from operations.restore import cancel_restore, restore_tenant, switch_table
 from operations.table_lease import Lease
 from operations.tenant_tables import tables_of, write_version
 from operations.upgrade import expand_table, upgrade_tables
+from operations.verify import Findings, verify_table
 from shared.identity.tenancy.access import operator_store, session_policy
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.rules import NewTenant
@@ -19,6 +21,7 @@ from shared.identity.users.service import change_user, delete_user, reset_passwo
 from shared.integration.webhooks.repository import WEBHOOKS
 from shared.kernel import aws
 from shared.kernel.db import schema
+from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, TableReplaced
 from shared.kernel.validation import check
@@ -189,16 +192,14 @@ def test_repeated_restore_changes_nothing(changed: Recovery, aws_faults: AwsFaul
 def test_failed_check_switches_nothing_until_the_restore_is_cancelled(
     changed: Recovery, stack: Stack
 ) -> None:
-    checked: list[tuple[str, str]] = []
+    def verify(lease: Lease, store: Store, report: ReportProgress) -> Findings:
+        alias = key_attributes(("item_code#BEFORE", "ALIAS"))
+        aws.client("dynamodb").delete_item(TableName=store.table, Key=alias)
+        return verify_table(lease, store, report)
 
-    def verify(slug: str, table: str) -> bool:
-        checked.append((slug, table))
-        return False
-
-    with pytest.raises(Conflict, match="is not consistent; nothing was switched"):
+    with pytest.raises(Conflict, match=r"1 findings, such as alias.missing .*nothing was switched"):
         restore_tenant("acme", changed.at, verify=verify)
     table = item()["restoring"]["M"]["table"]["S"]
-    assert checked == [("acme", table)]
     assert cancel_restore("acme") == table
     assert cancel_restore("acme") is None
     changed.let_caches_expire()
