@@ -23,6 +23,7 @@ _ENVIRONMENT = {
     "SecretHashKeyId": "SECRET_HASH_KEY_ID",
     "ImportQueueUrl": "IMPORT_QUEUE_URL",
     "ImportDeadLettersUrl": "IMPORT_DEAD_LETTERS_URL",
+    "SealingKeyId": "SEALING_KEY_ID",
     "WebhookQueueUrl": "WEBHOOK_QUEUE_URL",
     "WebhookSlowQueueUrl": "WEBHOOK_SLOW_QUEUE_URL",
     "WebhookDeadLettersUrl": "WEBHOOK_DEAD_LETTERS_URL",

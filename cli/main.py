@@ -12,6 +12,7 @@ from cli.deployment import Target
 from cli.domains import domain
 from cli.events import events
 from cli.keys import key
+from cli.moving import import_
 from cli.offboarding import delete, export
 from cli.operator import CommandFailed, Operator
 from cli.output import Output, json_text, printable
@@ -132,6 +133,7 @@ def main(  # noqa: PLR0913  the options of every command
 
 
 tenant.add_command(export)
+tenant.add_command(import_)
 tenant.add_command(delete)
 tenant.add_command(upgrade)
 tenant.add_command(restore)

@@ -6,6 +6,7 @@ import click
 
 from cli.confirmation import confirm_name, yes_option
 from cli.operator import CommandFailed, Operator, command
+from cli.passphrase import read_passphrase
 from operations.deletion import DeletionPreview, delete_tenant, preview_deletion
 from operations.export import export_tenant
 
@@ -16,8 +17,13 @@ from operations.export import export_tenant
     "--to", required=True, type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
     help="Directory to write: new, empty, or with an earlier export of SLUG, which is replaced.",
 )  # fmt: skip
+@click.option(
+    "--with-secrets", is_flag=True,
+    help="Also write what `stowage tenant import` needs, encrypted with a passphrase. SLUG must be "
+    "suspended, cancelled or moved.",
+)  # fmt: skip
 @command
-def export(operator: Operator, *, slug: str, to: Path) -> None:
+def export(operator: Operator, *, slug: str, to: Path, with_secrets: bool) -> None:
     """Export all data of the tenant SLUG into DIR.
 
     DIR contains tenant.json, one file of JSON lines per kind of data (products.jsonl,
@@ -25,13 +31,19 @@ def export(operator: Operator, *, slug: str, to: Path) -> None:
     completed last: "complete": false means that the export was interrupted. Passwords, secrets and
     sessions are not exported. For data of one moment, suspend SLUG first.
 
+    With --with-secrets, DIR also contains items.encrypted: everything that is stored of SLUG, for a
+    move into another deployment (docs/moving.md). Its passphrase is asked for, or is the value of
+    the environment variable STOWAGE_PASSPHRASE.
+
     \b
-    Example:
+    Examples:
       stowage tenant export acme --to acme-2026-03-01
+      stowage tenant export acme --to acme-move --with-secrets
     """  # noqa: D301  click reads the backspace
+    passphrase = read_passphrase(new=True) if with_secrets else None
     try:
         with operator.output.progress() as progress:
-            manifest = export_tenant(slug, to, progress=progress)
+            manifest = export_tenant(slug, to, passphrase=passphrase, progress=progress)
     except OSError as error:
         message = f"{to} cannot be written: {error.strerror or error}"
         raise CommandFailed(message, "cannot_write") from error

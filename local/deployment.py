@@ -132,6 +132,7 @@ def operator_environment() -> dict[str, str]:
         "WEBHOOK_QUEUE_URL": named["WebhookQueueUrl"],
         "SIGNING_KEY_IDS": named["SigningKeyId"],
         "SECRET_HASH_KEY_ID": named["SecretHashKeyId"],
+        "SEALING_KEY_ID": named["SealingKeyId"],
     }
 
 

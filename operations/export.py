@@ -2,9 +2,12 @@
 
 The table is scanned page by page, so memory use does not depend on its size. Left out are secrets,
 hashes of secrets, and items that only serve the service itself: stored responses, sessions, leases
-and snapshots of lists.
+and snapshots of lists. With a passphrase, the export also has a file with all items as they are
+stored, encrypted with the passphrase, from which `operations.tenant_import` makes the tenant in
+another deployment.
 """
 
+import hashlib
 import json
 import shutil
 from collections import Counter
@@ -14,15 +17,19 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
+from operations.draining import wait_for_running_invocations
+from operations.encrypted_lines import MIN_PASSPHRASE, EncryptedWriter
+from operations.moved_items import is_moved, opened, opened_client, to_json
 from operations.operator_identity import run_as_operator
 from operations.progress import ReportProgress, no_progress
-from operations.tenant_changes import show_tenant
+from operations.tenant_changes import show_tenant, tenant_item
 from operations.tenant_overview import TenantOverview, get_overview
 from shared.identity.audit import service as audit
 from shared.identity.auth.clients import client_from_item, client_key
 from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import read_items_of_tenant
 from shared.identity.tenancy.tenant import Tenant
+from shared.integration.imports.context import IN_PROGRESS
 from shared.kernel.aws import client
 from shared.kernel.clock import Deadline, instant, now_ms
 from shared.kernel.config import config
@@ -31,6 +38,7 @@ from shared.kernel.db.items import Item, from_attributes, unpack
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.kernel.errors import Conflict, ServiceUnavailable
+from shared.kernel.events import outbox
 from shared.kernel.json_text import dumps, loads
 
 FILE_NAMES = {
@@ -67,17 +75,32 @@ _EXCLUDED_FIELDS = {"webhook": ("secrets",)}
 _JSON_SUFFIX = "_json"
 """Suffix of the names of fields that contain JSON as text."""
 
-_MANIFEST, _MANIFEST_PART = "manifest.json", "manifest.part"
+MANIFEST = "manifest.json"
+_MANIFEST_PART = "manifest.part"
+FORMAT = 1
+"""Format of an export: names and contents of its files."""
+ITEMS_FILE = "items.encrypted"
+"""The items as they are stored, with opened secrets, encrypted with a passphrase."""
+QUIET_STATES = ("suspended", "cancelled", "moved")
+"""States in which the data of a tenant does not change."""
 _TENANT = "tenant.json"
 _FILES = "files"
-_FILE_LIST = "files.jsonl"
+FILE_LIST = "files.jsonl"
+_NAMES = (*(f"{stem}.jsonl" for stem in FILE_NAMES.values()), _TENANT, ITEMS_FILE)
 _MAX_NAME_LENGTH = 80
 """Length to which names of files are cut, from their end."""
 _MAX_READS = 5
+_REPORT_EVERY = 1_000
 _DAY_MS = 86_400_000
 
 
-def export_tenant(slug: str, to: Path, *, progress: ReportProgress = no_progress) -> dict[str, Any]:
+def export_tenant(
+    slug: str,
+    to: Path,
+    *,
+    passphrase: str | None = None,
+    progress: ReportProgress = no_progress,
+) -> dict[str, Any]:
     """Write all data of a tenant into a directory, and record it in its audit log. Safe to repeat.
 
     Items are read one page after another; for data of one moment, suspend the tenant before. The
@@ -87,31 +110,69 @@ def export_tenant(slug: str, to: Path, *, progress: ReportProgress = no_progress
         slug: The tenant; it may be suspended, cancelled or moved.
         to: The directory: missing, empty, or with an earlier export of this tenant, which is
             replaced.
+        passphrase: Also write all items with their secrets, encrypted with it, for a move. The
+            tenant must not be active.
         progress: Receives the number of items written so far.
 
     Returns:
-        The manifest: {tenant, complete, started_at, finished_at, counts: {file: lines}}.
+        The manifest: {tenant, format, schema_version, state, complete, started_at, finished_at,
+        counts: {file: lines}, files: {file: {bytes, sha256}}}.
 
     Raises:
         NotFound: There is no such tenant.
-        Conflict: The directory contains anything else.
+        Conflict: The directory contains anything else, or with a passphrase: it is too short, or
+            the tenant is active, is being upgraded, or has an import in progress.
         ServiceUnavailable: An entity changed on every attempt to read it.
         OSError: The directory cannot be written.
     """
     tenant = show_tenant(slug)
+    if passphrase is not None:
+        _ensure_movable(slug, passphrase)
     manifest: dict[str, Any] = {
         "tenant": slug,
+        "format": FORMAT,
+        "schema_version": tenant.table_version.complete if tenant.table_version else None,
+        "state": tenant.state,
         "complete": False,
         "started_at": instant(now_ms()),
     }
     _prepare_directory(manifest, to)
     run_as_operator(slug, lambda tx: audit.record(tx, "tenant.exported", "tenant", slug))
     _write_json(to / _TENANT, _describe_tenant(tenant, get_overview(slug)))
+    if passphrase is not None:
+        wait_for_running_invocations(slug, now_ms(), progress)
+        _export_items(slug, to / ITEMS_FILE, passphrase, progress)
     counts = _export_entities(slug, to, progress)
-    counts[_FILE_LIST] = _export_files(slug, to, progress)
-    manifest |= {"complete": True, "finished_at": instant(now_ms()), "counts": dict(counts)}
-    _write_json(to / _MANIFEST, manifest)
+    counts[FILE_LIST] = _export_files(slug, to, progress)
+    if passphrase is not None:
+        _ensure_movable(slug, passphrase)
+    manifest |= {
+        "complete": True,
+        "finished_at": instant(now_ms()),
+        "counts": dict(counts),
+        "files": {name: describe_file(to / name) for name in _file_names(to)},
+    }
+    _write_json(to / MANIFEST, manifest)
     return manifest
+
+
+def _ensure_movable(slug: str, passphrase: str) -> None:
+    """Raise Conflict unless the data of the tenant is that of one moment."""
+    item = tenant_item(slug)
+    if len(passphrase) < MIN_PASSPHRASE:
+        raise Conflict(
+            f"The passphrase has {len(passphrase)} characters; it needs at least {MIN_PASSPHRASE}."
+        )
+    if item["state"]["S"] not in QUIET_STATES:
+        raise Conflict(
+            f"The tenant {slug} is {item['state']['S']}, so its data changes during the export. "
+            f"Suspend it first (stowage tenant suspend {slug})."
+        )
+    if "upgrade" in item:
+        raise Conflict(
+            f"The upgrade of {slug} is not completed. Complete it first (stowage tenant upgrade "
+            f"{slug})."
+        )
 
 
 # The directory
@@ -122,13 +183,13 @@ def _prepare_directory(manifest: Mapping[str, Any], to: Path) -> None:
     slug = manifest["tenant"]
     to.mkdir(mode=0o700, parents=True, exist_ok=True)
     found = {path.name for path in to.iterdir()}
-    if not found <= {_MANIFEST_PART} and _exported_tenant(to / _MANIFEST) != slug:
+    if not found <= {_MANIFEST_PART} and _exported_tenant(to / MANIFEST) != slug:
         raise Conflict(
             f"The directory {to} is not empty and contains no export of {slug}. Choose another one."
         )
     # Before files are removed, so that an incomplete export is not taken for a complete one.
-    _write_json(to / _MANIFEST, manifest)
-    for name in (*(f"{stem}.jsonl" for stem in FILE_NAMES.values()), _TENANT, _FILE_LIST):
+    _write_json(to / MANIFEST, manifest)
+    for name in (*_NAMES, FILE_LIST):
         (to / name).unlink(missing_ok=True)
     if (to / _FILES).exists():
         shutil.rmtree(to / _FILES)
@@ -149,6 +210,19 @@ def _write_json(path: Path, content: Mapping[str, Any]) -> None:
     text = json.dumps(content, indent=2, ensure_ascii=False, default=str)
     part.write_text(f"{text}\n", encoding="utf-8")
     part.replace(path)
+
+
+def _file_names(to: Path) -> list[str]:
+    """Return the paths of the files of an export, without the manifest."""
+    names = [name for name in (*_NAMES, FILE_LIST) if (to / name).exists()]
+    return names + sorted(f"{_FILES}/{path.name}" for path in (to / _FILES).iterdir())
+
+
+def describe_file(path: Path) -> dict[str, Any]:
+    """Return the entry of a file in the manifest."""
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {"bytes": path.stat().st_size, "sha256": digest}
 
 
 # The tenant itself
@@ -180,6 +254,64 @@ def _describe_tenant(tenant: Tenant, overview: TenantOverview) -> dict[str, Any]
             for each in clients
         ],
     }
+
+
+# The items as they are stored
+
+
+def _export_items(slug: str, path: Path, passphrase: str, progress: ReportProgress) -> None:
+    """Write the tenant's item, the items of its table, its clients and its events."""
+    with EncryptedWriter(path, passphrase) as file:
+
+        def write(where: str, item: Mapping[str, Any]) -> None:
+            file.write(f'{{"where":"{where}","item":{to_json(dict(item))}}}')
+
+        write("tenant", tenant_item(slug))
+        for count, item in enumerate(_scan_items(slug), 1):
+            _ensure_no_running_import(slug, item)
+            write("table", opened(item, slug))
+            if count % _REPORT_EVERY == 0:
+                progress(f"{count} items of the table")
+        for client_item in read_items_of_tenant(slug, client_key("")):
+            write("client", opened_client(dict(client_item), slug))
+        for event in _outbox_entries(slug):
+            write("event", event)
+
+
+def _scan_items(slug: str) -> Iterator[dict[str, Any]]:
+    store, moment = operator_store(slug), now_ms() // 1000
+    pages = store.client.get_paginator("scan").paginate(TableName=store.table, ConsistentRead=True)
+    for page in pages:
+        yield from (item for item in page["Items"] if is_moved(item, moment))
+
+
+def _outbox_entries(slug: str) -> Iterator[dict[str, Any]]:
+    paginator = client("dynamodb").get_paginator("query")
+    for partition in outbox.partitions(slug):
+        pages = paginator.paginate(
+            TableName=config().outbox_table,
+            KeyConditionExpression=f"{PARTITION_KEY} = :partition",
+            ExpressionAttributeValues={":partition": {"S": partition}},
+            ConsistentRead=True,
+        )
+        for page in pages:
+            yield from (item for item in page["Items"] if is_moved(item, now_ms() // 1000))
+
+
+def _ensure_no_running_import(slug: str, item: Mapping[str, Any]) -> None:
+    """Raise Conflict for an import that a worker processes: its messages cannot be moved."""
+    is_import = item[PARTITION_KEY]["S"].startswith("import#") and item[SORT_KEY]["S"] == HEAD
+    if not is_import or "data" not in item:
+        return
+    content = _read_content(operator_store(slug), from_attributes(item))
+    if content is not None:
+        status = loads(content)["status"]
+        if status in IN_PROGRESS:
+            raise Conflict(
+                f"The import {int(item['id']['N'])} of {slug} is {status}. Resume the tenant "
+                f"(stowage tenant resume {slug}), wait until the import has ended, then suspend "
+                "the tenant again."
+            )
 
 
 # The table
@@ -273,7 +405,7 @@ def _export_files(slug: str, to: Path, progress: ReportProgress) -> int:
     """Copy the files of both buckets under numbered names, and list them; return their number."""
     count = 0
     (to / _FILES).mkdir()
-    with (to / _FILE_LIST).open("w", encoding="utf-8", newline="\n") as listed:
+    with (to / FILE_LIST).open("w", encoding="utf-8", newline="\n") as listed:
         for bucket, role in (
             (config().import_bucket, "import"),
             (config().import_work_bucket, "work"),

@@ -82,6 +82,10 @@ def create_tenant(settings: NewTenant, *, progress: ReportProgress = no_progress
             f"The name {settings.slug} belonged to a tenant that was deleted, and cannot be used "
             "again: tokens and messages of that company may still exist. Choose another name."
         )
+    if item and "import_pending" in item:
+        raise Conflict(
+            f"The tenant {settings.slug} is being imported. Complete that (stowage tenant import …)."
+        )
     if item is None or not _has_settings(item, settings):
         raise Conflict(
             f"The tenant {settings.slug} already exists with other settings. Compare them (stowage "
@@ -112,9 +116,7 @@ def _register_tenant(settings: NewTenant) -> None:
 
     def reserve(tx: Transaction) -> None:
         if settings.host:
-            tx.add_action(
-                "Update", _host_update(settings.slug, settings.host), _host_taken(settings.host)
-            )
+            reserve_host(tx, settings.slug, settings.host)
         put = {"Item": item, "ConditionExpression": "attribute_not_exists(pk)"}
         tx.add_action("Put", {"TableName": config().control_table, **put}, _SlugTaken)
 
@@ -124,6 +126,11 @@ def _register_tenant(settings: NewTenant) -> None:
 
 class _SlugTaken(Exception):
     """A tenant of this name exists, with the same or with other settings."""
+
+
+def reserve_host(tx: Transaction, slug: str, host: str) -> None:
+    """Add the reservation of a host for a tenant; Conflict if it belongs to another one."""
+    tx.add_action("Update", _host_update(slug, host), _host_taken(host))
 
 
 def _host_update(slug: str, host: str) -> dict[str, Any]:

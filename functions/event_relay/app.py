@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from shared.integration.webhooks.relay import Relay
+from shared.kernel.db.table import EXPIRY
 from shared.kernel.events.outbox import OutboxEntry, parse_entry
 from shared.kernel.observability import bind, count, flush, log_consumed, logger
 
@@ -21,7 +22,8 @@ def lambda_handler(event: Mapping[str, Any], context: "LambdaContext") -> dict[s
     entries: list[tuple[str, str, OutboxEntry]] = []
     failed: set[str] = set()
     for record in event["Records"]:
-        if record["eventName"] != "INSERT":
+        # An entry that expires was relayed before: a moved tenant's entries are inserted again.
+        if record["eventName"] != "INSERT" or EXPIRY in record["dynamodb"]["NewImage"]:
             continue
         number = record["dynamodb"]["SequenceNumber"]
         try:

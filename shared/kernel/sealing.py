@@ -10,9 +10,10 @@ from typing import Literal
 from shared.kernel.aws import client
 from shared.kernel.config import config
 
-type Purpose = Literal["signing", "replay", "totp"]
+type Purpose = Literal["signing", "replay", "totp", "client"]
 """`signing`: a webhook's signing secret; `replay`: a stored response that contains a secret, for
-retries with the same Idempotency-Key; `totp`: the secret of a user's authenticator app."""
+retries with the same Idempotency-Key; `totp`: the secret of a user's authenticator app;
+`client`: the digest of a client's secret, which only a move of the tenant opens."""
 
 
 def seal(content: bytes, purpose: Purpose, tenant: str, owner: str) -> bytes:

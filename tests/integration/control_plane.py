@@ -175,6 +175,7 @@ def _deployment() -> tuple[Snapshot, dict[str, str]]:
             **ENVIRONMENT,
             "SIGNING_KEY_IDS": ",".join(key["KeyMetadata"]["KeyId"] for key in keys),
             "SECRET_HASH_KEY_ID": hash_key["KeyMetadata"]["KeyId"],
+            "SEALING_KEY_ID": kms.create_key()["KeyMetadata"]["KeyId"],
         }
         return Snapshot.take(ACCOUNT, REGION), environment
 

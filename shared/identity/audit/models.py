@@ -16,7 +16,7 @@ type AuditAction = Literal[
     "session.reused",
     "settings.changed",
     "tenant.changed", "tenant.suspended", "tenant.resumed",
-    "tenant.cancelled", "tenant.moved", "tenant.exported",
+    "tenant.cancelled", "tenant.moved", "tenant.exported", "tenant.imported",
     "stock.adjusted", "receipt.over_receipt_approved",
     "webhook.created", "webhook.changed", "webhook.secret_rotated", "webhook.deleted",
     "webhook.tested", "webhook.redelivered",

@@ -11,7 +11,12 @@ from dataclasses import replace
 
 from shared.identity.audit import service as audit
 from shared.identity.auth.client_models import ApiClientChange, ApiClientDraft, ApiClientParameters
-from shared.identity.auth.client_secrets import new_secret, secret_hash
+from shared.identity.auth.client_secrets import (
+    hash_of_digest,
+    new_secret,
+    seal_digest,
+    secret_digest,
+)
 from shared.identity.auth.clients import (
     ID_PREFIXES,
     ClientSecret,
@@ -135,7 +140,7 @@ def create_client(
         name=draft.name,
         scopes=frozenset(draft.scopes),
         active=True,
-        secrets=(ClientSecret(secret_hash(client_id, secret), tx.now),) if secret else (),
+        secrets=(_stored_secret(tx, client_id, secret),) if secret else (),
         created_at=tx.now,
         updated_at=tx.now,
     )
@@ -148,6 +153,12 @@ def create_client(
     details = {"name": client.name, "kind": client.kind, "scopes": sorted(client.scopes)}
     audit.record(tx, "client.created", "client", client_id, details=details)
     return client, secret
+
+
+def _stored_secret(tx: Transaction, client_id: str, secret: str) -> ClientSecret:
+    digest = secret_digest(client_id, secret)
+    sealed = seal_digest(tx.store.slug, client_id, digest)
+    return ClientSecret(hash_of_digest(digest), tx.now, sealed)
 
 
 def _scope_problems(draft: Checked[ApiClientDraft]) -> list[Problem]:
@@ -220,7 +231,7 @@ def rotate_secret(
         raise Conflict(f"The client {client_id} is a mobile application and has no secret.")
     secret = new_secret()
     kept = client.secrets[:1] if keep_previous else ()
-    changed = replace(client, secrets=(ClientSecret(secret_hash(client_id, secret), tx.now), *kept))
+    changed = replace(client, secrets=(_stored_secret(tx, client_id, secret), *kept))
     if not keep_previous:
         changed = _revoke_tokens(tx, changed)
     details = {"name": client.name, "keep_previous": keep_previous}

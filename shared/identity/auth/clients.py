@@ -29,6 +29,8 @@ class ClientSecret:
     hash: bytes
     """HMAC of the secret; see `shared.identity.auth.client_secrets`."""
     created_at: Instant
+    sealed_digest: bytes | None = None
+    """What the hash was made of, encrypted; None for a secret of version 1.0.0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +93,7 @@ def client_from_item(item: Mapping[str, Any]) -> OAuthClient:
         name=item["name"]["S"],
         scopes=frozenset(item["scopes"]["SS"]) if "scopes" in item else frozenset(),
         active=item["state"]["S"] == "active",
-        secrets=tuple(
-            ClientSecret(each["M"]["hash"]["B"], each["M"]["created_at"]["S"])
-            for each in item["secrets"]["L"]
-        ),
+        secrets=tuple(_secret_from_attributes(each["M"]) for each in item["secrets"]["L"]),
         created_at=item["created_at"]["S"],
         updated_at=item["updated_at"]["S"],
         version=int(item["version"]["N"]),
@@ -111,10 +110,7 @@ def client_to_item(client: OAuthClient) -> dict[str, Any]:
         "name": {"S": client.name},
         "state": {"S": "active" if client.active else "revoked"},
         "secrets": {
-            "L": [
-                {"M": {"hash": {"B": each.hash}, "created_at": {"S": each.created_at}}}
-                for each in client.secrets
-            ]
+            "L": [{"M": secret_to_attributes(each)} for each in client.secrets],
         },
         "created_at": {"S": client.created_at},
         "updated_at": {"S": client.updated_at},
@@ -124,3 +120,14 @@ def client_to_item(client: OAuthClient) -> dict[str, Any]:
     if client.scopes:  # DynamoDB has no empty sets
         item["scopes"] = {"SS": sorted(client.scopes)}
     return item
+
+
+def _secret_from_attributes(found: Mapping[str, Any]) -> ClientSecret:
+    sealed = found["sealed"]["B"] if "sealed" in found else None
+    return ClientSecret(found["hash"]["B"], found["created_at"]["S"], sealed)
+
+
+def secret_to_attributes(secret: ClientSecret) -> dict[str, Any]:
+    """Return the attributes of a secret in its client's item, in DynamoDB's JSON."""
+    sealed = {"sealed": {"B": secret.sealed_digest}} if secret.sealed_digest else {}
+    return {"hash": {"B": secret.hash}, "created_at": {"S": secret.created_at}, **sealed}

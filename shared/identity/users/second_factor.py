@@ -22,7 +22,7 @@ def enrol(tenant: str, user_id: int) -> Enrolment:
     """Return a new second factor for a user; `tenant` is the slug of the user's tenant."""
     secret, codes, salt = totp.new_secret(), recovery_codes.new_codes(), recovery_codes.new_salt()
     factor = SecondFactor(
-        sealed_secret=seal(secret, "totp", tenant, _owner(user_id)),
+        sealed_secret=seal(secret, "totp", tenant, sealing_owner(user_id)),
         confirmed=False,
         last_step=0,
         salt=salt,
@@ -73,7 +73,7 @@ def use_code(tenant: str, login: Login, presented: str, now: float) -> Login | N
 
 def unseal_secret(tenant: str, user_id: int, sealed: bytes) -> bytes:
     """Return the decrypted secret of a second factor; one KMS call."""
-    return unseal(sealed, "totp", tenant, _owner(user_id))
+    return unseal(sealed, "totp", tenant, sealing_owner(user_id))
 
 
 def _use_app_code(tenant: str, login: Login, code: str, now: float) -> Login | None:
@@ -103,5 +103,6 @@ def _use_recovery_code(login: Login, code: str) -> Login | None:
     )
 
 
-def _owner(user_id: int) -> str:
+def sealing_owner(user_id: int) -> str:
+    """Return the owner of the secret of a user, for `shared.kernel.sealing`."""
     return f"user {user_id}"

@@ -25,6 +25,7 @@ def deploy_stack(address: str = ADDRESS, **changes: str | None) -> None:
         "OutboxTable": settings.outbox_table,
         "SigningKeyId": ",".join(settings.signing_keys),
         "SecretHashKeyId": settings.secret_hash_key,
+        "SealingKeyId": settings.sealing_key,
         "WebhookQueueUrl": settings.webhook_queue or "https://sqs.example/deliveries",
         "WebhookSlowQueueUrl": settings.webhook_slow_queue or "https://sqs.example/slow",
         "WebhookDeadLettersUrl": settings.webhook_dead_letters or "https://sqs.example/dead",
