@@ -273,7 +273,7 @@ def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
     fast_moto.install(monkeypatch)
     monkeypatch.setattr(tokens, "_check_signature", _check_signature)
     with mock_aws(), only_known_names(monkeypatch):
-        _enter(monkeypatch, deployment.template)
+        enter_stack(monkeypatch, deployment.template)
         deployment.snapshot.restore()
         # A restored table may hold a window whose spare tokens are leased: use a window of its own.
         moment = now_ms() + next(_windows) * WINDOW_MS
@@ -293,7 +293,7 @@ def _deployment() -> _Deployment:
             monkeypatch.setenv(name, value)
         clear_all_caches()
         template = _create()
-        _enter(monkeypatch, template)
+        enter_stack(monkeypatch, template)
         provisioning.set_shared_address(ADDRESS)
         for slug in _TENANTS:
             provisioning.create_tenant(
@@ -309,21 +309,33 @@ def _deployment() -> _Deployment:
         return _Deployment(template, Snapshot.take(ACCOUNT, REGION))
 
 
-def _enter(monkeypatch: pytest.MonkeyPatch, template: Template) -> None:
-    """Start as a new execution environment of the stack's functions."""
+def deploy_another(name: str) -> Template:
+    """Deploy a further stack beside the one of `deployed`, without tenants; return its template.
+
+    `enter_stack` switches between the two.
+    """
+    template = _create(name)
+    _open_buckets_queues_and_schedules(name)
+    return template
+
+
+def enter_stack(
+    monkeypatch: pytest.MonkeyPatch, template: Template, stack_id: str = STACK_ID
+) -> None:
+    """Start as a new execution environment of a stack's functions."""
     # Operations use the environment of the functions, the id of the stack and another queue.
-    own = {"STACK_ID": STACK_ID, "RELAY_FAILURES_URL": template.text({"Ref": "RelayFailures"})}
+    own = {"STACK_ID": stack_id, "RELAY_FAILURES_URL": template.text({"Ref": "RelayFailures"})}
     for name, value in (CREDENTIALS | template.environment() | own).items():
         monkeypatch.setenv(name, value)
     _clear_stack_caches()
 
 
-def _create() -> Template:
+def _create(stack: str = NAME) -> Template:
     """Create the tables and keys of the template, and names for its other resources."""
     declared = Template({})
-    names = {"AWS::StackName": NAME, "AWS::Region": REGION, "AWS::AccountId": ACCOUNT}
+    names = {"AWS::StackName": stack, "AWS::Region": REGION, "AWS::AccountId": ACCOUNT}
     for table, properties in declared.resources("AWS::DynamoDB::Table").items():
-        names[table] = f"{NAME}-{table}"
+        names[table] = f"{stack}-{table}"
         wanted = ("AttributeDefinitions", "BillingMode", "GlobalSecondaryIndexes", "KeySchema")
         arguments = {name: properties[name] for name in wanted if name in properties}
         aws.client("dynamodb").create_table(TableName=names[table], **arguments)
@@ -333,16 +345,16 @@ def _create() -> Template:
         )
         names[key] = made["KeyMetadata"]["KeyId"]
     for bucket in _buckets():
-        names[bucket] = f"{NAME}-{bucket.lower()}"
+        names[bucket] = f"{stack}-{bucket.lower()}"
     for queue in _queues():
-        names[queue] = f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/{NAME}-{queue}"
+        names[queue] = f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/{stack}-{queue}"
     for group in _schedule_groups():
-        names[group] = f"{NAME}-{group}"
+        names[group] = f"{stack}-{group}"
         names[f"{group}.Arn"] = (
-            f"arn:aws:scheduler:{REGION}:{ACCOUNT}:schedule-group/{NAME}-{group}"
+            f"arn:aws:scheduler:{REGION}:{ACCOUNT}:schedule-group/{stack}-{group}"
         )
     for role in declared.resources("AWS::IAM::Role"):
-        names[f"{role}.Arn"] = f"arn:aws:iam::{ACCOUNT}:role/{NAME}-{role}"
+        names[f"{role}.Arn"] = f"arn:aws:iam::{ACCOUNT}:role/{stack}-{role}"
     return Template(names)
 
 
@@ -361,11 +373,11 @@ def _schedule_groups() -> tuple[str, ...]:
     return tuple(Template({}).resources("AWS::Scheduler::ScheduleGroup"))
 
 
-def _open_buckets_queues_and_schedules() -> None:
+def _open_buckets_queues_and_schedules(stack: str = NAME) -> None:
     """Create buckets, queues and schedule groups directly in moto, without calls of AWS."""
     for bucket in _buckets():
-        s3_backends[ACCOUNT]["aws"].create_bucket(f"{NAME}-{bucket.lower()}", REGION)
+        s3_backends[ACCOUNT]["aws"].create_bucket(f"{stack}-{bucket.lower()}", REGION)
     for queue in _queues():
-        sqs_backends[ACCOUNT][REGION].create_queue(f"{NAME}-{queue}", tags={})
+        sqs_backends[ACCOUNT][REGION].create_queue(f"{stack}-{queue}", tags={})
     for group in _schedule_groups():
-        scheduler_backends[ACCOUNT][REGION].create_schedule_group(f"{NAME}-{group}", tags=[])
+        scheduler_backends[ACCOUNT][REGION].create_schedule_group(f"{stack}-{group}", tags=[])

@@ -1,0 +1,195 @@
+"""A tenant is moved into another deployment: everything is equal there, and works."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from operations import provisioning
+from operations.export import ITEMS_FILE, export_tenant
+from operations.tenant_import import import_tenant, open_export
+from operations.tenant_overview import get_overview
+from shared.identity.tenancy.directory import directory
+from shared.integration.webhooks.sealed_secrets import unseal_secret
+from shared.kernel.config import config
+from shared.kernel.db.items import unpack
+from shared.kernel.json_text import loads
+from tests.faults import AwsFaults, Killed, kill_after, kill_before
+from tests.gateway import Erp
+from tests.integration.moving.two_deployments import (
+    ADDRESS,
+    HOST,
+    KEY,
+    PASSPHRASE,
+    PRODUCT,
+    SECRET_KEY,
+    WORK_FILE,
+    TwoDeployments,
+    control_items,
+    table_items,
+)
+from tests.integration.offboarding.test_export import read_all_files
+from tests.webhook_scenario import RELAY, URL, stream_batch
+
+LISTS = (
+    "/products", "/warehouses", "/warehouse-positions", "/stocks", "/stock-movements", "/receipts",
+    "/pickings", "/entry-documents", "/exit-documents", "/transfers", "/waves", "/users", "/roles",
+    "/clients", "/providers", "/webhooks", "/api-clients",
+)  # fmt: skip
+
+
+def _is_sealed(key: str, item: dict[str, Any]) -> bool:
+    is_sealed_record = item.get("sealed", {}).get("BOOL", False)
+    return key.startswith(("webhook#", "login#")) or is_sealed_record
+
+
+def test_every_item_of_the_table_is_equal(both: TwoDeployments, tmp_path: Path) -> None:
+    folder = both.export(tmp_path / "acme")
+    before = table_items("stowage")
+    done = both.import_(folder)
+    after = table_items("other")
+    new = [key for key in after if key not in before]
+    assert before.keys() <= after.keys()
+    assert {key.partition("#")[0] for key in new} <= {"audit", "count"}
+    changed = {
+        key
+        for key in before
+        if before[key] != after[key] and not key.startswith(("count#audit", "sequence audit"))
+    }
+    assert changed == {key for key, item in before.items() if _is_sealed(key, item)} != set()
+    compared = {each.what: (each.exported, each.imported) for each in done.compared}
+    assert compared["items"] == (len(before), len(before))
+    assert compared["files"] == (2, 2)
+    assert compared["clients"][0] == 3
+    assert done.clients_without_secret == ()
+
+
+def test_lists_are_equal_and_requests_work(both: TwoDeployments, tmp_path: Path) -> None:
+    before = {path: both.client_erp.walk(path) for path in LISTS}
+    both.import_(both.export(tmp_path / "acme"))
+    erp = Erp(both.gateway, both.token(HOST))
+    for path in LISTS:
+        rows = str(erp.walk(path)).replace(ADDRESS, "https://api.stowage.test/api/v1")
+        assert rows == str(before[path]), path
+    made = erp.post("/products", {"item_code": "MOVED-2", "name": "Reel"})
+    assert made.status == 201, made.text
+    assert made.headers["Location"].startswith(ADDRESS)
+    assert made.data["id"] == both.created.data["id"] + 1
+
+
+def test_key_that_was_used_at_the_source_returns_the_stored_response(
+    both: TwoDeployments, tmp_path: Path
+) -> None:
+    both.import_(both.export(tmp_path / "acme"))
+    erp = Erp(both.gateway, both.token(HOST))
+    again = erp.post("/products", PRODUCT, key=KEY)
+    assert (again.status, again.data) == (201, both.created.data)
+    assert again.headers["Idempotent-Replayed"] == "true"
+    body = {"url": URL, "events": ["product.created"]}
+    again = erp.post("/webhooks", body, key=SECRET_KEY)
+    assert again.data["secret"] == both.webhook["secret"]
+
+
+def test_signing_secret_is_that_of_the_source(both: TwoDeployments, tmp_path: Path) -> None:
+    both.import_(both.export(tmp_path / "acme"))
+    number = both.webhook["id"]
+    data = table_items("other")[f"webhook#{number:012d} HEAD"]["data"]["B"]
+    (secret,) = loads(unpack([data]))["secrets"]
+    assert unseal_secret("acme", number, secret["sealed"]) == both.webhook["secret"]
+
+
+def test_user_signs_in_with_password_and_app(both: TwoDeployments, tmp_path: Path) -> None:
+    both.import_(both.export(tmp_path / "acme"))
+    assert both.sign_in(HOST).status == 200
+
+
+def test_source_names_the_new_address_after_the_move(both: TwoDeployments, tmp_path: Path) -> None:
+    both.import_(both.export(tmp_path / "acme"))
+    both.enter_source()
+    provisioning.set_state("acme", "moved", moved_to=ADDRESS)
+    directory.clear()
+    answer = both.client_erp.get("/products")
+    assert (answer.status, answer.code) == (410, "tenant_moved")
+    assert ADDRESS in answer.text
+
+
+def test_tenant_keeps_plan_limits_and_counters(both: TwoDeployments, tmp_path: Path) -> None:
+    both.import_(both.export(tmp_path / "acme"))
+    before, after = (
+        control_items(template)["TENANT#acme"] for template in (both.source.template, both.other)
+    )
+    differing = {name for name in before | after if before.get(name) != after.get(name)}
+    assert differing == {"state", "base_url", "import_source"}
+    assert (after["state"]["S"], after["base_url"]["S"]) == ("active", ADDRESS)
+
+
+def test_only_events_that_were_not_relayed_are_relayed(
+    both: TwoDeployments, tmp_path: Path
+) -> None:
+    both.import_(both.export(tmp_path / "acme"))
+    events = both.target.events()
+    assert len(events) > 1
+    batch = stream_batch(events)
+    from tests.gateway import LambdaContext, _function  # noqa: PLC0415
+
+    relayed: list[str] = []
+    original = "shared.integration.webhooks.relay.Relay.relay"
+    both.monkeypatch.setattr(original, lambda _, entries: relayed.extend(entries) or set())
+    _function(RELAY)(batch, LambdaContext())
+    assert len(relayed) == 1
+
+
+def test_only_files_of_the_work_bucket_are_written(both: TwoDeployments, tmp_path: Path) -> None:
+    both.import_(both.export(tmp_path / "acme"))
+    from shared.kernel import aws  # noqa: PLC0415
+
+    s3 = aws.client("s3")
+    assert "Contents" not in s3.list_objects_v2(Bucket=config().import_bucket)
+    found = s3.get_object(Bucket=config().import_work_bucket, Key="acme/sources/0a1b")
+    assert found["Body"].read() == WORK_FILE
+
+
+def test_export_holds_no_secret_in_clear(both: TwoDeployments, tmp_path: Path) -> None:
+    folder = both.export(tmp_path / "acme")
+    secrets = (both.webhook["secret"], both.totp_secret, both.credentials.client_secret, "argon2")
+    for name, content in read_all_files(folder).items():
+        for secret in secrets:
+            assert secret.encode() not in content, name
+    export_tenant("acme", folder)
+    assert not (folder / ITEMS_FILE).exists()
+
+
+@pytest.mark.parametrize("fault", [kill_before, kill_after])
+def test_import_that_died_at_any_call_is_completed_by_the_next_run(
+    both: TwoDeployments, aws_faults: AwsFaults, tmp_path: Path, fault: Any
+) -> None:
+    folder = both.export(tmp_path / "acme")
+    both.enter_target()
+    restore = both.source.take_snapshot()
+    with aws_faults.recorded() as seen:
+        complete = both.import_(folder)
+    expected = table_items("other")
+    audits = {key for key in expected if key.startswith("audit#")}
+    calls = len(seen.calls)
+    for call in range(calls):
+        _forget_target(restore)
+        export = open_export(folder, PASSPHRASE)
+        with aws_faults.faulty(fault(call)), pytest.raises(Killed):
+            import_tenant(export, base_url=ADDRESS)
+        done = import_tenant(export, base_url=ADDRESS)
+        assert get_overview("acme").state == "active"
+        actual = table_items("other")
+        assert actual.keys() == expected.keys(), call
+        assert {key for key in actual if key.startswith("audit#")} == audits
+        assert done.compared in {complete.compared, ()}
+        assert "import_pending" not in control_items(both.other)["TENANT#acme"]
+        assert len(both.target.events()) == len(both.source.events())
+
+
+def _forget_target(restore: Any) -> None:
+    from moto.dynamodb.models import dynamodb_backends  # noqa: PLC0415
+
+    from tests.stack import ACCOUNT, REGION  # noqa: PLC0415
+
+    dynamodb_backends[ACCOUNT][REGION].tables.pop("other-tenant-acme", None)
+    restore()
