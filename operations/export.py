@@ -274,7 +274,7 @@ def _export_items(slug: str, path: Path, passphrase: str, progress: ReportProgre
                 progress(f"{count} items of the table")
         for client_item in read_items_of_tenant(slug, client_key("")):
             write("client", opened_client(dict(client_item), slug))
-        for event in _outbox_entries(slug):
+        for event in outbox_entries(slug):
             write("event", event)
 
 
@@ -285,7 +285,8 @@ def _scan_items(slug: str) -> Iterator[dict[str, Any]]:
         yield from (item for item in page["Items"] if is_moved(item, moment))
 
 
-def _outbox_entries(slug: str) -> Iterator[dict[str, Any]]:
+def outbox_entries(slug: str) -> Iterator[dict[str, Any]]:
+    """Yield the entries of a tenant in the outbox that have not expired, in DynamoDB's JSON."""
     paginator = client("dynamodb").get_paginator("query")
     for partition in outbox.partitions(slug):
         pages = paginator.paginate(

@@ -1,8 +1,8 @@
-"""The lease of a tenant's table: one upgrade or verification runs at a time, others learn whose."""
+"""The lease of a tenant's table: one upgrade, verification or import runs at a time."""
 
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -10,7 +10,7 @@ from typing import Any, Literal
 from operations.operator_identity import operator_name
 from operations.progress import ReportProgress
 from operations.tenant_changes import tenant_item
-from shared.identity.tenancy.directory import HIDDEN_STATES, tenant_key
+from shared.identity.tenancy.directory import HIDDEN_STATES, read_item, tenant_key
 from shared.kernel.aws import client
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.config import config
@@ -27,7 +27,7 @@ _LEASE = "table_lease"
 _IS_MINE = "#lease.#run = :run"
 
 
-type Work = Literal["upgrade", "verification", "restore"]
+type Work = Literal["upgrade", "verification", "restore", "import"]
 
 
 @dataclass(slots=True)
@@ -40,6 +40,11 @@ class Lease:
     by: str = field(default_factory=operator_name)
     since: str = field(default_factory=lambda: instant(now_ms()))
     _renewed_ms: int = 0
+
+    @property
+    def barred(self) -> frozenset[str]:
+        """States of the tenant in which nobody gets the lease; an import creates the tenant."""
+        return HIDDEN_STATES - {"creating"} if self.work == "import" else HIDDEN_STATES
 
     def keep(self) -> None:
         """Renew the lease if it is time.
@@ -62,7 +67,7 @@ class Lease:
     def take(self) -> bool:
         """Take or renew the lease; return False if another run has it."""
         now = now_ms()
-        hidden = {f":{state}": {"S": state} for state in sorted(HIDDEN_STATES)}
+        hidden = {f":{state}": {"S": state} for state in sorted(self.barred)}
         lease = {
             "work": {"S": self.work},
             "run": {"S": self.run},
@@ -142,7 +147,7 @@ def leased(slug: str, work: Work, progress: ReportProgress) -> Iterator[Lease]:
         Conflict: Another run has the lease and is alive; the message says who.
     """
     lease = Lease(slug, work)
-    _wait_for(lease.take, slug, progress)
+    _wait_for(lease, progress)
     try:
         if work == "upgrade":
             _ensure_no_restore(slug)
@@ -161,10 +166,14 @@ def _ensure_no_restore(slug: str) -> None:
         )
 
 
-def _wait_for(take: Callable[[], bool], slug: str, progress: ReportProgress) -> None:
+def _wait_for(lease: Lease, progress: ReportProgress) -> None:
+    slug = lease.slug
     seen: Mapping[str, Any] | None = None
-    while not take():
-        other = tenant_item(slug).get(_LEASE, {}).get("M")
+    while not lease.take():
+        found = read_item(tenant_key(slug))
+        is_there = found is not None and found["state"]["S"] not in lease.barred
+        item = found if found and is_there else tenant_item(slug)
+        other = item.get(_LEASE, {}).get("M")
         if other is None:
             continue
         who = f"{other['by']['S']} has been running since {other['since']['S']}"

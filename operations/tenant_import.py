@@ -29,6 +29,7 @@ from operations.export import (
     MANIFEST,
     QUIET_STATES,
     describe_file,
+    outbox_entries,
 )
 from operations.moved_items import (
     Digest,
@@ -44,6 +45,7 @@ from operations.operator_identity import run_as_operator
 from operations.progress import ReportProgress, no_progress
 from operations.provisioning import reserve_host
 from operations.tenant_tables import ensure_table, find_own_table, protect_stack_tables
+from operations.table_lease import Lease, leased
 from shared.identity.audit import service as audit
 from shared.identity.tenancy.directory import (
     read_item,
@@ -61,7 +63,6 @@ from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
-from shared.kernel.events import outbox
 
 _PENDING = "import_pending"
 """Attribute of the tenant's item until the import is complete."""
@@ -73,7 +74,7 @@ _LEFT_OUT = frozenset(
         "base_url",
         "moved_to",
         "upgrade",
-        "upgrade_lease",
+        "table_lease",
         "deleting_since",
         _PENDING,
         _SOURCE,
@@ -309,15 +310,9 @@ def import_tenant(
     progress(f"registering {slug}")
     item = _register(export, settings)
     compared: tuple[Compared, ...] = ()
-    if item["state"]["S"] == "creating":
-        ensure_table(slug, progress, exists=exists and find_own_table(slug, is_completed=False))
-        _write(export, progress)
-        compared = tuple(_compare(export, progress))
-        _activate(slug)
     if _PENDING in item:
-        progress("writing the events that were not relayed")
-        _write_unrelayed_events(export)
-        _complete(slug)
+        with leased(slug, "import", progress) as lease:
+            compared = _fill(export, lease, lease.keeping(progress), exists=exists)
     progress("ready")
     without = [
         each["pk"]["S"].partition("#")[2]
@@ -327,6 +322,25 @@ def import_tenant(
         and not each["secrets"]["L"]
     ]
     return ImportedTenant(slug, item["base_url"]["S"], compared, tuple(without))
+
+
+def _fill(
+    export: TenantExport, lease: Lease, progress: ReportProgress, *, exists: bool
+) -> tuple[Compared, ...]:
+    """Do what an earlier run has left; return what was compared."""
+    slug, compared = export.slug, tuple[Compared, ...]()
+    item = read_item(tenant_key(slug)) or {}
+    if item["state"]["S"] == "creating":
+        exists = exists and find_own_table(slug, is_completed=False)
+        ensure_table(slug, progress, exists=exists)
+        _write(export, progress)
+        compared = tuple(_compare(export, progress))
+        _activate(lease)
+    if _PENDING in item:
+        progress("writing the events that were not relayed")
+        _write_unrelayed_events(export)
+        lease.save(f"REMOVE {_PENDING}", {})
+    return compared
 
 
 def _is_new(export: TenantExport) -> bool:
@@ -404,13 +418,17 @@ def _write(export: TenantExport, progress: ReportProgress) -> None:
     _put_all(table, (sealed(item, slug) for item in export.items("table")), progress, "items")
     for item in export.items("client"):
         _put_client(control, sealed_client(item, slug), slug)
-    _put_all(events, (each for each in export.items("event") if EXPIRY in each), progress, "events")
+    _put_all(events, _relayed_events(export), progress, "events")
     for count, (key, path) in enumerate(export.files(), 1):
         with path.open("rb") as body:
             client("s3").put_object(
                 Bucket=config().import_work_bucket, Key=f"{slug}/{key}", Body=body
             )
         progress(f"{count} files written")
+
+
+def _relayed_events(export: TenantExport) -> Iterator[AttributeMap]:
+    return (item for item in export.items("event") if EXPIRY in item)
 
 
 def _put_all(
@@ -467,64 +485,57 @@ def _write_unrelayed_events(export: TenantExport) -> None:
 # Comparing
 
 
+class _Stored(NamedTuple):
+    """Where the items of one kind are, how they are opened, and how many there are."""
+
+    what: str
+    table: str
+    opened: Callable[[AttributeMap], AttributeMap]
+    count: Callable[[], int] | None = None
+
+
 def _compare(export: TenantExport, progress: ReportProgress) -> Iterator[Compared]:
     """Compare everything that was written with the export.
 
     Raises:
         Conflict: Something differs; the first difference is named.
     """
-    slug, table = export.slug, config().tenant_table(export.slug)
-    open_item = partial(opened, slug=slug)
-    yield _compare_items(
-        "items", table, export.items("table"), open_item, progress, lambda: _count_items(table)
+    slug, control, events = export.slug, config().control_table, config().outbox_table
+    table = config().tenant_table(slug)
+    in_table = _Stored(
+        "items", table, partial(opened, slug=slug), lambda: _count_moved(_scan_keys(table))
     )
-    yield _compare_items(
-        "clients",
-        config().control_table,
-        export.items("client"),
-        partial(opened_client, slug=slug),
-        progress,
-    )
-    relayed = (each for each in export.items("event") if EXPIRY in each)
-    yield _compare_items(
-        "relayed events",
-        config().outbox_table,
-        relayed,
-        dict,
-        progress,
-        lambda: _count_events(slug),
-    )
+    clients = _Stored("clients", control, partial(opened_client, slug=slug))
+    relayed = _Stored("relayed events", events, dict, lambda: _count_moved(outbox_entries(slug)))
+    yield _compare_items(in_table, export.items("table"), progress)
+    yield _compare_items(clients, export.items("client"), progress)
+    yield _compare_items(relayed, _relayed_events(export), progress)
     yield _compare_files(export, progress)
 
 
 def _compare_items(
-    what: str,
-    table: str,
-    exported: Iterable[AttributeMap],
-    open_item: Callable[[AttributeMap], AttributeMap],
-    progress: ReportProgress,
-    count: Callable[[], int] | None = None,
+    stored: _Stored, exported: Iterable[AttributeMap], progress: ReportProgress
 ) -> Compared:
-    wanted, found = Digest(), Digest()
+    wanted, found, what = Digest(), Digest(), stored.what
     for group in batched(exported, _READS_PER_BATCH * _BATCHES, strict=False):
         batches = [list(batch) for batch in batched(group, _READS_PER_BATCH, strict=False)]
-        for batch, stored in zip(
-            batches, map_concurrently(partial(_read_batch, table), batches), strict=True
-        ):
-            for item in batch:
-                text, key = to_json(item), _key(item)
-                wanted.add(text)
-                if key not in stored:
-                    raise _different(what, f"{' '.join(key)} is missing")
-                stored_text = to_json(open_item(stored[key]))
-                if stored_text != text:
-                    raise _different(what, f"{' '.join(key)} differs")
-                found.add(stored_text)
+        items: dict[tuple[str, ...], AttributeMap] = {}
+        for batch in map_concurrently(partial(_read_batch, stored.table), batches):
+            items |= batch
+        for item in group:
+            text, key = to_json(item), _key(item)
+            wanted.add(text)
+            if key not in items:
+                raise _different(what, f"{' '.join(key)} is missing")
+            stored_text = to_json(stored.opened(items[key]))
+            if stored_text != text:
+                raise _different(what, f"{' '.join(key)} differs")
+            found.add(stored_text)
         progress(f"{wanted.items} {what} compared")
-    stored_count = count() if count else found.items
-    if stored_count != wanted.items:
-        raise _different(what, f"the export has {wanted.items}, this deployment {stored_count}")
-    return Compared(what, wanted.items, stored_count, str(found))
+    number = stored.count() if stored.count else found.items
+    if number != wanted.items:
+        raise _different(what, f"the export has {wanted.items}, this deployment {number}")
+    return Compared(what, wanted.items, number, str(found))
 
 
 def _key(item: AttributeMap) -> tuple[str, ...]:
@@ -543,8 +554,12 @@ def _read_batch(table: str, items: list[AttributeMap]) -> dict[tuple[str, ...], 
     return found
 
 
-def _count_items(table: str) -> int:
+def _count_moved(items: Iterable[AttributeMap]) -> int:
     moment = now_ms() // 1000
+    return sum(is_moved(item, moment) for item in items)
+
+
+def _scan_keys(table: str) -> Iterator[AttributeMap]:
     pages = (
         client("dynamodb")
         .get_paginator("scan")
@@ -555,22 +570,7 @@ def _count_items(table: str) -> int:
             ExpressionAttributeNames={"#pk": PARTITION_KEY, "#expiry": EXPIRY},
         )
     )
-    return sum(is_moved(item, moment) for page in pages for item in page["Items"])
-
-
-def _count_events(slug: str) -> int:
-    paginator, moment = client("dynamodb").get_paginator("query"), now_ms() // 1000
-    return sum(
-        is_moved(item, moment)
-        for partition in outbox.partitions(slug)
-        for page in paginator.paginate(
-            TableName=config().outbox_table,
-            KeyConditionExpression=f"{PARTITION_KEY} = :partition",
-            ExpressionAttributeValues={":partition": {"S": partition}},
-            ConsistentRead=True,
-        )
-        for item in page["Items"]
-    )
+    return (item for page in pages for item in page["Items"])
 
 
 def _compare_files(export: TenantExport, progress: ReportProgress) -> Compared:
@@ -601,34 +601,13 @@ def _different(what: str, difference: str) -> Conflict:
 # The end
 
 
-def _activate(slug: str) -> None:
+def _activate(lease: Lease) -> None:
     """Make the tenant active, with an entry in its audit log."""
 
     def activate(tx: Transaction) -> None:
-        update = {
-            "TableName": config().control_table,
-            "Key": {"pk": {"S": tenant_key(slug)}},
-            "UpdateExpression": "SET #state = :active",
-            "ConditionExpression": "#state = :creating",
-            "ExpressionAttributeNames": {"#state": "state"},
-            "ExpressionAttributeValues": {
-                ":active": {"S": "active"},
-                ":creating": {"S": "creating"},
-            },
-        }
-        tx.add_action("Update", update, _Registered)
-        audit.record(tx, "tenant.imported", "tenant", slug)
+        update = lease.update("SET #state = :active", {":active": {"S": "active"}})
+        update["ExpressionAttributeNames"]["#state"] = "state"
+        tx.add_action("Update", update, lease.lost)
+        audit.record(tx, "tenant.imported", "tenant", lease.slug)
 
-    try:
-        run_as_operator(slug, activate)
-    except _Registered:
-        return  # a concurrent run has done it
-
-
-def _complete(slug: str) -> None:
-    client("dynamodb").update_item(
-        TableName=config().control_table,
-        Key={"pk": {"S": tenant_key(slug)}},
-        UpdateExpression=f"REMOVE {_PENDING}",
-        ConditionExpression="attribute_exists(pk)",
-    )
+    run_as_operator(lease.slug, activate)

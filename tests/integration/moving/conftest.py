@@ -8,9 +8,7 @@ from tests.stack import Stack, clear_all_caches, deploy_another
 
 
 @pytest.fixture
-def both(
-    stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[TwoDeployments]:
+def both(stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[TwoDeployments]:
     """Two deployments: one with the tenant acme, which has data of every kind, and an empty one."""
     assert clock
     pair = TwoDeployments(stack, deploy_another("other"), monkeypatch)

@@ -1,5 +1,6 @@
 """A tenant is moved into another deployment: everything is equal there, and works."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ LISTS = (
 
 def _is_sealed(key: str, item: dict[str, Any]) -> bool:
     is_sealed_record = item.get("sealed", {}).get("BOOL", False)
-    return key.startswith(("webhook#", "login#")) or is_sealed_record
+    return key.startswith("webhook#") or "totp" in item or is_sealed_record
 
 
 def test_every_item_of_the_table_is_equal(both: TwoDeployments, tmp_path: Path) -> None:
@@ -60,7 +61,7 @@ def test_every_item_of_the_table_is_equal(both: TwoDeployments, tmp_path: Path) 
     compared = {each.what: (each.exported, each.imported) for each in done.compared}
     assert compared["items"] == (len(before), len(before))
     assert compared["files"] == (2, 2)
-    assert compared["clients"][0] == 3
+    assert compared["clients"] == (2, 2)
     assert done.clients_without_secret == ()
 
 
@@ -74,7 +75,7 @@ def test_lists_are_equal_and_requests_work(both: TwoDeployments, tmp_path: Path)
     made = erp.post("/products", {"item_code": "MOVED-2", "name": "Reel"})
     assert made.status == 201, made.text
     assert made.headers["Location"].startswith(ADDRESS)
-    assert made.data["id"] == both.created.data["id"] + 1
+    assert made.data["id"] == both.created.data["id"] + 2
 
 
 def test_key_that_was_used_at_the_source_returns_the_stored_response(
@@ -179,11 +180,16 @@ def test_import_that_died_at_any_call_is_completed_by_the_next_run(
         done = import_tenant(export, base_url=ADDRESS)
         assert get_overview("acme").state == "active"
         actual = table_items("other")
-        assert actual.keys() == expected.keys(), call
-        assert {key for key in actual if key.startswith("audit#")} == audits
+        assert _without_shards(actual) == _without_shards(expected), call
+        assert {key for key in actual if key.startswith("audit#")} == audits, call
         assert done.compared in {complete.compared, ()}
         assert "import_pending" not in control_items(both.other)["TENANT#acme"]
         assert len(both.target.events()) == len(both.source.events())
+
+
+def _without_shards(items: Iterable[str]) -> set[str]:
+    """Return keys without the shards of the number of audit entries, which are chosen randomly."""
+    return {key for key in items if not key.startswith("count#audit")}
 
 
 def _forget_target(restore: Any) -> None:

@@ -81,6 +81,7 @@ class TwoDeployments:
         self.client_erp = Erp(self.source.gateway, self.token())
         self.created = self.client_erp.post("/products", PRODUCT, key=KEY)
         assert self.created.status == 201, self.created.text
+        assert self.client_erp.post("/products", {**PRODUCT, "item_code": "MOVED-0"}).status == 201
         body = {"url": URL, "events": ["product.created"]}
         answer = self.client_erp.post("/webhooks", body, key=SECRET_KEY)
         assert answer.status == 201, answer.text
