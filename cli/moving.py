@@ -61,6 +61,6 @@ def import_(operator: Operator, *, source: Path, host: str | None, base_url: str
     )
     for client_id in done.clients_without_secret:
         operator.output.say(
-            f"The secret of {client_id} could not be moved. Give it a new one: stowage client rotate "
-            f"{client_id}."
+            f"The secret of {client_id} could not be moved. Give it a new one: stowage client "
+            f"rotate {client_id}."
         )

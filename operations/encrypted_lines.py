@@ -43,6 +43,7 @@ class EncryptedWriter:
         self._write_chunk(_MORE)
 
     def __enter__(self) -> Self:
+        """Return the writer."""
         return self
 
     def __exit__(
@@ -51,6 +52,7 @@ class EncryptedWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        """Write the last chunk, unless the block has failed."""
         with self._file:
             if kind is None:
                 self._write_chunk(_LAST)

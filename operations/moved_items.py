@@ -169,4 +169,5 @@ class Digest:
         self._sum = (self._sum + digest) % (1 << 256)
 
     def __str__(self) -> str:
+        """Return the digest in hexadecimal digits."""
         return f"{self._sum:064x}"

@@ -84,7 +84,7 @@ def create_tenant(settings: NewTenant, *, progress: ReportProgress = no_progress
         )
     if item and "import_pending" in item:
         raise Conflict(
-            f"The tenant {settings.slug} is being imported. Complete that (stowage tenant import …)."
+            f"The tenant {settings.slug} is being imported. Complete that (stowage tenant import)."
         )
     if item is None or not _has_settings(item, settings):
         raise Conflict(

@@ -228,13 +228,13 @@ def _check_files(folder: Path, files: Mapping[str, Any]) -> None:
             raise Conflict(f"The file {path} of the export is missing. Copy it again.") from None
         if size < expected["bytes"]:
             raise Conflict(
-                f"The file {path} is truncated: it has {size} of {expected['bytes']} bytes. Copy it "
-                "again."
+                f"The file {path} is truncated: it has {size} of {expected['bytes']} bytes. Copy "
+                "it again."
             )
         if describe_file(path) != expected:
             raise Conflict(
-                f"The file {path} was changed since the export: its SHA-256 is another one. Copy it "
-                "again."
+                f"The file {path} was changed since the export: its SHA-256 is another one. Copy "
+                "it again."
             )
 
 
@@ -255,8 +255,8 @@ def _check_tenant(export: TenantExport) -> None:
     unknown = sorted({*export.tenant.get("modules", {}).get("SS", ())} - MODULES)
     if unknown:
         raise Conflict(
-            f"The tenant {export.slug} has the module {', '.join(unknown)}, which this release does "
-            f"not know. Its modules are {', '.join(sorted(MODULES))}."
+            f"The tenant {export.slug} has the module {', '.join(unknown)}, which this release "
+            f"does not know. Its modules are {', '.join(sorted(MODULES))}."
         )
 
 
@@ -352,17 +352,17 @@ def _is_new(export: TenantExport) -> bool:
         return False
     if item["state"]["S"] == "creating" and _PENDING in item:
         raise Conflict(
-            f"The import of {export.slug} from another export is not complete. Complete it with that "
-            "one."
+            f"The import of {export.slug} from another export is not complete. Complete it with "
+            "that one."
         )
     if item["state"]["S"] in {"deleting", "deleted"}:
         raise Conflict(
-            f"The name {export.slug} belonged to a tenant that was deleted here, and cannot be used "
-            "again. Import the tenant into another deployment."
+            f"The name {export.slug} belonged to a tenant that was deleted here, and cannot be "
+            "used again. Import the tenant into another deployment."
         )
     raise Conflict(
-        f"This deployment already has a tenant {export.slug}. Import into another deployment; a name "
-        "cannot be changed."
+        f"This deployment already has a tenant {export.slug}. Import into another deployment; a "
+        "name cannot be changed."
     )
 
 
@@ -395,8 +395,8 @@ def _own_item(export: TenantExport, settings: NewTenant) -> AttributeMap:
     item = read_item(tenant_key(export.slug)) or {}
     if item["base_url"]["S"] != settings.full_base_url and _PENDING in item:
         raise Conflict(
-            f"The import of {export.slug} began with the address {item['base_url']['S']}. Complete it "
-            "with that one, then change it (stowage tenant address)."
+            f"The import of {export.slug} began with the address {item['base_url']['S']}. Complete "
+            "it with that one, then change it (stowage tenant address)."
         )
     return item
 
@@ -467,7 +467,7 @@ def _put_client(table: str, item: AttributeMap, slug: str) -> None:
 
 
 def _write_unrelayed_events(export: TenantExport) -> None:
-    """Put the events that were not relayed, unless an earlier run has: they may be relayed since."""
+    """Put the events that were not relayed, unless an earlier run has: the relay marks them."""
     dynamodb = client("dynamodb")
     for item in export.items("event"):
         if EXPIRY in item:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from moto.dynamodb.models import dynamodb_backends
 
 from operations import provisioning
 from operations.export import ITEMS_FILE, export_tenant
@@ -12,11 +13,12 @@ from operations.tenant_import import import_tenant, open_export
 from operations.tenant_overview import get_overview
 from shared.identity.tenancy.directory import directory
 from shared.integration.webhooks.sealed_secrets import unseal_secret
+from shared.kernel import aws
 from shared.kernel.config import config
 from shared.kernel.db.items import unpack
 from shared.kernel.json_text import loads
-from tests.faults import AwsFaults, Killed, kill_after, kill_before
-from tests.gateway import Erp
+from tests.faults import AwsFaults, Killed, kill_after
+from tests.gateway import Erp, LambdaContext, _function
 from tests.integration.moving.two_deployments import (
     ADDRESS,
     HOST,
@@ -30,6 +32,7 @@ from tests.integration.moving.two_deployments import (
     table_items,
 )
 from tests.integration.offboarding.test_export import read_all_files
+from tests.stack import ACCOUNT, REGION
 from tests.webhook_scenario import RELAY, URL, stream_batch
 
 LISTS = (
@@ -131,8 +134,6 @@ def test_only_events_that_were_not_relayed_are_relayed(
     events = both.target.events()
     assert len(events) > 1
     batch = stream_batch(events)
-    from tests.gateway import LambdaContext, _function  # noqa: PLC0415
-
     relayed: list[str] = []
     original = "shared.integration.webhooks.relay.Relay.relay"
     both.monkeypatch.setattr(original, lambda _, entries: relayed.extend(entries) or set())
@@ -142,8 +143,6 @@ def test_only_events_that_were_not_relayed_are_relayed(
 
 def test_only_files_of_the_work_bucket_are_written(both: TwoDeployments, tmp_path: Path) -> None:
     both.import_(both.export(tmp_path / "acme"))
-    from shared.kernel import aws  # noqa: PLC0415
-
     s3 = aws.client("s3")
     assert "Contents" not in s3.list_objects_v2(Bucket=config().import_bucket)
     found = s3.get_object(Bucket=config().import_work_bucket, Key="acme/sources/0a1b")
@@ -160,22 +159,20 @@ def test_export_holds_no_secret_in_clear(both: TwoDeployments, tmp_path: Path) -
     assert not (folder / ITEMS_FILE).exists()
 
 
-@pytest.mark.parametrize("fault", [kill_before, kill_after])
 def test_import_that_died_at_any_call_is_completed_by_the_next_run(
-    both: TwoDeployments, aws_faults: AwsFaults, tmp_path: Path, fault: Any
+    both: TwoDeployments, aws_faults: AwsFaults, tmp_path: Path
 ) -> None:
     folder = both.export(tmp_path / "acme")
     both.enter_target()
+    export = open_export(folder, PASSPHRASE)
     restore = both.source.take_snapshot()
     with aws_faults.recorded() as seen:
-        complete = both.import_(folder)
+        complete = import_tenant(export, base_url=ADDRESS)
     expected = table_items("other")
     audits = {key for key in expected if key.startswith("audit#")}
-    calls = len(seen.calls)
-    for call in range(calls):
+    for call in range(len(seen.calls)):
         _forget_target(restore)
-        export = open_export(folder, PASSPHRASE)
-        with aws_faults.faulty(fault(call)), pytest.raises(Killed):
+        with aws_faults.faulty(kill_after(call)), pytest.raises(Killed):
             import_tenant(export, base_url=ADDRESS)
         done = import_tenant(export, base_url=ADDRESS)
         assert get_overview("acme").state == "active"
@@ -193,9 +190,5 @@ def _without_shards(items: Iterable[str]) -> set[str]:
 
 
 def _forget_target(restore: Any) -> None:
-    from moto.dynamodb.models import dynamodb_backends  # noqa: PLC0415
-
-    from tests.stack import ACCOUNT, REGION  # noqa: PLC0415
-
     dynamodb_backends[ACCOUNT][REGION].tables.pop("other-tenant-acme", None)
     restore()

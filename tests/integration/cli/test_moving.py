@@ -1,0 +1,78 @@
+"""`stowage tenant export --with-secrets` and `stowage tenant import`."""
+
+from pathlib import Path
+
+import pytest
+
+from operations import provisioning
+from operations.deletion import delete_tenant
+from shared.identity.tenancy.directory import directory, tenant_key
+from shared.kernel import aws
+from shared.kernel.config import config
+from tests.integration.cli.command_line import as_json, run
+from tests.integration.control_plane import ADDRESS
+from tests.integration.offboarding.company import Company
+
+PASSPHRASE = "a passphrase of some length"
+
+
+@pytest.fixture
+def exported(company: Company, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An export of acme, which does not exist any more in this deployment."""
+    assert company
+    monkeypatch.setenv("STOWAGE_PASSPHRASE", PASSPHRASE)
+    provisioning.set_state("acme", "cancelled")
+    to = tmp_path / "acme"
+    shown = as_json(run("--json", "tenant", "export", "acme", "--to", str(to), "--with-secrets"))
+    assert shown["tenant"] == "acme"
+    delete_tenant("acme")
+    # as in a deployment in which there never was a tenant of this name
+    aws.client("dynamodb").delete_item(
+        TableName=config().control_table, Key={"pk": {"S": tenant_key("acme")}}
+    )
+    directory.clear()
+    return to
+
+
+def test_import_prints_what_was_compared(exported: Path) -> None:
+    shown = as_json(run("--json", "tenant", "import", str(exported)))
+    assert (shown["tenant"], shown["address"]) == ("acme", ADDRESS)
+    assert [each["what"] for each in shown["compared"]] == [
+        "items", "clients", "relayed events", "files",
+    ]  # fmt: skip
+    assert all(each["exported"] == each["imported"] for each in shown["compared"])
+    assert shown["clients_without_secret"] == []
+    again = run("tenant", "import", str(exported / "manifest.json"))
+    assert again.exit_code == 0, again.stderr
+    assert provisioning.list_tenants()[0].state == "active"
+
+
+def test_wrong_passphrase_is_refused_without_showing_it(
+    exported: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STOWAGE_PASSPHRASE", "a wrong passphrase")
+    refused = run("tenant", "import", str(exported))
+    assert refused.exit_code == 1
+    assert "The passphrase does not open" in refused.stderr
+    assert "a wrong passphrase" not in refused.stdout + refused.stderr
+
+
+def test_without_terminal_the_passphrase_must_be_in_the_environment(
+    exported: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("STOWAGE_PASSPHRASE")
+    refused = run("tenant", "import", str(exported))
+    assert refused.exit_code == 2
+    assert "Set STOWAGE_PASSPHRASE in scripts" in refused.stderr
+
+
+def test_folder_without_export_is_refused(exported: Path, tmp_path: Path) -> None:
+    assert exported
+    refused = run("tenant", "import", str(tmp_path / "nothing"))
+    assert refused.exit_code == 1
+    assert "is no export of a tenant" in refused.stderr
+
+
+def test_host_and_base_url_exclude_each_other(exported: Path) -> None:
+    refused = run("tenant", "import", str(exported), "--host", "a.test", "--base-url", ADDRESS)
+    assert refused.exit_code == 2

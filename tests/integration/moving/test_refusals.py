@@ -1,0 +1,184 @@
+"""Imports that are refused, each with one sentence that says what to do; the next try works."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from operations import provisioning
+from operations.deletion import delete_tenant
+from operations.export import ITEMS_FILE, export_tenant
+from operations.tenant_import import import_tenant, open_export
+from shared.identity.tenancy.rules import NewTenant
+from shared.identity.tenancy.tenant import MODULES, PLANS
+from shared.kernel import aws
+from shared.kernel.config import config
+from shared.kernel.db import schema
+from shared.kernel.errors import Conflict
+from tests.faults import AwsFaults, Killed, kill_after
+from tests.integration.moving.two_deployments import (
+    ADDRESS,
+    PASSPHRASE,
+    TwoDeployments,
+    edit_manifest,
+    table_items,
+)
+
+
+def _truncate(folder: Path) -> None:
+    path = folder / ITEMS_FILE
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def _change(folder: Path) -> None:
+    path = folder / "products.jsonl"
+    path.write_text(path.read_text().replace("Cable", "Table"))
+
+
+def _change_with_manifest(folder: Path) -> None:
+    """Change the encrypted items, and their digest in the manifest."""
+    path = folder / ITEMS_FILE
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    _accept(folder, path)
+
+
+def _cut_with_manifest(folder: Path) -> None:
+    """Leave out the last chunk, and correct the manifest."""
+    path = folder / ITEMS_FILE
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    _accept(folder, path)
+
+
+def _accept(folder: Path, path: Path) -> None:
+    files = json.loads((folder / "manifest.json").read_text())["files"]
+    content = path.read_bytes()
+    files[path.name] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    edit_manifest(folder, files=files)
+
+
+def _without_secrets(folder: Path) -> None:
+    export_tenant("acme", folder)
+
+
+REFUSED: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "truncated": (_truncate, "is truncated: it has [0-9]+ of [0-9]+ bytes"),
+    "changed": (_change, r"products\.jsonl was changed since the export"),
+    "changed with manifest": (_change_with_manifest, "is truncated or was changed"),
+    "cut with manifest": (_cut_with_manifest, "is truncated or was changed"),
+    "missing": (lambda folder: (folder / "products.jsonl").unlink(), "is missing. Copy it again"),
+    "no manifest": (lambda folder: (folder / "manifest.json").unlink(), "is no export of a tenant"),
+    "no JSON": (lambda folder: (folder / "manifest.json").write_text("{"), "is no export"),
+    "foreign": (lambda folder: edit_manifest(folder, tenant=None), "is no export of a tenant"),
+    "interrupted": (lambda folder: edit_manifest(folder, complete=False), "was interrupted"),
+    "format": (lambda folder: edit_manifest(folder, format=2), "has the format 2"),
+    "schema": (
+        lambda folder: edit_manifest(folder, schema_version=schema.SCHEMA_VERSION + 1),
+        "Deploy the release of the other deployment first",
+    ),
+    "state": (lambda folder: edit_manifest(folder, state="active"), "was active during the export"),
+    "without secrets": (_without_secrets, "stowage tenant export acme --to DIR --with-secrets"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_damaged_or_unfit_export_is_refused(
+    both: TwoDeployments, tmp_path: Path, case: str
+) -> None:
+    folder = both.export(tmp_path / "acme")
+    damage, message = REFUSED[case]
+    damage(folder)
+    both.enter_target()
+    with pytest.raises(Conflict, match=message):
+        open_export(folder, PASSPHRASE)
+    assert "other-tenant-acme" not in aws.client("dynamodb").list_tables()["TableNames"]
+    assert both.import_(both.export(tmp_path / "acme")).compared
+
+
+def test_wrong_passphrase_is_refused(both: TwoDeployments, tmp_path: Path) -> None:
+    folder = both.export(tmp_path / "acme")
+    with pytest.raises(Conflict, match="The passphrase does not open"):
+        open_export(folder, f"{PASSPHRASE}!")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [("PLANS", {"essentials": PLANS["essentials"]}, "plan"), ("MODULES", {"waves"}, "module")],
+)
+def test_unknown_plan_or_module_is_refused(
+    both: TwoDeployments, tmp_path: Path, name: str, value: Any, message: str
+) -> None:
+    assert MODULES
+    folder = both.export(tmp_path / "acme")
+    both.monkeypatch.setattr(f"operations.tenant_import.{name}", value)
+    with pytest.raises(Conflict, match=rf"has the {message} .* which this release does not know"):
+        open_export(folder, PASSPHRASE)
+
+
+def test_name_that_exists_is_refused(both: TwoDeployments, tmp_path: Path) -> None:
+    folder = both.export(tmp_path / "acme")
+    both.enter_target()
+    provisioning.create_tenant(NewTenant("acme", base_url=ADDRESS))
+    before = table_items("other")
+    export = open_export(folder, PASSPHRASE)
+    with pytest.raises(Conflict, match="already has a tenant acme"):
+        import_tenant(export, base_url=ADDRESS)
+    assert table_items("other") == before
+    provisioning.set_state("acme", "cancelled")
+    delete_tenant("acme")
+    with pytest.raises(Conflict, match="belonged to a tenant that was deleted here"):
+        import_tenant(export, base_url=ADDRESS)
+
+
+def test_unfinished_import_accepts_only_its_own_export(
+    both: TwoDeployments, aws_faults: AwsFaults, tmp_path: Path
+) -> None:
+    first, second = both.export(tmp_path / "1"), both.export(tmp_path / "2")
+    both.enter_target()
+    with aws_faults.faulty(kill_after(30)), pytest.raises(Killed):
+        import_tenant(open_export(first, PASSPHRASE), base_url=ADDRESS)
+    with pytest.raises(Conflict, match="from another export is not complete"):
+        import_tenant(open_export(second, PASSPHRASE), base_url=ADDRESS)
+    with pytest.raises(Conflict, match="began with the address"):
+        import_tenant(open_export(first, PASSPHRASE), host="wms.acme.test")
+    with pytest.raises(Conflict, match="is being imported"):
+        provisioning.create_tenant(NewTenant("acme", base_url=ADDRESS))
+    assert both.import_(first).compared
+    assert both.import_(first).compared == ()
+
+
+def test_item_that_something_else_has_written_is_named(
+    both: TwoDeployments, aws_faults: AwsFaults, tmp_path: Path
+) -> None:
+    folder = both.export(tmp_path / "acme")
+
+    def add_before_comparison(call: Any, forward: Any) -> Any:
+        if call.operation == "BatchGetItem":
+            item = {"PK": {"S": "foreign"}, "SK": {"S": "HEAD"}}
+            aws.client("dynamodb").put_item(TableName=config().tenant_table("acme"), Item=item)
+        return forward()
+
+    both.enter_target()
+    export = open_export(folder, PASSPHRASE)
+    with (
+        aws_faults.faulty(add_before_comparison),
+        pytest.raises(Conflict, match="are not those of the export: the export has"),
+    ):
+        import_tenant(export, base_url=ADDRESS)
+
+
+# The export
+
+
+def test_active_tenant_is_not_exported_with_secrets(both: TwoDeployments, tmp_path: Path) -> None:
+    assert both
+    with pytest.raises(Conflict, match="is active, so its data changes"):
+        export_tenant("acme", tmp_path / "acme", passphrase=PASSPHRASE)
+    provisioning.set_state("acme", "suspended")
+    with pytest.raises(Conflict, match="The passphrase has 5 characters; it needs at least 12"):
+        export_tenant("acme", tmp_path / "acme", passphrase="short")
