@@ -75,6 +75,7 @@ _LEFT_OUT = frozenset(
         "moved_to",
         "upgrade",
         "table_lease",
+        "verification",
         "deleting_since",
         _PENDING,
         _SOURCE,
@@ -491,7 +492,7 @@ class _Stored(NamedTuple):
     what: str
     table: str
     opened: Callable[[AttributeMap], AttributeMap]
-    count: Callable[[], int] | None = None
+    number: Callable[[], int] | None = None
 
 
 def _compare(export: TenantExport, progress: ReportProgress) -> Iterator[Compared]:
@@ -532,7 +533,7 @@ def _compare_items(
                 raise _different(what, f"{' '.join(key)} differs")
             found.add(stored_text)
         progress(f"{wanted.items} {what} compared")
-    number = stored.count() if stored.count else found.items
+    number = stored.number() if stored.number else found.items
     if number != wanted.items:
         raise _different(what, f"the export has {wanted.items}, this deployment {number}")
     return Compared(what, wanted.items, number, str(found))

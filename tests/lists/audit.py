@@ -13,7 +13,7 @@ _ACTIONS = (
     "session.reused",
     "settings.changed",
     "tenant.changed", "tenant.suspended", "tenant.resumed",
-    "tenant.cancelled", "tenant.moved", "tenant.exported", "tenant.imported",
+    "tenant.cancelled", "tenant.moved", "tenant.exported",
     "stock.adjusted",
     "webhook.created", "webhook.changed", "webhook.secret_rotated", "webhook.deleted",
     "webhook.tested", "webhook.redelivered",

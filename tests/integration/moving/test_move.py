@@ -135,8 +135,13 @@ def test_only_events_that_were_not_relayed_are_relayed(
     assert len(events) > 1
     batch = stream_batch(events)
     relayed: list[str] = []
+
+    def _relay(_: object, entries: list[str]) -> set[str]:
+        relayed.extend(entries)
+        return set()
+
     original = "shared.integration.webhooks.relay.Relay.relay"
-    both.monkeypatch.setattr(original, lambda _, entries: relayed.extend(entries) or set())
+    both.monkeypatch.setattr(original, _relay)
     _function(RELAY)(batch, LambdaContext())
     assert len(relayed) == 1
 

@@ -97,7 +97,7 @@ def test_damaged_or_unfit_export_is_refused(
     with pytest.raises(Conflict, match=message):
         open_export(folder, PASSPHRASE)
     assert "other-tenant-acme" not in aws.client("dynamodb").list_tables()["TableNames"]
-    assert both.import_(both.export(tmp_path / "acme")).compared
+    assert both.import_(both.export(tmp_path / "again")).compared
 
 
 def test_wrong_passphrase_is_refused(both: TwoDeployments, tmp_path: Path) -> None:
