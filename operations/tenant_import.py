@@ -44,8 +44,8 @@ from operations.moved_items import (
 from operations.operator_identity import run_as_operator
 from operations.progress import ReportProgress, no_progress
 from operations.provisioning import reserve_host
-from operations.tenant_tables import ensure_table, find_own_table, protect_stack_tables
 from operations.table_lease import Lease, leased
+from operations.tenant_tables import ensure_table, find_own_table, protect_stack_tables
 from shared.identity.audit import service as audit
 from shared.identity.tenancy.directory import (
     read_item,
