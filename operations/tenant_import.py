@@ -48,6 +48,7 @@ from operations.table_lease import Lease, leased
 from operations.tenant_tables import ensure_table, find_own_table, protect_stack_tables
 from shared.identity.audit import service as audit
 from shared.identity.tenancy.directory import (
+    TABLE_NAME,
     read_item,
     revoked_partition,
     tenant_key,
@@ -76,6 +77,9 @@ _LEFT_OUT = frozenset(
         "upgrade",
         "table_lease",
         "verification",
+        "restoring",
+        "restored",
+        TABLE_NAME,
         "deleting_since",
         _PENDING,
         _SOURCE,

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 from operations.pace import Pace
+from operations.tenant_changes import tenant_item
 from operations.tenant_tables import describe_table
-from shared.kernel.config import config
+from shared.identity.tenancy.directory import current_table
 
 ON_DEMAND_UNITS = 40_000
 """Read units per second of a table on demand: the default quota of an AWS account."""
@@ -23,7 +24,7 @@ def default_rate(slug: str) -> float:
     That is the least of what is provisioned for the table and its indexes, or of the limits that
     are set for them. A table on demand without a limit has the default quota of an account.
     """
-    described = describe_table(config().tenant_table(slug)) or {}
+    described = describe_table(current_table(slug, tenant_item(slug))) or {}
     parts = [described, *described.get("GlobalSecondaryIndexes", ())]
     billing = described.get("BillingModeSummary", {}).get("BillingMode", "PROVISIONED")
     units = [float(ON_DEMAND_UNITS)]
