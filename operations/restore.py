@@ -6,6 +6,7 @@
 4. The new table is checked.
 5. The restore waits until every invocation that uses the present table has ended.
 6. Given ids, ended access and deactivated subscriptions are carried over from the present table.
+   What goes back gets a version that it never had.
 7. One transaction makes the new table the tenant's, and ends every token. The earlier table stays.
 
 The attribute `restoring` of the tenant's item says which restore is in progress, so that another
@@ -27,6 +28,7 @@ from operations.restore_carry_over import (
     keep_webhooks_inactive,
     raise_sequences,
 )
+from operations.restored_versions import raise_versions
 from operations.table_lease import Lease, leased
 from operations.tenant_changes import tenant_item
 from operations.tenant_tables import (
@@ -363,6 +365,8 @@ def _complete(  # noqa: PLR0913, PLR0917  the facts of one restore
     restored = _store(slug, table, version)
     report(f"{slug}: carrying over given ids and ended access")
     raise_sequences(present, restored)
+    # Before anything else changes the entities, so that an equal version means the same state.
+    raise_versions(present, restored, parse_moment(plan.at) if plan.at else None, report)
     locked = keep_access_ended(present, restored)
     deactivated = keep_webhooks_inactive(present, restored)
     lease.keep()

@@ -298,11 +298,20 @@ class Collection[E: BaseModel]:
         self._count(tx, {"n": 1, **dict.fromkeys(form._partition_names(facets), 1)})
         return _record(head, tails, entity)
 
-    def replace(self, tx: Transaction, record: Record[E], entity: E) -> Record[E]:
-        """Replace an entity in the transaction; the commit raises StaleRead if it changed."""
+    def replace(
+        self, tx: Transaction, record: Record[E], entity: E, *, version: int | None = None
+    ) -> Record[E]:
+        """Replace an entity in the transaction; the commit raises StaleRead if it changed.
+
+        Args:
+            tx: The transaction.
+            record: The entity as it was read.
+            entity: What replaces it.
+            version: Its next version; by default the one after that of `record`.
+        """
         form = self.at(tx.store.version.written)
         after = form.facets(entity)
-        head, tails = form._items(tx, record.id, record.version + 1, entity, after)
+        head, tails = form._items(tx, record.id, version or record.version + 1, entity, after)
         tx.put(head, **self._unchanged(tx, record))
         for tail in tails:
             tx.put(tail)

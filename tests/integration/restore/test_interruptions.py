@@ -16,7 +16,8 @@ _PARTS = 4
 """Parts of the kills, which the processes of the tests share."""
 
 
-def _remove_new_tables() -> None:
+def remove_new_tables() -> None:
+    """Remove what restores have made."""
     tables = dynamodb_backends[ACCOUNT][REGION].tables
     for name in tables_of("acme"):
         if name != FIRST:
@@ -43,7 +44,7 @@ def test_killed_restore_is_completed_by_the_next_run(
         restore_tenant("acme", recovery.at)
     assert {"RestoreTableToPointInTime", "TransactWriteItems"} <= {*seen.operations}
     for call in range(part, len(seen.calls), _PARTS):
-        _remove_new_tables()
+        remove_new_tables()
         undo()
         with aws_faults.faulty(kill_after(call)), pytest.raises(Killed):
             restore_tenant("acme", recovery.at)
