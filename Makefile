@@ -130,7 +130,7 @@ check: $(READY) $(CHECKOV) ## Check format, lint, types, template, generated fil
 	ruff check
 	mypy
 	sam validate --lint
-	cfn-lint template.yaml deployment/github-role.yaml
+	cfn-lint template.yaml deployment/*.yaml
 	python -m tools.scan_template
 	python -m tools.openapi --check
 	tools/openapi/lint.sh

@@ -51,6 +51,8 @@ NOT_RUN = {
     ("docs/deploy.md", "stowage --local smoke"): "it waits for 150 s; "
     "tests/e2e/test_smoke.py runs its steps",
     ("docs/queues.md", "aws "): "it needs an AWS account",
+    ("docs/backups.md", "aws "): "it needs two AWS accounts",
+    ("docs/backups.md", "stowage --stack stowage-new"): "it needs two AWS accounts",
     ("docs/operating.md", "export STOWAGE_STACK="): "it needs an AWS account",
     ("docs/operating.md", "stowage --stack stowage-prod"): "it needs an AWS account",
     ("docs/operating.md", "stowage domain add"): "it needs a domain and its certificate",
