@@ -165,14 +165,19 @@ def dynamodb_for(tenant_slug: str, table: str) -> Any:
     return tenant_access.client("dynamodb", tenant_slug, table)
 
 
-def store_for(tenant: Tenant, deadline: Deadline | None = None) -> Store:
+def store_for(tenant: Tenant, deadline: Deadline | None = None, *, writes: bool = True) -> Store:
     """Return the tenant's table for a function, which accesses it through `dynamodb_for`.
+
+    Args:
+        tenant: The tenant.
+        deadline: Until when calls are retried.
+        writes: Whether the function may write. One that only reads is served during a restore.
 
     Raises:
         TableReplaced: The table is about to be replaced by a restored one.
         UnservedTable: This release does not serve the version of the table. An alarm reports it.
     """
-    if tenant.is_being_restored:
+    if writes and tenant.is_being_restored:
         raise TableReplaced(tenant.slug)
     try:
         version = served(tenant.slug, tenant.table_version)

@@ -75,8 +75,10 @@ class Relay:
         """
         if tenant not in self._registers:
             found = directory.tenant_matching(tenant, receives_webhooks)
-            register = read_register(store_for(found)) if found else SubscriptionRegister()
-            self._registers[tenant] = register
+            # A tenant that is being restored must not hold up the events of others in its shard.
+            self._registers[tenant] = (
+                read_register(store_for(found, writes=False)) if found else SubscriptionRegister()
+            )
         return self._registers[tenant]
 
 

@@ -13,7 +13,7 @@ from operations.table_lease import Lease
 from operations.tenant_tables import tables_of, write_version
 from operations.upgrade import expand_table, upgrade_tables
 from operations.verify import Findings, verify_table
-from shared.identity.tenancy.access import operator_store, session_policy
+from shared.identity.tenancy.access import operator_store, session_policy, store_for
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.rules import NewTenant
 from shared.identity.users.models import PasswordReset, UserChange
@@ -35,7 +35,7 @@ from tests.integration.user_grants.oauth_requests import (
     refresh,
 )
 from tests.stack import ADDRESS, Stack
-from tests.webhook_scenario import URL
+from tests.webhook_scenario import URL, run_relay, stream_batch
 
 FIRST = "stowage-tenant-acme"
 
@@ -148,6 +148,27 @@ def test_requests_are_refused_until_the_switch(
     with aws_faults.faulty(watch):
         restore_tenant("acme", changed.at)
     assert seen == [(503, "60")]
+
+
+def test_events_of_a_tenant_are_relayed_during_its_restore(
+    changed: Recovery, stack: Stack, aws_faults: AwsFaults
+) -> None:
+    """A record that fails holds up the events of other tenants in its shard of the stream."""
+    failed: list[list[str]] = []
+
+    def watch(call: Any, forward: Any) -> Any:
+        if call.operation == "TagResource":
+            inside = aws_faults._faults.pop()
+            changed.let_caches_expire()
+            with pytest.raises(TableReplaced):
+                store_for(directory.tenant("acme"))  # type: ignore[arg-type]
+            failed.append(run_relay(stream_batch(stack.events())))
+            aws_faults._faults.append(inside)
+        return forward()
+
+    with aws_faults.faulty(watch):
+        restore_tenant("acme", changed.at)
+    assert failed == [[]]
 
 
 def test_prepared_table_is_used_by_the_restore(
