@@ -53,6 +53,8 @@ NOT_RUN = {
     ("docs/queues.md", "aws "): "it needs an AWS account",
     ("docs/backups.md", "aws "): "it needs two AWS accounts",
     ("docs/backups.md", "stowage --stack stowage-new"): "it needs two AWS accounts",
+    ("docs/moving.md", "stowage --stack "): "it needs two deployments; "
+    "tests/integration/cli/test_moving.py runs it",
     ("docs/operating.md", "export STOWAGE_STACK="): "it needs an AWS account",
     ("docs/operating.md", "stowage --stack stowage-prod"): "it needs an AWS account",
     ("docs/operating.md", "stowage domain add"): "it needs a domain and its certificate",

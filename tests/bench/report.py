@@ -9,6 +9,7 @@ from rich.table import Table as RichTable
 from tests.bench.charts import Chart
 
 _WORDS = {True: "pass", False: "FAIL", None: ""}
+_TARGET_WORDS = {True: "reached", False: "missed", None: ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class Row:
         figures: Name → figure, for figures that are equal on every machine and in every run. They
             are compared with the baseline.
         label: Name of the row in the baseline, if the first cell is not unique in its table.
+        is_target: Whether the bound is a target for times, which a bench shows but does not judge.
     """
 
     cells: Sequence[str]
@@ -29,6 +31,17 @@ class Row:
     passed: bool | None = None
     figures: Mapping[str, float] = field(default_factory=dict)
     label: str = ""
+    is_target: bool = False
+
+    @property
+    def fails(self) -> bool:
+        """Whether the bound does not hold."""
+        return self.passed is False and not self.is_target
+
+    @property
+    def verdict(self) -> str:
+        """The result in a word."""
+        return (_TARGET_WORDS if self.is_target else _WORDS)[self.passed]
 
     @property
     def name(self) -> str:
@@ -49,7 +62,7 @@ class Table:
     @property
     def passed(self) -> bool:
         """Whether all bounds hold."""
-        return all(row.passed is not False for row in self.rows)
+        return not any(row.fails for row in self.rows)
 
     @property
     def _has_bounds(self) -> bool:
@@ -59,7 +72,7 @@ class Table:
         return [*self.columns, *(("bound", "verdict") if self._has_bounds else ())]
 
     def _cells(self, row: Row) -> list[str]:
-        return [*row.cells, *((row.bound, _WORDS[row.passed]) if self._has_bounds else ())]
+        return [*row.cells, *((row.bound, row.verdict) if self._has_bounds else ())]
 
     def show(self, console: Console) -> None:
         """Print the table."""
@@ -67,7 +80,7 @@ class Table:
         for number, column in enumerate(self._columns()):
             table.add_column(column, justify="right" if number else "left", overflow="fold")
         for row in self.rows:
-            table.add_row(*self._cells(row), style="red" if row.passed is False else "")
+            table.add_row(*self._cells(row), style="red" if row.fails else "")
         console.print(table)
 
     def markdown(self) -> str:
