@@ -171,11 +171,12 @@ def _deployment() -> tuple[Snapshot, dict[str, str]]:
         kms = aws.client("kms")
         keys = [kms.create_key(KeySpec="ECC_NIST_P256", KeyUsage="SIGN_VERIFY") for _ in range(2)]
         hash_key = kms.create_key(KeySpec="HMAC_256", KeyUsage="GENERATE_VERIFY_MAC")
+        sealing_key = kms.create_key(KeyUsage="ENCRYPT_DECRYPT")
         environment = {
             **ENVIRONMENT,
             "SIGNING_KEY_IDS": ",".join(key["KeyMetadata"]["KeyId"] for key in keys),
             "SECRET_HASH_KEY_ID": hash_key["KeyMetadata"]["KeyId"],
-            "SEALING_KEY_ID": kms.create_key()["KeyMetadata"]["KeyId"],
+            "SEALING_KEY_ID": sealing_key["KeyMetadata"]["KeyId"],
         }
         return Snapshot.take(ACCOUNT, REGION), environment
 

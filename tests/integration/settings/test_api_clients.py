@@ -193,7 +193,7 @@ def test_log_contains_no_secret(
     def careless(client_id: str, secret: str) -> bytes:
         raise RuntimeError(f"cannot hash {secret} of {client_id}")
 
-    monkeypatch.setattr("shared.identity.auth.client_service.secret_hash", careless)
+    monkeypatch.setattr("shared.identity.auth.client_service.secret_digest", careless)
     assert erp.post(path).status == 500
 
     lines = log.getvalue()
