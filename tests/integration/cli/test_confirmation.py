@@ -49,7 +49,7 @@ _SILENT = {
     "tenant settings", "tenant export", "domain list", "client create", "client list",
     "client show", "user create", "user list", "user show", "user enable", "role create",
     "role list", "audit", "key list", "key rotate", "events relay", "tenant upgrade",
-    "queues redrive", "smoke", "tenant restore", "verify",
+    "queues redrive", "smoke", "tenant import", "tenant restore", "verify",
 }  # fmt: skip
 """Commands that ask nothing: they read, add, give access back, or set a value that was typed.
 `smoke` works in a tenant of its own, and `verify --repair` writes what other data says.
