@@ -1,0 +1,25 @@
+import pytest
+
+from tests.sampling import sampled
+
+_CASES = range(100)
+
+
+def test_sample_is_every_nth_case_and_equal_in_every_run() -> None:
+    assert sampled("crashes", _CASES, every=40) == [31, 71]
+
+
+def test_families_try_different_cases() -> None:
+    samples = {tuple(sampled(f"family {number}", _CASES, every=10)) for number in range(100)}
+    assert len(samples) == 10
+
+
+@pytest.mark.parametrize("every", [1, 3, 50])
+def test_small_family_has_at_least_one_case(every: int) -> None:
+    assert sampled("crashes", ["only"], every=every) == ["only"]
+    assert sampled("crashes", [], every=every) == []
+
+
+def test_complete_run_has_all_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SWEEP", "all")
+    assert sampled("crashes", _CASES, every=40) == list(_CASES)
