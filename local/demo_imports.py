@@ -13,7 +13,7 @@ from local.demo_places import ORIGIN
 from local.demo_session import Demo, DemoFailed
 from shared.kernel.aws import client
 
-_TIMEOUT_SECONDS = 60
+_TIMEOUT_SECONDS = 240
 """How long the result of a dropped file may take."""
 
 _CATALOGUE = """\

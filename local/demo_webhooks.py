@@ -12,7 +12,7 @@ from local.demo_places import ORIGIN, RECEIVING_BIN
 from local.demo_session import Demo, DemoFailed
 from local.webhook_endpoint import CannedResponse, LocalEndpoint, ReceivedRequest, running_endpoint
 
-_TIMEOUT_SECONDS = 60
+_TIMEOUT_SECONDS = 240
 """Longest wait for an asynchronous step on a busy machine."""
 
 _VERIFIED = "verified"

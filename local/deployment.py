@@ -27,7 +27,7 @@ _PARAMETERS = (
     "Architecture={} WebhookConcurrency=5 WebhookLocalhost=true WebhookRetryDelays=0,1,1"
     " Dashboard=false"  # the emulator has no saved queries
 )
-_WAIT_SECONDS = 180
+_WAIT_SECONDS = 600
 
 
 def deploy(server: Server) -> bool:

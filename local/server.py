@@ -28,8 +28,8 @@ from local.settings import (
     state_file,
 )
 
-_START_SECONDS = 60
-_STOP_SECONDS = 30
+_START_SECONDS = 240
+_STOP_SECONDS = 120
 _COMMAND = ("-m", "local.emulator", "--port")
 _PORT = re.compile(r"--port (\d+) ")
 

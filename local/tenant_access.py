@@ -19,7 +19,7 @@ from operations.tenant_changes import show_tenant
 from shared.kernel.errors import NotFound, ServiceError
 
 NOT_RUNNING = "The local stack is not running: run `make run` first."
-_TIMEOUT_SECONDS = 30
+_TIMEOUT_SECONDS = 60
 _CLIENT_NAME = "Demo and sample data"
 
 

@@ -13,11 +13,14 @@ from tests import engine, faults
 from tests.clock import Clock
 from tests.faults import AwsFaults
 from tests.gateway import Erp
+from tests.sampling import is_complete
 from tests.stack import CREDENTIALS, Stack, deployed
 
-# The time of an example depends on the machine, not on the code.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+# The time of an example depends on the machine, not on the code. A sample tries the same examples
+# in every run.
+settings.register_profile("sample", deadline=None, derandomize=True, database=None)
+settings.register_profile("complete", deadline=None, database=None, print_blob=True)
+settings.load_profile("complete" if is_complete() else "sample")
 
 if engine.is_on():
     engine.install()

@@ -174,13 +174,13 @@ def test_the_sync_program_reports_missing_settings_and_errors_in_one_sentence(
     stack: Deployed, tmp_path: Path
 ) -> None:
     with python("-m", "examples.sync_orders", STOWAGE_CLIENT_ID="nobody") as running:
-        assert running.communicate(timeout=30) == (
+        assert running.communicate(timeout=120) == (
             "", "Set STOWAGE_URL, STOWAGE_CLIENT_SECRET.\n"
         )  # fmt: skip
     settings = {"STOWAGE_CLIENT_ID": "nobody", "STOWAGE_CLIENT_SECRET": "x"}
     arguments = ("-m", "examples.sync_orders", str(tmp_path / "state"))
     with python(*arguments, STOWAGE_URL=stack.base_url, **settings) as running:
-        printed, errors = running.communicate(timeout=30)
+        printed, errors = running.communicate(timeout=120)
     assert (printed, running.returncode) == ("", 1)
     assert errors.startswith(f"{stack.base_url}: 401 invalid_client: ")
     assert errors.count("\n") == 1

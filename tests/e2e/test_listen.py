@@ -29,7 +29,7 @@ def test_events_are_printed_as_they_arrive(beta: httpx.Client, run: str) -> None
         _wait_for_line(running, rf"new +webhook\.test +webhook {number} ")
 
         running.terminate()
-        rest, errors = running.communicate(timeout=30)
+        rest, errors = running.communicate(timeout=120)
     assert f"Deleted subscription {number}." in rest
     assert (errors, running.returncode) == ("", 0)
     assert beta.get(f"/webhooks/{number}").status_code == httpx.codes.GONE

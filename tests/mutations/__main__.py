@@ -6,8 +6,8 @@ mutant is tested in a fork of it. Results are kept in .local/mutants/results.jso
 of the mutant and of the tests that decided, so that an interrupted run continues.
 
 Prints each mutant with the test that killed it, and exits with status 1 when one survives all its
-tests and `tests/mutations/explained.py` does not explain it. A mutant is open when its tests need
-more CPU time than `--cpu-seconds`.
+tests and `tests/mutations/explained.py` does not explain it, or when its tests need too much CPU
+time to decide (the mutant is open).
 
   python -m tests.mutations                   all mutants
   python -m tests.mutations --sample 10       a random tenth (with --seed: the same again)
@@ -35,6 +35,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
+from zlib import crc32
 
 import pytest
 from _pytest.config import _prepareconfig
@@ -162,14 +163,14 @@ def _file_digest(path: str) -> bytes:
 # -- one mutant, in a process of its own ---------------------------------------------------------
 
 
-def _test_mutant(task: Task, items: Mapping[str, pytest.Item], out: int, cpu_seconds: int) -> None:
+def _test_mutant(task: Task, items: Mapping[str, pytest.Item], out: int) -> None:
     """Run the tests of a mutant until one fails; write each name, and the verdict, to `out`."""
     began = time.process_time()
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds + _LOOP_SECONDS,) * 2)
+    resource.setrlimit(resource.RLIMIT_CPU, (_CPU_SECONDS + _LOOP_SECONDS,) * 2)
     apply(task.mutant)
     chosen = [items[name] for name in task.tests if name in items]
     for number, item in enumerate(chosen):
-        if time.process_time() - began > cpu_seconds:
+        if time.process_time() - began > _CPU_SECONDS:
             break
         os.write(out, f"{number} {item.nodeid}\n".encode())
         following = chosen[number + 1] if number + 1 < len(chosen) else None
@@ -191,7 +192,7 @@ class _Run:
     text: bytes = b""
 
     @classmethod
-    def begin(cls, task: Task, items: Mapping[str, pytest.Item], cpu_seconds: int) -> "_Run":
+    def begin(cls, task: Task, items: Mapping[str, pytest.Item]) -> "_Run":
         """Fork a process for a mutant."""
         out, end = os.pipe()
         if pid := os.fork():
@@ -203,7 +204,7 @@ class _Run:
             with open(os.devnull, "w") as nowhere:  # noqa: PTH123
                 os.dup2(nowhere.fileno(), 1)
                 with redirect_stdout(nowhere), redirect_stderr(nowhere):
-                    _test_mutant(task, items, end, cpu_seconds)
+                    _test_mutant(task, items, end)
         except BaseException:  # noqa: BLE001 - reported by the status
             os.write(2, f"{task.mutant}\n{traceback.format_exc()}".encode())
             status = 1
@@ -235,26 +236,17 @@ def _run_all(
     tests: Tests,
     items: Mapping[str, pytest.Item],
     done: set[str],
-    *,
-    until: float,
-    cpu_seconds: int,
 ) -> Iterator[Verdict]:
-    """Test mutants, one process for each processor; skip those with a result.
-
-    None is begun after `until`, a time of the monotonic clock. `cpu_seconds` is for the tests of
-    one mutant.
-    """
+    """Test mutants, one process for each processor; skip those with a result."""
     waiting = [task for mutant in found if (task := tests.task(mutant)).key not in done]
     waiting.reverse()
     running: list[_Run] = []
     by_name = {str(mutant): mutant for mutant in found}
     while waiting or running:
-        if time.monotonic() > until:
-            waiting.clear()
         while waiting and len(running) < (os.cpu_count() or 1):
             task = waiting.pop()
             ordered = tests.ordered(task.mutant, task.tests)
-            running.append(_Run.begin(Task(task.key, task.mutant, ordered), items, cpu_seconds))
+            running.append(_Run.begin(Task(task.key, task.mutant, ordered), items))
         ready, _, _ = select.select([run.out for run in running], [], [], 5)
         for run in list(running):
             if time.monotonic() - run.began > _WALL_SECONDS:
@@ -330,10 +322,6 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("texts", nargs="*", help="test only mutants whose names contain one")
     parser.add_argument("--sample", type=int, default=100, help="percent of the mutants")
-    parser.add_argument("--minutes", type=float, default=600, help="begin none after this time")
-    parser.add_argument(
-        "--cpu-seconds", type=int, default=_CPU_SECONDS, help="for the tests of one mutant"
-    )
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))  # noqa: S311
     options = parser.parse_args(arguments)
     os.chdir(ROOT)
@@ -344,9 +332,7 @@ def main(arguments: Sequence[str]) -> int:
     ]
     if options.sample < 100:
         print(f"A sample of {options.sample} percent; repeat it with --seed {options.seed}")
-        chosen = random.Random(options.seed)  # noqa: S311
-        found = chosen.sample(found, max(1, len(found) * options.sample // 100))
-    until = time.monotonic() + options.minutes * 60
+        found = [mutant for mutant in found if _is_sampled(mutant, options.sample, options.seed)]
     lines = _record()
     tests = Tests(lines)
     tasks = [tests.task(mutant) for mutant in found]
@@ -357,9 +343,7 @@ def main(arguments: Sequence[str]) -> int:
     verdicts = [_shown(verdict) for verdict in known.values()]
     STATE.mkdir(parents=True, exist_ok=True)
     with _RESULTS.open("a") as results:
-        for verdict in _run_all(
-            found, tests, items, set(known), until=until, cpu_seconds=options.cpu_seconds
-        ):
+        for verdict in _run_all(found, tests, items, set(known)):
             results.write(json.dumps(asdict(verdict)) + "\n")
             results.flush()
             verdicts.append(_shown(verdict))
@@ -377,7 +361,13 @@ def main(arguments: Sequence[str]) -> int:
     for verdict in rest:
         result = "OPEN" if verdict.is_open else "SURVIVED"
         print(f"{result} {verdict.mutant} ({verdict.tests} of {verdict.of} tests ran)")
-    return 1 if unexplained else 0
+    return 1 if rest else 0
+
+
+def _is_sampled(mutant: Mutant, percent: int, seed: int) -> bool:
+    """Return whether a mutant belongs to a sample, which does not depend on the other mutants."""
+    name = str(mutant)
+    return name not in EXPLAINED and crc32(f"{seed} {name}".encode()) % 100 < percent
 
 
 def _shown(verdict: Verdict) -> Verdict:

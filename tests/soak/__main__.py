@@ -40,7 +40,7 @@ TENANTS = tuple(f"soak-{number}" for number in range(1, 6))
 _WORKERS = 2
 """Clients per tenant that work at once."""
 _KILLS_WORKERS_FROM_MINUTES = 5
-_SETTLE_SECONDS = {False: 120, True: 900}
+_SETTLE_SECONDS = {False: 600, True: 900}
 """Longest wait at the end. The message of a killed import worker returns after twelve minutes."""
 _ALLOWED_ERRORS = {502, 503, 504}
 _FOUND = 1

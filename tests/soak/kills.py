@@ -14,8 +14,8 @@ from local.settings import SCRATCH
 _WORKERS = ("ImportWorkerFunction", "WebhookWorkerFunction", "EventRelayFunction")
 """Functions of queues and streams, whose messages return only after minutes."""
 
-_NOTICED_SECONDS = 1
-"""Time in which the emulator notices that a process has died."""
+_NOTICED_SECONDS = 4
+"""Time in which the emulator notices that a process has died, on a slow machine."""
 
 
 @dataclass(slots=True)
