@@ -41,7 +41,7 @@ $(CHECKOV): $(READY) tools/checkov/requirements.txt
 
 .PHONY: help
 help: ## List the targets.
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  \033[1m%-8s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  \033[1m%-9s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: $(READY) ## Install all dependencies into .venv (other targets do it when needed).
@@ -78,11 +78,27 @@ test: export PYTHONPYCACHEPREFIX := $(CURDIR)/.local/bytecode
 test: $(READY) ## Run the test suite in-process, without network (ARGS= for pytest).
 	@pytest $(ARGS)
 
+.PHONY: quick
+quick: export PYTHONDONTWRITEBYTECODE :=
+quick: export PYTHONPYCACHEPREFIX := $(CURDIR)/.local/bytecode
+quick: export TESTMON_DATAFILE := .local/testmon
+quick: $(READY) ## Check what a change can break: format, lint, types, generated files, affected tests.
+	@ruff format --check
+	@ruff check
+	@mypy
+	@python -m tools.openapi --check
+	@python -m tools.error_page --check
+	@pytest --testmon $(ARGS)
+
+.PHONY: thorough
+thorough: build ## Run everything in full with random seeds, for hours; continues (ARGS="PART … --seed 7").
+	@python -m tests.thorough $(ARGS)
+
 .PHONY: sweep
-sweep: $(READY) ## Run the crash tests with a fault at every AWS call, not only at some.
-	@SWEEP=all pytest tests/integration/test_crashes.py \
-		tests/integration/imports/test_fault_injection.py \
-		tests/integration/webhooks/test_fault_injection.py $(ARGS)
+sweep: $(READY) ## Run the test suite with all cases of every family (SEED=, ARGS= for pytest).
+	@export RANDOM_SEED=$${SEED:-$$(date +%s)} && \
+		echo "Seed $$RANDOM_SEED; repeat this run with: make sweep SEED=$$RANDOM_SEED" && \
+		SWEEP=all pytest --hypothesis-seed=$$RANDOM_SEED $(ARGS)
 
 .PHONY: engine
 engine: $(READY) ## Run the integration tests against DynamoDB Local (ARGS= for pytest; see CONTRIBUTING.md).
