@@ -1,0 +1,127 @@
+"""A table of cases as one test: all cases run, and all that fail are reported together."""
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from tests.stack import fresh_stack
+
+_DETAILED = 10
+"""Number of failed cases that are reported with their traceback."""
+_MAX_NAME = 120
+
+type _Test = Callable[..., None]
+type _Case = tuple[str, Mapping[str, Any]]
+"""Name of a case, and its values by argument."""
+
+
+def each_case(
+    names: str | tuple[str, ...],
+    rows: Iterable[Any],
+    *,
+    named: Callable[..., str] | None = None,
+    fresh: bool = False,
+) -> Callable[[_Test], _Test]:
+    """Run a test once for each row of a table, as one item of pytest.
+
+    An item of `pytest.mark.parametrize` costs milliseconds even where its body costs nothing. The
+    cases of one item share its fixtures, so none may change what another one reads. Several
+    tables of one test are combined.
+
+    Args:
+        names: The argument that a row is, or the arguments whose values it holds.
+        rows: The cases.
+        named: Returns the name of a case from the values of its row; by default it shows them.
+        fresh: Give each case a fresh stack, as `stack`, or its ERP, as `erp`.
+    """
+    arguments = (names,) if isinstance(names, str) else names
+    table = [(row,) if isinstance(names, str) else tuple(row) for row in rows]
+    assert table, f"no case of {names}"
+    own = [
+        (named(*row) if named else _shown(arguments, row), dict(zip(arguments, row, strict=True)))
+        for row in table
+    ]
+
+    def decorate(test: _Test) -> _Test:
+        inner: _Table | None = getattr(test, "table", None)
+        if inner is None:
+            return _in_one_item(_Table(test, own, fresh=fresh))
+        return _in_one_item(inner.combined_with(own, fresh=fresh))
+
+    return decorate
+
+
+class _Table:
+    """A test and the cases that it is run with."""
+
+    def __init__(self, test: _Test, cases: Sequence[_Case], *, fresh: bool) -> None:
+        self.test = test
+        self._cases = cases
+        self._fresh = fresh
+
+    def combined_with(self, cases: Sequence[_Case], *, fresh: bool) -> "_Table":
+        """Return the table with every case of this one in every other case."""
+        both = [
+            (f"{name}, {inner}", {**values, **others})
+            for name, values in cases
+            for inner, others in self._cases
+        ]
+        return _Table(self.test, both, fresh=fresh or self._fresh)
+
+    def fixtures(self) -> inspect.Signature:
+        """Return the signature of the test without the arguments that the table gives."""
+        given = {*self._cases[0][1], *(("stack", "erp") if self._fresh else ())}
+        wanted = inspect.signature(self.test).parameters
+        return inspect.Signature([one for name, one in wanted.items() if name not in given])
+
+    def run(self, fixtures: Mapping[str, Any]) -> None:
+        """Run every case; fail with a list of those that failed."""
+        __tracebackhide__ = True
+        failed: list[str] = []
+        for name, values in self._cases:
+            try:
+                self._run_case({**fixtures, **values})
+            except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001 - reported below
+                failed.append(f"{name}\n{_report(error, detailed=len(failed) < _DETAILED)}")
+        if failed:
+            head = f"{len(failed)} of {len(self._cases)} cases failed:"
+            pytest.fail("\n\n".join([head, *failed]), pytrace=False)
+
+    def _run_case(self, arguments: Mapping[str, Any]) -> None:
+        __tracebackhide__ = True
+        if not self._fresh:
+            self.test(**arguments)
+            return
+        wanted = inspect.signature(self.test).parameters
+        with fresh_stack() as stack:
+            more = {"stack": stack} if "stack" in wanted else {}
+            self.test(**arguments, **more, **({"erp": stack.erp()} if "erp" in wanted else {}))
+
+
+def _in_one_item(table: _Table) -> _Test:
+    @functools.wraps(table.test)
+    def run(**fixtures: Any) -> None:
+        __tracebackhide__ = True
+        table.run(fixtures)
+
+    vars(run).update(table=table, __signature__=table.fixtures())
+    return run
+
+
+def _shown(arguments: Sequence[str], row: Sequence[Any]) -> str:
+    """Return the name of a case: its arguments and their values."""
+    texts = [
+        f"{argument}={getattr(value, '__name__', None) or repr(value)}"
+        for argument, value in zip(arguments, row, strict=True)
+    ]
+    return ", ".join(one if len(one) <= _MAX_NAME else f"{one[:_MAX_NAME]}…" for one in texts)
+
+
+def _report(error: BaseException, *, detailed: bool) -> str:
+    """Return the message of an error, with its traceback if `detailed`."""
+    found = pytest.ExceptionInfo.from_exception(error)
+    text = str(found.getrepr(style="short")) if detailed else found.exconly()
+    return "\n".join(f"    {line}" for line in text.splitlines())
