@@ -12,6 +12,7 @@ from shared.identity.auth.scopes import PERMISSIONS, SCOPES
 from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import MODULES as ALL_MODULES
 from shared.identity.tenancy.tenant import PLANS
+from tests.cases import each_case
 from tests.contract.interface import DOCUMENTED, FEATURES, KEY_REQUIRED, MODULES, REQUIRED_ACCESS
 from tests.gateway import Erp, Response
 from tests.integration.routes import operations
@@ -23,10 +24,8 @@ ROOT = Path(__file__).parents[2]
 DECLARED = operations()
 METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 UNKNOWN_ID = 999_999_999
-EACH_OPERATION = pytest.mark.parametrize("operation", DECLARED)
-EACH_OPERATION_WITH_ID = pytest.mark.parametrize(
-    "operation", [name for name in DECLARED if "{id}" in name]
-)
+EACH_OPERATION = each_case("operation", DECLARED)
+EACH_OPERATION_WITH_ID = each_case("operation", [name for name in DECLARED if "{id}" in name])
 
 
 def call(erp: Erp, operation: str, body: object = None, number: object = UNKNOWN_ID) -> Response:
@@ -126,7 +125,7 @@ def test_user_needs_the_permission(stack: Stack, operation: str) -> None:
 
 
 @EACH_OPERATION
-@pytest.mark.parametrize("claims", [{"kind": "mobile"}, {"second_factor": False}], ids=str)
+@each_case("claims", [{"kind": "mobile"}, {"second_factor": False}])
 def test_limited_tokens_may_only_list_products(
     stack: Stack, operation: str, claims: Mapping[str, Any]
 ) -> None:
@@ -225,7 +224,7 @@ def test_idempotency_key_is_required_by_documented_operations(stack: Stack, oper
         assert not is_form or answer.code == "bad_request"
 
 
-@pytest.mark.parametrize("operation", [name for name, one in DECLARED.items() if one.body])
+@each_case("operation", [name for name, one in DECLARED.items() if one.body])
 def test_body_that_is_not_a_json_object_is_400(stack: Stack, operation: str) -> None:
     method, _, path = operation.partition(" ")
     texts = ["{", "[]", "null", '"text"', "{'a': 1}", '{"a": NaN}']

@@ -4,12 +4,11 @@ import json
 import re
 from dataclasses import replace
 
-import pytest
-
 from operations.api_clients import create_client
 from shared.kernel.db.items import from_attributes
 from shared.kernel.events.outbox import find_event
 from shared.kernel.json_text import loads
+from tests.cases import each_case
 from tests.gateway import Erp, Form, Response
 from tests.integration.entity_factories import PLANTED, address_of
 from tests.integration.routes import operations
@@ -35,7 +34,7 @@ def assert_conforms(name: str, answer: Response, status: int) -> None:
     assert complaints(method, path, answer) == []
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@each_case("name", EXAMPLES, fresh=True)
 def test_write_and_following_reads_conform(erp: Erp, name: str) -> None:
     method, _, path = name.partition(" ")
     example = EXAMPLES[name]
@@ -59,7 +58,7 @@ def test_write_and_following_reads_conform(erp: Erp, name: str) -> None:
         assert_conforms(f"GET {group}", erp.get(group), 200)
 
 
-@pytest.mark.parametrize("name", [name for name, one in EXAMPLES.items() if one.events])
+@each_case("name", [name for name, one in EXAMPLES.items() if one.events], fresh=True)
 def test_bodies_of_events_conform(erp: Erp, stack: Stack, name: str) -> None:
     method, _, path = name.partition(" ")
     example = EXAMPLES[name]
@@ -88,7 +87,7 @@ def test_responses_with_a_secret_are_declared() -> None:
     assert with_secret == set(SECRETS) != set()
 
 
-@pytest.mark.parametrize("name", SECRETS)
+@each_case("name", SECRETS, fresh=True)
 def test_secret_is_returned_once_and_never_stored(stack: Stack, erp: Erp, name: str) -> None:
     method, _, path = name.partition(" ")
     example = EXAMPLES[name]
@@ -130,7 +129,7 @@ def test_refusals_of_webhook_routes_conform(stack: Stack, erp: Erp) -> None:
     assert_conforms("GET /webhooks/{id}/deliveries", erp.get("/webhooks/1/deliveries"), 410)
 
 
-@pytest.mark.parametrize("path", PLANTED)
+@each_case("path", PLANTED, fresh=True)
 def test_lists_without_a_write_route_conform(stack: Stack, erp: Erp, path: str) -> None:
     number = PLANTED[path](stack.store())
 
@@ -140,7 +139,7 @@ def test_lists_without_a_write_route_conform(stack: Stack, erp: Erp, path: str) 
         assert_conforms(detail, erp.get(f"{path}/{number}"), 200)
 
 
-@pytest.mark.parametrize("name", LISTS)
+@each_case("name", LISTS, fresh=True)
 def test_empty_lists_304_and_invalid_parameters_conform(stack: Stack, erp: Erp, name: str) -> None:
     path = name.removeprefix("GET ")
     if "{" in path:
@@ -153,13 +152,13 @@ def test_empty_lists_304_and_invalid_parameters_conform(stack: Stack, erp: Erp, 
     assert_conforms(name, erp.get(path, query={"per_page": "abc", "sort": "color"}), 422)
 
 
-@pytest.mark.parametrize("name", DETAILS)
+@each_case("name", DETAILS)
 def test_unknown_ids_conform(erp: Erp, name: str) -> None:
     path = name.removeprefix("GET ")
     assert_conforms(name, erp.get(path.format(**BOUND)), 404)
 
 
-@pytest.mark.parametrize("name", WITH_BODY)
+@each_case("name", WITH_BODY, fresh=True)
 def test_invalid_bodies_conform(erp: Erp, name: str) -> None:
     method, _, path = name.partition(" ")
     values = EXAMPLES[name].prepared(erp)
@@ -175,7 +174,7 @@ def test_invalid_bodies_conform(erp: Erp, name: str) -> None:
     assert_conforms(name, sender.send(method, target, body, key="wrong"), 422)
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@each_case("name", OPERATIONS)
 def test_refused_callers_conform(stack: Stack, name: str) -> None:
     method, _, path = name.partition(" ")
     target = path.format(**BOUND)

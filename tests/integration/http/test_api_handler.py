@@ -12,6 +12,7 @@ from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.directory import directory
 from shared.kernel.config import config
 from shared.kernel.errors import CODES
+from tests.cases import each_case
 from tests.gateway import Erp, Headers, LambdaContext, Response
 from tests.integration.routes import operations
 from tests.integration.write_routes import BOLT, EXAMPLES
@@ -130,7 +131,7 @@ def test_body_is_checked_before_the_resource(erp: Erp) -> None:
 # Every route
 
 
-@pytest.mark.parametrize("name", _READS_AND_WRITES)
+@each_case("name", _READS_AND_WRITES)
 def test_every_route_requires_its_scope(stack: Stack, name: str) -> None:
     method, _, path = name.partition(" ")
     scope = operations()[name].scope
@@ -143,7 +144,7 @@ def test_every_route_requires_its_scope(stack: Stack, name: str) -> None:
     assert answer.json()["error"]["scope"] == scope
 
 
-@pytest.mark.parametrize("path", sorted({name.partition(" ")[2] for name in _READS_AND_WRITES}))
+@each_case("path", sorted({name.partition(" ")[2] for name in _READS_AND_WRITES}))
 def test_unsupported_method_is_405_with_the_allowed_methods(erp: Erp, path: str) -> None:
     admitted = {name.partition(" ")[0] for name in operations() if name.endswith(f" {path}")}
     for method in {"GET", "POST", "PUT", "PATCH", "DELETE"} - admitted:

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from types import UnionType
 from typing import Any, TypeAliasType, Union, get_args, get_origin
 
-import pytest
 from pydantic import BaseModel
 
 from shared.kernel.json_text import loads
 from shared.kernel.validation import check, problems_of
+from tests.cases import each_case
 from tests.gateway import Form, Response
 from tests.integration.route_example import Values
 from tests.integration.routes import operations
@@ -137,7 +137,7 @@ def test_every_field_that_looks_like_a_reference_is_classified() -> None:
     assert found == known
 
 
-@pytest.mark.parametrize("route", _ROUTES)
+@each_case("route", _ROUTES, fresh=True)
 def test_every_field_of_a_wrong_type_is_reported_at_once(route: str, stack: Stack) -> None:
     operation = _ROUTES[route]
     assert operation.body is not None
@@ -151,13 +151,9 @@ def test_every_field_of_a_wrong_type_is_reported_at_once(route: str, stack: Stac
     assert _unreported(wanted, _reported(answer)) == set()
 
 
-@pytest.mark.parametrize(
-    "number", ["1e309", "1e3000000", "-1e3000000", "1e300000000", "1e" + "9" * 30]
-)
-@pytest.mark.parametrize("shape", ["{}", "[{}]", "[[{}, {}]]"])
-@pytest.mark.parametrize(
-    "route", [name for name, operation in _ROUTES.items() if not operation.is_form]
-)
+@each_case("number", ["1e309", "1e3000000", "-1e3000000", "1e300000000", "1e" + "9" * 30])
+@each_case("shape", ["{}", "[{}]", "[[{}, {}]]"])
+@each_case("route", [name for name, operation in _ROUTES.items() if not operation.is_form])
 def test_number_of_any_size_is_a_problem_of_its_field(route: str, shape: str, number: str) -> None:
     body = _ROUTES[route].body
     assert body is not None
@@ -177,7 +173,7 @@ def _with_references() -> Iterator[tuple[str, str]]:
                 yield route, kind
 
 
-@pytest.mark.parametrize(("route", "kind"), list(_with_references()))
+@each_case(("route", "kind"), _with_references(), fresh=True)
 def test_unknown_references_are_reported_with_the_fields_of_a_wrong_type(
     route: str, kind: str, stack: Stack
 ) -> None:
