@@ -22,7 +22,7 @@ def each_case(
     names: str | tuple[str, ...],
     rows: Iterable[Any],
     *,
-    named: Callable[..., str] | None = None,
+    named: Callable[..., str] | Iterable[str] | None = None,
     fresh: bool = False,
 ) -> Callable[[_Test], _Test]:
     """Run a test once for each row of a table, as one item of pytest.
@@ -34,15 +34,16 @@ def each_case(
     Args:
         names: The argument that a row is, or the arguments whose values it holds.
         rows: The cases.
-        named: Returns the name of a case from the values of its row; by default it shows them.
+        named: The names of the cases, or a function that returns the name of a case from the
+            values of its row; by default a name shows the values.
         fresh: Give each case a fresh stack, as `stack`, or its ERP, as `erp`.
     """
     arguments = (names,) if isinstance(names, str) else names
     table = [(row,) if isinstance(names, str) else tuple(row) for row in rows]
     assert table, f"no case of {names}"
     own = [
-        (named(*row) if named else _shown(arguments, row), dict(zip(arguments, row, strict=True)))
-        for row in table
+        (name, dict(zip(arguments, row, strict=True)))
+        for name, row in zip(_names(arguments, table, named), table, strict=True)
     ]
 
     def decorate(test: _Test) -> _Test:
@@ -73,19 +74,24 @@ class _Table:
 
     def fixtures(self) -> inspect.Signature:
         """Return the signature of the test without the arguments that the table gives."""
-        given = {*self._cases[0][1], *(("stack", "erp") if self._fresh else ())}
+        given = {*self._cases[0][1], *(("stack", "erp") if self._fresh else ()), "request"}
         wanted = inspect.signature(self.test).parameters
-        return inspect.Signature([one for name, one in wanted.items() if name not in given])
+        fixtures = [one for name, one in wanted.items() if name not in given]
+        kind = inspect.Parameter.KEYWORD_ONLY
+        return inspect.Signature([*fixtures, inspect.Parameter("request", kind)])
 
-    def run(self, fixtures: Mapping[str, Any]) -> None:
+    def run(self, request: pytest.FixtureRequest, fixtures: Mapping[str, Any]) -> None:
         """Run every case; fail with a list of those that failed."""
         __tracebackhide__ = True
         failed: list[str] = []
+        _take_output(request)
         for name, values in self._cases:
             try:
                 self._run_case({**fixtures, **values})
             except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001 - reported below
-                failed.append(f"{name}\n{_report(error, detailed=len(failed) < _DETAILED)}")
+                report = _report(error, _take_output(request), detailed=len(failed) < _DETAILED)
+                failed.append(f"{name}\n{report}")
+            _take_output(request)
         if failed:
             head = f"{len(failed)} of {len(self._cases)} cases failed:"
             pytest.fail("\n\n".join([head, *failed]), pytrace=False)
@@ -103,12 +109,30 @@ class _Table:
 
 def _in_one_item(table: _Table) -> _Test:
     @functools.wraps(table.test)
-    def run(**fixtures: Any) -> None:
-        __tracebackhide__ = True
-        table.run(fixtures)
+    def run(request: pytest.FixtureRequest, **fixtures: Any) -> None:
+        table.run(request, fixtures)
 
     vars(run).update(table=table, __signature__=table.fixtures())
     return run
+
+
+def _take_output(request: pytest.FixtureRequest) -> str:
+    """Return what was written and logged since the last call, and remove it from the report."""
+    capture: Any = request.config.pluginmanager.get_plugin("capturemanager")
+    logging: Any = request.config.pluginmanager.get_plugin("logging-plugin")
+    text: str = "".join(capture.read_global_capture()) + logging.report_handler.stream.getvalue()
+    logging.report_handler.reset()
+    return text
+
+
+def _names(
+    arguments: Sequence[str],
+    table: Sequence[tuple[Any, ...]],
+    named: Callable[..., str] | Iterable[str] | None,
+) -> Iterable[str]:
+    if named is None:
+        return [_shown(arguments, row) for row in table]
+    return [named(*row) for row in table] if callable(named) else named
 
 
 def _shown(arguments: Sequence[str], row: Sequence[Any]) -> str:
@@ -120,8 +144,8 @@ def _shown(arguments: Sequence[str], row: Sequence[Any]) -> str:
     return ", ".join(one if len(one) <= _MAX_NAME else f"{one[:_MAX_NAME]}…" for one in texts)
 
 
-def _report(error: BaseException, *, detailed: bool) -> str:
-    """Return the message of an error, with its traceback if `detailed`."""
+def _report(error: BaseException, output: str, *, detailed: bool) -> str:
+    """Return the message of an error, with its traceback and the output if `detailed`."""
     found = pytest.ExceptionInfo.from_exception(error)
-    text = str(found.getrepr(style="short")) if detailed else found.exconly()
+    text = f"{found.getrepr(style='short')}\n{output}" if detailed else found.exconly()
     return "\n".join(f"    {line}" for line in text.splitlines())

@@ -12,6 +12,7 @@ from standardwebhooks.webhooks import WebhookVerificationError
 from examples.webhooks import verify_with_standardwebhooks, verify_with_stripe
 from examples.webhooks.verify import BadSignatureError, verify
 from shared.integration.webhooks.signatures import new_secret, signature_headers
+from tests.cases import each_case
 from tests.deliveries import Headers, encoded, event_body, signature
 
 SECRET, OLD = new_secret(), new_secret()
@@ -90,7 +91,7 @@ def test_malformed_headers_are_rejected(
                     verifier(SECRET, mixed, BODY)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("header", "reason"),
     [
         (None, "header is missing"),

@@ -3,8 +3,7 @@
 import re
 from pathlib import Path
 
-import pytest
-
+from tests.cases import each_case
 from tests.template import PATH, Template
 from tools.expanded_template import expanded
 
@@ -51,7 +50,7 @@ def test_every_service_of_a_policy_is_listed() -> None:
     assert actions <= names
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0].partition(":")[0])
+@each_case("row", ROWS, named=lambda row: row[0].partition(":")[0])
 def test_a_row_has_sources_and_tests_or_alarms(row: list[str]) -> None:
     assert len(row) == 4
     assert "https://docs.aws.amazon.com/" in row[2]

@@ -1,5 +1,6 @@
 """Tables of cases: every case runs, and every one that fails is named with its message."""
 
+import logging
 from collections.abc import Callable
 
 import pytest
@@ -8,16 +9,16 @@ from tests.cases import each_case
 from tests.stack import Stack
 
 
-def _run(test: Callable[..., None], **fixtures: object) -> str:
+def _run(test: Callable[..., None], request: pytest.FixtureRequest, **fixtures: object) -> str:
     """Run a test; return its failure, or an empty text."""
     try:
-        test(**fixtures)
+        test(request, **fixtures)
     except pytest.fail.Exception as failure:
         return str(failure)
     return ""
 
 
-def test_every_case_runs_and_all_failures_are_reported() -> None:
+def test_every_case_runs_and_all_failures_are_reported(request: pytest.FixtureRequest) -> None:
     ran: list[int] = []
 
     @each_case("number", range(30))
@@ -25,7 +26,7 @@ def test_every_case_runs_and_all_failures_are_reported() -> None:
         ran.append(number)
         assert number % 2, f"{number} is even"
 
-    text = _run(test)
+    text = _run(test, request)
 
     assert ran == list(range(30))
     assert text.startswith("15 of 30 cases failed:")
@@ -35,7 +36,7 @@ def test_every_case_runs_and_all_failures_are_reported() -> None:
     assert "test_cases.py:" in text, "the place of the first failures"
 
 
-def test_every_kind_of_failure_is_a_failed_case() -> None:
+def test_every_kind_of_failure_is_a_failed_case(request: pytest.FixtureRequest) -> None:
     def no_error() -> None:
         with pytest.raises(ValueError, match="never"):
             pass
@@ -47,7 +48,7 @@ def test_every_kind_of_failure_is_a_failed_case() -> None:
     def test(body: Callable[[], None]) -> None:
         body()
 
-    text = _run(test)
+    text = _run(test, request)
 
     assert text.startswith("2 of 3 cases failed:")
     assert "body=no_error\n" in text
@@ -56,7 +57,7 @@ def test_every_kind_of_failure_is_a_failed_case() -> None:
     assert "KeyError: 'lost'" in text
 
 
-def test_skipped_case_skips_the_test() -> None:
+def test_skipped_case_skips_the_test(request: pytest.FixtureRequest) -> None:
     """A case that cannot run must not count as passed."""
 
     @each_case("number", [1, 2])
@@ -64,10 +65,10 @@ def test_skipped_case_skips_the_test() -> None:
         pytest.skip(f"no {number}")
 
     with pytest.raises(pytest.skip.Exception, match="no 1"):
-        test()
+        test(request)
 
 
-def test_tables_of_one_test_are_combined() -> None:
+def test_tables_of_one_test_are_combined(request: pytest.FixtureRequest) -> None:
     ran: list[tuple[str, int, int]] = []
 
     @each_case("name", ["a", "b"])
@@ -76,10 +77,24 @@ def test_tables_of_one_test_are_combined() -> None:
         given.append((name, one, other))
         assert one == 1 or name == "a"
 
-    text = _run(test, given=ran)
+    text = _run(test, request, given=ran)
 
     assert ran == [("a", 1, 2), ("a", 3, 4), ("b", 1, 2), ("b", 3, 4)]
     assert text.startswith("1 of 4 cases failed:\n\nname='b', from 3\n")
+
+
+def test_output_of_failed_cases_only_is_reported(request: pytest.FixtureRequest) -> None:
+    @each_case("number", range(3))
+    def test(number: int) -> None:
+        print(f"printed {number}")  # noqa: T201
+        logging.getLogger("cases").warning("logged %s", number)
+        assert number != 1
+
+    text = _run(test, request)
+
+    assert "printed 1" in text
+    assert "logged 1" in text
+    assert text.count("printed") == text.count("logged") == 1
 
 
 @each_case("number", [1, 2])

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
 from tests.template import PATH, Template, resource_names
 from tests.watched_metrics import AWS_METRICS, is_documented
 
@@ -72,7 +73,7 @@ def expressions() -> list[str]:
     return [row[0]["expression"] for row in rows if isinstance(row[0], dict)]
 
 
-@pytest.mark.parametrize("title", _SUBJECTS.values(), ids=_SUBJECTS)
+@each_case("title", _SUBJECTS.values(), named=_SUBJECTS)
 def test_dashboard_shows(title: str) -> None:
     assert [one["properties"]["title"] for one in widgets()].count(title) == 1
 

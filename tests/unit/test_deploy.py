@@ -15,6 +15,7 @@ from moto import mock_aws
 from moto.backends import get_backend
 from moto.core.models import DEFAULT_ACCOUNT_ID
 
+from tests.cases import each_case
 from tests.template import PATH, Template
 from tools import deploy
 from tools.deploy_parameters import format_overrides, parse_overrides, problems, read_template
@@ -59,7 +60,7 @@ def saved(directory: Path) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("given", "sentence"),
     [
         (

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeAliasType, get_args
 
@@ -75,6 +76,7 @@ from shared.warehouse.warehouses.models import MAX_BULK
 from shared.warehouse.waves import models as waves
 from shared.warehouse.waves import rules as wave_rules
 from shared.warehouse.work_records import WorkStatus
+from tests.cases import each_case
 from tests.template import Template
 
 ROOT = Path(__file__).parents[2]
@@ -84,6 +86,7 @@ _WORDS = {1: "one", 3: "three", 5: "five", 10: "ten"}
 _MB = 1_000_000
 
 
+@cache
 def page(name: str) -> str:
     """Return a page with single spaces in place of line breaks."""
     return " ".join((ROOT / name).read_text(encoding="utf-8").split())
@@ -500,7 +503,7 @@ QUOTED: Mapping[str, Sequence[str]] = {
 """Page → what it must say."""
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "quoted"), [(name, one) for name, quoted in QUOTED.items() for one in sorted(quoted)]
 )
 def test_page_quotes_the_code(name: str, quoted: str) -> None:

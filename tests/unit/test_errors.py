@@ -3,11 +3,10 @@
 import inspect
 from typing import Any
 
-import pytest
-
 from shared.http.envelope import HttpResponse, error_body
 from shared.kernel import errors
 from shared.kernel.errors import CODES, Problem, ServiceError
+from tests.cases import each_case
 
 _TABLE = {
     "bad_request": 400, "idempotency_key_required": 400, "unauthenticated": 401,
@@ -45,7 +44,7 @@ def _raised(kind: type[ServiceError]) -> ServiceError:
     return kind(**{name: _ARGUMENTS[name] for name in needed if name in _ARGUMENTS})
 
 
-@pytest.mark.parametrize("kind", _KINDS)
+@each_case("kind", _KINDS)
 def test_every_error_has_the_envelope(kind: type[ServiceError]) -> None:
     error = _raised(kind)
 

@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from shared.kernel.clock import instant_of
 from shared.kernel.fields import Code, Day, Moment, Name, Note, Number, Quantity, Reference, Word
 from shared.kernel.json_text import dumps, loads
+from tests.cases import each_case
 
 _ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.decimals() | st.text(),
@@ -49,7 +50,7 @@ def test_quantity_with_six_decimals_is_exact(millionths: int) -> None:
     assert isinstance(shown, int) == (quantity == quantity.to_integral_value())
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     ["0", "-1", "0.0000001", "1.0000001", "999999999.000001", "1e9", "1e99", "1e-7", "1e999999",
      "-0.0", "1e-999999", "9" * 4000, "1e9999999999999999999", "-1e9999999999999999999"],
@@ -81,7 +82,7 @@ def test_date_is_accepted_in_both_formats(day: date) -> None:
     assert _read(Day, f"{day.day:02}/{day.month:02}/{day.year:04}") == iso
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     ["2026-02-30", "2025-02-29", "31/04/2026", "2026-1-1", "1/1/2026", "2026-13-01", "12/31/2026",
      "0000-01-01", "2026-01-01T00:00:00Z", " 2026-01-01", "2026-01-01\n", "20260101", "",
@@ -110,7 +111,7 @@ def test_text_order_of_instants_is_their_time_order(one: datetime, other: dateti
         assert instant_of(one) <= instant_of(other)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     ["2026-03-01T09:30:00", "2026-03-01", "2026-03-01T25:00:00Z", "2026-03-01T09:30:00+25:00",
      "2026-02-30T00:00:00Z", "now", "", "1772357400", "2026-03-01T09:30:00Z ", "T00:00Z",
@@ -167,7 +168,7 @@ _AT_THE_EDGES = {
 }
 
 
-@pytest.mark.parametrize(("text", "kept"), (_FROM_THE_STANDARD | _AT_THE_EDGES).items())
+@each_case(("text", "kept"), (_FROM_THE_STANDARD | _AT_THE_EDGES).items())
 def test_instant_accepts_every_format_of_iso_8601(text: str, kept: str) -> None:
     assert _read(Moment, text) == kept
 
@@ -192,7 +193,7 @@ def test_formats_of_an_instant_are_the_same_instant(local: datetime, hours: int)
             assert _read(Moment, f"{day}T{clock}{offset}") == kept
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     ["20260301T093000", "2026-060T09:30", "2026-W09-7T09:30", "20260301", "2026-W09-7", "2026-060Z",
      "2026T09:30Z", "2026-03T09:30Z", "2026-W09T09:30Z", "2026-000T00:00Z", "2026-366T00:00Z",
@@ -221,8 +222,8 @@ def test_code_has_one_line_without_control_characters(text: str) -> None:
             assert kept.encode()
 
 
-@pytest.mark.parametrize("kind", [Code, Name, Reference, Word, Note])
-@pytest.mark.parametrize("char", ["\x00", "\x1b", "\x1f", "\x7f", "\x85", "\ud800"])
+@each_case("kind", [Code, Name, Reference, Word, Note])
+@each_case("char", ["\x00", "\x1b", "\x1f", "\x7f", "\x85", "\ud800"])
 def test_text_with_control_characters_or_surrogates_is_refused(kind: Any, char: str) -> None:
     assert not _is(kind, f"a{char}b")
 

@@ -10,6 +10,7 @@ from samtranslator.model.preferences.deployment_preference_collection import (
     CODEDEPLOY_PREDEFINED_CONFIGURATIONS_LIST,
 )
 
+from tests.cases import each_case
 from tests.template import Template
 from tools.expanded_template import expanded
 
@@ -132,7 +133,7 @@ def test_the_role_may_move_aliases_of_this_stack_only() -> None:
     assert len(allowed) == 2
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@each_case("function", FUNCTIONS)
 def test_an_alarm_measures_its_function_behind_the_alias(function: str) -> None:
     alias = {"FunctionName": {"Ref": function}, "Resource": {"Fn::Sub": f"${{{function}}}:live"}}
     metrics = metrics_of(function)
@@ -147,7 +148,7 @@ def test_an_alarm_measures_its_function_behind_the_alias(function: str) -> None:
         }
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@each_case("function", FUNCTIONS)
 def test_an_alarm_is_raised_while_a_canary_still_serves(function: str) -> None:
     alarm = alarm_of(function)
     periods = {metric["Period"] for metric in metrics_of(function).values()}
@@ -157,7 +158,7 @@ def test_an_alarm_is_raised_while_a_canary_still_serves(function: str) -> None:
     assert alarm["TreatMissingData"] == "notBreaching"
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@each_case("function", FUNCTIONS)
 def test_a_release_that_crashes_behind_a_canary_raises_the_alarm(function: str) -> None:
     healthy: dict[str, float | None] = {"invocations": 200, "errors": 0, "p95": 300}
     assert evaluated(function, **healthy, answers_5xx=None) == 0
@@ -165,7 +166,7 @@ def test_a_release_that_crashes_behind_a_canary_raises_the_alarm(function: str) 
     assert evaluated(function, **healthy | {"errors": 20}, answers_5xx=None) == 1
 
 
-@pytest.mark.parametrize("function", BEHIND_API)
+@each_case("function", BEHIND_API)
 def test_a_release_that_answers_5xx_or_is_slow_raises_the_alarm(function: str) -> None:
     healthy: dict[str, float | None] = {"invocations": 200, "errors": 0, "p95": 300}
     assert evaluated(function, **healthy, answers_5xx=2) == 0

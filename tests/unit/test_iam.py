@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
 from tests.iam import Access, allows, read_policy
 
 _TABLE = "arn:aws:dynamodb:eu-west-1:123456789012:table/orders"
@@ -23,7 +24,7 @@ def _allowed(condition: Mapping[str, Any], *keys: str, select: str | None = None
     return allows(read_policy([statement], str), access)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("operator", "values", "keys", "expected"),
     [
         ("ForAllValues:StringEquals", ["a", "b"], ["a"], True),
@@ -54,7 +55,7 @@ def test_condition_on_a_multivalued_key(
     assert _allowed({operator: {_KEYS: values}}, *keys) is expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("operator", "value", "expected"),
     [
         ("StringEquals", "COUNT", True),

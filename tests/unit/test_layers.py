@@ -8,6 +8,7 @@ from importlib import import_module
 
 import pytest
 
+from tests.cases import each_case
 from tests.import_graph import reached_from
 from tests.template import Template
 from tools import third_party
@@ -45,8 +46,8 @@ def _runs_on(wheel: str, python: str, machine: str) -> bool:
     return fits and (f"manylinux2014_{machine}" in platforms or any(v <= _GLIBC for v in glibc))
 
 
-@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
-@pytest.mark.parametrize("name", sorted(_PACKAGES))
+@each_case("machine", ["x86_64", "aarch64"])
+@each_case("name", sorted(_PACKAGES))
 def test_a_package_has_a_wheel_for_the_runtime(name: str, machine: str) -> None:
     """Compiled for it, if the package has compiled modules; otherwise the build has to compile."""
     runtime = Template({}).text({"Ref": "Runtime"})

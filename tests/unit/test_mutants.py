@@ -3,8 +3,7 @@
 from collections import Counter
 from functools import cache
 
-import pytest
-
+from tests.cases import each_case
 from tests.mutations.applying import find_function, mutated_code
 from tests.mutations.explained import EXPLAINED
 from tests.mutations.mutants import Mutant, mutants
@@ -33,7 +32,7 @@ def test_explained_survivors_exist_and_have_a_reason() -> None:
     assert all(reason.endswith(".") for reason in EXPLAINED.values())
 
 
-@pytest.mark.parametrize(
+@each_case(
     "part",
     [
         "stock/rules.py StockChanges.move: without self.movements.append(",

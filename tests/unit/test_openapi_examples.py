@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
+from tests.cases import each_case
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "sample" / "acme"
@@ -45,7 +45,7 @@ def _named(node: Any) -> Iterator[tuple[str, str]]:
             yield from _named(entry)
 
 
-@pytest.mark.parametrize("model", sorted(EXAMPLES.keys() - NEW))
+@each_case("model", sorted(EXAMPLES.keys() - NEW))
 def test_example_names_only_codes_of_the_sample(model: str) -> None:
     unknown = [(name, code) for name, code in _named(EXAMPLES[model]) if code not in CODES[name]]
     assert unknown == []

@@ -2,14 +2,17 @@
 
 import re
 import textwrap
+from functools import cache
 from typing import Any
 
 import pytest
 
+from tests.cases import each_case
 from tests.page_commands import (
     NOT_RUN,
     PAGES,
     Answer,
+    Command,
     commands_of,
     differences,
     is_run,
@@ -30,21 +33,27 @@ TOKEN=$(curl -s $BASE/oauth/token -u "$ID:$SECRET" -d grant_type=client_credenti
 """
 
 
-@pytest.mark.parametrize("page", PAGES)
+@cache
+def _commands(page: str) -> list[Command]:
+    """Return the commands of a page, read once."""
+    return commands_of(read_page(page))
+
+
+@each_case("page", PAGES)
 def test_blocks_of_commands_are_labelled(page: str) -> None:
     assert unlabelled_commands(read_page(page)) == []
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in _OWN_SETUP])
+@each_case("page", [page for page in PAGES if page not in _OWN_SETUP])
 def test_pages_that_use_a_token_request_it_in_the_same_way(page: str) -> None:
     text = read_page(page)
 
     assert _USES_TOKEN not in text or text.count(_SETUP) == 1
 
 
-@pytest.mark.parametrize(("page", "beginning"), NOT_RUN)
+@each_case(("page", "beginning"), NOT_RUN)
 def test_commands_that_are_not_run_exist(page: str, beginning: str) -> None:
-    assert any(each.text.startswith(beginning) for each in commands_of(read_page(page)))
+    assert any(each.text.startswith(beginning) for each in _commands(page))
 
 
 def test_no_make_target_and_no_command_for_an_aws_account_is_run() -> None:
@@ -52,7 +61,7 @@ def test_no_make_target_and_no_command_for_an_aws_account_is_run() -> None:
     run = [
         (page, each.text)
         for page in PAGES
-        for each in commands_of(read_page(page))
+        for each in _commands(page)
         if is_run(page, each)
     ]
 

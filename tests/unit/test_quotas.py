@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-import pytest
-
+from tests.cases import each_case
 from tests.template import PATH, Template
 from tools.expanded_template import expanded
 
@@ -58,7 +57,7 @@ def test_the_api_has_fewer_resources_than_api_gateway_allows() -> None:
     assert len(api["Properties"]["Body"]["paths"]) < len(resources) <= 250
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+@each_case("name", sorted(FUNCTIONS))
 def test_a_function_keeps_within_the_quotas_of_lambda(name: str) -> None:
     """Five layers, 4 KB of environment variables, 15 minutes; API Gateway waits for 29 s."""
     function = FUNCTIONS[name]

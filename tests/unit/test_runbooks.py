@@ -3,8 +3,7 @@
 import re
 from typing import Any
 
-import pytest
-
+from tests.cases import each_case
 from tests.template import PATH, Template
 
 TEMPLATE = Template({})
@@ -37,7 +36,7 @@ def condition_of(alarm: dict[str, Any]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("alarm", ALARMS)
+@each_case("alarm", ALARMS)
 def test_description_links_to_the_page_of_the_alarm(alarm: str) -> None:
     assert f"`{alarm}`" in PAGES[page_of(alarm)].splitlines()[2]
     text = TEMPLATE.text(ALARMS[alarm]["AlarmDescription"])
@@ -49,25 +48,25 @@ def test_every_page_belongs_to_an_alarm() -> None:
     assert {page_of(alarm) for alarm in ALARMS} == PAGES.keys()
 
 
-@pytest.mark.parametrize("alarm", ALARMS)
+@each_case("alarm", ALARMS)
 def test_page_shows_when_the_alarm_is_raised(alarm: str) -> None:
     assert f"| {' | '.join(condition_of(dict(ALARMS[alarm])))} |" in PAGES[page_of(alarm)]
 
 
-@pytest.mark.parametrize("page", PAGES)
+@each_case("page", PAGES)
 def test_page_answers_the_same_questions(page: str) -> None:
     assert re.findall(r"^## (.+)$", PAGES[page], re.MULTILINE) == _SECTIONS
     for section in re.split(r"^## .+$", PAGES[page], flags=re.MULTILINE)[1:]:
         assert section.strip()
 
 
-@pytest.mark.parametrize("page", PAGES)
+@each_case("page", PAGES)
 def test_page_names_alarms_that_link_to_it(page: str) -> None:
     named = set(re.findall(r"`(\w+Alarm)`", PAGES[page]))
     assert named == {alarm for alarm in ALARMS if page_of(alarm) == page}
 
 
-@pytest.mark.parametrize("page", PAGES)
+@each_case("page", PAGES)
 def test_widgets_queries_and_resources_of_a_page_exist(page: str) -> None:
     (dashboard,) = TEMPLATE.resources("AWS::CloudWatch::Dashboard").values()
     titles = set(re.findall(r'"title": "([^"]+)"', dashboard["DashboardBody"]["Fn::Sub"][0]))
@@ -85,7 +84,7 @@ def test_widgets_queries_and_resources_of_a_page_exist(page: str) -> None:
         assert f"\n  {name}:\n" in text, name
 
 
-@pytest.mark.parametrize("page", PAGES)
+@each_case("page", PAGES)
 def test_page_says_where_to_look(page: str) -> None:
     look = PAGES[page].partition("## How to look\n")[2].partition("\n## ")[0]
     assert re.search(r"[Ww]idget|[Qq]uery|Log group|Metrics of", look)

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS, fenced_shards
 from shared.kernel.db.table import INDEX_COUNT
+from tests.cases import each_case
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "storage.md").read_text(encoding="utf-8")
@@ -103,7 +102,7 @@ def _facts(kind: str, numbers: list[int], cell: str) -> Iterator[Fact]:
             yield number, part, None
 
 
-@pytest.mark.parametrize("kind", sorted(COLLECTIONS))
+@each_case("kind", sorted(COLLECTIONS))
 def test_page_lists_the_indexes_of_every_collection(kind: str) -> None:
     assert documented().get(kind, set()) == declared(COLLECTIONS[kind])
 

@@ -9,6 +9,7 @@ from operations.provisioning import set_plan, set_state
 from shared.identity.tenancy.access import operator_store
 from shared.identity.users.passwords import verify
 from shared.identity.users.repository import read_account
+from tests.cases import each_case
 from tests.gateway import Erp
 from tests.integration.cli.command_line import as_json as read_json
 from tests.integration.cli.command_line import deploy_stack, run
@@ -234,7 +235,7 @@ def test_users_of_a_suspended_tenant_can_be_managed(stack: Stack, erp: Erp) -> N
     assert stack.tenant().state == "active"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "command",
     [
         ("user", "create"), ("user", "list"), ("user", "show"), ("user", "roles"),

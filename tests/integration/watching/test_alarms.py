@@ -24,6 +24,7 @@ from shared.kernel.clock import now_ms
 from shared.kernel.config import config
 from shared.kernel.queue import MAX_DELAY_SECONDS
 from tests import gateway
+from tests.cases import each_case
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Forward, refusal, throttle
 from tests.gateway import LambdaContext
@@ -454,12 +455,12 @@ def test_failure_of_the_canary_shows_no_secret(responses: _Responses) -> None:
 # All alarms
 
 
-@pytest.mark.parametrize("name", ALARMS)
+@each_case("name", ALARMS)
 def test_every_alarm_has_a_test_that_moves_its_metric(name: str) -> None:
     assert PROVED[name] in globals()
 
 
-@pytest.mark.parametrize("name", ALARMS)
+@each_case("name", ALARMS)
 def test_metrics_of_aws_are_documented(name: str) -> None:
     alarm = ALARMS[name]
     if alarm["Namespace"] != "Stowage":

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from shared.identity.auth.scopes import PERMISSIONS, SCOPES
+from tests.cases import each_case
 from tools.openapi import declared
 
 _WORDS = {
@@ -35,7 +36,7 @@ def _paths(right: str) -> set[str]:
 _RIGHTS: dict[str, str] = dict([*SCOPES.items(), *PERMISSIONS.items()])
 
 
-@pytest.mark.parametrize(("right", "description"), _RIGHTS.items())
+@each_case(("right", "description"), _RIGHTS.items())
 def test_description_names_every_resource_that_the_right_gives(
     right: str, description: str
 ) -> None:

@@ -9,6 +9,7 @@ from shared.kernel.db.counters import Totals
 from shared.kernel.db.plan import AliasPlan, GatheredPlan, ListQuery, OrderedPlan, Plan, plan_list
 from shared.warehouse.documents.repository import ENTRIES
 from shared.warehouse.stock.repository import STOCK
+from tests.cases import each_case
 from tests.integration.db.crate_list import CRATES
 
 
@@ -46,7 +47,7 @@ def test_list_with_an_order_of_its_own_is_read_in_this_order(
     assert (plan.path.index, plan.path.partition, plan.total_name) == (index, partition, total)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("query", "index", "partition"),
     [
         # lookups have few entities

@@ -8,6 +8,7 @@ import pytest
 from shared.http.form import read_form
 from shared.kernel.errors import BadRequest
 from shared.kernel.uploaded_file import UploadedFile
+from tests.cases import each_case
 
 MEDIA = "multipart/form-data"
 
@@ -61,7 +62,7 @@ UNREADABLE_NAMES = [
 """Values of filename* that have no name in UTF-8 or ISO-8859-1."""
 
 
-@pytest.mark.parametrize("name", UNREADABLE_NAMES)
+@each_case("name", UNREADABLE_NAMES)
 def test_unreadable_extended_file_name_is_ignored(name: str) -> None:
     alone = event(f'name="file"; filename*={name}')
     assert read_form(alone) == {"file": UploadedFile("", b"x")}

@@ -13,6 +13,7 @@ from shared.http.rate_limit_leases import (
     WindowState,
     spare_budget,
 )
+from tests.cases import each_case
 from tests.rate_limit_simulation import (
     PATTERNS,
     RateLimitSimulation,
@@ -203,9 +204,9 @@ def test_lease_with_a_lost_response_is_not_used() -> None:
 # Twenty environments
 
 
-@pytest.mark.parametrize("limit", LIMITS)
-@pytest.mark.parametrize("pattern", PATTERNS)
-@pytest.mark.parametrize("seed", SEEDS)
+@each_case("limit", LIMITS)
+@each_case("pattern", PATTERNS)
+@each_case("seed", SEEDS)
 def test_twenty_environments_admit_at_least_95_percent_of_the_limit(
     limit: int, pattern: str, seed: int
 ) -> None:
@@ -220,9 +221,9 @@ def test_twenty_environments_admit_at_least_95_percent_of_the_limit(
         simulation.next_window()
 
 
-@pytest.mark.parametrize("limit", LIMITS)
-@pytest.mark.parametrize("pattern", PATTERNS)
-@pytest.mark.parametrize("seed", SEEDS)
+@each_case("limit", LIMITS)
+@each_case("pattern", PATTERNS)
+@each_case("seed", SEEDS)
 def test_concurrent_environments_admit_at_least_95_percent_of_the_limit(
     limit: int, pattern: str, seed: int
 ) -> None:

@@ -4,15 +4,14 @@ import inspect
 from types import NoneType
 from typing import Any, get_args, get_origin
 
-import pytest
-
 from shared.http.request import Request
 from shared.http.routes import Operation
 from shared.kernel.validation import Checked
+from tests.cases import each_case
 from tools.openapi.declared import operations
 
 
-@pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.name)
+@each_case("operation", operations(), named=lambda operation: operation.name)
 def test_a_handler_takes_the_body_and_the_query_that_its_route_declares(
     operation: Operation,
 ) -> None:

@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 from shared.integration.imports.files.cells import cell_text, converters
 from shared.integration.imports.files.columns import CellType
 from shared.kernel.spreadsheets.table import Cell, InvalidCell
+from tests.cases import each_case
 
 POINT = converters(decimal_comma=False, timezone="Europe/Madrid")
 COMMA = converters(decimal_comma=True, timezone="Europe/Madrid")
 UNKNOWN = converters(decimal_comma=None, timezone="Europe/Madrid")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("cell", "text"),
     [
         (None, ""),
@@ -47,7 +48,7 @@ def test_an_invalid_cell_is_refused(cell_type: CellType) -> None:
         UNKNOWN[cell_type](InvalidCell("#N/A"))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "with_point", "with_comma", "unknown"),
     [
         ("12", "12", "12", "12"),
@@ -140,7 +141,7 @@ def test_dates(cell: Cell, expected: str) -> None:
     assert UNKNOWN["date"](cell) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("cell", "expected"),
     [
         (datetime(2026, 3, 1, 9, 30), "2026-03-01T09:30:00+01:00"),  # noqa: DTZ001
@@ -161,7 +162,7 @@ def test_datetimes_without_offset_are_in_the_time_zone_of_the_company(
     assert UNKNOWN["datetime"](cell) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("cell", "expected"),
     [
         (True, True),

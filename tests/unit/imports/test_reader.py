@@ -10,6 +10,7 @@ from shared.integration.imports.files.reader import ParsedFile, read_file
 from shared.integration.imports.languages import LANGUAGES, Language
 from shared.integration.imports.models import ImportKind
 from shared.kernel.spreadsheets.table import UnreadableFile
+from tests.cases import each_case
 from tests.integration.imports.import_files import as_csv, as_xlsx, workbook_bytes
 from tests.unit.imports.layouts import EACH_KIND, LAYOUTS
 
@@ -35,7 +36,7 @@ def fields(file: ParsedFile) -> list[str]:
     return [column.field for _, column in file.columns]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@each_case("language", LANGUAGES)
 @EACH_KIND
 def test_every_header_is_recognized_in_any_order(
     folder: Path, kind: ImportKind, language: Language

@@ -26,6 +26,7 @@ from shared.integration.imports.report.rejected_rows import (
 )
 from shared.integration.imports.report.workbook import write_report
 from shared.kernel.spreadsheets.table import Cell, InvalidCell
+from tests.cases import each_case
 from tests.unit.imports.layouts import EACH_KIND, LAYOUTS
 
 REPORT_COLUMNS = len(REPORT_HEADERS)
@@ -146,7 +147,7 @@ VALUES: list[Cell] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("value", VALUES, ids=repr)
+@each_case("value", VALUES, named=repr)
 def test_a_cell_is_read_back_unchanged(value: Cell) -> None:
     (_, cells) = read_back(one_cell(value))
     assert cells[REPORT_COLUMNS + 1] == (float(value) if isinstance(value, Decimal) else value)
@@ -210,7 +211,7 @@ FORMULAS = [
 HARMLESS = ["'=1+1", "{=1+1}", "%0A-3+3", "CAB-TE-1R0"]
 
 
-@pytest.mark.parametrize("text", FORMULAS + HARMLESS, ids=ascii)
+@each_case("text", FORMULAS + HARMLESS, named=ascii)
 def test_text_is_never_written_as_a_formula(text: str) -> None:
     book = report(row("SO-1", text), header=["Reference", text])
     for number in (1, 2):
@@ -226,7 +227,7 @@ def test_a_message_is_never_written_as_a_formula() -> None:
     assert [book["B2"].data_type, book["C2"].data_type] == ["s", "s"]
 
 
-@pytest.mark.parametrize("text", FORMULAS, ids=ascii)
+@each_case("text", FORMULAS, named=ascii)
 def test_formula_like_text_has_the_quote_prefix(text: str) -> None:
     assert sheet(one_cell(text))["E2"].quotePrefix
 

@@ -3,13 +3,12 @@
 from datetime import date, datetime
 from decimal import Decimal
 
-import pytest
-
 from shared.integration.imports.files.columns import Column
 from shared.integration.imports.files.sample_rows import is_sample_row, sample_cell
 from shared.integration.imports.languages import Language
 from shared.integration.imports.models import ImportKind
 from shared.kernel.spreadsheets.table import Cell, InvalidCell
+from tests.cases import each_case
 from tests.unit.imports.layouts import EACH_KIND_AND_LANGUAGE, LAYOUTS
 
 ORDERS: ImportKind = "exit_documents"
@@ -68,7 +67,7 @@ def test_a_changed_row_is_not_the_sample_row(kind: ImportKind, language: Languag
             assert not is_sample_row(LAYOUTS[kind], sample(kind, language, **{column.field: " "}))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("field", "cell", "is_sample"),
     [
         ("qty", 2, True),

@@ -3,15 +3,14 @@
 from datetime import datetime
 from pathlib import Path
 
-import pytest
-
 from local import recovery
 from local.recovery import RunRecord
+from tests.cases import each_case
 
 NOW = datetime(2026, 3, 1, 9, 30, 15)  # noqa: DTZ001 - local time is shown
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("status", "deployed", "step"),
     [
         (None, None, "deploy"),

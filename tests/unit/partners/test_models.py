@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from shared.kernel.validation import check, ensure_valid, problems_of
 from shared.warehouse.partners.models import ClientCreate, ProviderCreate
+from tests.cases import each_case
 
 
 def problems_by_field(**fields: Any) -> dict[str, str]:
@@ -36,7 +37,7 @@ def test_valid_email_is_not_changed(email: str) -> None:
     assert client.email == email
 
 
-@pytest.mark.parametrize(
+@each_case(
     "email",
     [
         "",

@@ -9,6 +9,7 @@ import pytest
 
 from shared.kernel.spreadsheets.open_table import check_file, open_table
 from shared.kernel.spreadsheets.table import Row, UnreadableFile
+from tests.cases import each_case
 from tests.unit.spreadsheets.xlsx_packages import cells, open_content, read
 
 _NAME = "list.csv"
@@ -108,8 +109,8 @@ def test_rows_before_the_damage_are_read() -> None:
         next(rows)
 
 
-@pytest.mark.parametrize("separator", [",", ";", "\t"])
-@pytest.mark.parametrize(
+@each_case("separator", [",", ";", "\t"])
+@each_case(
     "template",
     [
         "code|name|qty\nA|x|1\n",

@@ -1,11 +1,10 @@
 """The decimal separator of numbers in text is detected."""
 
-import pytest
-
 from shared.kernel.spreadsheets.decimal_separator import uses_decimal_comma
+from tests.cases import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("cells", "comma"),
     [
         (["1,5"], True),

@@ -10,6 +10,7 @@ import pytest
 from shared.kernel.spreadsheets import zip_archive
 from shared.kernel.spreadsheets.open_table import check_file
 from shared.kernel.spreadsheets.table import UnreadableFile
+from tests.cases import each_case
 from tests.unit.spreadsheets.xlsx_packages import (
     Parts,
     new_workbook,
@@ -38,7 +39,7 @@ def _with(path: str, content: bytes | str) -> Parts:
     return package
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "content", "words"),
     [
         ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old Excel workbook"),
@@ -130,7 +131,7 @@ _PACKAGES: dict[str, tuple[Parts, str]] = {
 }
 
 
-@pytest.mark.parametrize(("package", "words"), _PACKAGES.values(), ids=_PACKAGES)
+@each_case(("package", "words"), _PACKAGES.values(), named=_PACKAGES)
 def test_archives_that_are_not_plain_workbooks_are_refused(package: Parts, words: str) -> None:
     assert words in _refused(zip_parts(package))
 
@@ -138,7 +139,7 @@ def test_archives_that_are_not_plain_workbooks_are_refused(package: Parts, words
 _DOCTYPE = '<!DOCTYPE a [<!ENTITY b "ha"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;">]>'
 
 
-@pytest.mark.parametrize(
+@each_case(
     "path",
     [
         "[Content_Types].xml",
@@ -152,7 +153,7 @@ _DOCTYPE = '<!DOCTYPE a [<!ENTITY b "ha"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;&b;
         "xl/drawings/vmlDrawing1.vml",
     ],
 )
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+@each_case("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
 def test_entities_are_refused_in_every_part(path: str, encoding: str) -> None:
     package = workbook_parts(_ROW, strings=["<t>x</t>"])
     content = package.get(path, b"<a/>").decode()
@@ -262,7 +263,7 @@ _DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("damage", _DAMAGES.values(), ids=_DAMAGES)
+@each_case("damage", _DAMAGES.values(), named=_DAMAGES)
 def test_wrong_headers_and_truncated_files_are_refused(damage: Callable[[bytes], bytes]) -> None:
     rows = "".join(f'<row r="{n}"><c r="A{n}"><v>{n}</v></c></row>' for n in range(1, 100))
 

@@ -4,6 +4,7 @@ import pytest
 from python_calamine import CalamineSheet, CalamineWorkbook
 
 from shared.kernel.spreadsheets.table import UnreadableFile
+from tests.cases import each_case
 from tests.unit.spreadsheets.xlsx_packages import (
     MAIN,
     read,
@@ -22,7 +23,7 @@ def _refused(content: bytes) -> str:
     return refusal.value.message
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("rows", "words"),
     [
         ('<row r="1"><c r="A1"><v>1</v></c>', "well-formed"),

@@ -5,6 +5,7 @@ import pytest
 from shared.kernel.spreadsheets.part_normalizer import PartNormalizer
 from shared.kernel.spreadsheets.shared_strings_normalizer import SharedStringsNormalizer
 from shared.kernel.spreadsheets.sheet_normalizer import SheetNormalizer
+from tests.cases import each_case
 
 _ROWS = {
     "Excel": '<row r="2" spans="1:3" x14ac:dyDescent="0.25"><c r="A2" s="1" t="s"><v>0</v></c>'
@@ -30,8 +31,8 @@ def _normalize(normalizer: PartNormalizer, part: str, size: int) -> None:
     normalizer.close()
 
 
-@pytest.mark.parametrize("row", _ROWS.values(), ids=_ROWS)
-@pytest.mark.parametrize("size", [7, 10_000])
+@each_case("row", _ROWS.values(), named=_ROWS)
+@each_case("size", [7, 10_000])
 def test_rows_in_usual_forms_are_unchanged(row: str, size: int) -> None:
     sheets: list[bytes] = []
     before, after = '<row r="1" ht="1"/>', '\n<row r="3" ht="1"></row>'

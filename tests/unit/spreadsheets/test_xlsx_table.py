@@ -11,6 +11,7 @@ from openpyxl.utils.datetime import CALENDAR_MAC_1904, CALENDAR_WINDOWS_1900
 
 from shared.kernel.spreadsheets.open_table import check_file, open_table
 from shared.kernel.spreadsheets.table import InvalidCell, Row, UnreadableFile
+from tests.cases import each_case
 from tests.unit.spreadsheets.xlsx_packages import (
     MAIN,
     cells,
@@ -56,7 +57,7 @@ def test_cells_have_their_types() -> None:
     assert [type(cell) for cell in row.cells] == types
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "number"),
     [
         ("1.1000000000000001", Decimal("1.1")),

@@ -33,6 +33,7 @@ from shared.kernel.errors import (
     TenantSuspended,
     ValidationFailed,
 )
+from tests.cases import each_case
 
 ACME = Tenant("acme", "active", "professional", frozenset({"waves"}), "https://a.test/api/v1")
 
@@ -108,7 +109,7 @@ def test_valid_slug_is_accepted(slug: str) -> None:
     replace(GOOD, slug=slug).check()
 
 
-@pytest.mark.parametrize(
+@each_case(
     "slug",
     [
         *("", "ab", "a" * 33, "Acme", "1acme", "-acme", "acme-", "ac_me", "ac.me", "acme\n"),
@@ -148,7 +149,7 @@ def test_valid_address_is_accepted(base_url: str) -> None:
     replace(GOOD, base_url=base_url).check()
 
 
-@pytest.mark.parametrize(
+@each_case(
     "base_url",
     [
         "https://api.stowage.test/api/v1/",
@@ -214,8 +215,8 @@ def test_valid_setting_is_accepted(change: str, value: str) -> None:
     check_settings("UTC", (), changed(change, value))
 
 
-@pytest.mark.parametrize("change", ["receipt_tolerance", "minutes_per_unit", "minutes_per_trip"])
-@pytest.mark.parametrize("value", ["-0.1", "1441", "0.0000001", "NaN", "Infinity", "1E+30"])
+@each_case("change", ["receipt_tolerance", "minutes_per_unit", "minutes_per_trip"])
+@each_case("value", ["-0.1", "1441", "0.0000001", "NaN", "Infinity", "1E+30"])
 def test_invalid_setting_is_refused(change: str, value: str) -> None:
     with pytest.raises(ValidationFailed) as refusal:
         check_settings("UTC", (), changed(change, value))

@@ -20,6 +20,7 @@ from shared.warehouse.transfer_orders.models import (
     StoredTransferOrder,
     TransferPlace,
 )
+from tests.cases import each_case
 
 WAY: tuple[OrderStatus, ...] = (
     "draft", "released", "picking", "picked", "in_transit", "receiving", "received", "closed",
@@ -81,7 +82,7 @@ def test_late_action_is_stale_state_and_early_action_is_conflict(state: OrderSta
         rules.ensure_status(order("cancelled"), state)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("status", "picked", "dispatched", "received", "shown"),
     [
         ("draft", 0, 0, 0, "open"),

@@ -11,6 +11,7 @@ from shared.warehouse.transfers import rules
 from shared.warehouse.transfers.models import ErpAnswer, TransferDraft
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 from shared.warehouse.work_records import Operator
+from tests.cases import each_case
 
 BINS = ("A-01", "B-01", "X-01", "D-01")
 
@@ -55,7 +56,7 @@ def fields(wanted: Checked[TransferDraft]) -> list[str]:
     return [problem.field for problem in rules.examine(wanted, known())]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("plain", "serials", "to", "fits"),
     [
         (6, [], "SHOP", True),

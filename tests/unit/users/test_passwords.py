@@ -8,6 +8,7 @@ import pytest
 from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
 from shared.identity.users import passwords
+from tests.cases import each_case
 
 _GOOD = "eleven green bottles"
 
@@ -33,7 +34,7 @@ def test_long_enough_passwords_are_allowed(password: str) -> None:
     assert _problem(password) is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("password", "why"),
     [
         ("", "12 to 256"),

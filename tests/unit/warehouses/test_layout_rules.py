@@ -10,6 +10,7 @@ from shared.kernel.json_text import loads
 from shared.kernel.validation import check, problems_of
 from shared.warehouse.warehouses.layout_models import LayoutDraft
 from shared.warehouse.warehouses.layout_rules import layout_problems
+from tests.cases import each_case
 
 HALL: dict[str, Any] = {
     "zones": [
@@ -106,7 +107,7 @@ def test_all_problems_are_reported_together() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("more", "field"),
     [
         ({"x": 27.4}, "bays.0"),  # 0.1 m inside the next zone

@@ -13,6 +13,7 @@ from shared.warehouse.picking.wave_pickings import PendingPicking
 from shared.warehouse.waves import rules
 from shared.warehouse.waves.models import StoredWave, Strategy, WaveDraft, WaveRule, WaveStatus
 from shared.warehouse.work_records import WorkStatus
+from tests.cases import each_case
 
 AT = "2026-03-01T09:30:00.000Z"
 LATER = "2026-03-01T10:00:00.000Z"
@@ -47,7 +48,7 @@ def wave(**facts: Any) -> StoredWave:
     return StoredWave.model_validate({**head, **facts})
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("rule", "facts", "taken"),
     [
         ({}, {}, True),

@@ -2,11 +2,11 @@
 
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_network
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.integration.webhooks.ip_addresses import non_public_kind
+from tests.cases import each_case
 
 RANGES = [
     ("0.0.0.0/8", "reserved"),
@@ -66,7 +66,7 @@ PUBLIC_NEIGHBOURS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "kind"), RANGES)
+@each_case(("text", "kind"), RANGES)
 def test_a_range_is_non_public_from_its_first_to_its_last_address(text: str, kind: str) -> None:
     network = ip_network(text)
 
@@ -74,12 +74,12 @@ def test_a_range_is_non_public_from_its_first_to_its_last_address(text: str, kin
     assert {non_public_kind(str(ip)) for ip in (network[0], middle, network[-1])} == {kind}
 
 
-@pytest.mark.parametrize("address", PUBLIC_NEIGHBOURS)
+@each_case("address", PUBLIC_NEIGHBOURS)
 def test_addresses_next_to_a_non_public_range_are_public(address: str) -> None:
     assert non_public_kind(address) is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("address", "kind"),
     [
         ("169.254.169.254", "cloud metadata"),
@@ -114,7 +114,7 @@ def test_kind_of_an_address(address: str, kind: str | None) -> None:
     assert non_public_kind(address) == kind
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "", "localhost", "example.com", "2130706433", "0x7f000001", "0x7f.1", "127.1", "0177.0.0.1",

@@ -17,6 +17,7 @@ from shared.integration.webhooks.target_urls import (
     parse_target,
     resolve_addresses,
 )
+from tests.cases import each_case
 from tests.unit.webhooks.fake_resolver import FakeResolver
 
 HOOKS = Target("https", "hooks.example.com", 443, "/")
@@ -24,7 +25,7 @@ LOCAL = Target("http", "localhost", 8000, "/")
 A_LABEL = "a" * 63
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("url", "target"),
     [
         ("https://hooks.example.com", HOOKS),
@@ -53,13 +54,13 @@ IP_LITERALS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("host", IP_LITERALS)
+@each_case("host", IP_LITERALS)
 def test_ip_addresses_in_any_notation_are_rejected(host: str) -> None:
     with pytest.raises(InvalidTarget, match="not an IP address"):
         parse_target(f"https://{host}/")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("url", "message"),
     [
         ("", "must start with https://"),
@@ -136,7 +137,7 @@ def test_localhost_with_a_port_is_allowed_in_the_local_run(url: str, port: int, 
     assert parse_target(url, localhost=True) == Target("http", "localhost", port, path)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "url",
     [
         "http://localhost", "http://localhost/", "http://localhost:", "http://localhost:0",
