@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from functions.reference.app import lambda_handler
+from tests.cases import each_case
 from tests.gateway import LAMBDA_LIMIT, Erp
 from tests.stack import Stack
 
@@ -75,8 +76,8 @@ def test_unchanged_file_is_304(reader: Erp, path: str) -> None:
     assert (again.status, again.text, again.headers["ETag"]) == (304, "", tag)
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
-@pytest.mark.parametrize("path", ["/openapi.json", "/docs", "/docs/start.js"])
+@each_case("method", ["POST", "PUT", "PATCH", "DELETE"])
+@each_case("path", ["/openapi.json", "/docs", "/docs/start.js"])
 def test_write_methods_are_405(reader: Erp, method: str, path: str) -> None:
     answer = reader.send(method, path)
     assert (answer.status, answer.code, answer.headers["Allow"]) == (

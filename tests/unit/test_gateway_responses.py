@@ -8,6 +8,7 @@ from samtranslator.model import apigateway
 
 from shared.integration.imports.models import MAX_REQUEST_FILE_BYTES, megabytes
 from shared.kernel.errors import CODES
+from tests.cases import each_case
 from tests.template import Template
 from tools.expanded_template import expanded
 
@@ -72,7 +73,7 @@ def test_every_response_type_of_the_template_has_an_expected_code(template: Temp
     assert template.gateway_response_types() == _CODE_OF_TYPE.keys()
 
 
-@pytest.mark.parametrize(("response_type", "code"), _CODE_OF_TYPE.items())
+@each_case(("response_type", "code"), _CODE_OF_TYPE.items())
 def test_response_type_carries_the_error_envelope_with_its_own_code(
     template: Template, response_type: str, code: str
 ) -> None:
@@ -91,7 +92,7 @@ def test_response_type_carries_the_error_envelope_with_its_own_code(
     }
 
 
-@pytest.mark.parametrize("response_type", _CODE_OF_TYPE)
+@each_case("response_type", _CODE_OF_TYPE)
 def test_response_type_carries_the_headers_of_every_error(
     template: Template, response_type: str
 ) -> None:

@@ -18,6 +18,7 @@ from shared.kernel.errors import CODES
 from shared.kernel.events.kinds import EVENT_KINDS, TEST_EVENT
 from shared.kernel.json_text import loads
 from shared.kernel.validation import check, problems_of
+from tests.cases import each_case
 from tools.openapi import declared
 from tools.openapi.__main__ import texts
 from tools.openapi.document import example
@@ -66,7 +67,7 @@ def test_operation_ids_are_unique(document: dict[str, Any]) -> None:
     assert len(names) == len(set(names)) > len(OPERATIONS)
 
 
-@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS.keys())
+@each_case("operation", OPERATIONS.values(), named=OPERATIONS.keys())
 def test_operation_shows_its_declaration(document: dict[str, Any], operation: Operation) -> None:
     shown = of(document, operation)
     parameters = [resolve(document, node) for node in shown["parameters"]]
@@ -89,7 +90,7 @@ def test_operation_shows_its_declaration(document: dict[str, Any], operation: Op
         assert key["required"] is (operation.idempotency is Idempotency.REQUIRED)
 
 
-@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS.keys())
+@each_case("operation", OPERATIONS.values(), named=OPERATIONS.keys())
 def test_error_codes_have_status_and_example(
     document: dict[str, Any], operation: Operation
 ) -> None:
@@ -337,7 +338,7 @@ _IMPORT_REFUSED = {
 """Route → the statuses of import_refused; tests/integration/imports sends such requests."""
 
 
-@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS.keys())
+@each_case("operation", OPERATIONS.values(), named=OPERATIONS.keys())
 def test_import_refused_is_documented_where_it_happens(
     document: dict[str, Any], operation: Operation
 ) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
 from tests.template import Template
 from tools.expanded_template import expanded
 
@@ -106,7 +107,7 @@ def test_a_changed_layer_publishes_versions_of_the_functions_that_use_it(
     assert changed == (additional or set(FUNCTIONS))
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each_case("name", FUNCTIONS)
 def test_a_changed_parameter_publishes_a_version(name: str, resources: Resources) -> None:
     """SAM compares properties before it resolves parameters, but a description is replaced.
 

@@ -17,6 +17,7 @@ from functions.authorizer.app import lambda_handler
 from shared.identity.auth import signing, tokens
 from shared.identity.auth.tokens import sign_claims
 from shared.kernel.config import config
+from tests.cases import each_case
 from tests.integration.auth.conftest import deployed_with_tenants
 from tests.integration.control_plane import ADDRESS, AwsCallHooks, clear_caches
 
@@ -271,7 +272,7 @@ def test_genuine_user_token_is_accepted(forge: TokenForger) -> None:
         assert context["session"] == "7-" + "0" * 24
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
+@each_case("attack", ATTACKS)
 def test_forged_token_is_rejected(attack: str, forge: TokenForger) -> None:
     with pytest.raises(Exception, match=r"\AUnauthorized\Z"):
         authorize(ATTACKS[attack](forge))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from operations.api_clients import create_client
 from shared.identity.auth import attempt_limits
 from shared.identity.users import passwords
+from tests.cases import each_case
 from tests.integration.auth.test_oauth import FORM, TOKEN, request_token, send
 from tests.integration.control_plane import AwsCallHooks
 
@@ -41,7 +42,7 @@ BAD_BODIES: dict[str, tuple[str | bytes | None, str | None]] = {
 }
 
 
-@pytest.mark.parametrize("name", BAD_BODIES)
+@each_case("name", BAD_BODIES)
 def test_malformed_body_is_an_invalid_request(name: str, aws_faults: AwsCallHooks) -> None:
     body, content_type = BAD_BODIES[name]
     with aws_faults.recorded() as calls:

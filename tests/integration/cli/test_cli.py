@@ -19,6 +19,7 @@ from shared.kernel.aws import client
 from shared.kernel.config import config
 from shared.kernel.db import schema
 from shared.kernel.db.table import table_definition
+from tests.cases import each_case
 from tests.integration.cli.command_line import Run, as_json, deploy_stack, run
 from tests.integration.control_plane import ADDRESS, AwsCallHooks, Killed, kill_at
 
@@ -232,7 +233,7 @@ def test_secret_is_shown_once_and_unabridged(stowage: Run) -> None:
     assert secret not in stowage("client", "list", "acme").stdout
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "message"),
     [
         (["tenant", "show", "nobody"], "The tenant nobody does not exist."),

@@ -9,6 +9,7 @@ import pytest
 from cli.main import main
 from operations.api_clients import create_client
 from shared.identity.tenancy.directory import scan_items
+from tests.cases import each_case
 from tests.integration.cli.command_line import as_json, run
 from tests.integration.control_plane import ADDRESS
 from tests.integration.offboarding.company import CERTIFICATE, HOST, Company
@@ -114,7 +115,7 @@ def test_command_without_a_terminal_needs_the_option_yes(
 
 
 @pytest.mark.usefixtures("terminal")
-@pytest.mark.parametrize("text", _ASKING)
+@each_case("text", _ASKING)
 def test_command_that_is_not_confirmed_changes_nothing(
     text: str, company: Company, command: Callable[[str], list[str]]
 ) -> None:

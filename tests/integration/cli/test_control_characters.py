@@ -16,6 +16,7 @@ from shared.identity.users.repository import ROLES, USERS
 from shared.kernel.aws import client
 from shared.kernel.config import config
 from shared.kernel.db.transaction import Transaction
+from tests.cases import each_case
 from tests.integration.cli.command_line import Run
 
 _AT = "2026-03-01T09:30:00.000Z"
@@ -82,7 +83,7 @@ def controls(text: str) -> set[str]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("listing", _LISTINGS)
+@each_case("listing", _LISTINGS)
 def test_listings_print_no_control_characters(listing: str, hostile: Run) -> None:
     shown = hostile(*listing.split())
     assert shown.exit_code == 0, shown.output

@@ -7,6 +7,7 @@ import pytest
 
 from cli.main import main
 from operations import tenant_changes
+from tests.cases import each_case
 from tests.integration.cli.command_line import as_json, run
 from tests.integration.control_plane import ADDRESS
 from tests.integration.offboarding.company import CERTIFICATE, HOST, Company
@@ -166,7 +167,7 @@ def test_refused_domain_command_prints_the_reason(
 # Names of tenants
 
 
-@pytest.mark.parametrize(
+@each_case(
     "slug",
     [
         "", "ab", "acme.shop", "Acme", "ACME", "a" * 33, "a" * 64, "acme-", "1acme", "acme_shop",

@@ -10,6 +10,7 @@ from operations.domains import Domain, add_domain, list_domains, remove_domain
 from shared.identity.tenancy.directory import directory, host_key, read_item
 from shared.kernel import aws
 from shared.kernel.errors import Conflict, NotFound, ValidationFailed
+from tests.cases import each_case
 from tests.faults import (
     Answer,
     AwsFaults,
@@ -219,7 +220,7 @@ def test_mapping_to_another_api_is_left_unchanged(api: str) -> None:
     assert domains() == {HOST: {"api": (other, "api")}}
 
 
-@pytest.mark.parametrize(
+@each_case(
     "host",
     [
         "", "localhost", "10.0.0.1", "2001:db8::1", "[::1]", "*.acme.test", "*", "WMS.acme.test",

@@ -164,7 +164,7 @@ def test_unknown_path_is_404(erp: Erp, path: str) -> None:
     _assert_envelope(erp.get(path), 404, "not_found")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "number",
     ["0", "-1", "1.0", "1e3", "abc", "%20", "0x1", "\u0661", "9" * 12, "9" * 13, "9" * 5000, "1;2"],
 )
@@ -203,7 +203,7 @@ _NOT_JSON = {
 }
 
 
-@pytest.mark.parametrize("name", _NOT_JSON)
+@each_case("name", _NOT_JSON)
 def test_body_that_is_not_a_json_object_is_refused(stack: Stack, erp: Erp, name: str) -> None:
     answer = erp.send("POST", "/products", raw=_NOT_JSON[name])
 
@@ -291,7 +291,7 @@ def test_all_problems_of_a_body_are_reported_together(stack: Stack, erp: Erp) ->
 # Queries
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("query", "field"),
     [
         ({"page": "0"}, "page"), ({"page": "-1"}, "page"), ({"page": "x"}, "page"),

@@ -8,6 +8,7 @@ from operations import provisioning
 from operations.api_clients import create_client, revoke_client
 from shared.identity.tenancy.directory import directory
 from tests.aws_calls import Watch
+from tests.cases import each_case
 from tests.clock import Clock
 from tests.faults import AwsFaults, refusal
 from tests.gateway import Erp
@@ -27,8 +28,8 @@ def test_unknown_path_is_404_with_the_limit_headers(mini: Erp, method: str, path
     assert read_rate_limit(answer) == (LIMIT, LIMIT - 1, 60)
 
 
-@pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("authorization", [None, "", "Basic YTpi", "Negotiate", "nonsense"])
+@each_case("path", PATHS)
+@each_case("authorization", [None, "", "Basic YTpi", "Negotiate", "nonsense"])
 def test_unknown_path_without_a_bearer_token_is_404(
     stack: Stack, path: str, authorization: str | None
 ) -> None:

@@ -7,6 +7,7 @@ from shared.integration.imports.upload_checks import ensure_acceptable
 from shared.kernel import aws
 from shared.kernel.config import config
 from shared.kernel.errors import ImportRefused
+from tests.cases import each_case
 from tests.gateway import Form, Response
 from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import as_csv
@@ -146,8 +147,8 @@ def test_other_types_of_files_are_refused(scenario: ImportScenario) -> None:
     assert all_imports(scenario) == []
 
 
-@pytest.mark.parametrize("key", [None, "K-1"])
-@pytest.mark.parametrize(
+@each_case("key", [None, "K-1"])
+@each_case(
     "name",
     [
         *(f"{charset}''goods.csv" for charset in ("idna", "undefined", "utf-16", "utf-8-sig")),

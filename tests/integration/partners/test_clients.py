@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
 from tests.gateway import Erp
 from tests.integration.partners.answers import ids, problems
 from tests.integration.stored_entities import assert_counters_match, read_stored_entities
@@ -96,9 +97,7 @@ def test_name_and_document_id_are_required(erp: Erp, body: dict[str, object], me
     assert all(text.startswith(message) for text in found.values())
 
 
-@pytest.mark.parametrize(
-    "number", ["999000100", "", 1.5, 1e3, True, 0, -7, 9_007_199_254_740_992, [], {}]
-)
+@each_case("number", ["999000100", "", 1.5, 1e3, True, 0, -7, 9_007_199_254_740_992, [], {}])
 def test_document_id_that_is_not_an_integer_is_refused(erp: Erp, number: object) -> None:
     body = {**BRINDLEY, "document_id": number}
 
@@ -202,8 +201,8 @@ def test_client_on_an_open_document_can_be_deleted(erp: Erp, create_client: Make
     assert (kept["card_code"], kept["card_name"]) == ("C-1", "Harbour Lights")
 
 
-@pytest.mark.parametrize("number", ["1", "0", "-1", "x", "9" * 13, "1.0"])
-@pytest.mark.parametrize("group", ["/clients", "/providers"])
+@each_case("number", ["1", "0", "-1", "x", "9" * 13, "1.0"])
+@each_case("group", ["/clients", "/providers"])
 def test_unknown_id_is_not_found(erp: Erp, group: str, number: str) -> None:
     for method, body in (
         ("GET", None),

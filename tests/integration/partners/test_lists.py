@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
 from tests.clock import Clock
 from tests.faults import AwsFaults
 from tests.gateway import Erp
@@ -53,7 +54,7 @@ def test_partners_are_sorted_both_ways(
 
 
 @BOTH
-@pytest.mark.parametrize(
+@each_case(
     ("query", "found"),
     [
         ({"search": "ARBOL electrico"}, [2]),

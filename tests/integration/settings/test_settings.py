@@ -8,6 +8,7 @@ import pytest
 
 from operations.provisioning import set_plan, set_settings
 from operations.tenant_changes import show_tenant
+from tests.cases import each_case
 from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.settings.api_client_requests import expire_tenant_cache, problem_fields
@@ -132,7 +133,7 @@ def test_null_values_are_refused(erp: Erp, name: str) -> None:
     assert problem_fields(erp.patch("/settings", {name: None})) == [name]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "zone",
     [
         "", "utc+1", "Europe", "europe/madrid", "Europe/Madrid ", "../etc/passwd", "x" * 101, 5,

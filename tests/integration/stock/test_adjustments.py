@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
+from tests.cases import each_case
 from tests.gateway import Erp
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
@@ -126,7 +125,7 @@ def test_serial_in_stock_is_refused_elsewhere(yard_erp: Erp, adjust: Adjust, sta
     assert_invariants(stack.store())
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("changes", "field"),
     [
         ({"increase": 0}, "increase"),

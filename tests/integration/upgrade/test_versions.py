@@ -18,6 +18,7 @@ from shared.kernel.config import config
 from shared.kernel.db import schema
 from shared.kernel.db.schema import TableVersion, served
 from shared.kernel.errors import UnservedTable
+from tests.cases import each_case
 from tests.clock import Clock
 from tests.import_scenario import ImportScenario
 from tests.integration.cli.command_line import as_json, deploy_stack, run
@@ -210,7 +211,7 @@ def operator(stack: Stack) -> None:
     deploy_stack()
 
 
-@pytest.mark.parametrize(
+@each_case(
     "command",
     [
         ("user", "list", "acme"),

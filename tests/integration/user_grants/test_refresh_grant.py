@@ -16,6 +16,7 @@ from shared.identity.users.models import PasswordReset, RoleChange, UserChange
 from shared.identity.users.roles import change_role
 from shared.identity.users.sessions import LIFETIME, session_from_item, session_key
 from shared.kernel.db.unit_of_work import run_transaction
+from tests.cases import each_case
 from tests.clock import Clock
 from tests.faults import AwsFaults
 from tests.integration.user_grants.oauth_requests import (
@@ -114,7 +115,7 @@ INVALID_TOKENS = {
 }
 
 
-@pytest.mark.parametrize("name", INVALID_TOKENS)
+@each_case("name", INVALID_TOKENS)
 def test_malformed_refresh_token_is_refused(name: str, stack: Stack) -> None:
     assert stack
     assert refresh(INVALID_TOKENS[name]).outcome == INVALID_GRANT

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
 from tests.clock import Clock
 from tests.gateway import Erp
 from tests.integration.warehouses.answers import codes, problems
@@ -85,7 +86,7 @@ def test_positions_are_sorted_both_ways(depots: Erp, sort: str, order: list[int]
         assert ids() == order
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("query", "found"),
     [
         ({"warehouse": "DUB"}, [5]),

@@ -7,6 +7,7 @@ import pytest
 from operations.provisioning import set_modules
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import MODULES
+from tests.cases import each_case
 from tests.gateway import Erp
 from tests.integration.entity_factories import picking
 from tests.stack import Stack
@@ -29,7 +30,7 @@ def _stored_items(stack: Stack) -> list[Any]:
 GOOD = {"warehouse_code": "YARD", "strategy": "batch", "picking_ids": [1, 2]}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("body", "fields"),
     [
         ({}, ["picking_ids"]),

@@ -12,6 +12,7 @@ from shared.integration.webhooks.repository import WEBHOOKS
 from shared.kernel.config import config
 from shared.kernel.events.kinds import EVENT_KINDS
 from shared.kernel.sealing import unseal
+from tests.cases import each_case
 from tests.gateway import Response
 from tests.snapshot import stored_items
 from tests.stack import ACCOUNT, REGION, Stack
@@ -92,7 +93,7 @@ def test_a_subscription_may_include_all_kinds_of_events(webhooks: WebhookScenari
     assert webhooks.subscribe(*EVENT_KINDS)["events"] == list(EVENT_KINDS)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("url", "message"),
     [
         ("http://hooks.example.com/", "https"),
@@ -118,7 +119,7 @@ def test_invalid_url_is_rejected(webhooks: WebhookScenario, url: str, message: s
     assert message in found["url"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("body", "fields"),
     [
         ({}, {"url", "events"}),

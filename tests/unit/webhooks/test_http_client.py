@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from shared.integration.webhooks import http_client
 from shared.integration.webhooks.http_client import AttemptResult, post_event
+from tests.cases import each_case
 from tests.clock import Clock
 from tests.unit.webhooks.certificates import CertificateAuthority
 from tests.unit.webhooks.fake_internet import ADDRESS, HOST, URL, FakeInternet
@@ -93,9 +94,7 @@ def test_every_2xx_status_is_a_success(internet: FakeInternet, status: str) -> N
     assert (result.status, result.error) == (int(status[:3]), None)
 
 
-@pytest.mark.parametrize(
-    "status", [101, 199, 400, 401, 404, 410, 413, 429, 500, 502, 503, 504, 599, 600, 999]
-)
+@each_case("status", [101, 199, 400, 401, 404, 410, 413, 429, 500, 502, 503, 504, 599, 600, 999])
 def test_every_other_status_is_a_failure_with_the_status_in_the_error(
     internet: FakeInternet, status: int
 ) -> None:
@@ -119,7 +118,7 @@ def test_redirects_are_not_followed(internet: FakeInternet, status: int, locatio
     assert internet.resolver.queries == [(HOST, 443)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "seconds"),
     [
         ("0", 0), ("1", 1), ("120", 120), ("007", 7), ("86400", 86_400), ("86401", 86_400),

@@ -204,7 +204,7 @@ def test_a_host_without_an_ipv4_address_is_rejected(resolver: FakeResolver) -> N
     assert resolver.queries == [("hooks.example.com", 443)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("address", "kind"),
     [
         ("127.0.0.1", "loopback"),
@@ -220,7 +220,7 @@ def test_a_host_without_an_ipv4_address_is_rejected(resolver: FakeResolver) -> N
         ("64:ff9b::a00:1", "tunnel"),
     ],
 )
-@pytest.mark.parametrize("other_addresses", [[], ["93.184.216.34", "2606:4700::1"]])
+@each_case("other_addresses", [[], ["93.184.216.34", "2606:4700::1"]])
 def test_one_non_public_address_is_enough_to_reject_a_host(
     resolver: FakeResolver, address: str, kind: str, other_addresses: list[str]
 ) -> None:
