@@ -1,13 +1,22 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
 from tests.contract.filled_lists import FilledList, FilledLists
 from tests.lists import LISTS
+from tests.sampling import sampled
 from tests.stack import Stack, deployed
 
-SIZES = (0, 1, 25, 26, 250)
+_SIZES = (0, 1, 25, 26, 250)
 """Numbers of rows: none, one, one page, one page and one row, many pages."""
+
+
+def _each_list(*sizes: int, others: Sequence[int] = _SIZES) -> list[tuple[str, int]]:
+    """Return every list with these numbers of rows, and some lists with the others too."""
+    names = {size: list(LISTS) for size in sizes}
+    for size in set(others) - set(sizes):
+        names[size] = sampled(f"lists of {size} rows", list(LISTS), every=6)
+    return [(name, size) for name in LISTS for size in sorted(names) if name in names[size]]
 
 
 @pytest.fixture(scope="module")
@@ -31,10 +40,31 @@ def list_name(request: pytest.FixtureRequest) -> str:
     return found
 
 
-@pytest.fixture(params=SIZES)
-def listing(
-    lists: FilledLists, list_name: str, request: pytest.FixtureRequest
-) -> Iterator[FilledList]:
-    """Each list with each number of rows."""
-    with lists.filled(LISTS[list_name], request.param) as listing:
+def _filled(lists: FilledLists, request: pytest.FixtureRequest) -> Iterator[FilledList]:
+    name, size = request.param
+    with lists.filled(LISTS[name], size) as listing:
         yield listing
+
+
+@pytest.fixture(params=_each_list(0, 26), ids=str)
+def listing(lists: FilledLists, request: pytest.FixtureRequest) -> Iterator[FilledList]:
+    """Each list, empty and with a second page."""
+    yield from _filled(lists, request)
+
+
+@pytest.fixture(params=_each_list(50), ids=str)
+def mixed_list(lists: FilledLists, request: pytest.FixtureRequest) -> Iterator[FilledList]:
+    """Each list with rows that each filter returns, and rows that it does not."""
+    yield from _filled(lists, request)
+
+
+@pytest.fixture(params=_each_list(50, others=[250]), ids=str)
+def telling_list(lists: FilledLists, request: pytest.FixtureRequest) -> Iterator[FilledList]:
+    """The lists of `mixed_list` that are long enough for all their filters."""
+    yield from _filled(lists, request)
+
+
+@pytest.fixture(params=_each_list(250), ids=str)
+def long_list(lists: FilledLists, request: pytest.FixtureRequest) -> Iterator[FilledList]:
+    """Each list with rows that are equal in each sort value."""
+    yield from _filled(lists, request)

@@ -58,6 +58,11 @@ class FilledList:
         """Every filter by its parameter."""
         return self.spec.all_filters(self.times)
 
+    def forget(self) -> None:
+        """Forget what earlier requests stored and cached to continue their lists."""
+        bookmarks._cached_positions.clear()
+        self.table.expire()
+
     def get(self, query: Query) -> Response:
         """Return the response with one page."""
         return self.erp.get(self.spec.path, query={**self.spec.fixed_query, **query})
@@ -132,13 +137,12 @@ class FilledLists:
         if (*name, tenant) not in self._lists:
             erp = self.stack.erp(tenant)
             self._lists[*name, tenant] = FilledList(spec, count, times, table, erp)
-        # The service reads every list from the same table name.
-        bookmarks._cached_positions.clear()
-        table.expire()
+        listing = self._lists[*name, tenant]
+        listing.forget()  # the service reads every list from the same table name
         table.name = config().tenant_table(tenant)
         self._active_table = table
         try:
-            yield self._lists[*name, tenant]
+            yield listing
         finally:
             self._active_table = None
 

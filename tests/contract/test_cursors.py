@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from tests.cases import each_case
 from tests.contract.filled_lists import FilledList, FilledLists, Query
 from tests.gateway import Response
 from tests.lists import LISTS
@@ -61,8 +62,9 @@ def test_default_page_and_size_beside_a_cursor_mean_nothing(filled: FilledList) 
     assert _ids(filled, filled.get(query)) == filled.expected({})[10:20]
 
 
-@pytest.mark.parametrize("other", [{"page": 3}, {"per_page": 11}, {"sort": "other"}])
+@each_case("other", [{"page": 3}, {"per_page": 11}, {"sort": "other"}])
 def test_cursor_of_another_page_is_refused(filled: FilledList, other: dict[str, object]) -> None:
+    filled.forget()
     if "sort" in other:
         default = filled.spec.default_sort
         other = {"sort": default[1:] if default.startswith("-") else f"-{default}"}

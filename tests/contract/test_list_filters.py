@@ -1,7 +1,6 @@
 """Filters return the expected rows: alone, combined with another filter, and in every order."""
 
-import pytest
-
+from tests.cases import each_case
 from tests.contract.filled_lists import FilledList, FilledLists, is_period, pairs
 from tests.lists import LISTS
 
@@ -15,32 +14,34 @@ ALL_OR_NONE = {
 """Filters that return all rows or none for every value."""
 
 
-def test_each_filter_returns_its_rows(listing: FilledList) -> None:
+def test_each_filter_returns_its_rows(mixed_list: FilledList) -> None:
     queries = [
         {name: value}
-        for name, one in listing.filters.items()
-        for value in dict.fromkeys(one.values(listing.count))
+        for name, one in mixed_list.filters.items()
+        for value in dict.fromkeys(one.values(mixed_list.count))
     ]
-    assert listing.mismatches(queries) == []
+    assert mixed_list.mismatches(queries) == []
 
 
-def test_two_filters_return_the_rows_that_match_both(listing: FilledList) -> None:
-    assert listing.mismatches(pairs(listing)) == []
+def test_two_filters_return_the_rows_that_match_both(mixed_list: FilledList) -> None:
+    assert mixed_list.mismatches(pairs(mixed_list)) == []
 
 
-def test_all_filters_combined_return_the_rows_that_match_all(listing: FilledList) -> None:
+def test_all_filters_combined_return_the_rows_that_match_all(mixed_list: FilledList) -> None:
     queries: list[dict[str, str]] = []
-    for row in list(listing.rows.values())[:3]:
+    for row in list(mixed_list.rows.values())[:3]:
         held = {
-            name: [value for value in one.values(listing.count) if one.matches(row, value)]
-            for name, one in listing.filters.items()
+            name: [value for value in one.values(mixed_list.count) if one.matches(row, value)]
+            for name, one in mixed_list.filters.items()
         }
         queries.append({name: values[0] for name, values in held.items() if values})
-    queries.append({name: one.values(listing.count)[0] for name, one in listing.filters.items()})
-    assert listing.mismatches(filter(is_period, queries)) == []
+    queries.append(
+        {name: one.values(mixed_list.count)[0] for name, one in mixed_list.filters.items()}
+    )
+    assert mixed_list.mismatches(filter(is_period, queries)) == []
 
 
-@pytest.mark.parametrize("direction", ["", "-"])
+@each_case("direction", ["", "-"])
 def test_filtered_rows_are_sorted_by_every_sort_value(
     lists: FilledLists, list_name: str, direction: str
 ) -> None:
@@ -53,19 +54,17 @@ def test_filtered_rows_are_sorted_by_every_sort_value(
         assert listing.mismatches(queries) == []
 
 
-def test_filter_values_match_some_rows_but_not_all(lists: FilledLists, list_name: str) -> None:
+def test_filter_values_match_some_rows_but_not_all(telling_list: FilledList) -> None:
     """Guard against the tests above comparing empty results only."""
-    with lists.filled(LISTS[list_name], 250) as listing:
-        found = {
-            parameter: [len(listing.expected({parameter: v})) for v in one.values(listing.count)]
-            for parameter, one in listing.filters.items()
-        }
-        telling = {
-            list_name
-            for list_name, counts in found.items()
-            if max(counts) > 0 and min(counts) < 250
-        }
-        assert telling == set(found) - ALL_OR_NONE.get(list_name, set())
+    count = telling_list.count
+    found = {
+        parameter: [len(telling_list.expected({parameter: v})) for v in one.values(count)]
+        for parameter, one in telling_list.filters.items()
+    }
+    telling = {
+        parameter for parameter, counts in found.items() if max(counts) > 0 and min(counts) < count
+    }
+    assert telling == set(found) - ALL_OR_NONE.get(telling_list.spec.name, set())
 
 
 def test_unknown_parameters_are_ignored(listing: FilledList) -> None:

@@ -9,6 +9,7 @@ from shared.kernel.db import bookmarks
 from tests.clock import Clock
 from tests.contract.filled_lists import FilledList, FilledLists, Query
 from tests.lists import LISTS
+from tests.sampling import sampled
 
 ROWS = 26
 _BATCH = 25
@@ -23,10 +24,10 @@ def queries_of(listing: FilledList) -> Iterator[Query]:
     yield dict(list(filters.items())[:2])
 
 
-@pytest.fixture
-def on_dynamodb(lists: FilledLists, list_name: str) -> Iterator[FilledList]:
-    """Each list, with its rows in moto's table as well."""
-    with lists.filled(LISTS[list_name], ROWS) as listing:
+@pytest.fixture(params=sampled("lists on moto", list(LISTS), every=2))
+def on_dynamodb(lists: FilledLists, request: pytest.FixtureRequest) -> Iterator[FilledList]:
+    """Every other list, with its rows in moto's table as well."""
+    with lists.filled(LISTS[request.param], ROWS) as listing:
         pending = [{"PutRequest": {"Item": item}} for item in listing.table.items()]
         with lists.moto_answers():
             for at in range(0, len(pending), _BATCH):

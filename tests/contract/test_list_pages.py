@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-import pytest
-
 from shared.kernel.db import bookmarks
+from tests.cases import each_case
 from tests.contract.filled_lists import FilledList, FilledLists, Query
 from tests.gateway import Response
 from tests.lists import LISTS
@@ -94,8 +93,9 @@ def test_first_page_has_the_requested_size_of_at_most_100(listing: FilledList) -
     assert found == []
 
 
-@pytest.mark.parametrize("size", [1, 10])
+@each_case("size", [1, 10])
 def test_page_parameter_returns_the_rows_of_that_page(listing: FilledList, size: int) -> None:
+    listing.forget()
     last = max(1, -(-listing.count // size))
     found: list[str] = []
     for page in sorted({1, 2, last // 2 + 1, last - 1, last, last + 1, last + 1000} - {0}):
@@ -147,8 +147,9 @@ def ids(listing: FilledList, answers: Iterator[Response], *, fresh: bool) -> lis
     return pages
 
 
-@pytest.mark.parametrize("fresh", [False, True], ids=["one environment", "new environments"])
+@each_case("fresh", [False, True], named=["one environment", "new environments"])
 def test_all_pages_return_each_row_once(listing: FilledList, fresh: bool) -> None:  # noqa: FBT001
+    listing.forget()
     size = 9 if listing.count < 100 else 60
     expected = listing.expected({})
     pages = [expected[at : at + size] for at in range(0, len(expected), size)] or [[]]

@@ -7,6 +7,7 @@ import pytest
 from operations.provisioning import create_tenant
 from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import MODULES
+from tests.cases import each_case
 from tests.contract.filled_lists import FilledLists
 from tests.lists import LISTS
 from tests.lists.spec import Times
@@ -120,7 +121,7 @@ def test_updated_since_includes_the_given_instant(lists: FilledLists, list_name:
             assert {listing.rows[number]["updated_at"] for number in same - later} == {moment}
 
 
-@pytest.mark.parametrize(
+@each_case(
     "written",
     [
         "2013-01-01T05:00:00Z",
