@@ -97,6 +97,7 @@ class Watch:
     """Returns the environment variables of the function with the given handler."""
     made: list[Made] = field(default_factory=list)
     _running: list[str] = field(default_factory=list)
+    _is_paused: bool = False
     _sessions: dict[str, Session] = field(default_factory=dict)
 
     def wrap_function(self, handler: str, target: Callable[..., Any]) -> Callable[..., Any]:
@@ -108,6 +109,8 @@ class Watch:
         """
 
         def handle(*arguments: Any) -> Any:
+            if self._is_paused:
+                return target(*arguments)
             with pytest.MonkeyPatch.context() as patch:
                 for name, value in self.environment(handler).items():
                     patch.setenv(name, value)
@@ -120,6 +123,15 @@ class Watch:
                     clear_caches_except_clients()
 
         return handle
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Record nothing inside the block, in which functions share their caches."""
+        self._is_paused = True
+        try:
+            yield
+        finally:
+            self._is_paused = False
 
     def record(self, operation: Any, request: Any, forward: Callable[[], Any]) -> Any:
         """Forward one call and record it."""

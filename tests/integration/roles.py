@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from tests.aws_calls import Arns, Made
@@ -98,17 +99,19 @@ class Roles:
         if made.session is None:
             return [self.functions[made.handler]]
         (role,) = (name for name, arn in self._arns.items() if arn == made.session.role)
-        narrowed = read_policy(json.loads(made.session.policy)["Statement"], str)
-        return [self.data_roles[role], narrowed]
+        return [self.data_roles[role], _session_policy(made.session.policy)]
 
     def denied(self, calls: Sequence[Made]) -> list[tuple[str, Access]]:
         """Return handler and access of everything in the calls that is denied."""
-        return [
-            (made.handler, access)
-            for made in calls
-            for access in made.accesses
-            if not all(allows(policy, access) for policy in self.rights(made))
-        ]
+        denied = []
+        for made in calls:
+            rights = self.rights(made)
+            denied += [
+                (made.handler, access)
+                for access in made.accesses
+                if not all(allows(policy, access) for policy in rights)
+            ]
+        return denied
 
     def assert_no_access_to_other_tenant(self, calls: Sequence[Made]) -> None:
         """Assert that only sessions have access to tenant data, and none to the data of beta."""
@@ -119,6 +122,12 @@ class Roles:
                 assert not allows(self.functions[made.handler], access), "allowed without a session"
                 stolen = replace(made, accesses=(_of_neighbour(access),))
                 assert self.denied([stolen]), f"acme's session may {stolen.accesses}"
+
+
+@lru_cache(64)
+def _session_policy(text: str) -> Policy:
+    """Read a session policy, which many calls have in common."""
+    return read_policy(json.loads(text)["Statement"], str)
 
 
 def concerns(access: Access, name: str) -> bool:

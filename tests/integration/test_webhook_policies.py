@@ -8,6 +8,7 @@ from functions.webhook_worker.app import MAX_DELIVERIES
 from shared.integration.webhooks.http_client import AttemptResult
 from shared.integration.webhooks.rules import MAX_FAILURES
 from tests.aws_calls import Watch
+from tests.cases import each_case
 from tests.clock import Clock
 from tests.iam import Access, allows
 from tests.integration.roles import ARNS, Roles, concerns
@@ -165,18 +166,23 @@ _NEEDED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("handler", _NEEDED)
 def test_a_removed_permission_is_detected(
-    handler: str, webhooks: WebhookScenario, stack: Stack, watch: Watch
+    webhooks: WebhookScenario, stack: Stack, watch: Watch, request: pytest.FixtureRequest
 ) -> None:
     _failing_deliveries(webhooks)
 
-    for removed in _NEEDED[handler]:
+    @each_case(
+        ("handler", "removed"),
+        [(handler, removed) for handler, needed in _NEEDED.items() for removed in needed],
+    )
+    def check(handler: str, removed: str) -> None:
         denied = [
             access for name, access in Roles(stack, removed).denied(watch.made) if name == handler
         ]
         assert denied, f"no call needs {removed}"
         assert all(concerns(access, removed) for access in denied)
+
+    check(request)
 
 
 def test_queue_and_stream_consumers_read_only_their_own_sources(roles: Roles, stack: Stack) -> None:

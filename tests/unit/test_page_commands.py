@@ -58,12 +58,7 @@ def test_commands_that_are_not_run_exist(page: str, beginning: str) -> None:
 
 def test_no_make_target_and_no_command_for_an_aws_account_is_run() -> None:
     """A target could stop the stack, or write into the folders that the tests link."""
-    run = [
-        (page, each.text)
-        for page in PAGES
-        for each in _commands(page)
-        if is_run(page, each)
-    ]
+    run = [(page, each.text) for page in PAGES for each in _commands(page) if is_run(page, each)]
 
     assert not [each for each in run if re.match(r"(make|aws|sam) [a-z]", each[1])]
     assert len({page for page, _ in run}) >= 8
