@@ -11,6 +11,10 @@ _SIZES = (0, 1, 25, 26, 250)
 """Numbers of rows: none, one, one page, one page and one row, many pages."""
 
 
+_RARE_TIES = ("/products", "/product-categories", "/clients", "/providers", "/users", "/roles")
+"""Lists whose names are equal among many rows only."""
+
+
 def _each_list(*sizes: int, others: Sequence[int] = _SIZES) -> list[tuple[str, int]]:
     """Return every list with these numbers of rows, and some lists with the others too."""
     names = {size: list(LISTS) for size in sizes}
@@ -64,7 +68,18 @@ def telling_list(lists: FilledLists, request: pytest.FixtureRequest) -> Iterator
     yield from _filled(lists, request)
 
 
-@pytest.fixture(params=_each_list(250), ids=str)
-def long_list(lists: FilledLists, request: pytest.FixtureRequest) -> Iterator[FilledList]:
+def _with_ties(others: Sequence[int] = _SIZES) -> list[tuple[str, int]]:
+    needed = [(name, 250 if name in _RARE_TIES else 50) for name in LISTS]
+    return list(dict.fromkeys([*needed, *_each_list(others=others)]))
+
+
+@pytest.fixture(params=_with_ties(), ids=str)
+def tied_list(lists: FilledLists, request: pytest.FixtureRequest) -> Iterator[FilledList]:
     """Each list with rows that are equal in each sort value."""
+    yield from _filled(lists, request)
+
+
+@pytest.fixture(params=_with_ties([250]), ids=str)
+def surely_tied_list(lists: FilledLists, request: pytest.FixtureRequest) -> Iterator[FilledList]:
+    """The lists of `tied_list` that are long enough for all their sort values."""
     yield from _filled(lists, request)
