@@ -13,7 +13,7 @@ from tests.integration.roles import ARNS, Roles
 from tests.stack import Stack
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="package", autouse=True)
 def _cheap_passwords() -> Iterator[None]:
     """Hash passwords with the lowest cost, since the tests hash hundreds of them.
 
@@ -32,7 +32,7 @@ def _cheap_passwords() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="package", autouse=True)
 def _cheap_fingerprints() -> Iterator[None]:
     """Use the least cost of scrypt, with which the service hashes requests that carry a secret."""
     scrypt = hashlib.scrypt
@@ -41,7 +41,7 @@ def _cheap_fingerprints() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="package", autouse=True)
 def _short_refusals() -> Iterator[None]:
     """Shorten the delay of refused token requests; `make bench` measures the real one."""
     with pytest.MonkeyPatch.context() as patch:
