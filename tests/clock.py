@@ -67,8 +67,7 @@ class ManualClock:
 
 def install(monkeypatch: pytest.MonkeyPatch, clock: Clock | None = None) -> Clock:
     """Use the clock for timestamps, leases, deadlines and waits of the service."""
-    clock = clock or Clock()
-    monkeypatch.setattr("shared.kernel.clock.time", clock)
+    clock = install_for_tokens(monkeypatch, clock)
     monkeypatch.setattr("shared.kernel.db.store.time", clock)
     monkeypatch.setattr("operations.deletion.time", clock)
     monkeypatch.setattr("operations.draining.time", clock)
@@ -79,4 +78,15 @@ def install(monkeypatch: pytest.MonkeyPatch, clock: Clock | None = None) -> Cloc
         monkeypatch.setattr(f"operations.{module}.time", clock)
     # botocore sleeps between its retries.
     monkeypatch.setattr("botocore.endpoint.time", clock)
+    return clock
+
+
+def install_for_tokens(monkeypatch: pytest.MonkeyPatch, clock: Clock | None = None) -> Clock:
+    """Use the clock for timestamps, and for the wait of up to a second that follows a revocation.
+
+    Pauses between attempts stay real, because concurrent requests need them.
+    """
+    clock = clock or Clock()
+    monkeypatch.setattr("shared.kernel.clock.time", clock)
+    monkeypatch.setattr("shared.identity.tenancy.revocations.time", clock)
     return clock
