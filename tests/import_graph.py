@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 TOPS = ("shared", "functions", "operations", "cli")
@@ -27,14 +28,21 @@ def imports_of(path: Path, known: set[str]) -> Iterator[str]:
                 yield inner if inner in known else module
 
 
+@cache
+def _imports_below(root: Path) -> dict[str, frozenset[str]]:
+    """Return what every module below `root` imports by its dotted name."""
+    paths = modules_below(root)
+    return {name: frozenset(imports_of(path, set(paths))) for name, path in paths.items()}
+
+
 def reached_from(module: str, root: Path) -> set[str]:
     """Return every module that a module may import while it runs, also those of packages."""
-    known = modules_below(root)
+    known = _imports_below(root)
     reached: set[str] = set()
     waiting = [module]
     while waiting:
         name = waiting.pop()
         if name not in reached:
             reached.add(name)
-            waiting += imports_of(known[name], set(known)) if name in known else ()
+            waiting += known.get(name, ())
     return reached

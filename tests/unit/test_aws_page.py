@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 from tests.cases import each_case
+from tests.expanded_template import expanded
 from tests.template import PATH, Template
-from tools.expanded_template import expanded
 
 ROOT = PATH.parent
 _PAGE = (ROOT / "docs" / "aws.md").read_text(encoding="utf-8")

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.expanded_template import expanded
 from tests.template import PATH, Template
-from tools.expanded_template import expanded
 
 _STORES = ("AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::KMS::Key")
 _NAMES = {"AliasName", "BucketName", "LogGroupName", "Name", "QueueName", "RoleName", "TableName"}

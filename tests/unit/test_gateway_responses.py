@@ -9,8 +9,9 @@ from samtranslator.model import apigateway
 from shared.integration.imports.models import MAX_REQUEST_FILE_BYTES, megabytes
 from shared.kernel.errors import CODES
 from tests.cases import each_case
+from tests.expanded_template import expanded
 from tests.template import Template
-from tools.expanded_template import expanded
+from tools import expanded_template
 
 _DOCS_BASE = "https://docs.example.com"
 
@@ -105,7 +106,7 @@ def test_response_type_carries_the_headers_of_every_error(
 def _deployment(monkeypatch: pytest.MonkeyPatch, seconds: int) -> tuple[str, Any]:
     """Return the name of the deployment that SAM makes at a time, and what the stage deploys."""
     monkeypatch.setattr(apigateway.time, "time", lambda: seconds)
-    resources = expanded()
+    resources = expanded_template.expanded()
     (name,) = (
         name for name, one in resources.items() if one["Type"] == "AWS::ApiGateway::Deployment"
     )

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from shared.identity.tenancy.tenant import SLUG
+from tests.expanded_template import expanded
 from tests.template import PATH, Template
-from tools.expanded_template import expanded
 
 TEMPLATE = Template({})
 _RANDOM = len("-RA330IH5SBL2")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.expanded_template import expanded
 from tools import scan_template
-from tools.expanded_template import expanded
 from tools.scan_template import EXCEPTIONS, PLANTED, Failure, problems, without_planted
 
 QUEUE: Failure = ("CKV_1", "AWS::SQS::Queue.Queue")

@@ -12,8 +12,8 @@ from shared.identity.auth import issuance_limits
 from shared.identity.auth.attempt_limits import LONG_WINDOW
 from shared.identity.tenancy.tenant import PLANS, TOTAL_REQUESTS
 from shared.kernel.caller import Caller
+from tests.expanded_template import expanded
 from tests.template import PATH, Template
-from tools.expanded_template import expanded
 
 TEMPLATE = Template({})
 TOKEN_ROUTES = "/v1/oauth/{proxy+}"

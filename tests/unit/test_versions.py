@@ -3,14 +3,14 @@
 import json
 import re
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
 import pytest
 
 from tests.cases import each_case
+from tests.expanded_template import expanded
 from tests.template import Template
-from tools.expanded_template import expanded
+from tools import expanded_template
 
 TEMPLATE = Template({})
 FUNCTIONS = sorted(TEMPLATE.resources("AWS::Serverless::Function"))
@@ -24,12 +24,9 @@ _NOT_IN_VERSIONS = {"RecursiveLoop", "ReservedConcurrentExecutions", "Tags"}
 type Resources = Mapping[str, Mapping[str, Any]]
 
 
-_unchanged = cache(expanded)
-
-
 @pytest.fixture
 def resources() -> Resources:
-    return _unchanged()
+    return expanded()
 
 
 def of_kind(resources: Resources, kind: str) -> Resources:
@@ -97,7 +94,10 @@ def test_a_changed_layer_publishes_versions_of_the_functions_that_use_it(
     def with_new_content(document: dict[str, Any]) -> None:
         document["Resources"][layer]["Properties"]["ContentUri"] = "s3://bucket/other"
 
-    before, after = versions(resources), versions(expanded(change=with_new_content))
+    before, after = (
+        versions(resources),
+        versions(expanded_template.expanded(change=with_new_content)),
+    )
     changed = {name for name in FUNCTIONS if before[name] != after[name]}
     additional = {
         name

@@ -5,8 +5,8 @@ import re
 from ministack.services.cloudformation.provisioners import _RESOURCE_HANDLERS
 
 from local.deployment import _PARAMETERS
+from tests.expanded_template import expanded
 from tests.template import Template
-from tools.expanded_template import expanded
 
 TEMPLATE = Template({})
 

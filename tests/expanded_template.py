@@ -1,0 +1,13 @@
+"""The resources that SAM makes of `template.yaml`, once per process: it takes half a second."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from tools import expanded_template
+
+
+@cache
+def expanded(**parameters: str) -> Mapping[str, Mapping[str, Any]]:
+    """Return logical id → resource, as `tools.expanded_template` does; do not change it."""
+    return expanded_template.expanded(**parameters)
