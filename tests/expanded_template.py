@@ -8,6 +8,6 @@ from tools import expanded_template
 
 
 @cache
-def expanded(**parameters: str) -> Mapping[str, Mapping[str, Any]]:
+def expanded(**parameters: Any) -> Mapping[str, Mapping[str, Any]]:
     """Return logical id → resource, as `tools.expanded_template` does; do not change it."""
     return expanded_template.expanded(**parameters)

@@ -14,7 +14,7 @@ _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 """The methods of `ANY`."""
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.CSafeLoader):
     """YAML loader that expands the short forms of functions: `!Ref X` to `{"Ref": "X"}`."""
 
 

@@ -1,5 +1,6 @@
 """`make deploy` before it builds: each missing or impossible answer gets one sentence."""
 
+import copy
 import shutil
 import tomllib
 from collections.abc import Iterator
@@ -24,6 +25,11 @@ TEMPLATE = read_template()
 DEFAULTS = deploy.defaults(TEMPLATE)
 REGION = "eu-west-1"
 CERTIFICATE = f"arn:aws:acm:{REGION}:123456789012:certificate/12345678-90ab"
+
+
+@pytest.fixture(autouse=True)
+def _template_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deploy, "read_template", lambda: copy.deepcopy(TEMPLATE))
 
 
 @pytest.fixture(autouse=True)
