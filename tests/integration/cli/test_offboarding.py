@@ -8,7 +8,7 @@ import pytest
 from cli.main import main
 from operations import tenant_changes
 from tests.cases import each_case
-from tests.integration.cli.command_line import as_json, run
+from tests.integration.cli.command_line import Run, as_json, run
 from tests.integration.control_plane import ADDRESS
 from tests.integration.offboarding.company import CERTIFICATE, HOST, Company
 
@@ -175,9 +175,8 @@ def test_refused_domain_command_prints_the_reason(
         "admin", "www", "a\u200bcme", "acme\u0000", "{slug}", "acme#1",
     ],
 )  # fmt: skip
-def test_invalid_slug_is_refused_with_the_field(company: Company, slug: str) -> None:
-    assert company
-    refused = run("tenant", "create", slug)
+def test_invalid_slug_is_refused_with_the_field(stowage: Run, slug: str) -> None:
+    refused = stowage("tenant", "create", slug)
     assert refused.exit_code == 1
     assert "slug: " in refused.stderr
 

@@ -1,5 +1,6 @@
 """Commands for users and roles, run again: the result is shown and nothing changes."""
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from tests.faults import AwsFaults, Killed, kill_after, kill_before
 from tests.integration.cli.command_line import deploy_stack, run
 from tests.integration.cli.test_users import as_json, refused
 from tests.integration.users.user_requests import before_next_commit
+from tests.sampling import sampled
 from tests.stack import Stack
 
 _PASSWORD = "eleven green bottles"
@@ -118,15 +120,17 @@ def test_concurrent_deletion_of_a_user_succeeds(aws_faults: AwsFaults) -> None:
     assert len(deleted) == 1
 
 
-@pytest.mark.parametrize("fault", [kill_before, kill_after])
+_INTERRUPTED = (
+    _ANA,
+    ("role", "create", "acme", "Receiving", "--permission", "entries.manage"),
+    ("user", "delete", "acme", "bob", "--yes"),
+    ("role", "delete", "acme", "Checkers", "--yes"),
+)
+_CASES = list(product(_INTERRUPTED, (kill_before, kill_after)))
+
+
 @pytest.mark.parametrize(
-    "command",
-    [
-        _ANA,
-        ("role", "create", "acme", "Receiving", "--permission", "entries.manage"),
-        ("user", "delete", "acme", "bob", "--yes"),
-        ("role", "delete", "acme", "Checkers", "--yes"),
-    ],
+    ("command", "fault"), sampled("interrupted commands of users", _CASES, every=3)
 )
 def test_interrupted_command_is_completed_by_running_it_again(
     stack: Stack, aws_faults: AwsFaults, command: tuple[str, ...], fault: Any

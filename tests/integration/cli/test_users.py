@@ -10,6 +10,7 @@ from shared.identity.tenancy.access import operator_store
 from shared.identity.users.passwords import verify
 from shared.identity.users.repository import read_account
 from tests.cases import each_case
+from tests.clock import install_for_tokens
 from tests.gateway import Erp
 from tests.integration.cli.command_line import as_json as read_json
 from tests.integration.cli.command_line import deploy_stack, run
@@ -150,7 +151,8 @@ def test_user_can_be_disabled_and_enabled() -> None:
     assert anna.sign_in().status == 200
 
 
-def test_second_factor_can_be_removed() -> None:
+def test_second_factor_can_be_removed(monkeypatch: pytest.MonkeyPatch) -> None:
+    install_for_tokens(monkeypatch)
     anna = create_example_user()
     enable_two_step(anna)
     restricted = anna.sign_in()

@@ -8,6 +8,7 @@ from botocore.hooks import HierarchicalEmitter
 
 from shared.kernel import aws
 from shared.kernel.aws_calls import record_calls
+from tests.clock import Clock
 from tests.faults import AwsFaults, lost, throttle
 from tests.gateway import Erp
 from tests.stack import NAME, clear_all_caches
@@ -62,7 +63,10 @@ def test_traces_have_neither_content_nor_secrets(erp: Erp, daemon: TraceDaemon) 
     assert "whsec_" not in text
 
 
-def test_failures_of_calls_are_marked(erp: Erp, daemon: TraceDaemon, aws_faults: AwsFaults) -> None:
+def test_failures_of_calls_are_marked(
+    erp: Erp, daemon: TraceDaemon, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    assert clock  # botocore waits between its attempts
     with aws_faults.faulty(throttle(0, 9)):
         erp.get("/products")
     (refused,) = [one for one in daemon.receive_all() if one.get("throttle")][:1]

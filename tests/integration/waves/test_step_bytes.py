@@ -25,11 +25,11 @@ def _long_pickings(yard: WarehouseScenario, stack: Stack) -> list[int]:
     numbers = list(range(first + 1, first + 1 + _PICKINGS))
     picking = PICKINGS.get(stack.store(), first).entity
     draw = random.Random(1)  # noqa: S311 - replayable, not secret
+    lines = [
+        picking.lines[0].model_copy(update={"batch_num": "".join(draw.choices(_LETTERS, k=50))})
+        for _ in range(_LINES)
+    ]
     for number in numbers:
-        lines = [
-            picking.lines[0].model_copy(update={"batch_num": "".join(draw.choices(_LETTERS, k=50))})
-            for _ in range(_LINES)
-        ]
         tx = Transaction(stack.store())
         PICKINGS.insert(tx, number, picking.model_copy(update={"id": number, "lines": lines}))
         tx.commit()
