@@ -11,7 +11,7 @@ from pathlib import Path
 _ROOT = Path(__file__).parents[1]
 _KEPT = ("PATH", "PYTHONPYCACHEPREFIX")
 """Variables of the environment that every program gets."""
-_LONGEST = 60
+_LONGEST = 120
 """Seconds after which a program is killed, so that a test that reads its output fails."""
 
 

@@ -13,8 +13,9 @@ import schemathesis
 from werkzeug import Request
 from werkzeug import Response as Answer
 
-from tests.fuzzing import headers, schema, seed_in_failure
+from tests.fuzzing import coverable, headers, schema, seed_in_failure
 from tests.gateway import Gateway
+from tests.sampling import is_complete, sampled
 from tests.stack import deployed
 from tests.webhook_scenario import resolve
 
@@ -40,7 +41,10 @@ class Application:
         return Answer(answer.text, answer.status, answer.headers)(environ, start_response)
 
 
-document = schema(examples=4, coverage=True)
+# `make test` generates one valid and one invalid request per operation.
+document = schema(
+    examples=40 if is_complete() else 2, covered=sampled("bounds", coverable(), every=20)
+)
 document.app = application = Application()
 
 

@@ -18,7 +18,7 @@ from tests.fuzzing import headers, schema, seed_in_failure
 _SLUG = "schemathesis"
 """A separate tenant, since generated requests change and delete its data."""
 
-document = schema(examples=1, coverage=False)
+document = schema(examples=1)
 
 
 @pytest.fixture(scope="module")

@@ -48,7 +48,7 @@ def receiver(running_receiver: Receiver) -> Receiver:
 def send(
     receiver: Receiver, body: bytes = b"", headers: Headers | None = None, method: str = "POST"
 ) -> http.client.HTTPResponse:
-    connection = http.client.HTTPConnection("127.0.0.1", receiver.server_port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", receiver.server_port, timeout=60)
     connection.request(method, "/", body, headers or {})
     answer = connection.getresponse()
     answer.msg["Text"] = answer.read().decode()
@@ -63,7 +63,7 @@ def deliver(receiver: Receiver, event: dict[str, Any]) -> int:
 
 def next_delivery(receiver: Receiver) -> ReceivedDelivery:
     """Return the next delivery."""
-    return receiver.deliveries.get(timeout=10)
+    return receiver.deliveries.get(timeout=60)
 
 
 def test_a_valid_event_is_accepted(receiver: Receiver) -> None:
@@ -198,7 +198,7 @@ def test_other_methods_are_rejected(method: str, receiver: Receiver) -> None:
 
 def send_bytes(receiver: Receiver, request: bytes) -> bytes:
     """Send bytes, which may not be valid HTTP; return the response."""
-    with socket.create_connection(("127.0.0.1", receiver.server_port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", receiver.server_port), timeout=60) as connection:
         connection.sendall(request)
         connection.shutdown(socket.SHUT_WR)
         return b"".join(iter(lambda: connection.recv(65_536), b""))
@@ -237,7 +237,7 @@ def test_a_truncated_request_is_ignored(
 def test_a_broken_connection_is_reported_without_a_traceback(
     receiver: Receiver, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with socket.create_connection(("127.0.0.1", receiver.server_port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", receiver.server_port), timeout=60) as connection:
         connection.sendall(b"POST / HTTP/1.1\r\nContent-Length: 100\r\n\r\nhalf")
         # closed with a reset
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
@@ -287,24 +287,24 @@ def test_the_program_prints_deliveries_until_it_is_stopped(end: signal.Signals) 
         port = int(running.stdout.readline().partition("127.0.0.1:")[2].partition(". ")[0])
         bodies = [encoded(event_body()), encoded(event_body()), b"{}"]
         for body in bodies:
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
             connection.request("POST", "/", body, signature(body, SECRET))
             connection.getresponse().read()
             connection.close()
         printed = [running.stdout.readline().split()[0] for _ in bodies]
         running.send_signal(end)
-        rest = running.communicate(timeout=10)
+        rest = running.communicate(timeout=60)
     assert printed == ["new", "duplicate", "rejected"]
     assert (rest, running.returncode) == (("", ""), 0)
 
 
 def test_the_program_reports_wrong_arguments(receiver: Receiver) -> None:
     with command(secret="") as running:
-        assert "set STOWAGE_WEBHOOK_SECRET" in running.communicate(timeout=10)[1]
+        assert "set STOWAGE_WEBHOOK_SECRET" in running.communicate(timeout=60)[1]
     with command("--port", str(receiver.server_port)) as running:
-        assert "in use" in running.communicate(timeout=10)[1]
+        assert "in use" in running.communicate(timeout=60)[1]
     with command("--port", "99999") as running:
-        assert "port 99999" in running.communicate(timeout=10)[1]
+        assert "port 99999" in running.communicate(timeout=60)[1]
     with command("--help") as running:
-        assert "8787" in running.communicate(timeout=10)[0]
+        assert "8787" in running.communicate(timeout=60)[0]
     assert running.returncode == 0

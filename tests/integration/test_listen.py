@@ -114,7 +114,7 @@ def running_program(stack: Path, *arguments: str) -> AbstractContextManager[Pope
 def deliver(url: str, event: dict[str, Any], secret: str) -> int:
     """Post a signed event to the URL of a subscription; return the status."""
     body = encoded(event)
-    connection = http.client.HTTPConnection(httpx.URL(url).netloc.decode(), timeout=10)
+    connection = http.client.HTTPConnection(httpx.URL(url).netloc.decode(), timeout=60)
     connection.request("POST", "/", body, signature(body, secret))
     status = connection.getresponse().status
     connection.close()
@@ -139,7 +139,7 @@ def test_events_are_printed_until_a_signal_stops_the_program(
         assert deliver(webhook["url"], event_body(3), new_secret()) == 401
         printed = [running.stdout.readline() for _ in range(5)]
         running.send_signal(end)
-        rest, errors = running.communicate(timeout=20)
+        rest, errors = running.communicate(timeout=60)
     first, attributes, *others = printed
     assert first.split()[:5] == ["new", "picking.completed", "picking", "12", "finalized"]
     assert json.loads(attributes) == {"name": "Drüm ?2J"}
@@ -195,7 +195,7 @@ def test_a_stack_that_was_stopped_is_reported_in_one_sentence(
     service.shutdown()
     service.server_close()
     with running_program(stack) as running:
-        printed, errors = running.communicate(timeout=20)
+        printed, errors = running.communicate(timeout=60)
     assert (printed, errors, running.returncode) == (f"{NOT_RUNNING}\n", "", 1)
 
 
@@ -246,6 +246,6 @@ def test_other_errors_of_the_service_are_reported(
 
 def test_the_program_prints_the_error_and_exits_with_1(stack: Path) -> None:
     with running_program(stack, "--tenant", "[red]") as running:
-        printed, errors = running.communicate(timeout=20)
+        printed, errors = running.communicate(timeout=60)
     assert printed == "Tenant [red] does not exist. Tenants: acme, mini.\n"
     assert (errors, running.returncode) == ("", 1)

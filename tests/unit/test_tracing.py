@@ -1,12 +1,13 @@
 """Traces: subsegments that are sent to the X-Ray daemon."""
 
-import time
 from collections.abc import Iterator
 
 import pytest
 
+from shared.kernel import tracing
 from shared.kernel.db.parallel import map_concurrently, run_both
 from shared.kernel.tracing import Segment, span
+from tests.clock import Clock
 from tests.trace_daemon import FUNCTION_SEGMENT, ROOT, TRACE, TraceDaemon, listening
 
 
@@ -17,16 +18,19 @@ def daemon(monkeypatch: pytest.MonkeyPatch) -> Iterator[TraceDaemon]:
         yield daemon
 
 
-def test_step_is_sent_as_a_subsegment(daemon: TraceDaemon) -> None:
+def test_step_is_sent_as_a_subsegment(daemon: TraceDaemon, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    clock.freeze()
+    monkeypatch.setattr(tracing, "time", clock)
     with span("allocate", tenant="acme"):
-        time.sleep(0.01)
+        clock.advance(0.25)
     segment = daemon.receive()
     assert segment["type"] == "subsegment"
     assert segment["trace_id"] == ROOT
     assert segment["parent_id"] == FUNCTION_SEGMENT
     assert segment["name"] == "allocate"
     assert segment["annotations"] == {"tenant": "acme"}
-    assert segment["end_time"] - segment["start_time"] >= 0.01
+    assert segment["end_time"] - segment["start_time"] == pytest.approx(0.25, abs=1e-6)
     assert "fault" not in segment
 
 

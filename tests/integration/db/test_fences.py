@@ -101,6 +101,7 @@ def test_fence_is_updated_again_after_a_temporary_error(
 def test_fences_that_stay_busy_end_at_the_deadline(
     crates: CrateTable, aws_faults: AwsFaults, clock: Clock
 ) -> None:
+    clock.freeze()
     crates.store.deadline = Deadline(5_000)
     began = clock.monotonic()
 

@@ -124,6 +124,7 @@ def test_places_of_dead_requests_are_removed_after_a_second(
     for _ in range(3):
         Place(one_crate.store, _CRATE)
     _mark(one_crate)
+    clock.freeze()
     began = clock.monotonic()
 
     assert run_transaction(one_crate.store, _rename) == "crate!"
@@ -140,6 +141,7 @@ def test_request_that_dies_in_the_queue_delays_the_next_one_only(
         with aws_faults.faulty(kill_before(call)), pytest.raises(Killed):
             run_transaction(one_crate.store, _rename)
     assert len(_places(one_crate.store)) == 2
+    clock.freeze()
     began = clock.monotonic()
 
     assert run_transaction(one_crate.store, _rename) == "crate!"
@@ -152,6 +154,7 @@ def test_old_place_is_ignored(one_crate: CrateTable, clock: Clock) -> None:
     Place(one_crate.store, _CRATE)
     clock.advance(31)
     _mark(one_crate)
+    clock.freeze()
     one_crate.store.deadline = Deadline(25_000)
     began = clock.monotonic()
 

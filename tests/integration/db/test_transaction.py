@@ -134,6 +134,7 @@ def test_lost_responses_increment_a_counter_once(crates: CrateTable, aws_faults:
 def test_retries_end_at_the_deadline_with_service_unavailable(
     crates: CrateTable, aws_faults: AwsFaults, clock: Clock
 ) -> None:
+    clock.freeze()
     crates.store.deadline = Deadline(5_000)
     began = clock.monotonic()
 
@@ -216,6 +217,7 @@ def test_use_case_is_retried_after_a_stale_read_with_the_same_id(crates: CrateTa
 
 
 def test_permanent_stale_reads_end_at_the_deadline(crates: CrateTable, clock: Clock) -> None:
+    clock.freeze()
     crates.store.deadline = Deadline(5_000)
     began = clock.monotonic()
 

@@ -63,7 +63,7 @@ class FakeInternet:
             self.ports[ADDRESS] = endpoint.port
             yield endpoint
 
-    def post(self, handler: ConnectionHandler, *, seconds: float = 5.0) -> AttemptResult:
+    def post(self, handler: ConnectionHandler, *, seconds: float = 60.0) -> AttemptResult:
         """Post a small event to a server with this connection handler."""
         with self.endpoint(handler):
             return post_event(

@@ -48,12 +48,12 @@ class FakeResolver:
         """Wait for the threads with unfinished queries."""
         for thread in threading.enumerate():
             if thread.name == "resolve":
-                thread.join(5)
+                thread.join(60)
 
     def getaddrinfo(self, host: str, port: int, *, type: socket.SocketKind) -> list[_AddressInfo]:  # noqa: A002
         """Replace socket.getaddrinfo."""
         self.queries.append((host, port))
-        assert self._running.wait(30)
+        assert self._running.wait(120)
         answers = self._answers.get(host)
         if answers is None:
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")

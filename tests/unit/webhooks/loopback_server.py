@@ -10,8 +10,8 @@ from contextlib import contextmanager, suppress
 type ConnectionHandler = Callable[[socket.socket], None]
 """Handles a connection after the TLS handshake, if any; the server closes it afterwards."""
 
-_TRICKLE_SECONDS = 10
-_TIMEOUT_SECONDS = 30
+_TRICKLE_SECONDS = 90
+_TIMEOUT_SECONDS = 120
 """Seconds after which a server gives up; longer than any deadline of a test."""
 
 

@@ -19,7 +19,7 @@ from tests.unit.webhooks.certificates import CertificateAuthority
 from tests.unit.webhooks.fake_internet import ADDRESS, HOST, URL, FakeInternet
 from tests.unit.webhooks.loopback_server import ConnectionHandler, read_request, responding, serving
 
-post = partial(post_event, body=b"{}", headers={}, seconds=5.0)
+post = partial(post_event, body=b"{}", headers={}, seconds=60.0)
 
 
 def answer(status: str, *headers: str, body: bytes = b"") -> bytes:
