@@ -1,6 +1,7 @@
 """Fixtures of all tests: a stack on moto, ERPs that call it, a clock, AWS faults."""
 
 import gc
+import random
 from collections.abc import Iterator
 
 import pytest
@@ -46,6 +47,13 @@ def validated_requests() -> Iterator[None]:
         for name in ("_CONFIG", "_S3_CONFIG"):
             patch.setattr(aws, name, getattr(aws, name).merge(validating))
         yield
+
+
+@pytest.fixture(autouse=True)
+def _repeatable_random_numbers(request: pytest.FixtureRequest) -> None:
+    """Let a test draw the same random numbers in every run, for jitter and shards among others."""
+    if not is_complete():
+        random.seed(request.node.nodeid)
 
 
 @pytest.fixture(autouse=True)
