@@ -24,6 +24,7 @@ from local.tenant_access import NOT_RUNNING
 from shared.integration.webhooks.signatures import new_secret
 from shared.kernel.events.kinds import EVENT_KINDS
 from tests.deliveries import encoded, event_body, signature
+from tests.sampling import sampled
 from tests.subprocesses import python
 
 
@@ -121,7 +122,9 @@ def deliver(url: str, event: dict[str, Any], secret: str) -> int:
     return status
 
 
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "end", sampled("signals", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], every=3)
+)
 def test_events_are_printed_until_a_signal_stops_the_program(
     end: signal.Signals, service: FakeService, stack: Path
 ) -> None:

@@ -14,9 +14,10 @@ from tests.bench.meter import metered
 from tests.faults import AwsFaults, Recording
 from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import as_csv
+from tests.sampling import is_complete
 from tests.warehouse_scenario import WarehouseScenario
 
-ROWS = 1000
+ROWS = 1000 if is_complete() else 400
 _CONSTANT = 30
 """Calls that do not depend on the rows: for tokens, the import record and the file."""
 
