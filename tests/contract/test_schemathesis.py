@@ -41,7 +41,7 @@ class Application:
         return Answer(answer.text, answer.status, answer.headers)(environ, start_response)
 
 
-# `make test` generates one valid and one invalid request per operation.
+# `make test` generates two requests per operation, valid or invalid.
 document = schema(
     examples=40 if is_complete() else 2, covered=sampled("bounds", coverable(), every=20)
 )
