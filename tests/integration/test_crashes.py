@@ -5,8 +5,6 @@ the ERP repeats the request with the same Idempotency-Key. Or it repeats the req
 first one is stuck in a call, and takes over its key.
 """
 
-import os
-import random
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
@@ -36,6 +34,7 @@ from tests.integration.repeated_requests import (
     repeated_requests,
 )
 from tests.integration.write_routes import EXAMPLES
+from tests.sampling import sampled
 from tests.stack import Stack
 
 if TYPE_CHECKING:
@@ -154,26 +153,28 @@ def _all_conflicts(
 
 
 def _fault_tests(route: str, calls: int) -> Iterator[tuple[str, _FaultTest]]:
-    """Yield the faults of a request with `calls` calls.
+    """Yield the faults of a request with `calls` calls, the last of which commits.
 
-    With SWEEP=all (`make sweep`), every fault at every call. Otherwise every fault at the last
-    call, which commits, and one fault at a random call with the seed SWEEP_SEED (default 1).
+    Every request dies right before and right after its commit. A sample has one fault more per
+    route: another one at the commit, or one at a call before it.
     """
     faults: dict[str, Callable[[int], _FaultTest]] = {
         **{kind.__name__: partial(_kill, kind) for kind in (kill_before, kill_after)},
         **{kind.__name__: partial(_disturb, kind) for kind in (throttle, lose_answer)},
         **{kind.__name__: partial(_overtake, kind) for kind in (stuck_before, stuck_after)},
     }
-    everything = [(name, at) for name in faults for at in range(calls)]
-    chosen = everything
-    if os.environ.get("SWEEP") != "all":
-        draw = random.Random(f"{os.environ.get('SWEEP_SEED', '1')} {route}")  # noqa: S311
-        chosen = [(name, calls - 1) for name in faults]
-        chosen.append(draw.choice([one for one in everything if one not in chosen]))
-    for name, at in chosen:
-        yield f"{name} at call {at} of {calls}", faults[name](at)
-    yield "in conflict", _conflicts
-    yield "busy", _all_conflicts
+    commit = calls - 1
+    tests = {
+        (name, at): (f"{name} at call {at} of {calls}", fault(at))
+        for name, fault in faults.items()
+        for at in range(calls)
+    }
+    yield tests.pop((kill_before.__name__, commit))
+    yield tests.pop((kill_after.__name__, commit))
+    at_commit = [tests.pop((name, commit)) for name in faults if (name, commit) in tests]
+    at_commit += [("in conflict", _conflicts), ("busy", _all_conflicts)]
+    for others in sampled(route, [at_commit, [*tests.values()]], every=2):
+        yield from sampled(f"{route} {len(others)}", others, every=len(others))
 
 
 @pytest.mark.parametrize("route", ROUTES)

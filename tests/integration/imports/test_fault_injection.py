@@ -4,8 +4,6 @@ Each case runs with a fault. Afterwards the queue delivers failed and delayed me
 client repeats its request, or does not.
 """
 
-import os
-import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,13 +28,14 @@ from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import as_csv, table
 from tests.integration.imports.kind_examples import EXITS
 from tests.integration.imports.outcome import all_imports, ensure_settled, outcome
+from tests.sampling import sampled
 from tests.stock_invariants import check_invariants, read_state
 from tests.warehouse_scenario import WarehouseScenario
 
 _AFTER_CRASH = 61
 """Seconds after which the leases and claims of a crashed process have expired."""
-_SAMPLED_CALLS = 3
-"""Calls of each case at which the process crashes."""
+_EFFECTS = {"TransactWriteItems", "DeleteObject"}
+"""Calls that complete a step of an import, or a refused drop."""
 _MAX_ROUNDS = 12
 """Rounds of messages after which an import must have ended."""
 
@@ -217,6 +216,7 @@ def _prepare(
     if case.large:
         monkeypatch.setattr("shared.integration.imports.service._SYNC_FILE_BYTES", 0)
         monkeypatch.setattr("shared.integration.imports.service._SYNC_GROUPS", 0)
+        monkeypatch.setattr("shared.integration.imports.service._SYNC_ALLOCATIONS", 0)
     yard = WarehouseScenario.with_master_data(scenario.erp, "YARD")
     yard.change_settings(commit_drops=case.commits_drops)
     action = case.prepare(scenario)
@@ -240,22 +240,27 @@ def _delete(scenario: ImportScenario, name: str) -> None:
     aws.client("s3").delete_object(Bucket=config().import_bucket, Key=key)
 
 
-def _faults(case_name: str, calls: int) -> Iterator[tuple[str, Fault]]:
-    """Yield every fault at every call if SWEEP is `all` (`make sweep`).
-
-    Otherwise yield faults after the last call and at calls drawn with SWEEP_SEED (default: 1).
-    """
-    chosen: Sequence[int] = range(calls)
-    if os.environ.get("SWEEP") != "all":
-        rng = random.Random(f"{os.environ.get('SWEEP_SEED', '1')} {case_name}")  # noqa: S311
-        chosen = rng.sample(chosen, min(calls, _SAMPLED_CALLS))
-    for number, index in enumerate(chosen):
+def _faults(calls: int) -> Iterator[tuple[str, Fault]]:
+    """Yield every fault at every call, with its description."""
+    for index in range(calls):
         yield f"killed before call {index}", kill_before(index)
-        if len(chosen) == calls or number == 0:
-            yield f"response {index} lost", lose_answer(index)
-            yield f"call {index} throttled", throttle(index)
-    yield "killed after the last call", kill_after(calls - 1)
+        yield f"response {index} lost", lose_answer(index)
+        yield f"call {index} throttled", throttle(index)
+    yield f"killed before call {calls}", kill_after(calls - 1)
     yield "in conflict", conflict(times=4)
+
+
+def _numbered_faults(case_name: str, operations: Sequence[str]) -> Iterator[tuple[int, str, Fault]]:
+    """Yield the crashes before and after the last effect, and one other fault in a sample.
+
+    The numbers are those among all faults of the case, so that they do not depend on the sample.
+    """
+    every_fault = [(number, *one) for number, one in enumerate(_faults(len(operations)))]
+    last = max(at for at, name in enumerate(operations) if name in _EFFECTS)
+    crashes = {f"killed before call {at}" for at in (last, last + 1)}
+    yield from (one for one in every_fault if one[1] in crashes)
+    others = [one for one in every_fault if one[1] not in crashes]
+    yield from sampled(case_name, others, every=len(others))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -271,7 +276,7 @@ def test_an_import_has_the_same_outcome_with_any_fault(
         run.action()
     settle(scenario, clock)
     expected = outcome(scenario)
-    for number, (name, fault) in enumerate(_faults(case.name, len(seen.calls))):
+    for number, name, fault in _numbered_faults(case.name, seen.operations):
         run.reset()
         try:
             _run_with_fault(run, fault, aws_faults, queue_first=number % 2 == 0)

@@ -5,8 +5,6 @@ finished, and the client repeats its request with the same Idempotency-Key.
 """
 
 import hashlib
-import os
-import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -34,12 +32,11 @@ from tests.faults import (
 from tests.gateway import Response
 from tests.integration.webhooks.event_pipeline import EventPipeline, open_pipeline
 from tests.integration.webhooks.fault_cases import FAULT_CASES, Action, FaultCase, fail_then_succeed
+from tests.sampling import sampled
 from tests.webhook_scenario import WebhookScenario
 
 _CLAIM_EXPIRY = 61
 """Seconds after which the claim of a crashed process has expired."""
-_SAMPLED_CALLS = 2
-"""Calls per case at which the process crashes."""
 _MAX_REPEATS = 5
 
 
@@ -130,34 +127,35 @@ def _conflict_with_transactions(times: int) -> Fault:
     return fault
 
 
-def _faults(
-    case: str, operations: Sequence[str], *, is_request: bool
-) -> Iterator[tuple[str, Fault]]:
-    """Yield faults with their descriptions.
-
-    SWEEP=all (`make sweep`) injects every fault at every call; otherwise SWEEP_SEED (default 1)
-    selects some calls, and the last call is always included.
-    """
-    calls = len(operations)
-    chosen: Sequence[int] = range(calls)
-    if os.environ.get("SWEEP") != "all":
-        draw = random.Random(f"{os.environ.get('SWEEP_SEED', '1')} {case}")  # noqa: S311
-        chosen = draw.sample(chosen, min(calls, _SAMPLED_CALLS))
-    for number, at in enumerate(chosen):
+def _faults(operations: Sequence[str], *, is_request: bool) -> Iterator[tuple[str, Fault]]:
+    """Yield every fault at every call, with its description."""
+    for at in range(len(operations)):
         yield f"killed before call {at}", kill_before(at)
-        if len(chosen) == calls or number == 0:
-            yield f"killed after call {at}", kill_after(at)
-            yield f"answer {at} lost", lose_answer(at)
-            yield f"call {at} throttled", throttle(at)
-            if not is_request:  # a request would return an error
-                yield f"calls from {at} on throttled", throttle(at, times=6)
-    yield "killed after the last call", kill_after(calls - 1)
+        yield f"killed after call {at}", kill_after(at)
+        yield f"answer {at} lost", lose_answer(at)
+        yield f"call {at} throttled", throttle(at)
+        if not is_request:  # a request would return an error
+            yield f"calls from {at} on throttled", throttle(at, times=6)
     if "TransactWriteItems" in operations:
         yield "transactions in conflict", conflict(times=4)
     if "PutItem" in operations:
         yield "writes in conflict with transactions", _conflict_with_transactions(times=3)
     if "SendMessageBatch" in operations:
         yield "messages rejected", _reject_batch_entries()
+
+
+def _sampled_faults(
+    case: str, operations: Sequence[str], *, is_request: bool
+) -> Iterator[tuple[str, Fault]]:
+    """Yield the crashes before and after the last call, and one other fault in a sample.
+
+    The last call commits the action, except where it changes nothing.
+    """
+    every_fault = list(_faults(operations, is_request=is_request))
+    crashes = {f"killed {when} call {len(operations) - 1}" for when in ("before", "after")}
+    yield from (one for one in every_fault if one[0] in crashes)
+    others = [one for one in every_fault if one[0] not in crashes]
+    yield from sampled(case, others, every=len(others))
 
 
 @pytest.mark.parametrize("case", FAULT_CASES, ids=lambda case: case.name)
@@ -172,7 +170,7 @@ def test_an_event_is_delivered_and_logged_once_despite_a_fault(
     expected = case_run.finish(is_request=is_request)
     if case.expected:
         assert _final_state(pipeline) == case.expected
-    for name, fault in _faults(case.name, seen.operations, is_request=is_request):
+    for name, fault in _sampled_faults(case.name, seen.operations, is_request=is_request):
         case_run.reset()
         try:
             with aws_faults.faulty(fault), suppress(Killed):
