@@ -20,3 +20,13 @@ def sampled[T](family: str, cases: Sequence[T], *, every: int) -> list[T]:
         return list(cases)
     first = crc32(family.encode()) % min(every, len(cases) or 1)
     return list(cases[first::every])
+
+
+def deadly_calls(family: str, operations: Sequence[str], *, every: int) -> list[int]:
+    """Return the numbers of the calls after which a process dies: a sample of all calls.
+
+    The call before the last transaction and that transaction, the commit, are always among them.
+    """
+    commits = [at for at, name in enumerate(operations) if name == "TransactWriteItems"]
+    around = [at for at in range(commits[-1] - 1, commits[-1] + 1) if at >= 0] if commits else []
+    return sorted({*sampled(family, range(len(operations)), every=every), *around})

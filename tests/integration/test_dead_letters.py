@@ -36,6 +36,7 @@ from tests.gateway import LambdaContext
 from tests.import_scenario import WORKER as IMPORT_WORKER
 from tests.import_scenario import ImportScenario
 from tests.integration.cli.command_line import as_json, deploy_stack, run
+from tests.sampling import sampled
 from tests.stack import ACCOUNT, REGION, Stack
 from tests.template import Template
 from tests.webhook_scenario import WORKER as WEBHOOK_WORKER
@@ -313,11 +314,14 @@ def test_redrive_sends_messages_to_the_queue_they_came_from_in_their_group() -> 
     assert (again["sent"], again["left"]) == (0, 0)
 
 
-_CASES = [(fault, at) for at in range(9) for fault in (kill_before, kill_after, lose_answer)]
-"""A redrive of 12 messages makes nine or more calls."""
+_REDRIVE, _RELAY_REDRIVE = (
+    [(fault, at) for at in range(calls) for fault in (kill_before, kill_after, lose_answer)]
+    for calls in (9, 10)
+)
+"""Faults of a redrive of 12 messages and of one of the relay, which make these calls or more."""
 
 
-@pytest.mark.parametrize(("fault", "at"), _CASES)
+@pytest.mark.parametrize(("fault", "at"), sampled("redrive", _REDRIVE, every=4))
 def test_redrive_that_dies_or_fails_at_any_call_loses_nothing_and_continues(
     fault: Callable[[int], Fault], at: int, aws_faults: AwsFaults
 ) -> None:
@@ -424,8 +428,7 @@ def test_redrive_of_the_relay_relays_the_events_then_removes_its_failures(
     assert as_json(run("--json", "queues", "redrive", "relay"))["events"] == 0
 
 
-@pytest.mark.parametrize("fault", [kill_before, kill_after, lose_answer])
-@pytest.mark.parametrize("at", range(10))
+@pytest.mark.parametrize(("fault", "at"), sampled("relay redrive", _RELAY_REDRIVE, every=4))
 def test_redrive_of_the_relay_that_dies_at_any_call_loses_no_event(
     fault: Callable[[int], Fault], at: int, webhooks: WebhookScenario, aws_faults: AwsFaults
 ) -> None:

@@ -9,7 +9,7 @@ from tests.faults import AwsFaults, Killed, kill_after, kill_before
 from tests.integration.cli.command_line import deploy_stack, run
 from tests.integration.cli.test_users import as_json, refused
 from tests.integration.users.user_requests import before_next_commit
-from tests.sampling import sampled
+from tests.sampling import deadly_calls, sampled
 from tests.stack import Stack
 
 _PASSWORD = "eleven green bottles"
@@ -138,20 +138,21 @@ def test_interrupted_command_is_completed_by_running_it_again(
     as_json("user", "create", "acme", "bob", "--name", "Bob")
     as_json("role", "create", "acme", "Checkers")
     restore = stack.take_snapshot()
-    call = 0
-    while True:
+    with aws_faults.recorded() as seen:
+        run(*command)
+    assert len(seen.calls) > 3
+    family = f"{command[0]} {command[1]} {fault.__name__}"
+    for call in deadly_calls(family, seen.operations, every=5):
         restore()
-        try:
-            with aws_faults.faulty(fault(call)):
-                run(*command)
-        except Killed:
-            assert run(*command).exit_code == 0
-            entries = as_json("audit", "acme", "--action", f"{command[0]}.{command[1]}d")
-            assert len(entries) == len({entry["target"] for entry in entries})
-            call += 1
-        else:
-            break
-    assert call > 3
+        with aws_faults.faulty(fault(call)), pytest.raises(Killed):
+            run(*command)
+        assert run(*command).exit_code == 0
+        entries = as_json("audit", "acme", "--action", f"{command[0]}.{command[1]}d")
+        assert len(entries) == len({entry["target"] for entry in entries})
+    restore()
+    with aws_faults.recorded() as again:
+        run(*command)
+    assert again.operations == seen.operations
     remaining = as_json(command[0], "list", "acme")
     restore()
     assert len(remaining) - len(as_json(command[0], "list", "acme")) == (

@@ -32,6 +32,7 @@ from tests.integration.moving.two_deployments import (
     table_items,
 )
 from tests.integration.offboarding.test_export import read_all_files
+from tests.sampling import deadly_calls
 from tests.stack import ACCOUNT, REGION
 from tests.webhook_scenario import RELAY, URL, stream_batch
 
@@ -175,7 +176,7 @@ def test_import_that_died_at_any_call_is_completed_by_the_next_run(
         complete = import_tenant(export, base_url=ADDRESS)
     expected = table_items("other")
     audits = {key for key in expected if key.startswith("audit#")}
-    for call in range(len(seen.calls)):
+    for call in deadly_calls("import of a tenant", seen.operations, every=13):
         _forget_target(restore)
         with aws_faults.faulty(kill_after(call)), pytest.raises(Killed):
             import_tenant(export, base_url=ADDRESS)

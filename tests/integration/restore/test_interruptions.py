@@ -10,9 +10,10 @@ from tests.faults import AwsFaults, Killed, kill_after
 from tests.integration.restore.conftest import Recovery, item, items_of
 from tests.integration.restore.test_restore import FIRST, codes, product
 from tests.integration.user_grants.oauth_requests import create_example_user
+from tests.sampling import deadly_calls, is_complete
 from tests.stack import ACCOUNT, REGION, Stack
 
-_PARTS = 4
+_PARTS = 4 if is_complete() else 1
 """Parts of the kills, which the processes of the tests share."""
 
 
@@ -43,7 +44,7 @@ def test_killed_restore_is_completed_by_the_next_run(
     with aws_faults.recorded() as seen:
         restore_tenant("acme", recovery.at)
     assert {"RestoreTableToPointInTime", "TransactWriteItems"} <= {*seen.operations}
-    for call in range(part, len(seen.calls), _PARTS):
+    for call in deadly_calls("restore", seen.operations, every=4)[part::_PARTS]:
         remove_new_tables()
         undo()
         with aws_faults.faulty(kill_after(call)), pytest.raises(Killed):
@@ -78,7 +79,7 @@ def test_killed_switch_back_is_completed_by_the_next_run(
     contents, undo = items_of(restored.table), stack.take_snapshot()
     with aws_faults.recorded() as seen:
         switch_table("acme", FIRST)
-    for call in range(part, len(seen.calls), _PARTS):
+    for call in deadly_calls("switch back", seen.operations, every=4)[part::_PARTS]:
         undo()
         with aws_faults.faulty(kill_after(call)), pytest.raises(Killed):
             switch_table("acme", FIRST)

@@ -29,9 +29,10 @@ from tests.integration.upgrade.conftest import PutTable
 from tests.integration.upgrade.invention import TARGET, invented_version
 from tests.integration.upgrade.writers import store_of
 from tests.recorded import recorded
+from tests.sampling import deadly_calls, is_complete
 from tests.stack import Stack
 
-_PARTS = 4
+_PARTS = 4 if is_complete() else 1
 """Parts of the kills, which the processes of the tests share."""
 
 
@@ -80,7 +81,7 @@ def test_killed_upgrade_is_completed_by_the_next_run(  # noqa: PLR0917
             upgrade()
         assert {"UpdateTable", "UpdateItem", "Scan", "TransactWriteItems"} <= {*seen.operations}
         upgraded, counted = contents(stack), totals(stack)
-        for call in range(part, len(seen.calls), _PARTS):
+        for call in deadly_calls("upgrade", seen.operations, every=5)[part::_PARTS]:
             restore()
             with aws_faults.faulty(kill_after(call)), pytest.raises(Killed):
                 upgrade()

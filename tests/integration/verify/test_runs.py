@@ -1,6 +1,5 @@
 """Runs of a verification: interruptions, leases, refusals, rate, and what they leave unchanged."""
 
-import os
 from typing import Any
 
 import pytest
@@ -17,9 +16,10 @@ from tests.clock import Clock
 from tests.faults import AwsFaults, Killed, kill_after
 from tests.integration.verify.planting import Table
 from tests.integration.verify.plants import PLANTS
+from tests.sampling import deadly_calls, is_complete, sampled
 from tests.stack import Stack
 
-_PARTS = 4
+_PARTS = 4 if is_complete() else 1
 """Parts of the kills, which the processes of the tests share."""
 _PLANTED = (
     "index_key_missing", "alias_of_product_missing", "sequence_below_the_greatest_id",
@@ -73,8 +73,8 @@ def test_killed_verification_is_completed_by_the_next_run(
         wanted = verify_tenant("acme", repair=True)
     repaired = _without_times(table)
     writes = [at for at, one in enumerate(seen.calls) if one.operation == "TransactWriteItems"]
-    step = 1 if os.environ.get("SWEEP") == "all" else 29
-    for call in sorted({*writes, *range(0, len(seen.calls), step)})[part::_PARTS]:
+    calls = deadly_calls("verification", seen.operations, every=145)
+    for call in sorted({*sampled("repairs", writes, every=5), *calls})[part::_PARTS]:
         restore()
         with aws_faults.faulty(kill_after(call)), pytest.raises(Killed):
             verify_tenant("acme", repair=True)

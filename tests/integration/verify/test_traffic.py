@@ -1,12 +1,14 @@
 """Requests during a verification cause no finding, and a verification disturbs no request.
 
-RANDOM_VERIFY_MINUTES sets how long the traffic lasts (`make random VERIFY_MINUTES=10`).
+The traffic is a number of requests, or lasts as many minutes as RANDOM_VERIFY_MINUTES says
+(`make random VERIFY_MINUTES=10`).
 """
 
 import os
 import random
 import time
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from threading import Event
@@ -20,7 +22,9 @@ from tests.integration.verify.company import build_company
 from tests.integration.verify.planting import Table
 from tests.stack import Stack
 
-_SECONDS = 60 * float(os.environ.get("RANDOM_VERIFY_MINUTES", "0.1"))
+_SECONDS = 60 * float(os.environ.get("RANDOM_VERIFY_MINUTES", "0"))
+_JOBS = 8
+"""Jobs of each client, at least. Verifications follow each other until all are done."""
 _SEED = int(os.environ.get("RANDOM_SEED", "1"))
 _CLIENTS = 3
 _EXPECTED = {200, 201, 409, 422, 503}
@@ -37,13 +41,16 @@ class _Client:
         self._random = random.Random(seed)  # noqa: S311
         self.answers: Counter[int] = Counter()
 
-    def work_until(self, ended: Event) -> None:
+    def work_until(self, is_over: Callable[[int], bool]) -> None:
+        """Do one job after the other; `is_over` is asked before each with the number of jobs."""
         jobs = (
             self._adjust, self._receive, self._sell, self._move, self._transfer_order, self._wave,
             self._create_product,
         )  # fmt: skip
-        while not ended.is_set():
+        done = 0
+        while not is_over(done):
             self._random.choice(jobs)()
+            done += 1
 
     def _post(self, path: str, body: object = None) -> Response:
         answer = self._erp.post(path, body, key=f"traffic-{next(self.numbers)}")
@@ -146,10 +153,14 @@ def test_traffic_during_a_verification_causes_no_finding(
     build_company(erp)
     clients = [_Client(stack.erp(), _SEED + number) for number in range(_CLIENTS)]
     ended, runs, began = Event(), 0, time.monotonic()
+
+    def is_over(jobs: int) -> bool:
+        return ended.is_set() or (jobs >= _JOBS and time.monotonic() - began >= _SECONDS)
+
     with ThreadPoolExecutor(_CLIENTS) as pool:
-        working = [pool.submit(client.work_until, ended) for client in clients]
+        working = [pool.submit(client.work_until, is_over) for client in clients]
         try:
-            while time.monotonic() - began < _SECONDS:
+            while not (runs and all(one.done() for one in working)):
                 found = verify_tenant("acme", repair=runs % 2 == 1, rate=100_000)
                 assert found.listed == []
                 runs += 1
@@ -178,7 +189,7 @@ def test_drift_is_found_and_repaired_during_traffic(
     table.edit("stock", cement.id, qty=cement.entity.qty + 2)
     client, ended = _Client(stack.erp(), _SEED), Event()
     with ThreadPoolExecutor(1) as pool:
-        working = pool.submit(client.work_until, ended)
+        working = pool.submit(client.work_until, lambda _: ended.is_set())
         try:
             found = verify_tenant("acme", repair=True, rate=100_000)
         finally:
