@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from tests.lists import LISTS
 from tests.recorded import recorded as read_recorded
 from tests.stack import Stack
 
-type PutTable = Callable[[str], None]
+type PutTable = Callable[..., None]
 
 
 def set_version(slug: str, version: int | None) -> None:
@@ -30,17 +31,22 @@ def set_version(slug: str, version: int | None) -> None:
 
 @pytest.fixture
 def put_table(stack: Stack, clock: Clock) -> PutTable:
-    """Puts a recorded table of the previous release into the table of acme; waits take no time."""
+    """Puts recorded tables of the previous release into the table of acme; waits take no time."""
     assert stack
     assert clock
 
-    def put(name: str) -> None:
-        tables = read_recorded()
-        recorded.put(tables.tables[name])
-        for kind in {"audit", LISTS[name].collection.kind} if name in LISTS else ():
-            # The rows of a list were recorded without the sequence of their ids.
-            key = {"PK": {"S": "sequence"}, "SK": {"S": kind}}
-            recorded.put([{**key, "last": {"N": "1000000"}}])
+    def put(*names: str) -> None:
+        tables, items = read_recorded(), dict[tuple[str, str], dict[str, Any]]()
+        for name in names:
+            for item in tables.tables[name]:
+                # Several kinds have their totals in the same items.
+                items.setdefault((item["PK"]["S"], item["SK"]["S"]), {}).update(item)
+        recorded.put(items.values())
+        for name in names:
+            for kind in {"audit", LISTS[name].collection.kind} if name in LISTS else ():
+                # The rows of a list were recorded without the sequence of their ids.
+                key = {"PK": {"S": "sequence"}, "SK": {"S": kind}}
+                recorded.put([{**key, "last": {"N": "1000000"}}])
         set_version("acme", tables.version)
 
     return put

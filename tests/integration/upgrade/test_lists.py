@@ -1,6 +1,6 @@
 """An upgraded table has the same lists as one that the new release has filled from the start."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -32,10 +32,11 @@ from tests.integration.upgrade.invention import (
     mark_of,
     shape_of,
 )  # fmt: skip
-from tests.integration.upgrade.writers import Writers, store_of
+from tests.integration.upgrade.writers import Writers, WritersInTurn, store_of
 from tests.lists import LISTS
 from tests.lists.spec import HOURLY, Listed
 from tests.recorded import ROWS, STORY
+from tests.sampling import is_complete, sampled
 from tests.stack import Stack
 
 RECORDED = recorded.recorded()
@@ -98,22 +99,27 @@ def test_every_collection_is_upgraded() -> None:
 # Lists after an upgrade under concurrent writes
 
 
-def fresh_copy(stack: Stack, kind: str, collection: Collection[Any]) -> Store:
+def fresh_copy(stack: Stack, collections: Iterable[Collection[Any]]) -> Store:
     """Fill the table of beta with the entities of acme, by the code of the new release."""
     add_missing_indexes("beta", lambda _: None)
     set_version("beta", TARGET)
-    mine = (f"{kind}#", f"count#{kind}#", f"count#{collection.totals_within or kind}#")
+    mine = tuple(
+        f"{begin}#"
+        for one in collections
+        for begin in (one.kind, f"count#{one.kind}", f"count#{one.totals_within or one.kind}")
+    )
     others = [item for item in stack.unsorted_items() if not f"{item['PK']['S']}#".startswith(mine)]
     recorded.put(others, "beta")
     source, store = store_of("acme"), store_of("beta")
-    for number in numbers_of(stack, kind):
-        record = collection.get(source, number)
-        run_transaction(
-            store,
-            lambda tx, record=record: collection.insert(  # type: ignore[misc]
-                tx, record.id, record.entity, version=record.version
-            ),
-        )
+    for collection in collections:
+        for number in numbers_of(stack, collection.kind):
+            record = collection.get(source, number)
+            run_transaction(
+                store,
+                lambda tx, collection=collection, record=record: collection.insert(  # type: ignore[misc]
+                    tx, record.id, record.entity, version=record.version
+                ),
+            )
     return store
 
 
@@ -139,50 +145,61 @@ def page_of(store: Store, collection: Collection[Any], query: ListQuery) -> tupl
     return page.total, [(one.id, one.version, one.entity) for one in page.records]
 
 
-@pytest.mark.parametrize("name", LISTS)
-def test_upgraded_list_equals_one_made_fresh(  # noqa: PLR0917
-    put_table: PutTable, stack: Stack, clock: Clock, aws_faults: AwsFaults, name: str,
+# All lists in one table, and in a complete run also each list on its own with more requests.
+@pytest.mark.parametrize("names", [[*LISTS], *([name] for name in LISTS if is_complete())])
+def test_upgraded_lists_equal_those_made_fresh(  # noqa: PLR0917
+    put_table: PutTable, stack: Stack, clock: Clock, aws_faults: AwsFaults, names: list[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    listed = LISTS[name]
-    collection, kind = listed.collection, listed.collection.kind
-    put_table(name)
-    writers = Writers.of(listed, RECORDED.version, clock, rows=ROWS, seed=sum(name.encode()))
-    monkeypatch.setattr(clock, "sleep", writers.sleep)
-    with invented_version(monkeypatch, collection):
-        with aws_faults.faulty(writers.between):
+    put_table(*names)
+    writers = [
+        Writers.of(LISTS[name], RECORDED.version, clock, rows=ROWS, seed=sum(name.encode()))
+        for name in names
+    ]
+    in_turn = WritersInTurn(writers, clock)
+    monkeypatch.setattr(clock, "sleep", in_turn.sleep)
+    collections = [LISTS[name].collection for name in names]
+    with invented_version(monkeypatch, *collections):
+        with aws_faults.faulty(in_turn.between):
             (done,) = upgrade_tables(["acme"])
-        writers.finish()
+        for one in writers:
+            one.finish()
 
-        assert writers.committed > 20
-        assert writers.refused > 0
         assert done.version == TARGET
         assert store_of("acme").version == TableVersion.of(TARGET)
-        assert {head[SCHEMA] for head in heads(stack.items(), kind)} == {TARGET}
-        fresh = fresh_copy(stack, kind, collection)
+        fresh = fresh_copy(stack, collections)
+        for one in writers:
+            assert one.committed > (20 if len(names) == 1 else 2), one.listed.name
+            assert one.refused > 0, one.listed.name
+            _assert_equal_lists(stack, one.listed, fresh)
 
-        numbers = numbers_of(stack, kind)
-        entities = [collection.get(fresh, number).entity for number in numbers]
-        for query in new_queries(collection):
-            page = page_of(store_of("acme"), collection, query)
-            assert page == page_of(fresh, collection, query), query
-            if query.equal.keys() == {SHAPE}:
-                wanted = sum(shape_of(one) == query.equal[SHAPE] for one in entities)
-                assert page[0] == wanted, query
-            elif query.equal == {MARK: "even"}:
-                assert page[0] == sum(mark_of(one) is not None for one in entities)
-        for asked in interface_queries(listed):
-            every = {"per_page": 100, **listed.fixed_query, **asked}
-            upgraded = stack.erp("acme").get(listed.path, query=every)
-            assert upgraded.status == 200, upgraded.text
-            expected = stack.erp("beta").get(listed.path, query=every)
-            for part in ("data", "meta"):
-                assert upgraded.json()[part] == expected.json()[part], asked
-        totals = collection.totals(store_of("acme")).counts
-        assert {n: v for n, v in totals.items() if v} == {
-            n: v for n, v in collection.totals(fresh).counts.items() if v
-        }
+
+def _assert_equal_lists(stack: Stack, listed: Listed, fresh: Store) -> None:
+    """Assert that a list of acme equals that of beta, whose table is `fresh`."""
+    collection, kind = listed.collection, listed.collection.kind
+    assert {head[SCHEMA] for head in heads(stack.items(), kind)} == {TARGET}
+    numbers = numbers_of(stack, kind)
     assert numbers
+    entities = [collection.get(fresh, number).entity for number in numbers]
+    for query in new_queries(collection):
+        page = page_of(store_of("acme"), collection, query)
+        assert page == page_of(fresh, collection, query), query
+        if query.equal.keys() == {SHAPE}:
+            wanted = sum(shape_of(one) == query.equal[SHAPE] for one in entities)
+            assert page[0] == wanted, query
+        elif query.equal == {MARK: "even"}:
+            assert page[0] == sum(mark_of(one) is not None for one in entities)
+    for asked in sampled(listed.name, list(interface_queries(listed)), every=4):
+        every = {"per_page": 100, **listed.fixed_query, **asked}
+        upgraded = stack.erp("acme").get(listed.path, query=every)
+        assert upgraded.status == 200, upgraded.text
+        expected = stack.erp("beta").get(listed.path, query=every)
+        for part in ("data", "meta"):
+            assert upgraded.json()[part] == expected.json()[part], asked
+    totals = collection.totals(store_of("acme")).counts
+    assert {n: v for n, v in totals.items() if v} == {
+        n: v for n, v in collection.totals(fresh).counts.items() if v
+    }
 
 
 def test_lists_are_right_at_every_call_of_the_upgrade(

@@ -1,7 +1,9 @@
 """Requests that write while a table is upgraded, of the old and of the new release."""
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import cycle
 from typing import Any
 
 from shared.identity.tenancy.access import operator_store, store_for
@@ -25,7 +27,7 @@ _MOST = 40
 
 @dataclass(slots=True)
 class Writers:
-    """Requests that begin and commit before and after the AWS calls of the upgrade.
+    """Requests on one list.
 
     Half of them run the code of the previous release, as long as that code does not refuse the
     table. Each reads the tenant through the cache of its execution environment, stages its change
@@ -42,7 +44,6 @@ class Writers:
     refused: int = 0
     _numbers: list[int] = field(default_factory=list)
     _open: list[tuple[float, Transaction]] = field(default_factory=list)
-    _is_inside: bool = False
     _old_environment: TenantDirectory = field(default_factory=TenantDirectory)
     _new_environment: TenantDirectory = field(default_factory=TenantDirectory)
     _random: random.Random = field(init=False)
@@ -57,36 +58,13 @@ class Writers:
         writers._numbers = [listed.id_of(number) for number in range(1, rows + 1)]
         return writers
 
-    def between(self, _call: Call, forward: Forward) -> Answer:
-        """Fault that lets requests begin and commit around a call of the upgrade."""
-        if self._is_inside:
-            return forward()
-        self._act()
-        answer = forward()
-        self._act()
-        return answer
-
-    def sleep(self, seconds: float) -> None:
-        """Let requests begin and commit while the upgrade waits."""
-        self.clock.advance(seconds / 2)
-        if not self._is_inside:
-            self._act()
-        self.clock.advance(seconds / 2)
-
     def finish(self) -> None:
         """Commit the requests that are still open."""
         self._open = [(0.0, tx) for _, tx in self._open]
-        self._commit_due()
+        self.commit_due()
 
-    def _act(self) -> None:
-        self._is_inside = True
-        try:
-            self._commit_due()
-            self._begin()
-        finally:
-            self._is_inside = False
-
-    def _begin(self) -> None:
+    def begin(self) -> None:
+        """Begin a request, which commits now or later."""
         is_old = self._random.random() < 0.5
         environment = self._old_environment if is_old else self._new_environment
         tenant = environment.tenant("acme", self._random.uniform(0, CACHE_SECONDS))
@@ -123,7 +101,8 @@ class Writers:
             else:
                 collection.replace(tx, record, record.entity)
 
-    def _commit_due(self) -> None:
+    def commit_due(self) -> None:
+        """Commit the requests whose time has come."""
         now = self.clock.monotonic()
         due = [tx for moment, tx in self._open if moment <= now]
         self._open = [(moment, tx) for moment, tx in self._open if moment > now]
@@ -133,6 +112,44 @@ class Writers:
             except StaleRead:
                 continue
             self.committed += 1
+
+
+class WritersInTurn:
+    """Requests that begin and commit before and after the AWS calls of the upgrade.
+
+    The lists take turns to begin requests; all commit those whose time has come.
+    """
+
+    def __init__(self, writers: Sequence[Writers], clock: Clock) -> None:
+        self._writers = writers
+        self._turns = cycle(writers)
+        self._clock = clock
+        self._is_inside = False
+
+    def between(self, _call: Call, forward: Forward) -> Answer:
+        """Fault that lets requests begin and commit around a call of the upgrade."""
+        if self._is_inside:
+            return forward()
+        self._act()
+        answer = forward()
+        self._act()
+        return answer
+
+    def sleep(self, seconds: float) -> None:
+        """Let requests begin and commit while the upgrade waits."""
+        self._clock.advance(seconds / 2)
+        if not self._is_inside:
+            self._act()
+        self._clock.advance(seconds / 2)
+
+    def _act(self) -> None:
+        self._is_inside = True
+        try:
+            for one in self._writers:
+                one.commit_due()
+            next(self._turns).begin()
+        finally:
+            self._is_inside = False
 
 
 def store_of(slug: str) -> Store:
