@@ -29,17 +29,18 @@ from tests.integration.repeated_requests import ROUTES, WRITE_ROUTES
 from tests.integration.write_routes import EXAMPLES
 from tests.operation_sizes import Sizes, operation_sizes
 from tests.receiving_scenario import ReceivingScenario
+from tests.sampling import is_complete
 from tests.stack import Stack
 from tests.transfer_scenario import TransferScenario
 from tests.warehouse_scenario import WarehouseScenario
 from tests.wave_scenario import WaveScenario
 
-_LINES = 25
-"""Lines of a document; its steps are full."""
+_LINES = 25 if is_complete() else 20
+"""Lines of a document; its steps are full from 20 on, whose transactions are the largest."""
 _ACROSS = 6
 """The largest number of lines of a transfer between warehouses."""
-_PICKINGS = 90
-"""Pickings of a wave; the steps that create it are full."""
+_PICKINGS = 90 if is_complete() else 75
+"""Pickings of a wave; the steps that create it are full from 75 on."""
 
 
 @pytest.fixture
