@@ -1,4 +1,4 @@
-"""Families of tests that repeat one mechanism: `make test` runs a sample, `make thorough` all.
+"""Families of tests that repeat one mechanism: `make test` runs a sample, `make sweep` all.
 
 A sample is every n-th case. Its first case depends on the name of the family, so that families
 with similar cases try different ones; it is the same in every run and on every machine.
@@ -10,7 +10,7 @@ from zlib import crc32
 
 
 def is_complete() -> bool:
-    """Return whether this run tries all cases of every family (SWEEP=all, `make thorough`)."""
+    """Return whether this run tries all cases of every family (SWEEP=all, `make sweep`)."""
     return os.environ.get("SWEEP") == "all"
 
 
