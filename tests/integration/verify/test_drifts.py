@@ -1,22 +1,44 @@
 """Every kind of drift is found and named; what is derived is repaired, and nothing else changes."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 
 import pytest
 
 from operations.verify import verify_tenant
 from tests.integration.verify.planting import Table
 from tests.integration.verify.plants import PLANTS, Plant
+from tests.sampling import is_complete
 
-BATCHES = 27
-"""Number of verifications. Neighbors in PLANTS may concern the same item, so each batch has
-drifts that are far apart."""
+_STRIDE = 27 if is_complete() else 9
+"""Neighbors in PLANTS may concern the same item, so each batch has drifts that are far apart. With
+a smaller stride most batches fail, because a repair of one drift hides or causes another."""
+_ELSEWHERE = {
+    "in_transit_of_level_total": 6,
+    "damaged_of_level_total": 4,
+    "status_of_a_row": 5,
+    "receipt_of_another_quantity": 0,
+    "count_of_a_position_too_high": 2,
+    "receipt_for_another_quantity_of_its_document": 8,
+    "level_missing": 9,
+}
+"""Batches of the stride 9 for drifts that would meet another one of the same item. After a change
+of PLANTS a batch may fail for this reason: move one of its drifts."""
+
+
+def _batches() -> list[list[Plant]]:
+    """Return the drifts of each verification."""
+    batches, moved = defaultdict[int, list[Plant]](list), {} if is_complete() else _ELSEWHERE
+    for number, plant in enumerate(PLANTS):
+        batches[moved.get(plant.name, number % _STRIDE)].append(plant)
+    return list(batches.values())
+
+
+def test_moved_drifts_exist() -> None:
+    assert _ELSEWHERE.keys() <= {plant.name for plant in PLANTS}
 
 
 @pytest.mark.parametrize(
-    "plants",
-    [PLANTS[number::BATCHES] for number in range(BATCHES)],
-    ids=lambda plants: "-".join(plant.name for plant in plants),
+    "plants", _batches(), ids=lambda plants: "-".join(plant.name for plant in plants)
 )
 def test_drifts_are_found_named_and_repaired(plants: list[Plant], table: Table) -> None:
     finds = Counter(kind for plant in plants for kind in plant.finds)
