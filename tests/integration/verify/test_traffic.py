@@ -1,7 +1,7 @@
 """Requests during a verification cause no finding, and a verification disturbs no request.
 
-The traffic is a number of requests, or lasts as many minutes as RANDOM_VERIFY_MINUTES says
-(`make random VERIFY_MINUTES=10`).
+The traffic follows the calls of two verifications, or it is as dense as possible for the minutes of
+RANDOM_VERIFY_MINUTES (`make random VERIFY_MINUTES=10`).
 """
 
 import os
@@ -11,20 +11,23 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
-from threading import Event
+from threading import Event, Semaphore, get_ident
 
 import pytest
 
 from operations.verify import settling, verify_tenant
-from tests.faults import AwsFaults
+from tests.faults import Answer, AwsFaults, Call, Forward
 from tests.gateway import Erp, Response
 from tests.integration.verify.company import build_company
 from tests.integration.verify.planting import Table
 from tests.stack import Stack
 
 _SECONDS = 60 * float(os.environ.get("RANDOM_VERIFY_MINUTES", "0"))
-_JOBS = 8
-"""Jobs of each client, at least. Verifications follow each other until all are done."""
+_RUNS = 2
+"""Verifications, at least; every second one repairs."""
+_CALLS_PER_JOB = 25
+"""Calls of the verification from one job of a client to the next, so that the traffic depends on no
+clock."""
 _SEED = int(os.environ.get("RANDOM_SEED", "1"))
 _CLIENTS = 3
 _EXPECTED = {200, 201, 409, 422, 503}
@@ -41,16 +44,14 @@ class _Client:
         self._random = random.Random(seed)  # noqa: S311
         self.answers: Counter[int] = Counter()
 
-    def work_until(self, is_over: Callable[[int], bool]) -> None:
-        """Do one job after the other; `is_over` is asked before each with the number of jobs."""
+    def work_until(self, is_over: Callable[[], bool]) -> None:
+        """Do one job after the other; `is_over` is asked before each."""
         jobs = (
             self._adjust, self._receive, self._sell, self._move, self._transfer_order, self._wave,
             self._create_product,
         )  # fmt: skip
-        done = 0
-        while not is_over(done):
+        while not is_over():
             self._random.choice(jobs)()
-            done += 1
 
     def _post(self, path: str, body: object = None) -> Response:
         answer = self._erp.post(path, body, key=f"traffic-{next(self.numbers)}")
@@ -152,20 +153,29 @@ def test_traffic_during_a_verification_causes_no_finding(
     monkeypatch.setattr(settling, "PAUSE_SECONDS", 0.3)  # moto has no lag
     build_company(erp)
     clients = [_Client(stack.erp(), _SEED + number) for number in range(_CLIENTS)]
-    ended, runs, began = Event(), 0, time.monotonic()
+    ended, turns, runs, began = Event(), Semaphore(_CLIENTS), 0, time.monotonic()
+    verifier, calls = get_ident(), count(1)
 
-    def is_over(jobs: int) -> bool:
-        return ended.is_set() or (jobs >= _JOBS and time.monotonic() - began >= _SECONDS)
+    def give_turns(_call: Call, forward: Forward) -> Answer:
+        if get_ident() == verifier and next(calls) % _CALLS_PER_JOB == 0:
+            turns.release()
+        return forward()
 
-    with ThreadPoolExecutor(_CLIENTS) as pool:
+    def is_over() -> bool:
+        if not _SECONDS:
+            turns.acquire()
+        return ended.is_set()
+
+    with aws_faults.faulty(give_turns), ThreadPoolExecutor(_CLIENTS) as pool:
         working = [pool.submit(client.work_until, is_over) for client in clients]
         try:
-            while not (runs and all(one.done() for one in working)):
+            while runs < _RUNS or time.monotonic() - began < _SECONDS:
                 found = verify_tenant("acme", repair=runs % 2 == 1, rate=100_000)
                 assert found.listed == []
                 runs += 1
         finally:
             ended.set()
+            turns.release(_CLIENTS)
         for one in working:
             one.result()
     answers = sum((client.answers for client in clients), Counter())
@@ -189,7 +199,7 @@ def test_drift_is_found_and_repaired_during_traffic(
     table.edit("stock", cement.id, qty=cement.entity.qty + 2)
     client, ended = _Client(stack.erp(), _SEED), Event()
     with ThreadPoolExecutor(1) as pool:
-        working = pool.submit(client.work_until, lambda _: ended.is_set())
+        working = pool.submit(client.work_until, ended.is_set)
         try:
             found = verify_tenant("acme", repair=True, rate=100_000)
         finally:
