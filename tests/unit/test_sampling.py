@@ -1,6 +1,6 @@
 import pytest
 
-from tests.sampling import sampled
+from tests.sampling import deadly_calls, sampled
 
 _CASES = range(100)
 
@@ -23,3 +23,9 @@ def test_small_family_has_at_least_one_case(every: int) -> None:
 def test_complete_run_has_all_cases(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SWEEP", "all")
     assert sampled("crashes", _CASES, every=40) == list(_CASES)
+
+
+def test_process_dies_before_and_after_its_last_transaction() -> None:
+    operations = [*["GetItem"] * 8, "TransactWriteItems", "UpdateItem"]
+    assert {7, 8} < {*deadly_calls("crashes", operations, every=5)} < {*range(10)}
+    assert deadly_calls("crashes", ["GetItem"] * 10, every=100) == [1]
