@@ -72,15 +72,14 @@ listen: $(READY) ## Receive webhooks of a tenant and print its events (TENANT=ac
 # -- tests and checks --------------------------------------------------------------------------
 
 # Several processes import the same modules: keep their bytecode even if the environment says not to.
+test quick sweep: export PYTHONDONTWRITEBYTECODE :=
+test quick sweep: export PYTHONPYCACHEPREFIX := $(CURDIR)/.local/bytecode
+
 .PHONY: test
-test: export PYTHONDONTWRITEBYTECODE :=
-test: export PYTHONPYCACHEPREFIX := $(CURDIR)/.local/bytecode
 test: $(READY) ## Run the test suite in-process, without network (ARGS= for pytest).
 	@pytest $(ARGS)
 
 .PHONY: quick
-quick: export PYTHONDONTWRITEBYTECODE :=
-quick: export PYTHONPYCACHEPREFIX := $(CURDIR)/.local/bytecode
 quick: export TESTMON_DATAFILE := .local/testmon
 quick: $(READY) ## Check what a change can break: format, lint, types, generated files, affected tests.
 	@ruff format --check
