@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from shared.kernel.db.transaction import StaleRead, Transaction
 from shared.warehouse.stock.repository import MOVEMENTS, STOCK
 from tests.clock import Clock
 from tests.faults import AwsFaults
@@ -119,3 +120,18 @@ def test_lost_sequence_overwrites_nothing(
 
 def _without_sequences(stack: Stack) -> list[dict[str, Any]]:
     return [item for item in stack.unsorted_items() if item["PK"]["S"] != "sequence"]
+
+
+def test_movement_that_was_replaced_meanwhile_is_not_overwritten(
+    warehouse: WarehouseScenario, stack: Stack
+) -> None:
+    """Only an upgrade of the table replaces movements."""
+    warehouse.stock("BRICK", 5)
+    store = stack.store()
+    record = MOVEMENTS.get(store, 1)
+    first, second = Transaction(store), Transaction(store)
+    for tx in (first, second):
+        MOVEMENTS.replace(tx, record, record.entity)
+    first.commit()
+    with pytest.raises(StaleRead):
+        second.commit()
