@@ -81,13 +81,14 @@ test: $(READY) ## Run the test suite in-process, without network (ARGS= for pyte
 
 .PHONY: quick
 quick: export TESTMON_DATAFILE := .local/testmon
-quick: $(READY) ## Check what a change can break: format, lint, types, generated files, affected tests.
+quick: $(READY) ## Check what a change can break: format, lint, types, generated files, affected tests (RECORD=1).
+	@$(if $(RECORD),rm -f .local/testmon)
 	@ruff format --check
 	@ruff check
 	@mypy
 	@python -m tools.openapi --check
 	@python -m tools.error_page --check
-	@pytest --testmon $(ARGS)
+	@pytest $(if $(RECORD),--testmon,$(if $(wildcard .local/testmon),--testmon-nocollect,--testmon)) $(ARGS)
 
 .PHONY: thorough
 thorough: build ## Run everything in full with random seeds, for hours; continues (ARGS="PART … --seed 7").

@@ -19,7 +19,6 @@ from operations.api_clients import create_client
 from shared.identity.tenancy.access import session_policy
 from shared.identity.tenancy.tenant import MODULES
 from tests.aws_calls import Watch, recorded_calls, required_accesses
-from tests.cases import each_case
 from tests.gateway import Erp
 from tests.iam import Access, Statement, allows, read_policy
 from tests.import_scenario import WORKER, ImportScenario
@@ -81,7 +80,7 @@ def _read(path: str, stack: Stack, preparing: _Preparing) -> None:
         erp.get(address, query={"search": "a", "updated_since": _LONG_AGO, "per_page": 1})
 
 
-@each_case("route", ROUTES, fresh=True)
+@pytest.mark.parametrize("route", ROUTES)
 def test_calls_of_a_route_are_allowed_for_its_tenant_only(route: str, stack: Stack) -> None:
     roles = Roles(stack)
     with recorded_calls(ARNS, stack.template.environment) as watch:
