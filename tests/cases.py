@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.stack import fresh_stack
-
 _DETAILED = 10
 """Number of failed cases that are reported with their traceback."""
 _MAX_NAME = 120
@@ -23,7 +21,6 @@ def each_case(
     rows: Iterable[Any],
     *,
     named: Callable[..., str] | Iterable[str] | None = None,
-    fresh: bool = False,
 ) -> Callable[[_Test], _Test]:
     """Run a test once for each row of a table, as one item of pytest.
 
@@ -36,7 +33,6 @@ def each_case(
         rows: The cases.
         named: The names of the cases, or a function that returns the name of a case from the
             values of its row; by default a name shows the values.
-        fresh: Give each case a fresh stack, as `stack`, or its ERP, as `erp`.
     """
     arguments = (names,) if isinstance(names, str) else names
     table = [(row,) if isinstance(names, str) else tuple(row) for row in rows]
@@ -49,8 +45,8 @@ def each_case(
     def decorate(test: _Test) -> _Test:
         inner: _Table | None = getattr(test, "table", None)
         if inner is None:
-            return _in_one_item(_Table(test, own, fresh=fresh))
-        return _in_one_item(inner.combined_with(own, fresh=fresh))
+            return _in_one_item(_Table(test, own))
+        return _in_one_item(inner.combined_with(own))
 
     return decorate
 
@@ -58,23 +54,22 @@ def each_case(
 class _Table:
     """A test and the cases that it is run with."""
 
-    def __init__(self, test: _Test, cases: Sequence[_Case], *, fresh: bool) -> None:
+    def __init__(self, test: _Test, cases: Sequence[_Case]) -> None:
         self.test = test
         self._cases = cases
-        self._fresh = fresh
 
-    def combined_with(self, cases: Sequence[_Case], *, fresh: bool) -> "_Table":
+    def combined_with(self, cases: Sequence[_Case]) -> "_Table":
         """Return the table with every case of this one in every other case."""
         both = [
             (f"{name}, {inner}", {**values, **others})
             for name, values in cases
             for inner, others in self._cases
         ]
-        return _Table(self.test, both, fresh=fresh or self._fresh)
+        return _Table(self.test, both)
 
     def fixtures(self) -> inspect.Signature:
         """Return the signature of the test without the arguments that the table gives."""
-        given = {*self._cases[0][1], *(("stack", "erp") if self._fresh else ()), "request"}
+        given = {*self._cases[0][1], "request"}
         wanted = inspect.signature(self.test).parameters
         fixtures = [one for name, one in wanted.items() if name not in given]
         kind = inspect.Parameter.KEYWORD_ONLY
@@ -87,7 +82,7 @@ class _Table:
         _take_output(request)
         for name, values in self._cases:
             try:
-                self._run_case({**fixtures, **values})
+                self.test(**fixtures, **values)
             except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001 - reported below
                 report = _report(error, _take_output(request), detailed=len(failed) < _DETAILED)
                 failed.append(f"{name}\n{report}")
@@ -95,16 +90,6 @@ class _Table:
         if failed:
             head = f"{len(failed)} of {len(self._cases)} cases failed:"
             pytest.fail("\n\n".join([head, *failed]), pytrace=False)
-
-    def _run_case(self, arguments: Mapping[str, Any]) -> None:
-        __tracebackhide__ = True
-        if not self._fresh:
-            self.test(**arguments)
-            return
-        wanted = inspect.signature(self.test).parameters
-        with fresh_stack() as stack:
-            more = {"stack": stack} if "stack" in wanted else {}
-            self.test(**arguments, **more, **({"erp": stack.erp()} if "erp" in wanted else {}))
 
 
 def _in_one_item(table: _Table) -> _Test:

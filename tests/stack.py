@@ -285,13 +285,6 @@ def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
         _clear_stack_caches()
 
 
-@contextmanager
-def fresh_stack() -> Iterator[Stack]:
-    """Deploy a fresh stack for one of several cases of a test."""
-    with pytest.MonkeyPatch.context() as monkeypatch, deployed(monkeypatch) as stack:
-        yield stack
-
-
 @cache
 def _deployment() -> _Deployment:
     """Deploy the template and create the tenants, once per process."""

@@ -5,7 +5,6 @@ from urllib.parse import urlsplit
 import pytest
 
 from shared.http.routes import resource_path
-from tests.cases import each_case
 from tests.gateway import Erp
 from tests.integration.routes import operations
 from tests.integration.write_routes import EXAMPLES
@@ -74,7 +73,7 @@ def test_if_match_applies_to_the_settings(erp: Erp) -> None:
     assert (refused.status, refused.code) == (409, "stale_state")
 
 
-@each_case("name", EXAMPLES, fresh=True)
+@pytest.mark.parametrize("name", EXAMPLES)
 def test_if_match_is_documented_where_it_is_honoured(erp: Erp, name: str) -> None:
     method, _, path = name.partition(" ")
     example = EXAMPLES[name]
@@ -91,7 +90,7 @@ def test_if_match_is_documented_where_it_is_honoured(erp: Erp, name: str) -> Non
         assert answer.status == example.status
 
 
-@each_case("name", EXAMPLES, fresh=True)
+@pytest.mark.parametrize("name", EXAMPLES)
 def test_write_responds_with_the_tag_that_get_has_afterwards(erp: Erp, name: str) -> None:
     method, _, path = name.partition(" ")
     example = EXAMPLES[name]

@@ -4,6 +4,8 @@ import json
 import re
 from dataclasses import replace
 
+import pytest
+
 from operations.api_clients import create_client
 from shared.kernel.db.items import from_attributes
 from shared.kernel.events.outbox import find_event
@@ -34,7 +36,7 @@ def assert_conforms(name: str, answer: Response, status: int) -> None:
     assert complaints(method, path, answer) == []
 
 
-@each_case("name", EXAMPLES, fresh=True)
+@pytest.mark.parametrize("name", EXAMPLES)
 def test_write_and_following_reads_conform(erp: Erp, name: str) -> None:
     method, _, path = name.partition(" ")
     example = EXAMPLES[name]
@@ -58,7 +60,7 @@ def test_write_and_following_reads_conform(erp: Erp, name: str) -> None:
         assert_conforms(f"GET {group}", erp.get(group), 200)
 
 
-@each_case("name", [name for name, one in EXAMPLES.items() if one.events], fresh=True)
+@pytest.mark.parametrize("name", [name for name, one in EXAMPLES.items() if one.events])
 def test_bodies_of_events_conform(erp: Erp, stack: Stack, name: str) -> None:
     method, _, path = name.partition(" ")
     example = EXAMPLES[name]
@@ -87,7 +89,7 @@ def test_responses_with_a_secret_are_declared() -> None:
     assert with_secret == set(SECRETS) != set()
 
 
-@each_case("name", SECRETS, fresh=True)
+@pytest.mark.parametrize("name", SECRETS)
 def test_secret_is_returned_once_and_never_stored(stack: Stack, erp: Erp, name: str) -> None:
     method, _, path = name.partition(" ")
     example = EXAMPLES[name]
@@ -129,7 +131,7 @@ def test_refusals_of_webhook_routes_conform(stack: Stack, erp: Erp) -> None:
     assert_conforms("GET /webhooks/{id}/deliveries", erp.get("/webhooks/1/deliveries"), 410)
 
 
-@each_case("path", PLANTED, fresh=True)
+@pytest.mark.parametrize("path", PLANTED)
 def test_lists_without_a_write_route_conform(stack: Stack, erp: Erp, path: str) -> None:
     number = PLANTED[path](stack.store())
 
@@ -139,7 +141,7 @@ def test_lists_without_a_write_route_conform(stack: Stack, erp: Erp, path: str) 
         assert_conforms(detail, erp.get(f"{path}/{number}"), 200)
 
 
-@each_case("name", LISTS, fresh=True)
+@pytest.mark.parametrize("name", LISTS)
 def test_empty_lists_304_and_invalid_parameters_conform(stack: Stack, erp: Erp, name: str) -> None:
     path = name.removeprefix("GET ")
     if "{" in path:
@@ -158,7 +160,7 @@ def test_unknown_ids_conform(erp: Erp, name: str) -> None:
     assert_conforms(name, erp.get(path.format(**BOUND)), 404)
 
 
-@each_case("name", WITH_BODY, fresh=True)
+@pytest.mark.parametrize("name", WITH_BODY)
 def test_invalid_bodies_conform(erp: Erp, name: str) -> None:
     method, _, path = name.partition(" ")
     values = EXAMPLES[name].prepared(erp)

@@ -7,8 +7,9 @@ that for an unknown id, and the data of the tenant must not change.
 import re
 from typing import Any
 
+import pytest
+
 from shared.identity.auth.scopes import PERMISSIONS
-from tests.cases import each_case
 from tests.gateway import Erp, Form, Response
 from tests.integration.entity_factories import address_of
 from tests.integration.route_example import Example
@@ -60,8 +61,8 @@ def _comparable(answer: Response, path: str) -> tuple[int, Any]:
     return answer.status, text
 
 
-@each_case("kind", _KINDS)
-@each_case("route", _OF_ONE, fresh=True)
+@pytest.mark.parametrize("kind", _KINDS)
+@pytest.mark.parametrize("route", _OF_ONE)
 def test_id_of_another_tenant_is_an_unknown_id(route: str, kind: str, stack: Stack) -> None:
     path, example = _create_resource(route, stack)
     before = stack.items()
@@ -83,7 +84,7 @@ def _unknown(name: str) -> str:
     return _UNKNOWN_ID if name.isdigit() else re.sub("[0-9a-f]{24}$", "0" * 24, name)
 
 
-@each_case("route", _LISTS, fresh=True)
+@pytest.mark.parametrize("route", _LISTS)
 def test_lists_do_not_show_rows_of_another_tenant(route: str, stack: Stack) -> None:
     path = route.partition(" ")[2]
     made = address_of(path, stack.erp(), stack.store())
@@ -108,7 +109,7 @@ def _refers_by_id(body: Any) -> bool:
             return False
 
 
-@each_case(
+@pytest.mark.parametrize(
     "route",
     [
         route
@@ -117,7 +118,6 @@ def _refers_by_id(body: Any) -> bool:
         and not isinstance(example.body, Form | None)
         and _refers_by_id(dict(example.body))
     ],
-    fresh=True,
 )
 def test_references_in_a_body_to_another_tenant_are_unknown(route: str, stack: Stack) -> None:
     path, example = _create_resource(route, stack)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 import pytest
 
 from tests.cases import each_case
-from tests.stack import Stack
 
 
 def _run(test: Callable[..., None], request: pytest.FixtureRequest, **fixtures: object) -> str:
@@ -101,10 +100,3 @@ def test_output_of_failed_cases_only_is_reported(request: pytest.FixtureRequest)
 def test_fixtures_are_those_that_no_table_gives(tmp_path: object, number: int) -> None:
     assert tmp_path
     assert number in {1, 2}
-
-
-@each_case("number", [1, 2], fresh=True)
-def test_each_case_may_have_a_fresh_stack(stack: Stack, number: int) -> None:
-    assert stack.items() == []
-    body = {"item_code": f"BOLT-{number}", "name": "Bolt"}
-    assert stack.erp().post("/products", body).data["id"] == 1

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from types import UnionType
 from typing import Any, TypeAliasType, Union, get_args, get_origin
 
+import pytest
 from pydantic import BaseModel
 
 from shared.kernel.json_text import loads
@@ -137,7 +138,7 @@ def test_every_field_that_looks_like_a_reference_is_classified() -> None:
     assert found == known
 
 
-@each_case("route", _ROUTES, fresh=True)
+@pytest.mark.parametrize("route", _ROUTES)
 def test_every_field_of_a_wrong_type_is_reported_at_once(route: str, stack: Stack) -> None:
     operation = _ROUTES[route]
     assert operation.body is not None
@@ -173,7 +174,7 @@ def _with_references() -> Iterator[tuple[str, str]]:
                 yield route, kind
 
 
-@each_case(("route", "kind"), _with_references(), fresh=True)
+@pytest.mark.parametrize(("route", "kind"), _with_references())
 def test_unknown_references_are_reported_with_the_fields_of_a_wrong_type(
     route: str, kind: str, stack: Stack
 ) -> None:
