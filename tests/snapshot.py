@@ -37,7 +37,7 @@ class Snapshot:
         return cls(
             account,
             region,
-            {name: _copy_of_table(table) for name, table in tables.items()},
+            {name: copy_of_table(table) for name, table in tables.items()},
             {name: _copy_of_key(key) for name, key in keys.items()},
             {name: engine.items_of(name) for name in tables} if engine.is_on() else {},
         )
@@ -52,7 +52,7 @@ class Snapshot:
     def restore_table(self, name: str) -> None:
         """Replace one table in moto by that of the snapshot."""
         tables = dynamodb_backends[self.account][self.region].tables
-        tables[name] = _copy_of_table(self.tables[name])
+        tables[name] = copy_of_table(self.tables[name])
         if engine.is_on():
             engine.restore(tables[name], self.in_engine[name])
 
@@ -75,7 +75,8 @@ def stored_items(account: str, region: str, table: str) -> Iterator[dict[str, An
         yield vars(item)["plain"].copy()
 
 
-def _copy_of_table(table: Table) -> Table:
+def copy_of_table(table: Table) -> Table:
+    """Return a table with the same items, which may change without the other."""
     copied = copy.copy(table)
     copied.items = copy.copy(table.items)
     if table.range_key_attr is not None:

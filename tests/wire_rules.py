@@ -11,6 +11,8 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
+from moto.dynamodb.models.table import Table
+
 from shared.kernel.db.items import size_of
 
 _MAX_TRANSACTION_BYTES = 4 * 1024 * 1024
@@ -92,14 +94,29 @@ def check(operation: str, body: Body, keys_of: KeysOf, tokens: dict[str, Body]) 
 
 
 def broken_rule(
-    operation: str, body: Body, keys_of: KeysOf, tokens: dict[str, Body]
+    operation: str, body: Body, tables: Mapping[str, Table], tokens: dict[str, Body]
 ) -> Refused | None:
-    """Return the refusal that `check` would raise; None when DynamoDB accepts the call."""
+    """Return the refusal of a call to these tables of moto; None when DynamoDB accepts the call."""
     try:
-        check(operation, body, keys_of, tokens)
+        check(operation, body, lambda name: _keys_in_moto(tables.get(name)), tokens)
     except Refused as refused:
         return refused
     return None
+
+
+def _keys_in_moto(table: Table | None) -> Keys | None:
+    if table is None:
+        return None
+    held: dict[str | None, frozenset[str] | None] = {None: None}
+    indexes: dict[str | None, list[str]] = {None: table.table_key_attrs}
+    for index in (*table.global_indexes, *table.indexes):
+        indexes[index.name] = index.schema_key_attrs
+        held[index.name] = None
+        if index.projection["ProjectionType"] != "ALL":
+            more = index.projection.get("NonKeyAttributes", ())
+            held[index.name] = frozenset({*table.table_key_attrs, *index.schema_key_attrs, *more})
+    types = {one["AttributeName"]: one["AttributeType"] for one in table.attr}
+    return Keys(types, indexes, held)
 
 
 def _check_action(body: Body, keys_of: KeysOf) -> None:

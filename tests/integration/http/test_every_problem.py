@@ -174,7 +174,7 @@ def _with_references() -> Iterator[tuple[str, str]]:
                 yield route, kind
 
 
-@pytest.mark.parametrize(("route", "kind"), _with_references())
+@pytest.mark.parametrize(("route", "kind"), list(_with_references()))
 def test_unknown_references_are_reported_with_the_fields_of_a_wrong_type(
     route: str, kind: str, stack: Stack
 ) -> None:
