@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,8 @@ _ACCEPTANCE_STATUSES = ["2xx", "304", "401", "403", "404", "409", "410", "413", 
 """Statuses of a request that satisfies the schema. It may still be refused: a schema cannot
 express that a product must exist, that a code is taken, or that a body is too large."""
 
+_DATE_FILTERS = {"from", "to", "updated_since"}
+
 _BEARERS = {"client", "user"}
 """Security schemes whose requests carry an access token of the service."""
 
@@ -42,13 +44,28 @@ def coverable() -> list[str]:
     return [one for one in ids if not any(re.search(other, one) for other in _UNCOVERED)]
 
 
-def schema(*, examples: int, covered: Collection[str] = ()) -> BaseSchema:
+def date_filters() -> dict[str, Any]:
+    """Return the document of the lists with several date filters, without other parameters."""
+    document: dict[str, Any] = json.loads(DOCUMENT.read_text())
+    lists: dict[str, Any] = {}
+    for path, methods in document["paths"].items():
+        parameters = methods.get("get", {}).get("parameters", [])
+        dates = [one for one in parameters if one.get("name") in _DATE_FILTERS]
+        if len(dates) > 1:
+            lists[path] = {"get": {**methods["get"], "parameters": dates}}
+    return {**document, "paths": lists}
+
+
+def schema(
+    *, examples: int, covered: Collection[str] = (), document: Mapping[str, Any] | None = None
+) -> BaseSchema:
     """Return the schema of all operations with the test configuration.
 
     Args:
         examples: Number of requests that are generated per operation, valid and invalid.
         covered: Ids of the operations of which the bounds of every field and parameter are tested
             as well, with some hundred requests per operation.
+        document: The OpenAPI document, if not that of the service.
     """
     config = SchemathesisConfig.from_dict(
         {
@@ -77,8 +94,8 @@ def schema(*, examples: int, covered: Collection[str] = ()) -> BaseSchema:
             ],
         }
     )
-    document: dict[str, Any] = json.loads(DOCUMENT.read_text())
-    return schemathesis.openapi.from_dict(document, config=config)
+    described = dict(document or json.loads(DOCUMENT.read_text()))
+    return schemathesis.openapi.from_dict(described, config=config)
 
 
 def headers(case: schemathesis.Case[Any], token: str) -> dict[str, str]:

@@ -150,6 +150,7 @@ class InMemoryTable:
         entries = self._partition(index, values[condition["value"]])
         low = condition["low"] or condition["from"] or condition["prefix"]
         high = condition["high"] or condition["to"]
+        assert not (low and high) or values[low] <= values[high], "reversed BETWEEN"
         first = bisect_left(entries, (values[low],)) if low else 0
         end = bisect_right(entries, (values[high], _LAST)) if high else len(entries)
         if condition["prefix"]:

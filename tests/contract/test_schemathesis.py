@@ -13,7 +13,7 @@ import schemathesis
 from werkzeug import Request
 from werkzeug import Response as Answer
 
-from tests.fuzzing import coverable, headers, schema, seed_in_failure
+from tests.fuzzing import coverable, date_filters, headers, schema, seed_in_failure
 from tests.gateway import Gateway
 from tests.sampling import is_complete, sampled
 from tests.stack import deployed
@@ -45,7 +45,8 @@ class Application:
 document = schema(
     examples=40 if is_complete() else 2, covered=sampled("bounds", coverable(), every=20)
 )
-document.app = application = Application()
+dates = schema(examples=500 if is_complete() else 30, document=date_filters())
+document.app = dates.app = application = Application()
 
 
 @pytest.fixture(scope="module")
@@ -60,5 +61,13 @@ def token() -> Iterator[str]:
 
 @document.parametrize()
 def test_service_conforms_to_the_openapi_document(case: schemathesis.Case[Any], token: str) -> None:
+    with seed_in_failure():
+        case.call_and_validate(headers=headers(case, token))
+
+
+@dates.parametrize()
+def test_no_combination_of_date_filters_is_an_error(
+    case: schemathesis.Case[Any], token: str
+) -> None:
     with seed_in_failure():
         case.call_and_validate(headers=headers(case, token))

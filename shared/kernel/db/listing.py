@@ -74,6 +74,8 @@ def read_page[E: BaseModel](store: Store, collection: Collection[E], query: List
         UnservedTable: The table is being upgraded, and lacks a facet or an order until then.
     """
     ensure_upgraded(store, collection, query)
+    if query.is_empty:
+        return Page([], 0, query.page, query.per_page, None)
     collection = collection.at(store.version.complete)
     own = [
         f"{facet}={query.equal[facet]}" for facet in collection.own_totals if facet in query.equal

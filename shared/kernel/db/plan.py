@@ -40,6 +40,11 @@ class ListQuery:
         """Number of entries before the page."""
         return min(self.page - 1, _MAX_OFFSET_PAGES) * self.per_page
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether a range ends before it begins. DynamoDB refuses such a range."""
+        return any(low and high and low > high for low, high in self.between.values())
+
 
 @dataclass(frozen=True, slots=True)
 class AccessPath:
