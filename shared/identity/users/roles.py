@@ -44,17 +44,17 @@ def change_role(tx: Transaction, role_id: int, change: Checked[RoleChange]) -> R
     before = record.entity
     change = ensure_valid(change, _name_taken(tx.store, change.name, role_id))
     sent = change.model_dump(exclude_unset=True)
-    after = before.model_copy(update={**sent, "updated_at": tx.now})
+    after = before.model_copy(update=sent)
     administrators.ensure_role_not_last(tx, fence, before, after)
     if not repository.same_role_name(before.name, after.name):
         repository.delete_role_name(tx, before)
         repository.insert_role_name(tx, after)
     if set(before.permissions) - set(after.permissions):
         revocations.revoke_in(tx, f"role:{role_id}")
-        after = after.model_copy(update={"tokens_from": revocations.next_valid_iat(tx)})
+        sent["tokens_from"] = revocations.next_valid_iat(tx)
     if changed := rules.field_changes(before, after):
         audit(tx, "role.changed", "role", role_id, changes=changed, details={"name": before.name})
-    return ROLES.replace(tx, record, after)
+    return ROLES.update(tx, record, sent)
 
 
 def delete_role(tx: Transaction, role_id: int) -> Record[StoredRole]:

@@ -82,7 +82,7 @@ def change_user(tx: Transaction, user_id: int, change: Checked[UserChange]) -> R
     ]
     change = ensure_valid(change, found)
     sent = change.model_dump(exclude_unset=True, exclude={"deactivate_webhooks"})
-    after = before.model_copy(update={**sent, "updated_at": tx.now})
+    after = before.model_copy(update=sent)
     administrators.ensure_user_not_last(tx, fence, before, after)
     role_changes = rules.role_count_changes(before.roles, after.roles)
     _change_role_counts(tx, role_changes)
@@ -93,7 +93,7 @@ def change_user(tx: Transaction, user_id: int, change: Checked[UserChange]) -> R
     if changed := rules.field_changes(before, after):
         act = rules.audit_action(before, after)
         audit(tx, act, "user", user_id, changes=changed, details=_audit_details(before))
-    return USERS.replace(tx, account.record, after)
+    return USERS.update(tx, account.record, sent)
 
 
 def delete_user(tx: Transaction, user_id: int) -> Record[User]:

@@ -163,7 +163,7 @@ def change_webhook(
 ) -> WebhookWithHealth:
     """Change the fields that were sent. Activation also resets the failure count.
 
-    The change applies to pending deliveries, too.
+    The change applies to pending deliveries, too. If everything is as before, nothing is written.
 
     Raises:
         NotFound, Gone: See `get_webhook`.
@@ -176,13 +176,15 @@ def change_webhook(
     after = before.model_copy(update={**sent, "updated_at": tx.now})
     health = found.health
     if sent.get("is_active"):
-        repository.stage_failure_reset(tx, number)
         health = health.model_copy(update={"failure_count": 0})
     changes = rules.audited_changes(before, after)
     if health.failure_count != found.health.failure_count:
         changes["failure_count"] = (found.health.failure_count, health.failure_count)
-    if changes:
-        _audit(tx, "webhook.changed", before, changes=changes)
+    if not changes:
+        return found
+    if health is not found.health:
+        repository.stage_failure_reset(tx, number)
+    _audit(tx, "webhook.changed", before, changes=changes)
     repository.stage_registration(tx, _read_register(tx), after)
     return WebhookWithHealth(WEBHOOKS.replace(tx, found.record, after), health)
 

@@ -341,7 +341,12 @@ class Collection[E: BaseModel]:
         self._count(tx, self._count_changes(record, form._partition_names(facets)))
 
     def update(self, tx: Transaction, record: Record[E], values: Mapping[str, object]) -> Record[E]:
-        """Replace an entity by a copy with other `values` of some fields and of `updated_at`."""
+        """Replace an entity by a copy with other `values` of some fields and of `updated_at`.
+
+        If all values are as before, write nothing and return the record itself.
+        """
+        if all(getattr(record.entity, name) == value for name, value in values.items()):
+            return record
         after = record.entity.model_copy(update={**values, "updated_at": tx.now})
         return self.replace(tx, record, after)
 

@@ -77,14 +77,10 @@ def put_product(tx: Transaction, draft: ProductCreate) -> Record[Product]:
     number = repository.number_of(tx.store, rules.item_code(draft))
     if number is None:
         return create_product(tx, draft)
-    values = rules.values(draft)
     try:
-        record = PRODUCTS.get(tx.store, number)
+        return change_product(tx, number, ProductChange(**rules.values(draft)))
     except Gone:  # deleted after its alias was read
         raise StaleRead from None
-    if all(getattr(record.entity, name) == value for name, value in values.items()):
-        return record
-    return change_product(tx, number, ProductChange(**values))
 
 
 def product_heads(found: Mapping[Key, Item], codes: Iterable[str]) -> list[Key]:
@@ -94,7 +90,7 @@ def product_heads(found: Mapping[Key, Item], codes: Iterable[str]) -> list[Key]:
 
 
 def change_product(tx: Transaction, number: int, change: Checked[ProductChange]) -> Record[Product]:
-    """Change the fields sent and raise product.updated.
+    """Change the fields sent and raise product.updated, unless they are as before.
 
     Raises:
         NotFound, Gone: The product does not exist, or it was deleted.
@@ -110,8 +106,8 @@ def change_product(tx: Transaction, number: int, change: Checked[ProductChange])
         found.append(_taken(change))
     change = ensure_valid(change, found)
     code = code or before.item_code
-    update = {"item_code": code, "sku": code, "updated_at": tx.now, **rules.values(change)}
-    after = before.model_copy(update=update)
+    values = {"item_code": code, "sku": code, **rules.values(change)}
+    after = before.model_copy(update=values)
     if rules.changes_identity(before, after):
         mark = _retire(tx, before, _FIXED_IN_USE)
         if renamed:
@@ -119,8 +115,9 @@ def change_product(tx: Transaction, number: int, change: Checked[ProductChange])
         repository.put_alias(tx, after, new=renamed, mark=mark)
     elif after.name != before.name:
         repository.rename_alias(tx, after)
-    changed = PRODUCTS.replace(tx, record, after)
-    raise_record_event(tx, "product.updated", _PRODUCT_EVENTS, changed)
+    changed = PRODUCTS.update(tx, record, values)
+    if changed is not record:
+        raise_record_event(tx, "product.updated", _PRODUCT_EVENTS, changed)
     return changed
 
 

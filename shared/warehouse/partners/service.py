@@ -53,11 +53,10 @@ def change_client(tx: Transaction, number: int, change: Checked[ClientChange]) -
     )
     found = _number_taken(tx.store, change.document_id) if renumbered else []
     sent = ensure_valid(change, found).model_dump(exclude_unset=True)
-    after = before.model_copy(update={**sent, "updated_at": tx.now})
     if renumbered:
         repository.drop_alias(tx, before)
-        repository.insert_alias(tx, after)
-    return CLIENTS.replace(tx, record, after)
+        repository.insert_alias(tx, before.model_copy(update=sent))
+    return CLIENTS.update(tx, record, sent)
 
 
 def delete_client(tx: Transaction, number: int) -> Record[Client]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
@@ -44,7 +43,8 @@ def assign_pick_face(tx: Transaction, draft: Checked[PickFaceDraft]) -> Assigned
         raise ValidationFailed(found)
     minimum, maximum = rules.quantities(draft, named.existing)
     if named.existing:
-        return _change(tx, named.existing, {"minimum": minimum, "maximum": maximum})
+        quantities = {"minimum": minimum, "maximum": maximum}
+        return Assigned(PICK_FACES.update(tx, named.existing, quantities), new=False)
     number = tx.next_id(PICK_FACES.kind)
     face = PickFace(
         id=number,
@@ -61,17 +61,6 @@ def assign_pick_face(tx: Transaction, draft: Checked[PickFaceDraft]) -> Assigned
     )
     references.assign(tx, *_aliases(face), product_id=face.product_id, pick_face_id=number)
     return Assigned(PICK_FACES.insert(tx, number, face), new=True)
-
-
-def _change(
-    tx: Transaction, existing: Record[PickFace], quantities: Mapping[str, Decimal | None]
-) -> Assigned:
-    """Write changed quantities; write nothing if they are the same."""
-    before = existing.entity
-    after = before.model_copy(update={**quantities, "updated_at": tx.now})
-    if (before.minimum, before.maximum) == (after.minimum, after.maximum):
-        return Assigned(existing, new=False)
-    return Assigned(PICK_FACES.replace(tx, existing, after), new=False)
 
 
 def examine_pick_face(tx: Transaction, draft: Checked[PickFaceDraft]) -> list[Problem]:

@@ -80,15 +80,15 @@ def change_warehouse(
     before = record.entity
     renamed = "whs_code" in change.model_fields_set and change.whs_code != before.whs_code
     change = ensure_valid(change, _code_taken(tx.store, change.whs_code) if renamed else [])
-    update = {**rules.warehouse_values(change), "updated_at": tx.now}
-    after = before.model_copy(update=update)
+    values = rules.warehouse_values(change)
+    after = before.model_copy(update=values)
     if renamed:
         mark = _retire_warehouse(tx, before, "cannot change its code")
         repository.drop_alias(tx, warehouse_key(before.whs_code), mark)
         repository.insert_warehouse_alias(tx, after)
     elif after.name != before.name:
         repository.rename_warehouse_alias(tx, after)
-    return _counted(WAREHOUSES.replace(tx, record, after), positions)
+    return _counted(WAREHOUSES.update(tx, record, values), positions)
 
 
 def delete_warehouse(tx: Transaction, number: int) -> Record[Warehouse]:
@@ -226,15 +226,15 @@ def change_position(
     if renamed and code and repository.position_taken(tx.store, before.whs_code, code):
         found.append(_bin_taken(before.whs_code))
     change = ensure_valid(change, found)
-    update = {**rules.position_values(change), "updated_at": tx.now}
-    after = before.model_copy(update=update)
+    values = rules.position_values(change)
+    after = before.model_copy(update=values)
     if renamed:
         mark = _retire_position(tx, before, "cannot change its code")
         repository.drop_alias(tx, position_key(before.whs_code, before.bin_code), mark)
         repository.insert_position_alias(tx, after)
     elif rules.use_of(after) != rules.use_of(before):
         repository.update_position_alias(tx, after)
-    return shown(POSITIONS.replace(tx, record, after), _reference_of(register, after))
+    return shown(POSITIONS.update(tx, record, values), _reference_of(register, after))
 
 
 def delete_position(tx: Transaction, number: int) -> Record[Position]:

@@ -92,7 +92,8 @@ def test_entity_that_is_only_read_is_read_after_the_one_that_protects_it(
     def use_case(tx: Transaction) -> str:
         """Copy the color of the second crate, whose changes change the first one, too."""
         first, second = CRATES.get(tx.store, 1), CRATES.get(tx.store, 2)
-        CRATES.update(tx, first, {"color": second.entity.color})
+        copy = first.entity.model_copy(update={"color": second.entity.color})
+        CRATES.replace(tx, first, copy)
         if not next(turns):
             two_crates.change(2, {"color": "blue"})
             two_crates.change(1, {"name": "uno"})

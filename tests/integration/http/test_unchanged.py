@@ -1,0 +1,44 @@
+"""A write of the values that a resource has already changes nothing."""
+
+from typing import Any
+
+import pytest
+
+from tests.gateway import Erp
+from tests.integration.stored_entities import collections
+from tests.integration.write_routes import EXAMPLES
+from tests.stack import Stack
+
+CHANGES = [name for name in EXAMPLES if name.startswith(("PUT ", "PATCH "))]
+CHANGES.remove("PUT /warehouses/{id}/layout")  # publishes the next version, whatever is sent
+
+
+def _heads(stack: Stack) -> dict[str, Any]:
+    """Return the entities with their versions, by key."""
+    kinds = {collection.kind for collection in collections()}
+    return {
+        item["PK"]["S"]: item
+        for item in stack.items()
+        if item["SK"]["S"] == "HEAD" and item["PK"]["S"].partition("#")[0] in kinds
+    }
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_same_values_leave_version_time_and_tag_and_raise_no_event(
+    stack: Stack, erp: Erp, name: str
+) -> None:
+    method, _, path = name.partition(" ")
+    values = EXAMPLES[name].prepared(erp)
+    target, body = path.format(**values), EXAMPLES[name].filled(values)
+    assert erp.send(method, target, body).status == 200
+    before, heads, events = erp.get(target), _heads(stack), stack.event_count()
+
+    for same in (body, before.data, {}):
+        answer = erp.send(method, target, same)
+
+        assert answer.status == 200, answer.text
+        assert answer.data["updated_at"] == before.data["updated_at"]
+        assert answer.headers.get("ETag", before.headers["ETag"]) == before.headers["ETag"]
+        assert erp.get(target).text == before.text
+        assert _heads(stack) == heads
+        assert stack.event_count() == events
