@@ -14,6 +14,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import quote
 
+from pydantic import BaseModel
+
 from shared.http import conditional, idempotency
 from shared.http.envelope import HttpResponse, error_response
 from shared.http.form import read_form
@@ -270,36 +272,27 @@ class ApiHandler:
         self._ensure_if_match(tx, call, request)
         result = operation.handler(tx, request)
         response = replace(
-            resource_to_http(result, call.tenant.base_url), has_secret=operation.response_has_secret
+            resource_to_http(_shown_by(operation, result), call.tenant.base_url),
+            has_secret=operation.response_has_secret,
         )
-        etag = self._etag(call, operation, result, response)
+        etag = self._etag(call, operation, result)
         if etag:
             response = replace(response, headers={**response.headers, "ETag": etag})
         if claim:
             claim.complete(tx, response)
         return response
 
-    def _etag(
-        self, call: _Call, operation: Operation, result: ResourceResponse, response: HttpResponse
-    ) -> str | None:
+    def _etag(self, call: _Call, operation: Operation, result: ResourceResponse) -> str | None:
         """Return the ETag that GET of the written resource responds with, or None.
 
-        None if the resource was deleted or is still processed, or if the response shows something
-        else than GET does.
+        None if the response does not show the resource as GET does.
         """
-        is_deleted = operation.method == "DELETE" and resource_path(call.path) == call.path
-        if is_deleted or result.status == HTTPStatus.ACCEPTED:
-            return None
         paths = [result.location] if result.location else [call.path, resource_path(call.path)]
         found = (self._match(path).get("GET") for path in paths)
         match = next((match for match in found if match), None)
-        if match is None or match.operation.response is not operation.response:
+        if match is None or not operation.shows_as(match.operation):
             return None
-        if match.operation.is_list or operation.response_has_secret:
-            return None
-        shown = response
-        if result.warning:  # GET shows none
-            shown = resource_to_http(replace(result, warning=None), call.tenant.base_url)
+        shown = resource_to_http(_shown_by(match.operation, result), call.tenant.base_url)
         return conditional.etag_of(shown.body, match.operation.volatile_fields)
 
     def _ensure_if_match(self, tx: Transaction, call: _Call, request: Request[Any, Any]) -> None:
@@ -342,6 +335,14 @@ def _find_route(call: _Call) -> RouteMatch:
     if not call.matches:
         raise NotFound("This route")
     raise MethodNotAllowed(call.method, sorted(call.matches))
+
+
+def _shown_by(operation: Operation, result: ResourceResponse) -> ResourceResponse:
+    """Return the part of a result that the responses of an operation show."""
+    view, model = result.view, operation.response
+    if isinstance(view, BaseModel) and not isinstance(model, str) and type(view) is not model:
+        view = model.model_construct(**{name: getattr(view, name) for name in model.model_fields})
+    return replace(result, view=view, warning=result.warning if operation.may_warn else None)
 
 
 def _ensure_authorized(call: _Call, match: RouteMatch) -> None:

@@ -62,8 +62,9 @@ class Deprecation:
 class ResourceResponse:
     """The view of one resource, and its path where it is not that of the request.
 
-    The response has the header Location unless its status is 200. `warning` stands beside `data`:
-    the request succeeded, but may not do what the caller meant.
+    The view of a write has everything that its response or GET of the resource shows. The response
+    has the header Location unless its status is 200. `warning` stands beside `data`: the request
+    succeeded, but may not do what the caller meant.
     """
 
     view: BaseModel | Sequence[BaseModel]
@@ -213,6 +214,19 @@ class Operation:
         needs_one = isinstance(extra, dict) and "oneOf" in extra
         fields = self.body.model_fields.values()
         return not (needs_one or any(field.is_required() for field in fields))
+
+    def shows_as(self, read: "Operation") -> bool:
+        """Return whether this write shows the resource of `read`, possibly with more or less of it.
+
+        A response with a secret does not.
+        """
+        is_deleted = self.method == "DELETE" and self.path == resource_path(self.path)
+        if is_deleted or read.is_list or self.responds_with_list or self.response_has_secret:
+            return False
+        mine, other = self.response, read.response
+        if isinstance(mine, str) or isinstance(other, str):
+            return False
+        return issubclass(mine, other) or issubclass(other, mine)
 
 
 @dataclass(frozen=True, slots=True)

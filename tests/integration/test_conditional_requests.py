@@ -119,6 +119,48 @@ def test_tag_of_a_write_is_that_of_the_next_change(erp: Erp, bolt: str) -> None:
     assert erp.patch(bolt, {"name": "C"}, headers={"If-Match": seen}).code == "stale_state"
 
 
+def test_only_writes_that_show_no_resource_as_get_does_have_no_tag() -> None:
+    untagged = [
+        name
+        for name, one in OPERATIONS.items()
+        if one.method != "GET" and not declared.sends_etag(one)
+    ]
+    deletions = [name for name in untagged if name.startswith("DELETE ")]
+    assert all(resource_path(OPERATIONS[name].path) == OPERATIONS[name].path for name in deletions)
+    assert set(untagged) - {*deletions} == {
+        "POST /stock-adjustments",
+        "POST /warehouse-positions/bulk",
+        # These show a secret.
+        "POST /api-clients",
+        "POST /api-clients/{id}/rotate-secret",
+        "POST /users",
+        "POST /users/{id}/reset-password",
+        "POST /users/{id}/totp",
+        "POST /users/{id}/totp/recovery-codes",
+        "POST /webhooks",
+        "POST /webhooks/{id}/rotate-secret",
+    }
+
+
+def test_tag_of_a_changed_warehouse_is_that_of_its_detail(erp: Erp) -> None:
+    erp.post("/warehouses", {"whs_code": "YARD", "name": "Yard"})
+    erp.post("/warehouse-positions", {"whs_code": "YARD", "bin_code": "Y-1"})
+
+    changed = erp.patch("/warehouses/1", {"city": "Gijón"})
+
+    assert "positions" not in changed.data
+    assert changed.headers["ETag"] == erp.get("/warehouses/1").headers["ETag"]
+
+
+def test_tag_of_an_import_includes_the_warning_that_get_shows(erp: Erp) -> None:
+    upload = EXAMPLES["POST /imports"]
+    erp.post("/imports", upload.body)
+    again = erp.post("/imports", upload.body)
+    assert again.json()["warning"]
+    tag = erp.get(f"/imports/{again.data['id']}").headers["ETag"]
+    assert again.headers["ETag"] == tag
+
+
 def test_if_match_applies_to_subscriptions(erp: Erp) -> None:
     example = EXAMPLES["PATCH /webhooks/{id}"]
     hook = f"/webhooks/{example.prepared(erp)['id']}"

@@ -3,7 +3,6 @@
 import importlib
 import inspect
 from collections.abc import Mapping
-from http import HTTPStatus
 from pathlib import Path
 
 from shared.http.api_handler import ApiHandler
@@ -100,20 +99,12 @@ def honours_if_match(operation: Operation) -> bool:
 
 
 def sends_etag(operation: Operation) -> bool:
-    """Return whether a success has the header ETag: of a read, or of a write that shows the same.
-
-    A write shows the same as GET of its resource, which is `/x/{id}` for `POST /x`.
-    """
+    """Return whether a success has the header ETag: every read, and writes that show a resource."""
     if not operation.writes:
         return True
-    path = operation.path
-    is_deleted = operation.method == "DELETE" and path == resource_path(path)
-    if is_deleted or operation.response_has_secret or HTTPStatus.ACCEPTED in operation.statuses:
-        return False
-    shown = {one.path: one for one in operations() if not one.writes}
-    found = (shown.get(one) for one in (f"{path}/{{id}}", path, resource_path(path)))
-    read = next((one for one in found if one and not one.is_list), None)
-    return read is not None and read.response is operation.response
+    group = operation.path.split("/")[1]
+    reads = (one for one in operations() if not one.writes and one.path.split("/")[1] == group)
+    return any(operation.shows_as(read) for read in reads)
 
 
 def codes(operation: Operation) -> list[str]:

@@ -48,7 +48,7 @@ _IN_DETAIL = 2000
 # Warehouses
 
 
-def create_warehouse(tx: Transaction, draft: Checked[WarehouseCreate]) -> Record[Warehouse]:
+def create_warehouse(tx: Transaction, draft: Checked[WarehouseCreate]) -> Record[WarehouseDetail]:
     """Create a warehouse.
 
     Raises:
@@ -60,12 +60,12 @@ def create_warehouse(tx: Transaction, draft: Checked[WarehouseCreate]) -> Record
         id=number, created_at=tx.now, updated_at=tx.now, **rules.warehouse_values(draft)
     )
     repository.insert_warehouse_alias(tx, warehouse)
-    return _counted(WAREHOUSES.insert(tx, number, warehouse), 0)
+    return _detailed(WAREHOUSES.insert(tx, number, warehouse))
 
 
 def change_warehouse(
     tx: Transaction, number: int, change: Checked[WarehouseChange]
-) -> Record[Warehouse]:
+) -> Record[WarehouseDetail]:
     """Change the fields sent.
 
     Raises:
@@ -73,10 +73,7 @@ def change_warehouse(
         ValidationFailed: The change is invalid, or the code is taken.
         Conflict: The code would change while the warehouse has positions or is on open documents.
     """
-    record, positions = run_both(
-        lambda: WAREHOUSES.get(tx.store, number),
-        lambda: repository.position_count(tx.store, number),
-    )
+    record, positions = _read_warehouse(tx.store, number)
     before = record.entity
     renamed = "whs_code" in change.model_fields_set and change.whs_code != before.whs_code
     change = ensure_valid(change, _code_taken(tx.store, change.whs_code) if renamed else [])
@@ -88,10 +85,10 @@ def change_warehouse(
         repository.insert_warehouse_alias(tx, after)
     elif after.name != before.name:
         repository.rename_warehouse_alias(tx, after)
-    return _counted(WAREHOUSES.update(tx, record, values), positions)
+    return _detailed(WAREHOUSES.update(tx, record, values), positions)
 
 
-def delete_warehouse(tx: Transaction, number: int) -> Record[Warehouse]:
+def delete_warehouse(tx: Transaction, number: int) -> Record[WarehouseDetail]:
     """Delete a warehouse.
 
     Raises:
@@ -109,7 +106,7 @@ def delete_warehouse(tx: Transaction, number: int) -> Record[Warehouse]:
     if layout:
         layouts.LAYOUTS.remove(tx, layout)
     WAREHOUSES.remove(tx, record)
-    return _counted(record, 0)
+    return _detailed(record)
 
 
 def _retire_warehouse(tx: Transaction, warehouse: StoredWarehouse, what: str) -> str:
@@ -144,16 +141,30 @@ def get_warehouse(store: Store, number: int) -> Record[WarehouseDetail]:
     Raises:
         NotFound, Gone: The warehouse does not exist, or it was deleted.
     """
-    page, record = run_both(
+    return _detailed(*_read_warehouse(store, number))
+
+
+def _read_warehouse(
+    store: Store, number: int
+) -> tuple[Record[StoredWarehouse], Page[StoredPosition]]:
+    positions, record = run_both(
         lambda: repository.first_positions(store, number, _IN_DETAIL),
         lambda: WAREHOUSES.get(store, number),
     )
+    return record, positions
+
+
+def _detailed(
+    record: Record[StoredWarehouse], positions: Page[StoredPosition] | None = None
+) -> Record[WarehouseDetail]:
+    """Return a warehouse with its first positions; it has none if `positions` is None."""
     warehouse = record.entity
     shown_as = WarehouseReference(id=warehouse.id, whs_code=warehouse.whs_code, name=warehouse.name)
+    first = positions.records if positions else []
     detail = WarehouseDetail(
         **dict(warehouse),
-        positions_count=page.total,
-        positions=[shown(position, shown_as).entity for position in page.records],
+        positions_count=positions.total if positions else 0,
+        positions=[shown(position, shown_as).entity for position in first],
     )
     return Record(record.id, record.version, detail)
 
