@@ -180,7 +180,8 @@ class Gateway:
                 raise
             return "UNAUTHORIZED"
         (statement,) = verdict["policyDocument"]["Statement"]
-        assert statement["Effect"] == "Allow"
+        if statement["Effect"] == "Deny":
+            return "ACCESS_DENIED"
         context: Mapping[str, Any] = verdict["context"]
         assert all(isinstance(value, str) for value in context.values()), "context must be flat"
         return {**context, "principalId": verdict["principalId"]}

@@ -5,11 +5,10 @@ check the state of the tenant, revocation and rights with each request.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from shared.identity.auth.bearer import authenticate, bearer_token
 from shared.identity.auth.tokens import InvalidToken
-from shared.kernel.caller import Caller
 from shared.kernel.observability import bind, logger
 
 
@@ -17,39 +16,33 @@ def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]
     """Verify the access token of a request (authorizer of type REQUEST).
 
     Returns:
-        A policy for all methods of the stage, because the gateway caches one policy for all.
+        A policy for all methods of the stage, because the gateway caches one policy for all. It
+        denies them if the token is not valid; the gateway turns that into ACCESS_DENIED.
 
     Raises:
-        Exception: With the text Unauthorized, which the gateway turns into 401.
+        Exception: The request has no bearer token; with the text Unauthorized, which the gateway
+            turns into UNAUTHORIZED.
     """
     bind(request_id=event.get("requestContext", {}).get("requestId", ""))
     headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
+    token = bearer_token(headers.get("authorization") or "")
+    if not token:
+        logger.info("no token")
+        raise Exception("Unauthorized")  # noqa: TRY002  required by the gateway
+    resource = _all_methods(event["methodArn"])
     try:
-        caller = _caller(headers.get("authorization") or "", headers.get("host") or "")
+        caller = authenticate(token, headers.get("host") or "")
     except InvalidToken as error:
         logger.info("token rejected", extra={"reason": str(error)})
-        raise Exception("Unauthorized") from None  # noqa: TRY002  required by the gateway
-    return {
-        "principalId": f"{caller.tenant}/{caller.subject}",
-        "policyDocument": {
-            "Version": "2012-10-17",
-            "Statement": [
-                {
-                    "Action": "execute-api:Invoke",
-                    "Effect": "Allow",
-                    "Resource": _all_methods(event["methodArn"]),
-                }
-            ],
-        },
-        "context": caller.to_context(),
-    }
+        return _policy("Deny", resource, principal="unknown")
+    allowed = _policy("Allow", resource, principal=f"{caller.tenant}/{caller.subject}")
+    return {**allowed, "context": caller.to_context()}
 
 
-def _caller(authorization: str, host: str) -> Caller:
-    token = bearer_token(authorization)
-    if token is None:
-        raise InvalidToken("scheme")
-    return authenticate(token, host)
+def _policy(effect: Literal["Allow", "Deny"], resource: str, *, principal: str) -> dict[str, Any]:
+    statement = {"Action": "execute-api:Invoke", "Effect": effect, "Resource": resource}
+    document = {"Version": "2012-10-17", "Statement": [statement]}
+    return {"principalId": principal, "policyDocument": document}
 
 
 def _all_methods(method_arn: str) -> str:

@@ -378,11 +378,12 @@ def _idempotency_key(call: _Call, operation: Operation) -> str | None:
 
 
 def _raw_body(operation: Operation, event: Mapping[str, Any]) -> dict[str, Any] | None:
-    if operation.body is None:
-        return None
-    if operation.body_optional and not event.get("body"):
-        return {}
-    return read_form(event) if operation.is_form else read_json_object(event)
+    """Return the body; None if the route takes none. A body that it ignores must be valid, too."""
+    takes_none = operation.body is None
+    if (takes_none or operation.body_optional) and not event.get("body"):
+        return None if takes_none else {}
+    raw = read_form(event) if operation.is_form else read_json_object(event)
+    return None if takes_none else raw
 
 
 def _request(call: _Call, match: RouteMatch, raw: object) -> Request[Any, Any]:

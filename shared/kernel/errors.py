@@ -230,10 +230,14 @@ class IdempotencyKeyRequired(ServiceError):
 
 
 class Unauthenticated(ServiceError):
-    """401 unauthenticated."""
+    """401 unauthenticated: the token that was sent is not valid (RFC 6750, 3.1)."""
 
     def __init__(self, message: str = "The token is missing, expired or revoked.") -> None:
-        super().__init__(message, "unauthenticated")
+        super().__init__(
+            message,
+            "unauthenticated",
+            headers={"WWW-Authenticate": 'Bearer error="invalid_token"'},
+        )
 
 
 class TenantSuspended(ServiceError):

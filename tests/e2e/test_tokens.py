@@ -220,8 +220,9 @@ def test_invalid_token_is_401_in_the_envelope(stack: Deployed, fault: str) -> No
         timeout=TIMEOUT,
     ).is_success
     with acme.client(_INVALID_TOKENS[fault](claims)) as caller:
-        refused(caller.get("/products/1"), 401, "unauthenticated")
-        refused(caller.post("/products", json={}), 401, "unauthenticated")
+        for answer in (caller.get("/products/1"), caller.post("/products", json={})):
+            refused(answer, 401, "unauthenticated")
+            assert answer.headers["WWW-Authenticate"] == 'Bearer error="invalid_token"'
 
 
 @pytest.mark.parametrize("headers", [{}, {"Authorization": ""}, {"Authorization": "Basic YTpi"}])
@@ -229,3 +230,4 @@ def test_missing_token_is_401_in_the_envelope(stack: Deployed, headers: dict[str
     for path in ("/products", "/products/1", "/warehouses", "/entry-documents"):
         answer = httpx.get(stack.base_url + path, headers=headers, timeout=TIMEOUT)
         refused(answer, 401, "unauthenticated")
+        assert answer.headers["WWW-Authenticate"] == "Bearer"

@@ -34,6 +34,7 @@ def test_request_without_a_token_is_refused_by_the_gateway(stack: Stack) -> None
     answer = Erp(stack.gateway, None).get("/products")
 
     assert (answer.status, answer.code) == (401, "unauthenticated")
+    assert answer.headers["WWW-Authenticate"] == "Bearer"
     assert answer.headers["X-Request-Id"] == answer.json()["error"]["request_id"]
     assert answer.headers["Cache-Control"] == "no-store"
 
@@ -42,7 +43,9 @@ def test_forged_token_is_refused_by_the_authorizer(stack: Stack) -> None:
     token = stack.token()
     forged = token[:-4] + ("AAAA" if not token.endswith("AAAA") else "BBBB")
 
-    assert Erp(stack.gateway, forged).get("/products").status == 401
+    answer = Erp(stack.gateway, forged).get("/products")
+    assert (answer.status, answer.code) == (401, "unauthenticated")
+    assert answer.headers["WWW-Authenticate"] == 'Bearer error="invalid_token"'
 
 
 def test_another_tenant_sees_nothing(stack: Stack, erp: Erp, beta: Erp) -> None:

@@ -52,6 +52,13 @@ _MESSAGE_OF_CODE = {
     "service_unavailable": "The service is busy; try again.",
 }
 
+_CHALLENGE_OF_TYPE = {
+    "UNAUTHORIZED": "Bearer",
+    "INVALID_SIGNATURE": "Bearer",
+    "ACCESS_DENIED": 'Bearer error="invalid_token"',
+    "EXPIRED_TOKEN": 'Bearer error="invalid_token"',
+}
+
 _RETRY_AFTER_OF_TYPE = {
     "THROTTLED": "1",
     "QUOTA_EXCEEDED": "60",
@@ -100,6 +107,7 @@ def test_response_type_carries_the_headers_of_every_error(
     headers = dict(template.gateway_response(response_type).headers)
 
     assert headers.pop("Retry-After", None) == _RETRY_AFTER_OF_TYPE.get(response_type)
+    assert headers.pop("WWW-Authenticate", None) == _CHALLENGE_OF_TYPE.get(response_type)
     assert headers == {"X-Request-Id": "$context.requestId", "Cache-Control": "no-store"}
 
 

@@ -134,8 +134,9 @@ HEADERS: Mapping[str, Schema] = {
         "schema": _TEXT,
     },
     "WWW-Authenticate": {
-        "description": "Authentication scheme for clients.",
-        "required": True,
+        "description": "How to authenticate: `Bearer`, with `error` where a token was sent, or"
+        " `Basic` for the token routes. API Gateway renames the header of a function to"
+        " `x-amzn-Remapped-WWW-Authenticate`.",
         "schema": _TEXT,
     },
 }
@@ -324,11 +325,12 @@ class Refusals:
 
 def _refusal(status: int, codes: Sequence[str], headers_of: Callable[..., Schema]) -> Schema:
     with_wait = {"duplicate_in_flight", "rate_limited", "service_unavailable"} & set(codes)
+    challenge = ["WWW-Authenticate"] if status == HTTPStatus.UNAUTHORIZED else []
     lines = [f"- `{code}`: {CODES[code].meaning} {CODES[code].action}" for code in codes]
     return {
         "description": "\n".join([HTTPStatus(status).phrase, "", *lines]),
         "x-error-codes": list(codes),
-        "headers": headers_of(*(["Retry-After"] if with_wait else [])),
+        "headers": headers_of(*challenge, *(["Retry-After"] if with_wait else [])),
         "content": {
             "application/json": {
                 "schema": ref("ErrorResponse"),

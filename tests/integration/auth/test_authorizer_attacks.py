@@ -1,4 +1,4 @@
-"""Forged and altered tokens are rejected as Unauthorized."""
+"""Forged and altered tokens are denied; requests without a token are Unauthorized."""
 
 import base64
 import hashlib
@@ -121,6 +121,11 @@ def forge(aws_faults: AwsCallHooks) -> TokenForger:
 def authorize(token: str, host: str = "api.stowage.test", scheme: str = "Bearer") -> dict[str, Any]:
     headers = {"Authorization": f"{scheme} {token}", "Host": host}
     return lambda_handler({"headers": headers, "methodArn": ARN}, None)
+
+
+def is_denied(verdict: dict[str, Any]) -> bool:
+    (statement,) = verdict["policyDocument"]["Statement"]
+    return statement["Effect"] == "Deny" and "context" not in verdict
 
 
 def with_changed_signature(token: str) -> str:
@@ -248,7 +253,6 @@ ATTACKS: dict[str, Callable[[TokenForger], str]] = {
     "subject a number": lambda f: f.with_claims(sub=7),
     "jti missing": lambda f: f.with_claims(jti=None),
     # form
-    "nothing": lambda _: "",
     "no token": lambda _: "hello",
     "four parts": lambda f: f.with_claims() + ".x",
     "five parts, as JWE": lambda _: "a.b.c.d.e",
@@ -258,6 +262,7 @@ ATTACKS: dict[str, Callable[[TokenForger], str]] = {
     "a megabyte": lambda f: f.with_claims() + "A" * 1_000_000,
     "a megabyte of dots": lambda _: "." * 1_000_000,
     "text beyond ASCII": lambda f: "é" + f.with_claims(),
+    "more spaces": lambda f: "  " + f.with_claims(),
 }
 
 
@@ -274,17 +279,18 @@ def test_genuine_user_token_is_accepted(forge: TokenForger) -> None:
 
 @each_case("attack", ATTACKS)
 def test_forged_token_is_rejected(attack: str, forge: TokenForger) -> None:
-    with pytest.raises(Exception, match=r"\AUnauthorized\Z"):
-        authorize(ATTACKS[attack](forge))
+    assert is_denied(authorize(ATTACKS[attack](forge)))
 
 
-@pytest.mark.parametrize("scheme", ["Basic", "Bearer  ", "", "Token", "Bearer,Bearer"])
+@pytest.mark.parametrize("scheme", ["Basic", "", "Token", "Bearer,Bearer"])
 def test_token_with_another_scheme_is_rejected(scheme: str, forge: TokenForger) -> None:
     with pytest.raises(Exception, match=r"\AUnauthorized\Z"):
         authorize(forge.with_claims(), scheme=scheme)
 
 
-@pytest.mark.parametrize("headers", [None, {}, {"host": "x"}, {"authorization": None}])
+@pytest.mark.parametrize(
+    "headers", [None, {}, {"host": "x"}, {"authorization": None}, {"authorization": "Bearer "}]
+)
 def test_request_without_token_is_rejected(
     headers: dict[str, Any] | None, aws_faults: AwsCallHooks
 ) -> None:
@@ -297,19 +303,19 @@ def test_oversized_token_is_rejected_before_decoding(
     aws_faults: AwsCallHooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tokens, "_json", lambda _: pytest.fail("it was decoded"))
-    with aws_faults.recorded() as calls, pytest.raises(Exception, match="Unauthorized"):
-        authorize("A" * 5000 + "." + "B" * 5000 + "." + "C" * 86)
+    with aws_faults.recorded() as calls:
+        assert is_denied(authorize("A" * 5000 + "." + "B" * 5000 + "." + "C" * 86))
     assert calls == []
 
 
 def test_forged_token_causes_no_kms_call(forge: TokenForger, aws_faults: AwsCallHooks) -> None:
     bad = forge.with_header(kid="other")
     clear_caches()
-    with aws_faults.recorded() as calls, pytest.raises(Exception, match="Unauthorized"):
-        authorize(bad)
+    with aws_faults.recorded() as calls:
+        assert is_denied(authorize(bad))
     assert calls == ["GetItem"], "one read of the signing keys"
-    with aws_faults.recorded() as calls, pytest.raises(Exception, match="Unauthorized"):
-        authorize(bad)
+    with aws_faults.recorded() as calls:
+        assert is_denied(authorize(bad))
     assert calls == []
 
 
@@ -319,8 +325,7 @@ def test_forged_token_causes_no_kms_call(forge: TokenForger, aws_faults: AwsCall
 def test_tokens_of_other_tenants_are_rejected_at_a_registered_host(
     forge: TokenForger, host: str
 ) -> None:
-    with pytest.raises(Exception, match="Unauthorized"):
-        authorize(forge.with_claims(), host=host)
+    assert is_denied(authorize(forge.with_claims(), host=host))
 
 
 def test_shared_host_serves_every_tenant_without_own_host(forge: TokenForger) -> None:
@@ -329,8 +334,7 @@ def test_shared_host_serves_every_tenant_without_own_host(forge: TokenForger) ->
 
 def test_log_contains_no_token(forge: TokenForger, log: io.StringIO) -> None:
     token = with_changed_signature(forge.with_claims())
-    with pytest.raises(Exception, match="Unauthorized"):
-        authorize(token)
+    assert is_denied(authorize(token))
     logged = log.getvalue()
     assert "token rejected" in logged
     assert token not in logged

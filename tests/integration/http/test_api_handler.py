@@ -222,6 +222,21 @@ def test_unsupported_content_type_is_refused(erp: Erp, content_type: str) -> Non
     _assert_envelope(answer, 400, "bad_request")
 
 
+@each_case("sent", [
+    {"body": {}, "headers": {"Content-Type": "text/plain"}},
+    {"raw": "<start/>"},
+    {"raw": "[]"},
+])  # fmt: skip
+def test_body_that_a_route_ignores_must_be_a_json_object_too(
+    erp: Erp, sent: dict[str, Any]
+) -> None:
+    created = erp.post("/products", BOLT).headers["Location"].partition("/v1")[2]
+    for method, path in (("DELETE", created), ("GET", created), ("POST", "/receipts/1/start")):
+        _assert_envelope(erp.send(method, path, **sent), 400, "bad_request")
+
+    assert erp.delete(created, {}).status == 200
+
+
 @pytest.mark.parametrize(
     "content_type",
     ["application/json", "application/json; charset=UTF-8", "APPLICATION/JSON ;charset=utf-8",
