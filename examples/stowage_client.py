@@ -16,6 +16,7 @@ LONGEST_WAIT = 60  # Maximum seconds between two attempts, also if Retry-After i
 OVERLAP = timedelta(seconds=30)
 """A change becomes visible when its request ends, up to 30 s after its `updated_at`; the overlap
 makes sure that no change is missed."""
+UNCHANGING = ("/stock-movements", "/audit-log")  # Their rows have `created_at` only.
 
 
 class StowageError(Exception):
@@ -73,9 +74,10 @@ class Stowage:
         if position:
             since["updated_since"] = (datetime.fromisoformat(position) - OVERLAP).isoformat()
         # Read before the list: changes during this run belong to the next one.
-        newest = self.get(path, sort="-updated_at", per_page=1)
-        upcoming = newest[0]["updated_at"] if newest else position
-        return upcoming, self.each(path, sort="updated_at", **since)
+        time_of = "created_at" if path in UNCHANGING else "updated_at"
+        newest = self.get(path, sort=f"-{time_of}", per_page=1)
+        upcoming = newest[0][time_of] if newest else position
+        return upcoming, self.each(path, sort=time_of, **since)
 
     def post(self, path: str, body: Any = None, *, key: str | None = None) -> Any:
         """Send a POST and return `data`; within 24 hours, the same `key` takes effect only once."""

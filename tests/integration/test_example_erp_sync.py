@@ -17,6 +17,7 @@ from tests.clock import Clock
 from tests.integration.test_example_client import ORDER, FaultyTransport, InjectedFault
 from tests.sampling import sampled
 from tests.stack import ADDRESS, Stack
+from tests.unit.test_docs_integrating import quoted, tables
 
 _MOST_REQUESTS = 100
 """More requests than a synchronisation makes."""
@@ -65,6 +66,19 @@ def receive(stowage: Stowage, document: int) -> int:
     stowage.post(f"/receipts/{receipt}/lines", line)
     stowage.post(f"/receipts/{receipt}/finalize")
     return receipt
+
+
+def exercise(stowage: Stowage) -> None:
+    """Give every list of the sync loop a row."""
+    receive(stowage, stowage.post("/entry-documents", ORDER)["id"])
+    sale = {**ORDER, "external_ref": "SO-1", "type": "sale_order"}
+    sale["lines"] = [{"item_code": "BRICK", "qty": 4}]
+    stowage.post("/pickings", {"document_id": stowage.post("/exit-documents", sale)["id"]})
+    stowage.post("/warehouses", {"whs_code": "SHOP", "name": "Shop"})
+    move = {"from_warehouse": "YARD", "to_warehouse": "SHOP", "lines": sale["lines"]}
+    stowage.post("/transfer-orders", move)
+    stowage.post("/clients", {"name": "Builder", "document_id": 1})
+    stowage.post("/providers", {"name": "Brickworks"})
 
 
 def copies(database: sqlite3.Connection, path: str) -> list[dict[str, object]]:
@@ -125,6 +139,29 @@ def test_killed_synchronisation_is_completed_by_the_next_run(
     references = [row["external_ref"] for row in stowage.each("/entry-documents")]
     expected = [f"{kind}-{number}" for kind in ("D", "PO") for number in tried]
     assert sorted(references) == sorted(expected)
+
+
+def test_loop_copies_every_list_that_the_guide_names(
+    stowage: Stowage, database: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lists = {
+        path: tuple(quoted(identity))
+        for _, named, identity in tables("| What the ERP needs | List | Identity of a row |")
+        for path in quoted(named)
+        if path.startswith("/")
+    }
+    assert {path: lists[path] for path in erp_sync.LISTS} == erp_sync.LISTS
+    monkeypatch.setattr(erp_sync, "LISTS", lists)
+    exercise(stowage)
+
+    for _ in range(2):
+        for path in lists:
+            copy_changes(stowage, database, path)
+
+    for path in lists:
+        listed = [json.dumps(row) for row in stowage.each(path)]
+        assert listed, path
+        assert sorted(map(json.dumps, copies(database, path))) == sorted(listed), path
 
 
 def test_refused_order_does_not_stop_the_others(

@@ -37,6 +37,7 @@ def _order(number: int, times: spec.Times) -> StoredTransferOrder:
             "dispatched_at": spec.unless(number, 3, times.created(number)),
             "received_at": spec.unless(number, 4, times.updated(number)),
             "closed_at": spec.unless(number, 5, times.updated(number)),
+            "close_reason": spec.unless(number, 5, "Lost on the way"),
             "seal_number": spec.unless(number, 2, "SEAL-9"),
             "vehicle_plate": spec.unless(number, 3, "241-D-1"),
             "carrier_id": spec.unless(number, 4, 5),
@@ -105,6 +106,7 @@ TRANSFER_ORDER_LIST = spec.Listed(
         dispatched_at date-time?
         received_at date-time?
         closed_at date-time?
+        close_reason string?
         seal_number string?
         vehicle_plate string?
         carrier_id integer?
@@ -113,6 +115,8 @@ TRANSFER_ORDER_LIST = spec.Listed(
         picking_id integer?
         receipt_id integer?
         sap object?
+        created_at date-time
+        updated_at date-time
         lines array?
     """),
     always_filled=spec.name_set("headline from.id from.code from.name to.id to.code to.name"),

@@ -240,6 +240,7 @@ class TransferOrder(Stored):
     dispatched_at: Timestamp | None
     received_at: Timestamp | None
     closed_at: Timestamp | None
+    close_reason: str | None
     seal_number: str | None
     vehicle_plate: str | None
     carrier_id: int | None
@@ -248,6 +249,8 @@ class TransferOrder(Stored):
     picking_id: int | None
     receipt_id: int | None
     sap: Mapping[str, Any] | None
+    created_at: Timestamp
+    updated_at: Timestamp
     lines: list[TransferOrderLine] | None
 
 

@@ -64,6 +64,7 @@ def _shown(
         dispatched_at=order.dispatched_at,
         received_at=order.received_at,
         closed_at=order.closed_at,
+        close_reason=order.close_reason,
         seal_number=order.seal_number,
         vehicle_plate=order.vehicle_plate,
         carrier_id=order.carrier_id,
@@ -73,6 +74,8 @@ def _shown(
         # Goods are received on the transfer order itself, so there is no receipt and no ERP answer.
         receipt_id=None,
         sap=None,
+        created_at=order.created_at,
+        updated_at=order.updated_at,
         lines=lines,
     )
 
