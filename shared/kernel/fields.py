@@ -1,11 +1,14 @@
 """The field types of requests and entities, each with its bounds.
 
-JSON types are strict: `"5"` is not a number, `5` is not a text. Text has no control characters and
-no unpaired surrogates.
+JSON types are strict: `"5"` is not a number, `5` is not a text. Text is normalized (NFC) and has no
+control characters and no unpaired surrogates.
 """
 
 import re
+import unicodedata
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from typing import Annotated, Any
@@ -16,6 +19,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
     PlainSerializer,
     StringConstraints,
     ValidationError,
@@ -23,7 +27,7 @@ from pydantic import (
     WithJsonSchema,
     WrapValidator,
 )
-from pydantic_core import InitErrorDetails, PydanticCustomError
+from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
 from shared.kernel.clock import instant_of, parse_date_time
 
@@ -32,8 +36,16 @@ MAX_QUANTITY = Decimal(999_999_999)
 LEAST_QUANTITY = Decimal("0.000001")
 MAX_ID = 10**12 - 1
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_BIDIRECTIONAL = r"\u202a-\u202e\u2066-\u2069"
+"""Embeddings, overrides and isolates, which show a text in another order than it has."""
+_CONTROL = re.compile(rf"[\x00-\x1f\x7f-\x9f\u2028\u2029{_BIDIRECTIONAL}]")
+_CONTROL_BUT_LINES = re.compile(rf"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f{_BIDIRECTIONAL}]")
+_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Zl", "Zp"})
+_IGNORABLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2060-\u206f\u3164\ufe00-\ufe0f\uffa0"
+    "\U000e0000-\U000e0fff]"
+)
+"""Characters of other categories that have no width (Default_Ignorable_Code_Point of Unicode)."""
 
 
 class Input(BaseModel):
@@ -60,27 +72,61 @@ def exactly_one_of(*names: str) -> ConfigDict:
     return ConfigDict(json_schema_extra={"oneOf": alternatives})
 
 
-def _one_line(text: str) -> str:
-    if _CONTROL.search(text):
-        raise PydanticCustomError("control_characters", "must not contain control characters")
-    return text
+def normalized(text: str) -> str:
+    """Return a text in Unicode normalization form C, in which equal texts have equal characters."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
-def _lines(text: str) -> str:
-    if _CONTROL_BUT_LINES.search(text):
-        raise PydanticCustomError("control_characters", "must not contain control characters")
-    return text
+def _normalized_text(value: Any) -> Any:
+    return normalized(value) if isinstance(value, str) else value
 
 
-ONE_LINE = AfterValidator(_one_line)
-"""Validator of a text without control characters and line breaks."""
+@dataclass(frozen=True, slots=True)
+class TextRule:
+    """Annotation of a text field: the text is normalized, and may not have some characters.
+
+    Every field whose text is stored or compared has one. `refused` returns whether a text has such
+    a character, `message` says so.
+    """
+
+    refused: Callable[[str], object]
+    message: str = "must not contain control characters"
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        """Return the schema of the text between normalization and the check."""
+        checked = core_schema.no_info_after_validator_function(self._check, handler(source))
+        return core_schema.no_info_before_validator_function(_normalized_text, checked)
+
+    def _check(self, text: str) -> str:
+        if self.refused(text):
+            raise PydanticCustomError("hidden_characters", self.message)
+        return text
+
+
+def _has_hidden(text: str) -> bool:
+    """Return whether a text has a character that nobody sees: a control or format character."""
+    if text.isascii():
+        return _CONTROL.search(text) is not None
+    return any(unicodedata.category(char) in _HIDDEN_CATEGORIES for char in text) or bool(
+        _IGNORABLE.search(text)
+    )
+
+
+CODE = TextRule(_has_hidden, "must not contain control or hidden characters")
+"""Rule of a code: two codes that look the same are the same."""
+ONE_LINE = TextRule(_CONTROL.search)
+"""Rule of a name or text of one line."""
+LINES = TextRule(_CONTROL_BUT_LINES.search)
+"""Rule of a text of several lines."""
 
 type Code = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=50), ONE_LINE
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=50), CODE
 ]
 """A code that identifies something: 1 to 50 characters."""
 type Reference = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), ONE_LINE
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), CODE
 ]
 """A reference of another system: 1 to 100 characters."""
 type Name = Annotated[
@@ -106,10 +152,10 @@ type Reason = Annotated[
 ]
 """Why something was done: 1 to 255 characters."""
 type Barcode = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64), ONE_LINE
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64), CODE
 ]
 """A barcode as scanned: 1 to 64 characters."""
-type Note = Annotated[str, StringConstraints(max_length=2000), AfterValidator(_lines)]
+type Note = Annotated[str, StringConstraints(max_length=2000), LINES]
 """Free text of several lines, up to 2000 characters."""
 
 # RFC 5321 without quoted local parts and literal IP addresses, which no partner's address has.

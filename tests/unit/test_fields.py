@@ -10,7 +10,20 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from shared.kernel.clock import instant_of
-from shared.kernel.fields import Code, Day, Moment, Name, Note, Number, Quantity, Reference, Word
+from shared.kernel.fields import (
+    Barcode,
+    Code,
+    Day,
+    Line,
+    Moment,
+    Name,
+    Note,
+    Number,
+    Quantity,
+    Reference,
+    Term,
+    Word,
+)
 from shared.kernel.json_text import dumps, loads
 from tests.cases import each_case
 
@@ -226,6 +239,33 @@ def test_code_has_one_line_without_control_characters(text: str) -> None:
 @each_case("char", ["\x00", "\x1b", "\x1f", "\x7f", "\x85", "\ud800"])
 def test_text_with_control_characters_or_surrogates_is_refused(kind: Any, char: str) -> None:
     assert not _is(kind, f"a{char}b")
+
+
+HIDDEN = ["\u200b", "\u200d", "\u200f", "\u2060", "\u2066", "\u202e", "\ufeff", "\u00ad", "\u061c",
+          "\u034f", "\u115f", "\u3164", "\ufe0f", "\U000e0041", "\U000e0101"]  # fmt: skip
+
+
+@each_case("char", HIDDEN)
+def test_hidden_characters_are_refused_in_codes(char: str) -> None:
+    for kind in (Code, Reference, Barcode):
+        assert not any(_is(kind, text) for text in (f"a{char}b", f"{char}ab", f"ab{char}"))
+
+
+@each_case("char", HIDDEN)
+def test_names_and_texts_refuse_what_changes_the_direction(char: str) -> None:
+    for kind in (Name, Word, Note, Term):
+        assert _is(kind, f"a{char}b") == (char not in "\u2066\u202e")
+
+
+@each_case("kind", [Code, Reference, Barcode, Name, Word, Line, Note, Term])
+def test_text_is_normalized(kind: Any) -> None:
+    assert _read(kind, "Cafe\u0301") == "Caf\u00e9"
+    assert _read(kind, "\u212b") == "\u00c5"
+
+
+def test_length_is_that_of_the_normalized_text() -> None:
+    assert _read(Word, "e\u0301" * 32) == "\u00e9" * 32
+    assert not _is(Word, "e\u0301" * 33)
 
 
 def test_note_may_have_line_breaks_but_a_name_may_not() -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, StringConstraints, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from shared.kernel.fields import Barcode, Code, Input, Name, Note, Stored, Timestamp, Word
+from shared.kernel.fields import ONE_LINE, Barcode, Code, Input, Name, Note, Stored, Timestamp, Word
 from shared.kernel.list_parameters import ListParameters, Search, Text
 
 _ADDRESS = re.compile(r"https?://[^\s\x00-\x20\x7f\"<>\\^`{|}]+")
@@ -22,6 +22,7 @@ def _address(text: str) -> str:
 type ImageUrl = Annotated[
     str,
     StringConstraints(max_length=2000),
+    ONE_LINE,
     AfterValidator(_address),
     WithJsonSchema({"type": "string", "format": "uri", "maxLength": 2000}),
 ]

@@ -16,6 +16,7 @@ from shared.kernel.fields import (
     Stored,
     Timestamp,
     Word,
+    normalized,
 )
 from shared.kernel.list_parameters import PeriodParameters, Text
 from shared.warehouse.stock.models import ShelfStatus
@@ -108,7 +109,7 @@ def _entry(value: Any) -> int | str:
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST_ENTRY:
         return value
     if isinstance(value, str):
-        text = value.strip()
+        text = normalized(value.strip())
         if text.isprintable() and 0 < len(text) <= _LONGEST_ENTRY:
             return text
     message = f"must be a whole number or a text of 1 to {_LONGEST_ENTRY} characters"

@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from shared.kernel.calendar_days import time_zones
 from shared.kernel.fields import (
+    CODE,
     Code,
     Identifier,
     Input,
@@ -151,7 +152,7 @@ def _labels(value: Any) -> Any:
 
 
 type Labels = Annotated[
-    list[Word],
+    list[Annotated[Word, CODE]],
     Field(min_length=1, max_length=MAX_BULK),
     BeforeValidator(_labels),
     WithJsonSchema(
@@ -179,7 +180,7 @@ class PositionBulk(_PositionFields):
 
     warehouse_id: Identifier | None = None
     whs_code: Code | None = None
-    naming_mask: Annotated[Line, Field(min_length=1)]
+    naming_mask: Annotated[Line, Field(min_length=1), CODE]
     aisles: Labels | None = None
     racks: Labels | None = None
     levels: Labels | None = None

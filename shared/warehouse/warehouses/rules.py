@@ -9,6 +9,7 @@ from math import prod
 from typing import Any
 
 from shared.kernel.errors import Problem
+from shared.kernel.fields import normalized
 from shared.kernel.validation import Checked, invalid_fields
 from shared.warehouse.warehouses.models import (
     MAX_BULK,
@@ -161,7 +162,7 @@ def _label_problems(draft: Checked[PositionBulk], axes: Sequence[str]) -> list[P
 
 
 def _name(mask: str, labels: Mapping[str, str], pick_sequence: int | None) -> NamedPosition:
-    code = _PLACEHOLDER.sub(lambda match: labels[match[1]], mask)
+    code = normalized(_PLACEHOLDER.sub(lambda match: labels[match[1]], mask))
     return NamedPosition(code, labels, pick_sequence)
 
 

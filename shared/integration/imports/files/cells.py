@@ -15,6 +15,7 @@ from shared.integration.imports.files.columns import CellType
 from shared.kernel.calendar_days import time_zone
 from shared.kernel.clock import parse_date_time
 from shared.kernel.db.facets import fold
+from shared.kernel.fields import normalized
 from shared.kernel.spreadsheets.table import Cell, InvalidCell
 
 type Converter = Callable[[Cell], object]
@@ -58,7 +59,7 @@ def cell_text(cell: Cell) -> str:
         case None:
             text = ""
         case str():
-            text = cell
+            text = normalized(cell)  # as request models do, so that grouped rows are the same
         case InvalidCell():
             message = f"is not a valid value: {cell.text}"
             raise ValueError(message)
