@@ -7,6 +7,9 @@ from typing import Any
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+MAX_FILE_NAME = 200
+"""Characters of the name of a file."""
+
 
 @dataclass(frozen=True, slots=True)
 class UploadedFile:
@@ -42,5 +45,9 @@ def _ensure_named(file: UploadedFile) -> UploadedFile:
     if not file.name:
         raise PydanticCustomError(
             "file_name", "must have a file name, in UTF-8 or, as filename*, in ISO-8859-1"
+        )
+    if len(file.name) > MAX_FILE_NAME:
+        raise PydanticCustomError(
+            "file_name_length", f"must have a file name of at most {MAX_FILE_NAME} characters"
         )
     return file

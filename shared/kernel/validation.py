@@ -16,7 +16,7 @@ _MESSAGES: Mapping[str, str | Callable[[Mapping[str, Any]], str]] = {
     "string_type": "must be a text",
     "string_unicode": "must be valid Unicode text",
     "string_too_short": "must not be empty",
-    "string_too_long": lambda facts: f"must have at most {facts['max_length']} characters",
+    "string_too_long": lambda facts: _at_most(facts, "characters"),
     "bool_type": "must be true or false",
     "bool_parsing": "must be true or false",
     "int_type": "must be a whole number",
@@ -27,12 +27,26 @@ _MESSAGES: Mapping[str, str | Callable[[Mapping[str, Any]], str]] = {
     "greater_than_equal": lambda facts: f"must be at least {facts['ge']}",
     "less_than_equal": lambda facts: f"must be at most {facts['le']}",
     "list_type": "must be a list",
-    "too_short": lambda facts: f"must have at least {facts['min_length']} entry",
-    "too_long": lambda facts: f"must have at most {facts['max_length']} entries",
+    "too_short": lambda facts: (
+        "must not be empty"
+        if facts["field_type"] == _TEXT
+        else f"must have at least {facts['min_length']} entry"
+    ),
+    "too_long": lambda facts: _at_most(
+        facts, "characters" if facts["field_type"] == _TEXT else "entries"
+    ),
     "model_type": "must be an object",
     "model_attributes_type": "must be an object",
     "literal_error": lambda facts: f"must be one of {facts['expected']}",
 }
+
+_TEXT = "Value"
+"""What pydantic calls a text whose length it checks after a validator; a list is a List."""
+
+
+def _at_most(facts: Mapping[str, Any], what: str) -> str:
+    return f"must have at most {facts['max_length']} {what}"
+
 
 _MAX_ENTRIES = 5000
 """Entries of a list that an `InvalidBody` keeps; no model allows more."""

@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 from shared.integration.imports.languages import Language
 from shared.kernel.fields import Input, Line, Stored, Timestamp
 from shared.kernel.list_parameters import PeriodParameters
-from shared.kernel.uploaded_file import UploadedFile
+from shared.kernel.uploaded_file import MAX_FILE_NAME, UploadedFile
 
 type ImportKind = Literal[
     "entry_documents", "exit_documents", "transfer_orders", "pick_faces", "products"
@@ -84,7 +84,7 @@ class UploadRequest(Input):
     """A file to import that will be uploaded directly to storage."""
 
     kind: ImportKind
-    filename: Annotated[Line, Field(min_length=1, max_length=200)]
+    filename: Annotated[Line, Field(min_length=1, max_length=MAX_FILE_NAME)]
     options: ImportOptions | None = None
 
 

@@ -5,6 +5,7 @@ from pathlib import PurePosixPath
 
 from shared.integration.imports.models import MAX_REQUEST_FILE_BYTES, megabytes
 from shared.kernel.errors import ImportRefused
+from shared.kernel.fields import normalized
 from shared.kernel.spreadsheets.table import UnreadableFile
 
 _UNSAFE_CHARACTERS = re.compile(
@@ -19,7 +20,7 @@ _PAYLOAD_TOO_LARGE = 413
 
 def safe_file_name(name: str) -> str:
     """Return the file name without folders and unsafe characters, shortened if necessary."""
-    last = name.replace("\\", "/").rpartition("/")[2]
+    last = normalized(name).replace("\\", "/").rpartition("/")[2]
     safe = _UNSAFE_CHARACTERS.sub("_", last).strip(" .")
     stem, dot, suffix = safe.rpartition(".")
     return f"{stem[:_MAX_STEM_CHARACTERS]}{dot}{suffix}"[: _MAX_STEM_CHARACTERS + 10]

@@ -187,11 +187,28 @@ def test_plain_file_name_is_taken_when_the_other_cannot_be_decoded(
     assert (answer.status, answer.data["file"]) == (202, "goods.csv")
 
 
+def test_file_name_above_200_characters_is_refused(scenario: ImportScenario) -> None:
+    for length in (200, 201):
+        name = "x" * (length - 4) + ".csv"
+        form = scenario.upload("products", name, GOODS)
+        body = {"kind": "products", "filename": name}
+        request = scenario.erp.post("/imports/uploads", body)
+        if length <= 200:
+            assert (form.status, request.status) == (202, 201)
+        else:
+            problems = [answer.json()["errors"] for answer in (form, request)]
+            assert problems == [
+                [{"field": "file", "message": "must have a file name of at most 200 characters"}],
+                [{"field": "filename", "message": "must have at most 200 characters"}],
+            ]
+
+
 def test_file_names_are_stored_without_folders(scenario: ImportScenario) -> None:
     for sent, kept in {
         "../../etc/goods.csv": "goods.csv",
         "C:\\files\\goods.csv": "goods.csv",
         "año.csv": "año.csv",
+        "an\u0303o.csv": "año.csv",
         " goods.csv ": "goods.csv",
         f"{'x' * 180}.csv": f"{'x' * 100}.csv",
         "a;b=c.CSV": "a;b=c.CSV",

@@ -31,7 +31,7 @@ _NUMBER_WITH_COMMA = re.compile(r"[+-]?([1-9]\d{0,2}(\.\d{3})+|\d+)(,\d+)?", re.
 _AMBIGUOUS_NUMBER = re.compile(r"([+-]?[1-9]\d{0,2})[.,](\d{3})", re.ASCII)
 _SPACES = re.compile(r"[\s\u00a0\u202f]+")
 _DAY_MONTH_YEAR = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})", re.ASCII)
-_MIDNIGHT = re.compile(r"[T ]00:00(:00(\.0+)?)?$")
+_TIME = re.compile(r"(?<=\d{4}-\d\d-\d\d)[T ]\d\d:\d\d:\d\d(\.\d+)?$|[T ]00:00(:00(\.0+)?)?$")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
@@ -116,7 +116,8 @@ def _integer(cell: Cell, *, decimal_comma: bool | None) -> int:
 
 
 def _date(cell: Cell) -> str:
-    text = _MIDNIGHT.sub("", cell_text(cell).strip())
+    # A date cell may have a time of day; an error report shows it as text.
+    text = _TIME.sub("", cell_text(cell).strip())
     match = _DAY_MONTH_YEAR.fullmatch(text)
     return f"{match[3]}-{match[2]:0>2}-{match[1]:0>2}" if match else text
 
