@@ -56,6 +56,11 @@ def complaints(method: str, path: str, answer: Response) -> list[str]:
             pattern, answer.headers[name]
         ):
             found.append(f"header {name} is {answer.headers[name]}")
+    found += [
+        f"header {name} is not declared"
+        for name in document()["components"]["headers"].keys() - response["headers"].keys()
+        if name in answer.headers
+    ]
     if "content" not in response:
         return found + (["a body was not declared"] if answer.text else [])
     media = answer.headers.get("Content-Type", "application/json")

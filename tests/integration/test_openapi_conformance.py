@@ -36,6 +36,17 @@ def assert_conforms(name: str, answer: Response, status: int) -> None:
     assert complaints(method, path, answer) == []
 
 
+def test_repeated_refusal_conforms(erp: Erp) -> None:
+    for name, path, status in (
+        ("POST /receipts/{id}/start", "/receipts/9/start", 404),
+        ("POST /imports/{id}/cancel", "/imports/9/cancel", 404),
+    ):
+        first, again = (erp.post(path, key=path) for _ in range(2))
+        assert_conforms(name, first, status)
+        assert_conforms(name, again, status)
+        assert again.headers["Idempotent-Replayed"] == "true"
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_write_and_following_reads_conform(erp: Erp, name: str) -> None:
     method, _, path = name.partition(" ")

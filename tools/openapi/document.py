@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from shared.http.routes import Idempotency, Operation
 from shared.identity.auth.scopes import SCOPES
+from shared.integration.imports.report.rejected_rows import REPORT_MEDIA
 from shared.kernel.fields import MAX_ID
 from tools.openapi import declared, descriptions, events, open_routes
 from tools.openapi.responses import (
@@ -336,6 +337,8 @@ def _success(operation: Operation, status: int, wrappers: Wrappers) -> Schema:
     sent += ["ETag"] if declared.sends_etag(operation) else []
     if status in {HTTPStatus.CREATED, HTTPStatus.ACCEPTED}:
         sent.append("Location")
+    if operation.response == REPORT_MEDIA:
+        sent.append("Content-Disposition")
     sent.append("X-Ignored-Parameters")
     content = _content(operation, wrappers)
     announced = DEPRECATION_HEADERS if operation.deprecation else {}

@@ -107,6 +107,11 @@ HEADERS: Mapping[str, Schema] = {
         "required": True,
         "schema": {"type": "string", "pattern": '^W/"[^"]+"$'},
     },
+    "Content-Disposition": {
+        "description": "`attachment` with the name of the file.",
+        "required": True,
+        "schema": {"type": "string", "pattern": '^attachment; filename="[^"]+"$'},
+    },
     "Idempotent-Replayed": {
         "description": "`true` when the response is that of an earlier request with the same key.",
         "schema": {"type": "string", "const": "true"},
@@ -323,14 +328,22 @@ class Refusals:
         return {"$ref": f"#/components/responses/{name}"}
 
 
+def _may_be_stored(code: str) -> bool:
+    """Return whether a refusal may be repeated under its Idempotency-Key."""
+    # Depending on its status, `import_refused` is stored although its code is not.
+    return CODES[code].is_stored or code == "import_refused"
+
+
 def _refusal(status: int, codes: Sequence[str], headers_of: Callable[..., Schema]) -> Schema:
     with_wait = {"duplicate_in_flight", "rate_limited", "service_unavailable"} & set(codes)
-    challenge = ["WWW-Authenticate"] if status == HTTPStatus.UNAUTHORIZED else []
+    sent = ["Retry-After"] if with_wait else []
+    sent += ["WWW-Authenticate"] if status == HTTPStatus.UNAUTHORIZED else []
+    sent += ["Idempotent-Replayed"] if any(_may_be_stored(code) for code in codes) else []
     lines = [f"- `{code}`: {CODES[code].meaning} {CODES[code].action}" for code in codes]
     return {
         "description": "\n".join([HTTPStatus(status).phrase, "", *lines]),
         "x-error-codes": list(codes),
-        "headers": headers_of(*challenge, *(["Retry-After"] if with_wait else [])),
+        "headers": headers_of(*sent),
         "content": {
             "application/json": {
                 "schema": ref("ErrorResponse"),
