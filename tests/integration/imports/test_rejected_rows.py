@@ -6,7 +6,9 @@ from io import BytesIO
 import pytest
 from openpyxl import load_workbook
 
+from shared.integration.imports.kinds.registry import importer_of
 from shared.integration.imports.models import ImportKind
+from shared.integration.imports.report.reasons import reason_in
 from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import ReportedProblem, as_csv, as_xlsx, report_rows
 from tests.integration.imports.outcome import report_problems
@@ -239,6 +241,25 @@ def test_all_problems_are_reported_together(
     assert done["status"] == "committed"
     assert done["documents"] == counts | {"committed": case.valid}
     assert report_problems(scenario, done) == case.problems
+
+
+@EACH
+def test_reasons_are_in_the_language_of_the_headers(
+    case: Case, scenario: ImportScenario, yard: WarehouseScenario
+) -> None:
+    del yard
+    headers = {column.field: column.header.es for column in importer_of(case.kind).layout.columns}
+    rows: Rows = [[headers[str(name)] for name in case.rows[0]], *case.rows[1:]]
+
+    one = scenario.import_file(case.kind, "malo.csv", as_csv(rows), on_duplicate="fail")
+
+    expected = {
+        # A reason about another row belongs to no column.
+        (row, name if "row 5" in reason else headers.get(name, ""), reason_in("es", reason))
+        for row, name, reason in case.problems
+    }
+    assert report_problems(scenario, one) == expected
+    assert {reason for *_, reason in expected}.isdisjoint(reason for *_, reason in case.problems)
 
 
 def test_an_import_without_valid_rows_is_invalid(

@@ -21,6 +21,7 @@ from openpyxl.styles import Alignment, Border, Font, PatternFill, Side
 from openpyxl.utils import get_column_letter
 
 from shared.integration.imports.languages import BilingualText, Language
+from shared.integration.imports.report.reasons import reason_in
 from shared.integration.imports.report.rejected_rows import (
     REPORT_HEADERS,
     RejectedRow,
@@ -90,7 +91,7 @@ def write_report(
     Args:
         rows: The rejected rows.
         header: The header of the uploaded file.
-        language: The language of the headers that the report adds.
+        language: The language of the headers that the report adds, and of the reasons.
         target: The file to write.
     """
     report_columns = {number for number, name in enumerate(header) if is_report_header(name)}
@@ -106,7 +107,8 @@ def write_report(
                 sheet.write(_DIMENSION.sub(b"", head) + b"<sheetData>")
                 sheet.write(_row(1, _header(file_headers, language, styles)))
                 for number, row in enumerate(rows, 2):
-                    sheet.write(_row(number, _cells(row, header, report_columns, styles)))
+                    reasons = "\n".join(reason_in(language, one.message) for one in row.problems)
+                    sheet.write(_row(number, _cells(row, reasons, header, report_columns, styles)))
                 sheet.write(b"</sheetData>" + tail)
 
 
@@ -167,10 +169,13 @@ def _header(file_headers: Sequence[str], language: Language, styles: _Styles) ->
 
 
 def _cells(
-    row: RejectedRow, header: Sequence[str], report_columns: set[int], styles: _Styles
+    row: RejectedRow,
+    reasons: str,
+    header: Sequence[str],
+    report_columns: set[int],
+    styles: _Styles,
 ) -> Iterator[_XmlCell | None]:
     fields = "\n".join(_field_name(problem, header) for problem in row.problems)
-    reasons = "\n".join(problem.message for problem in row.problems)
     yield _number(row.number, styles.normal)
     yield _text(fields, styles.normal, "problem")
     yield _text(reasons, styles.normal, "problem")

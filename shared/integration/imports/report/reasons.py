@@ -1,0 +1,136 @@
+"""The reasons of error reports in the language of the report.
+
+Rules write English messages. Their Spanish texts are here, because only reports show them.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+
+from shared.integration.imports.languages import Language
+
+_FIXED = "item_code, man_btch_num, man_ser_num or inventory_item"
+
+_SPANISH: Mapping[str, str] = {
+    # any field
+    "is required": "es obligatorio",
+    "must not be empty": "no debe estar vacío",
+    "must be a text": "debe ser un texto",
+    "must be valid Unicode text": "debe ser un texto Unicode válido",
+    "must not contain control characters": "no debe contener caracteres de control",
+    "must not contain control or hidden characters": (
+        "no debe contener caracteres de control ni ocultos"
+    ),
+    "must have at most {} characters": "debe tener como máximo {} caracteres",
+    "must have at least {} entry": "debe tener al menos {} elemento",
+    "must have at most {} entries": "debe tener como máximo {} elementos",
+    "must be a list": "debe ser una lista",
+    "must be an object": "debe ser un objeto",
+    "must be one of {}": "debe ser uno de estos valores: {}",
+    "must be true or false": "debe ser verdadero o falso",
+    "must be yes or no": "debe ser sí o no",
+    "is not a valid value: {}": "no es un valor válido: {}",
+    "is already taken by another product": "ya lo usa otro artículo",
+    "already exists": "ya existe",
+    "already exists with the id {}": "ya existe con el id {}",
+    # numbers and dates
+    "must be a number": "debe ser un número",
+    "must be a number the service can hold": "es un número fuera de los límites del servicio",
+    "must be a whole number": "debe ser un número entero",
+    "must be a whole number: product {} is managed by serial": (
+        "debe ser un número entero: el artículo {} se gestiona por serie"
+    ),
+    "must have at most {} decimals": "debe tener como máximo {} decimales",
+    "must be more than {}": "debe ser mayor que {}",
+    "must be at least {}": "debe ser como mínimo {}",
+    "must be at least minimum ({})": "debe ser como mínimo el mínimo ({})",
+    "must be at most {}": "debe ser como máximo {}",
+    "must be at most maximum ({})": "debe ser como máximo el máximo ({})",
+    "is too large": "es demasiado grande",
+    "is ambiguous: {} may have decimals or thousands; write {} or {}": (
+        "es ambiguo: {} puede tener decimales o millares; escriba {} o {}"
+    ),
+    "must be a date as text": "debe ser una fecha como texto",
+    "must be a date, YYYY-MM-DD or dd/mm/yyyy": "debe ser una fecha, AAAA-MM-DD o dd/mm/aaaa",
+    "must be a date-time with offset, such as {}": (
+        "debe ser una fecha y hora con desfase horario, como {}"
+    ),
+    # products
+    "must be an http or https address": "debe ser una dirección http o https",
+    "must be equal to item_code ({})": "debe ser igual a item_code ({})",
+    "no product has the code {}": "ningún artículo tiene el código {}",
+    "product {} is not kept in stock": "el artículo {} no se mantiene en inventario",
+    "product {} is not managed by batch": "el artículo {} no se gestiona por lote",
+    "product {} is not managed by serial": "el artículo {} no se gestiona por serie",
+    "is required: product {} is managed by batch": (
+        "es obligatorio: el artículo {} se gestiona por lote"
+    ),
+    "is required: product {} is managed by serial": (
+        "es obligatorio: el artículo {} se gestiona por serie"
+    ),
+    "{} given, {} required": "se dan {} y se requieren {}",
+    "is on the document already, at {}": "ya está en el documento, en {}",
+    "is on the document already, at row {}": "ya está en el documento, en la fila {}",
+    **{
+        f"Product {{}} is {use} and cannot change {_FIXED}.": (
+            f"El artículo {{}} está {usado} y no puede cambiar {_FIXED.replace(' or ', ' ni ')}."
+        )
+        for use, usado in (
+            ("in stock", "en inventario"),
+            ("on open documents", "en documentos abiertos"),
+            ("in use by pick faces", "en posiciones de preparación"),
+        )
+    },
+    # warehouses and positions
+    "no warehouse has the code {}": "ningún almacén tiene el código {}",
+    "warehouse {} has no position {}": "el almacén {} no tiene la posición {}",
+    "position {} is disabled": "la posición {} está deshabilitada",
+    "position {} is blocked": "la posición {} está bloqueada",
+    "position {} is not pickable": "en la posición {} no se puede preparar",
+    "position {} is the pick face of {} products; the limit is {}": (
+        "la posición {} es la de preparación de {} artículos; el límite es {}"
+    ),
+    "must be another warehouse than from_warehouse, {}": (
+        "debe ser un almacén distinto del de origen, {}"
+    ),
+    # rows
+    "already used in row {}": "ya se usa en la fila {}",
+    "differs from row {} of the same document": "difiere de la fila {} del mismo documento",
+    "rejected because row {} of the document has errors": (
+        "rechazada porque la fila {} del documento tiene errores"
+    ),
+    "row {} has no valid type and may belong to this document; add it or remove the row": (
+        "la fila {} no tiene un tipo válido y puede ser de este documento; añádalo o quite la fila"
+    ),
+    "row {} has no external_ref and may belong to this document; add it or remove the row": (
+        "la fila {} no tiene referencia y puede ser de este documento; añádala o quite la fila"
+    ),
+    "is in column {}, but the header has {} columns": (
+        "está en la columna {}, pero la cabecera tiene {} columnas"
+    ),
+    "has more problems; only the first {} are listed": (
+        "tiene más problemas; solo se muestran los primeros {}"
+    ),
+    "{} characters in all rows, at most {} allowed": (
+        "{} caracteres en todas las filas; se permiten como máximo {}"
+    ),
+}
+"""English message → Spanish text. `{}` stands for a value; the values keep their order."""
+
+
+@cache
+def _patterns() -> list[tuple[re.Pattern[str], str]]:
+    """Return the patterns of the messages, those with the most fixed text first."""
+    longest_first = sorted(_SPANISH, key=len, reverse=True)
+    return [
+        (re.compile(re.escape(english).replace(r"\{\}", "(.*)"), re.DOTALL), _SPANISH[english])
+        for english in longest_first
+    ]
+
+
+def reason_in(language: Language, message: str) -> str:
+    """Return a message in a language; in English if it has no other text."""
+    if language == "en":
+        return message
+    matches = ((pattern.fullmatch(message), text) for pattern, text in _patterns())
+    return next((text.format(*found.groups()) for found, text in matches if found), message)
