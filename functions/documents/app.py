@@ -122,7 +122,10 @@ def get_exit_document(store: Store, request: Request) -> ResourceResponse:
     errors=("conflict",),
 )
 def close_exit_document(tx: Transaction, request: Request) -> ResourceResponse:
-    """Close an exit document; quantities that are not picked yet are cancelled."""
+    """Close an exit document; quantities that are not picked yet are cancelled.
+
+    Goods that are staged for it must be dispatched, or their picking reverted, before.
+    """
     return ResourceResponse(views.exit_document(service.close_document(tx, "exit", request.id)))
 
 

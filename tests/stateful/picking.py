@@ -178,6 +178,7 @@ class PickingRules(BaseMachine):
         if orders:
             order = recent_one(orders, index)
             possible = not order.closed and not order.open_work
+            possible &= direction == "entry" or not order.finished
             self.post(f"/{direction}-documents/{order.id}/close", None, 200 if possible else 409)
             order.closed |= possible
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.kernel.errors import Conflict, Problem
-from shared.kernel.fields import ZERO
+from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked
 from shared.warehouse.catalog.lines import Findings, GoodsLine, examine_lines
 from shared.warehouse.catalog.models import KnownProduct
@@ -184,6 +184,17 @@ def closed(document: Document, now: str) -> Document:
         raise Conflict(message)
     lines = [_closed_line(line) for line in document.lines]
     return document.model_copy(update={"status": "closed", "lines": lines, "updated_at": now})
+
+
+def ensure_nothing_staged(document: Document) -> None:
+    """Raise Conflict if picked goods wait for the dispatch of an exit document."""
+    staged = sum((line.done_qty for line in document.lines), ZERO)
+    if staged:
+        message = (
+            f"Document {document.external_ref} has {plain(staged)} picked units that wait for its"
+            f" dispatch. Dispatch it, or revert its pickings: {_listed(document.finished)}."
+        )
+        raise Conflict(message)
 
 
 def _closed_line(line: DocumentLine) -> DocumentLine:

@@ -101,11 +101,15 @@ def close_document(tx: Transaction, kind: DocumentKind, number: int) -> Record[D
 
     Raises:
         NotFound: The document does not exist.
-        Conflict: The document is closed already, or work on it is in progress.
+        Conflict: The document is closed already, work on it is in progress, or goods are staged
+            for it.
     """
     collection = repository.COLLECTIONS[kind]
     record = collection.get(tx.store, number)
-    changed = collection.replace(tx, record, rules.closed(record.entity, tx.now))
+    after = rules.closed(record.entity, tx.now)
+    if kind == "exit":
+        rules.ensure_nothing_staged(record.entity)
+    changed = collection.replace(tx, record, after)
     references.release_references(tx, _holder(kind, number))
     return changed
 

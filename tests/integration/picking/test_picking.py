@@ -169,6 +169,26 @@ def test_finalized_picking_can_be_reverted_until_dispatch(
     assert_invariants(stack.store())
 
 
+def test_document_with_staged_goods_is_not_closed(yard: WarehouseScenario, stack: Stack) -> None:
+    yard.stock("BRICK", 5)
+    order = yard.order(("BRICK", 3))
+    number = yard.started(order)
+    yard.pick(number, "BRICK", 2)
+    yard.act(number, "finalize", shortage_reason="damaged")
+
+    refused = yard.erp.post(f"/exit-documents/{order}/close")
+    assert (refused.status, refused.code) == (409, "conflict")
+    assert refused.json()["message"] == (
+        "Document SO-1 has 2 picked units that wait for its dispatch."
+        f" Dispatch it, or revert its pickings: id {number}."
+    )
+    assert yard.document(order)["status"] == "partial-complete"
+    yard.act(number, "revert")
+    assert yard.erp.post(f"/exit-documents/{order}/close").data["status"] == "closed"
+    assert yard.level("BRICK") == (5, 0, 5)
+    assert_invariants(stack.store())
+
+
 def test_any_serial_at_the_position_may_be_picked(yard: WarehouseScenario, stack: Stack) -> None:
     for serial in ("S-1", "S-2", "S-3"):
         yard.stock("DRILL", 1, serial=serial)
