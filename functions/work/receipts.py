@@ -87,10 +87,11 @@ def start_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     _WORK,
     body=ReceiptLineDraft,
     description="The receipt must be started. The goods are in stock at once. They count first for"
-    " the document lines that name their batch. When all receipts of the document together exceed"
-    " the tolerance of the company, the answer is `approval_required`, unless a user with"
-    " `approvals.grant` sends `approve`. Goods that have expired are received only with the"
-    " `inventory_status` quarantine, damaged or blocked. At most 20 serials per request.",
+    " the document lines that name their batch. They fill the lines of the item up to the ordered"
+    " quantity, then up to the tolerance of each. When all receipts of the document together exceed"
+    " that, it is refused with `approval_required`, unless a user with `approvals.grant` sends"
+    " `approve`. Goods that have expired are received only with the `inventory_status` quarantine,"
+    " damaged or blocked. At most 20 serials per request.",
     errors=("conflict", "approval_required"),
 )
 def receive_line(tx: Transaction, request: Request[Checked[ReceiptLineDraft]]) -> ResourceResponse:

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Decimal
 
 from shared.kernel.errors import Conflict, Problem, ServiceError
-from shared.kernel.fields import ZERO, plain
+from shared.kernel.fields import LEAST_QUANTITY, ZERO, plain
 from shared.kernel.validation import Checked
 from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
@@ -16,18 +16,20 @@ from shared.warehouse.stock.models import StockRow
 from shared.warehouse.warehouses.models import KnownPosition
 
 MAX_LINES = 1000
+_ONE = Decimal(1)
 
 
 @dataclass(frozen=True, slots=True)
 class ReceivedGoods:
     """Goods that arrive, with the master data that they name.
 
-    `bin_code` is the position of the draft, or else the destination on the document; `today` is
-    the day in the company's time zone.
+    `parts` has the quantity by line of the document. `bin_code` is the position of the draft, or
+    else the destination on the document; `today` is the day in the company's time zone.
     """
 
     draft: Checked[ReceiptLineDraft]
     document: Document
+    parts: Mapping[int, Decimal]
     bin_code: str | None
     product: KnownProduct | None
     position: KnownPosition | None
@@ -68,7 +70,7 @@ def _item_problems(arrival: ReceivedGoods) -> Iterator[Problem]:
 
 def _bin_problems(arrival: ReceivedGoods) -> Iterator[Problem]:
     name, position = arrival.bin_code, arrival.position
-    if name is None and _quantities_of(arrival.document, arrival.draft) is None:
+    if name is None and not arrival.parts:
         return
     if name is None:
         message = "is required: the document does not name exactly one destination for the goods"
@@ -119,18 +121,23 @@ def _lines_of(document: Document, item_code: str, batch: str | None) -> list[Doc
 
 
 def quantities_by_line(
-    document: Document, item_code: str, batch: str | None, qty: Decimal
+    document: Document, draft: Checked[ReceiptLineDraft], tolerance: Decimal
 ) -> dict[int, Decimal]:
     """Spread a received quantity over the lines of the document: quantity by line_num.
 
-    What exceeds the open quantities is added to the first line.
+    The lines are filled up to the ordered quantity first, then up to the tolerance of each, a
+    percentage. What exceeds that is added to the first line. Returns nothing when the item or the
+    quantity is invalid, or the item is not on the document.
     """
-    lines = _lines_of(document, item_code, batch)
-    left, parts = qty, dict[int, Decimal]()
-    for line in lines:
-        part = min(left, line.open_qty)
+    code, qty = draft.item_code, draft.qty
+    lines = _lines_of(document, code, draft.batch) if code is not None and qty is not None else []
+    left, parts = qty or ZERO, dict[int, Decimal]()
+    limits = [(line, line.qty) for line in lines]
+    limits += [(line, _allowed(line, draft, tolerance)) for line in lines]
+    for line, limit in limits:
+        part = min(left, limit - line.done_qty - parts.get(line.line_num, ZERO))
         if part > 0:
-            parts[line.line_num] = part
+            parts[line.line_num] = parts.get(line.line_num, ZERO) + part
             left -= part
     if left and lines:
         first = lines[0].line_num
@@ -138,26 +145,16 @@ def quantities_by_line(
     return parts
 
 
-def default_bin(document: Document, draft: Checked[ReceiptLineDraft]) -> str | None:
-    """Return the position that the document names for a draft; None when not exactly one."""
-    parts = _quantities_of(document, draft)
-    if parts is None:
-        return None
+def _allowed(line: DocumentLine, draft: Checked[ReceiptLineDraft], tolerance: Decimal) -> Decimal:
+    """Return the ordered quantity of a line plus its tolerance, of serials a whole number."""
+    unit = _ONE if draft.serials else LEAST_QUANTITY
+    return (line.qty * (1 + tolerance / 100)).quantize(unit, ROUND_FLOOR)
+
+
+def default_bin(document: Document, parts: Mapping[int, Decimal]) -> str | None:
+    """Return the position that the document names for these lines; None when not exactly one."""
     named = {line.bin_code for line in document.lines if line.line_num in parts}
     return named.pop() if len(named) == 1 else None
-
-
-def _quantities_of(
-    document: Document, draft: Checked[ReceiptLineDraft]
-) -> dict[int, Decimal] | None:
-    """Return the quantities by line_num that a draft fills.
-
-    None when its item or quantity is invalid, or the item is not on the document.
-    """
-    code, qty = draft.item_code, draft.qty
-    if code is None or qty is None or not _lines_of(document, code, None):
-        return None
-    return quantities_by_line(document, code, draft.batch, qty)
 
 
 def expiry_date(draft: Checked[ReceiptLineDraft], document: Document) -> str | None:
@@ -171,7 +168,7 @@ def expiry_date(draft: Checked[ReceiptLineDraft], document: Document) -> str | N
 
 @dataclass(frozen=True, slots=True)
 class OverReceipt:
-    """More than ordered plus the tolerance, over all receipts of a document."""
+    """More than the lines of an item allow, over all receipts of a document: their sums."""
 
     ordered: Decimal
     allowed: Decimal
@@ -183,13 +180,19 @@ def over_receipt(
 ) -> OverReceipt | None:
     """Return what needs an approval when the goods are received; None within the tolerance.
 
-    `tolerance` is a percentage of the ordered quantity.
+    `tolerance` is a percentage of the ordered quantity of each line. What was approved for one
+    line takes nothing from the tolerance of the others.
     """
     lines = _lines_of(document, draft.item_code, None)
+    allowed = [_allowed(line, draft, tolerance) for line in lines]
+    room = sum(
+        (max(ZERO, most - line.done_qty) for most, line in zip(allowed, lines, strict=True)), ZERO
+    )
+    if draft.qty <= room:
+        return None
     ordered = sum((line.qty for line in lines), ZERO)
     received = sum((line.done_qty for line in lines), ZERO) + draft.qty
-    most = ordered * (1 + tolerance / 100)
-    return OverReceipt(ordered, most, received) if received > most else None
+    return OverReceipt(ordered, sum(allowed, ZERO), received)
 
 
 def approval_required(item_code: str, over: OverReceipt) -> ServiceError:

@@ -202,14 +202,16 @@ def receive_line(
     if document.entity.status == "closed":
         message = f"{doc_num('entry', document.id)} is closed; nothing more can be received for it."
         raise Conflict(message)
-    line = _LineContext(tx, draft, document.entity, found)
+    tolerance = tenant.settings.receipt_tolerance
+    parts = rules.quantities_by_line(document.entity, draft, tolerance)
+    line = _LineContext(tx, draft, document.entity, parts, found)
     today = day_of(tx.now_ms, tenant.timezone)
     problems = list(of_valid_fields(draft, rules.examine(line.goods(today))))
     targets = line.targets()
     refused = problems or isinstance(draft, InvalidBody)
     over = None
     if not isinstance(draft, InvalidBody):
-        over = rules.over_receipt(document.entity, draft, tenant.settings.receipt_tolerance)
+        over = rules.over_receipt(document.entity, draft, tolerance)
     is_approved = over is not None and bool(draft.approve) and _may_approve(tx)
     run_both(
         lambda: posting.load(targets=targets, movements=0 if refused else len(targets)),
@@ -223,7 +225,6 @@ def receive_line(
     for target in targets:
         posting.changes.move("receipt", draft.qty if not draft.serials else _ONE, target=target)
     posting.post()
-    parts = rules.quantities_by_line(document.entity, draft.item_code, draft.batch, draft.qty)
     documents.advance_document(tx, "entry", document, DocumentProgress(done=parts))
     stored = _line(draft, targets, [posting.row_id(target) for target in targets], parts)
     operator = receipt.operator or read_operator(tx)
@@ -294,18 +295,20 @@ class _LineContext:
         tx: Transaction,
         draft: Checked[ReceiptLineDraft],
         document: Document,
+        parts: Mapping[int, Decimal],
         found: Mapping[Key, Item],
     ) -> None:
         self._tx = tx
         self._draft = draft
         self._document = document
+        self._parts = parts
         item_code = draft.item_code
         whs_code = document.whs_code
         self.product = catalog.known_products(
             tx, [item_code] if item_code is not None else [], found
         ).get(item_code or "")
         self.warehouse = warehouses.known_warehouses(tx, [whs_code], found).get(whs_code)
-        self.bin_code = draft.bin_code or rules.default_bin(document, draft)
+        self.bin_code = draft.bin_code or rules.default_bin(document, parts)
         self.position = self._position(found)
 
     def _position(self, found: Mapping[Key, Item]) -> KnownPosition | None:
@@ -320,7 +323,13 @@ class _LineContext:
     def goods(self, today: str) -> rules.ReceivedGoods:
         """Return the goods as the rules check them."""
         return rules.ReceivedGoods(
-            self._draft, self._document, self.bin_code, self.product, self.position, today
+            self._draft,
+            self._document,
+            self._parts,
+            self.bin_code,
+            self.product,
+            self.position,
+            today,
         )
 
     def targets(self) -> list[StockRow]:

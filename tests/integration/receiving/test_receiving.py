@@ -475,13 +475,18 @@ def test_an_approved_line_with_many_serials_fits_into_one_transaction(
     assert len(receiving_scenario.shown(number)["approvals"]) == 1
 
 
-def test_excess_quantity_counts_for_the_first_line(
-    receiving_scenario: ReceivingScenario,
+def test_approved_quantity_above_every_tolerance_counts_for_the_first_line(
+    receiving_scenario: ReceivingScenario, stack: Stack
 ) -> None:
+    chief = Erp(stack.gateway, stack.user_token(permissions="entries.manage approvals.grant"))
     receiving_scenario.yard.change_settings(receipt_tolerance=Decimal(50))
     order = receiving_scenario.order({"qty": 4}, {"qty": 6, "destination_bin": "B-01"})
     number = receiving_scenario.started(order)
 
     assert receiving_scenario.receive(number, 15, bin_code="F-01").status == 200
+    assert receiving_scenario.progress(order) == [(6, 0, "complete"), (9, 0, "complete")]
+    assert receiving_scenario.receive(number, 1, bin_code="F-01").code == "approval_required"
 
-    assert receiving_scenario.progress(order) == [(9, 0, "complete"), (6, 0, "complete")]
+    approved = receiving_scenario.receive(number, 1, bin_code="F-01", approve=True, by=chief)
+    assert approved.status == 200
+    assert receiving_scenario.progress(order) == [(7, 0, "complete"), (9, 0, "complete")]

@@ -63,8 +63,10 @@ def draft(qty: str = "1", **more: Any) -> ReceiptLineDraft:
     return ReceiptLineDraft.model_validate(body)
 
 
-def parts_of(document: Document, draft: ReceiptLineDraft) -> dict[int, Decimal]:
-    return quantities_by_line(document, draft.item_code, draft.batch, draft.qty)
+def parts_of(
+    document: Document, draft: ReceiptLineDraft, tolerance: str = "0"
+) -> dict[int, Decimal]:
+    return quantities_by_line(document, draft, Decimal(tolerance))
 
 
 def test_line_of_the_same_batch_is_filled_first_and_another_batch_last() -> None:
@@ -75,6 +77,38 @@ def test_line_of_the_same_batch_is_filled_first_and_another_batch_last() -> None
     assert parts_of(document, draft("12")) == {3: 5, 2: 5, 1: 2}
     assert parts_of(document, draft("16")) == {3: 6, 2: 5, 1: 5}
     assert parts_of(document, draft("6", batch="L9")) == {2: 5, 1: 1}
+
+
+def test_tolerance_of_each_line_is_filled_after_all_ordered_quantities() -> None:
+    document = order(line(1, "10"), line(2, "100"))
+
+    assert parts_of(document, draft("110"), "10") == {1: 10, 2: 100}
+    assert parts_of(document, draft("111.5"), "10") == {1: 11, 2: Decimal("100.5")}
+    assert parts_of(document, draft("121"), "10") == {1: 11, 2: 110}
+    assert parts_of(document, draft("122"), "10") == {1: 12, 2: 110}, "approved"
+    serials = draft("13", serials=[f"S-{number}" for number in range(13)])
+    assert parts_of(order(line(1, "5"), line(2, "6")), serials, "20") == {1: 6, 2: 7}
+
+
+def test_quantity_approved_for_one_line_takes_no_tolerance_of_another() -> None:
+    document = order(line(1, "10", "30"), line(2, "100", "90"))
+
+    assert over_receipt(document, draft("20"), Decimal(10)) is None
+    assert parts_of(document, draft("20"), "10") == {2: 20}
+    assert over_receipt(document, draft("20.000001"), Decimal(10)) == OverReceipt(
+        Decimal(110), Decimal(121), Decimal("140.000001")
+    )
+
+
+def test_tolerance_of_serials_is_a_whole_number_per_line() -> None:
+    document = order(line(1, "5"), line(2, "5"))
+
+    assert over_receipt(document, draft("11"), Decimal(10)) is None
+    serials = [f"S-{number}" for number in range(11)]
+    assert over_receipt(document, draft("10", serials=serials[:10]), Decimal(10)) is None
+    assert over_receipt(document, draft("11", serials=serials), Decimal(10)) == OverReceipt(
+        Decimal(10), Decimal(10), Decimal(11)
+    )
 
 
 amounts = st.decimals(min_value=0, max_value=10**6, places=6)
@@ -110,10 +144,10 @@ def test_default_position_is_the_destination_of_the_filled_lines() -> None:
         line(1, "5", bin_code="A-01"), line(2, "5", bin_code="A-01"), line(3, "5", bin_code="B-01")
     )
 
-    assert default_bin(document, draft("10")) == "A-01"
-    assert default_bin(document, draft("11")) is None
-    assert default_bin(order(line(1, "5")), draft()) is None
-    assert default_bin(document, draft(item_code="BRICK")) is None
+    assert default_bin(document, parts_of(document, draft("10"))) == "A-01"
+    assert default_bin(document, parts_of(document, draft("11"))) is None
+    assert default_bin(order(line(1, "5")), parts_of(order(line(1, "5")), draft())) is None
+    assert default_bin(document, parts_of(document, draft(item_code="BRICK"))) is None
 
 
 def test_default_expiry_date_comes_from_the_document_line_of_the_same_batch() -> None:
@@ -169,7 +203,7 @@ def test_every_problem_has_its_field_and_message(
     facts: dict[str, Any], field: str, words: str
 ) -> None:
     good: dict[str, Any] = {
-        "draft": draft(), "document": order(line(1, "5")), "bin_code": "A-01",
+        "draft": draft(), "document": order(line(1, "5")), "parts": {1: 1}, "bin_code": "A-01",
         "product": CEMENT, "position": SHELF, "today": "2026-03-01",
     }  # fmt: skip
     assert list(examine(ReceivedGoods(**good))) == []
@@ -182,7 +216,9 @@ def test_every_problem_has_its_field_and_message(
 
 def test_product_no_longer_kept_in_stock_is_refused() -> None:
     gone = KnownProduct(2, "CEMENT", "Cement", by_batch=True, by_serial=False, in_stock=False)
-    arrival = ReceivedGoods(draft(), order(line(1, "5")), "A-01", gone, SHELF, "2026-03-01")
+    arrival = ReceivedGoods(
+        draft(), order(line(1, "5")), {1: Decimal(1)}, "A-01", gone, SHELF, "2026-03-01"
+    )
 
     assert [problem.message for problem in examine(arrival)] == [
         "product CEMENT is not kept in stock"
