@@ -114,7 +114,7 @@ def release_transfer_order(
     body=PickDraft,
     description="The first pick makes the order `picking`, the last one `picked`. Another position"
     " or batch than allocated is refused, unless the company's setting `pick_substitution` allows"
-    " it.",
+    " it. Other serials or batches than the order expects need the setting `any`.",
 )
 def pick_transfer_order(tx: Transaction, request: Request[Checked[PickDraft]]) -> ResourceResponse:
     """Pick goods at a position."""

@@ -100,7 +100,8 @@ def allocate_picking(tx: Transaction, request: Request) -> ResourceResponse:
     body=PickDraft,
     description="The picked goods become staged stock. Another position or batch than allocated is"
     " refused, unless the company's setting `pick_substitution` allows it; another serial of the"
-    " same position and batch may always be taken.",
+    " same position and batch may be taken where the order names no serials. Other serials or"
+    " another batch than the order names need the setting `any`.",
 )
 def pick(tx: Transaction, request: Request[Checked[PickDraft]]) -> ResourceResponse:
     """Pick goods at a position."""

@@ -82,7 +82,14 @@ def allocate_lines(tx: Transaction, picking: StoredPicking, *, whole: bool) -> S
 
 
 def _open_lines(picking: StoredPicking) -> list[int]:
-    return [at for at, line in enumerate(picking.lines) if rules.unallocated(line) > 0]
+    """Return the lines that lack stock: first those that require serials, then a batch."""
+    found = [at for at, line in enumerate(picking.lines) if rules.unallocated(line) > 0]
+
+    def choice(at: int) -> tuple[bool, bool]:
+        line = picking.lines[at]
+        return not line.serials, rules.accepts_batch(line, None)
+
+    return sorted(found, key=choice)
 
 
 def _read_ahead(lines: Sequence[OpenLine], products: Mapping[OpenLine, int]) -> Sequence[OpenLine]:
@@ -156,7 +163,9 @@ def _allocate(
             picking = pickings[number]
             line = picking.lines[at]
             rows = [
-                row for row in posting.changes.rows.values() if row.product_id == line.product_id
+                row
+                for row in posting.changes.rows.values()
+                if row.product_id == line.product_id and rules.may_be_allocated(line, row)
             ]
             faces = {place.id: place.is_pick_face_of(line.product_id) for place in positions}
             chosen = stock.choose_rows(rows, faces, rules.unallocated(line), line.batch_num)
@@ -189,15 +198,23 @@ def _load(
 ) -> list[KnownPosition]:
     """Load the free stock of the products of some lines; return the positions to pick it from."""
     picking = next(iter(pickings.values()))
-    products = sorted({pickings[number].lines[at].product_id for number, at in lines})
-    found = map_concurrently(
-        lambda product: stock.free_rows(tx.store, product, picking.warehouse_id), products
+    wanted = [pickings[number].lines[at] for number, at in lines]
+    products = sorted({line.product_id for line in wanted})
+    found, named = run_both(
+        lambda: map_concurrently(
+            lambda product: stock.free_rows(tx.store, product, picking.warehouse_id),
+            sorted({line.product_id for line in wanted if not line.serials}),
+        ),
+        lambda: stock.rows_of_serials(
+            tx.store,
+            {(line.product_id, one) for line in wanted for one in rules.missing_serials(line)},
+        ),
     )
-    rows = [row for rows in found for row in rows]
+    rows = [*(row for rows in found for row in rows), *named]
     bins = {row.bin_code for row in rows if row.bin_code}
     run_both(
         lambda: posting.load(
-            rows=[row.id for row in rows],
+            rows=list({row.id for row in rows}),
             levels=[(product, picking.warehouse_id) for product in products],
             movements=0,
         ),
@@ -226,8 +243,11 @@ def _ensure_all_were_seen(
     warehouse_id: int,
     chosen: Sequence[tuple[StockRow, Decimal]],
 ) -> None:
-    """Raise StaleRead when a line lacks stock that its level counts and the index did not show."""
-    if sum((qty for _, qty in chosen), ZERO) >= rules.unallocated(line):
+    """Raise StaleRead when a line lacks stock that its level counts and the index did not show.
+
+    The rows of the serials that a line requires are not read from an index.
+    """
+    if line.serials or sum((qty for _, qty in chosen), ZERO) >= rules.unallocated(line):
         return
     if posting.misses_rows(line.product_id, warehouse_id) and tx.elapsed_ms < _MAX_INDEX_LAG_MS:
         raise StaleRead

@@ -1,5 +1,6 @@
 """Models of pickings: request bodies, stored records and responses."""
 
+import operator
 from typing import Annotated, Literal, TypedDict
 
 from pydantic import Field
@@ -55,7 +56,9 @@ class Pick(Stored):
 class StoredPickingLine(Stored):
     """A line to pick, for the line with the number `document_line` of a document.
 
-    `batch_num` is the batch that the document requires, None for any.
+    `batch_num` is the batch that the document requires, or `batches` are several of which it
+    requires any; None and empty for any batch. `serials` are those it requires, empty for any. Few
+    lines have them, so they are stored only if there are some.
     """
 
     document_id: int
@@ -66,6 +69,8 @@ class StoredPickingLine(Stored):
     picked_qty: Number
     status: PickStatus
     batch_num: str | None = None
+    batches: list[str] = Field(default_factory=list, exclude_if=operator.not_)
+    serials: list[str] = Field(default_factory=list, exclude_if=operator.not_)
     allocations: list[Allocation] = Field(default_factory=list)
     picks: list[Pick] = Field(default_factory=list)
 

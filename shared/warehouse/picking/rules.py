@@ -22,6 +22,7 @@ from shared.warehouse.picking.models import (
     StoredPickingLine,
     picking_code,
 )
+from shared.warehouse.stock.models import StockRow
 
 _MAX_LINES = 1000
 
@@ -78,6 +79,7 @@ def lines_for(documents: Iterable[Record[Document]]) -> list[StoredPickingLine]:
             picked_qty=ZERO,
             status="open",
             batch_num=line.batch,
+            serials=line.serials,
         )
         for record in documents
         for line in record.entity.lines
@@ -88,6 +90,25 @@ def lines_for(documents: Iterable[Record[Document]]) -> list[StoredPickingLine]:
 def unallocated(line: StoredPickingLine) -> Decimal:
     """Return the quantity of a line that is neither picked nor allocated."""
     return line.qty - line.picked_qty - sum((one.qty for one in line.allocations), ZERO)
+
+
+def may_be_allocated(line: StoredPickingLine, row: StockRow) -> bool:
+    """Return whether a stock row has the batch and the serial that the document requires."""
+    is_named = not line.serials or row.serial_number in line.serials
+    return is_named and accepts_batch(line, row.batch_num)
+
+
+def missing_serials(line: StoredPickingLine) -> list[str]:
+    """Return the serials that the document requires and that are neither picked nor allocated."""
+    parts: list[Allocation | Pick] = [*line.picks, *line.allocations]
+    there = {part.serial for part in parts}
+    return [serial for serial in line.serials if serial not in there]
+
+
+def accepts_batch(line: StoredPickingLine, batch: str | None) -> bool:
+    """Return whether goods of a batch, None without one, are what the document requires."""
+    required = [line.batch_num] if line.batch_num else line.batches
+    return not required or batch in required
 
 
 def line_status(line: StoredPickingLine, *, ended: bool = False) -> PickStatus:
@@ -128,7 +149,8 @@ def pick_problems(
 ) -> Iterator[Problem]:
     """Yield every problem of a pick that can be found without reading the stock.
 
-    Another serial of the same position and batch may always be picked instead.
+    Where the document names no serials, another one of the same position and batch may always be
+    picked instead. The serials and the batch that it names may be replaced with "any" only.
     """
     if draft.item_code is None:
         return
@@ -138,12 +160,13 @@ def pick_problems(
         message = f"{draft.item_code} has no allocation in {code} that is not picked yet"
         yield Problem("item_code", message)
         return
-    yield from _serial_problems(allocated, draft)
+    serial_problems = list(_serial_problems(allocated, draft))
+    yield from serial_problems
     if {"bin_code", "batch"} & invalid_fields(draft):
         return
     usable = _usable(picking, draft, substitution)
     if not usable:
-        yield _not_allocated_problem(allocated, draft)
+        yield _not_allocated_problem(allocated, draft, substitution)
         return
     left = sum((allocation.qty for _, allocation in usable), ZERO)
     if draft.qty is None:
@@ -152,6 +175,9 @@ def pick_problems(
         picked, rest = plain(draft.qty), plain(left)
         yield Problem("qty", f"{picked} picked, {rest} of {draft.item_code} left to pick there")
         return
+    if draft.serials and not serial_problems:
+        _, refused = _split_serials(picking, usable, draft, substitution)
+        yield from _not_named_problems(picking, draft, refused)
     parts = 0 if draft.serials else len(list(_split_quantity(usable, draft, draft.qty)))
     if parts > MAX_SERIALS:
         message = (
@@ -166,7 +192,7 @@ def split_pick(
     """Split a pick without problems over the allocations that it uses or replaces."""
     usable = _usable(picking, draft, substitution)
     if draft.serials:
-        return list(_split_serials(usable, draft))
+        return _split_serials(picking, usable, draft, substitution)[0]
     return list(_split_quantity(usable, draft, draft.qty))
 
 
@@ -185,7 +211,9 @@ def _usable(
     allocated = list(_allocations_of(picking, draft.item_code))
     here = [one for one in allocated if _matches(one[1], draft)]
     return here + [
-        one for one in allocated if one not in here and _may_replace(one[1], draft, substitution)
+        (at, one)
+        for at, one in allocated
+        if (at, one) not in here and _may_replace(picking.lines[at], one, draft, substitution)
     ]
 
 
@@ -228,7 +256,10 @@ def _matches(allocation: Allocation, draft: Checked[PickDraft]) -> bool:
 
 
 def _may_replace(
-    allocation: Allocation, draft: Checked[PickDraft], substitution: Substitution
+    line: StoredPickingLine,
+    allocation: Allocation,
+    draft: Checked[PickDraft],
+    substitution: Substitution,
 ) -> bool:
     match substitution:
         case "any":
@@ -236,14 +267,16 @@ def _may_replace(
         case "position":
             return allocation.batch_num == draft.batch
         case "batch":
-            return allocation.bin_code == draft.bin_code
+            return allocation.bin_code == draft.bin_code and accepts_batch(line, draft.batch)
         case _:
             return False
 
 
-def _not_allocated_problem(allocated: Sequence[Allocation], draft: Checked[PickDraft]) -> Problem:
+def _not_allocated_problem(
+    allocated: Sequence[Allocation], draft: Checked[PickDraft], substitution: Substitution
+) -> Problem:
     bins = sorted({one.bin_code for one in allocated})
-    if draft.bin_code not in bins:
+    if draft.bin_code not in bins and substitution != "position":
         return Problem("bin_code", f"must be a position where it is allocated: {', '.join(bins)}")
     batches = sorted({one.batch_num or "none" for one in allocated})
     return Problem("batch", f"must be a batch that is allocated there: {', '.join(batches)}")
@@ -261,18 +294,57 @@ def _split_quantity(
 
 
 def _split_serials(
-    usable: Sequence[tuple[int, Allocation]], draft: PickDraft
-) -> Iterator[PickPart]:
-    rest = list(usable)
-    serials = list(draft.serials or ())
-    for serial in list(serials):
-        same = next((one for one in rest if one[1].serial == serial), None)
-        if same:
-            rest.remove(same)
-            serials.remove(serial)
-            yield PickPart(same[0], same[1], same[1].qty, exact=True, serial=serial)
-    for serial, (at, allocation) in zip(serials, rest, strict=False):
-        yield PickPart(at, allocation, allocation.qty, exact=False, serial=serial)
+    picking: StoredPicking,
+    usable: Sequence[tuple[int, Allocation]],
+    draft: Checked[PickDraft],
+    substitution: Substitution,
+) -> tuple[list[PickPart], list[str]]:
+    """Return the parts of a pick of serials, and the serials for which no allocation may be used.
+
+    A serial that the document names uses an allocation of its line, another one an allocation of
+    a line that names none.
+    """
+    rest, parts, refused = list(usable), list[PickPart](), list[str]()
+    named = {
+        serial: at
+        for at, line in enumerate(picking.lines)
+        if line.item_code == draft.item_code
+        for serial in line.serials
+    }
+
+    def may_use(at: int, serial: str) -> bool:
+        if substitution == "any":
+            return True
+        return named[serial] == at if serial in named else not picking.lines[at].serials
+
+    serials = draft.serials or []
+    same = {one.serial: (at, one) for at, one in rest if one.serial in serials}
+    rest = [one for one in rest if one[1].serial not in same]
+    for serial in sorted(serials, key=lambda serial: serial not in same):
+        found = same.get(serial) or next((one for one in rest if may_use(one[0], serial)), None)
+        if found is None:
+            refused.append(serial)
+            continue
+        if serial not in same:
+            rest.remove(found)
+        at, allocation = found
+        parts.append(PickPart(at, allocation, allocation.qty, exact=serial in same, serial=serial))
+    return parts, refused
+
+
+def _not_named_problems(
+    picking: StoredPicking, draft: Checked[PickDraft], refused: Sequence[str]
+) -> Iterator[Problem]:
+    """Yield a problem when serials are picked for lines whose document names others."""
+    if not refused:
+        return
+    lines = [line for line in picking.lines if line.item_code == draft.item_code]
+    named = [one.serial for line in lines if line.serials for one in line.allocations if one.serial]
+    message = (
+        f"{', '.join(refused)} cannot be picked: the order names serials, and"
+        f" {', '.join(named[:MAX_SERIALS])} are left to pick"
+    )
+    yield Problem("serials", message)
 
 
 def picked(picking: StoredPicking, part: PickPart, pick: Pick) -> StoredPicking:

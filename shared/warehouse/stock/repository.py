@@ -1,5 +1,6 @@
 """Storage of stock rows, levels and movements. Keys and indexes: see docs/storage.md."""
 
+from collections.abc import Iterable
 from decimal import Decimal
 
 from shared.kernel.db.collection import Collection
@@ -15,7 +16,7 @@ from shared.kernel.db.facets import (
     pair_id,
     quantity_text,
 )
-from shared.kernel.db.items import Key
+from shared.kernel.db.items import Key, alias_key
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import STABLE_FACETS, index_keys, index_name
@@ -194,11 +195,21 @@ def row_key(row: StockRow) -> Key:
     The alias of a serial has no place, so that a serial cannot be in two places.
     """
     if row.serial_number is not None:
-        return (f"stock_serial#{id_text(row.product_id)}{SEPARATOR}{row.serial_number}", "ALIAS")
+        return _serial_key(row.product_id, row.serial_number)
     place = row.bin_code if row.position_id is not None else ""
     lot = f"{row.inventory_status}{SEPARATOR}{row.batch_num or ''}"
     holder = f"{id_text(row.product_id)}{SEPARATOR}{id_text(row.warehouse_id)}{SEPARATOR}{place}"
     return (f"stock_row#{holder}", lot)
+
+
+def _serial_key(product_id: int, serial: str) -> Key:
+    return alias_key("stock_serial", f"{id_text(product_id)}{SEPARATOR}{serial}")
+
+
+def rows_of_serials(store: Store, serials: Iterable[tuple[int, str]]) -> list[FreeRow]:
+    """Return the rows that hold or held these serials, each with the id of its product."""
+    found = store.get_many(_serial_key(*one) for one in serials)
+    return [FreeRow(int(alias["id"]), None) for alias in found.values()]
 
 
 def free_rows(store: Store, product_id: int, warehouse_id: int, most: int) -> list[FreeRow]:

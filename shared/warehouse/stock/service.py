@@ -71,6 +71,11 @@ def free_rows(store: Store, product_id: int, warehouse_id: int) -> list[FreeRow]
     return repository.free_rows(store, product_id, warehouse_id, _CANDIDATES)
 
 
+def rows_of_serials(store: Store, serials: Iterable[tuple[int, str]]) -> list[FreeRow]:
+    """Return the rows of serials, given with the ids of their products, wherever they are."""
+    return repository.rows_of_serials(store, serials)
+
+
 def choose_rows(
     rows: Iterable[StockRow],
     pick_faces: Mapping[int, bool],

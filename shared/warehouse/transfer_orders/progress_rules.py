@@ -80,6 +80,8 @@ def picking_lines(order: StoredTransferOrder) -> list[StoredPickingLine]:
             picked_qty=ZERO,
             status="open",
             batch_num=line.batch_num,
+            batches=line.expected_batches,
+            serials=line.expected_series,
         )
         for line in order.lines
     ]

@@ -277,6 +277,79 @@ def test_substitution_follows_the_setting(
     assert_invariants(stack.store())
 
 
+@pytest.mark.parametrize(
+    ("substitution", "status"), [("none", 422), ("position", 422), ("batch", 422), ("any", 200)]
+)
+def test_serials_that_the_order_names_are_binding(
+    yard: WarehouseScenario, stack: Stack, substitution: str, status: int
+) -> None:
+    yard.change_settings(pick_substitution=substitution)
+    for serial in ("S-1", "S-2", "S-3"):
+        yard.stock("DRILL", 1, serial=serial)
+    number = yard.started(yard.order(("DRILL", 2), serials=["S-3", "S-2"]))
+    [line] = yard.erp.get(f"/pickings/{number}").data["lines"]
+    assert (line["qty"], line["serials"]) == (2, ["S-2", "S-3"])
+
+    answer = yard.pick(number, "DRILL", 2, serials=["S-1", "S-2"])
+
+    assert answer.status == status, answer.text
+    if status == 422:
+        message = "S-1 cannot be picked: the order names serials, and S-2, S-3 are left to pick"
+        assert answer.json()["errors"] == [{"field": "serials", "message": message}]
+        assert yard.pick(number, "DRILL", 2, serials=["S-2", "S-3"]).status == 200
+    assert_invariants(stack.store())
+
+
+def test_batch_that_the_order_names_is_binding(yard: WarehouseScenario, stack: Stack) -> None:
+    for batch in ("L1", "L2"):
+        yard.stock("CEMENT", 5, batch=batch, expiry_date="2031-01-01")
+        yard.stock("CEMENT", 5, "B-01", batch=batch, expiry_date="2031-01-01")
+    number = yard.started(yard.order(("CEMENT", 3), batch="L2"))
+
+    for substitution in ("none", "position", "batch"):
+        yard.change_settings(pick_substitution=substitution)
+        refused = yard.pick(number, "CEMENT", 1, batch="L1")
+        assert (refused.status, refused.json()["error"]["field"]) == (422, "batch")
+    yard.change_settings(pick_substitution="position")
+    elsewhere = yard.pick(number, "CEMENT", 1, "B-01", batch="L1")
+    assert (elsewhere.status, elsewhere.json()["error"]["field"]) == (422, "batch")
+    assert yard.pick(number, "CEMENT", 1, "B-01", batch="L2").status == 200
+    yard.change_settings(pick_substitution="any")
+    assert yard.pick(number, "CEMENT", 1, batch="L1").status == 200
+    assert_invariants(stack.store())
+
+
+def test_lines_without_serials_take_those_that_no_line_names(
+    yard: WarehouseScenario, stack: Stack
+) -> None:
+    for serial in ("S-1", "S-2", "S-3"):
+        yard.stock("DRILL", 1, serial=serial)
+    free = yard.order(("DRILL", 1))
+    named = yard.order(("DRILL", 1), serials=["S-1"])
+    number = yard.started(free, named)
+
+    refused = yard.pick(number, "DRILL", 2, serials=["S-2", "S-3"])
+    assert (refused.status, refused.json()["error"]["field"]) == (422, "serials")
+    assert yard.pick(number, "DRILL", 2, serials=["S-1", "S-3"]).status == 200
+    picked = {order: yard.document(order)["lines"][0]["picked_qty"] for order in (free, named)}
+    assert picked == {free: 1, named: 1}
+    assert_invariants(stack.store())
+
+
+def test_serial_that_the_order_names_is_allocated_when_it_arrives(
+    yard: WarehouseScenario, stack: Stack
+) -> None:
+    yard.stock("DRILL", 1, serial="S-1")
+    number = yard.started(yard.order(("DRILL", 2), serials=["S-1", "S-2"]))
+    yard.stock("DRILL", 1, serial="S-3")
+
+    assert yard.level("DRILL") == (2, 1, 1)
+    yard.stock("DRILL", 1, serial="S-2")
+    lines = yard.act(number, "allocate").data["lines"]
+    assert [line["serials"] for line in lines] == [["S-1", "S-2"]]
+    assert_invariants(stack.store())
+
+
 def test_action_not_allowed_by_the_status_is_refused(yard: WarehouseScenario, stack: Stack) -> None:
     yard.stock("BRICK", 9)
     order = yard.order(("BRICK", 1))

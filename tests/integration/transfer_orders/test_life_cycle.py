@@ -152,16 +152,19 @@ def test_batches_and_serials_are_dispatched_and_partly_lost(
     number = transfer_scenario.draft(
         lines=[
             {"item_code": "CEMENT", "qty": 8},
-            {"item_code": "DRILL", "qty": 3, "expected_series": ["S1", "S2", "S9"]},
+            {"item_code": "DRILL", "qty": 3, "expected_series": ["S1", "S3", "S9"]},
             {"item_code": "BRICK", "qty": 1},
         ],
         release=True,
         picker_id=7,
     ).data["id"]
-    assert transfer_scenario.shown(number)["lines"][1]["serial_numbers"] == ["S1", "S2", "S9"]
+    assert transfer_scenario.shown(number)["lines"][1]["serial_numbers"] == ["S1", "S3", "S9"]
 
     transfer_scenario.pick(number, "CEMENT", 5, batch="L1")
     transfer_scenario.pick(number, "CEMENT", 2, "B-01", batch="L2")
+    other = {"item_code": "DRILL", "qty": 1, "bin_code": "A-01", "serials": ["S2"]}
+    refused = transfer_scenario.act(number, "picks", **other)
+    assert (refused.status, refused.json()["error"]["field"]) == (422, "serials")
     transfer_scenario.pick(number, "DRILL", 2, serials=["S3", "S1"])
     short = transfer_scenario.done(number, "finish-picking")
 
@@ -417,3 +420,22 @@ def test_round_trips_of_each_action(
     assert waits == {
         "release": 7, "picks": 6, "finish-picking": 5, "dispatch": 6, "receive": 6, "close": 5,
     }  # fmt: skip
+
+
+def test_any_of_the_expected_batches_is_allocated_and_picked(
+    transfer_scenario: TransferScenario, stack: Stack
+) -> None:
+    for batch, expiry in (("L1", "2030-01-31"), ("L2", "2031-01-31"), ("L3", "2032-01-31")):
+        transfer_scenario.yard.stock("CEMENT", 2, batch=batch, expiry_date=expiry)
+    transfer_scenario.yard.change_settings(pick_substitution="batch")
+    line = {"item_code": "CEMENT", "qty": 3, "expected_batches": ["L3", "L2"]}
+    number = transfer_scenario.draft(lines=[line], release=True, picker_id=7).data["id"]
+
+    picking = transfer_scenario.erp.get("/pickings").data[0]["id"]
+    shown = transfer_scenario.erp.get(f"/pickings/{picking}").data["lines"]
+    assert [(one["batch_num"], one["qty"]) for one in shown] == [("L2", 2), ("L3", 1)]
+    wanted = {"item_code": "CEMENT", "qty": 1, "bin_code": "A-01"}
+    refused = transfer_scenario.act(number, "picks", **wanted, batch="L1")
+    assert (refused.status, refused.json()["error"]["field"]) == (422, "batch")
+    assert transfer_scenario.act(number, "picks", **wanted, batch="L3").status == 200
+    assert_invariants(stack.store())
