@@ -4,6 +4,7 @@ from functions.documents import dispatch
 from shared.http.api_handler import ApiHandler
 from shared.http.request import Request
 from shared.http.routes import Idempotency, ListResponse, OperationOptions, ResourceResponse, Routes
+from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
@@ -12,20 +13,22 @@ from shared.warehouse.documents import service, views
 from shared.warehouse.documents.models import (
     Document,
     EntryDocument,
+    EntryDocumentDetail,
     EntryDraft,
     EntryParameters,
     ExitDocument,
     ExitDraft,
     ExitParameters,
 )
+from shared.warehouse.receiving.service import document_differences
 
 routes = Routes()
 
-_ENTRY_READ: OperationOptions = {"scope": "receipts:read", "response": EntryDocument}
+_ENTRY_READ: OperationOptions = {"scope": "receipts:read", "response": EntryDocumentDetail}
 _ENTRY_WRITE: OperationOptions = {
     "scope": "receipts:write",
     "permission": "entries.manage",
-    "response": EntryDocument,
+    "response": EntryDocumentDetail,
 }
 _EXIT_READ: OperationOptions = {"scope": "pickings:read", "response": ExitDocument}
 _EXIT_WRITE: OperationOptions = {
@@ -47,7 +50,12 @@ _EXIT_CREATE: OperationOptions = {**_EXIT_WRITE, **_CREATE}
 
 
 @routes.declare(
-    "GET", "/entry-documents", "List entry documents", _ENTRY_READ, parameters=EntryParameters
+    "GET",
+    "/entry-documents",
+    "List entry documents",
+    scope="receipts:read",
+    response=EntryDocument,
+    parameters=EntryParameters,
 )
 def list_entry_documents(
     store: Store, request: Request[None, EntryParameters]
@@ -69,13 +77,13 @@ def create_entry_document(
 ) -> ResourceResponse:
     """Create an entry document. Reference and type are unique together."""
     created = service.create_document(tx, "entry", request.body)
-    return _created(created, views.entry_document(created.record), "/entry-documents")
+    return _created(created, _entry(tx.store, created.record), "/entry-documents")
 
 
 @routes.declare("GET", "/entry-documents/{id}", "Get an entry document", _ENTRY_READ)
 def get_entry_document(store: Store, request: Request) -> ResourceResponse:
     """Return an entry document."""
-    return ResourceResponse(views.entry_document(service.get_document(store, "entry", request.id)))
+    return ResourceResponse(_entry(store, service.get_document(store, "entry", request.id)))
 
 
 @routes.declare(
@@ -87,7 +95,11 @@ def get_entry_document(store: Store, request: Request) -> ResourceResponse:
 )
 def close_entry_document(tx: Transaction, request: Request) -> ResourceResponse:
     """Close an entry document; quantities that are not received yet are cancelled."""
-    return ResourceResponse(views.entry_document(service.close_document(tx, "entry", request.id)))
+    return ResourceResponse(_entry(tx.store, service.close_document(tx, "entry", request.id)))
+
+
+def _entry(store: Store, record: Record[Document]) -> EntryDocumentDetail:
+    return views.entry_document_in_detail(record, document_differences(store, record.entity))
 
 
 @routes.declare(

@@ -2,9 +2,11 @@
 
 from shared.http.request import Request
 from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
+from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
+from shared.warehouse.documents.models import Document
 from shared.warehouse.receiving import service, undo_receipt, views
 from shared.warehouse.receiving.models import (
     Receipt,
@@ -41,7 +43,15 @@ def list_receipts(
 )
 def get_receipt(store: Store, request: Request) -> ResourceResponse:
     """Return one receipt with its lines."""
-    return ResourceResponse(views.receipt_in_detail(service.get_receipt(store, request.id)))
+    return ResourceResponse(_detail(store, service.get_receipt(store, request.id)))
+
+
+def _detail(
+    store: Store, record: Record[StoredReceipt], document: Document | None = None
+) -> ReceiptDetail:
+    """Return a receipt as GET shows it; `document` is its document if the request changes it."""
+    differences = service.receipt_differences(store, record.entity, document)
+    return views.receipt_in_detail(record, differences)
 
 
 _WORK: OperationOptions = {
@@ -65,7 +75,7 @@ _WORK: OperationOptions = {
 def create_receipt(tx: Transaction, request: Request[Checked[ReceiptDraft]]) -> ResourceResponse:
     """Create a receipt for an entry document."""
     record = service.create_receipt(tx, request.body)
-    return ResourceResponse(views.receipt_in_detail(record), 201, f"/receipts/{record.id}")
+    return ResourceResponse(_detail(tx.store, record), 201, f"/receipts/{record.id}")
 
 
 @routes.declare(
@@ -77,7 +87,7 @@ def create_receipt(tx: Transaction, request: Request[Checked[ReceiptDraft]]) -> 
 )
 def start_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     """Start a receipt."""
-    return ResourceResponse(views.receipt_in_detail(service.start_receipt(tx, request.id)))
+    return ResourceResponse(_detail(tx.store, service.start_receipt(tx, request.id)))
 
 
 @routes.declare(
@@ -96,8 +106,8 @@ def start_receipt(tx: Transaction, request: Request) -> ResourceResponse:
 )
 def receive_line(tx: Transaction, request: Request[Checked[ReceiptLineDraft]]) -> ResourceResponse:
     """Receive goods into stock."""
-    record = service.receive_line(tx, request.id, request.body, tenant=request.tenant)
-    return ResourceResponse(views.receipt_in_detail(record))
+    record, document = service.receive_line(tx, request.id, request.body, tenant=request.tenant)
+    return ResourceResponse(_detail(tx.store, record, document.entity))
 
 
 @routes.declare(
@@ -109,7 +119,7 @@ def receive_line(tx: Transaction, request: Request[Checked[ReceiptLineDraft]]) -
 )
 def finalize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     """Finalize a receipt."""
-    return ResourceResponse(views.receipt_in_detail(service.finalize_receipt(tx, request.id)))
+    return ResourceResponse(_detail(tx.store, service.finalize_receipt(tx, request.id)))
 
 
 @routes.declare(
@@ -121,7 +131,7 @@ def finalize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
 )
 def synchronize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     """Record that the ERP has booked a receipt."""
-    return ResourceResponse(views.receipt_in_detail(service.synchronize_receipt(tx, request.id)))
+    return ResourceResponse(_detail(tx.store, service.synchronize_receipt(tx, request.id)))
 
 
 @routes.declare(
@@ -134,7 +144,7 @@ def synchronize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
 )
 def cancel_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     """Cancel a receipt."""
-    return ResourceResponse(views.receipt_in_detail(undo_receipt.cancel_receipt(tx, request.id)))
+    return ResourceResponse(_detail(tx.store, undo_receipt.cancel_receipt(tx, request.id)))
 
 
 @routes.declare(
@@ -147,4 +157,4 @@ def cancel_receipt(tx: Transaction, request: Request) -> ResourceResponse:
 )
 def revert_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     """Revert a finalized receipt."""
-    return ResourceResponse(views.receipt_in_detail(undo_receipt.revert_receipt(tx, request.id)))
+    return ResourceResponse(_detail(tx.store, undo_receipt.revert_receipt(tx, request.id)))

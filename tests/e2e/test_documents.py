@@ -103,7 +103,8 @@ def test_entry_document_is_created_once(acme: httpx.Client, entry: dict[str, Any
     other_request = acme.post("/entry-documents", json=changed, headers=same_key)
     refused(other_request, 422, "idempotency_key_reused")
     assert data(acme.get(first.headers["Location"])) == document
-    assert walk(acme, "/entry-documents", external_ref=entry["external_ref"]) == [document]
+    (row,) = walk(acme, "/entry-documents", external_ref=entry["external_ref"])
+    assert row | {"differences": []} == document
 
 
 def test_exit_document_is_open_until_closed(acme: httpx.Client, exit_: dict[str, Any]) -> None:

@@ -153,7 +153,7 @@ def test_sync_receives_new_and_changed_orders(
     state, known = tmp_path / "orders.state", dict[int, dict[str, Any]]()
 
     def take(document: dict[str, Any]) -> None:
-        known[document["id"]] = document
+        known[document["id"]] = document | {"differences": []}  # which only the detail has
 
     old = stowage.post("/entry-documents", order(f"OLD-{run}"))
     sync(stowage, state, take)

@@ -53,6 +53,7 @@ def _receipt(number: int, times: spec.Times) -> StoredReceipt:
         {
             **_work(number, times),
             "document": spec.unless(number, 7, _order(number, "purchase_order")),
+            "announced": False,
             "lines": [{"product_id": 1, "item_code": "BRICK", "qty": 2.5}],
         }
     )

@@ -269,6 +269,7 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"a picking and a transfer order | {plain(*_line_limits())} |",
         f"when receiving · picking | {receiving.MAX_SERIALS} · {picking.MAX_SERIALS} |",
         f"received with a transfer order | {transfers.MAX_SERIALS} |",
+        f"of a receipt or an entry document | {plain(receiving_rules.MAX_DIFFERENCES)} |",
         f"lines of a transfer | {transfers.MAX_LINES} within a warehouse, 6 between two",
         f"`POST /transfer-orders/{{id}}/receive` | {transfer_orders.MAX_ARRIVAL_LINES} |",
         f"exit documents of one picking | {picking.MAX_DOCUMENTS} |",

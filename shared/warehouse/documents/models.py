@@ -33,6 +33,9 @@ MAX_LINES = 1000
 type DocumentStatus = Literal["open", "assigned", "partial-complete", "completed", "closed"]
 type DocumentLineStatus = Literal["open", "partial", "complete", "closed"]
 type Source = Literal["api", "import", "web", "sap"]
+type DifferenceKind = Literal[
+    "unexpected_serial", "missing_serial", "unexpected_batch", "missing_batch"
+]
 
 
 class LineDraft(Input):
@@ -188,6 +191,21 @@ class EntryDocument(_DocumentView):
     created_at: Timestamp
     updated_at: Timestamp
     lines: list[EntryDocumentLine]
+
+
+class Difference(TypedDict):
+    """A serial or batch that was received and not announced, or the other way round."""
+
+    line_num: int
+    item_code: str
+    kind: DifferenceKind
+    value: str
+
+
+class EntryDocumentDetail(EntryDocument):
+    """An entry document with the differences between the goods announced and those received."""
+
+    differences: list[Difference]
 
 
 class ExitDocument(_DocumentView):

@@ -10,18 +10,29 @@ from typing import Any
 from shared.kernel.db.collection import Record
 from shared.kernel.events.outbox import EventResource
 from shared.warehouse.documents.models import (
+    Difference,
     Document,
     EntryDocument,
+    EntryDocumentDetail,
     ExitDocument,
 )
 from shared.warehouse.documents.vocabulary import DocumentKind, doc_num
 
 
 def entry_document(record: Record[Document]) -> EntryDocument:
-    """Return the representation of an entry document."""
-    document = record.entity
-    lines = _lines(document, "received_qty")
-    return EntryDocument.model_construct(**_head("entry", document), lines=lines)
+    """Return the representation of an entry document in a list."""
+    return EntryDocument.model_construct(**_entry(record.entity))
+
+
+def entry_document_in_detail(
+    record: Record[Document], differences: list[Difference]
+) -> EntryDocumentDetail:
+    """Return the representation of one entry document."""
+    return EntryDocumentDetail.model_construct(**_entry(record.entity), differences=differences)
+
+
+def _entry(document: Document) -> dict[str, Any]:
+    return {**_head("entry", document), "lines": _lines(document, "received_qty")}
 
 
 def exit_document(record: Record[Document]) -> ExitDocument:

@@ -19,6 +19,7 @@ from shared.kernel.fields import (
     StoredDay,
     Timestamp,
 )
+from shared.warehouse.documents.models import Difference
 from shared.warehouse.stock.models import ShelfStatus
 from shared.warehouse.work_records import (
     DocumentReference,
@@ -75,10 +76,15 @@ class ReceiptApproval(Stored):
 
 
 class StoredReceipt(StoredWork):
-    """A receipt as stored; its goods arrive at the warehouse of its document."""
+    """A receipt as stored; its goods arrive at the warehouse of its document.
+
+    `announced` is whether the document announces serials or batches; records that lack it may
+    belong to one that does.
+    """
 
     document: DocumentReference | None = None
     whs_code: str | None = None
+    announced: bool = True
     lines: list[StoredReceiptLine] = Field(default_factory=list)
     approvals: list[ReceiptApproval] = Field(default_factory=list)
 
@@ -101,6 +107,7 @@ class ReceiptDetail(Receipt):
     """A receipt with its lines."""
 
     lines: list[ReceiptLine]
+    differences: list[Difference]
     approvals: list[ReceiptApproval] = Field(
         description="What users approved in this receipt, also of lines that were undone since."
     )

@@ -1,6 +1,6 @@
 """Rules of receipts, as pure functions: which goods may arrive, and for which lines."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 
@@ -9,13 +9,15 @@ from shared.kernel.fields import LEAST_QUANTITY, ZERO, plain
 from shared.kernel.validation import Checked
 from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
-from shared.warehouse.documents.models import Document, DocumentLine
-from shared.warehouse.receiving.models import ReceiptLineDraft, StoredReceipt
+from shared.warehouse.documents.models import Difference, DifferenceKind, Document, DocumentLine
+from shared.warehouse.receiving.models import ReceiptLineDraft, StoredReceipt, StoredReceiptLine
 from shared.warehouse.stock.expiry import expiry_refusal
 from shared.warehouse.stock.models import StockRow
 from shared.warehouse.warehouses.models import KnownPosition
 
 MAX_LINES = 1000
+MAX_DIFFERENCES = 10_000
+"""Most differences of a receipt or document that are shown: a response has 6 MB."""
 _ONE = Decimal(1)
 
 
@@ -212,6 +214,91 @@ def ensure_line_limit(receipt: StoredReceipt) -> None:
             " finalize it and create another receipt."
         )
         raise Conflict(message)
+
+
+# Differences from what the document announced
+
+
+def announces(document: Document) -> bool:
+    """Return whether a line of an entry document announces serials or a batch."""
+    return any(line.serials or line.batch for line in document.lines)
+
+
+def received_lines(receipt: StoredReceipt) -> list[StoredReceiptLine]:
+    """Return the lines of a receipt that are not undone."""
+    return [line for line in receipt.lines if not line.undone]
+
+
+def differences(
+    document: Document,
+    received: Sequence[StoredReceiptLine],
+    own: Sequence[StoredReceiptLine],
+    lines: Sequence[DocumentLine],
+) -> list[Difference]:
+    """Return the serials and batches that differ from what a document announced, line by line.
+
+    Args:
+        document: The entry document.
+        received: The goods of all its receipts.
+        own: Those of them whose unexpected serials and batches are wanted.
+        lines: The lines of the document whose missing serials and batches are wanted. They are
+            known once a line is complete or the document is closed.
+    """
+    by_number = {line.line_num: line for line in document.lines}
+    found: list[Difference] = []
+    for kinds in _KINDS:
+        announced = {
+            (line.product_id, value) for line in document.lines for value in kinds.announced(line)
+        }
+        there = {(goods.product_id, value) for goods in received for value in kinds.received(goods)}
+        for goods in own:
+            filled = [by_number[number] for number in goods.document_lines]
+            line = next((one for one in filled if kinds.announced(one)), None)
+            if line:
+                found += [
+                    _difference(line, kinds.unexpected, value)
+                    for value in kinds.received(goods)
+                    if (line.product_id, value) not in announced
+                ]
+        found += [
+            _difference(line, kinds.missing, value)
+            for line in lines
+            if line.status in {"complete", "closed"}
+            for value in kinds.announced(line)
+            if (line.product_id, value) not in there
+        ]
+    different = {tuple(one.values()): one for one in found}
+    return sorted(different.values(), key=lambda one: one["line_num"])[:MAX_DIFFERENCES]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kinds:
+    """The kinds of differences of serials or of batches, and where their values are."""
+
+    unexpected: DifferenceKind
+    missing: DifferenceKind
+    announced: Callable[[DocumentLine], Sequence[str]]
+    received: Callable[[StoredReceiptLine], Sequence[str]]
+
+
+_KINDS = (
+    _Kinds(
+        "unexpected_serial",
+        "missing_serial",
+        lambda line: line.serials,
+        lambda goods: goods.serials,
+    ),
+    _Kinds(
+        "unexpected_batch",
+        "missing_batch",
+        lambda line: [line.batch] if line.batch else [],
+        lambda goods: [goods.batch_num] if goods.batch_num else [],
+    ),
+)
+
+
+def _difference(line: DocumentLine, kind: DifferenceKind, value: str) -> Difference:
+    return Difference(line_num=line.line_num, item_code=line.item_code, kind=kind, value=value)
 
 
 # Undoing

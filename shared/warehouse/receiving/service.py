@@ -18,7 +18,7 @@ from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.documents import service as documents
-from shared.warehouse.documents.models import Document, DocumentProgress
+from shared.warehouse.documents.models import Difference, Document, DocumentProgress
 from shared.warehouse.documents.vocabulary import doc_num
 from shared.warehouse.receiving import repository, rules, views
 from shared.warehouse.receiving.models import (
@@ -82,6 +82,7 @@ def create_receipt(tx: Transaction, draft: Checked[ReceiptDraft]) -> Record[Stor
         operator=operator,
         document=_reference(document),
         whs_code=document.entity.whs_code,
+        announced=rules.announces(document.entity),
         created_at=tx.now,
         updated_at=tx.now,
     )
@@ -175,8 +176,11 @@ def receive_line(
     draft: Checked[ReceiptLineDraft],
     *,
     tenant: Tenant,
-) -> Record[StoredReceipt]:
+) -> tuple[Record[StoredReceipt], Record[Document]]:
     """Receive goods into stock for the open lines of the document.
+
+    Returns:
+        The receipt and the document after it.
 
     Raises:
         NotFound: There is no such receipt.
@@ -225,11 +229,11 @@ def receive_line(
     for target in targets:
         posting.changes.move("receipt", draft.qty if not draft.serials else _ONE, target=target)
     posting.post()
-    documents.advance_document(tx, "entry", document, DocumentProgress(done=parts))
+    advanced = documents.advance_document(tx, "entry", document, DocumentProgress(done=parts))
     stored = _line(draft, targets, [posting.row_id(target) for target in targets], parts)
     operator = receipt.operator or read_operator(tx)
     approvals = [*receipt.approvals, *([_record_approval(tx, record, draft, over)] if over else [])]
-    return update_receipt(
+    received = update_receipt(
         tx,
         record,
         receipt,
@@ -237,6 +241,7 @@ def receive_line(
         operator=operator,
         approvals=approvals,
     )
+    return received, advanced
 
 
 def _record_approval(
@@ -388,3 +393,40 @@ def list_receipts(
 ) -> Page[StoredReceipt]:
     """Read a page of receipts; the days of `parameters` are days in `timezone`."""
     return repository.list_receipts(store, parameters, timezone)
+
+
+def document_differences(store: Store, document: Document) -> list[Difference]:
+    """Return how the received goods differ from what an entry document announced."""
+    if not rules.announces(document):
+        return []
+    received = _received_lines(store, [*document.works, *document.finished])
+    return rules.differences(document, received, received, document.lines)
+
+
+def receipt_differences(
+    store: Store, receipt: StoredReceipt, document: Document | None = None
+) -> list[Difference]:
+    """Return how the goods of a receipt differ from what its document announced for their lines.
+
+    `document` is its document, if it is known.
+    """
+    own = rules.received_lines(receipt)
+    if not (own and receipt.announced):
+        return []
+    document = document or document_of(store, receipt).entity
+    if not rules.announces(document):
+        return []
+    others = {*document.works, *document.finished} - {receipt.id}
+    received = [*own, *_received_lines(store, sorted(others))]
+    filled = {number for one in own for number in one.document_lines}
+    lines = [line for line in document.lines if line.line_num in filled]
+    return rules.differences(document, received, own, lines)
+
+
+def _received_lines(store: Store, receipts: Sequence[int]) -> list[StoredReceiptLine]:
+    """Return the goods that these receipts have received."""
+    return [
+        line
+        for record in RECEIPTS.get_many(store, receipts)
+        for line in rules.received_lines(record.entity)
+    ]

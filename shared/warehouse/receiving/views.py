@@ -4,6 +4,7 @@ from typing import Any
 
 from shared.kernel.db.collection import Record
 from shared.kernel.events.outbox import EventResource
+from shared.warehouse.documents.models import Difference
 from shared.warehouse.receiving.models import (
     Receipt,
     ReceiptDetail,
@@ -22,7 +23,9 @@ def receipt_in_list(record: Record[StoredReceipt]) -> Receipt:
 RECEIPT_EVENTS = EventResource("receipt", "/receipts/{record.id}", receipt_in_list)
 
 
-def receipt_in_detail(record: Record[StoredReceipt]) -> ReceiptDetail:
+def receipt_in_detail(
+    record: Record[StoredReceipt], differences: list[Difference]
+) -> ReceiptDetail:
     """Return the response for one receipt, with its lines.
 
     A cancelled or reverted receipt shows all lines it ever had, any other those in stock.
@@ -31,7 +34,7 @@ def receipt_in_detail(record: Record[StoredReceipt]) -> ReceiptDetail:
     is_undone = receipt.status in {"cancelled", "reverted"}
     lines = [_receipt_line(line) for line in receipt.lines if is_undone or not line.undone]
     return ReceiptDetail.model_construct(
-        **_receipt(receipt), lines=lines, approvals=receipt.approvals
+        **_receipt(receipt), lines=lines, differences=differences, approvals=receipt.approvals
     )
 
 

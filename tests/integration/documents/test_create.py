@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from shared.warehouse.receiving.rules import MAX_DIFFERENCES
 from tests.gateway import Erp
 from tests.stack import Stack
 
@@ -59,6 +60,7 @@ def test_entry_document_has_all_its_fields(yard: Erp, document_body: Write) -> N
         "lines": [
             {**line, "received_qty": 0, "whs_code": "YARD", "status": "open"} for line in lines
         ],
+        "differences": [],
     }
     assert '"qty":3,' in answer.text, "whole numbers come without a fraction"
     assert answer.headers["Location"].endswith(f"/api/v1/entry-documents/{number}")
@@ -289,9 +291,11 @@ def test_document_larger_than_an_item_is_complete(yard: Erp, document_body: Writ
 
     assert created.status == 201, created.text
     assert yard.follow(created.headers["Location"]).data == created.data
-    assert yard.walk("/entry-documents") == [created.data]
-    closed = yard.post(f"/entry-documents/{created.data['id']}/close")
+    [row] = yard.walk("/entry-documents")
+    assert {**row, "differences": []} == created.data
+    closed = yard.post(f"/entry-documents/{created.data['id']}/close", key="k2")
     assert closed.data["status"] == "closed"
+    assert len(closed.data["differences"]) == MAX_DIFFERENCES, "of 35 000 missing serials"
 
 
 def test_refused_document_writes_nothing(stack: Stack, yard: Erp, document_body: Write) -> None:

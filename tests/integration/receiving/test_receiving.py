@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from shared.kernel.db.transaction import MAX_PLANNED_ACTIONS
-from shared.warehouse.receiving.models import MAX_SERIALS
+from shared.warehouse.receiving.models import MAX_SERIALS, StoredReceipt
+from shared.warehouse.receiving.repository import RECEIPTS
+from shared.warehouse.receiving.service import receipt_differences
 from tests.faults import AwsFaults, Fault, Killed, kill_after, kill_before
 from tests.gateway import Erp
 from tests.people import PICKER, PICKER_NAME
@@ -57,6 +59,7 @@ def test_purchase_order_is_received_completely(
         "created_at": made.data["created_at"],
         "updated_at": made.data["created_at"],
         "lines": [],
+        "differences": [],
         "approvals": [],
     }
     assert receiving_scenario.document(order)["status"] == "assigned"
@@ -490,3 +493,68 @@ def test_approved_quantity_above_every_tolerance_counts_for_the_first_line(
     approved = receiving_scenario.receive(number, 1, bin_code="F-01", approve=True, by=chief)
     assert approved.status == 200
     assert receiving_scenario.progress(order) == [(7, 0, "complete"), (9, 0, "complete")]
+
+
+# Differences from what the document announced
+
+
+def test_differences_are_shown_on_the_receipt_and_on_the_document(
+    receiving_scenario: ReceivingScenario, stack: Stack
+) -> None:
+    drills = {"item_code": "DRILL", "qty": 2, "serials": ["S-1", "S-2"]}
+    cement = {"item_code": "CEMENT", "qty": 5, "batch": "L1"}
+    order = receiving_scenario.order(drills, cement)
+    first = receiving_scenario.started(order)
+
+    def shown(number: int) -> list[tuple[int, str, str, str]]:
+        found = receiving_scenario.shown(number)["differences"]
+        return [(one["line_num"], one["item_code"], one["kind"], one["value"]) for one in found]
+
+    def of_document() -> list[dict[str, object]]:
+        found: list[dict[str, object]] = receiving_scenario.document(order)["differences"]
+        return found
+
+    unexpected = (1, "DRILL", "unexpected_serial", "S-9")
+    missing = (1, "DRILL", "missing_serial", "S-2")
+    receiving_scenario.receive(first, 1, item_code="DRILL", serials=["S-9"])
+    assert shown(first) == [unexpected], "line 1 is not complete"
+    answer = receiving_scenario.receive(first, 1, item_code="DRILL", serials=["S-1"])
+    assert answer.data["differences"] == receiving_scenario.shown(first)["differences"]
+    assert shown(first) == [unexpected, missing]
+    ended = receiving_scenario.act(first, "finalize")
+    assert ended.headers["ETag"] == receiving_scenario.erp.get(f"/receipts/{first}").headers["ETag"]
+    second = receiving_scenario.started(order)
+    receiving_scenario.receive(second, 3, item_code="CEMENT", batch="L2")
+
+    assert shown(first) == [unexpected, missing]
+    assert shown(second) == [(2, "CEMENT", "unexpected_batch", "L2")]
+    assert [(one["kind"], one["value"]) for one in of_document()] == [
+        ("unexpected_serial", "S-9"), ("missing_serial", "S-2"), ("unexpected_batch", "L2"),
+    ]  # fmt: skip
+    receiving_scenario.act(second, "finalize")
+    closed = receiving_scenario.erp.post(f"/entry-documents/{order}/close")
+    assert closed.data["differences"] == of_document()
+    assert shown(second)[1:] == [(2, "CEMENT", "missing_batch", "L1")]
+    assert "differences" not in receiving_scenario.erp.walk("/entry-documents")[0]
+    for number in (first, second):
+        receiving_scenario.act(number, "revert")
+        assert shown(number) == []
+    assert {one["kind"] for one in of_document()} == {"missing_serial", "missing_batch"}
+    assert_invariants(stack.store())
+
+
+def test_goods_that_nobody_announced_cost_no_more_reads(
+    receiving_scenario: ReceivingScenario, stack: Stack, aws_faults: AwsFaults
+) -> None:
+    order = receiving_scenario.order({"qty": 5})
+    number = receiving_scenario.started(order)
+    receiving_scenario.receive(number, 2)
+
+    for path in (f"/receipts/{number}", f"/entry-documents/{order}"):
+        with aws_faults.recorded() as seen:
+            assert receiving_scenario.erp.get(path).data["differences"] == []
+        assert len(seen.calls) == 1
+    stored = RECEIPTS.get(stack.store(), number).entity
+    assert not stored.announced
+    earlier = StoredReceipt.model_validate(stored.model_dump(exclude={"announced"}))
+    assert receipt_differences(stack.store(), earlier) == []

@@ -55,9 +55,10 @@ def test_receipt_with_all_fields_is_shown(stack: Stack, erp: Erp) -> None:
         **HEAD,
         "document": ORDER,
         "lines": [{**drills, "batch_num": None}, {**cement, "serials": []}],
+        "differences": [],
         "approvals": [],
     }
-    del shown["lines"], shown["approvals"]
+    del shown["lines"], shown["differences"], shown["approvals"]
     assert erp.get("/receipts").data == [shown]
 
 
@@ -67,7 +68,8 @@ def test_receipt_with_few_fields_is_shown(stack: Stack, erp: Erp) -> None:
     shown = erp.get(f"/receipts/{number}").data
     known = {"id": number, "uuid": shown["uuid"], "status": "pending"}
     times = {"created_at": BEGUN, "updated_at": DONE}
-    assert shown == {**known, **UNSET, **times, "lines": [], "approvals": []}
+    lists: dict[str, object] = {"lines": [], "differences": [], "approvals": []}
+    assert shown == {**known, **UNSET, **times, **lists}
 
 
 @pytest.mark.parametrize("doc_num", ["EN-12", 4711, None])

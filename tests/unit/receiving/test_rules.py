@@ -19,6 +19,7 @@ from shared.warehouse.receiving.rules import (
     ReceivedGoods,
     approval_required,
     default_bin,
+    differences,
     ensure_line_limit,
     examine,
     expiry_date,
@@ -40,7 +41,7 @@ def line(number: int, qty: str, done: str = "0", **more: Any) -> DocumentLine:
     ordered, received = Decimal(qty), Decimal(done)
     return DocumentLine(
         line_num=number,
-        product_id=2,
+        product_id=more.pop("product_id", 2),
         item_code=more.pop("item_code", "CEMENT"),
         qty=ordered,
         open_qty=max(Decimal(0), ordered - received),
@@ -230,6 +231,57 @@ def test_problems_of_an_invalid_field_are_reported_once() -> None:
     found = [Problem("serials", "is required"), Problem("serials.0", "no"), Problem("qty", "no")]
 
     assert [problem.field for problem in of_valid_fields(invalid, found)] == ["qty"]
+
+
+# Differences from what the document announced
+
+
+def goods(*numbers: int, serials: str = "", batch: str | None = None) -> StoredReceiptLine:
+    """Return goods that fill these lines of the document."""
+    return StoredReceiptLine(
+        product_id=2, item_code="CEMENT", qty=Decimal(len(numbers)), serials=serials.split(),
+        batch_num=batch, document_lines=dict.fromkeys(numbers, Decimal(1)),
+    )  # fmt: skip
+
+
+def differences_of(
+    document: Document, *received: StoredReceiptLine, own: int | None = None
+) -> list[tuple[int, str, str]]:
+    shown = received if own is None else received[:own]
+    found = differences(document, received, shown, document.lines)
+    return [(one["line_num"], one["kind"], one["value"]) for one in found]
+
+
+def test_what_no_line_announces_is_unexpected_and_what_nobody_received_is_missing() -> None:
+    document = order(
+        line(1, "2", serials=["S1", "S2"]).model_copy(update={"status": "complete"}),
+        line(2, "2", serials=["S3", "S4"]),
+        line(3, "5", batch="L1").model_copy(update={"status": "closed"}),
+        line(4, "5"),
+    )
+
+    assert differences_of(document) == [
+        (1, "missing_serial", "S1"), (1, "missing_serial", "S2"), (3, "missing_batch", "L1"),
+    ]  # fmt: skip
+    received = (goods(1, serials="S1 S9"), goods(2, 3, batch="L2"), goods(4, batch="L7"))
+    assert differences_of(document, *received, received[0]) == [
+        (1, "unexpected_serial", "S9"), (1, "missing_serial", "S2"),
+        (3, "unexpected_batch", "L2"), (3, "missing_batch", "L1"),
+    ]  # fmt: skip
+    assert differences_of(document, goods(2, serials="S3"), goods(1, serials="S2 S8"), own=1) == [
+        (1, "missing_serial", "S1"), (3, "missing_batch", "L1"),
+    ]  # fmt: skip
+    assert differences_of(document, goods(1, serials="S4 S1"), goods(2, serials="S2")) == [
+        (3, "missing_batch", "L1")
+    ], "announced on another line of the product"
+
+
+def test_other_product_does_not_announce_serials() -> None:
+    document = order(
+        line(1, "1", serials=["S1"]), line(2, "1", serials=["S2"], product_id=3, item_code="DRILL")
+    )
+
+    assert differences_of(document, goods(1, serials="S2")) == [(1, "unexpected_serial", "S2")]
 
 
 # Undoing
