@@ -1,7 +1,7 @@
 """The field types of requests and entities, each with its bounds.
 
-JSON types are strict: `"5"` is not a number, `5` is not a text. Text is normalized (NFC) and has no
-control characters and no unpaired surrogates.
+JSON types are strict: `"5"` is not a number, `5` is not a text; `5.0` is an integer. Text is
+normalized (NFC) and has no control characters and no unpaired surrogates.
 """
 
 import re
@@ -279,9 +279,20 @@ type Measure = Annotated[
 type Number = Annotated[Decimal, _WRITTEN_PLAIN, _NUMBER_SCHEMA]
 """A stored quantity, written as a JSON number; whole numbers have no fraction."""
 
-type Identifier = Annotated[int, Field(ge=1, le=MAX_ID)]
+
+def whole_number(value: Any) -> Any:
+    """Return a whole number that JSON writes with a fraction or an exponent as an integer."""
+    if isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value():
+        return int(value)
+    return value
+
+
+WHOLE_NUMBER = BeforeValidator(whole_number)
+"""Validator of an integer, which may also be written as `1.0`."""
+
+type Identifier = Annotated[int, Field(ge=1, le=MAX_ID), WHOLE_NUMBER]
 """An id given by the service."""
-type SmallInteger = Annotated[int, Field(ge=0, le=1_000_000_000)]
+type SmallInteger = Annotated[int, Field(ge=0, le=1_000_000_000), WHOLE_NUMBER]
 """A whole number from 0 to 1 000 000 000."""
 
 

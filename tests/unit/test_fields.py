@@ -14,6 +14,7 @@ from shared.kernel.fields import (
     Barcode,
     Code,
     Day,
+    Identifier,
     Line,
     Moment,
     Name,
@@ -21,10 +22,14 @@ from shared.kernel.fields import (
     Number,
     Quantity,
     Reference,
+    SmallInteger,
     Term,
     Word,
 )
 from shared.kernel.json_text import dumps, loads
+from shared.warehouse.partners.models import DocumentId
+from shared.warehouse.transfers.models import DocEntry
+from shared.warehouse.warehouses.layout_models import Label
 from tests.cases import each_case
 
 _ANYTHING = st.recursive(
@@ -44,6 +49,22 @@ def _is(kind: Any, value: object) -> bool:
 
 def _read(kind: Any, value: object) -> Any:
     return TypeAdapter(kind).validate_python(value, strict=True)
+
+
+# Whole numbers
+
+
+@each_case("text", ["7", "7.0", "7.000", "70e-1", "0.7e1"])
+def test_whole_number_may_be_written_with_a_fraction(text: str) -> None:
+    for kind in (Identifier, SmallInteger, DocumentId, Label, DocEntry):
+        number = _read(kind, loads(text))
+        assert (number, type(number)) == (7, int)
+
+
+@each_case("text", ["7.5", "0.5", "7e-1", "1e13", "1e999999", "-1.0", "true", '"7.0"'])
+def test_other_numbers_are_no_whole_numbers(text: str) -> None:
+    assert not _is(Identifier, loads(text))
+    assert not _is(SmallInteger, loads(text))
 
 
 # Quantities

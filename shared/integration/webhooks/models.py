@@ -9,7 +9,7 @@ from shared.identity.audit.models import Actor
 from shared.integration.webhooks.target_urls import MAX_URL_LENGTH, InvalidTarget, parse_target
 from shared.kernel.config import config
 from shared.kernel.events.kinds import EVENT_KINDS, AnyEventKind, EventKind
-from shared.kernel.fields import Input, Stored, Timestamp, distinct
+from shared.kernel.fields import WHOLE_NUMBER, Input, Stored, Timestamp, distinct
 from shared.kernel.list_parameters import ListParameters
 
 DEFAULT_OVERLAP_HOURS = 24
@@ -82,7 +82,7 @@ class SecretRotation(Input):
     """A new secret, and the hours for which the previous one still signs."""
 
     secret: _ChosenSecret | None = None
-    overlap_hours: Annotated[int, Field(ge=0, le=168)] = DEFAULT_OVERLAP_HOURS
+    overlap_hours: Annotated[int, Field(ge=0, le=168), WHOLE_NUMBER] = DEFAULT_OVERLAP_HOURS
 
 
 class StoredSecret(Stored):

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from shared.kernel.fields import Email, Input, Name, Note, Phone, Stored, Timestamp
+from shared.kernel.fields import WHOLE_NUMBER, Email, Input, Name, Note, Phone, Stored, Timestamp
 from shared.kernel.list_parameters import Integer, ListParameters, Search
 
 _MAX_DOCUMENT_ID = 2**53 - 1
@@ -24,7 +24,7 @@ type DocumentType = Annotated[
     WithJsonSchema({"type": "string", "pattern": "^[A-Za-z]$"}),
 ]
 """Type of a tax document: one letter."""
-type DocumentId = Annotated[int, Field(ge=1, le=_MAX_DOCUMENT_ID)]
+type DocumentId = Annotated[int, Field(ge=1, le=_MAX_DOCUMENT_ID), WHOLE_NUMBER]
 """Number of a tax document: 1 to 2**53 - 1, the largest integer that is exact in JSON."""
 
 

@@ -17,6 +17,7 @@ from shared.kernel.fields import (
     Timestamp,
     Word,
     normalized,
+    whole_number,
 )
 from shared.kernel.list_parameters import PeriodParameters, Text
 from shared.warehouse.stock.models import ShelfStatus
@@ -106,6 +107,7 @@ _LARGEST_ENTRY = 2**53 - 1
 
 
 def _entry(value: Any) -> int | str:
+    value = whole_number(value)
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST_ENTRY:
         return value
     if isinstance(value, str):

@@ -20,6 +20,7 @@ from pydantic_core import PydanticCustomError
 
 from shared.kernel.fields import (
     ONE_LINE,
+    WHOLE_NUMBER,
     Code,
     Input,
     Line,
@@ -30,6 +31,7 @@ from shared.kernel.fields import (
     Stored,
     Timestamp,
     Word,
+    whole_number,
 )
 
 MAX_ZONES = 200
@@ -101,6 +103,7 @@ def _number() -> TypeAdapter[int]:
 
 
 def _label(value: Any) -> int | str:
+    value = whole_number(value)
     if isinstance(value, int):
         return _number().validate_python(value, strict=True)
     return _word().validate_python(value, strict=True)
@@ -198,7 +201,7 @@ class LayoutDraft(Input):
     depth_m: Extent
     grid_m: Extent | None = None
     naming_mask: Line | None = None
-    slots_per_level: Annotated[int, Field(ge=1, le=1000)] | None = None
+    slots_per_level: Annotated[int, Field(ge=1, le=1000), WHOLE_NUMBER] | None = None
     depot: DepotDraft | None = None
     zones: Annotated[list[ZoneDraft], Field(max_length=MAX_ZONES)] = Field(default_factory=list)
     aisles: Annotated[list[AisleDraft], Field(max_length=MAX_AISLES)] = Field(default_factory=list)

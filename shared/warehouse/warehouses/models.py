@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 from shared.kernel.calendar_days import time_zones
 from shared.kernel.fields import (
     CODE,
+    WHOLE_NUMBER,
     Code,
     Identifier,
     Input,
@@ -132,7 +133,7 @@ class LabelRange(Input):
 
     first: SmallInteger = Field(alias="from")
     last: SmallInteger = Field(alias="to")
-    digits: Annotated[int, Field(ge=1, le=9)] = 1
+    digits: Annotated[int, Field(ge=1, le=9), WHOLE_NUMBER] = 1
 
     @model_validator(mode="after")
     def _bounded(self) -> Self:

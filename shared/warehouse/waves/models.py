@@ -8,6 +8,7 @@ from pydantic_core import PydanticCustomError
 
 from shared.kernel.db.facets import fold
 from shared.kernel.fields import (
+    WHOLE_NUMBER,
     Code,
     Identifier,
     Input,
@@ -66,7 +67,7 @@ class WaveRule(Input):
     priority: _Priority | None = Field(
         default=None, description="This priority, or a more urgent one."
     )
-    max_orders: Annotated[int, Field(ge=1, le=MAX_PICKINGS)] | None = Field(
+    max_orders: Annotated[int, Field(ge=1, le=MAX_PICKINGS), WHOLE_NUMBER] | None = Field(
         default=None, description="Default 200."
     )
 
