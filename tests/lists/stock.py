@@ -87,15 +87,13 @@ STOCK_LIST = spec.Listed(
     collection=STOCK,
     make=_row,
     related_items=put_warehouses,
-    hidden_values=lambda number: {
-        "warehouse_id": warehouse_of(number),
-        "whs_code": WAREHOUSE_CODES[warehouse_of(number)],
-    },
+    hidden_values=lambda number: {"warehouse_id": warehouse_of(number)},
     fields=spec.fields("""
         id integer
         product_id integer
         product_name string?
         item_code string?
+        whs_code string?
         qty number
         status string
         serial_number string?
@@ -112,7 +110,7 @@ STOCK_LIST = spec.Listed(
         updated_at date-time?
     """),
     always_filled=spec.name_set(
-        "item_code inventory_status created_at updated_at"
+        "item_code whs_code inventory_status created_at updated_at"
         " position.bin_code position.whs_code position.warehouse_id position.warehouse_name"
     ),
     filters={

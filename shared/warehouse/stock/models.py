@@ -234,6 +234,7 @@ class Stock(Stored):
     product_id: int
     product_name: str | None
     item_code: str
+    whs_code: str
     qty: Number
     status: Presence
     serial_number: str | None

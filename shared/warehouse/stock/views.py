@@ -20,16 +20,19 @@ def stock_row(warehouses: Mapping[int, KnownWarehouse]) -> Callable[[Record[Stoc
 
     def convert(record: Record[StockRow]) -> Stock:
         row = record.entity
+        warehouse = warehouses.get(row.warehouse_id)
+        whs_code = warehouse.whs_code if warehouse else row.whs_code
         return Stock.model_construct(
             id=row.id,
             product_id=row.product_id,
             product_name=row.product_name,
             item_code=row.item_code,
+            whs_code=whs_code,
             qty=row.qty,
             status=row.status,
             serial_number=row.serial_number,
             batch_num=row.batch_num,
-            position=_position(row, warehouses.get(row.warehouse_id)),
+            position=_position(row, whs_code, warehouse),
             expiry_date=row.expiry_date,
             inventory_status=row.inventory_status,
             created_at=row.created_at,
@@ -39,13 +42,15 @@ def stock_row(warehouses: Mapping[int, KnownWarehouse]) -> Callable[[Record[Stoc
     return convert
 
 
-def _position(row: StockRow, warehouse: KnownWarehouse | None) -> StockPosition | None:
+def _position(
+    row: StockRow, whs_code: str, warehouse: KnownWarehouse | None
+) -> StockPosition | None:
     if row.position_id is None or row.bin_code is None:
         return None
     return StockPosition.model_construct(
         id=row.position_id,
         bin_code=row.bin_code,
-        whs_code=warehouse.whs_code if warehouse else row.whs_code,
+        whs_code=whs_code,
         warehouse_id=row.warehouse_id,
         warehouse_name=warehouse.name if warehouse else None,
     )

@@ -24,6 +24,7 @@ def test_count_creates_stock(yard_erp: Erp, adjust: Adjust, stack: Stack) -> Non
         "product_id": product["id"],
         "product_name": "Brick",
         "item_code": "BRICK",
+        "whs_code": "YARD",
         "qty": 12.5,
         "status": "in",
         "serial_number": None,
