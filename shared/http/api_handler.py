@@ -249,7 +249,7 @@ class ApiHandler:
         write = partial(self._write, call, operation, request, claim)
         try:
             return run_transaction(
-                claim.store, write, caller=call.caller, idempotency_record=claim.partition
+                claim.store, write, caller=call.caller, request_name=claim.claim.request
             )
         except Exception as error:
             known = (

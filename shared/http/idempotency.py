@@ -4,7 +4,9 @@ A request claims its key with a conditional put, and renews the claim with each 
 and while it waits for a retry. The transaction that makes the change also stores the response.
 After a crash at any point, a repeat either finds the stored response or, a few seconds after the
 last sign of life of the first request, takes over the claim and carries out the request. A first
-request that still runs then commits nothing more; see `shared.kernel.db.claim`.
+request that still runs then commits nothing more; see `shared.kernel.db.claim`. A failure releases
+the claim: a repeat takes it over at once, and another request gets one of its own. Any other
+refusal that is not stored deletes it.
 """
 
 import hashlib
@@ -13,14 +15,15 @@ import re
 import uuid
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from http import HTTPStatus
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from shared.http.envelope import HttpResponse
 from shared.kernel.clock import now_ms
-from shared.kernel.db.claim import LEASE_MS, WINDOW_SECONDS, Claim, record_key
+from shared.kernel.db.claim import LEASE_MS, RELEASED, WINDOW_SECONDS, Claim, record_key
 from shared.kernel.db.items import PART_SIZE, Item, Key, encode, from_attributes, to_attributes
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
@@ -94,17 +97,23 @@ class IdempotencyClaim:
         Raises:
             DuplicateInFlight: Another request has taken over the claim and has not ended.
         """
-        condition, client, table = self.claim.condition(), self.store.client, self.store.table
+        client, table = self.store.client, self.store.table
         try:
             if error.is_stored:
                 head, _ = self._completed(response)  # an error response fits into one item
-                client.put_item(TableName=table, Item=to_attributes(head), **condition)
+                client.put_item(TableName=table, Item=to_attributes(head), **self.claim.condition())
+            elif error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                # Steps may have been committed, which the repeat recognizes by the name.
+                client.update_item(**self.claim.release())
             else:
-                client.delete_item(TableName=table, Key=self.claim.attributes, **condition)
+                client.delete_item(
+                    TableName=table, Key=self.claim.attributes, **self.claim.condition()
+                )
         except client.exceptions.ConditionalCheckFailedException:
             held = self.store.get(self.claim.key)
-            # None: botocore repeated the deletion, because its answer was lost.
-            return _stored_response(self.store, held, self.fingerprint, now_ms()) if held else None
+            # Gone or released: botocore repeated the call, because its answer was lost.
+            if held and held.get("owner") != RELEASED:
+                return _stored_response(self.store, held, self.fingerprint, now_ms())
         except (BotoCoreError, ClientError):
             # The caller still gets the refusal; the claim expires by itself.
             logger.warning("idempotency claim not released", exc_info=True)
@@ -156,13 +165,33 @@ def claim_key(store: Store, *, partition: str, fingerprint: str) -> IdempotencyC
         DuplicateInFlight: The first request with this key has not ended, as far as is known.
     """
     now = now_ms()
-    key = record_key(partition)
-    claim = Claim(store.table, key, uuid.uuid4().hex, renewed_ms=now)
+    claim = Claim(
+        store.table, record_key(partition), uuid.uuid4().hex, uuid.uuid4().hex, renewed_ms=now
+    )
+    held = _put_claim(store, claim, fingerprint)
+    if held and _is_interrupted(held, fingerprint, now):
+        # A claim of an earlier release has no name: its request was known by its partition.
+        claim = replace(claim, request=held.get("request", partition))
+        held = _put_claim(store, claim, fingerprint, interrupted=held["owner"])
+    if held:
+        return _stored_response(store, held, fingerprint, now)
+    return IdempotencyClaim(store.claimed(claim), partition, fingerprint, claim)
+
+
+def _put_claim(
+    store: Store, claim: Claim, fingerprint: str, *, interrupted: str | None = None
+) -> Item | None:
+    """Write a claim if the key is free, or if nobody holds the claim of the owner `interrupted`.
+
+    Returns the record that is there instead, None when the claim is written.
+    """
+    now = claim.renewed_ms
     item = {
-        PARTITION_KEY: key[0],
-        SORT_KEY: key[1],
+        PARTITION_KEY: claim.key[0],
+        SORT_KEY: claim.key[1],
         "fingerprint": fingerprint,
         "owner": claim.owner,
+        "request": claim.request,
         "lease_until": now + LEASE_MS,
         EXPIRY: now // 1000 + WINDOW_SECONDS,
     }
@@ -172,31 +201,39 @@ def claim_key(store: Store, *, partition: str, fingerprint: str) -> IdempotencyC
             Item=to_attributes(item),
             ConditionExpression=(
                 f"attribute_not_exists({PARTITION_KEY}) OR #expiry < :seconds"
-                " OR (lease_until <= :now AND fingerprint = :fingerprint)"
+                " OR (#owner = :released AND fingerprint <> :fingerprint)"
+                " OR (#owner = :interrupted AND lease_until <= :now)"
             ),
-            ExpressionAttributeNames={"#expiry": EXPIRY},
+            ExpressionAttributeNames={"#expiry": EXPIRY, "#owner": "owner"},
             ExpressionAttributeValues={
                 ":seconds": encode(now // 1000),
-                ":now": encode(now),
+                ":released": encode(RELEASED),
                 ":fingerprint": encode(fingerprint),
+                ":interrupted": encode(interrupted or claim.owner),
+                ":now": encode(now),
             },
             ReturnValuesOnConditionCheckFailure="ALL_OLD",
         )
     except store.client.exceptions.ConditionalCheckFailedException as error:
         found: Any = error.response.get("Item")
-        held = from_attributes(found) if found else store.get(key)
+        held = from_attributes(found) if found else store.get(claim.key)
+        if held is None:  # deleted since the put was refused
+            raise DuplicateInFlight(1) from None
         # The item is this claim itself when botocore repeated a put whose answer was lost.
-        if held is None or held.get("owner") != claim.owner:
-            return _stored_response(store, held, fingerprint, now)
+        return None if held.get("owner") == claim.owner else held
     except store.client.exceptions.TransactionConflictException:
         # The first request commits its response at this moment.
         raise DuplicateInFlight(1) from None
-    return IdempotencyClaim(store.claimed(claim), partition, fingerprint, claim)
+    return None
 
 
-def _stored_response(store: Store, held: Item | None, fingerprint: str, now: int) -> HttpResponse:
-    if held is None:  # released since the put was refused
-        raise DuplicateInFlight(1)
+def _is_interrupted(held: Item, fingerprint: str, now: int) -> bool:
+    """Return whether a record is a claim of the same request that nobody holds any more."""
+    is_claim = "owner" in held and held["fingerprint"] == fingerprint
+    return is_claim and int(held["lease_until"]) <= now
+
+
+def _stored_response(store: Store, held: Item, fingerprint: str, now: int) -> HttpResponse:
     if held["fingerprint"] != fingerprint:
         raise IdempotencyKeyReused
     if "owner" in held:

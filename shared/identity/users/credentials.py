@@ -82,9 +82,10 @@ def enrol_totp(
     if login.two_step:
         raise _already_enabled(user)
     factor, secret, codes = second_factor.enrol(tx.store.slug, user_id)
-    if tx.idempotency_record:
+    if tx.store.claim:
         until = tx.now_ms // 1000 + WINDOW_SECONDS
-        factor = replace(factor, stored_response=StoredResponse(tx.idempotency_record, until))
+        partition, _ = tx.store.claim.key
+        factor = replace(factor, stored_response=StoredResponse(partition, until))
     logins.save(tx, login, replace(login, second_factor=factor).end_sessions_without_code())
     return TotpEnrolment(
         secret=totp.base32_text(secret),

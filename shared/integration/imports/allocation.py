@@ -45,9 +45,7 @@ def allocate_documents(context: ImportContext, import_id: int) -> bool:
                 # The record lets a repeated call recognize what an earlier attempt has started.
                 caller = caller_of(stored, context.tenant.slug)
                 name = f"import#{import_id}#{index}"
-                if not run_transaction(
-                    context.store, use_case, caller=caller, idempotency_record=name
-                ):
+                if not run_transaction(context.store, use_case, caller=caller, request_name=name):
                     return False
         preceding = end
     return True

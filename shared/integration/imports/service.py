@@ -46,7 +46,7 @@ from shared.kernel.db.listing import Page
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction, allocate_ids
 from shared.kernel.db.unit_of_work import run_transaction
-from shared.kernel.errors import IdempotencyKeyReused, ImportRefused, NotFound
+from shared.kernel.errors import ImportRefused, NotFound
 from shared.kernel.tenant_files import FileMissing
 from shared.kernel.validation import Checked, ensure_valid
 
@@ -75,18 +75,13 @@ def start_import(
         ServiceError: The caller may not import the kind, or its module is not enabled.
         ValidationFailed: The body is invalid; with all problems.
         ImportRefused: The file is too large for a request (413), or is not a spreadsheet.
-        IdempotencyKeyReused: The request was repeated with another file or kind.
     """
     body = _ensure_allowed(tx, context, body)
     name, content = safe_file_name(body.file.name), body.file.content
     digest = hashlib.sha256(content).hexdigest()
     started = _import_of_request(tx)
     if started is not None:
-        record = IMPORTS.get(context.store, started)
-        if (record.entity.kind, record.entity.digest) != (body.kind, digest):
-            # The Idempotency-Key was free again, because the first invocation died.
-            raise IdempotencyKeyReused
-        return record
+        return IMPORTS.get(context.store, started)
     ensure_kind_enabled(context.tenant, body.kind)
     ensure_acceptable(content, name)
     stored_name = f"sources/{secrets.token_hex(16)}"
@@ -107,10 +102,10 @@ def start_import(
             "busy_until": now_ms() + LEASE_MS if is_sync else 0,
         }
         put_alias(own_tx, contents_alias_key(digest), import_id)
-        if tx.idempotency_record is not None:
+        if tx.request_name is not None:
             put_alias(
                 own_tx,
-                origin_alias_key(tx.idempotency_record),
+                origin_alias_key(tx.request_name),
                 import_id,
                 seconds=repository.REQUEST_ALIAS_SECONDS,
             )
@@ -195,9 +190,9 @@ def _new_import(  # noqa: PLR0913, PLR0917 - the attributes of an import
 
 def _import_of_request(tx: Transaction) -> int | None:
     """Return the id of the import that an earlier attempt of this request has created."""
-    if tx.idempotency_record is None:
+    if tx.request_name is None:
         return None
-    return repository.find_by_alias(tx.store, origin_alias_key(tx.idempotency_record))
+    return repository.find_by_alias(tx.store, origin_alias_key(tx.request_name))
 
 
 def get_import(
@@ -229,14 +224,12 @@ def commit_import(tx: Transaction, context: ImportContext, import_id: int) -> Re
     """
     stored = IMPORTS.get(context.store, import_id).entity
     ensure_kind_allowed(context.tenant, tx.caller, stored.kind, write=True)
-    if tx.idempotency_record is None or stored.commit_request != tx.idempotency_record:
+    if tx.request_name is None or stored.commit_request != tx.request_name:
         ensure_kind_enabled(context.tenant, stored.kind)
         _ensure_committable(stored)
         # If this invocation dies, the worker takes over after its timeout.
         context.enqueue(import_id, delay=REQUEST_SECONDS)
-        stored = begin_commit(
-            context, import_id, caller=tx.caller, request=tx.idempotency_record
-        ).entity
+        stored = begin_commit(context, import_id, caller=tx.caller, request=tx.request_name).entity
     if stored.status == "committing" and _is_small(stored):
         record = commit(context, import_id)
         write_drop_results(context, record)

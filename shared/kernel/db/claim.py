@@ -4,6 +4,10 @@ A claim is an item with the attributes `owner` and `lease_until`. While its requ
 its transactions renews the lease, on the condition that the claim still has this owner. After the
 lease a repeat of the request takes the claim over; from then on no transaction of the first
 request commits, not even a step that was on its way.
+
+A claim has a random `request`, the name of the request. A repeat that takes the claim over keeps
+the name, by which it recognizes what the first request has committed. When the key is free, for
+example because its window has passed, the claim gets a new name.
 """
 
 from contextlib import suppress
@@ -25,6 +29,9 @@ WINDOW_SECONDS = 24 * 3600
 LEASE_MS = 5_000
 """How long a claim is held after the last sign of life of its request."""
 
+RELEASED = "released"
+"""Owner of a claim whose request has failed and may be repeated at once."""
+
 
 def record_key(partition: str) -> Key:
     """Return the key of the claim and, later, of the first part of the response."""
@@ -41,6 +48,7 @@ class Claim:
     table: str
     key: Key
     owner: str
+    request: str
     renewed_ms: int
 
     def condition(self) -> dict[str, Any]:
@@ -59,6 +67,17 @@ class Claim:
             "TableName": self.table,
             "Key": self.attributes,
             "UpdateExpression": "SET lease_until = :until",
+            **body,
+        }
+
+    def release(self) -> dict[str, Any]:
+        """Return the update that ends the claim of a request that has failed; its name is kept."""
+        body = self.condition()
+        body["ExpressionAttributeValues"] |= {":released": encode(RELEASED), ":ended": encode(0)}
+        return {
+            "TableName": self.table,
+            "Key": self.attributes,
+            "UpdateExpression": "SET #owner = :released, lease_until = :ended",
             **body,
         }
 

@@ -192,9 +192,9 @@ class Transaction:
 
     `now` is the time of the change, `now_ms` the same in milliseconds; every timestamp of the
     change uses it. `caller` makes the change, or else the operator whose name `operator` returns.
-    `idempotency_record` is the partition key of the record of the request's
-    Idempotency-Key, the same for every retry; None when the request has no key. When the store
-    has a claim, the commit raises DuplicateInFlight once another request has taken it over.
+    `request_name` names a request under an Idempotency-Key, or other work that may be repeated: the
+    same for every retry and repeat, never that of another one; else None. When the store has a
+    claim, the commit raises DuplicateInFlight once another request has taken it over.
     With a `retry_state`, whoever catches StaleRead calls `retry` and runs the use case again.
     """
 
@@ -204,13 +204,13 @@ class Transaction:
         *,
         caller: "Caller | None" = None,
         operator: Callable[[], str] | None = None,
-        idempotency_record: str | None = None,
+        request_name: str | None = None,
         retry_state: RetryState | None = None,
     ) -> None:
         self.store = store.repeatable()
         self.caller = caller
         self.operator = operator
-        self.idempotency_record = idempotency_record
+        self.request_name = request_name
         self._retry_state = retry_state or RetryState()
         self._is_retried = retry_state is not None
         self._fences: set[Key] = set()
@@ -408,7 +408,7 @@ class Transaction:
         It is random, except under an Idempotency-Key: a repeat of the request has the same name,
         so that it takes over what a killed attempt has marked as its own.
         """
-        return self.idempotency_record or self._retry_state.use_case_id
+        return self.request_name or self._retry_state.use_case_id
 
     def commit(self) -> None:
         """Write everything or nothing.

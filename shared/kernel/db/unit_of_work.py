@@ -31,7 +31,7 @@ def run_transaction[R](  # noqa: PLR0913  the facts of one change
     *,
     caller: "Caller | None" = None,
     operator: Callable[[], str] | None = None,
-    idempotency_record: str | None = None,
+    request_name: str | None = None,
     prefetched: Prefetched | None = None,
     may_queue: bool = True,
 ) -> R:
@@ -45,7 +45,7 @@ def run_transaction[R](  # noqa: PLR0913  the facts of one change
         use_case: Reads items and adds writes; its result is returned.
         caller: Who makes the change.
         operator: Returns the name of the operator who makes it, if no caller does.
-        idempotency_record: See `Transaction`.
+        request_name: See `Transaction`.
         prefetched: Items and ids for the first attempt; a retry reads everything again.
         may_queue: Whether to wait in the queue of a contended item. The role needs the permissions
             Query, PutItem and DeleteItem.
@@ -59,7 +59,7 @@ def run_transaction[R](  # noqa: PLR0913  the facts of one change
         store,
         caller=caller,
         operator=operator,
-        idempotency_record=idempotency_record,
+        request_name=request_name,
         retry_state=RetryState(ids=ids, may_queue=may_queue),
     )
     if prefetched:

@@ -97,7 +97,7 @@ def create_picking(tx: Transaction, checked: Checked[PickingDraft]) -> Record[St
             tx.store,
             insert_unallocated,
             caller=tx.caller,
-            idempotency_record=tx.idempotency_record,
+            request_name=tx.request_name,
         )
     if draft.allocate is not False:
         allocate_rest(tx, existing)
@@ -107,17 +107,15 @@ def create_picking(tx: Transaction, checked: Checked[PickingDraft]) -> Record[St
 def _uuid(tx: Transaction) -> str:
     """Return the UUID of a new picking: the same for every attempt of one request."""
     return str(
-        uuid.uuid5(_NAMES, f"{tx.store.slug} {tx.idempotency_record}")
-        if tx.idempotency_record
+        uuid.uuid5(_NAMES, f"{tx.store.slug} {tx.request_name}")
+        if tx.request_name
         else uuid.uuid4()
     )
 
 
 def was_created_by_request(tx: Transaction, number: int) -> bool:
     """Return whether an earlier attempt of the present request has created the picking."""
-    return tx.idempotency_record is not None and PICKINGS.get(
-        tx.store, number
-    ).entity.uuid == _uuid(tx)
+    return tx.request_name is not None and PICKINGS.get(tx.store, number).entity.uuid == _uuid(tx)
 
 
 def _created_by_request(tx: Transaction, found: Sequence[Record[Document]]) -> int | None:

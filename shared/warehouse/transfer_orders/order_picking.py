@@ -43,7 +43,7 @@ def release_transfer_order(
         tx.store,
         lambda inner_tx: _release(inner_tx, number, choice, by_client=by_client),
         caller=tx.caller,
-        idempotency_record=tx.idempotency_record,
+        request_name=tx.request_name,
     )
     if lacks:
         allocate_rest(tx, record.entity.picking_id or 0)

@@ -68,9 +68,9 @@ def request_key(request: str) -> Key:
 
 def put_request(tx: Transaction, order: StoredTransferOrder) -> None:
     """Add the alias from the request to the order, for as long as it may be repeated."""
-    if tx.idempotency_record is None:
+    if tx.request_name is None:
         return
-    partition, sort = request_key(tx.idempotency_record)
+    partition, sort = request_key(tx.request_name)
     expiry = tx.now_ms // 1000 + _REQUEST_SECONDS
     tx.put({PARTITION_KEY: partition, SORT_KEY: sort, "id": order.id, EXPIRY: expiry})
 

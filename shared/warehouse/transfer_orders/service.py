@@ -69,7 +69,7 @@ def create_transfer_order(
         tx.store,
         lambda inner_tx: _create(inner_tx, draft, by_client=by_client, source=source),
         caller=tx.caller,
-        idempotency_record=tx.idempotency_record,
+        request_name=tx.request_name,
     )
     if created.lacks_stock:
         allocate_rest(tx, created.record.entity.picking_id or 0)
@@ -81,8 +81,8 @@ def _create(
 ) -> Created:
     tx.fence(TRANSFER_ORDERS.kind)
     wanted = transfer_order_keys(draft)
-    if draft.release and tx.idempotency_record is not None:
-        wanted.append(repository.request_key(tx.idempotency_record))
+    if draft.release and tx.request_name is not None:
+        wanted.append(repository.request_key(tx.request_name))
     lines = 0 if isinstance(draft, InvalidBody) else len(draft.lines)
     ((found, _), picker), _ = run_both(
         lambda: run_both(
@@ -188,9 +188,7 @@ def _order_with_reference(
 def _created_by_request(tx: Transaction, found: Mapping[Key, Item]) -> int | None:
     """Return the id of the order that an earlier attempt of the request has created, if any."""
     alias = (
-        found.get(repository.request_key(tx.idempotency_record))
-        if tx.idempotency_record is not None
-        else None
+        found.get(repository.request_key(tx.request_name)) if tx.request_name is not None else None
     )
     return int(alias["id"]) if alias else None
 

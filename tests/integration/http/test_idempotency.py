@@ -4,7 +4,10 @@ import json
 
 import pytest
 
+from shared.http.envelope import HttpResponse
+from shared.http.idempotency import IdempotencyClaim, claim_key
 from shared.kernel.db.collection import Collection
+from shared.kernel.errors import DuplicateInFlight, ServiceUnavailable
 from tests.clock import Clock
 from tests.faults import (
     Answer,
@@ -231,6 +234,54 @@ def test_failure_of_aws_releases_the_key(erp: Erp, aws_faults: AwsFaults, clock:
     assert int(answer.headers["Retry-After"]) >= 1
 
     assert erp.post("/products", BOLT, key="k1").status == 201
+
+
+# The name of a request
+
+
+def _claim(stack: Stack, body: str) -> IdempotencyClaim:
+    claim = claim_key(stack.store(), partition="idempotency#erp#k1", fingerprint=body)
+    assert isinstance(claim, IdempotencyClaim)
+    return claim
+
+
+def test_repeat_keeps_the_name_of_an_interrupted_request(stack: Stack, clock: Clock) -> None:
+    first = _claim(stack, "one")
+    with pytest.raises(DuplicateInFlight):
+        _claim(stack, "one")
+    clock.advance(5)
+    second = _claim(stack, "one")
+    assert second.claim.request == first.claim.request
+    second.end_with_error(ServiceUnavailable(), HttpResponse(503, "", {}))
+    assert _claim(stack, "one").claim.request == first.claim.request
+
+
+def test_another_request_gets_a_name_of_its_own(stack: Stack, clock: Clock) -> None:
+    assert clock
+    names = set()
+    for body in ("one", "two", "one"):
+        claim = _claim(stack, body)
+        names.add(claim.claim.request)
+        claim.end_with_error(ServiceUnavailable(), HttpResponse(503, "", {}))
+    assert len(names) == 3
+
+
+def test_name_is_new_when_the_key_has_expired(stack: Stack, clock: Clock) -> None:
+    first = _claim(stack, "one")
+    clock.advance(24 * 3600 + 60)
+    assert _claim(stack, "one").claim.request != first.claim.request
+
+
+def test_claim_of_an_earlier_release_is_named_by_its_partition(stack: Stack, clock: Clock) -> None:
+    first, store = _claim(stack, "one"), stack.store()
+    store.client.update_item(
+        TableName=store.table,
+        Key=first.claim.attributes,
+        UpdateExpression="REMOVE #request",
+        ExpressionAttributeNames={"#request": "request"},
+    )
+    clock.advance(5)
+    assert _claim(stack, "one").claim.request == first.partition
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,9 @@ from typing import Any
 
 import pytest
 
+from shared.kernel.errors import ServiceUnavailable
+from tests.clock import Clock
+from tests.faults import Answer, AwsFaults, Call, Forward
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
 from tests.warehouse_scenario import WarehouseScenario
@@ -447,4 +450,50 @@ def test_picking_of_many_orders_and_products_is_undone(
     levels = yard.erp.walk("/stock-levels")
     assert [(level["on_hand"], level["allocated"]) for level in levels] == [(3, 0)] * 20
     assert {yard.document(order)["status"] for order in orders} == {"open"}
+    assert_invariants(stack.store())
+
+
+# Repeated requests
+
+
+def test_key_that_has_expired_creates_another_picking(
+    yard: WarehouseScenario, stack: Stack, clock: Clock
+) -> None:
+    first, second = yard.order(("BRICK", 1)), yard.order(("BRICK", 1))
+    made = yard.erp.post("/pickings", {"document_id": first}, key="k")
+    clock.advance(25 * 3600)
+
+    other = yard.erp.post("/pickings", {"document_id": second}, key="k")
+    assert other.status == 201
+    assert other.data["uuid"] != made.data["uuid"]
+    clock.advance(25 * 3600)
+    body = {"document_id": first, "comments": "Again"}
+    assert yard.erp.post("/pickings", body, key="k").code == "conflict"
+    assert_invariants(stack.store())
+
+
+def test_picking_that_ends_with_503_is_continued_by_its_repeat(
+    yard: WarehouseScenario, stack: Stack, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 1)
+    yard.stock("BRICK", 5)
+    yard.stock("DRILL", 1, serial="S-1")
+    body = {"document_id": yard.order(("BRICK", 2), ("DRILL", 1))}
+    commits = 0
+
+    def fail_after_the_first(call: Call, forward: Forward) -> Answer:
+        nonlocal commits
+        if call.operation != "TransactWriteItems":
+            return forward()
+        commits += 1
+        if commits == 1:
+            return forward()
+        raise ServiceUnavailable
+
+    with aws_faults.faulty(fail_after_the_first):
+        assert yard.erp.post("/pickings", body, key="k").status == 503
+    again = yard.erp.post("/pickings", body, key="k")
+    assert again.status == 201
+    assert [line["bin_code"] for line in again.data["lines"]] == ["A-01", "A-01"]
+    assert len(yard.erp.walk("/pickings")) == 1
     assert_invariants(stack.store())

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.clock import Clock
 from tests.faults import AwsFaults
 from tests.stack import Stack, event_attributes
 from tests.stock_invariants import assert_invariants
@@ -439,3 +440,20 @@ def test_any_of_the_expected_batches_is_allocated_and_picked(
     assert (refused.status, refused.json()["error"]["field"]) == (422, "batch")
     assert transfer_scenario.act(number, "picks", **wanted, batch="L3").status == 200
     assert_invariants(stack.store())
+
+
+def test_key_that_has_expired_creates_and_releases_another_order(
+    transfer_scenario: TransferScenario, clock: Clock
+) -> None:
+    body = {
+        "from_warehouse": "YARD", "to_warehouse": "SHOP", "release": True, "picker_id": 7,
+        "lines": [{"item_code": "BRICK", "qty": 1}],
+    }  # fmt: skip
+    first = transfer_scenario.erp.post("/transfer-orders", body, key="k")
+    clock.advance(24 * 3600 + 60)
+    # The alias of the first request may outlive its key: DynamoDB removes it some time later.
+    second = transfer_scenario.erp.post("/transfer-orders", {**body, "reason": "More"}, key="k")
+
+    assert (first.status, second.status) == (201, 201)
+    assert second.data["id"] != first.data["id"]
+    assert second.data["reason"] == "More"
