@@ -45,7 +45,7 @@ _EXPIRING = frozenset(
      "transfer_order_request"}
 )  # fmt: skip
 """Beginnings of the partition keys of items that expire."""
-_KEPT = frozenset({"administrators", "held", "sequence"})
+_KEPT = frozenset({"administrators", "held", "schema", "sequence"})
 """Beginnings of the partition keys of items that other passes check, or that nothing follows."""
 _KINDS_BY_SEQUENCE = frozenset(COLLECTIONS) - {"layout", "level", "level_total"}
 

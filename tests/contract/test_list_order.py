@@ -29,7 +29,7 @@ def test_tested_sort_orders_have_ties_and_differ(surely_tied_list: FilledList) -
     unique = {"id", "item_code", "username", "whs_code"}
     for sort, value in listing.spec.sorts.items():
         values = [value(row) for row in listing.rows.values()]
-        assert len(set(values)) > 3, sort
+        assert len(set(values)) > 2, sort  # a priority has three ranks
         assert sort in unique or len(set(values)) < len(values), sort
     orders = {tuple(listing.ordered(listing.rows, sort)) for sort in listing.spec.sorts}
     assert len(orders) > 1 or len(listing.spec.sorts) == 1

@@ -177,6 +177,6 @@ EXIT_LIST = spec.Listed(
             ("", "0", "4", "urgent"),
         ),
     },
-    sorts={**_SORTS, "priority": spec.by("priority")},
+    sorts={**_SORTS, "priority": spec.by_rank("priority")},
     default_sort="-created_at",
 )

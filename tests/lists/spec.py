@@ -203,6 +203,11 @@ def by(name: str) -> Callable[[Row], Any]:
     return lambda row: row[name]
 
 
+def by_rank(name: str) -> Callable[[Row], Any]:
+    """Return the sort key of a priority; null counts as Normal (2)."""
+    return lambda row: 2 if row[name] is None else row[name]
+
+
 def by_folded_text(name: str) -> Callable[[Row], Any]:
     """Return the sort key of a text field, ignoring case and accents."""
     return lambda row: folded(row[name])

@@ -162,7 +162,7 @@ PICKING_LIST = spec.Listed(
     fields=spec.fields(f"{_FIELDS.rstrip()}\ncode string\npriority integer?\nhas_shortage boolean"),
     always_filled=_FILLED,
     filters=_FILTERS,
-    sorts={**_SORTS, "priority": spec.by("priority")},
+    sorts={**_SORTS, "priority": spec.by_rank("priority")},
     default_sort="-created_at",
     hidden_values=lambda number: {"documents": _sales(number)},
 )

@@ -44,6 +44,7 @@ FLOORS = (
     "shared.warehouse.references",
     "shared.warehouse.differences",
     "shared.warehouse.work_records",
+    "shared.warehouse.ranks",
     "shared.warehouse.catalog",
     "shared.warehouse.partners",
     "shared.warehouse.warehouses",

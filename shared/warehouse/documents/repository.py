@@ -9,6 +9,7 @@ from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.documents.models import Document, EntryParameters, ExitParameters
 from shared.warehouse.documents.vocabulary import TYPES, DocumentKind
+from shared.warehouse.ranks import RANK, RANK_SINCE, by_rank, rank_of
 
 
 def _facets(document: Document) -> Facets:
@@ -25,7 +26,11 @@ def _facets(document: Document) -> Facets:
 
 
 def _exit_facets(document: Document) -> Facets:
-    return {**_facets(document), "priority": integer_text(document.priority)}
+    return {
+        **_facets(document),
+        "priority": integer_text(document.priority),
+        RANK: integer_text(rank_of(document.priority)),
+    }
 
 
 ENTRIES = Collection(
@@ -44,10 +49,11 @@ EXITS = Collection(
     noun="Exit document",
     model=Document,
     facets=_exit_facets,
-    sorts={"created_at": 1, "updated_at": 2, "doc_date": 3, "priority": 6},
+    sorts={"created_at": 1, "updated_at": 2, "doc_date": 3, "priority": 6, RANK: 7},
     partitions={"status": {"created_at": 4}},
     lookup_indexes={"card_code": 5},
     lookup_aliases={"external_ref": lambda reference: _reference_keys("exit", reference)},
+    since={RANK: RANK_SINCE, 7: RANK_SINCE},
 )
 
 COLLECTIONS: dict[DocumentKind, Collection[Document]] = {"entry": ENTRIES, "exit": EXITS}
@@ -83,4 +89,4 @@ def list_documents(
             "priority": integer_text(priority),
         }
     )
-    return read_page(store, COLLECTIONS[kind], query)
+    return read_page(store, COLLECTIONS[kind], by_rank(store, query))

@@ -9,6 +9,7 @@ from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import STABLE_FACETS, index_keys, index_name
 from shared.warehouse.picking.models import PickingParameters, StoredPicking
+from shared.warehouse.ranks import RANK, RANK_SINCE, by_rank, rank_of
 from shared.warehouse.work_records import DocumentReference, work_facets
 
 
@@ -19,6 +20,7 @@ def _picking_facets(picking: StoredPicking) -> Facets:
         **_lookups(first),
         "document_ids": joined(filter(None, map(_exit_id, picking.documents))),
         "priority": integer_text(picking.priority),
+        RANK: integer_text(rank_of(picking.priority)),
         "warehouse": picking.whs_code,
         "due_date": picking.due_date,
         "carrier": picking.carrier_code,
@@ -47,11 +49,12 @@ PICKINGS = Collection(
     noun="Picking",
     model=StoredPicking,
     facets=_picking_facets,
-    sorts={"created_at": 1, "updated_at": 2, "finalized_at": 3, "priority": 7},
+    sorts={"created_at": 1, "updated_at": 2, "finalized_at": 3, "priority": 7, RANK: 8},
     partitions={"status": {"created_at": 4}},
     lookup_indexes={"external_ref": 5, "document_id": 6},
     keys_only=frozenset({"external_ref", "document_id", "document_ids"}),
     more_lookups=_lookups_of_other_documents,
+    since={RANK: RANK_SINCE, 8: RANK_SINCE},
 )
 
 
@@ -71,7 +74,7 @@ def list_pickings(
         contains={"document_ids": joined([number]) if number and reference is not None else None},
         between=parameters.created(timezone),
     )
-    return read_page(store, PICKINGS, query)
+    return read_page(store, PICKINGS, by_rank(store, query))
 
 
 def pending_pickings(store: Store, whs_code: str) -> list[tuple[int, Item]]:

@@ -22,6 +22,7 @@ from shared.warehouse.picking.models import (
     StoredPickingLine,
     picking_code,
 )
+from shared.warehouse.ranks import rank_of
 from shared.warehouse.stock.models import StockRow
 
 _MAX_LINES = 1000
@@ -85,6 +86,12 @@ def lines_for(documents: Iterable[Record[Document]]) -> list[StoredPickingLine]:
         for line in record.entity.lines
         if line.open_qty
     ]
+
+
+def priority_of(documents: Sequence[int | None]) -> int | None:
+    """Return the most urgent of the priorities of documents; None when no document has one."""
+    has_one = any(priority is not None for priority in documents)
+    return min(map(rank_of, documents)) if has_one else None
 
 
 def unallocated(line: StoredPickingLine) -> Decimal:

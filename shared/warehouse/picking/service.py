@@ -140,14 +140,14 @@ def _insert(
             message = f"{doc_num('exit', record.id)} is already being picked by {codes}."
             raise Conflict(message)
     first = found[0].entity
-    priorities = [one.entity.priority for one in found if one.entity.priority is not None]
+    priorities = [one.entity.priority for one in found]
     due = [one.entity.due_date for one in found if one.entity.due_date is not None]
     picking = new_picking(
         tx,
         concept=draft.concept,
         comments=draft.comments,
         operator=operator,
-        priority=min(priorities, default=None) if draft.priority is None else draft.priority,
+        priority=rules.priority_of(priorities) if draft.priority is None else draft.priority,
         due_date=min(due, default=None),
         carrier_code=draft.carrier_code,
         documents=[_reference(record) for record in found],

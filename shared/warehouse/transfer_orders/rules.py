@@ -9,6 +9,7 @@ from shared.kernel.validation import Checked, invalid_fields
 from shared.warehouse.catalog.lines import Findings, GoodsLine, examine_lines
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.differences import differing_fields, differing_lines
+from shared.warehouse.ranks import rank_of
 from shared.warehouse.transfer_orders.models import (
     OrderSource,
     StoredTransferLine,
@@ -20,9 +21,6 @@ from shared.warehouse.transfer_orders.models import (
 from shared.warehouse.transfer_orders.progress_rules import missing_picker
 from shared.warehouse.warehouses.models import KnownWarehouse
 from shared.warehouse.work_records import Operator, operator_problems
-
-_NORMAL = 2
-"""Priority of an order without one: Normal, as of an exit document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +94,7 @@ def new_order(  # noqa: PLR0913, PLR0917 - the facts of an order
         status="draft",
         origin=_place(known.warehouses[draft.from_warehouse]),
         destination=_place(known.warehouses[draft.to_warehouse]),
-        priority=_NORMAL if draft.priority is None else draft.priority,
+        priority=rank_of(draft.priority),
         reason=draft.reason,
         due_at=draft.due_at,
         external_ref=draft.external_ref,
@@ -118,7 +116,7 @@ def differences(draft: TransferOrderDraft, order: StoredTransferOrder) -> list[s
     `picker_id` and a `release` of an order that was released already mean no difference.
     """
     sent = draft.model_dump(exclude={"external_ref", "picker_id", "release", "lines"})
-    sent["priority"] = _NORMAL if draft.priority is None else draft.priority
+    sent["priority"] = rank_of(draft.priority)
     stored = {
         "from_warehouse": order.origin.code,
         "to_warehouse": order.destination.code,

@@ -11,6 +11,7 @@ from shared.kernel.validation import Checked, invalid_fields
 from shared.warehouse.picking import wave_pickings
 from shared.warehouse.picking.models import StoredPicking, picking_code
 from shared.warehouse.picking.wave_pickings import ENDED_STATUSES, PendingPicking
+from shared.warehouse.ranks import rank_of
 from shared.warehouse.waves.models import (
     MAX_PICKINGS,
     StoredWave,
@@ -24,8 +25,6 @@ from shared.warehouse.work_records import WorkStatus, wrong_status
 
 RELEASED_STATUSES: frozenset[WaveStatus] = frozenset({"released", "in_progress"})
 """Statuses of a wave whose status follows from its pickings."""
-_NORMAL = 2
-"""Priority of a picking without one: Normal, as of an exit document."""
 _PICKINGS_PER_TRIP: Mapping[Strategy, int] = {
     "discrete": 1, "cluster": 8, "pick_and_pass": 8, "batch": 20, "zone": 20,
 }  # fmt: skip
@@ -87,7 +86,7 @@ def max_pickings(rule: WaveRule) -> int:
 
 def matches(rule: WaveRule, one: PendingPicking, timezone: str) -> bool:
     """Return whether a picking matches a rule; a carrier or due date that it lacks matches."""
-    if rule.priority is not None and _priority(one) > rule.priority:
+    if rule.priority is not None and rank_of(one.priority) > rule.priority:
         return False
     if rule.carrier is not None and one.carrier_code not in {None, rule.carrier}:
         return False
@@ -106,11 +105,7 @@ def ids_by_priority(pickings: Collection[StoredPicking]) -> list[int]:
 
 
 def _priority_and_id(one: PendingPicking | StoredPicking) -> tuple[int, int]:
-    return _priority(one), one.id
-
-
-def _priority(one: PendingPicking | StoredPicking) -> int:
-    return _NORMAL if one.priority is None else one.priority
+    return rank_of(one.priority), one.id
 
 
 # Size

@@ -97,7 +97,7 @@ def test_name_and_document_id_are_required(erp: Erp, body: dict[str, object], me
     assert all(text.startswith(message) for text in found.values())
 
 
-@each_case("number", ["999000100", "", 1.5, 1e3, True, 0, -7, 9_007_199_254_740_992, [], {}])
+@each_case("number", ["999000100", "", 1.5, 1e-3, True, 0, -7, 9_007_199_254_740_992, [], {}])
 def test_document_id_that_is_not_an_integer_is_refused(erp: Erp, number: object) -> None:
     body = {**BRINDLEY, "document_id": number}
 

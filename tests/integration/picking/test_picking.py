@@ -453,6 +453,21 @@ def test_picking_of_many_orders_and_products_is_undone(
     assert_invariants(stack.store())
 
 
+def test_document_without_priority_counts_as_normal_in_a_picking(yard: WarehouseScenario) -> None:
+    def order(reference: str, priority: str | None) -> int:
+        body = {
+            "external_ref": reference, "type": "sale_order", "doc_date": "2026-03-01",
+            "partner_code": "C-1", "warehouse_code": "YARD", "priority": priority,
+            "lines": [{"item_code": "BRICK", "qty": 1}],
+        }  # fmt: skip
+        number: int = yard.erp.post("/exit-documents", body, key=reference).data["id"]
+        return number
+
+    assert yard.picking(order("SO-A", None), order("SO-B", "Baja"))["priority"] == 2
+    assert yard.picking(order("SO-C", None), order("SO-D", "Alta"))["priority"] == 1
+    assert yard.picking(order("SO-E", None), order("SO-F", None))["priority"] is None
+
+
 # Repeated requests
 
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from shared.kernel.db import schema, table
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets
+from tests.integration.stored_entities import collections
 from tests.recorded import recorded
 
 TARGET = recorded().version + 1
@@ -48,9 +49,14 @@ def invented_version(patch: pytest.MonkeyPatch, *changed: Collection[Any]) -> It
                 _set(one, old)
 
 
+def changed_kinds() -> list[str]:
+    """Return the kinds that the next version changes, those of the release and invented ones."""
+    return sorted(one.kind for one in collections() if one.differs(TARGET - 1, TARGET))
+
+
 def copy_of(collection: Collection[Any]) -> Collection[Any]:
     """Return the collection as the code of the previous release has it."""
-    return replace(collection)
+    return replace(collection.at(recorded().version))
 
 
 def _set(collection: Collection[Any], values: Mapping[str, Any]) -> None:
@@ -76,5 +82,5 @@ def _additions(collection: Collection[Any], first: int) -> dict[str, Any]:
         "partitions": {**collection.partitions, SHAPE: {sort or SHAPE: first + 1}},
         "lookup_indexes": {**collection.lookup_indexes, MARK: first + 2},
         "more_lookups": new_lookups if more_lookups else None,
-        "since": {SHAPE: TARGET, MARK: TARGET},
+        "since": {**collection.since, SHAPE: TARGET, MARK: TARGET},
     }

@@ -23,7 +23,7 @@ from tests.clock import Clock
 from tests.import_scenario import ImportScenario
 from tests.integration.cli.command_line import as_json, deploy_stack, run
 from tests.integration.upgrade.conftest import set_version
-from tests.integration.upgrade.invention import TARGET, invented_version
+from tests.integration.upgrade.invention import TARGET, changed_kinds, invented_version
 from tests.integration.user_grants.oauth_requests import request_token
 from tests.lists import LISTS
 from tests.stack import ADDRESS, NAME, Stack
@@ -282,7 +282,7 @@ def test_upgrade_of_all_tenants_asks_and_shows_what_was_done(
     monkeypatch.setattr(confirmation, "ensure_terminal", lambda _: None)
     dry = as_json(run("--json", "tenant", "upgrade", "--all", "--dry-run"))
     assert [(row["tenant"], row["version"], row["target"], row["kinds"]) for row in dry] == [
-        (slug, TARGET - 1, TARGET, ["product"]) for slug in ("acme", "beta")
+        (slug, TARGET - 1, TARGET, changed_kinds()) for slug in ("acme", "beta")
     ]
     assert all(len(row["missing_indexes"]) == 3 for row in dry)
     refused = run("tenant", "upgrade", "--all", typed="n\n")

@@ -1,6 +1,7 @@
 """Direct changes of a tenant's table in moto, past everything that keeps it consistent."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from operations.stored_collections import COLLECTIONS
@@ -60,7 +61,7 @@ class Table:
         entity = record.entity.model_copy(update=values)
         head = self.item(collection.key(number))
         kept = {name: head[name] for name in ("id", "version", "parts")}
-        derived = collection.derived_attributes(Record(number, record.version, entity))
+        derived = collection.derived_attributes(replace(record, entity=entity))
         [data] = pack(entity.model_dump_json())
         self.put(collection.key(number), {**kept, "data": data, **derived})
 

@@ -240,9 +240,9 @@ def test_table_that_is_being_upgraded_is_refused(
     stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert stack
-    monkeypatch.setattr("shared.kernel.db.schema.SCHEMA_VERSION", 2)
-    _set(upgrade={"M": {"to": {"N": "2"}, "announced_at": {"N": "1"}}})
-    with pytest.raises(Conflict, match=r"is being upgraded to version 2\. Complete the upgrade"):
+    monkeypatch.setattr("shared.kernel.db.schema.SCHEMA_VERSION", 3)
+    _set(upgrade={"M": {"to": {"N": "3"}, "announced_at": {"N": "1"}}})
+    with pytest.raises(Conflict, match=r"is being upgraded to version 3\. Complete the upgrade"):
         verify_tenant("acme")
 
 
