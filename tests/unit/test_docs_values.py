@@ -60,11 +60,13 @@ from shared.kernel.spreadsheets import table
 from shared.warehouse.documents import models as documents
 from shared.warehouse.partners import models as partners
 from shared.warehouse.pick_faces import rules as pick_faces
+from shared.warehouse.picking import allocation
 from shared.warehouse.picking import models as picking
 from shared.warehouse.picking import rules as picking_rules
 from shared.warehouse.receiving import models as receiving
 from shared.warehouse.receiving import rules as receiving_rules
 from shared.warehouse.settings.models import SettingsChange
+from shared.warehouse.stock import service as stock_service
 from shared.warehouse.stock.models import InventoryStatus
 from shared.warehouse.stock.rules import MAX_ROW
 from shared.warehouse.transfer_orders import models as transfer_orders
@@ -254,6 +256,10 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"in the detail of a warehouse | {plain(warehouses_service._IN_DETAIL)};",
         f"positions of one `POST /warehouse-positions/bulk` | {plain(MAX_BULK)} |",
         f"products of one position as a pick face | {plain(pick_faces.MAX_PRODUCTS)} |",
+        (
+            "examines, in the order of expiry and receipt |"
+            f" {plain(allocation.MAX_PAGES * stock_service.FREE_PAGE)} |"
+        ),
         # Bounded by layout
         f"of transfer orders | {plain(fields.MAX_ID)} | Keys have {facets.ID_DIGITS} digits",
         f"| quantity of a stock row | {plain(MAX_ROW)} |",

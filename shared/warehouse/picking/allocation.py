@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 
 from shared.kernel.db import steps
+from shared.kernel.db.items import AttributeMap
 from shared.kernel.db.parallel import map_concurrently, run_both
 from shared.kernel.db.transaction import Cost, StaleRead, Transaction
 from shared.kernel.fields import ZERO
@@ -11,7 +13,7 @@ from shared.warehouse.picking import rules
 from shared.warehouse.picking.models import Allocation, StoredPicking, StoredPickingLine
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.stock import service as stock
-from shared.warehouse.stock.models import StockRow
+from shared.warehouse.stock.models import FreeRow, StockRow
 from shared.warehouse.stock.posting import Place, StockPosting, raise_due_events
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import KnownPosition
@@ -22,11 +24,15 @@ _ACTIONS_PER_PRODUCT = 4
 """Actions that a product takes at least: a stock row, its level, the total and the event."""
 _ACTIONS_PER_DOCUMENT = 3
 """A document, its entry in the register of open documents, and the lookup item of the picking."""
+MAX_PAGES = 30
+"""Pages of rows that are examined for one step, 300 rows of each product at a time."""
 _MAX_INDEX_LAG_MS = 1_500
 """How long to wait for stock that its level counts and the index does not show yet."""
 
 type OpenLine = tuple[int, int]
 """A line that lacks stock: the id of its picking, and its index there."""
+type _Batches = frozenset[str]
+"""The batches of which lines require one; empty for any batch."""
 type _Choice = tuple[int, StockRow, Decimal]
 """Stock chosen for a line: the line's index in a sequence, the row, and the quantity."""
 
@@ -155,7 +161,7 @@ def _allocate(
     if not lines:
         return pickings, 0, None
     posting = StockPosting(tx)
-    positions = _load(tx, posting, pickings, lines)
+    positions, skipped = _load(tx, posting, pickings, lines)
     tried: list[int] = []
 
     def choices() -> Iterator[_Choice]:
@@ -169,7 +175,10 @@ def _allocate(
             ]
             faces = {place.id: place.is_pick_face_of(line.product_id) for place in positions}
             chosen = stock.choose_rows(rows, faces, rules.unallocated(line), line.batch_num)
-            _ensure_all_were_seen(tx, posting, line, picking.warehouse_id, chosen)
+            if sum((qty for _, qty in chosen), ZERO) < rules.unallocated(line):
+                _ensure_all_were_seen(
+                    tx, posting, line, picking.warehouse_id, skipped=line.product_id in skipped
+                )
             yield from ((turn, row, qty) for row, qty in chosen)
 
     def book(choice: _Choice) -> None:
@@ -195,22 +204,100 @@ def _load(
     posting: StockPosting,
     pickings: Mapping[int, StoredPicking],
     lines: Sequence[OpenLine],
-) -> list[KnownPosition]:
-    """Load the free stock of the products of some lines; return the positions to pick it from."""
+) -> tuple[list[KnownPosition], set[int]]:
+    """Load the free stock of the products of some lines, page by page until it is enough.
+
+    Returns the positions to pick it from, and the products with rows that were not loaded, because
+    they do not fit.
+    """
     picking = next(iter(pickings.values()))
     wanted = [pickings[number].lines[at] for number, at in lines]
-    products = sorted({line.product_id for line in wanted})
-    found, named = run_both(
-        lambda: map_concurrently(
-            lambda product: stock.free_rows(tx.store, product, picking.warehouse_id),
-            sorted({line.product_id for line in wanted if not line.serials}),
-        ),
-        lambda: stock.rows_of_serials(
-            tx.store,
-            {(line.product_id, one) for line in wanted for one in rules.missing_serials(line)},
-        ),
+    demands = _demands(wanted)
+    serials = {(line.product_id, one) for line in wanted for one in rules.missing_serials(line)}
+    # Product → where its next page starts, while more is needed.
+    starts: dict[int, AttributeMap | None] = dict.fromkeys(
+        sorted({line.product_id for line in wanted if not line.serials})
     )
-    rows = [*(row for rows in found for row in rows), *named]
+    positions: list[KnownPosition] = []
+    unpickable, skipped = set[str](), set[int]()
+    for _ in range(MAX_PAGES):
+        read = partial(_free_rows, tx, picking.warehouse_id, starts)
+        found, named = run_both(
+            partial(map_concurrently, read, list(starts)),
+            partial(stock.rows_of_serials, tx.store, serials),
+        )
+        pages = dict(zip(starts, found, strict=True))
+        rows: list[FreeRow] = [*named]
+        serials = set()
+        for product, (page, _) in pages.items():
+            fitting = [row for row in page if _fits(row, demands[product], unpickable)]
+            rows += fitting
+            if len(fitting) < len(page):
+                skipped.add(product)
+        positions = _load_rows(tx, posting, picking, rows, demands)
+        pickable = {position.bin_code for position in positions}
+        unpickable |= {row.bin_code for row in rows if row.bin_code} - pickable
+        starts = {
+            product: last
+            for product, (_, last) in pages.items()
+            if last and _lacks_stock(posting, product, demands[product], positions)
+        }
+        if not starts:
+            break
+    return positions, skipped | starts.keys()
+
+
+def _free_rows(
+    tx: Transaction, warehouse_id: int, starts: Mapping[int, AttributeMap | None], product: int
+) -> tuple[list[FreeRow], AttributeMap | None]:
+    return stock.free_rows(tx.store, product, warehouse_id, starts[product])
+
+
+def _demands(lines: Iterable[StoredPickingLine]) -> dict[int, dict[_Batches, Decimal]]:
+    """Return the quantity that lines lack, by product and by the batches that they require."""
+    found: dict[int, dict[_Batches, Decimal]] = {}
+    for line in lines:
+        demand = found.setdefault(line.product_id, {})
+        batches = rules.required_batches(line)
+        demand[batches] = demand.get(batches, ZERO) + rules.unallocated(line)
+    return found
+
+
+def _fits(row: FreeRow, demand: Mapping[_Batches, Decimal], unpickable: set[str]) -> bool:
+    """Return whether a row has a batch that lines need and is not at one of these positions."""
+    is_wanted = any(not batches or row.batch_num in batches for batches in demand)
+    return is_wanted and row.bin_code not in unpickable
+
+
+def _lacks_stock(
+    posting: StockPosting,
+    product: int,
+    demand: Mapping[_Batches, Decimal],
+    positions: Iterable[KnownPosition],
+) -> bool:
+    """Return whether the loaded rows of a product have less than lines need.
+
+    Lines may take stock that others could have: enough for all of them is enough for each.
+    """
+    rows = [row for row in posting.changes.rows.values() if row.product_id == product]
+    places = {position.id: False for position in positions}
+    for batches in demand:
+        fitting = [row for row in rows if not batches or row.batch_num in batches]
+        others = (qty for one, qty in demand.items() if not batches or not one or one & batches)
+        qty = sum(others, ZERO)
+        if sum((part for _, part in stock.choose_rows(fitting, places, qty)), ZERO) < qty:
+            return True
+    return False
+
+
+def _load_rows(
+    tx: Transaction,
+    posting: StockPosting,
+    picking: StoredPicking,
+    rows: Sequence[FreeRow],
+    products: Iterable[int],
+) -> list[KnownPosition]:
+    """Load rows and the levels of products; return the positions to pick from, of all rows."""
     bins = {row.bin_code for row in rows if row.bin_code}
     run_both(
         lambda: posting.load(
@@ -241,15 +328,17 @@ def _ensure_all_were_seen(
     posting: StockPosting,
     line: StoredPickingLine,
     warehouse_id: int,
-    chosen: Sequence[tuple[StockRow, Decimal]],
+    *,
+    skipped: bool,
 ) -> None:
     """Raise StaleRead when a line lacks stock that its level counts and the index did not show.
 
     The rows of the serials that a line requires are not read from an index.
     """
-    if line.serials or sum((qty for _, qty in chosen), ZERO) >= rules.unallocated(line):
+    if line.serials:
         return
-    if posting.misses_rows(line.product_id, warehouse_id) and tx.elapsed_ms < _MAX_INDEX_LAG_MS:
+    misses = posting.misses_rows(line.product_id, warehouse_id, skipped=skipped)
+    if misses and tx.elapsed_ms < _MAX_INDEX_LAG_MS:
         raise StaleRead
 
 

@@ -112,9 +112,14 @@ def missing_serials(line: StoredPickingLine) -> list[str]:
     return [serial for serial in line.serials if serial not in there]
 
 
+def required_batches(line: StoredPickingLine) -> frozenset[str]:
+    """Return the batches of which the document requires one; empty when it names none."""
+    return frozenset([line.batch_num] if line.batch_num else line.batches)
+
+
 def accepts_batch(line: StoredPickingLine, batch: str | None) -> bool:
     """Return whether goods of a batch, None without one, are what the document requires."""
-    required = [line.batch_num] if line.batch_num else line.batches
+    required = required_batches(line)
     return not required or batch in required
 
 

@@ -122,6 +122,7 @@ class FreeRow:
 
     id: int
     bin_code: str | None
+    batch_num: str | None
 
 
 class MovementPlace(Stored):

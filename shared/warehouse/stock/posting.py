@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Collection as Several
 from dataclasses import replace
 
+from shared.kernel.clock import instant
 from shared.kernel.db import steps
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
@@ -32,6 +33,8 @@ _LEAST_PER_PRODUCT = 3
 """Minimum number of actions per product with changed stock: a level, the total, the event."""
 _LEVEL_RETRY_MS = 1_500
 """How long a level that disagrees with the rows is treated as a stale read and retried."""
+_RECENT_MS = 5_000
+"""Age up to which an index may not show a change: its commit may have taken seconds."""
 _ACTIONS_PER_DUE_EVENT = 2
 """The level and its event."""
 
@@ -230,10 +233,11 @@ class StockPosting:
         """Return a loaded row with the changes made so far."""
         return self.changes.rows[row_key(self._records[number].entity)]
 
-    def misses_rows(self, product_id: int, warehouse_id: int) -> bool:
-        """Return whether the level has more available stock than the loaded rows.
+    def misses_rows(self, product_id: int, warehouse_id: int, *, skipped: bool) -> bool:
+        """Return whether the index may miss rows: the level has more available stock than they.
 
-        An index can lag behind and miss rows; levels are read consistently.
+        An index can lag behind; levels are read consistently. If rows were `skipped` (not loaded),
+        the level always has more, so that only a level that changed a moment ago counts.
         """
         level = self._levels.get((product_id, warehouse_id))
         loaded = sum(
@@ -242,7 +246,9 @@ class StockPosting:
             if (row.product_id, row.warehouse_id) == (product_id, warehouse_id)
             and row.inventory_status == "available"
         )
-        return level is not None and level.entity.available > loaded
+        if level is None or level.entity.available <= loaded:
+            return False
+        return not skipped or level.entity.updated_at > instant(self._tx.now_ms - _RECENT_MS)
 
     def row_id(self, row: StockRow) -> int:
         """Return the id of a changed row. A new row gets its id in `post`."""

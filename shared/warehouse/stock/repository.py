@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from decimal import Decimal
+from typing import Any
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS
@@ -16,7 +17,7 @@ from shared.kernel.db.facets import (
     pair_id,
     quantity_text,
 )
-from shared.kernel.db.items import Key, alias_key
+from shared.kernel.db.items import AttributeMap, Key, alias_key
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import STABLE_FACETS, index_keys, index_name
@@ -209,25 +210,37 @@ def _serial_key(product_id: int, serial: str) -> Key:
 def rows_of_serials(store: Store, serials: Iterable[tuple[int, str]]) -> list[FreeRow]:
     """Return the rows that hold or held these serials, each with the id of its product."""
     found = store.get_many(_serial_key(*one) for one in serials)
-    return [FreeRow(int(alias["id"]), None) for alias in found.values()]
+    return [FreeRow(int(alias["id"]), None, None) for alias in found.values()]
 
 
-def free_rows(store: Store, product_id: int, warehouse_id: int, most: int) -> list[FreeRow]:
-    """Return up to `most` rows with available stock, by expiry date and then by receipt."""
+def free_rows(
+    store: Store, product_id: int, warehouse_id: int, most: int, start: AttributeMap | None
+) -> tuple[list[FreeRow], AttributeMap | None]:
+    """Return up to `most` rows with available stock, by expiry date and then by receipt.
+
+    They follow those that were returned with the key `start`; the key of the next ones is None at
+    the end.
+    """
     index = STOCK.work_queues["free"][0]
     partition, sort = index_keys(index)
+    more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
     page = store.query(
         IndexName=index_name(index),
         KeyConditionExpression=f"{partition} = :free",
         values={":free": STOCK.partition("free", _free_queue(product_id, warehouse_id))},
-        ProjectionExpression=f"{sort}, #facets.#bin",
-        ExpressionAttributeNames={"#facets": STABLE_FACETS, "#bin": "bin_code"},
+        ProjectionExpression=f"{sort}, #facets.#bin, #facets.#batch",
+        ExpressionAttributeNames={
+            "#facets": STABLE_FACETS, "#bin": "bin_code", "#batch": "batch",
+        },
         Limit=most,
-    )
-    return [
-        FreeRow(id_of(item[sort]), item.get(STABLE_FACETS, {}).get("bin_code"))
+        **more,
+    )  # fmt: skip
+    rows = [
+        FreeRow(id_of(item[sort]), facets.get("bin_code"), facets.get("batch"))
         for item in page.items
+        for facets in [item.get(STABLE_FACETS, {})]
     ]
+    return rows, page.last_key
 
 
 def list_stock(

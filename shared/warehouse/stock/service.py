@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.kernel.db.collection import Record
+from shared.kernel.db.items import AttributeMap
 from shared.kernel.db.listing import Page
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
@@ -23,8 +24,8 @@ from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import KnownWarehouse
 
 _NO_WAREHOUSE = 0
-_CANDIDATES = 300
-"""Maximum number of rows that an allocation considers."""
+FREE_PAGE = 300
+"""Rows that an allocation considers at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +64,14 @@ def get_movement(store: Store, number: int) -> Record[Movement]:
     return MOVEMENTS.get(store, number)
 
 
-def free_rows(store: Store, product_id: int, warehouse_id: int) -> list[FreeRow]:
-    """Return the rows that an allocation considers, 300 at most.
+def free_rows(
+    store: Store, product_id: int, warehouse_id: int, start: AttributeMap | None
+) -> tuple[list[FreeRow], AttributeMap | None]:
+    """Return a page of the rows with available stock, and the key `start` of the next page.
 
     They come from an index that can lag behind: load the rows before allocating from them.
     """
-    return repository.free_rows(store, product_id, warehouse_id, _CANDIDATES)
+    return repository.free_rows(store, product_id, warehouse_id, FREE_PAGE, start)
 
 
 def rows_of_serials(store: Store, serials: Iterable[tuple[int, str]]) -> list[FreeRow]:

@@ -1,0 +1,79 @@
+"""Allocation finds the stock that fits behind any number of rows that do not."""
+
+from decimal import Decimal
+
+import pytest
+
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.db.unit_of_work import run_transaction
+from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.picking import allocation
+from shared.warehouse.stock.posting import StockPosting, empty_row
+from shared.warehouse.warehouses import service as warehouses
+from tests.stack import Stack
+from tests.stock_invariants import assert_invariants
+from tests.warehouse_scenario import WarehouseScenario
+
+_ROWS = 1_000
+_PER_TRANSACTION = 25
+
+
+def _add_serials(stack: Stack, product: KnownProduct, bin_code: str, batch: str | None) -> None:
+    """Add serials of a product at a position of YARD, each with a row of its own."""
+    warehouse = warehouses.find_warehouse(stack.store(), "YARD")
+    assert warehouse
+
+    def add(tx: Transaction, first: int) -> None:
+        key = warehouses.position_key("YARD", bin_code)
+        pairs = {("YARD", bin_code)}
+        position = warehouses.known_positions(tx, pairs, tx.store.get_many([key]))["YARD", bin_code]
+        posting = StockPosting(tx, receiving=True)
+        rows = [
+            empty_row(product, warehouse, position, status="available", batch=batch,
+                      serial=f"OLD-{number:04d}", now=tx.now)
+            for number in range(first, first + _PER_TRANSACTION)
+        ]  # fmt: skip
+        posting.load(targets=rows, movements=len(rows))
+        for row in rows:
+            posting.changes.move("adjustment", Decimal(1), target=row)
+        posting.post()
+
+    for first in range(0, _ROWS, _PER_TRANSACTION):
+        run_transaction(stack.store(), lambda tx, first=first: add(tx, first))  # type: ignore[misc]
+
+
+@pytest.fixture
+def tools(yard: WarehouseScenario) -> KnownProduct:
+    """A product that is managed by batch and serial."""
+    body = {"item_code": "SAW", "name": "Saw", "man_btch_num": True, "man_ser_num": True}
+    number = yard.erp.post("/products", body).data["id"]
+    return KnownProduct(number, "SAW", "Saw", by_batch=True, by_serial=True, in_stock=True)
+
+
+def test_batch_is_allocated_behind_a_thousand_rows_of_another(
+    yard: WarehouseScenario, stack: Stack, tools: KnownProduct
+) -> None:
+    _add_serials(stack, tools, "A-01", "A")
+    yard.stock("SAW", 1, batch="B", serial="NEW")
+
+    picking = yard.picking(yard.order(("SAW", 1), batch="B"))
+
+    assert [(line["batch_num"], line["serials"]) for line in picking["lines"]] == [("B", ["NEW"])]
+
+
+def test_stock_is_allocated_behind_a_thousand_rows_at_a_blocked_position(
+    yard: WarehouseScenario, stack: Stack, tools: KnownProduct, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _add_serials(stack, tools, "X-01", "A")
+    yard.stock("SAW", 1, batch="A", serial="NEW")
+    order = yard.order(("SAW", 1))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(allocation, "MAX_PAGES", 3)
+        number = yard.picking(order)["id"]
+    before = yard.erp.get(f"/pickings/{number}").data["lines"]
+    after = yard.act(number, "allocate").data["lines"]
+
+    assert [(line["bin_code"], line["serials"]) for line in before] == [(None, [])]
+    assert [(line["bin_code"], line["serials"]) for line in after] == [("A-01", ["NEW"])]
+    assert_invariants(stack.store())
