@@ -169,15 +169,18 @@ class Stack:
         return restore
 
     def items(self, slug: str = "acme") -> list[dict[str, Any]]:
-        """Return the items of a tenant's table except rate limit windows, sorted by key."""
+        """Return the items of a tenant's table as `unsorted_items` does, sorted by key."""
         return sorted(
             self.unsorted_items(slug), key=lambda item: (item["PK"]["S"], item["SK"]["S"])
         )
 
     def unsorted_items(self, slug: str = "acme") -> Iterator[dict[str, Any]]:
-        """Yield every item of a tenant's table except rate limit windows, in any order."""
+        """Yield every item of a tenant's table, in any order.
+
+        Left out are rate limit windows and the version of the schema, which every new table has.
+        """
         items = stored_items(ACCOUNT, REGION, config().tenant_table(slug))
-        return (item for item in items if not item["PK"]["S"].startswith("rate#"))
+        return (item for item in items if not item["PK"]["S"].startswith(("rate#", "schema")))
 
     def control_items(self) -> list[dict[str, Any]]:
         """Return every item of the control table, in DynamoDB's JSON."""

@@ -18,6 +18,7 @@ from shared.warehouse.catalog.models import (
     ProductCreate,
     ProductParameters,
 )
+from shared.warehouse.stock import renames
 
 routes = Routes()
 
@@ -68,7 +69,7 @@ routes.declare_change_and_delete(
     "/products/{id}",
     "a product",
     _WRITE,
-    change=service.change_product,
+    change=renames.change_product,
     delete=service.delete_product,
     response=Product,
     body=ProductChange,

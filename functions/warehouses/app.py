@@ -8,6 +8,7 @@ from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
+from shared.warehouse.stock import renames
 from shared.warehouse.warehouses import bulk, service
 from shared.warehouse.warehouses.models import (
     Position,
@@ -83,7 +84,7 @@ routes.declare_change_and_delete(
     "/warehouses/{id}",
     "a warehouse",
     _WRITE,
-    change=service.change_warehouse,
+    change=renames.change_warehouse,
     delete=service.delete_warehouse,
     response=Warehouse,
     body=WarehouseChange,
@@ -160,7 +161,7 @@ routes.declare_change_and_delete(
     "/warehouse-positions/{id}",
     "a position",
     _WRITE,
-    change=service.change_position,
+    change=renames.change_position,
     delete=service.delete_position,
     response=Position,
     body=PositionChange,

@@ -22,18 +22,16 @@ from shared.warehouse import references
 from shared.warehouse.catalog import repository as catalog
 from shared.warehouse.documents import repository as documents
 from shared.warehouse.partners.repository import document_id_key
-from shared.warehouse.stock.repository import row_key
+from shared.warehouse.stock.repository import level_id, row_key
 from shared.warehouse.transfer_orders import repository as transfer_orders
 from shared.warehouse.warehouses import repository as warehouses
 
 _ENDED = {
-    "entry": {"completed", "closed"},
-    "exit": {"completed", "closed"},
     "transfer": {"transferred"},
     "transfer_order": {"closed", "cancelled"},
 }
-"""Kinds in the register of open work → states in which they have left it."""
-REGISTERED_KINDS = tuple(_ENDED)
+"""Kinds in the register of open work, besides documents → states in which they have left it."""
+REGISTERED_KINDS = ("entry", "exit", *_ENDED)
 
 
 def key_of(item: Item) -> Key:
@@ -161,10 +159,12 @@ def register_item(kind: str, number: int, entity: Any) -> Item | None:
 
     Of a transfer it has the products only: a transfer has no ids of its positions.
     """
-    if entity.status in _ENDED[kind]:
-        return None
     if kind in {"entry", "exit"}:
+        if not entity.is_open:
+            return None
         named = entity.named
+    elif entity.status in _ENDED[kind]:
+        return None
     else:
         named = {"product": [line.product_id for line in entity.lines]}
         if kind == "transfer_order":
@@ -194,6 +194,39 @@ def _named(entity: Any, *kinds: str) -> list[tuple[str, str, int]]:
         (name, kind, number)
         for name, kind in names
         if (number := getattr(entity, name)) is not None
+    ]
+
+
+_COPIES = {
+    "product": {"item_code": "item_code", "product_name": "name"},
+    "warehouse": {"whs_code": "whs_code"},
+    "position": {"bin_code": "bin_code"},
+}
+"""Kind of master data → fields in which entities copy it, and its own field."""
+
+
+def copies_of(kind: str, record: Record[Any]) -> list[tuple[str, str, int, str]]:
+    """Return each field that copies a code or name; kind, id and field of the master data."""
+    entity, named = record.entity, list[tuple[str, str, int]]()
+    match kind:
+        case "position":
+            named = _named(entity, "warehouse")
+        case "pick_face":
+            named = _named(entity, "product", "warehouse", "position")
+        case "stock":
+            # Without stock, a row keeps the code that its warehouse had.
+            named = _named(entity, "product", *(["warehouse"] if entity.qty else []))
+            named += _named(entity, "position") if entity.bin_code is not None else []
+        case "level":
+            warehouse = record.id - level_id(entity.product_id, 0)
+            named = [*_named(entity, "product"), ("id", "warehouse", warehouse)]
+        case "level_total":
+            named = _named(entity, "product")
+    return [
+        (name, of, number, source)
+        for _, of, number in named
+        for name, source in _COPIES[of].items()
+        if hasattr(entity, name)
     ]
 
 

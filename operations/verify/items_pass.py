@@ -169,6 +169,9 @@ class _Look:
         yield from (
             COLLECTIONS[of].key(number) for _, of, number in entities.references_of(kind, entity)
         )
+        yield from (
+            COLLECTIONS[of].key(number) for _, of, number, _ in entities.copies_of(kind, record)
+        )
         if kind in entities.REGISTERED_KINDS:
             yield references.REGISTER, f"{kind}#{record.id}"
         elif kind == "user":
@@ -205,6 +208,7 @@ class _Look:
         for alias in entities.alias_items(kind, record.entity):
             yield from self._alias_of(kind, subject, record, alias)
         yield from self._references(kind, subject, record)
+        yield from self._copies(kind, subject, record)
         yield from self._registered(kind, subject, record)
         if kind == "user":
             yield from self._login(subject, record)
@@ -285,6 +289,42 @@ class _Look:
                 yield Drift("reference.dangling", subject, name, f"{of} {number}", None,
                             record.version)  # fmt: skip
 
+    def _copies(self, kind: str, subject: str, record: Record[Any]) -> Iterator[Drift]:
+        """Yield a drift for each copied code or name that differs from its master data."""
+        found = [
+            (name, (of, number), getattr(source.entity, field_name), source)
+            for name, of, number, field_name in entities.copies_of(kind, record)
+            if (source := self._live(of, number))
+        ]
+        values = {name: value for name, _, value, _ in found}
+        sources = {of: (of[0], source) for _, of, _, source in found}
+        before = {key_of(alias): alias for alias in entities.alias_items(kind, record.entity)}
+        corrected = record.entity.model_copy(update=values)
+        after = {key_of(alias): alias for alias in entities.alias_items(kind, corrected)}
+        new = [alias for key, alias in after.items() if key not in before]
+        if kind == "stock" and self._store.get_many(map(key_of, new)):
+            return  # an interrupted rename was followed by stock, and another row has it
+        old = [
+            key
+            for key in before
+            if key not in after and self._found.get(key, {}).get("id") == record.id
+        ]
+
+        def correct(tx: Transaction) -> None:
+            for of, source in sources.values():
+                check_unchanged(tx, COLLECTIONS[of], source)
+            for key in old:
+                tx.delete(key, condition="id = :id", values={":id": record.id})
+            for alias in new:
+                tx.insert(alias)
+            COLLECTIONS[kind].update(tx, record, values)
+
+        fix = Fix(("copies", subject), correct)
+        for name, _, value, source in found:
+            stored, basis = getattr(record.entity, name), (record.version, source.version)
+            if stored != value:
+                yield Drift("copy.wrong", subject, name, stored, value, basis, fix)
+
     # Aliases
 
     def _alias_of(
@@ -304,7 +344,10 @@ class _Look:
                 yield Drift("duplicate", name, kind, shown(stored["id"]), str(record.id), basis)
                 return
         basis = (record.version, stored.get("id"))
-        for field_name, before, after in entities.same_values(stored, alias):
+        differing = [*entities.same_values(stored, alias)]
+        if references.is_former(stored):
+            differing.append((references.FORMER, True, None))
+        for field_name, before, after in differing:
             found = "alias.other_entity" if field_name == "id" else "alias.wrong"
             fix = Fix(("alias", key), lambda tx: _update_alias(tx, kind, record, stored, alias))
             yield Drift(found, name, field_name, shown(before), shown(after), basis, fix)
@@ -343,6 +386,8 @@ class _Look:
     def _alias(self, kind: str, alias: Item) -> Iterator[Drift]:
         """Yield a drift if no entity has the code of an alias."""
         key, number = key_of(alias), int(alias.get("id", 0))
+        if references.is_former(alias):
+            return  # it keeps a code that nothing has
         record = self._live(kind, number)
         if record is None and self._is_live(kind, number):
             return  # it cannot be decoded
@@ -641,7 +686,7 @@ def _update_alias(
     values = {name: value for name, value in alias.items() if name not in {PARTITION_KEY, SORT_KEY}}
     tx.update(
         key_of(alias),
-        "SET " + ", ".join(f"#{name} = :{name}" for name in values),
+        f"SET {', '.join(f'#{name} = :{name}' for name in values)} REMOVE {references.FORMER}",
         condition="#id = :seen",
         names={f"#{name}": name for name in values},
         values={

@@ -12,10 +12,15 @@ A use case that deletes or renames master data first *retires* it, in steps that
 3. It looks for references: those of step 2 that have committed are in the register.
 
 A mark that remains after a crash expires. Fences that remain invalidated only cause retries.
+
+A code that master data gives up keeps its alias, as a *former* code, if documents or movements may
+have been recorded under it: nothing else gets the code as long as its owner exists. The alias of a
+code that was never used says so (`unused`), until the first document or movement names the code.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from itertools import batched
 from typing import Any
 
 from shared.kernel.db.collection import HEAD
@@ -23,11 +28,12 @@ from shared.kernel.db.facets import flag_text, id_text
 from shared.kernel.db.fences import invalidate_fences
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.parallel import run_both
+from shared.kernel.db.steps import has_room
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY, VOLATILE_FACETS
-from shared.kernel.db.transaction import StaleRead, Transaction
+from shared.kernel.db.transaction import MAX_PLANNED_ACTIONS, Cost, StaleRead, Transaction
 from shared.kernel.db.unit_of_work import run_transaction
-from shared.kernel.errors import Conflict, ServiceUnavailable
+from shared.kernel.errors import Conflict, Gone, NotFound, ServiceUnavailable
 
 TOTAL_KIND, STOCKED = "level_total", "stocked"
 """Kind of the totals of products, and their facet that says whether there is stock."""
@@ -36,6 +42,12 @@ REGISTER = "open"
 _ASSIGNMENT = "FACE#"
 ASSIGNED = "assigned"
 """Attribute of a position's alias: the set of ids of the products assigned to the position."""
+FORMER, UNUSED = "former", "unused"
+"""Attributes of an alias: of a code that its owner has given up or is about to get; of a code that
+no document and no movement has named so far."""
+_CODES_SINCE = 2
+"""Version of the schema from which on aliases have these attributes: code of the version before
+takes a former code for the present one."""
 _MARK_MS = 30_000
 """Lifetime of a mark; longer than any invocation, so that it outlives its use case."""
 _WAIT_MS = 3_000
@@ -250,3 +262,118 @@ def ensure_not_retired(tx: Transaction, aliases: Iterable[Item]) -> None:
     if tx.elapsed_ms > _WAIT_MS:
         raise ServiceUnavailable(1 + (until - tx.now_ms) // 1000)
     raise StaleRead
+
+
+# Codes that were given up
+
+
+def is_former(alias: Item) -> bool:
+    """Return whether an alias only keeps a code from others, and leads to nothing."""
+    return FORMER in alias
+
+
+def is_absent(found: Mapping[Key, Item], key: Key) -> bool:
+    """Return whether no alias among those that were read is that of a present code."""
+    return key not in found or is_former(found[key])
+
+
+def code_refusal(
+    store: Store,
+    key: Key,
+    owner_code: Callable[[int], str],
+    *,
+    noun: str,
+    number: int | None = None,
+) -> str | None:
+    """Return why a code cannot be given to master data; None if it can.
+
+    Args:
+        store: The tenant's table.
+        key: Key of the alias of the code.
+        owner_code: Returns the present code of the master data with an id; raises Gone.
+        noun: What the message calls other master data, such as "product".
+        number: Id of what the code is for, if it exists.
+    """
+    alias = store.get(key)
+    if alias is None:
+        return None
+    if not is_former(alias):
+        return f"is already taken by another {noun}"
+    owner = int(alias["id"])
+    if owner == number:
+        return None
+    with suppress(Gone, NotFound):
+        return (
+            f"was the code of {owner_code(owner)} ({noun}, id {owner});"
+            " documents or stock movements name it"
+        )
+    return None
+
+
+def put_code(tx: Transaction, alias: Item) -> None:
+    """Add the alias of a code that `code_refusal` allows."""
+    stored = tx.store.get((alias[PARTITION_KEY], alias[SORT_KEY]))
+    is_new = stored is None or stored["id"] != alias["id"] or UNUSED in stored
+    if is_new and tx.store.version.written >= _CODES_SINCE:
+        alias = {**alias, UNUSED: True}
+    if stored is None:
+        tx.insert(alias)
+    else:
+        tx.put(
+            alias,
+            condition="#former = :former AND #id = :id",
+            names={"#former": FORMER, "#id": "id"},
+            values={":former": True, ":id": stored["id"]},
+        )
+
+
+def reserve_code(tx: Transaction, key: Key, number: int) -> None:
+    """Keep a code from others until the steps of a rename have ended, and `put_code` follows."""
+    if tx.store.version.written >= _CODES_SINCE:
+        put_code(tx, {PARTITION_KEY: key[0], SORT_KEY: key[1], "id": number, FORMER: True})
+
+
+def drop_code(tx: Transaction, key: Key, mark: str) -> None:
+    """Delete the alias of deleted master data, which was retired under `mark`."""
+    tx.delete(key, condition="retired_by = :mark", values={":mark": mark})
+
+
+def give_up_code(tx: Transaction, key: Key, mark: str, *, new: Key) -> None:
+    """Make the code of an alias, which was retired under `mark`, a former one, or free if unused.
+
+    `put_code` with the key `new` may follow. Raises StaleRead when another use case has retired the
+    alias meanwhile.
+    """
+    # Read after the fences were invalidated: all uses that commit are recorded by now. The steps
+    # of the rename may have written the other one.
+    alias = tx.store.get_many([key, new], uncached=True).get(key)
+    if alias is None:
+        raise StaleRead
+    if UNUSED in alias or tx.store.version.written < _CODES_SINCE:
+        drop_code(tx, key, mark)
+        return
+    former = {PARTITION_KEY: key[0], SORT_KEY: key[1], "id": alias["id"], FORMER: True}
+    tx.put(former, condition="retired_by = :mark", values={":mark": mark})
+
+
+def record_use(tx: Transaction, found: Iterable[Item]) -> None:
+    """Record that a document or a movement names the codes of the aliases in `found`.
+
+    Call it after everything else is added, in a use case that called `Transaction.fence` before it
+    read the aliases. It writes once per code: within the transaction if there is room, otherwise
+    before it.
+    """
+    keys = {(item[PARTITION_KEY], item[SORT_KEY]) for item in found if UNUSED in item}
+    new = [key for key in sorted(keys) if tx.mark_once(f"use of {key}")]
+    if has_room(tx, Cost(len(new))):
+        _remove_unused(tx, new)
+        return
+    for part in batched(new, MAX_PLANNED_ACTIONS, strict=False):
+        marking = Transaction(tx.store)
+        _remove_unused(marking, part)
+        marking.commit()
+
+
+def _remove_unused(tx: Transaction, keys: Iterable[Key]) -> None:
+    for key in keys:
+        tx.update(key, f"REMOVE {UNUSED}", condition=f"attribute_exists({PARTITION_KEY})")

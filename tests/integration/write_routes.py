@@ -115,6 +115,22 @@ def _product(erp: Erp) -> Values:
     return {"id": erp.post("/products", BOLT).data["id"]}
 
 
+def _emptied(erp: Erp) -> Values:
+    """Create a product and a position that had stock and have none left."""
+    _product(erp)
+    _position(erp)
+    assert erp.post("/stock-adjustments", FOUND).status == 201
+    body = {**FOUND, "increase": None, "decrease": FOUND["increase"]}
+    assert erp.post("/stock-adjustments", body).status == 201
+    return {"id": 1}
+
+
+def _emptied_warehouse(erp: Erp) -> Values:
+    values = _emptied(erp)
+    assert erp.delete("/warehouse-positions/1").status == 200
+    return values
+
+
 def _category(erp: Erp) -> Values:
     return {"id": erp.post("/product-categories", {"name": "Fasteners"}).data["id"]}
 
@@ -239,12 +255,14 @@ def _ready_for_dispatch(erp: Erp) -> Values:
 _RENAMED = Example(
     200,
     body={"item_code": "BOLT-M8-ZN", "name": "Bolt M8 zinc-plated"},
-    prepare=_product,
+    prepare=_emptied,
     events=["product.updated"],
 )
 _RENAMED_CATEGORY = Example(200, body={"name": "Bolts and nuts"}, prepare=_category)
-_RENAMED_WAREHOUSE = Example(200, body={"whs_code": "N1", "name": "Hall N1"}, prepare=_warehouse)
-_BLOCKED_POSITION = Example(200, body={"bin_code": "A-01-2", "is_blocked": True}, prepare=_position)
+_RENAMED_WAREHOUSE = Example(
+    200, body={"whs_code": "N1", "name": "Hall N1"}, prepare=_emptied_warehouse
+)
+_BLOCKED_POSITION = Example(200, body={"bin_code": "A-01-2", "is_blocked": True}, prepare=_emptied)
 _RENUMBERED_CLIENT = Example(200, body={"document_id": 7, "phone": "555-0111"}, prepare=_client)
 _RENAMED_PROVIDER = Example(200, body={"name": "Midland Cable"}, prepare=_provider)
 

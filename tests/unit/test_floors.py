@@ -70,7 +70,7 @@ FLOORS = (
 _SUBJECTS = ("shared.warehouse.", "shared.integration.")
 _CATCH_ALL_NAMES = {"common", "helpers", "misc", "utils"}
 _ENTRY_POINTS = {
-    "allocation", "dispatch", "expiry", "lines", "models", "picks", "posting", "service",
+    "allocation", "dispatch", "expiry", "lines", "models", "picks", "posting", "renames", "service",
     "vocabulary", "wave_pickings",
 }  # fmt: skip
 """Modules of a subject that another subject may import. Never a repository: only the subject that

@@ -6,7 +6,8 @@ from shared.kernel.db.items import Item, Key, alias_key
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
-from shared.kernel.db.transaction import StaleRead, Transaction
+from shared.kernel.db.transaction import Transaction
+from shared.warehouse import references
 from shared.warehouse.catalog.models import (
     Category,
     CategoryParameters,
@@ -95,15 +96,10 @@ def known_product(alias: Item) -> KnownProduct:
     )
 
 
-def code_is_taken(store: Store, code: str) -> bool:
-    """Return whether a product has the code."""
-    return number_of(store, code) is not None
-
-
 def number_of(store: Store, code: str) -> int | None:
     """Return the id of the product with the code, or None."""
     alias = store.get(code_key(code))
-    return int(alias["id"]) if alias else None
+    return int(alias["id"]) if alias and not references.is_former(alias) else None
 
 
 def alias_of(product: Product) -> Item:
@@ -123,13 +119,15 @@ def alias_of(product: Product) -> Item:
 def put_alias(tx: Transaction, product: Product, *, new: bool, mark: str | None = None) -> None:
     """Add the alias of a product.
 
-    If `new`, the code must not be taken. Otherwise the alias must be retired under `mark`.
+    If `new`, the code must be free. Otherwise the alias must be retired under `mark`.
     """
     item = alias_of(product)
     if new:
-        tx.insert(item)
-    else:
-        tx.put(item, condition="retired_by = :mark", values={":mark": mark})
+        references.put_code(tx, item)
+        return
+    stored = tx.store.get(code_key(product.item_code)) or {}
+    item[references.UNUSED] = stored.get(references.UNUSED)
+    tx.put(item, condition="retired_by = :mark", values={":mark": mark})
 
 
 def rename_alias(tx: Transaction, product: Product) -> None:
@@ -140,14 +138,4 @@ def rename_alias(tx: Transaction, product: Product) -> None:
         condition="id = :id",
         names={"#name": "name"},
         values={":name": product.name, ":id": product.id},
-    )
-
-
-def drop_alias(tx: Transaction, code: str, mark: str) -> None:
-    """Delete an alias that was retired under `mark`."""
-    tx.delete(
-        code_key(code),
-        condition="retired_by = :mark",
-        values={":mark": mark},
-        on_condition_failed=StaleRead,
     )

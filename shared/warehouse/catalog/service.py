@@ -1,6 +1,6 @@
 """Use cases of products and product categories."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
@@ -23,7 +23,18 @@ from shared.warehouse.catalog.models import (
     ProductParameters,
 )
 from shared.warehouse.catalog.repository import CATEGORIES, PRODUCTS
-from shared.warehouse.references import ensure_not_retired, retire_unused
+from shared.warehouse.references import (
+    code_refusal,
+    drop_code,
+    ensure_not_retired,
+    give_up_code,
+    is_absent,
+    retire_unused,
+)
+
+type RenameStock = Callable[[Transaction, Product, Product, Callable[[], None]], None]
+"""Commits the new code and name of a product to its stock rows and levels; takes the product before
+and after, and what commits the name for stock that arrives from now on."""
 
 _FIXED_IN_USE = "cannot change item_code, man_btch_num, man_ser_num or inventory_item"
 
@@ -60,12 +71,14 @@ def examine_product(store: Store, draft: Checked[ProductCreate], *, new: bool) -
     code, found = rules.code_of(draft)
     if code is None and not found and not invalid_fields(draft) & {"item_code", "sku"}:
         found.append(Problem("item_code", "is required"))
-    if new and code is not None and repository.code_is_taken(store, code):
-        found.append(_taken(draft))
+    if new and code is not None:
+        found += _code_problems(store, draft, code)
     return found
 
 
-def put_product(tx: Transaction, draft: ProductCreate) -> Record[Product]:
+def put_product(
+    tx: Transaction, draft: ProductCreate, rename_stock: RenameStock
+) -> Record[Product]:
     """Create a product, or change the product that has its code to the values of the draft.
 
     A draft that changes nothing writes nothing and raises no event.
@@ -78,7 +91,8 @@ def put_product(tx: Transaction, draft: ProductCreate) -> Record[Product]:
     if number is None:
         return create_product(tx, draft)
     try:
-        return change_product(tx, number, ProductChange(**rules.values(draft)))
+        change = ProductChange(**rules.values(draft))
+        return change_product(tx, number, change, rename_stock)
     except Gone:  # deleted after its alias was read
         raise StaleRead from None
 
@@ -89,7 +103,9 @@ def product_heads(found: Mapping[Key, Item], codes: Iterable[str]) -> list[Key]:
     return [PRODUCTS.key(int(found[key]["id"])) for key in keys if key in found]
 
 
-def change_product(tx: Transaction, number: int, change: Checked[ProductChange]) -> Record[Product]:
+def change_product(
+    tx: Transaction, number: int, change: Checked[ProductChange], rename_stock: RenameStock
+) -> Record[Product]:
     """Change the fields sent and raise product.updated, unless they are as before.
 
     Raises:
@@ -102,16 +118,20 @@ def change_product(tx: Transaction, number: int, change: Checked[ProductChange])
     before = record.entity
     code, found = rules.code_of(change)
     renamed = code is not None and code != before.item_code
-    if renamed and code is not None and repository.code_is_taken(tx.store, code):
-        found.append(_taken(change))
+    if renamed and code is not None:
+        found += _code_problems(tx.store, change, code, number)
     change = ensure_valid(change, found)
     code = code or before.item_code
     values = {"item_code": code, "sku": code, **rules.values(change)}
     after = before.model_copy(update=values)
-    if rules.changes_identity(before, after):
-        mark = _retire(tx, before, _FIXED_IN_USE)
-        if renamed:
-            repository.drop_alias(tx, before.item_code, mark)
+    fixed = rules.changes_identity(before, after)
+    mark = _retire(tx, before, _FIXED_IN_USE) if fixed else None
+    if renamed or after.name != before.name:
+        rename_stock(tx, before, after, lambda: _commit_name(tx, after))
+    if mark and renamed:
+        new = repository.code_key(code)
+        give_up_code(tx, repository.code_key(before.item_code), mark, new=new)
+    if mark:
         repository.put_alias(tx, after, new=renamed, mark=mark)
     elif after.name != before.name:
         repository.rename_alias(tx, after)
@@ -119,6 +139,13 @@ def change_product(tx: Transaction, number: int, change: Checked[ProductChange])
     if changed is not record:
         raise_record_event(tx, "product.updated", _PRODUCT_EVENTS, changed)
     return changed
+
+
+def _commit_name(tx: Transaction, product: Product) -> None:
+    """Commit the name of a product in its alias, which stock that arrives copies."""
+    own = Transaction(tx.store)
+    repository.rename_alias(own, product)
+    own.commit()
 
 
 def delete_product(tx: Transaction, number: int) -> Record[Product]:
@@ -130,7 +157,7 @@ def delete_product(tx: Transaction, number: int) -> Record[Product]:
     """
     record = PRODUCTS.get(tx.store, number)
     mark = _retire(tx, record.entity, "cannot be deleted")
-    repository.drop_alias(tx, record.entity.item_code, mark)
+    drop_code(tx, repository.code_key(record.entity.item_code), mark)
     PRODUCTS.remove(tx, record)
     return record
 
@@ -145,9 +172,22 @@ def _retire(tx: Transaction, product: Product, what: str) -> str:
     )
 
 
-def _taken(draft: Checked[ProductCreate] | Checked[ProductChange]) -> Problem:
+def _code_problems(
+    store: Store,
+    draft: Checked[ProductCreate] | Checked[ProductChange],
+    code: str,
+    number: int | None = None,
+) -> list[Problem]:
+    """Return a problem if a product cannot get a code; `number` is its id if it exists."""
+    refusal = code_refusal(
+        store,
+        repository.code_key(code),
+        lambda owner: PRODUCTS.get(store, owner).entity.item_code,
+        noun="product",
+        number=number,
+    )
     field = "item_code" if "item_code" in draft.model_fields_set else "sku"
-    return Problem(field, "is already taken by another product")
+    return [Problem(field, refusal)] if refusal else []
 
 
 def get_product(store: Store, number: int) -> Record[Product]:
@@ -165,6 +205,11 @@ def product_key(code: str) -> Key:
     return repository.code_key(code)
 
 
+def is_product(store: Store, code: str) -> bool:
+    """Return whether a product has the code."""
+    return repository.number_of(store, code) is not None
+
+
 def known_products(
     tx: Transaction, codes: Iterable[str], found: Mapping[Key, Item]
 ) -> dict[str, KnownProduct]:
@@ -175,7 +220,8 @@ def known_products(
     Raises:
         StaleRead: A product is being deleted or renamed; the use case is retried.
     """
-    aliases = {code: found[key] for code in codes if (key := product_key(code)) in found}
+    keys = {code: product_key(code) for code in codes}
+    aliases = {code: found[key] for code, key in keys.items() if not is_absent(found, key)}
     ensure_not_retired(tx, aliases.values())
     return {code: repository.known_product(alias) for code, alias in aliases.items()}
 

@@ -128,6 +128,11 @@ class Document(Stored):
     import_id: int | None = None
     lines: list[DocumentLine]
 
+    @property
+    def is_open(self) -> bool:
+        """Whether quantities of the document are open, or work on it is in progress."""
+        return self.status not in {"completed", "closed"} or bool(self.works)
+
 
 @dataclass(frozen=True, slots=True)
 class DocumentProgress:

@@ -71,6 +71,7 @@ def create_document(
     record = repository.COLLECTIONS[kind].insert(tx, number, document)
     repository.put_reference(tx, kind, document)
     references.register_references(tx, _holder(kind, number), document.named)
+    references.record_use(tx, found.values())
     return Created(record, new=True)
 
 
@@ -131,15 +132,14 @@ def advance_document(
 ) -> Record[Document]:
     """Record the progress of a document and return the changed document.
 
-    The document is in the register of references to master data while it is neither completed
-    nor closed.
+    The document is in the register of references to master data while something is open: itself,
+    or work on it.
     """
     before, after = record.entity, rules.advanced(record.entity, progress, tx.now)
     changed = repository.COLLECTIONS[kind].replace(tx, record, after)
-    ended = {"completed", "closed"}
-    if after.status in ended and before.status not in ended:
+    if before.is_open and not after.is_open:
         references.release_references(tx, _holder(kind, record.id))
-    elif before.status in ended and after.status not in ended:
+    elif after.is_open and not before.is_open:
         references.register_references(tx, _holder(kind, record.id), after.named)
     return changed
 

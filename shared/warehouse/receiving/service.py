@@ -16,6 +16,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
+from shared.warehouse import references
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Difference, Document, DocumentProgress
@@ -241,6 +242,7 @@ def receive_line(
         operator=operator,
         approvals=approvals,
     )
+    references.record_use(tx, found.values())
     return received, advanced
 
 

@@ -1,16 +1,18 @@
 """Stock adjustments: counted quantities, increases, decreases and changes of status."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.identity.audit import service as audit
 from shared.kernel.calendar_days import day_of
+from shared.kernel.db.items import Item
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.fields import ZERO
 from shared.kernel.validation import Checked, ensure_valid
+from shared.warehouse import references
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
@@ -55,7 +57,7 @@ def adjust_stock(tx: Transaction, draft: Checked[AdjustmentDraft], timezone: str
         Conflict: More stock would be removed than is available.
     """
     posting = StockPosting(tx, reason=draft.reason, receiving=True)
-    (subject, found), _ = run_both(lambda: _subject(tx, draft), lambda: audit.actor_of(tx))
+    (subject, found, aliases), _ = run_both(lambda: _subject(tx, draft), lambda: audit.actor_of(tx))
     draft = ensure_valid(draft, found)
     if subject is None:
         raise ValidationFailed(found)
@@ -96,6 +98,7 @@ def adjust_stock(tx: Transaction, draft: Checked[AdjustmentDraft], timezone: str
     )
     if numbers:
         _record(tx, adjustment)
+        references.record_use(tx, aliases)
     return adjustment
 
 
@@ -160,10 +163,10 @@ def _correct(
 
 def _subject(
     tx: Transaction, draft: Checked[AdjustmentDraft]
-) -> tuple[_AdjustedStock | None, list[Problem]]:
+) -> tuple[_AdjustedStock | None, list[Problem], Iterable[Item]]:
     """Return the product and position that the draft names, and every problem beyond its fields.
 
-    The subject is None if a code is unknown or invalid.
+    The subject is None if a code is unknown or invalid. The last value are the aliases.
     """
     found = list(_method_problems(draft))
     code, whs_code, bin_code = draft.item_code, draft.warehouse, draft.bin_code
@@ -186,8 +189,8 @@ def _subject(
     if product:
         found += _goods_problems(draft, product)
     if not (product and warehouse and position):
-        return None, found
-    return _AdjustedStock(product, warehouse, position), found
+        return None, found, ()
+    return _AdjustedStock(product, warehouse, position), found, items.values()
 
 
 def _goods_problems(draft: Checked[AdjustmentDraft], product: KnownProduct) -> Iterator[Problem]:

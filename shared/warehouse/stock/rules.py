@@ -262,7 +262,8 @@ def level_changes(
     """Return the change of the level of each product and warehouse, in a fixed order."""
     found: dict[tuple[int, int], LevelChange] = {}
     for key, row in changed:
-        for one, sign in ((before.get(key), -1), (row, 1)):
+        # The row as it is now comes first: its codes are the present ones.
+        for one, sign in ((row, 1), (before.get(key), -1)):
             if one is not None:
                 place = (one.product_id, one.warehouse_id)
                 found.setdefault(place, LevelChange(one)).add(level_share(one), sign)
@@ -308,7 +309,8 @@ def apply_level_change(
     )
     by = difference.amounts
     sums = {name: getattr(level, name) + by.get(name, ZERO) for name in Quantities.model_fields}
-    after = level.model_copy(update={**sums, "item_code": row.item_code, "updated_at": now})
+    codes = {"item_code": row.item_code, "whs_code": None if total else row.whs_code}
+    after = level.model_copy(update={**sums, **codes, "updated_at": now})
     if after.available < 0 or any(qty < 0 for qty in sums.values()):
         raise NegativeLevel(f"product {level.product_id}: {sums}")
     return after

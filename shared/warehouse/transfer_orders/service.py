@@ -124,6 +124,7 @@ def _create(
         },
     )
     raise_record_event(tx, "transfer.created", views.TRANSFER_ORDER_EVENTS, record)
+    references.record_use(tx, found.values())
     return Created(record, new=True, lacks_stock=lacks_stock)
 
 

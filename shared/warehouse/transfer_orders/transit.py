@@ -180,6 +180,8 @@ def receive_transfer_order(
     received = TRANSFER_ORDERS.replace(tx, record, after)
     if after.status == "received":
         raise_record_event(tx, "transfer.received", views.TRANSFER_ORDER_EVENTS, received)
+    if arrival.lines:
+        references.record_use(tx, found.values())
     return received
 
 

@@ -75,6 +75,7 @@ def create_transfer(tx: Transaction, draft: Checked[TransferDraft]) -> Record[St
     if transfer.status == "pending":
         record = TRANSFERS.insert(tx, number, transfer)
         raise_record_event(tx, "transfer.created", views.TRANSFER_EVENTS, record)
+        references.record_use(tx, items.values())
         return record
     # Two changes in one transaction: their versions show receivers which event came first.
     record = TRANSFERS.insert(tx, number, transfer, version=2)
@@ -83,6 +84,7 @@ def create_transfer(tx: Transaction, draft: Checked[TransferDraft]) -> Record[St
         tx, "transfer.created", views.TRANSFER_EVENTS, replace(record, version=1, entity=created)
     )
     raise_record_event(tx, "transfer.completed", views.TRANSFER_EVENTS, record)
+    references.record_use(tx, items.values())
     return record
 
 

@@ -12,9 +12,9 @@ from shared.kernel.db.items import Item, Key
 from shared.kernel.db.steps import commit_in_steps, fitting_items
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Cost, Transaction, allocate_ids
-from shared.kernel.errors import Conflict, ValidationFailed
+from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.validation import Checked, ensure_valid
-from shared.warehouse.references import ensure_not_retired
+from shared.warehouse.references import ensure_not_retired, is_absent
 from shared.warehouse.warehouses import repository, rules, service
 from shared.warehouse.warehouses.models import (
     KnownWarehouse,
@@ -51,6 +51,7 @@ def create_positions(
     existing = _aliases(tx.store, warehouse, named)
     ensure_not_retired(tx, existing.values())
     missing = [name for name in named if name.bin_code not in existing]
+    _ensure_free(tx.store, warehouse, missing)
     commit_in_steps(tx, missing, lambda left: _create_step(tx, warehouse, draft, left))
     return warehouse, _read(tx.store, warehouse, named)
 
@@ -68,14 +69,26 @@ def _create_step(
     found = tx.store.get_many([warehouse_key, *keys.values()])
     _ensure_unchanged(tx, warehouse, found)
     ensure_not_retired(tx, (found[key] for key in keys.values() if key in found))
-    missing = [name for name in names if keys[name.bin_code] not in found]
+    missing = [name for name in names if is_absent(found, keys[name.bin_code])]
     if missing:
+        _ensure_free(tx.store, warehouse, missing)
         first = allocate_ids(tx.store, POSITIONS.kind, len(missing))
         for number, name in enumerate(missing, first):
             position = _position(tx, number, warehouse, draft, name)
             repository.insert_position_alias(tx, position)
             POSITIONS.insert(tx, number, position)
     return len(names)
+
+
+def _ensure_free(store: Store, warehouse: KnownWarehouse, missing: Sequence[NamedPosition]) -> None:
+    """Raise ValidationFailed if a position cannot get one of the codes that a mask names."""
+    problems = [
+        Problem("naming_mask", f"produces the bin code {name.bin_code}, which {problem.message}")
+        for name in missing
+        for problem in service.bin_taken(store, warehouse.whs_code, name.bin_code)
+    ]
+    if problems:
+        raise ValidationFailed(problems)
 
 
 def _ensure_unchanged(
@@ -117,7 +130,7 @@ def _aliases(
         name.bin_code: service.position_key(warehouse.whs_code, name.bin_code) for name in named
     }
     found = store.get_many(keys.values())
-    return {code: found[key] for code, key in keys.items() if key in found}
+    return {code: found[key] for code, key in keys.items() if not is_absent(found, key)}
 
 
 def _read(

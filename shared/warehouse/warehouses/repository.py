@@ -20,7 +20,7 @@ from shared.kernel.db.plan import ListQuery
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
-from shared.warehouse.references import ASSIGNED
+from shared.warehouse.references import ASSIGNED, is_former, put_code
 from shared.warehouse.warehouses.models import (
     KnownPosition,
     KnownWarehouse,
@@ -183,12 +183,7 @@ def known_warehouse(alias: Item) -> KnownWarehouse:
 
 def known_in(register: Register) -> list[KnownWarehouse]:
     """Return the warehouses that the alias items describe."""
-    return [known_warehouse(alias) for alias in register.values()]
-
-
-def warehouse_taken(store: Store, code: str) -> bool:
-    """Return whether a warehouse has the code."""
-    return store.get(warehouse_key(code)) is not None
+    return [known_warehouse(alias) for alias in register.values() if not is_former(alias)]
 
 
 def warehouse_alias(warehouse: StoredWarehouse) -> Item:
@@ -198,8 +193,8 @@ def warehouse_alias(warehouse: StoredWarehouse) -> Item:
 
 
 def insert_warehouse_alias(tx: Transaction, warehouse: StoredWarehouse) -> None:
-    """Add the alias of a warehouse; its code must not be taken."""
-    tx.insert(warehouse_alias(warehouse))
+    """Add the alias of a warehouse; its code must be free."""
+    put_code(tx, warehouse_alias(warehouse))
 
 
 def rename_warehouse_alias(tx: Transaction, warehouse: StoredWarehouse) -> None:
@@ -234,11 +229,6 @@ def known_position(alias: Item) -> KnownPosition:
     )
 
 
-def position_taken(store: Store, whs_code: str, bin_code: str) -> bool:
-    """Return whether a position of the warehouse has the code."""
-    return store.get(position_key(whs_code, bin_code)) is not None
-
-
 def position_alias(position: StoredPosition) -> Item:
     """Return the alias of a position, without its assigned products."""
     partition, sort = position_key(position.whs_code, position.bin_code)
@@ -254,8 +244,8 @@ def position_alias(position: StoredPosition) -> Item:
 
 
 def insert_position_alias(tx: Transaction, position: StoredPosition) -> None:
-    """Add the alias of a position; its code must not be taken in its warehouse."""
-    tx.insert(position_alias(position))
+    """Add the alias of a position; its code must be free in its warehouse."""
+    put_code(tx, position_alias(position))
 
 
 def update_position_alias(tx: Transaction, position: StoredPosition) -> None:
@@ -278,8 +268,3 @@ def update_position_alias(tx: Transaction, position: StoredPosition) -> None:
             ":id": position.id,
         },
     )
-
-
-def drop_alias(tx: Transaction, alias: Key, mark: str) -> None:
-    """Delete an alias that was retired under `mark`."""
-    tx.delete(alias, condition="retired_by = :mark", values={":mark": mark})

@@ -1,6 +1,6 @@
 """Use cases of warehouses and positions. `bulk` creates many positions at once."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
@@ -11,7 +11,12 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.references import (
+    code_refusal,
+    drop_code,
     ensure_not_retired,
+    give_up_code,
+    is_absent,
+    is_former,
     is_on_open_document,
     retire,
     retire_unused,
@@ -41,6 +46,10 @@ from shared.warehouse.warehouses.repository import (
     known_in,
 )
 
+type RenameStock[E] = Callable[[Transaction, E, E], None]
+"""Commits the new code of a warehouse or position to its stock rows and levels; takes it before and
+after."""
+
 _IN_DETAIL = 2000
 """Maximum number of positions in the detail of a warehouse; they fit into one response."""
 
@@ -64,7 +73,10 @@ def create_warehouse(tx: Transaction, draft: Checked[WarehouseCreate]) -> Record
 
 
 def change_warehouse(
-    tx: Transaction, number: int, change: Checked[WarehouseChange]
+    tx: Transaction,
+    number: int,
+    change: Checked[WarehouseChange],
+    rename_stock: RenameStock[StoredWarehouse],
 ) -> Record[WarehouseDetail]:
     """Change the fields sent.
 
@@ -76,12 +88,13 @@ def change_warehouse(
     record, positions = _read_warehouse(tx.store, number)
     before = record.entity
     renamed = "whs_code" in change.model_fields_set and change.whs_code != before.whs_code
-    change = ensure_valid(change, _code_taken(tx.store, change.whs_code) if renamed else [])
+    change = ensure_valid(change, _code_taken(tx.store, change.whs_code, number) if renamed else [])
     values = rules.warehouse_values(change)
     after = before.model_copy(update=values)
     if renamed:
         mark = _retire_warehouse(tx, before, "cannot change its code")
-        repository.drop_alias(tx, warehouse_key(before.whs_code), mark)
+        rename_stock(tx, before, after)
+        give_up_code(tx, warehouse_key(before.whs_code), mark, new=warehouse_key(after.whs_code))
         repository.insert_warehouse_alias(tx, after)
     elif after.name != before.name:
         repository.rename_warehouse_alias(tx, after)
@@ -101,7 +114,7 @@ def delete_warehouse(tx: Transaction, number: int) -> Record[WarehouseDetail]:
 
     record = WAREHOUSES.get(tx.store, number)
     mark = _retire_warehouse(tx, record.entity, "cannot be deleted")
-    repository.drop_alias(tx, warehouse_key(record.entity.whs_code), mark)
+    drop_code(tx, warehouse_key(record.entity.whs_code), mark)
     layout = layouts.published_layout(tx.store, number)
     if layout:
         layouts.LAYOUTS.remove(tx, layout)
@@ -128,11 +141,21 @@ def _retire_warehouse(tx: Transaction, warehouse: StoredWarehouse, what: str) ->
     return mark
 
 
-def _code_taken(store: Store, code: str | None) -> list[Problem]:
-    """Return a problem if a warehouse has the code. `code` is None if the field is invalid."""
-    if code is None or not repository.warehouse_taken(store, code):
+def _code_taken(store: Store, code: str | None, number: int | None = None) -> list[Problem]:
+    """Return a problem if a warehouse cannot get a code; `number` is its id if it exists.
+
+    `code` is None if the field is invalid.
+    """
+    if code is None:
         return []
-    return [Problem("whs_code", "is already taken by another warehouse")]
+    refusal = code_refusal(
+        store,
+        warehouse_key(code),
+        lambda owner: WAREHOUSES.get(store, owner).entity.whs_code,
+        noun="warehouse",
+        number=number,
+    )
+    return [Problem("whs_code", refusal)] if refusal else []
 
 
 def get_warehouse(store: Store, number: int) -> Record[WarehouseDetail]:
@@ -198,8 +221,8 @@ def create_position(tx: Transaction, draft: Checked[PositionCreate]) -> Record[P
     register = repository.read_register(tx.store)
     warehouse, found = rules.warehouse_of(draft, known_in(register))
     code = draft.bin_code
-    if warehouse and code and repository.position_taken(tx.store, warehouse.whs_code, code):
-        found.append(_bin_taken(warehouse.whs_code))
+    if warehouse and code:
+        found += bin_taken(tx.store, warehouse.whs_code, code)
     draft = ensure_valid(draft, found)
     if warehouse is None:
         raise ValidationFailed(found)
@@ -218,7 +241,10 @@ def create_position(tx: Transaction, draft: Checked[PositionCreate]) -> Record[P
 
 
 def change_position(
-    tx: Transaction, number: int, change: Checked[PositionChange]
+    tx: Transaction,
+    number: int,
+    change: Checked[PositionChange],
+    rename_stock: RenameStock[StoredPosition],
 ) -> Record[Position]:
     """Change the fields sent.
 
@@ -234,14 +260,16 @@ def change_position(
     code = change.bin_code
     renamed = bool(code) and code != before.bin_code
     found = rules.moves(before, change)
-    if renamed and code and repository.position_taken(tx.store, before.whs_code, code):
-        found.append(_bin_taken(before.whs_code))
+    if renamed and code:
+        found += bin_taken(tx.store, before.whs_code, code, number)
     change = ensure_valid(change, found)
     values = rules.position_values(change)
     after = before.model_copy(update=values)
     if renamed:
         mark = _retire_position(tx, before, "cannot change its code")
-        repository.drop_alias(tx, position_key(before.whs_code, before.bin_code), mark)
+        rename_stock(tx, before, after)
+        keys = [position_key(one.whs_code, one.bin_code) for one in (before, after)]
+        give_up_code(tx, keys[0], mark, new=keys[1])
         repository.insert_position_alias(tx, after)
     elif rules.use_of(after) != rules.use_of(before):
         repository.update_position_alias(tx, after)
@@ -258,7 +286,7 @@ def delete_position(tx: Transaction, number: int) -> Record[Position]:
     record, register = _read_position(tx.store, number)
     position = record.entity
     mark = _retire_position(tx, position, "cannot be deleted")
-    repository.drop_alias(tx, position_key(position.whs_code, position.bin_code), mark)
+    drop_code(tx, position_key(position.whs_code, position.bin_code), mark)
     POSITIONS.remove(tx, record)
     return shown(record, _reference_of(register, position))
 
@@ -273,8 +301,18 @@ def _retire_position(tx: Transaction, position: StoredPosition, what: str) -> st
     )
 
 
-def _bin_taken(whs_code: str) -> Problem:
-    return Problem("bin_code", f"is already taken by another position of {whs_code}")
+def bin_taken(
+    store: Store, whs_code: str, bin_code: str, number: int | None = None
+) -> list[Problem]:
+    """Return a problem if a position cannot get a code; `number` is its id if it exists."""
+    refusal = code_refusal(
+        store,
+        position_key(whs_code, bin_code),
+        lambda owner: POSITIONS.get(store, owner).entity.bin_code,
+        noun=f"position of {whs_code}",
+        number=number,
+    )
+    return [Problem("bin_code", refusal)] if refusal else []
 
 
 def get_position(store: Store, number: int) -> Record[Position]:
@@ -331,7 +369,8 @@ def known_warehouses(
     Raises:
         StaleRead: A warehouse is being deleted or renamed; the use case is retried.
     """
-    aliases = {code: found[key] for code in codes if (key := warehouse_key(code)) in found}
+    keys = {code: warehouse_key(code) for code in codes}
+    aliases = {code: found[key] for code, key in keys.items() if not is_absent(found, key)}
     ensure_not_retired(tx, aliases.values())
     return {code: repository.known_warehouse(alias) for code, alias in aliases.items()}
 
@@ -339,7 +378,7 @@ def known_warehouses(
 def find_warehouse(store: Store, code: str) -> KnownWarehouse | None:
     """Return the warehouse with this code, if there is one."""
     alias = store.get(warehouse_key(code))
-    return repository.known_warehouse(alias) if alias else None
+    return repository.known_warehouse(alias) if alias and not is_former(alias) else None
 
 
 def all_warehouses(store: Store) -> dict[int, KnownWarehouse]:
@@ -363,6 +402,7 @@ def known_positions(
     Raises:
         StaleRead: A position is being deleted or renamed; the use case is retried.
     """
-    aliases = {pair: found[key] for pair in pairs if (key := position_key(*pair)) in found}
+    keys = {pair: position_key(*pair) for pair in pairs}
+    aliases = {pair: found[key] for pair, key in keys.items() if not is_absent(found, key)}
     ensure_not_retired(tx, aliases.values())
     return {pair: repository.known_position(alias) for pair, alias in aliases.items()}

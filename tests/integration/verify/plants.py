@@ -7,8 +7,10 @@ from typing import Any
 
 from shared.kernel.db.facets import SEPARATOR, id_text
 from shared.kernel.db.items import Key
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.db.unit_of_work import run_transaction
 from shared.warehouse.references import stock_count_key
-from shared.warehouse.stock.repository import level_id, row_key
+from shared.warehouse.stock.repository import LEVELS, STOCK, level_id, row_key
 from shared.warehouse.warehouses.repository import position_key
 from tests.integration.verify.planting import Table
 
@@ -438,7 +440,7 @@ def _status_of_a_document(table: Table) -> None:
     table.edit("entry", 1, status="open")
 
 
-@_plant("document.status", "counter.partition", "register.orphan")
+@_plant("document.status", "counter.partition")
 def _open_document_as_completed(table: Table) -> None:
     table.edit("entry", 1, status="completed")
 
@@ -585,3 +587,50 @@ def _total_of_a_warehouse(table: Table) -> None:
 @_plant("counter.orphan")
 def _total_of_a_warehouse_that_does_not_exist(table: Table) -> None:
     table.put((f"count#stock#warehouse_id={id_text(_GONE)}", "03"), {"n": 2, "version": 1})
+
+
+# Codes
+
+
+@_plant("alias.wrong")
+def _code_of_a_product_that_is_given_up(table: Table) -> None:
+    table.change(("item_code#DRILL", "ALIAS"), former=True)
+
+
+@_plant("copy.wrong")
+def _code_of_the_product_of_a_level(table: Table) -> None:
+    table.edit("level", _LEVEL, item_code="OLD")
+    table.edit("level_total", BRICK, item_code="OLD")
+
+
+@_plant("copy.wrong")
+def _code_of_the_warehouse_of_a_level(table: Table) -> None:
+    level = table.record("level", level_id(DRILL, YARD))
+    run_transaction(table.store, lambda tx: LEVELS.update(tx, level, {"whs_code": "OLD"}))
+
+
+@_plant("copy.wrong")
+def _code_and_name_of_the_product_of_a_row(table: Table) -> None:
+    row = table.find("stock", lambda row: row.serial_number is not None)
+    table.edit("stock", row.id, item_code="OLD", product_name="Old")
+
+
+@_plant("copy.wrong")
+def _code_of_the_position_of_a_row(table: Table) -> None:
+    row = table.record("stock", 1).entity
+
+    def insert(tx: Transaction) -> None:
+        number = tx.next_id("stock")
+        empty = {
+            "id": number,
+            "qty": Decimal(0),
+            "allocated": Decimal(0),
+            "status": "out",
+            "bin_code": "OLD",
+        }
+        moved = row.model_copy(update={**empty, "inventory_status": "damaged"})
+        STOCK.insert(tx, number, moved)
+        partition, sort = row_key(moved)
+        tx.insert({"PK": partition, "SK": sort, "id": number})
+
+    run_transaction(table.store, insert)

@@ -12,6 +12,7 @@ from shared.kernel.errors import Problem
 from shared.kernel.validation import Checked
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.models import ProductCreate
+from shared.warehouse.stock.renames import rename_product
 
 _COLUMNS = (
     Column(
@@ -122,11 +123,11 @@ class ProductImporter(Importer):
     def apply(self, tx: Transaction, draft: ProductCreate, options: ApplyOptions) -> bool:
         """See Importer."""
         # A product that was prefetched may be deleted since; it is skipped nevertheless.
-        exists = tx.store.get(catalog.product_key(draft.item_code or "")) is not None
+        exists = catalog.is_product(tx.store, draft.item_code or "")
         if exists and options.on_duplicate == "skip":
             return False
         if options.on_duplicate == "fail":
             catalog.create_product(tx, draft)
         else:
-            catalog.put_product(tx, draft)
+            catalog.put_product(tx, draft, rename_product)
         return True
