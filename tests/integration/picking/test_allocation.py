@@ -50,6 +50,7 @@ def tools(yard: WarehouseScenario) -> KnownProduct:
     return KnownProduct(number, "SAW", "Saw", by_batch=True, by_serial=True, in_stock=True)
 
 
+@pytest.mark.usefixtures("clock")  # however long moto takes
 def test_batch_is_allocated_behind_a_thousand_rows_of_another(
     yard: WarehouseScenario, stack: Stack, tools: KnownProduct
 ) -> None:
@@ -61,6 +62,7 @@ def test_batch_is_allocated_behind_a_thousand_rows_of_another(
     assert [(line["batch_num"], line["serials"]) for line in picking["lines"]] == [("B", ["NEW"])]
 
 
+@pytest.mark.usefixtures("clock")
 def test_stock_is_allocated_behind_a_thousand_rows_at_a_blocked_position(
     yard: WarehouseScenario, stack: Stack, tools: KnownProduct, monkeypatch: pytest.MonkeyPatch
 ) -> None:
