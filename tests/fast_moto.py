@@ -10,7 +10,6 @@ import copy
 import json
 import re
 from collections.abc import Hashable, Mapping, Sequence
-from datetime import datetime
 from functools import lru_cache
 from threading import Lock
 from typing import Any, NamedTuple
@@ -28,9 +27,9 @@ from moto.core.common_types import TYPE_RESPONSE
 from moto.core.exceptions import ServiceException
 from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.core.responses import ActionResult
-from moto.dynamodb.exceptions import DynamodbException, ItemSizeTooLarge
+from moto.dynamodb.exceptions import DynamodbException, ItemSizeTooLarge, ItemSizeToUpdateTooLarge
 from moto.dynamodb.models import DynamoDBBackend
-from moto.dynamodb.models.dynamo_type import DynamoType, Item
+from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
 from moto.dynamodb.models.table import Table
 from moto.dynamodb.parsing.executors import UpdateExpressionExecutor
 from moto.dynamodb.parsing.expressions import UpdateExpressionParser  # type: ignore[attr-defined]
@@ -42,17 +41,16 @@ from werkzeug.exceptions import HTTPException
 from tests import engine, wire_rules
 from tests.snapshot import copy_of_table
 
-type Patch = pytest.MonkeyPatch
-
 _TARGET = re.compile(
-    r"DynamoDB_20120810\.(BatchGetItem|BatchWriteItem|DeleteItem|DescribeTable|GetItem|PutItem"
-    r"|Query|Scan|TransactWriteItems|UpdateItem)"
+    r"DynamoDB_20120810\.(BatchGetItem|BatchWriteItem|DeleteItem|GetItem|PutItem|Query|Scan"
+    r"|TransactWriteItems|UpdateItem)"
 )
+_MAX_SIZE = 405_000  # bytes of an item; moto's own limit
 _ACTION = re.compile(r"(#?\w+)(?:\s*=?\s*(:\w+))?")
 _SCALARS = {"S": str, "N": str, "B": bytes, "BOOL": bool, "NULL": bool}
 
 
-def install(patch: Patch) -> None:
+def install(patch: pytest.MonkeyPatch) -> None:
     """Patch moto and botocore until the test ends."""
     if not engine.is_on():
         _call_handlers_directly(patch)
@@ -62,16 +60,16 @@ def install(patch: Patch) -> None:
     _copy_less(patch)
     _query_one_partition(patch)
     _process_updates_at_once(patch)
+    _check_sizes_once(patch)
     # Moto registers every URL of AWS with `responses`, for calls made with `requests`.
     patch.setattr("moto.core.models.RESPONSES_METHODS", [])
 
 
-def _call_handlers_directly(patch: Patch) -> None:
+def _call_handlers_directly(patch: pytest.MonkeyPatch) -> None:
     """Moto walks through the service model for each body; pass JSON to its operations.
 
-    Its exceptions hold the body of the response; the few that do not are raised by calls that
-    change nothing, which are repeated in moto's way. One call runs at a time: tables are not safe
-    for threads.
+    Calls whose exceptions do not hold the body of the response are repeated in moto's way. One call
+    runs at a time: tables are not safe for threads.
     """
     process_request, lock = BotocoreStubber.process_request, Lock()
     tokens: dict[str, wire_rules.Body] = {}
@@ -114,27 +112,19 @@ def _decode_binary(value: dict[str, Any]) -> dict[str, Any]:
 def _to_json(value: object) -> Any:
     if isinstance(value, DynamoType):
         return {value.type: value.value}
-    if isinstance(value, datetime):
-        return value.timestamp()
     assert isinstance(value, bytes), type(value)
     return base64.b64encode(value).decode()
 
 
-def _validate_attributes_at_once(patch: Patch) -> None:
+def _validate_attributes_at_once(patch: pytest.MonkeyPatch) -> None:
     """Botocore looks up the shapes of each value; it still does when a value may be wrong."""
     validate: Any = vars(ParamValidator)["_validate_map"]
 
     def validate_map(validator: Any, value: Any, shape: Any, errors: Any, name: str) -> None:
-        if not (shape.value.name == "AttributeValue" and _is_map(value)):
+        if not (shape.value.name == "AttributeValue" and _is_attribute({"M": value})):
             validate(validator, value, shape, errors, name)
 
     patch.setattr(ParamValidator, "_validate_map", validate_map)
-
-
-def _is_map(value: object) -> bool:
-    return isinstance(value, dict) and all(
-        isinstance(name, str) and _is_attribute(one) for name, one in value.items()
-    )
 
 
 def _is_attribute(value: object) -> bool:
@@ -142,13 +132,14 @@ def _is_attribute(value: object) -> bool:
         return False
     ((kind, content),) = value.items()
     if kind == "M":
-        return _is_map(content)
+        values = content.values() if isinstance(content, dict) else (None,)
+        return all(map(_is_attribute, values)) and all(isinstance(name, str) for name in content)
     if kind == "L":
         return isinstance(content, list) and all(map(_is_attribute, content))
     return isinstance(content, _SCALARS.get(kind, ()))
 
 
-def _skip_signatures(patch: Patch) -> None:
+def _skip_signatures(patch: pytest.MonkeyPatch) -> None:
     """Nobody verifies signatures; the tests of policies read the access key."""
     sign = RequestSigner.sign
 
@@ -160,14 +151,13 @@ def _skip_signatures(patch: Patch) -> None:
         else:
             scope = f"20260101/{signer._region_name}/{signer._signing_name}/aws4_request"
             key = f"Credential={signer._credentials.access_key}/{scope}"
-            signed = f"AWS4-HMAC-SHA256 {key}, SignedHeaders=host, Signature=none"
-            request.headers["Authorization"] = signed
+            request.headers["Authorization"] = f"AWS4-HMAC-SHA256 {key}, SignedHeaders=host"
 
     patch.setattr(RequestSigner, "sign", name_credentials)
     patch.setattr(UserAgentString, "to_string", lambda _: "tests")
 
 
-def _resolve_addresses_once(patch: Patch) -> None:
+def _resolve_addresses_once(patch: pytest.MonkeyPatch) -> None:
     """Botocore resolves the address of each call by the rules of the service."""
     construct, known = EndpointRulesetResolver.construct_endpoint, dict[Hashable, Any]()
 
@@ -181,10 +171,10 @@ def _resolve_addresses_once(patch: Patch) -> None:
     patch.setattr(EndpointRulesetResolver, "construct_endpoint", construct_once)
 
 
-def _copy_less(patch: Patch) -> None:
+def _copy_less(patch: pytest.MonkeyPatch) -> None:
     """Moto copies the whole table for each action of a transaction, value by value.
 
-    It changes an updated item in place; here a copy takes its place first. A stored item then never
+    It changes an item in place; here a copy takes its place first, so that a stored item never
     changes, and the copies of a table share its items, also those of `tests/snapshot.py`.
     """
     update = DynamoDBBackend.update_item
@@ -193,15 +183,34 @@ def _copy_less(patch: Patch) -> None:
         table = backend.get_table(table_name)
         *partition, place = (DynamoType(key[name]) for name in table.table_key_attrs if name in key)
         items: Any = table.items.get(partition[0], {}) if partition else table.items
-        if place in items:
-            items[place] = copy.deepcopy(items[place])
-        return update(backend, table_name, key, **rest)
+        old = items.get(place)
+        if old:
+            items[place] = copy.deepcopy(old)
+        new = update(backend, table_name, key, **rest)
+        if new.size() > _MAX_SIZE:
+            backend.delete_item(table_name, key)
+            items.update({place: old} if old else {})
+            raise ItemSizeToUpdateTooLarge
+        return new
 
     patch.setattr(DynamoDBBackend, "update_item", update_item)
     patch.setattr(Table, "__deepcopy__", lambda table, _: copy_of_table(table), raising=False)
 
 
-def _query_one_partition(patch: Patch) -> None:
+def _check_sizes_once(patch: pytest.MonkeyPatch) -> None:
+    """Moto adds up the sizes of all attributes of an item whenever it sets one."""
+    fill = Item.__init__
+
+    def fill_and_check(item: Item, *arguments: Any, **named: Any) -> None:
+        fill(item, *arguments, **named)
+        if item.size() > _MAX_SIZE:
+            raise ItemSizeTooLarge
+
+    patch.setattr(Item, "__init__", fill_and_check)
+    patch.setattr(LimitedSizeDict, "__setitem__", dict.__setitem__)
+
+
+def _query_one_partition(patch: pytest.MonkeyPatch) -> None:
     """Moto sorts all items of the table before it looks for a partition."""
     query = Table.query
 
@@ -214,7 +223,7 @@ def _query_one_partition(patch: Patch) -> None:
     patch.setattr(Table, "query", query_partition)
 
 
-def _process_updates_at_once(patch: Patch) -> None:
+def _process_updates_at_once(patch: pytest.MonkeyPatch) -> None:
     """Moto walks ten times through the tree of an update.
 
     It still does those that it refuses, or that change more than attributes of the item itself.
@@ -254,8 +263,6 @@ class _Update(NamedTuple):
         dict.update(self.item.attrs, self.attributes)
         for name in [name for name, value in self.attributes.items() if value is None]:
             del self.item.attrs[name]
-        if self.item.size() > 405_000:  # moto's own limit
-            raise ItemSizeTooLarge
 
 
 def _new_attributes(

@@ -40,10 +40,10 @@ _VALUES = {
     ":set": {"SS": ["a"]},
     ":more": {"SS": ["z", "b"]},
     ":empty": {"S": ""},
-    ":large": {"S": "x" * 400_001},
+    ":large": {"S": "x" * 405_001},
     ":secret": {"B": b"\x00\xffB"},
 }
-_LARGE = {"S": "x" * 400_001}
+_LARGE = {"S": "x" * 405_001}
 
 type _Call = tuple[str, dict[str, Any]]
 
