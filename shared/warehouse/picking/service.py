@@ -332,7 +332,11 @@ def undo_picking(
     record = PICKINGS.get(tx.store, number)
     ensure_status("Picking", record.entity, *allowed)
     record_progress(tx, back.picking, back.progress(ends=number))
-    return _update(tx, record, back.picking, status=status)
+    # Lines that ended short without any picks, too: nothing is picked now.
+    lines = [
+        line.model_copy(update={"status": rules.line_status(line)}) for line in back.picking.lines
+    ]
+    return _update(tx, record, back.picking, status=status, lines=lines)
 
 
 def synchronize_picking(tx: Transaction, number: int) -> Record[StoredPicking]:

@@ -172,6 +172,18 @@ def test_finalized_picking_can_be_reverted_until_dispatch(
     assert_invariants(stack.store())
 
 
+def test_no_line_of_a_reverted_picking_is_short(yard: WarehouseScenario) -> None:
+    yard.stock("BRICK", 5)
+    number = yard.started(yard.order(("BRICK", 5), ("CEMENT", 1)))
+    yard.pick(number, "BRICK", 2)
+    ended = yard.act(number, "finalize", shortage_reason="other").data
+
+    reverted = yard.act(number, "revert").data
+
+    assert [line["status"] for line in ended["lines"]] == ["picked", "short", "short"]
+    assert [line["status"] for line in reverted["lines"]] == ["open", "open"]
+
+
 def test_document_with_staged_goods_is_not_closed(yard: WarehouseScenario, stack: Stack) -> None:
     yard.stock("BRICK", 5)
     order = yard.order(("BRICK", 3))

@@ -76,7 +76,7 @@ class _Client:
         return self._id(self._post(path, {
             "external_ref": f"T-{next(self.numbers)}", "type": kind, "doc_date": "2026-03-01",
             "partner_code": "P-1", "warehouse_code": "YARD",
-            "lines": [{"item_code": "BRICK", "qty": qty}],
+            "lines": [{"item_code": "BRICK", "qty": qty}, {"item_code": "BRICK", "qty": 1}],
         }))  # fmt: skip
 
     def _receive(self) -> None:
@@ -87,7 +87,12 @@ class _Client:
         self._post(f"/receipts/{receipt}/start")
         line = {"item_code": "BRICK", "qty": 4, "bin_code": self._bin()}
         self._post(f"/receipts/{receipt}/lines", line)
-        self._post(f"/receipts/{receipt}/{self._random.choice(('finalize', 'cancel'))}")
+        for action in self._random.choice((
+            ("cancel",), ("finalize",), ("finalize", "revert"), ("finalize", "synchronize"),
+            ("finalize", "synchronize", "revert"),
+        )):  # fmt: skip
+            self._post(f"/receipts/{receipt}/{action}")
+        self._post(f"/entry-documents/{document}/close")
 
     def _sell(self) -> None:
         document = self._document("/exit-documents", "sale_order", 3)
@@ -98,32 +103,45 @@ class _Client:
         for bin_code in ("A-01", "B-01"):
             body = {"item_code": "BRICK", "qty": 1, "bin_code": bin_code}
             self._post(f"/pickings/{picking}/picks", body)
-        if self._random.random() < 0.3:
-            self._post(f"/pickings/{picking}/cancel")
-            return
-        self._post(f"/pickings/{picking}/finalize", {"shortage_reason": "other"})
-        self._post(f"/exit-documents/{document}/dispatch")
+        for action in self._random.choice((
+            ("cancel",), ("allocate", "finalize"), ("finalize", "synchronize"),
+            ("finalize", "revert"), ("finalize", "synchronize", "revert"),
+        )):  # fmt: skip
+            reason = {"shortage_reason": "other"} if action == "finalize" else None
+            self._post(f"/pickings/{picking}/{action}", reason)
+        self._post(f"/exit-documents/{document}/{self._random.choice(('dispatch', 'close'))}")
 
     def _move(self) -> None:
         origin, target = self._random.sample(("A-01", "B-01", "F-01"), 2)
         move = {"item_code": "BRICK", "qty": 1, "from_bin": origin, "to_bin": target}
         ends = {"from_warehouse": "YARD", "to_warehouse": "YARD", "lines": [move]}
-        self._post("/transfers", {**ends, "execute": self._random.random() < 0.7})
+        execute = self._random.random() < 0.5
+        transfer = self._id(self._post("/transfers", {**ends, "execute": execute}))
+        if transfer and not execute:
+            if self._random.random() < 0.3:
+                assert self._erp.delete(f"/transfers/{transfer}").status in {200, 204, 409, 503}
+                return
+            self._post(f"/transfers/{transfer}/acknowledge", {})
+            self._post(f"/transfers/{transfer}/execute")
 
     def _transfer_order(self) -> None:
         order = self._id(self._post("/transfer-orders", {
-            "from_warehouse": "YARD", "to_warehouse": "SHOP", "release": True, "picker_id": 7,
-            "lines": [{"item_code": "BRICK", "qty": 1}],
+            "from_warehouse": "YARD", "to_warehouse": "SHOP", "picker_id": 7,
+            "lines": [{"item_code": "BRICK", "qty": 2}],
         }))  # fmt: skip
         if not order:
             return
+        self._post(f"/transfer-orders/{order}/release", {"picker_id": 7})
         for bin_code in ("A-01", "B-01"):
             body = {"item_code": "BRICK", "qty": 1, "bin_code": bin_code}
             self._post(f"/transfer-orders/{order}/picks", body)
+        if self._random.random() < 0.3:
+            self._post(f"/transfer-orders/{order}/cancel")
+        self._post(f"/transfer-orders/{order}/finish-picking")
         self._post(f"/transfer-orders/{order}/dispatch")
         line = {"item_code": "BRICK", "qty": 1, "bin_code": "A-01"}
-        self._post(f"/transfer-orders/{order}/receive", {"lines": [line]})
-        self._post(f"/transfer-orders/{order}/close")
+        self._post(f"/transfer-orders/{order}/receive", {"lines": [line], "final": True})
+        self._post(f"/transfer-orders/{order}/close", {"reason": "Lost"})
 
     def _wave(self) -> None:
         document = self._document("/exit-documents", "sale_order", 1)
@@ -132,11 +150,12 @@ class _Client:
         wave = self._id(self._post("/waves", {
             "warehouse_code": "YARD", "strategy": "batch", "picking_ids": [picking],
         }))  # fmt: skip
-        for action in ("plan", "release", self._random.choice(("cancel", "complete"))):
+        for action in ("plan", "release", self._random.choice(("cancel", "complete")), "close"):
             self._post(f"/waves/{wave}/{action}") if wave else None
         if picking:
             self._post(f"/pickings/{picking}/start")
-            self._post(f"/pickings/{picking}/cancel")
+            self._post(f"/pickings/{picking}/finalize", {"shortage_reason": "other"})
+            self._post(f"/pickings/{picking}/{self._random.choice(('cancel', 'revert'))}")
 
     def _create_product(self) -> None:
         code = f"P-{next(self.numbers)}"
