@@ -17,7 +17,7 @@ from operations.progress import ReportProgress, no_progress
 from shared.integration.webhooks.relay import relay_missed_entries
 from shared.kernel.aws import client
 from shared.kernel.config import config
-from shared.kernel.dead_letters import CAUSE, Cause, parse_cause
+from shared.kernel.dead_letters import CAUSE, Cause, checked_cause, parse_cause
 from shared.kernel.json_text import loads
 
 DEFAULT_SAMPLE = 100
@@ -37,6 +37,11 @@ _AGE_MINUTES = 15
 NO_CAUSE = Cause(
     error="none recorded",
     message="The function died (timeout, memory), or Lambda stopped a loop. See its log group.",
+)
+
+UNREADABLE = Cause(
+    error="unreadable",
+    message="The message, or its cause, is none that this service writes.",
 )
 
 
@@ -239,7 +244,7 @@ def _receive(url: str, seconds: int, limit: int = _MAX_MESSAGES) -> list[_DeadLe
 def _dead_letter(message: Mapping[str, Any]) -> _DeadLetter:
     system = message["Attributes"]
     recorded = message.get("MessageAttributes", {}).get(CAUSE)
-    cause = parse_cause(recorded["StringValue"]) if recorded else None
+    cause = _read(parse_cause, recorded["StringValue"]) if recorded else None
     return _DeadLetter(
         id=message["MessageId"],
         receipt=message["ReceiptHandle"],
@@ -248,6 +253,14 @@ def _dead_letter(message: Mapping[str, Any]) -> _DeadLetter:
         cause=cause,
         source=cause.source if cause else system.get("DeadLetterQueueSourceArn"),
     )
+
+
+def _read(parse: Callable[[str], Cause], text: str) -> Cause:
+    """Return the cause in a text; UNREADABLE if anybody may have written it."""
+    try:
+        return parse(text)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return UNREADABLE
 
 
 @contextmanager
@@ -311,14 +324,14 @@ def _by_cause(queue: str, letters: Iterable[_DeadLetter]) -> list[CauseCount]:
 def _shown_cause(queue: str, letter: _DeadLetter) -> Cause:
     if letter.cause:
         return letter.cause
-    return _relay_cause(letter.body) if queue == "relay" else NO_CAUSE
+    return _read(_relay_cause, letter.body) if queue == "relay" else NO_CAUSE
 
 
 def _relay_cause(body: str) -> Cause:
     """Return the cause that Lambda writes for a batch of a stream that it gave up."""
     record = loads(body)
     context, batch = record["requestContext"], record["DDBStreamBatchInfo"]
-    return Cause(
+    return checked_cause(
         error=context["condition"],
         message=f"The relay gave up a batch of {batch['batchSize']} events of the outbox.",
         function=context["functionArn"].partition(":function:")[2].partition(":")[0],

@@ -95,7 +95,15 @@ def _process_task(
 
 
 def _tasks(message: Mapping[str, Any]) -> Iterator[tuple[str, int | None, ReceivedFile | None]]:
-    """Yield the tenant, and either the import or the received file that a message concerns."""
+    """Yield the tenant, and either the import or the received file that a message concerns.
+
+    Raises:
+        ValueError: The message is neither. It stays as a dead letter.
+    """
+    # S3 sends a test event when notifications are set up.
+    if not {"import", "Records"} & {*message} and message.get("Event") != "s3:TestEvent":
+        error = "The message is neither an import nor a notification of files."
+        raise ValueError(error)
     if "import" in message:
         yield message["tenant"], int(message["import"]), None
     for notification in message.get("Records", ()):

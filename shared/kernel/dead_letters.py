@@ -9,7 +9,7 @@ import os
 import re
 import traceback
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -57,9 +57,20 @@ class Cause:
 
 
 def parse_cause(text: str) -> Cause:
-    """Parse the value of the attribute `CAUSE`; fields of other releases are ignored."""
-    fields = loads(text)
-    return Cause(**{name: fields[name] for name in Cause.__slots__ if name in fields})
+    """Parse the value of the attribute `CAUSE`; fields of other releases are ignored.
+
+    Raises AttributeError, TypeError or ValueError for what is no cause.
+    """
+    fields = {name: one for name, one in loads(text).items() if name in Cause.__slots__}
+    return checked_cause(**fields)
+
+
+def checked_cause(**fields: Any) -> Cause:
+    """Return a cause of fields of any type; TypeError if one is missing or no text."""
+    if not all(isinstance(one, str) for one in fields.values() if one is not None):
+        message = f"not all are texts: {fields}"
+        raise TypeError(message)
+    return Cause(**fields)
 
 
 def send_dead_letter(

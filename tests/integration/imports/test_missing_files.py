@@ -186,7 +186,6 @@ IRRELEVANT_MESSAGES = (
     '{"tenant": "acme", "import": -1}',
     '{"tenant": "acme", "import": 1000000000000000000000}',
     '{"tenant": "nobody", "import": 1}',
-    "{}",
     '{"Service": "Amazon S3", "Event": "s3:TestEvent", "Bucket": "b"}',
     '{"Records": []}',
     notification("nobody/drop/products/a.csv"),
