@@ -8,14 +8,23 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.picking import allocation
+from shared.warehouse.stock import service as stock
 from shared.warehouse.stock.posting import StockPosting, empty_row
 from shared.warehouse.warehouses import service as warehouses
+from tests.sampling import is_complete
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
 from tests.warehouse_scenario import WarehouseScenario
 
-_ROWS = 1_000
-_PER_TRANSACTION = 25
+_PAGE, _ROWS, _PER_TRANSACTION = (300, 1_000, 25) if is_complete() else (9, 30, 15)
+"""Rows of a page, in the stock and in a transaction. Either way the stock takes four pages."""
+
+
+@pytest.fixture(autouse=True)
+def _small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Use pages of a few rows, because moto reads a thousand slowly."""
+    assert stock.FREE_PAGE == 300
+    monkeypatch.setattr(stock, "FREE_PAGE", _PAGE)
 
 
 def _add_serials(stack: Stack, product: KnownProduct, bin_code: str, batch: str | None) -> None:
@@ -51,7 +60,7 @@ def tools(yard: WarehouseScenario) -> KnownProduct:
 
 
 @pytest.mark.usefixtures("clock")  # however long moto takes
-def test_batch_is_allocated_behind_a_thousand_rows_of_another(
+def test_batch_is_allocated_behind_four_pages_of_rows_of_another(
     yard: WarehouseScenario, stack: Stack, tools: KnownProduct
 ) -> None:
     _add_serials(stack, tools, "A-01", "A")
@@ -63,7 +72,7 @@ def test_batch_is_allocated_behind_a_thousand_rows_of_another(
 
 
 @pytest.mark.usefixtures("clock")
-def test_stock_is_allocated_behind_a_thousand_rows_at_a_blocked_position(
+def test_stock_is_allocated_behind_four_pages_of_rows_at_a_blocked_position(
     yard: WarehouseScenario, stack: Stack, tools: KnownProduct, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _add_serials(stack, tools, "X-01", "A")
