@@ -1,17 +1,40 @@
 from collections.abc import Iterator
+from copy import copy
 
 import pytest
 
 from tests.clock import Clock
 from tests.integration.moving.two_deployments import TwoDeployments
-from tests.stack import Stack, clear_all_caches, deploy_another
+from tests.snapshot import Snapshot
+from tests.stack import (
+    ACCOUNT,
+    REGION,
+    Stack,
+    _open_buckets_queues_and_schedules,
+    clear_all_caches,
+    deploy_another,
+    enter_stack,
+)
+
+_populated: list[tuple[Snapshot, TwoDeployments]] = []
+"""The tables and keys of both deployments as the first test of the process had them."""
 
 
 @pytest.fixture
 def both(stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[TwoDeployments]:
     """Two deployments: one with the tenant acme, which has data of every kind, and an empty one."""
     assert clock
-    pair = TwoDeployments(stack, deploy_another("other"), monkeypatch)
-    pair.populate()
+    if not _populated:
+        pair = TwoDeployments(stack, deploy_another("other"), monkeypatch)
+        pair.populate()
+        _populated.append((Snapshot.take(ACCOUNT, REGION), pair))
+    else:
+        snapshot, pair = _populated[0]
+        pair = copy(pair)
+        pair.source, pair.monkeypatch = stack, monkeypatch
+        snapshot.restore()
+        _open_buckets_queues_and_schedules("other")
+        enter_stack(monkeypatch, stack.template)
+    pair.put_files()
     yield pair
     clear_all_caches()

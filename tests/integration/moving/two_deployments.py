@@ -93,6 +93,9 @@ class TwoDeployments:
         for event in self.source.events()[:-1]:  # the stream has relayed all but the last one
             relay_later = {**event, "expires_at": {"N": str(now_ms() // 1000 + 31 * 86_400)}}
             aws.client("dynamodb").put_item(TableName=config().outbox_table, Item=relay_later)
+
+    def put_files(self) -> None:
+        """Put files of the tenant into both buckets of the first deployment."""
         for bucket in (config().import_bucket, config().import_work_bucket):
             for name in ("sources/0a1b", "drop/products/a.csv"):
                 aws.client("s3").put_object(Bucket=bucket, Key=f"acme/{name}", Body=WORK_FILE)
