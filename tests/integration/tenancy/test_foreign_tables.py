@@ -13,6 +13,7 @@ from shared.kernel.aws import client
 from shared.kernel.config import config
 from shared.kernel.db.table import table_definition
 from shared.kernel.errors import Conflict
+from tests.clock import Clock
 from tests.integration.control_plane import AwsCallHooks
 
 ACME = NewTenant("acme", host="wms.acme.test")
@@ -87,11 +88,11 @@ def test_foreign_table_created_during_the_creation_is_refused(aws_hooks: AwsCall
     assert directory.tenant("acme") is None
 
 
-@pytest.mark.usefixtures("clock")
 def test_creation_waits_until_the_tags_of_its_table_are_shown(
-    monkeypatch: pytest.MonkeyPatch,
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """ListTagsOfResource is eventually consistent; moto shows tags at once."""
+    clock.freeze()  # only the waits take time, however long moto takes
     _create_table({"stack_id": config().stack_id})
     shown = iter([None, None])
     real = tenant_tables._owner
