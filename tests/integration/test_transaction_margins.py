@@ -30,7 +30,7 @@ from tests.integration.write_routes import EXAMPLES
 from tests.operation_sizes import Sizes, operation_sizes
 from tests.receiving_scenario import ReceivingScenario
 from tests.sampling import is_complete
-from tests.stack import Stack
+from tests.stack import Stack, prepare_once
 from tests.transfer_scenario import TransferScenario
 from tests.warehouse_scenario import WarehouseScenario
 from tests.wave_scenario import WaveScenario
@@ -100,8 +100,11 @@ def _serials(most: int) -> list[str]:
 
 
 def _yard(erp: Erp, products: int) -> tuple[WarehouseScenario, list[str]]:
-    yard = WarehouseScenario.with_master_data(erp, "YARD", "SHOP")
-    return yard, _stocked(yard, products)
+    def prepare() -> list[str]:
+        return _stocked(WarehouseScenario.with_master_data(erp, "YARD", "SHOP"), products)
+
+    codes = prepare_once(erp, ("products in a yard", products), prepare)
+    return WarehouseScenario(erp), codes
 
 
 def _stocked(yard: WarehouseScenario, products: int) -> list[str]:

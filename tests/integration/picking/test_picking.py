@@ -421,50 +421,6 @@ def test_line_of_many_serials_is_allocated_completely(
     assert_invariants(stack.store())
 
 
-def test_large_picking_is_allocated_in_steps(yard: WarehouseScenario, stack: Stack) -> None:
-    codes = [f"P-{number:02d}" for number in range(23)]
-    for code in codes:
-        assert yard.erp.post("/products", {"item_code": code, "name": code}).status == 201
-        yard.stock(code, 3)
-    order = yard.order(*((code, 2) for code in codes))
-
-    picking = yard.picking(order)
-
-    assert [line["bin_code"] for line in picking["lines"]] == ["A-01"] * 23
-    number = picking["id"]
-    yard.act(number, "start")
-    for code in codes:
-        assert yard.pick(number, code, 2).status == 200
-    assert yard.act(number, "finalize").status == 200
-    assert yard.erp.post(f"/exit-documents/{order}/dispatch").status == 200
-    assert_invariants(stack.store())
-    levels = yard.erp.walk("/stock-levels")
-    assert [(level["on_hand"], level["allocated"]) for level in levels] == [(1, 0)] * 23
-
-
-@pytest.mark.parametrize("how", ["cancel", "revert"])
-def test_picking_of_many_orders_and_products_is_undone(
-    yard: WarehouseScenario, stack: Stack, how: str
-) -> None:
-    codes = [f"P-{number:02d}" for number in range(20)]
-    for code in codes:
-        assert yard.erp.post("/products", {"item_code": code, "name": code}).status == 201
-        yard.stock(code, 3)
-    orders = [yard.order((code, 2)) for code in codes]
-    number = yard.started(*orders)
-    for code in codes:
-        assert yard.pick(number, code, 2).status == 200
-    if how == "revert":
-        assert yard.act(number, "finalize").status == 200
-
-    assert yard.act(number, how).status == 200
-
-    levels = yard.erp.walk("/stock-levels")
-    assert [(level["on_hand"], level["allocated"]) for level in levels] == [(3, 0)] * 20
-    assert {yard.document(order)["status"] for order in orders} == {"open"}
-    assert_invariants(stack.store())
-
-
 def test_document_without_priority_counts_as_normal_in_a_picking(yard: WarehouseScenario) -> None:
     def order(reference: str, priority: str | None) -> int:
         body = {

@@ -10,7 +10,7 @@ from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.transfers.bodies import body
 from tests.receiving_scenario import ReceivingScenario
-from tests.stack import Stack
+from tests.stack import Stack, prepare_once
 from tests.stock_invariants import assert_invariants
 from tests.transfer_scenario import TransferScenario
 from tests.warehouse_scenario import WarehouseScenario
@@ -55,13 +55,25 @@ def _create_products(erp: Erp) -> None:
         assert erp.post("/products", {"item_code": code, "name": code}).status == 201
 
 
+def _stocked(erp: Erp) -> WarehouseScenario:
+    """Return the warehouses with the products, and with two pieces of each in YARD."""
+
+    def prepare() -> None:
+        yard = WarehouseScenario.with_master_data(erp, "YARD", "SHOP")
+        _create_products(erp)
+        for code in _CODES:
+            yard.stock(code, 2)
+
+    prepare_once(erp, "two pieces of each product", prepare)
+    return WarehouseScenario(erp)
+
+
 def test_a_long_picking_is_cancelled_and_another_dispatched(
     erp: Erp, stack: Stack, planned: list[int]
 ) -> None:
-    yard = WarehouseScenario.with_master_data(erp, "YARD")
-    _create_products(erp)
+    yard = _stocked(erp)
     for code in _CODES:
-        yard.stock(code, 3)
+        yard.stock(code, 1)
     order = yard.order(*((code, 2) for code in _CODES))
     first = yard.started(order)
     for code in _CODES:
@@ -78,10 +90,7 @@ def test_a_long_picking_is_cancelled_and_another_dispatched(
 
 
 def test_a_picking_of_twenty_orders_is_allocated_and_reverted(erp: Erp, stack: Stack) -> None:
-    yard = WarehouseScenario.with_master_data(erp, "YARD")
-    _create_products(erp)
-    for code in _CODES[:20]:
-        yard.stock(code, 2)
+    yard = _stocked(erp)
     number = yard.started(*(yard.order((code, 2)) for code in _CODES[:20]))
     for code in _CODES[:20]:
         assert yard.pick(number, code, 2).status == 200
@@ -104,10 +113,7 @@ def test_a_long_receipt_is_reverted(erp: Erp, stack: Stack) -> None:
 
 
 def test_a_long_transfer_order_is_dispatched_and_lost(erp: Erp, stack: Stack) -> None:
-    scenario = TransferScenario(erp)
-    _create_products(erp)
-    for code in _CODES:
-        scenario.yard.stock(code, 2)
+    scenario = TransferScenario(erp, _stocked(erp))
     number = scenario.underway(*((code, 2) for code in _CODES))
     scenario.done(number, "receive", final=True)
     scenario.done(number, "close", reason="Lost")
