@@ -45,7 +45,7 @@ class Application:
 document = schema(
     examples=40 if is_complete() else 2, covered=sampled("bounds", coverable(), every=20)
 )
-dates = schema(examples=500 if is_complete() else 30, document=date_filters())
+dates = schema(examples=500 if is_complete() else 15, document=date_filters())
 document.app = dates.app = application = Application()
 
 

@@ -74,7 +74,7 @@ def test_cost_of_the_first_page_does_not_depend_on_the_size_of_the_list(
         assert page.total == len(crates.expected(query))
         assert seen.round_trips <= 2
         costs.append(seen.entries_examined)
-        _fill(crates, 270, special=0)
+        _fill(crates, 90, special=0)
 
     assert costs[0] == costs[1]
     assert costs[0] <= _PER_PAGE + 1  # the entry that was updated last

@@ -17,7 +17,7 @@ from tests.integration.imports.import_files import as_csv
 from tests.sampling import is_complete
 from tests.warehouse_scenario import WarehouseScenario
 
-ROWS = 1000 if is_complete() else 400
+ROWS = 1000 if is_complete() else 200
 _CONSTANT = 30
 """Calls that do not depend on the rows: for tokens, the import record and the file."""
 

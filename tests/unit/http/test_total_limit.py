@@ -16,8 +16,9 @@ from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.caller import Caller
 from shared.kernel.errors import ServiceError
 from tests.rate_limit_simulation import ENVIRONMENT_COUNT, PATTERNS, WindowItem
+from tests.sampling import sampled
 
-SEEDS = range(3)
+SEEDS = sampled("seeds of both limits", range(3), every=3)
 NO_STORE: Any = None
 
 
