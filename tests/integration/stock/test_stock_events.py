@@ -12,7 +12,7 @@ from tests.faults import Answer, AwsFaults, Call, Forward, Killed, kill_before
 from tests.gateway import Erp, Response
 from tests.receiving_scenario import ReceivingScenario
 from tests.sampling import sampled
-from tests.stack import Stack, event_attributes
+from tests.stack import Stack, event_attributes, prepare_once
 from tests.stock_invariants import assert_invariants
 from tests.transfer_scenario import TransferScenario
 from tests.warehouse_scenario import WarehouseScenario
@@ -209,7 +209,7 @@ def _assert_final(stack: Stack, announced: list[dict[str, Any]], changed: int) -
 @pytest.mark.parametrize("work", _WORK)
 def test_work_in_steps_raises_one_event_per_level(work: str, stack: Stack, erp: Erp) -> None:
     prepare, changed = _WORK[work]
-    request = prepare(erp)
+    request = prepare_once(erp, prepare, lambda: prepare(erp))
     before = len(stack.events())
     answer = request(erp)
     assert answer.status in {200, 201}, answer.text
@@ -221,13 +221,13 @@ def test_repeated_request_raises_the_events_that_an_interrupted_one_left(
     work: str, stack: Stack, erp: Erp, aws_faults: AwsFaults, clock: Clock
 ) -> None:
     prepare, changed = _WORK[work]
-    request = prepare(erp)
+    request = prepare_once(erp, prepare, lambda: prepare(erp))
     before, as_prepared = len(stack.events()), stack.take_snapshot()
     with aws_faults.recorded() as seen:
         request(erp)
     commits = [at for at, name in enumerate(seen.operations) if name == "TransactWriteItems"]
     assert len(commits) > 1, "the work takes several steps"
-    for at in sorted({*sampled(work, commits[1:], every=5), commits[-1]}):
+    for at in sorted({*sampled(work, commits[1:], every=10), commits[-1]}):
         as_prepared()
         with pytest.raises(Killed), aws_faults.faulty(kill_before(at)):
             request(erp)
