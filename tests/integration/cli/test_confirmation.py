@@ -15,6 +15,7 @@ from tests.integration.control_plane import ADDRESS
 from tests.integration.offboarding.company import CERTIFICATE, HOST, Company
 from tests.integration.user_grants.oauth_requests import create_example_user, enable_two_step
 from tests.integration.write_webhooks import subscribe
+from tests.stack import clear_caches_except_clients
 
 _MOVED_TO = "https://wms.acme.example/api/v1"
 
@@ -58,9 +59,24 @@ _SILENT = {
 `tenant restore` needs a moment that can be restored (`test_restore.py`)."""
 
 
+_prepared: list[tuple[Callable[[], None], dict[str, str]]] = []
+"""Restores the tables and keys that the first test of the process prepared; the ids."""
+
+
 @pytest.fixture
 def command(company: Company) -> Callable[[str], list[str]]:
     """Return the words of a command, with the ids of the example client and key."""
+    if not _prepared:
+        ids = _prepare()
+        _prepared.append((company.stack.take_snapshot(), ids))
+    restore, ids = _prepared[0]
+    restore()
+    clear_caches_except_clients()
+    return lambda text: [ids.get(word, word) for word in text.split()]
+
+
+def _prepare() -> dict[str, str]:
+    """Create a user, a role, a client and a key, and cancel beta; return the ids."""
     anna = create_example_user("anna", permissions=["entries.manage"])
     enable_two_step(anna)
     run("role", "create", "acme", "Packers", "--permission", "exits.manage")
@@ -70,8 +86,7 @@ def command(company: Company) -> Callable[[str], list[str]]:
         "KEY": as_json(run("--json", "key", "list"))[0]["kid"],
     }
     assert run("tenant", "cancel", "beta", "--yes").exit_code == 0
-    assert company
-    return lambda text: [ids.get(word, word) for word in text.split()]
+    return ids
 
 
 def _stored(company: Company) -> tuple[Any, Any]:
