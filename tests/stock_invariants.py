@@ -18,7 +18,14 @@ from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.receiving.models import StoredReceipt
 from shared.warehouse.receiving.repository import RECEIPTS
 from shared.warehouse.stock.models import Level, Movement, Quantities, StockRow
-from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS, level_id
+from shared.warehouse.stock.repository import (
+    LEVELS,
+    MOVEMENTS,
+    STOCK,
+    TOTALS,
+    batch_key,
+    level_id,
+)
 from shared.warehouse.stock.rules import level_share
 from shared.warehouse.transfer_orders.models import StoredTransferOrder
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
@@ -53,6 +60,8 @@ class StoredState:
     transfer_orders: list[StoredTransferOrder] = field(default_factory=list)
     holds: dict[int, int] = field(default_factory=dict)
     """Id of a position → number of its rows that hold stock."""
+    batch_dates: dict[str, str | None] = field(default_factory=dict)
+    """Partition key of a batch → its expiry date."""
     stocked: dict[int, bool] = field(default_factory=dict)
     """Id of a product → whether its total says that it has stock."""
 
@@ -80,6 +89,8 @@ def read_state(items: Iterable[Attributes]) -> StoredState:
         kind, _, rest = item["PK"]["S"].partition("#")
         if kind == "held":
             state.holds[int(rest.removeprefix("position#"))] = int(item["holds"]["N"])
+        elif kind == "batch" and item["SK"]["S"] == HEAD:
+            state.batch_dates[item["PK"]["S"]] = item.get("expiry_date", {}).get("S")
         elif kind in places and item["SK"]["S"] == HEAD and "deleted" not in item:
             plain = from_attributes({name: item[name] for name in ("parts", "data")})
             assert plain["parts"] == 1, "entities of several parts are not supported here"
@@ -103,6 +114,7 @@ def check_invariants(state: StoredState) -> None:
     documents are those of their work. The transit quantities of transfer orders are in stock.
     """
     _check_rows(state.rows)
+    _check_batches(state.rows, state.batch_dates)
     _check_movements(state.movements, state.rows)
     _check_levels(state.rows, state.levels, state.totals)
     _check_holds(state.holds, state.rows)
@@ -128,6 +140,13 @@ def _check_rows(rows: list[StockRow]) -> None:
         if row.serial_number is None
     )
     assert not places or max(places.values()) == 1
+
+
+def _check_batches(rows: list[StockRow], dates: Mapping[str, str | None]) -> None:
+    for row in rows:
+        if row.qty and row.batch_num is not None:
+            partition, _ = batch_key((row.product_id, row.batch_num))
+            assert row.expiry_date == dates[partition], row
 
 
 def _check_movements(movements: list[Movement], rows: list[StockRow]) -> None:

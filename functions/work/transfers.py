@@ -67,7 +67,7 @@ _ONE: OperationOptions = {**_WRITE, "errors": ("conflict", "gone")}
     description="Moves free stock between positions of one warehouse or of two, all lines at once"
     " or none: the transfer is `transferred`, or the answer is `conflict` when too little is free."
     " With `execute` false, the transfer is `pending` until it is executed. At most 11 lines within"
-    " a warehouse, 6 between two, or one line of 30 serials.",
+    " a warehouse (9 if each has another batch), 6 between two, or one line of 30 serials.",
 )
 def create_transfer(tx: Transaction, request: Request[Checked[TransferDraft]]) -> ResourceResponse:
     """Create a transfer, and move its stock unless `execute` is false."""

@@ -22,7 +22,7 @@ from shared.warehouse import references
 from shared.warehouse.catalog import repository as catalog
 from shared.warehouse.documents import repository as documents
 from shared.warehouse.partners.repository import document_id_key
-from shared.warehouse.stock.repository import level_id, row_key
+from shared.warehouse.stock.repository import batch_key, level_id, row_key
 from shared.warehouse.transfer_orders import repository as transfer_orders
 from shared.warehouse.warehouses import repository as warehouses
 
@@ -228,6 +228,13 @@ def copies_of(kind: str, record: Record[Any]) -> list[tuple[str, str, int, str]]
         for name, source in _COPIES[of].items()
         if hasattr(entity, name)
     ]
+
+
+def batch_of(kind: str, entity: Any) -> Key | None:
+    """Return the key of the batch whose expiry date an entity must have; None if there is none."""
+    if kind != "stock" or not entity.qty or entity.batch_num is None:
+        return None
+    return batch_key((entity.product_id, entity.batch_num))
 
 
 def _work_references(kind: str, entity: Any) -> list[tuple[str, str, int]]:

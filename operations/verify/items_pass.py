@@ -14,7 +14,13 @@ from operations.verify import entities
 from operations.verify.counters_pass import Total, add_to_total
 from operations.verify.entities import key_of
 from operations.verify.findings import Drift, Fix, shown
-from operations.verify.table_access import check_unchanged, ids_in, read_entries, set_number
+from operations.verify.table_access import (
+    check_unchanged,
+    check_version,
+    ids_in,
+    read_entries,
+    set_number,
+)
 from shared.identity.users.logins import login_key
 from shared.identity.users.repository import USERS, role_count_key
 from shared.integration.webhooks.repository import REGISTER_KEY, health_key
@@ -45,7 +51,7 @@ _EXPIRING = frozenset(
      "transfer_order_request"}
 )  # fmt: skip
 """Beginnings of the partition keys of items that expire."""
-_KEPT = frozenset({"administrators", "held", "schema", "sequence"})
+_KEPT = frozenset({"administrators", "batch", "held", "schema", "sequence"})
 """Beginnings of the partition keys of items that other passes check, or that nothing follows."""
 _KINDS_BY_SEQUENCE = frozenset(COLLECTIONS) - {"layout", "level", "level_total"}
 
@@ -172,6 +178,8 @@ class _Look:
         yield from (
             COLLECTIONS[of].key(number) for _, of, number, _ in entities.copies_of(kind, record)
         )
+        if batch := entities.batch_of(kind, entity):
+            yield batch
         if kind in entities.REGISTERED_KINDS:
             yield references.REGISTER, f"{kind}#{record.id}"
         elif kind == "user":
@@ -209,6 +217,7 @@ class _Look:
             yield from self._alias_of(kind, subject, record, alias)
         yield from self._references(kind, subject, record)
         yield from self._copies(kind, subject, record)
+        yield from self._expiry_date(kind, subject, record)
         yield from self._registered(kind, subject, record)
         if kind == "user":
             yield from self._login(subject, record)
@@ -324,6 +333,24 @@ class _Look:
             stored, basis = getattr(record.entity, name), (record.version, source.version)
             if stored != value:
                 yield Drift("copy.wrong", subject, name, stored, value, basis, fix)
+
+    def _expiry_date(self, kind: str, subject: str, record: Record[Any]) -> Iterator[Drift]:
+        """Yield a drift if a row in stock has another expiry date than its batch."""
+        key = entities.batch_of(kind, record.entity)
+        batch = self._found.get(key) if key else None
+        if key is None or batch is None:
+            return  # stock of an earlier release, whose batch has not moved since
+        name, stored, date = "expiry_date", record.entity.expiry_date, batch.get("expiry_date")
+        if stored == date:
+            return
+
+        def correct(tx: Transaction) -> None:
+            check_version(tx, key, batch["version"])
+            COLLECTIONS[kind].update(tx, record, {name: date})
+
+        basis = (record.version, batch["version"])
+        fix = Fix(("expiry", subject), correct)
+        yield Drift("copy.wrong", subject, name, stored, date, basis, fix)
 
     # Aliases
 

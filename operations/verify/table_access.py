@@ -55,12 +55,16 @@ def ids_updated_since(store: Store, collection: Collection[Any], moment: str) ->
 
 def check_unchanged(tx: Transaction, collection: Collection[Any], record: Record[Any]) -> None:
     """Add the condition that an entity has not changed."""
-    key = collection.key(record.id)
+    check_version(tx, collection.key(record.id), record.version)
+
+
+def check_version(tx: Transaction, key: Key, version: int) -> None:
+    """Add the condition that an item still has a version."""
     body = {
         "TableName": tx.store.table,
         "Key": {PARTITION_KEY: {"S": key[0]}, SORT_KEY: {"S": key[1]}},
         "ConditionExpression": "version = :seen",
-        "ExpressionAttributeValues": {":seen": {"N": str(record.version)}},
+        "ExpressionAttributeValues": {":seen": {"N": str(version)}},
     }
     tx.add_action("ConditionCheck", body)
 

@@ -86,31 +86,35 @@ def _bin_problems(arrival: ReceivedGoods) -> Iterator[Problem]:
         yield Problem("bin_code", f"position {name} is blocked")
 
 
-def stock_problems(
-    targets: Sequence[StockRow], there: Mapping[int, StockRow], today: str
+def serial_problems(
+    targets: Sequence[StockRow], there: Mapping[int, StockRow]
 ) -> Iterator[Problem]:
-    """Yield every problem with the present stock; `there` are the existing rows by target index."""
+    """Yield a problem for each serial in stock; `there` are the existing rows by target index."""
     for number, target in enumerate(targets):
         row = there.get(number)
-        if row is None or not row.qty:
-            continue
-        place = f"{row.whs_code} {row.bin_code or 'in transit'}"
-        if target.serial_number is not None:
+        if target.serial_number is not None and row is not None and row.qty:
+            place = f"{row.whs_code} {row.bin_code or 'in transit'}"
             message = f"serial {target.serial_number} is already in stock at {place}"
             yield Problem(f"serials.{number}", message)
-        elif _are_different(target.batch_num and target.expiry_date, row.expiry_date):
-            message = (
-                f"batch {row.batch_num} is in stock there with the expiry date {row.expiry_date}"
-            )
-            yield Problem("expiry_date", message)
-        elif target.batch_num and (
-            expired := expiry_refusal(row.expiry_date, target.inventory_status, today)
-        ):
-            yield Problem("expiry_date", expired)
 
 
-def _are_different(new: str | None, old: str | None) -> bool:
-    return bool(new and old and new != old)
+def batch_problems(
+    target: StockRow, given: str | None, refusal: str | None, today: str
+) -> Iterator[Problem]:
+    """Yield a problem if goods cannot join the stock of their batch.
+
+    Args:
+        target: The goods, with the expiry date of their batch.
+        given: The expiry date with which they come; `examine` checks whether it has passed.
+        refusal: Why another date of the batch refuses them, if it does.
+        today: The day in the company's time zone.
+    """
+    if refusal:
+        yield Problem("expiry_date", refusal)
+    elif given is None and (
+        expired := expiry_refusal(target.expiry_date, target.inventory_status, today)
+    ):
+        yield Problem("expiry_date", expired)
 
 
 # The lines of the document

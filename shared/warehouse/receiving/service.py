@@ -223,7 +223,13 @@ def receive_line(
         lambda: audit.reserve_entry_ids(tx) if is_approved and not refused else None,
     )
     there = {at: row for at, target in enumerate(targets) if (row := posting.changes.find(target))}
-    problems += of_valid_fields(draft, rules.stock_problems(targets, there, today))
+    problems += of_valid_fields(draft, rules.serial_problems(targets, there))
+    if targets:
+        refusal = posting.batches.refusal(targets[0])
+        given = targets[0].expiry_date
+        targets = [posting.batches.with_date(target) for target in targets]
+        found_dates = rules.batch_problems(targets[0], given, refusal, today)
+        problems += of_valid_fields(draft, found_dates)
     draft = ensure_valid(draft, problems)
     if over and not is_approved:
         raise rules.approval_required(draft.item_code, over)

@@ -73,7 +73,13 @@ def adjust_stock(tx: Transaction, draft: Checked[AdjustmentDraft], timezone: str
     if row and (row.position_id, row.inventory_status) != (here.position_id, status):
         row = None
     before = row.qty if row else ZERO
-    _ensure_not_expired(draft, row, status, day_of(tx.now_ms, timezone))
+    today = day_of(tx.now_ms, timezone)
+    if draft.to_status is not None:
+        present = row.expiry_date if row and row.qty else None
+        _ensure_not_expired("to_status", present, draft.to_status, today)
+    elif draft.increase is not None or (draft.counted_qty or ZERO) > before:
+        here = _joined(posting, here)
+        _ensure_not_expired("expiry_date", here.expiry_date, status, today)
     try:
         after = _correct(posting, draft, row, here, changed)
     except StockRefused as refused:
@@ -102,21 +108,21 @@ def adjust_stock(tx: Transaction, draft: Checked[AdjustmentDraft], timezone: str
     return adjustment
 
 
-def _ensure_not_expired(
-    draft: AdjustmentDraft, row: StockRow | None, status: ShelfStatus, today: str
-) -> None:
-    """Raise ValidationFailed when expired goods would become available.
+def _joined(posting: StockPosting, goods: StockRow) -> StockRow:
+    """Return goods that are added, with the expiry date of their batch.
 
-    `row` is the stock with the status `status`, None if there is none.
+    Raises ValidationFailed when they have another date than the stock of the batch.
     """
-    before, present = (row.qty, row.expiry_date) if row and row.qty else (ZERO, None)
-    field, expired = "to_status", None
-    if draft.to_status is not None:
-        expired = expiry_refusal(present, draft.to_status, today)
-    elif draft.increase is not None or (draft.counted_qty or ZERO) > before:
-        expiry = draft.expiry_date or (present if draft.batch else None)
-        field, expired = "expiry_date", expiry_refusal(expiry, status, today)
-    if expired:
+    if refusal := posting.batches.refusal(goods):
+        raise ValidationFailed([Problem("expiry_date", refusal)])
+    return posting.batches.with_date(goods)
+
+
+def _ensure_not_expired(
+    field: str, expiry_date: str | None, status: ShelfStatus, today: str
+) -> None:
+    """Raise ValidationFailed when goods with the date `expiry_date` may not get a status."""
+    if expired := expiry_refusal(expiry_date, status, today):
         raise ValidationFailed([Problem(field, expired)])
 
 
@@ -217,6 +223,9 @@ def _method_problems(draft: Checked[AdjustmentDraft]) -> Iterator[Problem]:
     if len(given) != 1:
         wanted = f"exactly one of {', '.join(_METHODS)} is required; {len(given)} given"
         yield Problem(given[1] if given else _METHODS[0], wanted)
+    if draft.expiry_date is not None and draft.counted_qty is not None:
+        message = "is not allowed with counted_qty; use increase for goods that have a date"
+        yield Problem("expiry_date", message)
     if draft.qty is not None and draft.to_status is None:
         yield Problem("qty", "is allowed only with to_status")
     status = draft.inventory_status or "available"

@@ -41,6 +41,10 @@ type MovementType = Literal[
 ]  # fmt: skip
 
 
+type Lot = tuple[int, str]
+"""Id of a product, and number of a batch of it."""
+
+
 class StockRefused(Exception):
     """A stock change that the rows do not allow.
 
@@ -184,7 +188,8 @@ class AdjustmentDraft(Input):
     )
     expiry_date: Day | None = Field(
         default=None,
-        description="Expiry date of stock that the adjustment adds to an empty position.",
+        description="Expiry date of stock that `increase` adds. Not with `counted_qty`. All stock"
+        " of a batch has one date, which is the default.",
     )
     counted_qty: Measure | None = None
     increase: Quantity | None = None

@@ -25,8 +25,17 @@ from shared.kernel.fields import ZERO
 from shared.warehouse import references
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.stock import rules, views
-from shared.warehouse.stock.models import InventoryStatus, Level, MovementCause, StockRow
-from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS, level_id, row_key
+from shared.warehouse.stock.batches import Batches, lot_of
+from shared.warehouse.stock.models import InventoryStatus, Level, Lot, MovementCause, StockRow
+from shared.warehouse.stock.repository import (
+    LEVELS,
+    MOVEMENTS,
+    STOCK,
+    TOTALS,
+    batch_key,
+    level_id,
+    row_key,
+)
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 
 _LEAST_PER_PRODUCT = 3
@@ -163,7 +172,8 @@ class StockPosting:
         self._totals: dict[int, Record[Level]] = {}
         self.due_levels: set[Place] = set()
         """Levels whose events are still due after `post`."""
-        self.changes = rules.StockChanges(row_key, tx.now)
+        self.batches = Batches(tx)
+        self.changes = rules.StockChanges(row_key, tx.now, batch_dates=self.batches.dates)
         self.movement_ids: list[int] = []
         if receiving:
             tx.fence(STOCK.kind)
@@ -190,7 +200,9 @@ class StockPosting:
         aliases = [row_key(target) for target in targets]
         arrivals = {(target.product_id, target.warehouse_id) for target in targets}
         expected = arrivals | set(levels)
+        lots = sorted({lot for target in targets if (lot := lot_of(target))})
         keys = [*aliases, *(STOCK.key(number) for number in rows), *_level_keys(expected)]
+        keys += [batch_key(lot) for lot in lots]
         found, _ = run_both(
             lambda: tx.store.get_many(keys),
             lambda: tx.reserve_ids(MOVEMENTS.kind, movements) if movements else None,
@@ -202,12 +214,10 @@ class StockPosting:
             (row.product_id, row.warehouse_id) for row in self.changes.rows.values()
         } | expected
         new = {place for place in arrivals if LEVELS.key(level_id(*place)) not in found}
+        unread = self.batches.add_stored(lots, found)
         keys = [*(STOCK.key(number) for number in others - set(rows)), *_level_keys(places)]
-        (more, _), _ = run_both(
-            lambda: run_both(
-                lambda: tx.store.get_many(keys),
-                lambda: tx.reserve_ids(LEVELS.kind, len(new)) if new else None,
-            ),
+        more, _ = run_both(
+            lambda: self._read_more(keys, len(new), unread),
             lambda: tx.reserve_ids(STOCK.kind, missing) if missing else None,
         )
         self._add_records(STOCK.from_items(more, number) for number in others - set(rows))
@@ -219,6 +229,24 @@ class StockPosting:
         known = [record for record in records if record]
         self._records |= {record.id: record for record in known}
         self.changes.add_rows(record.entity for record in known)
+
+    def _read_more(
+        self, keys: Iterable[Key], new_levels: int, unread: Sequence[Lot]
+    ) -> dict[Key, Item]:
+        """Read items; meanwhile reserve ids of levels, and derive batches from their rows."""
+        tx = self._tx
+
+        def read() -> dict[Key, Item]:
+            found, _ = run_both(
+                lambda: tx.store.get_many(keys),
+                lambda: tx.reserve_ids(LEVELS.kind, new_levels) if new_levels else None,
+            )
+            return found
+
+        if not unread:
+            return read()
+        found, _ = run_both(read, lambda: self.batches.add_derived(unread))
+        return found
 
     def _add_levels(self, found: Mapping[Key, Item], places: set[Place]) -> None:
         for place in places:
@@ -262,8 +290,10 @@ class StockPosting:
         differences = rules.level_changes(self.changes.stored, changed)
         totals = rules.total_changes(differences)
         held = rules.stock_count_changes(self.changes.stored, changed)
+        batches = rules.batch_changes(self.changes.stored, changed)
         levels = 2 * len(differences)  # each with an event
-        return len(changed) + new + levels + len(totals) + len(self.changes.movements) + len(held)
+        others = len(totals) + len(self.changes.movements) + len(held) + len(batches)
+        return len(changed) + new + levels + others
 
     def add_while_fitting[I](
         self,
@@ -287,7 +317,7 @@ class StockPosting:
         return added
 
     def post(self, later: Several[int] = ()) -> None:
-        """Add the changed rows, levels, totals, movements, stock counts and events.
+        """Add the changed rows, batches, levels, totals, movements, stock counts and events.
 
         Args:
             later: Ids of the products whose stock later steps of the work are expected to change.
@@ -296,6 +326,10 @@ class StockPosting:
         changed = list(self.changes.changed())
         for key, row in changed:
             self._post_row(key, row)
+        for lot, keys in rules.batch_changes(self.changes.stored, changed).items():
+            self.batches.write(
+                lot, [self.changes.rows[key].id for key in keys if self._is_new(key)]
+            )
         differences = rules.level_changes(self.changes.stored, changed)
         self.due_levels = {place for place, one in self._levels.items() if one.entity.event_due}
         for difference in differences:
@@ -323,6 +357,11 @@ class StockPosting:
         self.changes.rows[key] = row = row.model_copy(update={"id": number})
         STOCK.insert(tx, number, row)
         tx.insert({PARTITION_KEY: key[0], SORT_KEY: key[1], "id": number})
+
+    def _is_new(self, key: Key) -> bool:
+        """Return whether the index may not show yet that a changed row is of its batch."""
+        before = self.changes.stored.get(key)
+        return before is None or before.batch_num != self.changes.rows[key].batch_num
 
     def _post_level(self, difference: rules.LevelChange, *, event_due: bool) -> None:
         tx, place = self._tx, (difference.row.product_id, difference.row.warehouse_id)

@@ -12,17 +12,18 @@ from typing import Any
 
 from shared.kernel.db import steps
 from shared.kernel.db.collection import Collection, Record
-from shared.kernel.db.facets import id_of, id_text
+from shared.kernel.db.facets import id_text
 from shared.kernel.db.items import Key
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.steps import commit_in_steps
 from shared.kernel.db.store import Store
-from shared.kernel.db.table import PARTITION_KEY, SORT_KEY, STABLE_FACETS, index_keys, index_name
+from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.models import Product, ProductChange
 from shared.warehouse.references import reserve_code
+from shared.warehouse.stock.entity_pages import id_pages
 from shared.warehouse.stock.models import StockRow
 from shared.warehouse.stock.repository import LEVELS, STOCK, TOTALS, row_key
 from shared.warehouse.warehouses import service as warehouses
@@ -193,25 +194,5 @@ def _pages(
     store: Store, collection: Collection[Any], facet: str, value: str, **equal: str
 ) -> Iterator[list[_Entity]]:
     """Yield the entities with the value of a facet, page by page of its index."""
-    by_sort = collection.partitions.get(facet, {})
-    index = collection.lookup_indexes.get(facet) or next(iter(by_sort.values()))
-    partition, sort = index_keys(index)
-    more: dict[str, Any] = {}
-    if equal:
-        names = {f"#{name}": name for name in equal}
-        more["FilterExpression"] = " AND ".join(f"#facets.#{name} = :{name}" for name in equal)
-        more["ExpressionAttributeNames"] = {"#facets": STABLE_FACETS, **names}
-    while True:
-        page = store.query(
-            IndexName=index_name(index),
-            KeyConditionExpression=f"{partition} = :value",
-            values={
-                ":value": collection.partition(facet, value),
-                **{f":{name}": text for name, text in equal.items()},
-            },
-            **more,
-        )
-        yield [(collection, id_of(item[sort])) for item in page.items]
-        if page.last_key is None:
-            return
-        more["ExclusiveStartKey"] = page.last_key
+    for numbers in id_pages(store, collection, facet, value, **equal):
+        yield [(collection, number) for number in numbers]

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
-from shared.kernel.db.collection import Collection
+from shared.kernel.db.collection import HEAD, Collection
 from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import (
     PAIR_DIGITS,
@@ -27,6 +27,7 @@ from shared.warehouse.stock.models import (
     FreeRow,
     Level,
     LevelParameters,
+    Lot,
     Movement,
     MovementParameters,
     StockParameters,
@@ -205,6 +206,12 @@ def row_key(row: StockRow) -> Key:
 
 def _serial_key(product_id: int, serial: str) -> Key:
     return alias_key("stock_serial", f"{id_text(product_id)}{SEPARATOR}{serial}")
+
+
+def batch_key(lot: Lot) -> Key:
+    """Return the key of the item with the expiry date of a batch."""
+    product_id, batch_num = lot
+    return (f"batch#{id_text(product_id)}{SEPARATOR}{batch_num}", HEAD)
 
 
 def rows_of_serials(store: Store, serials: Iterable[tuple[int, str]]) -> list[FreeRow]:

@@ -11,6 +11,7 @@ from shared.kernel.fields import ZERO, plain
 from shared.warehouse.stock.models import (
     InventoryStatus,
     Level,
+    Lot,
     Movement,
     MovementPlace,
     MovementType,
@@ -43,6 +44,8 @@ class StockChanges:
     `move` is the only method that changes quantities on hand, and it records a movement.
     `allocate` and `release` change allocated quantities and record no movement.
 
+    `batch_dates` has the expiry date of each batch that gets stock.
+
     Work owns its allocations until it ends. If a row has less allocated than the work expects,
     the work was read before another request changed it, and `StaleRead` is raised.
     """
@@ -52,6 +55,7 @@ class StockChanges:
     stored: dict[Key, StockRow] = field(default_factory=dict)
     rows: dict[Key, StockRow] = field(default_factory=dict)
     movements: list[PendingMovement] = field(default_factory=list)
+    batch_dates: Mapping[Lot, str | None] = field(default_factory=dict)
 
     def add_rows(self, rows: Iterable[StockRow]) -> None:
         """Add rows as they are stored."""
@@ -175,6 +179,8 @@ class StockChanges:
                 raise StockRefused("serials", f"serial {here.serial_number} is in stock already")
             expiry = min(filter(None, (expiry, here.expiry_date)), default=None)
             received = min(received, here.received_at)
+        if target.batch_num is not None:
+            expiry = self.batch_dates[target.product_id, target.batch_num]
         total = (here.qty if here else ZERO) + qty
         if total > MAX_ROW:
             place = target.bin_code or "in transit"
@@ -326,6 +332,23 @@ def stock_count_changes(
             if one is not None and one.qty and one.position_id is not None:
                 found[one.position_id] = found.get(one.position_id, 0) + sign
     return {position: count for position, count in found.items() if count}
+
+
+def batch_changes(
+    before: Mapping[Key, StockRow], changed: Iterable[tuple[Key, StockRow]]
+) -> dict[Lot, list[Key]]:
+    """Return the rows that get their first stock of a batch, or another date, by batch.
+
+    A row that has stock and keeps its date is left out.
+    """
+    found: dict[Lot, list[Key]] = {}
+    for key, row in changed:
+        old = before.get(key)
+        if row.batch_num is None or not row.qty:
+            continue
+        if old is None or not old.qty or old.expiry_date != row.expiry_date:
+            found.setdefault((row.product_id, row.batch_num), []).append(key)
+    return found
 
 
 # Allocation

@@ -39,7 +39,7 @@ _ACTIONS_PER_LINE = 4
 _ACTIONS_PER_ROW = 4
 """Goods without serial: two rows, the alias of a new row, and a movement."""
 _ACTIONS_PER_SERIAL = 2
-"""A serial: its row and a movement."""
+"""A serial: its row and a movement. Goods of a batch also take one action per batch."""
 
 
 def ensure_status(order: StoredTransferOrder, *allowed: OrderStatus) -> None:
@@ -184,12 +184,13 @@ def examine(
         yield from _goods_problems(path, line, order, known)
         yield from _serial_problems(path, line, order, seen)
         yield from _bin_problems(path, line, order, known)
-    if sum(_actions(line) for line in lines) > _MAX_LINE_ACTIONS:
+    batches = {(line.item_code, line.batch) for line in lines if line.batch is not None}
+    if sum(_actions(line) for line in lines) + len(batches) > _MAX_LINE_ACTIONS:
         serials = sum(len(line.serials or ()) for line in lines)
         message = (
-            f"{len(lines)} lines with {serials} serials do not fit into one request; send at most"
-            " 9 lines without serials, or one line with 30 serials, and the rest in further"
-            " requests"
+            f"{len(lines)} lines with {serials} serials and {len(batches)} batches do not fit into"
+            " one request; send at most 9 lines without serials (8 if each has another batch), or"
+            " one line with 30 serials, and the rest in further requests"
         )
         yield Problem("lines", message)
 

@@ -29,7 +29,8 @@ _ACTIONS_PER_LEVELS = 4
 _ACTIONS_PER_ROW = 4
 """Goods without serial: two rows, the alias of a new row, and a movement."""
 _ACTIONS_PER_SERIAL = 2
-"""A serial: its row, which is the same at every position, and a movement."""
+"""A serial: its row, which is the same at every position, and a movement. Goods of a batch also
+take one action per batch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +123,14 @@ def _size_problems(
     draft: Checked[TransferDraft], lines: Sequence[Checked[TransferMove]]
 ) -> Iterator[Problem]:
     apart = draft.from_warehouse != draft.to_warehouse
-    actions = sum(_actions(line, apart=apart) for line in lines)
+    batches = {(line.item_code, line.batch) for line in lines if line.batch is not None}
+    actions = sum(_actions(line, apart=apart) for line in lines) + len(batches)
     if actions > MAX_LINE_ACTIONS:
         serials = sum(len(line.serials or ()) for line in lines)
         message = (
-            f"{len(lines)} lines with {serials} serials do not fit into one transfer; send at most"
-            " 11 lines within a warehouse or 6 between two, or one line with 30 serials"
+            f"{len(lines)} lines with {serials} serials and {len(batches)} batches do not fit into"
+            " one transfer; send at most 11 lines within a warehouse (9 if each has another batch)"
+            " or 6 between two, or one line with 30 serials"
         )
         yield Problem("lines", message)
 

@@ -278,7 +278,8 @@ def test_substitution_follows_the_setting(
     for shelf in ("A-01", "B-01", "X-01"):
         for one in ("L1", "L2"):
             if (shelf, one) != ("A-01", "L1"):
-                yard.stock("CEMENT", 5, shelf, batch=one, expiry_date="2031-01-01")
+                date = "2030-01-01" if one == "L1" else "2031-01-01"
+                yard.stock("CEMENT", 5, shelf, batch=one, expiry_date=date)
     number = yard.started(yard.order(("CEMENT", 3)))
 
     answer = yard.pick(number, "CEMENT", 2, bin_code, batch=batch)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
@@ -248,33 +247,6 @@ def test_expiry_date_defaults_to_that_of_the_expected_batch(
 
     rows = receiving_scenario.erp.get("/stocks").data
     assert [row["expiry_date"] for row in rows] == ["2031-01-31", None, "2032-01-31"]
-
-
-def test_batch_has_one_expiry_date_at_a_position(
-    receiving_scenario: ReceivingScenario, stack: Stack
-) -> None:
-    number = receiving_scenario.started(receiving_scenario.order({"item_code": "CEMENT", "qty": 9}))
-    cement: dict[str, Any] = {"item_code": "CEMENT", "batch": "L1"}
-    receiving_scenario.receive(number, 1, **cement)
-    receiving_scenario.receive(number, 1, **cement, expiry_date="2031-01-31")
-
-    other = receiving_scenario.receive(number, 1, **cement, expiry_date="2031-02-28")
-
-    assert (other.status, other.json()["error"]["field"]) == (422, "expiry_date")
-    assert "2031-01-31" in other.json()["message"]
-    assert (
-        receiving_scenario.receive(
-            number, 1, **cement, expiry_date="2031-02-28", bin_code="B-01"
-        ).status
-        == 200
-    )
-    assert receiving_scenario.receive(number, 1, **cement).status == 200
-    rows = receiving_scenario.erp.get("/stocks").data
-    assert [(row["qty"], row["expiry_date"]) for row in rows] == [
-        (3, "2031-01-31"),
-        (1, "2031-02-28"),
-    ]
-    assert_invariants(stack.store())
 
 
 def test_serial_that_left_the_stock_can_be_received_again(

@@ -362,10 +362,39 @@ def cancellation_of_a_wave_during_the_end_of_its_last_picking(stack: Stack) -> A
     ]
 
 
-def _transfer(warehouse: WarehouseScenario, qty: int, from_bin: str, **more: object) -> Response:
-    """Transfer BRICK to B-01."""
-    line = {"item_code": "BRICK", "qty": qty, "from_bin": from_bin, "to_bin": "B-01"}
-    body = {"from_warehouse": "YARD", "to_warehouse": "YARD", "lines": [line], **more}
+def two_dates_of_one_batch(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    return [
+        lambda: _add_cement(warehouse, "A-01", "2030-01-31"),
+        lambda: _add_cement(warehouse, "B-01", "2031-01-31"),
+        lambda: _add_cement(warehouse, "F-01"),
+    ]
+
+
+def another_date_of_a_batch_while_its_last_stock_moves_and_leaves(stack: Stack) -> Acts:
+    warehouse = _warehouse(stack)
+    warehouse.stock("CEMENT", 2, batch="L1", expiry_date="2030-01-31")
+    return [
+        lambda: _transfer(warehouse, 2, "A-01", item_code="CEMENT", batch="L1"),
+        lambda: _adjust(warehouse, item_code="CEMENT", batch="L1", decrease=2),
+        lambda: _add_cement(warehouse, "F-01", "2031-01-31"),
+    ]
+
+
+def _add_cement(
+    warehouse: WarehouseScenario, bin_code: str, expiry_date: str | None = None
+) -> Response:
+    goods = {"item_code": "CEMENT", "batch": "L1", "expiry_date": expiry_date}
+    return _adjust(warehouse, **goods, bin_code=bin_code, increase=1)
+
+
+def _transfer(
+    warehouse: WarehouseScenario, qty: int, from_bin: str, *, execute: bool = True, **goods: object
+) -> Response:
+    """Transfer BRICK, or other `goods`, to B-01."""
+    line = {"item_code": "BRICK", "qty": qty, "from_bin": from_bin, "to_bin": "B-01", **goods}
+    ends = {"from_warehouse": "YARD", "to_warehouse": "YARD"}
+    body = {**ends, "lines": [line], "execute": execute}
     return warehouse.erp.post("/transfers", body)
 
 
@@ -380,6 +409,8 @@ SCENARIOS: list[Callable[[Stack], Acts]] = [
     receiving_on_a_receipt_during_its_cancellation,
     allocation_during_the_revert_of_the_receipt,
     receiving_during_the_close_of_the_document,
+    two_dates_of_one_batch,
+    another_date_of_a_batch_while_its_last_stock_moves_and_leaves,
     two_counts_of_one_position,
     two_decreases_of_the_last_stock,
     first_stock_at_one_position,

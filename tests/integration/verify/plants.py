@@ -616,6 +616,12 @@ def _code_and_name_of_the_product_of_a_row(table: Table) -> None:
 
 
 @_plant("copy.wrong")
+def _expiry_date_of_a_row(table: Table) -> None:
+    row = table.find("stock", lambda row: row.batch_num == "L1" and row.qty)
+    table.edit("stock", row.id, expiry_date="2030-01-01")
+
+
+@_plant("copy.wrong")
 def _code_of_the_position_of_a_row(table: Table) -> None:
     row = table.record("stock", 1).entity
 

@@ -1,0 +1,182 @@
+"""Batches: all stock of a product and batch has one expiry date.
+
+One item per product and batch has the date, and the rows in stock copy it. A change that gives
+stock to an empty row, or another date to a row, also replaces the item on the condition that it
+has not changed since it was read. Other changes of stock need no write of it: a row that has stock
+keeps its date.
+
+The item names the rows that were created a moment ago, which the index of batches may not show yet.
+With them, the rows of a batch that are found after its item was read are complete, as long as the
+item does not change.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import batched, chain
+
+from shared.kernel.db.collection import Record
+from shared.kernel.db.facets import id_text
+from shared.kernel.db.items import Item, Key
+from shared.kernel.db.store import Store
+from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
+from shared.kernel.db.transaction import Transaction
+from shared.warehouse.stock.entity_pages import id_pages
+from shared.warehouse.stock.models import Lot, StockRow
+from shared.warehouse.stock.repository import STOCK, batch_key
+
+_SINCE = 2
+"""Version of the schema from which on batches are stored: code of the version before adds stock
+without regard to them."""
+_RECENT_MS = 10_000
+"""Age up to which an index may not show a new row: its commit may have taken seconds."""
+_MAX_NEW_ROWS = 300
+"""Most rows that an item names; a step creates some 20."""
+_ROWS_AT_ONCE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The expiry date of a batch, None if it has none.
+
+    `new_rows` are the ids of rows that were created shortly before `changed_ms`. The version is 0
+    while the batch is not stored. `is_out` is whether it is known that nothing of it is in stock.
+    """
+
+    lot: Lot
+    expiry_date: str | None = None
+    version: int = 0
+    changed_ms: int = 0
+    new_rows: frozenset[int] = frozenset()
+    is_out: bool = False
+
+
+def lot_of(row: StockRow) -> Lot | None:
+    """Return product and batch of a row; None without a batch."""
+    return None if row.batch_num is None else (row.product_id, row.batch_num)
+
+
+def read_batch(found: Mapping[Key, Item], lot: Lot) -> Batch | None:
+    """Return a batch from the items that were read; None if it is not stored."""
+    item = found.get(batch_key(lot))
+    if item is None:
+        return None
+    return Batch(
+        lot, item.get("expiry_date"), item["version"], item["changed_ms"],
+        frozenset(item.get("new_rows", ())),
+    )  # fmt: skip
+
+
+def write_batch(tx: Transaction, batch: Batch, new_rows: Collection[int] = ()) -> None:
+    """Add a batch as it is now, on the condition that the stored one is as it was read.
+
+    `new_rows` are the ids of the rows of the batch that the transaction creates.
+    """
+    if not batch.version and tx.store.version.written < _SINCE:
+        return
+    is_recent = batch.changed_ms > tx.now_ms - _RECENT_MS
+    known = sorted(batch.new_rows.difference(new_rows)) if is_recent else []
+    named = {*known[-_MAX_NEW_ROWS:], *new_rows}
+    key = batch_key(batch.lot)
+    item = {
+        PARTITION_KEY: key[0],
+        SORT_KEY: key[1],
+        "expiry_date": batch.expiry_date,
+        "version": batch.version + 1,
+        "changed_ms": tx.now_ms,
+        "new_rows": named or None,
+    }
+    if batch.version:
+        tx.put(item, condition="version = :seen", values={":seen": batch.version})
+    else:
+        tx.insert(item)
+
+
+def rows_of(store: Store, batch: Batch) -> Iterator[Record[StockRow]]:
+    """Yield the rows of a batch, with and without stock, as they are after it was read."""
+    product_id, batch_num = batch.lot
+    pages = id_pages(store, STOCK, "batch", batch_num, product_id=id_text(product_id))
+    seen = set[int]()
+    for numbers in chain([sorted(batch.new_rows)], pages):
+        for some in batched(numbers, _ROWS_AT_ONCE, strict=False):
+            new = [number for number in some if number not in seen]
+            seen.update(new)
+            # Rows that were read together with the item may be older than it.
+            found = store.get_many(map(STOCK.key, new), uncached=True) if new else {}
+            for number in new:
+                record = STOCK.from_items(found, number)
+                if record and lot_of(record.entity) == batch.lot:
+                    yield record
+
+
+def batch_from_rows(store: Store, lot: Lot) -> Batch:
+    """Return a batch that is not stored: its earliest date in stock.
+
+    Data of an earlier release may have several dates.
+    """
+    rows = (record.entity for record in rows_of(store, Batch(lot)))
+    dates = [row.expiry_date for row in rows if row.qty]
+    return Batch(lot, min(filter(None, dates), default=None), is_out=not dates)
+
+
+class Batches:
+    """The batches of the stock that one transaction touches.
+
+    `dates` has the expiry date of each batch that was read.
+    """
+
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+        self._batches: dict[Lot, Batch] = {}
+        self.dates: dict[Lot, str | None] = {}
+
+    def add_stored(self, lots: Iterable[Lot], found: Mapping[Key, Item]) -> list[Lot]:
+        """Add the batches among the items that were read; return those that are not stored."""
+        unread = []
+        for lot in lots:
+            if batch := read_batch(found, lot):
+                self._add(batch)
+            else:
+                unread.append(lot)
+        return unread
+
+    def add_derived(self, lots: Iterable[Lot]) -> None:
+        """Add batches that are not stored, with the dates of their rows."""
+        for lot in lots:
+            self._add(batch_from_rows(self._tx.store, lot))
+
+    def _add(self, batch: Batch) -> None:
+        self._batches[batch.lot] = batch
+        self.dates[batch.lot] = batch.expiry_date
+
+    def refusal(self, goods: StockRow) -> str | None:
+        """Return why goods cannot join the stock of their batch; None if they can.
+
+        If they have a date, and nothing of the batch is in stock, the batch gets their date.
+        """
+        lot, date = lot_of(goods), goods.expiry_date
+        if lot is None or date is None or self.dates[lot] == date:
+            return None
+        batch = self._batches[lot]
+        rows = () if batch.is_out else rows_of(self._tx.store, batch)
+        if any(record.entity.qty for record in rows):
+            return _refusal(goods, batch.expiry_date)
+        self._add(replace(batch, expiry_date=date))
+        return None
+
+    def with_date(self, goods: StockRow) -> StockRow:
+        """Return goods with the expiry date of their batch; without a batch, they keep theirs."""
+        lot = lot_of(goods)
+        if lot is None:
+            return goods
+        return goods.model_copy(update={"expiry_date": self.dates[lot]})
+
+    def write(self, lot: Lot, new_rows: Collection[int]) -> None:
+        """Add the batch of rows that get stock or another date; `new_rows` are new ones of them."""
+        write_batch(self._tx, self._batches[lot], new_rows)
+
+
+def _refusal(goods: StockRow, expiry_date: str | None) -> str:
+    batch = f"batch {goods.batch_num} of {goods.item_code} is in stock"
+    if expiry_date is None:
+        return f"{batch} without an expiry date, {goods.expiry_date} given"
+    return f"{batch} with the expiry date {expiry_date}, {goods.expiry_date} given"

@@ -1,0 +1,40 @@
+"""The ids of stored entities by a facet, page by page of its index."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from shared.kernel.db.collection import Collection
+from shared.kernel.db.facets import id_of
+from shared.kernel.db.store import Store
+from shared.kernel.db.table import STABLE_FACETS, index_keys, index_name
+
+
+def id_pages(
+    store: Store, collection: Collection[Any], facet: str, value: str, **equal: str
+) -> Iterator[list[int]]:
+    """Yield the ids of the entities with the value of a facet, page by page of its index.
+
+    `equal` has the values of other facets that they must have. The index can lag behind.
+    """
+    by_sort = collection.partitions.get(facet, {})
+    index = collection.lookup_indexes.get(facet) or next(iter(by_sort.values()))
+    partition, sort = index_keys(index)
+    more: dict[str, Any] = {}
+    if equal:
+        names = {f"#{name}": name for name in equal}
+        more["FilterExpression"] = " AND ".join(f"#facets.#{name} = :{name}" for name in equal)
+        more["ExpressionAttributeNames"] = {"#facets": STABLE_FACETS, **names}
+    while True:
+        page = store.query(
+            IndexName=index_name(index),
+            KeyConditionExpression=f"{partition} = :value",
+            values={
+                ":value": collection.partition(facet, value),
+                **{f":{name}": text for name, text in equal.items()},
+            },
+            **more,
+        )
+        yield [id_of(item[sort]) for item in page.items]
+        if page.last_key is None:
+            return
+        more["ExclusiveStartKey"] = page.last_key
