@@ -93,7 +93,9 @@ def get_movement(store: Store, request: Request) -> ResourceResponse:
     errors=("conflict",),
     description="Set a counted quantity, add or remove a quantity, or change the inventory status."
     " Status 200 means that the counted quantity equals the stock and nothing changed. Goods that"
-    " have expired can be added in quarantine, damaged or blocked, and do not become available.",
+    " have expired can be added in quarantine, damaged or blocked, and do not become available."
+    " Without a quantity or status, `item_code`, `batch` and `expiry_date` correct the expiry date"
+    " of all stock of the batch, with status 200; no other field but `reason` is allowed then.",
 )
 def adjust_stock(tx: Transaction, request: Request[Checked[AdjustmentDraft]]) -> ResourceResponse:
     """Adjust the stock of one product at one position."""

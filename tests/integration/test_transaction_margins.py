@@ -74,6 +74,19 @@ def test_example_keeps_the_margin(route: str, stack: Stack, sizes: Sizes) -> Non
     assert any(name.startswith(method) for name in sizes)
 
 
+def test_correction_of_a_batch_of_many_rows_keeps_the_margin(stack: Stack, sizes: Sizes) -> None:
+    yard = WarehouseScenario.with_master_data(stack.erp(), "YARD")
+    both = {"item_code": "PUMP", "name": "Pump", "man_btch_num": True, "man_ser_num": True}
+    assert yard.erp.post("/products", both).status == 201
+    for number in range(MAX_PLANNED_ACTIONS):
+        yard.stock("PUMP", 1, batch="L1", serial=f"S-{number}")
+    batch = {"item_code": "PUMP", "batch": "L1", "expiry_date": "2030-01-31", "reason": "Misread"}
+
+    assert yard.erp.post("/stock-adjustments", batch, key="k1").status == 200
+
+    assert max(sizes.values()) > MAX_PLANNED_ACTIONS - 10
+
+
 _MEASUREMENTS: Mapping[str, Callable[[Gauge], Iterator[Measurement]]] = {
     "adjustments": operations_stock.adjustments,
     "lots received": operations_stock.lots_received,

@@ -48,7 +48,9 @@ class Target(Stored):
     """What was changed."""
 
     type: TargetType
-    id: str | None = Field(description="Null for the settings, of which there is one set.")
+    id: str | None = Field(
+        description="Null for the settings, of which there is one set, and for an expiry date."
+    )
 
 
 class StoredEntry(Stored):

@@ -11,13 +11,15 @@ from shared.kernel.db.parallel import run_both
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.fields import ZERO
-from shared.kernel.validation import Checked, ensure_valid
+from shared.kernel.validation import Checked, ensure_valid, of_valid_fields
 from shared.warehouse import references
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.stock.corrections import correct_expiry_date, is_correction
 from shared.warehouse.stock.expiry import expiry_refusal
 from shared.warehouse.stock.models import (
+    ADJUSTMENT_METHODS,
     Adjustment,
     AdjustmentDraft,
     ShelfStatus,
@@ -35,8 +37,6 @@ _AUDITED_FIELDS = (
 )  # fmt: skip
 """Fields of an adjustment that are copied into its entry in the audit log."""
 
-_METHODS = ("counted_qty", "increase", "decrease", "to_status")
-
 
 @dataclass(frozen=True, slots=True)
 class _AdjustedStock:
@@ -50,12 +50,16 @@ class _AdjustedStock:
 def adjust_stock(tx: Transaction, draft: Checked[AdjustmentDraft], timezone: str) -> Adjustment:
     """Adjust the stock of one product at one position and record a movement with the reason.
 
+    Without a quantity or status, correct the expiry date of a batch; see `corrections`.
+
     Raises:
         ValidationFailed: The draft is invalid or names unknown master data; has all problems. Or
             expired goods would become available; they have expired when their day in `timezone`
             has passed.
         Conflict: More stock would be removed than is available.
     """
+    if is_correction(draft):
+        return correct_expiry_date(tx, draft)
     posting = StockPosting(tx, reason=draft.reason, receiving=True)
     (subject, found, aliases), _ = run_both(lambda: _subject(tx, draft), lambda: audit.actor_of(tx))
     draft = ensure_valid(draft, found)
@@ -174,7 +178,8 @@ def _subject(
 
     The subject is None if a code is unknown or invalid. The last value are the aliases.
     """
-    found = list(_method_problems(draft))
+    found = list(of_valid_fields(draft, _required_problems(draft)))
+    found += _method_problems(draft)
     code, whs_code, bin_code = draft.item_code, draft.warehouse, draft.bin_code
     keys = [catalog.product_key(code)] if code is not None else []
     keys += [warehouses.warehouse_key(whs_code)] if whs_code is not None else []
@@ -214,15 +219,21 @@ def _goods_problems(draft: Checked[AdjustmentDraft], product: KnownProduct) -> I
                 yield Problem(method, message)
 
 
+def _required_problems(draft: Checked[AdjustmentDraft]) -> Iterator[Problem]:
+    for name in ("warehouse", "bin_code"):
+        if getattr(draft, name) is None:
+            yield Problem(name, "is required")
+
+
 def _method_problems(draft: Checked[AdjustmentDraft]) -> Iterator[Problem]:
     given = [
         method
-        for method in _METHODS
+        for method in ADJUSTMENT_METHODS
         if method in draft.model_fields_set and _has_value(draft, method)
     ]
     if len(given) != 1:
-        wanted = f"exactly one of {', '.join(_METHODS)} is required; {len(given)} given"
-        yield Problem(given[1] if given else _METHODS[0], wanted)
+        wanted = f"exactly one of {', '.join(ADJUSTMENT_METHODS)} is required; {len(given)} given"
+        yield Problem(given[1] if given else ADJUSTMENT_METHODS[0], wanted)
     if draft.expiry_date is not None and draft.counted_qty is not None:
         message = "is not allowed with counted_qty; use increase for goods that have a date"
         yield Problem("expiry_date", message)

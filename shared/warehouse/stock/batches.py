@@ -16,8 +16,8 @@ from itertools import batched, chain
 
 from shared.kernel.db.collection import Record
 from shared.kernel.db.facets import id_text
-from shared.kernel.db.items import Item, Key
-from shared.kernel.db.store import Store
+from shared.kernel.db.items import Item, Key, encode
+from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.stock.entity_pages import id_pages
@@ -89,6 +89,17 @@ def write_batch(tx: Transaction, batch: Batch, new_rows: Collection[int] = ()) -
         tx.put(item, condition="version = :seen", values={":seen": batch.version})
     else:
         tx.insert(item)
+
+
+def require_date(tx: Transaction, batch: Batch) -> None:
+    """Make the commit fail with StaleRead when a batch gets another date."""
+    body = {
+        "TableName": tx.store.table,
+        "Key": key_attributes(batch_key(batch.lot)),
+        "ConditionExpression": "expiry_date = :date",
+        "ExpressionAttributeValues": {":date": encode(batch.expiry_date)},
+    }
+    tx.add_action("ConditionCheck", body)
 
 
 def rows_of(store: Store, batch: Batch) -> Iterator[Record[StockRow]]:
@@ -178,5 +189,8 @@ class Batches:
 def _refusal(goods: StockRow, expiry_date: str | None) -> str:
     batch = f"batch {goods.batch_num} of {goods.item_code} is in stock"
     if expiry_date is None:
-        return f"{batch} without an expiry date, {goods.expiry_date} given"
+        return (
+            f"{batch} without an expiry date, {goods.expiry_date} given; correct the date of the"
+            " batch first"
+        )
     return f"{batch} with the expiry date {expiry_date}, {goods.expiry_date} given"

@@ -171,16 +171,20 @@ class Movement(Stored):
 # Bodies
 
 
+ADJUSTMENT_METHODS = ("counted_qty", "increase", "decrease", "to_status")
+
+
 class AdjustmentDraft(Input):
     """A stock adjustment with exactly one of `counted_qty`, `increase`, `decrease`, `to_status`.
 
     `counted_qty` is the new quantity; `increase` and `decrease` are differences. `to_status`
-    moves `qty`, or the whole unallocated quantity, to another inventory status.
+    moves `qty`, or the whole unallocated quantity, to another inventory status. Without any of
+    them, and without `warehouse` and `bin_code`, `expiry_date` corrects the date of a batch.
     """
 
     item_code: Code
-    warehouse: Code
-    bin_code: Code
+    warehouse: Code | None = None
+    bin_code: Code | None = None
     batch: Code | None = None
     serial: Code | None = None
     inventory_status: ShelfStatus | None = Field(
@@ -189,7 +193,8 @@ class AdjustmentDraft(Input):
     expiry_date: Day | None = Field(
         default=None,
         description="Expiry date of stock that `increase` adds. Not with `counted_qty`. All stock"
-        " of a batch has one date, which is the default.",
+        " of a batch has one date, which is the default. Without a quantity: the corrected date of"
+        " the batch, for all its stock.",
     )
     counted_qty: Measure | None = None
     increase: Quantity | None = None
@@ -205,20 +210,22 @@ class AdjustmentDraft(Input):
 class Adjustment(Stored):
     """A stock adjustment; `movement_id` is null if the quantity did not change.
 
-    `qty_before` and `qty_after` are quantities with the status `inventory_status`.
+    `qty_before` and `qty_after` are quantities with the status `inventory_status`. After the
+    correction of an expiry date, position, status and quantities are null.
     """
 
     movement_id: int | None
     product_id: int
     item_code: str
-    whs_code: str
-    bin_code: str
+    whs_code: str | None = None
+    bin_code: str | None = None
     batch_num: str | None
-    serial_number: str | None
-    inventory_status: ShelfStatus
-    to_status: ShelfStatus | None
-    qty_before: Number
-    qty_after: Number
+    serial_number: str | None = None
+    inventory_status: ShelfStatus | None = None
+    to_status: ShelfStatus | None = None
+    qty_before: Number | None = None
+    qty_after: Number | None = None
+    expiry_date: StoredDay | None = None
     reason: str
     created_at: Timestamp
 

@@ -1,5 +1,6 @@
 """All stock of a product and batch has one expiry date, wherever it is and however it arrives."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -7,10 +8,12 @@ import pytest
 from shared.warehouse.stock.models import Lot
 from shared.warehouse.stock.repository import batch_key
 from tests.clock import Clock
+from tests.faults import AwsFaults, Killed, kill_after, kill_before, stuck_before
 from tests.gateway import Erp, Response
 from tests.integration.receiving.test_refused import nothing_changes
 from tests.integration.upgrade.conftest import set_version
 from tests.receiving_scenario import ReceivingScenario
+from tests.sampling import sampled
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
 from tests.transfer_scenario import TransferScenario
@@ -196,3 +199,184 @@ def test_date_follows_goods_through_picking_and_transfer_orders(stack: Stack) ->
     assert scenario.receive(number, goods).status == 200
 
     assert dates(scenario.erp) == [("A-01", 3, FIRST), ("B-01", 2, FIRST)]
+
+
+# Corrections
+
+
+def correct(erp: Erp, expiry_date: object = OTHER, **more: object) -> Response:
+    body = {"item_code": "CEMENT", "batch": "L1", "reason": "Label misread", **more}
+    return erp.post("/stock-adjustments", {**body, "expiry_date": expiry_date})
+
+
+@pytest.fixture
+def spread(yard: WarehouseScenario) -> WarehouseScenario:
+    """Five rows of the batch with stock, and an empty one; another batch and product."""
+    for bin_code, status in (("A-01", "available"), ("B-01", "available"), ("B-01", "damaged")):
+        yard.stock("CEMENT", 2, bin_code, batch="L1", expiry_date=FIRST, inventory_status=status)
+    yard.stock("CEMENT", 1, batch="L2", expiry_date=FIRST)
+    yard.stock("BRICK", 1, expiry_date=FIRST)
+    picking = yard.started(yard.order(("CEMENT", 1)))
+    assert yard.pick(picking, "CEMENT", 1, batch="L1").status == 200
+    yard.stock("CEMENT", 1, "F-01", batch="L1")
+    assert adjust(yard.erp, "F-01", decrease=1).status == 201
+    return yard
+
+
+def all_dates(yard: WarehouseScenario, batch: str = "L1") -> set[str | None]:
+    """Return the dates of all rows of the batch, also of empty ones."""
+    return {row["expiry_date"] for row in yard.erp.walk("/stocks", batch=batch)}
+
+
+def test_correction_changes_all_rows_of_the_batch(spread: WarehouseScenario, stack: Stack) -> None:
+    movements = len(list(spread.erp.walk("/stock-movements")))
+    answer = correct(spread.erp)
+
+    assert answer.status == 200, answer.text
+    assert {**answer.data, "created_at": None} == {
+        "movement_id": None, "product_id": CEMENT, "item_code": "CEMENT", "whs_code": None,
+        "bin_code": None, "batch_num": "L1", "serial_number": None, "inventory_status": None,
+        "to_status": None, "qty_before": None, "qty_after": None, "expiry_date": OTHER,
+        "reason": "Label misread", "created_at": None,
+    }  # fmt: skip
+    assert all_dates(spread) == {OTHER}
+    assert all_dates(spread, "L2") == {FIRST}
+    assert len(list(spread.erp.walk("/stock-movements"))) == movements
+    assert_names(adjust(spread.erp, increase=1, expiry_date=FIRST), OTHER)
+    assert adjust(spread.erp, "F-01", increase=1).status == 201
+    assert all_dates(spread) == {OTHER}
+    assert_invariants(stack.store())
+
+
+def test_correction_is_recorded_once(spread: WarehouseScenario) -> None:
+    for _ in range(2):
+        assert correct(spread.erp).status == 200
+    [entry] = [
+        one for one in spread.erp.walk("/audit-log", action="stock.adjusted")
+        if one["target"]["id"] is None
+    ]  # fmt: skip
+    assert entry["changes"] == {"expiry_date": {"from": FIRST, "to": OTHER}}
+    assert entry["details"] == {"product_id": CEMENT, "item_code": "CEMENT", "batch_num": "L1"}
+    assert entry["reason"] == "Label misread"
+
+
+def test_batch_without_a_date_gets_one(yard: WarehouseScenario) -> None:
+    yard.stock("CEMENT", 1, batch="L1")
+
+    assert correct(yard.erp, FIRST).status == 200
+
+    assert dates(yard.erp) == [("A-01", 1, FIRST)]
+    assert adjust(yard.erp, increase=1, expiry_date=FIRST).status == 201
+
+
+def test_correction_names_a_batch_and_nothing_else(yard: WarehouseScenario, stack: Stack) -> None:
+    yard.stock("CEMENT", 1, batch="L1", expiry_date=FIRST)
+    place = {"warehouse": "YARD", "bin_code": "A-01"}
+    wrong: list[tuple[dict[str, object], set[str]]] = [
+        ({"batch": "L9"}, {"batch"}),
+        ({"batch": None}, {"batch"}),
+        ({"item_code": "BRICK"}, {"batch"}),
+        ({"item_code": "NONE"}, {"item_code"}),
+        ({"expiry_date": "soon"}, {"expiry_date"}),
+        ({"reason": None}, {"reason"}),
+        ({"qty": 1, "serial": "S", "inventory_status": "available", **place},
+         {"qty", "serial", "inventory_status", "warehouse", "bin_code"}),
+        ({"expiry_date": None}, {"counted_qty", "warehouse", "bin_code"}),
+        ({"increase": 1}, {"warehouse", "bin_code"}),
+    ]  # fmt: skip
+    with nothing_changes(stack):
+        for change, fields in wrong:
+            answer = correct(yard.erp, **{"expiry_date": OTHER, **change})
+            assert answer.status == 422, answer.text
+            assert {problem["field"] for problem in answer.json()["errors"]} == fields, change
+
+
+def test_interrupted_correction_is_completed_by_the_same_request(
+    spread: WarehouseScenario, stack: Stack, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 3)
+    restore = stack.take_snapshot()
+    for kill in (kill_before, kill_after):
+        for at in sampled("interrupted correction", range(100), every=2):
+            restore()
+            try:
+                with aws_faults.faulty(kill(at)):
+                    assert correct(spread.erp).status == 200
+            except Killed:
+                assert all_dates(spread) <= {FIRST, OTHER}
+                stored = stack.store().get(batch_key(LOT)) or {}
+                arrived = adjust(spread.erp, "F-01", increase=1, expiry_date=stored["expiry_date"])
+                assert arrived.status == 201, arrived.text
+                assert correct(spread.erp).status == 200
+            else:
+                break
+            assert all_dates(spread) == {OTHER}, at
+            assert_invariants(stack.store())
+        assert at > 8
+
+
+def test_stock_that_arrives_and_moves_during_a_correction_has_the_new_date(
+    spread: WarehouseScenario, stack: Stack, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if the index does not show new rows yet."""
+    monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 3)
+    restore = stack.take_snapshot()
+    for at in range(100):
+        restore()
+        changes: list[int] = []
+        with aws_faults.faulty(stuck_before(at, partial(_move_about, spread.erp, changes))):
+            assert correct(spread.erp).status == 200
+        if not changes:
+            break
+        assert changes == [201, 201, 201], at
+        assert all_dates(spread) == {OTHER}, at
+        assert_invariants(stack.store())
+    assert at > 8
+
+
+def test_two_corrections_at_once_leave_one_date(
+    spread: WarehouseScenario, stack: Stack, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 3)
+    restore = stack.take_snapshot()
+    for at in sampled("two corrections", range(100), every=2):
+        restore()
+        answers: list[Response] = []
+        again = partial(_correct_again, spread.erp, answers)
+        with aws_faults.faulty(stuck_before(at, again)):
+            assert correct(spread.erp).status == 200
+        if not answers:
+            break
+        assert answers[0].status == 200
+        assert len(all_dates(spread)) == 1, at
+        assert_invariants(stack.store())
+    assert at > 8
+
+
+def _correct_again(erp: Erp, answers: list[Response]) -> None:
+    answers.append(correct(erp, "2032-03-31"))
+
+
+def _move_about(erp: Erp, changes: list[int]) -> None:
+    """Bring goods into an empty row, and move some into a new row and into one that has stock."""
+    line = {"item_code": "CEMENT", "qty": 0.5, "batch": "L1", "from_bin": "A-01"}
+    changes.append(adjust(erp, "F-01", increase=1).status)
+    for ends in (("YARD", "B-01"), ("SHOP", "A-01")):
+        body = {"from_warehouse": "YARD", "to_warehouse": ends[0]}
+        moved = erp.post("/transfers", {**body, "lines": [{**line, "to_bin": ends[1]}]})
+        changes.append(moved.status)
+
+
+def test_correction_of_stock_of_an_earlier_release(yard: WarehouseScenario, stack: Stack) -> None:
+    """Its rows may have several dates, which the index shows."""
+    set_version("acme", 1)
+    yard.stock("CEMENT", 1, batch="L1", expiry_date=FIRST)
+    yard.stock("CEMENT", 1, "B-01", batch="L1")
+    assert correct(yard.erp).status == 200
+    assert (all_dates(yard), stack.store().get(batch_key(LOT))) == ({OTHER}, None)
+    set_version("acme", 2)
+
+    assert correct(yard.erp, FIRST).status == 200
+
+    assert all_dates(yard) == {FIRST}
+    assert_invariants(stack.store())
