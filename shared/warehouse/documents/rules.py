@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from shared.kernel.errors import Conflict, Problem
 from shared.kernel.fields import ZERO, plain
-from shared.kernel.validation import Checked
+from shared.kernel.validation import Checked, InvalidBody
 from shared.warehouse.catalog.lines import Findings, GoodsLine, examine_lines
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.differences import differing_fields, differing_lines
@@ -44,6 +44,10 @@ def examine(draft: Checked[EntryDraft | ExitDraft], known: DocumentMasterData) -
     invalid += found.invalid
     for path, line in lines_of(draft):
         invalid += _bin_problems(path, destination_bin(line), draft.warehouse_code, known)
+    if isinstance(draft, EntryDraft) or (
+        isinstance(draft, InvalidBody) and draft.model is EntryDraft
+    ):
+        invalid += _date_problems(draft)
     return Findings(invalid, found.blocked)
 
 
@@ -81,6 +85,19 @@ def _bin_problems(
         yield Problem(field, f"position {name} is disabled")
     elif position.blocked:
         yield Problem(field, f"position {name} is blocked")
+
+
+def _date_problems(draft: Checked[EntryDraft | ExitDraft]) -> Iterator[Problem]:
+    """Yield a problem for each line that names another date of a batch than a line before."""
+    seen: dict[tuple[str, str], tuple[str, str]] = {}
+    for path, line in lines_of(draft):
+        if line.item_code is None or line.batch is None or line.expiry_date is None:
+            continue
+        field = f"{path}.expiry_date"
+        date, place = seen.setdefault((line.item_code, line.batch), (line.expiry_date, field))
+        if line.expiry_date != date:
+            message = f"batch {line.batch} has the expiry date {date} at {place}"
+            yield Problem(field, message)
 
 
 def new_document(

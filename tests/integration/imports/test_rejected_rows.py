@@ -83,6 +83,8 @@ ENTRIES: Rows = [
     line("LAST"),
     line("LAST", item_code="GHOST"),
     line("LAST"),
+    line("EXPIRY", item_code="CEMENT", batch="L-1", expiry_date="2030-01-31"),
+    line("EXPIRY", item_code="CEMENT", batch="L-1", expiry_date="31/01/2031"),
 ]
 _OTHER_ROW = "rejected because row {} of the document has errors"
 PROBLEMS_OF_ENTRIES: set[ReportedProblem] = {
@@ -115,6 +117,8 @@ PROBLEMS_OF_ENTRIES: set[ReportedProblem] = {
     (22, "", _OTHER_ROW.format(23)),
     (23, "item_code", "no product has the code GHOST"),
     (24, "", _OTHER_ROW.format(23)),
+    (25, "", _OTHER_ROW.format(26)),
+    (26, "expiry_date", "batch L-1 has the expiry date 2030-01-31 at row 25"),
 }
 
 ORDER: list[object] = [
@@ -214,7 +218,7 @@ EACH = pytest.mark.parametrize(
     "case",
     [
         Case("products", PRODUCTS, PROBLEMS_OF_PRODUCTS, 8, 1),
-        Case("entry_documents", ENTRIES, PROBLEMS_OF_ENTRIES, 10, 1),
+        Case("entry_documents", ENTRIES, PROBLEMS_OF_ENTRIES, 11, 1),
         Case("exit_documents", EXITS, PROBLEMS_OF_EXITS, 5, 2),
         Case("transfer_orders", TRANSFERS, PROBLEMS_OF_TRANSFERS, 7, 1),
         Case("pick_faces", PICK_FACES, PROBLEMS_OF_PICK_FACES, 10, 1),

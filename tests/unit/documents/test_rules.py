@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.kernel.errors import Conflict
+from shared.kernel.errors import Conflict, Problem
 from shared.warehouse.catalog.lines import Findings
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents import rules
@@ -94,6 +94,24 @@ def test_unknown_warehouse_causes_no_position_problems() -> None:
     draft = entry({"item_code": "BRICK", "qty": Decimal(1), "destination_bin": "A-01"})
     found = [problem.field for problem in rules.examine(draft, nowhere).invalid]
     assert found == ["warehouse_code"]
+
+
+def test_batch_has_one_expiry_date_on_an_entry_document() -> None:
+    cement = {"item_code": "CEMENT", "qty": Decimal(1), "batch": "B1"}
+    lines: list[dict[str, Any]] = [
+        {**cement, "expiry_date": "2030-01-31"},
+        {**cement, "expiry_date": "2030-01-31"},
+        cement,
+        {**cement, "batch": "B2", "expiry_date": "2031-02-28"},
+        {**cement, "expiry_date": "2031-02-28"},
+    ]
+    found = rules.examine(entry(*lines), KNOWN).invalid
+    assert found == [
+        Problem(
+            "lines.4.expiry_date",
+            "batch B1 has the expiry date 2030-01-31 at lines.0.expiry_date",
+        )
+    ]
 
 
 @given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=5), min_size=1, max_size=5))

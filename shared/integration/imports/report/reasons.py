@@ -69,6 +69,10 @@ _SPANISH: Mapping[str, str] = {
         "es obligatorio: el artículo {} se gestiona por serie"
     ),
     "{} given, {} required": "se dan {} y se requieren {}",
+    "batch {} has the expiry date {} at {}": "el lote {} tiene la fecha de caducidad {} en {}",
+    "batch {} has the expiry date {} at row {}": (
+        "el lote {} tiene la fecha de caducidad {} en la fila {}"
+    ),
     "is on the document already, at {}": "ya está en el documento, en {}",
     "is on the document already, at row {}": "ya está en el documento, en la fila {}",
     **{
