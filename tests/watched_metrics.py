@@ -33,7 +33,11 @@ AWS_METRICS: Mapping[str, frozenset[str]] = {
 _DIMENSIONS: Mapping[str, tuple[frozenset[str], ...]] = {
     "AWS/ApiGateway": (frozenset({"ApiName", "Stage"}),),
     "AWS/DynamoDB": (frozenset({"TableName"}),),
-    "AWS/Lambda": (frozenset(), frozenset({"FunctionName"})),
+    "AWS/Lambda": (
+        frozenset(),
+        frozenset({"FunctionName"}),
+        frozenset({"FunctionName", "Resource"}),
+    ),
     "AWS/SQS": (frozenset({"QueueName"}),),
     "AWS/Scheduler": (frozenset({"ScheduleGroup"}),),
 }

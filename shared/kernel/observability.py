@@ -10,6 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from http import HTTPStatus
 from threading import Lock
 from typing import Any
 
@@ -203,7 +204,8 @@ def answered(*, method: str, path: str, status: int, code: str | None, milliseco
     """Write the log line of a request, and its metrics.
 
     Log queries count requests, errors and costs by the keys of this line; they are in the
-    template.
+    template. A response of 5xx is also a metric, because the alarm of a gradual deployment
+    needs it within minutes.
 
     Args:
         method: Method of the request.
@@ -220,6 +222,8 @@ def answered(*, method: str, path: str, status: int, code: str | None, milliseco
         milliseconds=round(milliseconds),
         extra={**({"code": code} if code else {}), **_consumed()},
     )
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        count("answers_5xx")
     flush()
 
 
