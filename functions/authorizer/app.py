@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from shared.identity.auth.bearer import authenticate, bearer_token
-from shared.identity.auth.tokens import InvalidToken
-from shared.kernel.observability import bind, logger
+from shared.identity.auth.tokens import InvalidToken, UnknownKey
+from shared.kernel.observability import bind, count, flush, logger
 
 
 def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
@@ -20,23 +20,38 @@ def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]
         denies them if the token is not valid; the gateway turns that into ACCESS_DENIED.
 
     Raises:
-        Exception: The request has no bearer token; with the text Unauthorized, which the gateway
-            turns into UNAUTHORIZED.
+        Exception: The request has no bearer token, or one whose key may become known within
+            seconds; with the text Unauthorized, which the gateway turns into UNAUTHORIZED and does
+            not cache (D-305).
     """
     bind(request_id=event.get("requestContext", {}).get("requestId", ""))
     headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
     token = bearer_token(headers.get("authorization") or "")
     if not token:
         logger.info("no token")
-        raise Exception("Unauthorized")  # noqa: TRY002  required by the gateway
+        raise _unauthorized()
     resource = _all_methods(event["methodArn"])
     try:
         caller = authenticate(token, headers.get("host") or "")
+    except UnknownKey:
+        logger.info("unknown key")
+        raise _unauthorized() from None
     except InvalidToken as error:
         logger.info("token rejected", extra={"reason": str(error)})
         return _policy("Deny", resource, principal="unknown")
     allowed = _policy("Allow", resource, principal=f"{caller.tenant}/{caller.subject}")
     return {**allowed, "context": caller.to_context()}
+
+
+def _unauthorized() -> Exception:
+    """Return the exception that the gateway requires for a refusal that it must not cache.
+
+    Lambda counts it as an error of the function. The metric lets the alarm of a deployment leave
+    it out: otherwise anyone could stop a deployment with such requests.
+    """
+    count("unauthorized")
+    flush()
+    return Exception("Unauthorized")
 
 
 def _policy(effect: Literal["Allow", "Deny"], resource: str, *, principal: str) -> dict[str, Any]:

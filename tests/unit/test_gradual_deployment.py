@@ -110,11 +110,13 @@ def test_an_alarm_measures_its_function_behind_the_alias(function: str) -> None:
     alias = {"FunctionName": {"Ref": function}, "Resource": {"Fn::Sub": f"${{{function}}}:live"}}
     metrics = metrics_of(function)
     answers = metrics.pop("answers_5xx", None)
+    refused = metrics.pop("unauthorized", None)
     for metric in metrics.values():
         assert {one["Name"]: one["Value"] for one in metric["Dimensions"]} == alias
     assert (answers is not None) == (function in ANSWERING_5XX)
-    if answers:
-        assert {one["Name"]: one["Value"] for one in answers["Dimensions"]} == {
+    assert (refused is not None) == (function == "AuthorizerFunction")
+    for metric in filter(None, (answers, refused)):
+        assert {one["Name"]: one["Value"] for one in metric["Dimensions"]} == {
             "service": "stowage",
             "function": {"Ref": function},
         }
@@ -133,9 +135,10 @@ def test_an_alarm_is_raised_while_a_canary_still_serves(function: str) -> None:
 @each_case("function", FUNCTIONS)
 def test_a_release_that_crashes_behind_a_canary_raises_the_alarm(function: str) -> None:
     healthy: dict[str, float | None] = {"invocations": 200, "errors": 0, "p95": 300}
-    assert evaluated(function, **healthy, answers_5xx=None) == 0
-    assert evaluated(function, **healthy | {"errors": 1}, answers_5xx=None) == 0
-    assert evaluated(function, **healthy | {"errors": 20}, answers_5xx=None) == 1
+    nothing: dict[str, float | None] = {"answers_5xx": None, "unauthorized": None}
+    assert evaluated(function, **healthy, **nothing) == 0
+    assert evaluated(function, **healthy | {"errors": 1}, **nothing) == 0
+    assert evaluated(function, **healthy | {"errors": 20}, **nothing) == 1
 
 
 @each_case("function", BEHIND_API)

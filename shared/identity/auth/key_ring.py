@@ -25,6 +25,13 @@ PUBLISH_LEAD = 300
 _CACHE_SECONDS = 300.0
 """Seconds that the keys are cached."""
 
+_CLOCK_DIFFERENCE = 3.0
+"""Seconds by which the clocks of two execution environments may differ, and `iat` is rounded."""
+
+
+class KeysOutdated(Exception):
+    """The cached keys may lack the key of a token, and may not be read again yet."""
+
 
 @dataclass(frozen=True, slots=True)
 class SigningKey:
@@ -90,9 +97,25 @@ class KeyRing:
         moment = now() + PUBLISH_LEAD
         return [key for key in self._keys(UNKNOWN_KEY_REREAD).in_use if key.signs_from <= moment]
 
-    def find(self, kid: str) -> SigningKey | None:
-        """Return the key in use with this `kid`; read the keys again if none is cached."""
-        return self._keys(_CACHE_SECONDS).find(kid) or self._keys(UNKNOWN_KEY_REREAD).find(kid)
+    def find(self, kid: str, issued_at: float) -> SigningKey | None:
+        """Return the key in use with this `kid`; read the keys again if none is cached.
+
+        Args:
+            kid: The `kid` of a token.
+            issued_at: The time in seconds since the epoch at which the token says it was issued.
+
+        Returns:
+            The key; None if there is none and none follows. A key is listed before it signs, so
+            keys that were read after the token was issued include its key.
+
+        Raises:
+            KeysOutdated: There is none, but the key may have been listed since the last read.
+        """
+        asked_at = self._clock()
+        key = self._keys(_CACHE_SECONDS).find(kid) or self._keys(UNKNOWN_KEY_REREAD).find(kid)
+        if key is None and self._read_at < min(asked_at, issued_at + _CLOCK_DIFFERENCE):
+            raise KeysOutdated
+        return key
 
     def load(self, items: Mapping[str, Mapping[str, Any]]) -> None:
         """Cache the keys found in items of the control table that were just read."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shared.identity.auth import signing
-from shared.identity.auth.key_ring import key_ring
+from shared.identity.auth.key_ring import KeysOutdated, key_ring
 from shared.identity.tenancy import revocations
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.caller import Caller
@@ -34,6 +34,7 @@ _MAX_LENGTH = 4096
 _TOKEN_PATTERN = re.compile(
     r"([A-Za-z0-9_-]{1,400})\.([A-Za-z0-9_-]{1,4000})\.[A-Za-z0-9_-]{86}", re.ASCII
 )
+_KID_PATTERN = re.compile(r"[0-9a-f]{16}", re.ASCII)
 _TEXT_CLAIMS = ("iss", "aud", "sub", "jti", "scope", "tenant", "kind")
 _KINDS = ("client", "user", "mobile")
 _MAX_IAT_AHEAD = 40
@@ -43,6 +44,10 @@ _MAX_IAT_AHEAD = 40
 
 class InvalidToken(Exception):
     """The token is invalid or expired. The text is for the log, not for callers."""
+
+
+class UnknownKey(InvalidToken):
+    """No key with the token's `kid` is known, but it may be within seconds: do not remember it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +160,7 @@ def verify(token: str, *, now: float | None = None) -> tuple[Caller, str]:
 
     Raises:
         InvalidToken: The token is not valid.
+        UnknownKey: The same; it may be valid once the keys can be read again.
     """
     form = _TOKEN_PATTERN.fullmatch(token) if len(token) <= _MAX_LENGTH else None
     if form is None:
@@ -163,9 +169,14 @@ def verify(token: str, *, now: float | None = None) -> tuple[Caller, str]:
     kid = header.get("kid")
     if not isinstance(kid, str) or header != {"alg": "ES256", "typ": _TYPE, "kid": kid}:
         raise InvalidToken("header")
+    if not _KID_PATTERN.fullmatch(kid):
+        raise InvalidToken("kid")
     _check_claims(claims, time.time() if now is None else now)
     caller = _caller(claims)
-    key = key_ring.find(kid)
+    try:
+        key = key_ring.find(kid, claims["iat"])
+    except KeysOutdated:
+        raise UnknownKey("kid") from None
     if key is None:
         raise InvalidToken("kid")
     _check_signature(token, key.kms_key, claims["aud"])

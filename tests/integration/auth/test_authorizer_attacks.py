@@ -309,14 +309,20 @@ def test_oversized_token_is_rejected_before_decoding(
 
 
 def test_forged_token_causes_no_kms_call(forge: TokenForger, aws_faults: AwsCallHooks) -> None:
-    bad = forge.with_header(kid="other")
+    bad, impossible = forge.with_header(kid="0" * 16), forge.with_header(kid="other")
     clear_caches()
     with aws_faults.recorded() as calls:
         assert is_denied(authorize(bad))
     assert calls == ["GetItem"], "one read of the signing keys"
-    with aws_faults.recorded() as calls:
-        assert is_denied(authorize(bad))
+    with (
+        aws_faults.recorded() as calls,
+        pytest.raises(Exception, match=r"\AUnauthorized\Z"),
+    ):
+        authorize(bad)  # the key may have been listed meanwhile: not to be cached
     assert calls == []
+    with aws_faults.recorded() as calls:
+        assert is_denied(authorize(impossible))
+    assert calls == [], "no key has such an id"
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from shared.identity.auth.key_ring import (
     KeyRing,
     SigningKey,
     SigningKeys,
+    key_ring,
 )
 from shared.identity.auth.tokens import LIFETIME
 from shared.identity.tenancy.directory import directory
@@ -56,10 +57,20 @@ def kid_of(token: str) -> str:
 
 
 def is_accepted(token: str) -> bool:
+    return outcome(token) == "Allow"
+
+
+def outcome(token: str) -> str:
+    """Return what the authorizer answers: Allow, Deny, or Unauthorized, which is not cached."""
     headers = {"authorization": f"Bearer {token}", "host": "api.stowage.test"}
-    verdict = authorize({"headers": headers, "methodArn": ARN}, None)
+    try:
+        verdict = authorize({"headers": headers, "methodArn": ARN}, None)
+    except Exception as refusal:
+        if str(refusal) != "Unauthorized":
+            raise
+        return "Unauthorized"
     effect: str = verdict["policyDocument"]["Statement"][0]["Effect"]
-    return effect == "Allow"
+    return effect
 
 
 def states() -> list[str]:
@@ -103,11 +114,11 @@ def test_rotation_invalidates_no_token(acme: Credentials, clock: MovableClock) -
 
 def test_authorizer_reads_a_new_key_before_it_signs(acme: Credentials, clock: MovableClock) -> None:
     other = KeyRing(clock=time.time)
-    other.find("unknown")  # an unknown kid caused a read just before the key was published
+    other.find("unknown", 0)  # an unknown kid caused a read just before the key was published
     new_key = rotate()
-    assert other.find(new_key.kid) is None
+    assert other.find(new_key.kid, 0) is None
     clock.advance(new_key.signs_from - time.time())
-    assert other.find(new_key.kid) == new_key
+    assert other.find(new_key.kid, 0) == new_key
     assert acme
 
 
@@ -119,7 +130,7 @@ def test_unknown_kids_cause_one_read_in_ten_seconds(
     header, rest = json.dumps({"alg": "ES256", "typ": "at+jwt", "kid": "KID"}), good.split(".")[1:]
 
     def forged(number: int) -> str:
-        kid = header.replace("KID", f"random{number}").encode()
+        kid = header.replace("KID", f"{number:016x}").encode()
         return ".".join([signing.base64url(kid), *rest])
 
     clock.advance(UNKNOWN_KEY_REREAD + 1)
@@ -134,6 +145,41 @@ def test_unknown_kids_cause_one_read_in_ten_seconds(
         assert not is_accepted(forged(1))
         assert not is_accepted(forged(2))
     assert calls == ["GetItem"]
+
+
+def test_token_of_a_key_that_signs_at_once_is_accepted_after_ten_seconds(
+    acme: Credentials, clock: MovableClock
+) -> None:
+    """After a leak: the authorizer has just read the keys, and a refusal must not be cached."""
+    old = token_of(acme)
+    clock.advance(60)
+    unknown = f"{tokens._part({'alg': 'ES256', 'typ': 'at+jwt', 'kid': '0' * 16})}."
+    assert outcome(unknown + old.partition(".")[2]) == "Deny", "the keys were read for this token"
+    authorizers_keys = key_ring._cached, key_ring._read_at
+    clock.advance(3)
+    leaked = [known.key.kid for known in list_keys()]
+    new_key = rotate()
+    for kid in leaked:
+        retire(kid, now=True)
+    key_ring.clear()  # the token routes have an environment of their own
+    new = token_of(acme)
+    assert kid_of(new) == new_key.kid
+    key_ring._cached, key_ring._read_at = authorizers_keys
+    assert outcome(new) == "Unauthorized"
+    clock.advance(UNKNOWN_KEY_REREAD)
+    assert outcome(new) == "Allow"
+
+
+def test_refusal_is_final_when_the_keys_are_newer_than_the_token(
+    acme: Credentials, clock: MovableClock
+) -> None:
+    old = token_of(acme)
+    clock.advance(60)
+    forged = [
+        f"{tokens._part({'alg': 'ES256', 'typ': 'at+jwt', 'kid': f'{number:016x}'})}."
+        for number in range(3)
+    ]
+    assert [outcome(one + old.partition(".")[2]) for one in forged] == ["Deny"] * 3
 
 
 def test_known_keys_are_cached_for_five_minutes(

@@ -11,7 +11,7 @@ from tests.expanded_template import expanded
 from tests.faults import Answer, AwsFaults, Call, Forward, refusal
 from tests.gateway import Erp
 from tests.log_lines import Written, captured
-from tests.stack import Stack, _clear_stack_caches
+from tests.stack import HOST, Stack, _clear_stack_caches
 from tests.template import Template
 from tests.watched_metrics import is_documented
 
@@ -108,7 +108,25 @@ def test_a_release_that_answers_5xx_raises_its_alarm(
 
 
 def test_every_own_metric_of_a_deployment_is_tested() -> None:
-    assert {name for name in FUNCTIONS if own_metrics(name)} == {*_LISTS, *_OTHERS}
+    tested = {*_LISTS, *_OTHERS, "AuthorizerFunction"}
+    assert {name for name in FUNCTIONS if own_metrics(name)} == tested
+
+
+def test_requests_without_a_token_stop_no_deployment(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The authorizer raises for them, which Lambda counts as errors; anyone can send them."""
+    monkeypatch.setenv("AWS_LAMBDA_FUNCTION_NAME", "AuthorizerFunction")
+    (metric,) = own_metrics("AuthorizerFunction")
+    with captured() as written:
+        for _ in range(5):
+            headers = {"Authorization": "Basic eDp5", "Host": HOST}
+            assert stack.gateway.request("GET", "/v1/products", headers=headers).status == 401
+    others = {"invocations": 20, "p95": 30}
+    unauthorized = total(metric, written)
+    assert unauthorized == 5
+    assert evaluated("AuthorizerFunction", **others, errors=5, unauthorized=unauthorized) == 0
+    assert evaluated("AuthorizerFunction", **others, errors=6, unauthorized=unauthorized) == 1
 
 
 @each_case("function", FUNCTIONS)
