@@ -98,22 +98,62 @@ def test_the_smoke_test_is_last() -> None:
 def test_the_role_trusts_one_environment_and_branch_of_one_repository() -> None:
     (statement,) = ROLE["AssumeRolePolicyDocument"]["Statement"]
     issuer = "token.actions.githubusercontent.com"
-    assert statement["Condition"] == {
-        "StringEquals": {
-            f"{issuer}:aud": "sts.amazonaws.com",
-            f"{issuer}:sub": {"Fn::Sub": "repo:${Repository}:environment:${Environment}"},
-            f"{issuer}:ref": {"Fn::Sub": "refs/heads/${Branch}"},
-        }
-    }
+    assert statement["Condition"].keys() == {"StringEquals"}
+    conditions = statement["Condition"]["StringEquals"]
+    assert conditions.keys() == {f"{issuer}:aud", f"{issuer}:sub", f"{issuer}:ref"}
+    assert conditions[f"{issuer}:aud"] == "sts.amazonaws.com"
+    assert conditions[f"{issuer}:ref"] == {"Fn::Sub": "refs/heads/${Branch}"}
     defaults = {name: one.get("Default") for name, one in ROLE_TEMPLATE["Parameters"].items()}
     assert defaults["Repository"] is None
     assert defaults["Environment"] == JOBS["deploy"]["environment"]
     assert f"refs/heads/{defaults['Branch']}'" in JOBS["deploy"]["if"]
 
 
+def subjects(**parameters: str) -> list[str]:
+    """Return the subjects of tokens that the role trusts, as CloudFormation resolves them."""
+    values = {"OwnerId": "", "RepositoryId": "", "Environment": "production"} | parameters
+    owner, name = values["Repository"].split("/")
+    split = {"Fn::Split": ["/", {"Ref": "Repository"}]}
+
+    def filled(text: str, **more: str) -> str:
+        return re.sub(r"\$\{(\w+)\}", lambda found: (values | more)[found[1]], text)
+
+    (statement,) = ROLE["AssumeRolePolicyDocument"]["Statement"]
+    old, new = statement["Condition"]["StringEquals"]["token.actions.githubusercontent.com:sub"]
+    condition, with_ids, without = new["Fn::If"]
+    assert (condition, without) == ("HasIds", {"Ref": "AWS::NoValue"})
+    text, names = with_ids["Fn::Sub"]
+    assert names == {"Owner": {"Fn::Select": [0, split]}, "Name": {"Fn::Select": [1, split]}}
+    found = [filled(old["Fn::Sub"])]
+    return [*found, filled(text, Owner=owner, Name=name)] if values["RepositoryId"] else found
+
+
+def test_the_role_trusts_the_subjects_of_old_and_new_repositories() -> None:
+    old = "repo:acme/stowage-fork:environment:production"
+    assert subjects(Repository="acme/stowage-fork") == [old]
+    assert subjects(Repository="acme/stowage-fork", OwnerId="42", RepositoryId="1007") == [
+        old,
+        "repo:acme@42/stowage-fork@1007:environment:production",
+    ]
+
+
+def test_both_numbers_of_a_repository_are_required_together() -> None:
+    """A subject with an empty number would match no token."""
+    owner, repository = (
+        {"Fn::Not": [{"Fn::Equals": [{"Ref": name}, ""]}]} for name in ("OwnerId", "RepositoryId")
+    )
+    rules = [
+        (rule["RuleCondition"], assertion["Assert"])
+        for rule in ROLE_TEMPLATE["Rules"].values()
+        for assertion in rule["Assertions"]
+    ]
+    assert rules == [(owner, repository), (repository, owner)]
+    assert ROLE_TEMPLATE["Conditions"]["HasIds"] == repository
+
+
 @pytest.mark.parametrize("wildcard", ["owner/*", "owner/name:*", "*"])
 def test_the_role_is_for_no_pattern_of_repositories(wildcard: str) -> None:
-    for name in ("Repository", "Environment", "Branch"):
+    for name in ("Repository", "OwnerId", "RepositoryId", "Environment", "Branch"):
         assert not re.fullmatch(ROLE_TEMPLATE["Parameters"][name]["AllowedPattern"], wildcard)
 
 
