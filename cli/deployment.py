@@ -57,14 +57,18 @@ class Deployment:
     api: str
     """Id of the API."""
     shared_addresses: frozenset[str]
-    """Addresses that tenants can share: that of the API itself, also if there is a domain."""
+    """Addresses that tenants can share: that of the API itself, unless it is switched off."""
     schema_version: int
     """The version of the schema that the deployed release has."""
 
-    @property
-    def own_address(self) -> str:
-        """An address that serves every tenant at once, without DNS records of the operator."""
-        return min(self.shared_addresses) if "{slug}" in self.address else self.address
+    def first_address_of(self, slug: str) -> str:
+        """Return the address at which a new tenant is served at once.
+
+        It needs no DNS record of the operator, unless the address of the API is switched off.
+        """
+        if "{slug}" not in self.address:
+            return self.address
+        return min(self.shared_addresses, default=self.address.replace("{slug}", slug))
 
     def host_of(self, slug: str) -> str | None:
         """Return the host of a tenant in the deployment's domain; None without a domain."""
@@ -95,7 +99,9 @@ def connect(target: Target) -> Deployment:
     os.environ |= {"STACK_NAME": target.stack, "STACK_ID": stack["StackId"]}
     os.environ |= {variable: outputs[name] for name, variable in _ENVIRONMENT.items()}
     address = local_address or outputs["ApiUrl"]
-    own = {address, outputs["ApiUrl"], _address_of_api(stack["StackId"], outputs["ApiId"])}
+    own = {address, outputs["ApiUrl"]}
+    if outputs.get("DefaultAddress") != "false":
+        own.add(_address_of_api(stack["StackId"], outputs["ApiId"]))
     shared = frozenset(each for each in own if "{slug}" not in each)
     return Deployment(address, outputs["ApiId"], shared, int(outputs["SchemaVersion"]))
 

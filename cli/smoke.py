@@ -38,7 +38,8 @@ def smoke(operator: Operator) -> None:
     failure: SmokeFailed | None = None
     with operator.output.progress() as progress, httpx.Client(timeout=_TIMEOUT_SECONDS) as http:
         try:
-            for result in SmokeTest(slug, deployment.own_address, http, progress).run():
+            address = deployment.first_address_of(slug)
+            for result in SmokeTest(slug, address, http, progress).run():
                 done.append(result)
                 operator.output.say(f"{result.step}: {result.outcome} ({result.seconds:.1f} s)")
         except SmokeFailed as error:

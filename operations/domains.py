@@ -131,7 +131,8 @@ def check_shared_address(base_url: str, shared: Collection[str]) -> None:
     """
     if base_url not in shared:
         at = " or ".join(sorted(shared))
-        problem = f"the deployment does not answer at {base_url}; it answers at {at}"
+        advice = f"it answers at {at}" if at else "its own address is switched off; use a host name"
+        problem = f"the deployment does not answer at {base_url}; {advice}"
         raise ValidationFailed([Problem("base_url", problem)])
 
 

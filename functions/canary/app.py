@@ -6,7 +6,6 @@ of its own. The schedule passes them as an operator has encrypted them.
 """
 
 import json
-import os
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from functools import cache
@@ -34,15 +33,18 @@ def lambda_handler(event: Mapping[str, str], context: "LambdaContext") -> None:
     """Request a token and read a page of products."""
     bind(request_id=context.aws_request_id)
     began = perf_counter()
-    basic = b64encode(_decrypted(event["credentials"])).decode()
+    credentials = _decrypted(event["credentials"])
+    address = event["address"].replace("{slug}", _slug_of(credentials))
+    basic = b64encode(credentials).decode()
     issued = _answer(
         "POST",
+        address,
         "/oauth/token",
         {"Authorization": f"Basic {basic}", "Content-Type": "application/x-www-form-urlencoded"},
         b"grant_type=client_credentials",
     )
     bearer = {"Authorization": f"Bearer {issued['access_token']}"}
-    if "data" not in _answer("GET", "/products?per_page=1", bearer):
+    if "data" not in _answer("GET", address, "/products?per_page=1", bearer):
         raise CanaryFailed("GET /products: the response has no data.")
     logger.info("canary passed", milliseconds=round((perf_counter() - began) * 1000))
 
@@ -58,14 +60,20 @@ def _decrypted(credentials: str) -> bytes:
     return plain
 
 
-def _answer(method: str, path: str, headers: dict[str, str], body: bytes | None = None) -> Any:
+def _slug_of(credentials: bytes) -> str:
+    """Return the tenant, which the client id names: `stw_SLUG_…`."""
+    return credentials.split(b"_", 2)[1].decode()
+
+
+def _answer(
+    method: str, address: str, path: str, headers: dict[str, str], body: bytes | None = None
+) -> Any:
     """Return the JSON of a response; raise CanaryFailed unless its status is 200.
 
     The error names the route and the status only: a body may contain a token.
     """
-    url = os.environ["API_URL"] + path
     response = _http().request(
-        method, url, headers=headers, body=body, timeout=Timeout(_SECONDS), retries=False
+        method, address + path, headers=headers, body=body, timeout=Timeout(_SECONDS), retries=False
     )
     if response.status != 200:  # noqa: PLR2004
         raise CanaryFailed(f"{method} {path}: status {response.status}, expected 200.")

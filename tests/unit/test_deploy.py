@@ -75,6 +75,10 @@ def saved(directory: Path) -> dict[str, Any]:
         ),
         ({"DomainName": "*.example.com"}, "DomainName: *.example.com must be a host name"),
         ({"DomainName": "example.com"}, "DomainName requires CertificateArn. Enter the ARN"),
+        (
+            {"DefaultAddress": "false"},
+            "DefaultAddress=false requires DomainName. Without a domain, the API would have no",
+        ),
         ({"CertificateArn": "cert"}, "CertificateArn: cert must be empty or the ARN of a certif"),
         (
             {"CertificateArn": CERTIFICATE.replace(REGION, "us-east-1")},

@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import boto3
 import pytest
 
 from shared.kernel.db.table import table_definition
+from tests.expanded_template import expanded
 from tests.template import Template
 
 TEMPLATE = Template({})
@@ -111,3 +113,31 @@ def test_principals_of_aws_services_are_limited_to_the_account() -> None:
             assert statement["Principal"] == {"Service": "s3.amazonaws.com"}, name
             account = statement["Condition"]["StringEquals"]["aws:SourceAccount"]
             assert account == {"Ref": "AWS::AccountId"}, name
+
+
+def test_api_accepts_no_tls_below_1_2() -> None:
+    """Without a policy, API Gateway accepts TLS 1.0 at the default address."""
+    (api,) = (
+        one["Properties"]
+        for one in expanded().values()
+        if one["Type"] == "AWS::ApiGateway::RestApi"
+    )
+    known: Any = boto3.client("apigateway", "eu-west-1").meta.service_model.shape_for(
+        "SecurityPolicy"
+    )
+    assert api["SecurityPolicy"] == "SecurityPolicy_TLS13_1_2_2021_06"
+    assert api["SecurityPolicy"] in known.enum
+    assert api["EndpointAccessMode"] == "BASIC", "a policy of this kind needs a mode"
+
+
+def test_a_parameter_switches_the_default_address_off() -> None:
+    (api,) = (
+        one["Properties"]
+        for one in expanded().values()
+        if one["Type"] == "AWS::ApiGateway::RestApi"
+    )
+    (server,) = api["Body"]["servers"]
+    assert server["x-amazon-apigateway-endpoint-configuration"] == {
+        "disableExecuteApiEndpoint": {"Fn::If": ["HasDefaultAddress", False, True]}
+    }
+    assert TEMPLATE.parameter("DefaultAddress")["Default"] == "true"

@@ -208,6 +208,18 @@ def test_own_addresses_are_accepted(aws_hooks: AwsCallHooks) -> None:
     assert "or use acme.stowage.test" in refused.stderr
 
 
+def test_address_of_the_api_is_refused_where_it_is_switched_off(aws_hooks: AwsCallHooks) -> None:
+    assert aws_hooks
+    deploy_stack("https://{slug}.stowage.test/api/v1", DefaultAddress="false")
+    of_api = "https://api.execute-api.eu-west-1.amazonaws.com/api/v1"
+    refused = run("tenant", "create", "acme", "--base-url", of_api)
+    assert refused.exit_code == 1
+    assert "its own address is switched off; use a host name" in refused.stderr
+    run("tenant", "create", "acme")
+    shown = as_json(run("--json", "tenant", "show", "acme"))
+    assert shown["address"] == "https://acme.stowage.test/api/v1"
+
+
 def test_host_that_is_removed_meanwhile_does_not_become_the_address(
     company: Company, aws_faults: AwsFaults
 ) -> None:

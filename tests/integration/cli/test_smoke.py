@@ -14,6 +14,7 @@ from operations.api_clients import create_client
 from operations.provisioning import create_tenant, list_tenants, set_state
 from operations.tenant_overview import get_overview
 from shared.identity.tenancy.rules import NewTenant
+from shared.kernel.aws import client
 from shared.kernel.errors import NotFound
 from tests import dns
 from tests.clock import Clock
@@ -181,3 +182,22 @@ def test_a_successful_run_prints_each_step_with_its_time(
     assert "compare the stock" in people.stdout
     assert "compare the stock: 6 on hand (" in people.stderr
     assert names() == before
+
+
+def test_the_host_of_the_tenant_is_used_where_the_default_address_is_off(
+    transport: FaultyTransport,
+) -> None:
+    client("cloudformation").delete_stack(StackName="stowage")
+    deploy_stack("https://{slug}.stowage.test/api/v1", DefaultAddress="false")
+    requested: list[str] = []
+
+    def record(request: httpx.Request) -> httpx.Response | None:
+        transport.before.append(record)
+        requested.append(request.url.host)
+        return unreachable(request)
+
+    transport.before.append(record)
+    assert run("smoke").exit_code == 1
+    (host,) = set(requested)
+    assert host.endswith(".stowage.test")
+    assert host.removesuffix(".stowage.test") not in names()

@@ -32,7 +32,7 @@ from tests.gateway import LambdaContext
 from tests.import_scenario import ImportScenario
 from tests.integration.watching.activity import FUNCTIONS, PRODUCTS, run_activity
 from tests.log_lines import Written, captured
-from tests.stack import ACCOUNT, ADDRESS, NAME, REGION, Stack, _clear_stack_caches
+from tests.stack import ACCOUNT, NAME, REGION, Stack, _clear_stack_caches
 from tests.template import Template
 from tests.watched_metrics import is_documented
 from tests.webhook_scenario import (
@@ -366,8 +366,28 @@ def run_canary(credentials: str) -> None:
     """Invoke the function of the canary, with the input of its schedule."""
     function = FUNCTIONS_OF_TEMPLATE["CanaryFunction"]
     schedule = function["Events"]["Regularly"]["Properties"]
-    event = json.loads(Template({"Canary": credentials}).text(schedule["Input"]))
+    names = {"Canary": credentials, "Api": "api", "AWS::Region": REGION}
+    template = Template(names | {"AWS::URLSuffix": "amazonaws.com"})
+    event = json.loads(template.text(_input_of(schedule)))
     gateway._function(function["Handler"])(event, LambdaContext())
+
+
+def _input_of(schedule: Mapping[str, Any], *, default_address: bool = True) -> dict[str, Any]:
+    """Return the input of a schedule with its condition resolved."""
+    text, variables = schedule["Input"]["Fn::Sub"]
+    condition, default, domain = variables["Address"]["Fn::If"]
+    assert condition == "HasDefaultAddress"
+    return {"Fn::Sub": [text, {"Address": default if default_address else domain}]}
+
+
+def test_canary_uses_the_host_of_its_tenant_where_the_default_address_is_off(
+    responses: "_Responses",
+) -> None:
+    schedule = FUNCTIONS_OF_TEMPLATE["CanaryFunction"]["Events"]["Regularly"]["Properties"]
+    names = {"Canary": responses.credentials, "DomainName": "example.com"}
+    text = Template(names).text(_input_of(schedule, default_address=False))
+    canary.lambda_handler(json.loads(text), LambdaContext())  # type: ignore[arg-type]
+    assert responses.hosts == {"acme.example.com"}
 
 
 def encrypted(credentials: str) -> str:
@@ -385,6 +405,7 @@ class _Responses:
 
     def __init__(self, stack: Stack) -> None:
         self._gateway = stack.gateway
+        self.hosts: set[str] = set()
         self.status = 0
         client_id, self.secret = create_client("acme", "Canary", frozenset({"products:read"}))
         self.credentials = encrypted(f"{client_id}:{self.secret}")
@@ -392,7 +413,8 @@ class _Responses:
     def request(
         self, method: str, url: str, *, headers: Mapping[str, str], body: bytes | None, **_: Any
     ) -> Any:
-        path = "/v1" + url.removeprefix(ADDRESS)
+        host, path = re.fullmatch(r"https://([^/]+)/api(/v1/.*)", url).groups()  # type: ignore[union-attr]
+        self.hosts.add(host)
         answer = self._gateway.request(method, path, headers=headers, body=body)
         self.data, self.status = answer.text.encode(), self.status or answer.status
         return self
@@ -401,7 +423,6 @@ class _Responses:
 @pytest.fixture
 def responses(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> _Responses:
     """The canary of a stack, with the credentials of a client that may read products."""
-    monkeypatch.setenv("API_URL", ADDRESS)
     responses = _Responses(stack)
     monkeypatch.setattr(canary, "_http", lambda: responses)
     return responses
