@@ -201,10 +201,18 @@ package: $(READY) ## Build functions and layers for AWS (arm64) into .aws-sam/pr
 	sam build --config-env prod --build-dir .aws-sam/prod --cache-dir .aws-sam/prod-cache
 	@python tools/finish_build.py .aws-sam/prod arm64
 
+# Scripts and workflows pass these values on. They are data: neither make nor a shell evaluates them. Their
+# text becomes the value (`$(value)`), and `tools.deploy` reads it from the environment.
+define AS_TEXT
+ifneq ($$(origin $(1)),undefined)
+override export $(1) := $$(value $(1))
+endif
+endef
+$(foreach name,YES STACK_NAME REGION PARAMETERS,$(eval $(call AS_TEXT,$(name))))
+
 .PHONY: deploy
 deploy: $(READY) ## Build and deploy to an AWS account (asks; YES=1 STACK_NAME= REGION= PARAMETERS="A=b" in scripts).
-	@python -m tools.deploy $(if $(YES),--yes) $(if $(STACK_NAME),--stack "$(STACK_NAME)") \
-		$(if $(REGION),--region "$(REGION)") $(if $(PARAMETERS),--parameters '$(PARAMETERS)')
+	@python -m tools.deploy
 	@$(MAKE) --no-print-directory package
 	sam deploy --config-file $(CURDIR)/samconfig.toml --config-env prod \
 		--template-file .aws-sam/prod/template.yaml $(if $(YES),--no-confirm-changeset)

@@ -4,6 +4,7 @@
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -23,10 +24,14 @@ from tools.deploy_parameters import (
     parse_overrides,
     problems,
     read_template,
+    region_problem,
     stack_name_problem,
     unknown_parameters,
     value_problem,
 )
+
+VARIABLES = ("YES", "STACK_NAME", "REGION", "PARAMETERS")
+"""Variables of the environment in which `make deploy` passes the answers of scripts."""
 
 _OWN_OUTPUTS = {"ControlTable", "ApiId"}
 _CREDENTIALS = "sign in with `aws sso login`, or set AWS_PROFILE or AWS_ACCESS_KEY_ID"
@@ -69,10 +74,10 @@ def ask(template: Template, answers: Answers) -> None:
     answers.stack = _prompt("Stack name", answers.stack, stack_name_problem)
     regions = boto3.Session().get_available_regions("lambda")
 
-    def region_problem(region: str) -> str | None:
+    def unknown_region(region: str) -> str | None:
         return None if region in regions else f"Region: {region} is none of {', '.join(regions)}."
 
-    answers.region = _prompt("Region", answers.region, region_problem)
+    answers.region = _prompt("Region", answers.region, unknown_region)
     for group in template["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"]:
         click.secho(f"\n{group['Label']['default']}", bold=True)
         for name in group["Parameters"]:
@@ -222,8 +227,8 @@ def prepare(arguments: argparse.Namespace, directory: Path = ROOT) -> Answers:
         raise CannotDeploy(
             "There is no Region; set REGION=, AWS_REGION or that of the AWS profile."
         )
-    stack_problem = stack_name_problem(answers.stack)
-    wrong = [stack_problem] if stack_problem else []
+    found = (stack_name_problem(answers.stack), region_problem(answers.region))
+    wrong = [one for one in found if one]
     if wrong := wrong + problems(template, answers.parameters, answers.region):
         raise CannotDeploy("\n".join(wrong))
     who = check_account(answers)
@@ -234,11 +239,14 @@ def prepare(arguments: argparse.Namespace, directory: Path = ROOT) -> Answers:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prepare a deployment; return 0, or 1 with what to do on standard error."""
+    given = {name: os.environ.get(name, "") for name in VARIABLES}
     parser = argparse.ArgumentParser(prog="python -m tools.deploy", description=__doc__)
-    parser.add_argument("--stack", default="", help="name of the stack")
-    parser.add_argument("--region", default="", help="Region of the stack")
-    parser.add_argument("--parameters", default="", help='"NAME=VALUE NAME=VALUE …"')
-    parser.add_argument("--yes", action="store_true", help="ask nothing, for scripts")
+    parser.add_argument("--stack", default=given["STACK_NAME"], help="name of the stack")
+    parser.add_argument("--region", default=given["REGION"], help="Region of the stack")
+    parser.add_argument("--parameters", default=given["PARAMETERS"], help='"NAME=VALUE …"')
+    parser.add_argument(
+        "--yes", action="store_true", default=bool(given["YES"]), help="ask nothing, for scripts"
+    )
     try:
         prepare(parser.parse_args(arguments))
     except CannotDeploy as reason:

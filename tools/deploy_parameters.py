@@ -14,6 +14,7 @@ from samcli.yamlhelper import yaml_parse
 ROOT = Path(__file__).resolve().parent.parent
 
 _STACK_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,23}")
+_REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-[0-9]{1,2}")
 _ARN_REGION = re.compile(r"arn:[^:]*:[^:]*:([^:]+):")
 _OVERRIDE = re.compile(r'(\w+)=("[^"]*"|\S*)')
 
@@ -53,6 +54,13 @@ def stack_name_problem(name: str) -> str | None:
         f"Stack name: {name or 'empty'} has {len(name)} characters; use 1 to 24 letters, digits and"
         " hyphens, beginning with a letter."
     )
+
+
+def region_problem(region: str) -> str | None:
+    """Return what is wrong with the form of a Region; None if nothing is."""
+    if _REGION.fullmatch(region):
+        return None
+    return f"Region: {region} must be the name of a Region, such as eu-west-1."
 
 
 def unknown_parameters(template: Template, values: Mapping[str, str]) -> Iterator[str]:

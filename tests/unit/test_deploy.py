@@ -34,7 +34,7 @@ def _template_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _account(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", *deploy.VARIABLES):
         monkeypatch.delenv(name, raising=False)
     with mock_aws():
         yield
@@ -163,6 +163,7 @@ def test_the_next_run_starts_with_the_kept_answers(run: Any, directory: Path) ->
         (["--yes"], "There is no Region; set REGION=, AWS_REGION or that of the AWS profile."),
         (["--yes", "--region", REGION, "--stack", "x" * 25], "has 25 characters; use 1 to 24"),
         (["--yes", "--region", REGION, "--stack", "my_stack"], "Stack name: my_stack has 8"),
+        (["--yes", "--region", "eu west"], "Region: eu west must be the name of a Region, such"),
         (["--yes", "--region", REGION, "--parameters", "LogLevel"], "LogLevel is not NAME=VALUE."),
         (["--yes", "--region", REGION, "--parameters", "Log=1"], "Log: there is no such parameter"),
         (["--region", REGION], "There is no terminal to ask for the parameters; use `make deploy"),

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from samcli.yamlhelper import yaml_parse
 
 from cli.main import main
 from tests.template import PATH, Template
+from tools.deploy import VARIABLES
 
 ROOT = PATH.parent
 TEXT = (ROOT / ".github/workflows/stowage.yml").read_text(encoding="utf-8")
@@ -45,19 +47,49 @@ def test_every_command_exists() -> None:
 
 
 def test_the_deployment_asks_nothing() -> None:
-    """The names of the variables are those that the Makefile passes on."""
-    environment = {"STACK_NAME": "prod", "REGION": "eu-west-1", "PARAMETERS": "LogLevel=DEBUG"}
-    assert environment.keys() == JOBS["deploy"]["env"].keys()
+    """The names of the variables are those that the deployment reads."""
+    assert {"YES", *JOBS["deploy"]["env"]} == set(VARIABLES)
     (deploy,) = [one for one in commands() if one.startswith("make deploy")]
-    shown = subprocess.run(  # noqa: S603 - of this repository
-        [*deploy.split(), "--dry-run", "--always-make"],
-        cwd=ROOT, env=os.environ | environment, capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
-    assert 'python -m tools.deploy --yes --stack "prod" --region "eu-west-1"' in re.sub(
-        r"\s*\\\n\s*", " ", shown
-    )  # fmt: skip
-    assert "--parameters 'LogLevel=DEBUG'" in shown
+    shown = make(*deploy.split()[1:], "--dry-run", "--always-make").stdout
     assert "--no-confirm-changeset" in shown
+
+
+HOSTILE = "a$(shell touch {0})`touch {0}`$(touch {0})'\";touch {0};#${{HOME}} $$ \\"
+"""A value that creates a file if make or a shell evaluates it."""
+
+
+def make(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if name not in VARIABLES}
+    return subprocess.run(  # noqa: S603 - of this repository
+        ["make", *arguments],  # noqa: S607 - the one of the machine
+        cwd=ROOT, env=kept | variables, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("way", ["arguments", "environment"])
+def test_hostile_values_of_a_deployment_are_not_evaluated(way: str, tmp_path: Path) -> None:
+    created = tmp_path / "evaluated"
+    hostile = HOSTILE.format(created)
+    for name in VARIABLES:
+        values = {"YES": "1", "STACK_NAME": "my_stack", name: hostile}
+        given = [f"{one}={value}" for one, value in values.items()]
+        for options in (["--dry-run"], []):
+            if way == "arguments":
+                run = make("deploy", *options, *given)
+            else:
+                run = make("deploy", *options, **values)
+            assert not created.exists(), (name, options)
+            assert hostile not in run.stdout, "a command has the value in it"
+        assert run.returncode, "the name of the stack is wrong"
+        assert "Nothing was deployed." in run.stderr
+
+
+def test_values_of_a_deployment_arrive_as_they_are() -> None:
+    hostile = HOSTILE.format("x")
+    refused = make("deploy", "YES=1", f"STACK_NAME={hostile}", "REGION=eu-west-1")
+    assert f"Stack name: {hostile} has {len(hostile)} characters" in refused.stderr
+    refused = make("deploy", "YES=1", "REGION=eu-west-1", PARAMETERS=f"{hostile}")
+    assert f"PARAMETERS: {hostile.split()[0]} is not NAME=VALUE." in refused.stderr
 
 
 def test_values_of_github_reach_commands_as_variables_only() -> None:
