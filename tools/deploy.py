@@ -17,6 +17,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, ProfileNotFound
 from samcli.lib.config.samconfig import SamConfig
 
+from tools.deploy_account import Warned, concurrency_problems, reserved_by, topic_problems
 from tools.deploy_parameters import (
     ROOT,
     Template,
@@ -124,13 +125,21 @@ def check_account(answers: Answers) -> str:
             f"AWS cannot be reached in {answers.region} ({error}): check the network, the Region"
             f" and the credentials; {_CREDENTIALS}."
         ) from error
-    wrong = [
-        *_stack_problems(session, answers.stack),
+    stack, wrong = _read_stack(session, answers.stack)
+    found = [
+        *wrong,
+        *_stack_problems(answers.stack, stack),
         *_certificate_problems(session, answers.parameters),
-        *_topic_problems(session, answers.parameters),
+        *topic_problems(
+            _client(session, "sns"), _client(session, "kms"), answers.parameters["AlarmTopicArn"]
+        ),
+        *concurrency_problems(_client(session, "lambda"), answers.parameters, reserved_by(stack)),
     ]
-    if wrong:
-        raise CannotDeploy("\n".join(wrong))
+    if refused := [one for one in found if isinstance(one, str)]:
+        raise CannotDeploy("\n".join(refused))
+    for one in found:
+        if isinstance(one, Warned):
+            click.secho(f"Warning: {one.sentence}", fg="yellow", err=True)
     return str(identity)
 
 
@@ -139,16 +148,21 @@ def _client(session: boto3.Session, service: Any) -> Any:
     return session.client(service, config=config)
 
 
-def _stack_problems(session: boto3.Session, name: str) -> Iterator[str]:
+def _read_stack(session: boto3.Session, name: str) -> tuple[Mapping[str, Any] | None, list[str]]:
+    """Return the deployed stack, or None, with what is wrong if it cannot be read."""
     try:
         (stack,) = _client(session, "cloudformation").describe_stacks(StackName=name)["Stacks"]
     except ClientError as error:
-        if "does not exist" not in error.response["Error"]["Message"]:
-            yield f"Stack {name}: it cannot be read: {error.response['Error']['Message']}."
+        message = error.response["Error"]["Message"]
+        known = "does not exist" in message
+        return None, [] if known else [f"Stack {name}: it cannot be read: {message}."]
+    return stack, []
+
+
+def _stack_problems(name: str, stack: Mapping[str, Any] | None) -> Iterator[str]:
+    if stack is None or stack["StackStatus"] == "REVIEW_IN_PROGRESS":
         return
     status = stack["StackStatus"]
-    if status == "REVIEW_IN_PROGRESS":
-        return
     if status == "UPDATE_ROLLBACK_FAILED":
         yield (
             f"Stack {name}: an update could not be undone; remove the reason, then run `aws"
@@ -186,14 +200,6 @@ def _certificate_problems(session: boto3.Session, parameters: Mapping[str, str])
             f"CertificateArn: it is {certificate['Status']}; validate it in ACM, and wait until it"
             " is ISSUED."
         )
-
-
-def _topic_problems(session: boto3.Session, parameters: Mapping[str, str]) -> Iterator[str]:
-    if arn := parameters["AlarmTopicArn"]:
-        try:
-            _client(session, "sns").get_topic_attributes(TopicArn=arn)
-        except ClientError as error:
-            yield f"AlarmTopicArn: {error.response['Error']['Message']}"
 
 
 def prepare(arguments: argparse.Namespace, directory: Path = ROOT) -> Answers:

@@ -1,6 +1,7 @@
 """`make deploy` before it builds: each missing or impossible answer gets one sentence."""
 
 import copy
+import json
 import shutil
 import tomllib
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import boto3
 import click
 import pytest
 from botocore.exceptions import NoCredentialsError
+from botocore.stub import Stubber
 from click.testing import CliRunner
 from moto import mock_aws
 from moto.backends import get_backend
@@ -18,7 +20,7 @@ from moto.core.models import DEFAULT_ACCOUNT_ID
 
 from tests.cases import each_case
 from tests.template import PATH, Template
-from tools import deploy
+from tools import deploy, deploy_account
 from tools.deploy_parameters import format_overrides, parse_overrides, problems, read_template
 
 TEMPLATE = read_template()
@@ -38,6 +40,32 @@ def _account(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         monkeypatch.delenv(name, raising=False)
     with mock_aws():
         yield
+
+
+class _Lambda:
+    """Lambda with limits of an account, which moto does not have."""
+
+    def __init__(self) -> None:
+        self.limits = {"ConcurrentExecutions": 1_000, "UnreservedConcurrentExecutions": 1_000}
+
+    def client(self) -> Any:
+        client = boto3.client("lambda", REGION)
+        stubber = Stubber(client)
+        stubber.add_response("get_account_settings", {"AccountLimit": self.limits}, {})
+        stubber.activate()
+        return client
+
+
+@pytest.fixture(autouse=True)
+def functions(monkeypatch: pytest.MonkeyPatch) -> _Lambda:
+    """The limits of the account."""
+    found, real = _Lambda(), deploy._client
+
+    def client(session: Any, service: str) -> Any:
+        return found.client() if service == "lambda" else real(session, service)
+
+    monkeypatch.setattr(deploy, "_client", client)
+    return found
 
 
 @pytest.fixture
@@ -263,6 +291,116 @@ def test_a_topic_must_exist(run: Any) -> None:
     boto3.client("sns", REGION).create_topic(Name="alarms")
     code, _ = run("--yes", "--region", REGION, "--parameters", f"AlarmTopicArn={arn}")
     assert code == 0
+
+
+def _topic(key: str) -> str:
+    created = boto3.client("sns", REGION).create_topic(
+        Name="alarms", Attributes={"KmsMasterKeyId": key}
+    )
+    return f"AlarmTopicArn={created['TopicArn']}"
+
+
+def _key(*statements: dict[str, Any]) -> str:
+    policy = {"Version": "2012-10-17", "Statement": list(statements)}
+    created = boto3.client("kms", REGION).create_key(Policy=json.dumps(policy))
+    key: str = created["KeyMetadata"]["KeyId"]
+    return key
+
+
+_ACCOUNT = {
+    "Effect": "Allow",
+    "Principal": {"AWS": f"arn:aws:iam::{DEFAULT_ACCOUNT_ID}:root"},
+    "Action": "kms:*",
+    "Resource": "*",
+}
+_ALARMS = {
+    "Effect": "Allow",
+    "Principal": {"Service": "cloudwatch.amazonaws.com"},
+    "Action": ["kms:Decrypt", "kms:GenerateDataKey*"],
+    "Resource": "*",
+}
+
+
+_SEVERAL = {"Service": ["events.amazonaws.com", "cloudwatch.amazonaws.com"]}
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [[_ACCOUNT, _ALARMS], [{**_ALARMS, "Principal": _SEVERAL}], [{**_ALARMS, "Action": "kms:*"}]],
+)
+def test_a_topic_whose_key_admits_alarms_is_accepted(statements: Any, run: Any) -> None:
+    code, err = run("--yes", "--region", REGION, "--parameters", _topic(_key(*statements)))
+    assert (code, err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        [_ACCOUNT],
+        [{**_ALARMS, "Action": "kms:Decrypt"}],
+        [{**_ALARMS, "Principal": {"Service": "events.amazonaws.com"}}],
+        [_ACCOUNT, {**_ALARMS, "Effect": "Deny"}],
+    ],
+)
+def test_a_topic_whose_key_admits_no_alarms_is_refused(statements: Any, run: Any) -> None:
+    code, err = run("--yes", "--region", REGION, "--parameters", _topic(_key(*statements)))
+    assert code == 1
+    assert "CloudWatch may not use the key" in err
+
+
+def test_the_key_of_sns_itself_is_refused(run: Any) -> None:
+    code, err = run("--yes", "--region", REGION, "--parameters", _topic("alias/aws/sns"))
+    assert code == 1
+    assert "CloudWatch may not use the key alias/aws/sns of the topic" in err
+
+
+def test_a_key_that_cannot_be_read_is_a_warning(run: Any) -> None:
+    code, err = run("--yes", "--region", REGION, "--parameters", _topic("alias/elsewhere"))
+    assert code == 0
+    assert "Warning: AlarmTopicArn: the topic is encrypted with alias/elsewhere, which" in err
+
+
+def test_a_deployment_without_a_topic_warns(run: Any) -> None:
+    code, err = run("--yes", "--region", REGION)
+    assert code == 0
+    assert err == "Warning: AlarmTopicArn is empty: nobody is notified of an alarm.\n"
+
+
+@pytest.mark.parametrize("limit", [10, 999, 1_000])
+def test_few_concurrent_executions_are_a_warning(limit: int, run: Any, functions: _Lambda) -> None:
+    functions.limits = dict.fromkeys(functions.limits, limit)
+    code, err = run("--yes", "--region", REGION)
+    assert code == 0
+    assert (f"Lambda runs at most {limit} concurrent executions" in err) == (limit < 1_000)
+
+
+@pytest.mark.parametrize(
+    ("unreserved", "reservations", "code"),
+    [(1_000, (880, 20), 0), (1_000, (881, 20), 1), (10, (0, 0), 0), (100, (0, 1), 1)],
+)
+def test_reservations_leave_a_hundred_executions(
+    unreserved: int, reservations: tuple[int, int], code: int, run: Any, functions: _Lambda
+) -> None:
+    functions.limits["UnreservedConcurrentExecutions"] = unreserved
+    given = "AuthorizerConcurrency={} FallbackConcurrency={}".format(*reservations)
+    found, err = run("--yes", "--region", REGION, "--parameters", given)
+    assert found == code
+    assert (f"reserve at most {unreserved - 100}." in err) == bool(code)
+
+
+def test_reservations_of_the_deployed_stack_are_given_back(functions: _Lambda) -> None:
+    functions.limits["UnreservedConcurrentExecutions"] = 900
+    deployed = {
+        "Parameters": [
+            {"ParameterKey": "AuthorizerConcurrency", "ParameterValue": "100"},
+            {"ParameterKey": "LogLevel", "ParameterValue": "INFO"},
+        ]
+    }
+    reserved = deploy_account.reserved_by(deployed)
+    assert reserved == 100
+    wanted = DEFAULTS | {"AuthorizerConcurrency": "900"}
+    found = deploy_account.concurrency_problems(functions.client(), wanted, reserved)
+    assert list(found) == []
 
 
 def test_a_wrong_answer_is_asked_for_again(directory: Path) -> None:
