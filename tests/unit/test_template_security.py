@@ -5,10 +5,11 @@ from typing import Any
 
 import boto3
 import pytest
+from samcli.yamlhelper import yaml_parse
 
 from shared.kernel.db.table import table_definition
 from tests.expanded_template import expanded
-from tests.template import Template
+from tests.template import PATH, Template
 
 TEMPLATE = Template({})
 OPEN_PATHS = {
@@ -141,3 +142,32 @@ def test_a_parameter_switches_the_default_address_off() -> None:
         "disableExecuteApiEndpoint": {"Fn::If": ["HasDefaultAddress", False, True]}
     }
     assert TEMPLATE.parameter("DefaultAddress")["Default"] == "true"
+
+
+def test_every_role_accepts_a_permissions_boundary() -> None:
+    """Organizations refuse roles without one; also those that SAM makes for the functions."""
+    bounded = {
+        "Fn::If": [
+            "HasPermissionsBoundary",
+            {"Ref": "PermissionsBoundary"},
+            {"Ref": "AWS::NoValue"},
+        ]
+    }
+    roles = {
+        name: one["Properties"].get("PermissionsBoundary")
+        for name, one in expanded(DeploymentStrategy="Canary10Percent5Minutes").items()
+        if one["Type"] == "AWS::IAM::Role"
+    }
+    assert len(roles) > 20
+    assert {name: one for name, one in roles.items() if one != bounded} == {}
+
+
+@pytest.mark.parametrize("name", ["backup-plan", "github-role"])
+def test_roles_beside_the_stack_accept_a_permissions_boundary(name: str) -> None:
+    document = yaml_parse((PATH.parent / f"deployment/{name}.yaml").read_text(encoding="utf-8"))
+    roles = [one for one in document["Resources"].values() if one["Type"] == "AWS::IAM::Role"]
+    assert roles
+    for role in roles:
+        condition, boundary, _ = role["Properties"]["PermissionsBoundary"]["Fn::If"]
+        assert condition in document["Conditions"]
+        assert boundary == {"Ref": "PermissionsBoundary"}
