@@ -19,7 +19,7 @@ HOST_ARCH := $(if $(filter arm64 aarch64,$(shell uname -m)),arm64,x86_64)
 STACK := python -m local.stack
 PORT_OPTION := $(if $(PORT),--port $(PORT))
 
-$(READY): pyproject.toml uv.lock tools/setup.sh
+$(READY): pyproject.toml uv.lock tools/setup.sh tools/uv-requirements.txt
 	@tools/setup.sh
 	@touch $@
 
@@ -156,6 +156,8 @@ check: $(READY) $(CHECKOV) ## Check format, lint, types, template, generated fil
 		diff -u layers/$$layer/requirements.txt <(tools/export_layer.sh $$layer) || \
 		{ echo "layers/$$layer/requirements.txt differs from uv.lock: run 'make lock'." >&2; exit 1; }; \
 	done
+	@diff -u tools/uv-requirements.txt <(tools/export_layer.sh uv) || \
+		{ echo "tools/uv-requirements.txt differs from uv.lock: run 'make lock'." >&2; exit 1; }
 
 .PHONY: bench
 bench: build package ## Measure costs and times, and write docs/performance.md (ARGS= to only look, see --help).
@@ -172,11 +174,15 @@ lock: ## Update uv.lock, the requirements of the layers and of Checkov, and THIR
 	@test -x .local/bootstrap/bin/uv || tools/setup.sh
 	.local/bootstrap/bin/uv lock
 	for layer in $(LAYERS); do tools/export_layer.sh $$layer >layers/$$layer/requirements.txt; done
+	tools/export_layer.sh uv >tools/uv-requirements.txt
 	.local/bootstrap/bin/uv pip compile --quiet --universal --generate-hashes --no-annotate \
 		--python .venv/bin/python --custom-compile-command 'make lock' \
 		tools/checkov/requirements.in -o tools/checkov/requirements.txt
 	tools/setup.sh
 	python -m tools.third_party
+
+# SAM downloads compiled packages for arm64 by name and version only. pip compares the hashes of constraints then, too.
+.aws-sam/build.stamp package: export PIP_CONSTRAINT := $(LAYERS:%=$(CURDIR)/layers/%/requirements.txt)
 
 .PHONY: build
 build: .aws-sam/build.stamp ## Build functions and layers for this machine into .aws-sam/build.

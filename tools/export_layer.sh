@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Prints the requirements file of a layer ('dependencies', 'cryptography' or 'imports') from uv.lock.
+# Prints the requirements file of a layer ('dependencies', 'cryptography' or 'imports') or of uv itself from uv.lock,
+# with the hashes of all files.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 case ${1:-} in
 dependencies) which=--no-default-groups ;;
-cryptography | imports) which=--only-group=$1 ;;
+cryptography | imports | uv) which=--only-group=$1 ;;
 *)
-    echo "usage: $0 dependencies|cryptography|imports" >&2
+    echo "usage: $0 dependencies|cryptography|imports|uv" >&2
     exit 2
     ;;
 esac
 echo "# Exported from uv.lock by 'make lock'."
-.local/bootstrap/bin/uv export --quiet --frozen "$which" --no-emit-project --no-hashes \
+.local/bootstrap/bin/uv export --quiet --frozen "$which" --no-emit-project \
     --no-annotate --no-header

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Creates .venv from uv.lock. Requires only a python3: uv is installed under .local/, and downloads
-# Python 3.13 if the machine has none.
+# Python 3.13 if the machine has none. pip accepts only files of uv whose hashes are in tools/uv-requirements.txt.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-uv_version=0.13.8
+uv_version=$(sed -n 's/^uv==\([^ ;]*\).*/\1/p' tools/uv-requirements.txt)
 uv=.local/bootstrap/bin/uv
 
 works() { "$1" -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 9))' >/dev/null 2>&1; }
@@ -31,7 +31,8 @@ if [ "$("$uv" --version 2>/dev/null | cut -d' ' -f2)" != "$uv_version" ]; then
     echo "Installing uv $uv_version under .local/bootstrap"
     mkdir -p .local
     "$host" -m venv --clear .local/bootstrap
-    .local/bootstrap/bin/pip install --quiet --disable-pip-version-check "uv==$uv_version"
+    .local/bootstrap/bin/pip install --quiet --disable-pip-version-check --only-binary=:all: --require-hashes \
+        --requirement tools/uv-requirements.txt
 fi
 
 echo "Installing the locked packages into .venv"

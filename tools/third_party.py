@@ -99,9 +99,8 @@ class Component:
 
 def required(layer: Path) -> Mapping[str, str]:
     """Return the version of each package in the requirements file of a layer."""
-    lines = (layer / "requirements.txt").read_text().splitlines()
-    pins = (line.partition(";")[0].strip() for line in lines if line and not line.startswith("#"))
-    return dict(pin.split("==") for pin in pins)
+    text = (layer / "requirements.txt").read_text()
+    return dict(re.findall(r"^([\w.-]+)==([^\s;]+)", text, re.MULTILINE))
 
 
 def declared_ranges() -> Mapping[str, str]:

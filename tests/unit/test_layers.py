@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tomllib
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -18,10 +19,10 @@ _LOCKED = {
     package["name"]: package
     for package in tomllib.loads((third_party.ROOT / "uv.lock").read_text())["package"]
 }
+_LAYERS = tuple((third_party.ROOT / "layers").iterdir())
+_UV_REQUIREMENTS = "tools/uv-requirements.txt"
 _PACKAGES = {
-    name: version
-    for layer in (third_party.ROOT / "layers").iterdir()
-    for name, version in third_party.required(layer).items()
+    name: version for layer in _LAYERS for name, version in third_party.required(layer).items()
 }
 _GLIBC = (2, 34)
 """Of Amazon Linux 2023, the system of the runtime."""
@@ -102,3 +103,47 @@ def test_time_zones_need_no_database_of_the_system() -> None:
         check=True,
     )
     assert shown.stdout == "Europe/Madrid True\n"
+
+
+def _hashes(path: Path) -> dict[str, set[str]]:
+    """Return package → hashes of a requirements file; a line without a hash has none."""
+    blocks = re.split(r"^(?=[\w.-]+==)", path.read_text(), flags=re.MULTILINE)[1:]
+    return {
+        block.partition("==")[0]: set(re.findall(r"--hash=(sha256:[0-9a-f]{64})", block))
+        for block in blocks
+    }
+
+
+@each_case(
+    "name", [*sorted(f"layers/{one.name}/requirements.txt" for one in _LAYERS), _UV_REQUIREMENTS]
+)
+def test_every_downloaded_package_has_the_hashes_of_the_lock(name: str) -> None:
+    found = _hashes(third_party.ROOT / name)
+    assert found
+    for package, hashes in found.items():
+        locked = _LOCKED[package]
+        files = [*locked["wheels"], *([locked["sdist"]] if "sdist" in locked else [])]
+        assert hashes == {one["hash"] for one in files}, package
+
+
+def test_uv_is_installed_by_its_hashes_only() -> None:
+    setup = (third_party.ROOT / "tools/setup.sh").read_text().replace("\\\n", "")
+    (install,) = re.findall(r"bin/pip install (.*)", setup)
+    assert "--require-hashes" in install
+    assert f"--requirement {_UV_REQUIREMENTS}" in install
+    assert "==" not in install, "nothing is named beside the file"
+
+
+@each_case("target", ["package", ".aws-sam/build.stamp"])
+def test_packages_for_another_processor_are_compared_with_the_hashes(target: str) -> None:
+    """SAM downloads them by name and version, without the requirements file."""
+    shown = subprocess.run(  # noqa: S603 - of this repository
+        ["make", "--print-data-base", "--dry-run", "--always-make", target],  # noqa: S607
+        cwd=third_party.ROOT, capture_output=True, text=True, check=False,
+    ).stdout  # fmt: skip
+    (constraints,) = re.findall(
+        rf"^(?:# )?{re.escape(target)}: PIP_CONSTRAINT := (.*)$", shown, re.MULTILINE
+    )
+    assert {Path(one) for one in constraints.split()} == {
+        layer / "requirements.txt" for layer in _LAYERS
+    }

@@ -126,7 +126,8 @@ def test_setup_without_a_usable_python_says_what_to_install(tmp_path: Path) -> N
     script = (ROOT / "tools/setup.sh").read_text().replace("/usr/bin/python3", "/nonexistent")
     (tmp_path / "tools/setup.sh").write_text(script)
     (tmp_path / "bin").mkdir()
-    for name in ("bash", "dirname", "cut"):
+    shutil.copy(ROOT / "tools/uv-requirements.txt", tmp_path / "tools")
+    for name in ("bash", "dirname", "cut", "sed"):
         (tmp_path / "bin" / name).symlink_to(str(shutil.which(name)))
     old = tmp_path / "bin/python3"
     old.write_text("#!/bin/bash\nexit 1\n")  # the check of its version
