@@ -34,8 +34,8 @@ _LISTS = {
     "WebhooksFunction": "/webhooks",
     "WorkFunction": "/receipts",
 }
-_OTHERS = ("FallbackFunction", "OauthFunction")
-"""Functions that have no list, and read a token or a client."""
+_OTHERS = ("OauthFunction",)
+"""Functions that have no list."""
 
 
 def own_metrics(function: str) -> list[Mapping[str, Any]]:
@@ -75,8 +75,6 @@ def requests(function: str, stack: Stack, erp: Erp) -> Callable[[], int]:
     """Return a function that sends one request to a function and returns the status."""
     if function in _LISTS:
         return lambda: erp.get(_LISTS[function]).status
-    if function == "FallbackFunction":
-        return lambda: erp.get("/no-such-route").status
     form = f"grant_type=client_credentials&client_id=stw_acme_{'0' * 24}&client_secret=x"
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
     return lambda: (
