@@ -103,6 +103,7 @@ def adjust_stock(tx: Transaction, draft: Checked[AdjustmentDraft], timezone: str
         to_status=draft.to_status,
         qty_before=before,
         qty_after=after,
+        expiry_date=(row if row and row.qty else here).expiry_date,
         reason=draft.reason,
         created_at=tx.now,
     )
