@@ -41,7 +41,7 @@ NO_CAUSE = Cause(
 
 UNREADABLE = Cause(
     error="unreadable",
-    message="The message, or its cause, is none that this service writes.",
+    message="This service did not write the message, or not its cause.",
 )
 
 
