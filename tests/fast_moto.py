@@ -21,8 +21,8 @@ from botocore.exceptions import NoCredentialsError
 from botocore.regions import EndpointRulesetResolver
 from botocore.signers import RequestSigner
 from botocore.useragent import UserAgentString
-from botocore.validate import ParamValidator
 from moto.core.botocore_stubber import BotocoreStubber
+from moto.core.common_models import BaseModel
 from moto.core.common_types import TYPE_RESPONSE
 from moto.core.exceptions import ServiceException
 from moto.core.models import DEFAULT_ACCOUNT_ID
@@ -47,20 +47,21 @@ _TARGET = re.compile(
 )
 _MAX_SIZE = 405_000  # bytes of an item; moto's own limit
 _ACTION = re.compile(r"(#?\w+)(?:\s*=?\s*(:\w+))?")
-_SCALARS = {"S": str, "N": str, "B": bytes, "BOOL": bool, "NULL": bool}
 
 
 def install(patch: pytest.MonkeyPatch) -> None:
     """Patch moto and botocore until the test ends."""
     if not engine.is_on():
         _call_handlers_directly(patch)
-    _validate_attributes_at_once(patch)
     _skip_signatures(patch)
     _resolve_addresses_once(patch)
     _copy_less(patch)
     _process_updates_at_once(patch)
     _check_sizes_once(patch)
-    _compare_texts(patch)
+    _look_only_where_a_query_asks(patch)
+    _take_whole_attributes(patch)
+    # Moto keeps all its objects, each copy of a table too, to show them on a page.
+    patch.setattr(BaseModel, "__new__", lambda kind, *_, **__: object.__new__(kind))
     # Moto registers every URL of AWS with `responses`, for calls made with `requests`.
     patch.setattr("moto.core.models.RESPONSES_METHODS", [])
 
@@ -114,29 +115,6 @@ def _to_json(value: object) -> Any:
         return {value.type: value.value}
     assert isinstance(value, bytes), type(value)
     return base64.b64encode(value).decode()
-
-
-def _validate_attributes_at_once(patch: pytest.MonkeyPatch) -> None:
-    """Botocore looks up the shapes of each value; it still does when a value may be wrong."""
-    validate: Any = vars(ParamValidator)["_validate_map"]
-
-    def validate_map(validator: Any, value: Any, shape: Any, errors: Any, name: str) -> None:
-        if not (shape.value.name == "AttributeValue" and _is_attribute({"M": value})):
-            validate(validator, value, shape, errors, name)
-
-    patch.setattr(ParamValidator, "_validate_map", validate_map)
-
-
-def _is_attribute(value: object) -> bool:
-    if not isinstance(value, dict) or len(value) != 1:
-        return False
-    ((kind, content),) = value.items()
-    if kind == "M":
-        values = content.values() if isinstance(content, dict) else (None,)
-        return all(map(_is_attribute, values)) and all(isinstance(name, str) for name in content)
-    if kind == "L":
-        return isinstance(content, list) and all(map(_is_attribute, content))
-    return isinstance(content, _SCALARS.get(kind, ()))
 
 
 def _skip_signatures(patch: pytest.MonkeyPatch) -> None:
@@ -210,11 +188,38 @@ def _check_sizes_once(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(LimitedSizeDict, "__setitem__", dict.__setitem__)
 
 
-def _compare_texts(patch: pytest.MonkeyPatch) -> None:
-    """Moto asks five times for the type of a value before it compares, sorts or hashes a text."""
-    cast: Any = vars(DynamoType)["cast_value"].fget
-    fast = property(lambda one: one.value if one.type == "S" else cast(one))
-    patch.setattr(DynamoType, "cast_value", fast)
+def _look_only_where_a_query_asks(patch: pytest.MonkeyPatch) -> None:
+    """Moto sorts all items of a table before it looks for those that a query asks for.
+
+    It still decides on each item that has the value of the first hash key.
+    """
+    query = Table.query
+
+    def query_some(table: Table, *rest: Any, **named: Any) -> Any:
+        ((name, wanted), *_), narrow = named["hash_key_conditions"], copy.copy(table)
+        items: Any = table.items.values()
+        if table.range_key_attr:
+            every = (one for some in items for one in some.values() if name in one.attrs)
+            found = [one for one in every if one.attrs[name].value == wanted.value]
+            narrow.all_items = lambda: found  # type: ignore[method-assign]
+        return query(narrow, *rest, **named)
+
+    patch.setattr(Table, "query", query_some)
+
+
+def _take_whole_attributes(patch: pytest.MonkeyPatch) -> None:
+    """Moto converts the whole item to JSON and back for each attribute of a projection."""
+    project = Item.project
+
+    def take(item: Item, paths: list[list[str]]) -> Item:
+        if any(len(path) > 1 or "[" in path[0] for path in paths):
+            return project(item, paths)
+        new = Item(item.hash_key, item.range_key, {})
+        names = (path[0] for path in paths if path[0] in item.attrs)
+        dict.update(new.attrs, {name: item.attrs[name] for name in names})
+        return new
+
+    patch.setattr(Item, "project", take)
 
 
 def _process_updates_at_once(patch: pytest.MonkeyPatch) -> None:

@@ -46,8 +46,7 @@ _SHORT_TIME_MS = 10_000
 
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Use few shards, since moto is slow, and small steps, so that examples need several."""
-    monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
+    """Use small steps, so that examples need several."""
     monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 1)
 
 

@@ -87,8 +87,7 @@ _MOST_CALLS = 40
 
 @pytest.fixture(autouse=True)
 def shards(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Use few shards, and send calls one after the other, in the order of the fences."""
-    monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
+    """Send calls one after the other, in the order of the fences."""
     monkeypatch.setattr("shared.kernel.db.parallel._inside", lambda: True)
 
 

@@ -43,7 +43,6 @@ _CALL_SECONDS = 1.5
 def scheduler(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Scheduler:
     """A scheduler of slow calls; steps are as small as possible."""
     assert stack
-    monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
     monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 1)
     monkeypatch.setattr(directory, "_clock", lambda: 0.0)
     monkeypatch.setattr(interleaving, "_CALL_SECONDS", _CALL_SECONDS)

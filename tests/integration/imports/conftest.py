@@ -6,12 +6,6 @@ from tests.stack import Stack
 from tests.warehouse_scenario import WarehouseScenario
 
 
-@pytest.fixture(autouse=True)
-def few_shards(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Use two shards: moto is slow, and only deletions and counts write and read all shards."""
-    monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
-
-
 @pytest.fixture
 def scenario(stack: Stack, clock: Clock) -> ImportScenario:
     """Imports of acme. Time passes only when the test advances the clock or the service waits."""

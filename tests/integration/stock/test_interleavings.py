@@ -26,8 +26,6 @@ type Outcome = tuple[object, ...]
 
 @pytest.fixture
 def scheduler(aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> Scheduler:
-    """A scheduler; counters have few shards, since moto is slow and deletions write them all."""
-    monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
     return Scheduler(aws_faults, monkeypatch)
 
 

@@ -115,7 +115,6 @@ def test_stock_follows_the_name_of_its_product_also_while_it_arrives(
     yard: WarehouseScenario, stack: Stack, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 1)
-    monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
     for bin_code in ("A-01", "B-01"):
         yard.stock("BRICK", 3, bin_code)
     restore = stack.take_snapshot()
@@ -229,7 +228,6 @@ def test_interrupted_rename_is_completed_by_the_same_request(
 ) -> None:  # fmt: skip
     """Whatever has died, the new code is nobody else's, and a repeated request does the rest."""
     monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 1)
-    monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
     for batch in ("LOT-2", "LOT-3"):
         yard.stock("CEMENT", 1, batch=batch)
         take_out(yard, "CEMENT", batch=batch)

@@ -19,11 +19,10 @@ _PARTS = 2
 
 @pytest.mark.parametrize("part", range(_PARTS))
 def test_stored_state_matches_the_model_after_every_operation(
-    part: int, stack: Stack, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    part: int, stack: Stack, clock: Clock
 ) -> None:
     """Run RANDOM_STEPS steps (300 by default) from the seed RANDOM_SEED."""
     assert clock
-    monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
     steps = int(os.environ.get("RANDOM_STEPS", "300")) // _PARTS
     first = int(os.environ.get("RANDOM_SEED", "0")) * _PARTS + part
     erp = stack.erp()

@@ -27,8 +27,7 @@ _QTY = 3
 
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Use few shards, since moto is slow, and steps that hold one item each."""
-    monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
+    """Use steps that hold one item each."""
     monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 1)
 
 

@@ -4,15 +4,7 @@ from tests.clock import Clock
 from tests.gateway import Erp
 from tests.integration.verify.company import build_company
 from tests.integration.verify.planting import Table
-from tests.sampling import is_complete
 from tests.stack import Stack
-
-
-@pytest.fixture(autouse=True)
-def _few_shards(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep totals in few items, because moto sorts all items of a table for each query."""
-    if not is_complete():
-        monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
 
 
 @pytest.fixture

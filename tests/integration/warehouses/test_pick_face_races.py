@@ -18,8 +18,6 @@ type Outcome = tuple[int, ...]
 
 @pytest.fixture
 def scheduler(aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> Scheduler:
-    """A scheduler with few shards of counters, because a deletion writes all shards."""
-    monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
     return Scheduler(aws_faults, monkeypatch)
 
 
@@ -117,7 +115,6 @@ def test_assignment_and_deletion_never_both_succeed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert clock.monotonic() > 0  # the clock fixture makes waits immediate
-    monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
     monkeypatch.setattr("shared.kernel.db.parallel._inside", lambda: True)
     erp = stack.erp()
     furnish(erp)

@@ -130,7 +130,6 @@ def concurrent_run(
     stack: Stack, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[ConcurrentRun]:
     scheduler = Scheduler(aws_faults, monkeypatch)
-    monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
     # The scheduler runs one thread at a time, so a worker must not start others.
     monkeypatch.setattr(app, "_threads", InlineExecutor())
     monkeypatch.setattr(event_pipeline, "_own_threads", nullcontext)

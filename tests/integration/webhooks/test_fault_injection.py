@@ -46,7 +46,6 @@ def pipeline(
 ) -> Iterator[EventPipeline]:
     # Sequential calls: a call number always means the same call.
     monkeypatch.setattr("shared.kernel.db.parallel._inside", lambda: True)
-    monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
     # Cheaper hashing of requests with secrets.
     scrypt = hashlib.scrypt
     monkeypatch.setattr(hashlib, "scrypt", lambda *a, **k: scrypt(*a, **{**k, "n": 2}))

@@ -225,7 +225,6 @@ def soak_run(
     monkeypatch.setattr("shared.kernel.db.parallel._inside", lambda: True)
     monkeypatch.setattr(app, "_threads", InlineExecutor())
     monkeypatch.setattr(event_pipeline, "_own_threads", nullcontext)
-    monkeypatch.setattr("shared.kernel.db.counters.SHARDS", 2)
     with open_pipeline(webhooks, clock) as pipeline:
         yield SoakRun(pipeline, aws_faults, random.Random(SEED), max_faults=4 * EVENTS)  # noqa: S311
 
