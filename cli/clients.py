@@ -1,5 +1,6 @@
 """`stowage client …`."""
 
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -9,9 +10,11 @@ from cli.operator import Operator, command
 from cli.webhooks import deactivate_option, describe_webhooks, show_with_webhooks
 from operations import api_clients
 from operations.tenant_changes import show_tenant
+from shared.identity.auth.client_models import ApiClientChange
 from shared.identity.auth.clients import OAuthClient
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.access import operator_store
+from shared.integration.webhooks.ended_access import webhooks_of, webhooks_of_changed_client
 from shared.kernel.errors import Gone
 
 _COLUMNS = ("client_id", "kind", "name", "active", "secrets", "created_at")
@@ -122,15 +125,21 @@ def show(operator: Operator, *, client_id: str) -> None:
     "--scope", "scopes", type=click.Choice(list(SCOPES)), multiple=True, metavar="SCOPE",
     help="Scope that its tokens may have; may be repeated. The scopes given replace all others.",
 )  # fmt: skip
+@deactivate_option
 @yes_option
 @command
-def change(
-    operator: Operator, *, client_id: str, name: str | None, scopes: tuple[str, ...], yes: bool
-) -> None:
+def change(  # noqa: PLR0913  the options of the command
+    operator: Operator, *, client_id: str, name: str | None, scopes: tuple[str, ...],
+    deactivate_webhooks: bool, yes: bool,
+) -> None:  # fmt: skip
     """Change the name or the scopes of CLIENT_ID.
 
     When a scope is removed, the client's tokens stop working within 10 s; the command asks for
     confirmation before.
+
+    Without the scope webhooks:manage, the webhook subscriptions that the client created, or whose
+    address, secret or activation it set last, are listed. They continue to send events, unless
+    --deactivate-webhooks is given; the command can be repeated with it.
 
     \b
     Examples:
@@ -139,14 +148,23 @@ def change(
     """  # noqa: D301  click reads the backspace
     known = api_clients.show_client(client_id)
     if scopes and (removed := sorted(known.scopes - {*scopes})):
+        change = ApiClientChange.model_validate({"scopes": list(scopes)})
+        after = replace(known, scopes=frozenset(scopes))
+        webhooks = describe_webhooks(
+            operator_store(known.tenant),
+            lambda tx: webhooks_of_changed_client(tx, after, change),
+            deactivate=deactivate_webhooks,
+        )
         confirm(
             operator,
             f"{_described(known)} loses the scopes {', '.join(removed)}. Its tokens stop working "
-            "within 10 s; it has to request new ones.",
+            f"within 10 s; it has to request new ones.{webhooks}",
             yes=yes,
         )
-    changed = api_clients.change_client(client_id, name=name, scopes=scopes or None)
-    operator.output.one(_row(changed))
+    changed, found = api_clients.change_client(
+        client_id, name=name, scopes=scopes or None, deactivate_webhooks=deactivate_webhooks
+    )
+    show_with_webhooks(operator, _row(changed), found)
 
 
 @client.command()
@@ -192,8 +210,9 @@ def revoke(operator: Operator, *, client_id: str, deactivate_webhooks: bool, yes
 
     The command asks for confirmation.
 
-    The webhook subscriptions that it created are listed. They continue to send events, unless
-    --deactivate-webhooks is given; the command can be repeated with it.
+    The webhook subscriptions that it created, or whose address, secret or activation it set last,
+    are listed. They continue to send events, unless --deactivate-webhooks is given; the command can
+    be repeated with it.
 
     \b
     Examples:
@@ -206,7 +225,9 @@ def revoke(operator: Operator, *, client_id: str, deactivate_webhooks: bool, yes
         message = f"{client_id} was already revoked."
     else:
         webhooks = describe_webhooks(
-            operator_store(known.tenant), "client", client_id, deactivate=deactivate_webhooks
+            operator_store(known.tenant),
+            lambda tx: webhooks_of(tx, "client", client_id, deactivate=False),
+            deactivate=deactivate_webhooks,
         )
         confirm(
             operator,
@@ -215,6 +236,6 @@ def revoke(operator: Operator, *, client_id: str, deactivate_webhooks: bool, yes
             yes=yes,
         )
         message = f"{client_id} is revoked."
-    created = api_clients.revoke_client(client_id, deactivate_webhooks=deactivate_webhooks)
+    found = api_clients.revoke_client(client_id, deactivate_webhooks=deactivate_webhooks)
     operator.output.say(message)
-    show_with_webhooks(operator, {"client_id": client_id, "state": "revoked"}, created)
+    show_with_webhooks(operator, {"client_id": client_id, "state": "revoked"}, found)

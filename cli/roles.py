@@ -9,14 +9,17 @@ from cli.confirmation import confirm, yes_option
 from cli.lookups import find_deleted_id, list_all_roles, open_store
 from cli.operator import Operator, command
 from cli.output import as_text
+from cli.webhooks import deactivate_option, describe_webhooks, show_with_webhooks
 from operations.operator_identity import run_as_operator
 from shared.identity.auth.scopes import PERMISSIONS
 from shared.identity.users import repository, roles, views
 from shared.identity.users.models import RoleChange, RoleCreate, StoredRole
+from shared.integration.webhooks.ended_access import webhooks_of_changed_role
+from shared.integration.webhooks.models import StoredWebhook
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Gone, NotFound, ValidationFailed
-from shared.kernel.validation import InvalidBody, check
+from shared.kernel.validation import InvalidBody, check, ensure_valid
 
 _COLUMNS = ("name", "id", "permissions", "description")
 
@@ -94,6 +97,7 @@ def list_(operator: Operator, *, tenant: str) -> None:
 @click.option("--description", help="New description.")
 @_PERMISSION_OPTION
 @click.option("--no-permissions", is_flag=True, help="Remove all permissions.")
+@deactivate_option
 @yes_option
 @command
 def change(  # noqa: PLR0913  the options of the command
@@ -105,12 +109,18 @@ def change(  # noqa: PLR0913  the options of the command
     description: str | None,
     permissions: tuple[str, ...],
     no_permissions: bool,
+    deactivate_webhooks: bool,
     yes: bool,
 ) -> None:
     """Change ROLE of TENANT. The permissions given replace all others.
 
     When a permission is removed, the tokens of all users with the role stop working within 10 s;
     the command asks for confirmation before.
+
+    Without the permission users.manage, the webhook subscriptions that users of the role created,
+    or whose address, secret or activation they set last, are listed, unless another role gives them
+    the permission. They continue to send events, unless --deactivate-webhooks is given; the command
+    can be repeated with it.
 
     \b
     Examples:
@@ -126,19 +136,28 @@ def change(  # noqa: PLR0913  the options of the command
         raw["permissions"] = list(dict.fromkeys(permissions))
         known = roles.get_role_by_name(store, name).entity
         if removed := sorted({*known.permissions} - {*permissions}):
+            narrowing = RoleChange.model_validate({"permissions": raw["permissions"]})
+            after = known.model_copy(update={"permissions": raw["permissions"]})
+            webhooks = describe_webhooks(
+                store,
+                lambda tx: webhooks_of_changed_role(tx, after, narrowing),
+                deactivate=deactivate_webhooks,
+            )
             confirm(
                 operator,
                 f"The role {known.name} of {tenant} loses {', '.join(removed)}. "
-                f"{_holders(store, known)}; their tokens stop working within 10 s.",
+                f"{_holders(store, known)}; their tokens stop working within 10 s.{webhooks}",
                 yes=yes,
             )
-    change = check(RoleChange, raw)
+    change = check(RoleChange, {**raw, "deactivate_webhooks": deactivate_webhooks})
 
-    def use_case(tx: Transaction) -> StoredRole:
+    def use_case(tx: Transaction) -> tuple[StoredRole, list[StoredWebhook] | None]:
         number = roles.get_role_by_name(tx.store, name).id
-        return roles.change_role(tx, number, change).entity
+        changed = roles.change_role(tx, number, change).entity
+        return changed, webhooks_of_changed_role(tx, changed, ensure_valid(change))
 
-    operator.output.one(_row(run_as_operator(store.slug, use_case)))
+    changed, found = run_as_operator(store.slug, use_case)
+    show_with_webhooks(operator, _row(changed), found)
 
 
 @role.command()

@@ -21,12 +21,12 @@ from shared.identity.users.models import (
     UserParameters,
     normalize_username,
 )
+from shared.integration.webhooks.ended_access import webhooks_of, webhooks_of_changed_user
 from shared.integration.webhooks.models import StoredWebhook
-from shared.integration.webhooks.service import webhooks_of_creator
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Gone, NotFound, ValidationFailed
-from shared.kernel.validation import InvalidBody, check
+from shared.kernel.validation import InvalidBody, check, ensure_valid
 
 _COLUMNS = ("username", "id", "name", "email", "roles", "is_active", "two_step")
 
@@ -162,16 +162,21 @@ def show(operator: Operator, *, tenant: str, username: str) -> None:
 @click.argument("username", metavar="USER")
 @_ROLE_OPTION
 @click.option("--no-roles", is_flag=True, help="Remove all roles.")
+@deactivate_option
 @yes_option
 @command
 def roles_(  # noqa: PLR0913  the options of the command
     operator: Operator, *, tenant: str, username: str, names: tuple[str, ...], no_roles: bool,
-    yes: bool,
+    deactivate_webhooks: bool, yes: bool,
 ) -> None:  # fmt: skip
     """Show the roles of USER of TENANT, or replace them. The roles given replace all others.
 
     The command asks for confirmation before a change. When a role is removed, the user's tokens
     stop working within 10 s.
+
+    Without a role that has the permission users.manage, the webhook subscriptions that the user
+    created, or whose address, secret or activation the user set last, are listed. They continue to
+    send events, unless --deactivate-webhooks is given; the command can be repeated with it.
 
     \b
     Examples:
@@ -184,12 +189,21 @@ def roles_(  # noqa: PLR0913  the options of the command
     store = open_store(tenant)
     known = service.get_user_by_name(store, username).entity
     if not names and not no_roles:
+        if deactivate_webhooks:
+            raise click.UsageError("--deactivate-webhooks needs --role or --no-roles.")
         operator.output.one(_user_row(store, known))
         return
-    wanted = _ids_of(store, names)
-    if {*wanted} != {*known.roles}:
-        confirm(operator, _role_change(store, tenant, known, wanted), yes=yes)
-    _change(operator, store, username, {"roles": wanted})
+    wanted = {"roles": _ids_of(store, names)}
+    if {*wanted["roles"]} != {*known.roles}:
+        change = UserChange.model_validate(wanted)
+        webhooks = describe_webhooks(
+            store,
+            lambda tx: webhooks_of_changed_user(tx, known.model_copy(update=wanted), change),
+            deactivate=deactivate_webhooks,
+        )
+        text = _role_change(store, tenant, known, wanted["roles"])
+        confirm(operator, text + webhooks, yes=yes)
+    _change(operator, store, username, {**wanted, "deactivate_webhooks": deactivate_webhooks})
 
 
 def _role_change(store: Store, tenant: str, known: User, wanted: list[int]) -> str:
@@ -224,9 +238,9 @@ def disable(
 ) -> None:
     """Disable USER of TENANT: tokens and sessions end within 10 s, and logins are refused.
 
-    The command asks for confirmation. The webhook subscriptions that the user created are listed.
-    They continue to send events, unless --deactivate-webhooks is given; the command can be repeated
-    with it.
+    The command asks for confirmation. The webhook subscriptions that the user created, or whose
+    address, secret or activation the user set last, are listed. They continue to send events,
+    unless --deactivate-webhooks is given; the command can be repeated with it.
 
     \b
     Examples:
@@ -236,22 +250,24 @@ def disable(
     store = open_store(tenant)
     known = service.get_user_by_name(store, username).entity
     if known.is_active:
-        webhooks = describe_webhooks(store, "user", known.id, deactivate=deactivate_webhooks)
+        webhooks = _describe_webhooks(store, known.id, deactivate=deactivate_webhooks)
         confirm(
             operator,
             f"{_described(tenant, known)} is disabled: tokens and sessions end within 10 s, and "
             f"sign-ins are refused until the user is enabled again.{webhooks}",
             yes=yes,
         )
-    change = check(UserChange, {"is_active": False})
+    raw = {"is_active": False, "deactivate_webhooks": deactivate_webhooks}
+    _change(operator, store, username, raw)
 
-    def use_case(tx: Transaction) -> tuple[User, list[StoredWebhook]]:
-        number = service.get_user_by_name(tx.store, username).id
-        disabled = service.change_user(tx, number, change).entity
-        return disabled, webhooks_of_creator(tx, "user", number, deactivate=deactivate_webhooks)
 
-    disabled, created = run_as_operator(store.slug, use_case)
-    show_with_webhooks(operator, _user_row(store, disabled), created)
+def _describe_webhooks(store: Store, user_id: int, *, deactivate: bool) -> str:
+    """Return what happens to the active subscriptions of a user whose access ends."""
+    return describe_webhooks(
+        store,
+        lambda tx: webhooks_of(tx, "user", user_id, deactivate=False),
+        deactivate=deactivate,
+    )
 
 
 @user.command()
@@ -271,11 +287,13 @@ def enable(operator: Operator, *, tenant: str, username: str) -> None:
 def _change(operator: Operator, store: Store, username: str, raw: dict[str, Any]) -> None:
     change = check(UserChange, raw)
 
-    def use_case(tx: Transaction) -> User:
+    def use_case(tx: Transaction) -> tuple[User, list[StoredWebhook] | None]:
         number = service.get_user_by_name(tx.store, username).id
-        return service.change_user(tx, number, change).entity
+        changed = service.change_user(tx, number, change).entity
+        return changed, webhooks_of_changed_user(tx, changed, ensure_valid(change))
 
-    operator.output.one(_user_row(store, run_as_operator(store.slug, use_case)))
+    changed, found = run_as_operator(store.slug, use_case)
+    show_with_webhooks(operator, _user_row(store, changed), found)
 
 
 @user.command("reset-password")
@@ -355,8 +373,9 @@ def delete(
 ) -> None:
     """Delete USER of TENANT. Tokens and sessions end within 10 s; the name can be used again.
 
-    The webhook subscriptions that the user created are listed. They continue to send events,
-    unless --deactivate-webhooks is given; the command can be repeated with it.
+    The webhook subscriptions that the user created, or whose address, secret or activation the
+    user set last, are listed. They continue to send events, unless --deactivate-webhooks is given;
+    the command can be repeated with it.
 
     \b
     Examples:
@@ -377,7 +396,7 @@ def delete(
         message = f"The user {name} was already deleted."
     else:
         number = known.id
-        webhooks = describe_webhooks(store, "user", number, deactivate=deactivate_webhooks)
+        webhooks = _describe_webhooks(store, number, deactivate=deactivate_webhooks)
         confirm(
             operator,
             f"{_described(tenant, known)} is deleted: tokens and sessions end within 10 s."
@@ -389,9 +408,9 @@ def delete(
     def use_case(tx: Transaction) -> list[StoredWebhook]:
         with suppress(Gone):  # This command, or a concurrent one, has deleted the user before.
             service.delete_user(tx, number)
-        return webhooks_of_creator(tx, "user", number, deactivate=deactivate_webhooks)
+        return webhooks_of(tx, "user", number, deactivate=deactivate_webhooks)
 
-    created = run_as_operator(store.slug, use_case)
+    found = run_as_operator(store.slug, use_case)
     operator.output.say(message)
     row = {"username": name, "id": number, "state": "deleted"}
-    show_with_webhooks(operator, row, created)
+    show_with_webhooks(operator, row, found)

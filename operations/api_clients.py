@@ -17,8 +17,8 @@ from shared.identity.auth.clients import (
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import read_items_of_tenant
+from shared.integration.webhooks.ended_access import webhooks_of, webhooks_of_changed_client
 from shared.integration.webhooks.models import StoredWebhook
-from shared.integration.webhooks.service import webhooks_of_creator
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Gone, NotFound
 from shared.kernel.validation import check, ensure_valid
@@ -77,18 +77,33 @@ def show_client(client_id: str) -> OAuthClient:
 
 
 def change_client(
-    client_id: str, *, name: str | None = None, scopes: Iterable[str] | None = None
-) -> OAuthClient:
+    client_id: str,
+    *,
+    name: str | None = None,
+    scopes: Iterable[str] | None = None,
+    deactivate_webhooks: bool = False,
+) -> tuple[OAuthClient, list[StoredWebhook] | None]:
     """Change the name and the scopes of a client; an argument of None leaves the value unchanged.
+
+    Returns:
+        The client, and its subscriptions if `scopes` do not allow it to manage subscriptions;
+        `deactivate_webhooks` also deactivates these. The call can be repeated with it.
 
     Raises:
         ServiceError: As `client_service.change_client`.
     """
-    raw: dict[str, object] = {} if name is None else {"name": name}
+    raw: dict[str, object] = {"deactivate_webhooks": deactivate_webhooks}
+    if name is not None:
+        raw["name"] = name
     if scopes is not None:
         raw["scopes"] = list(scopes)
     change = ensure_valid(check(ApiClientChange, raw))
-    return _perform(client_id, lambda tx: client_service.change_client(tx, client_id, change))
+
+    def use_case(tx: Transaction) -> tuple[OAuthClient, list[StoredWebhook] | None]:
+        changed = client_service.change_client(tx, client_id, change)
+        return changed, webhooks_of_changed_client(tx, changed, change)
+
+    return _perform(client_id, use_case)
 
 
 def rotate_client(client_id: str, *, keep_previous: bool = True) -> Credentials:
@@ -106,7 +121,7 @@ def rotate_client(client_id: str, *, keep_previous: bool = True) -> Credentials:
 
 
 def revoke_client(client_id: str, *, deactivate_webhooks: bool = False) -> list[StoredWebhook]:
-    """Revoke a client permanently; return the subscriptions that it created. Safe to repeat.
+    """Revoke a client permanently; return its subscriptions. Safe to repeat.
 
     Args:
         client_id: The client.
@@ -120,7 +135,7 @@ def revoke_client(client_id: str, *, deactivate_webhooks: bool = False) -> list[
     def revoke(tx: Transaction) -> list[StoredWebhook]:
         with suppress(Gone):
             client_service.revoke_client(tx, client_id)
-        return webhooks_of_creator(tx, "client", client_id, deactivate=deactivate_webhooks)
+        return webhooks_of(tx, "client", client_id, deactivate=deactivate_webhooks)
 
     return _perform(client_id, revoke)
 

@@ -14,8 +14,15 @@ from shared.identity.auth.client_models import (
     NewApiClient,
 )
 from shared.identity.auth.clients import OAuthClient
-from shared.integration.webhooks.creators import AccessEnd, RevokedApiClient, revoked_client
-from shared.integration.webhooks.service import webhooks_of_creator
+from shared.integration.webhooks.ended_access import (
+    AccessEnd,
+    ChangedApiClient,
+    RevokedApiClient,
+    changed_client,
+    revoked_client,
+    webhooks_of,
+    webhooks_of_changed_client,
+)
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked, ensure_valid
@@ -79,16 +86,21 @@ def get_api_client(store: Store, request: Request) -> ResourceResponse:
     "/api-clients/{id}",
     "Change an API client",
     _ONE,
+    response=ChangedApiClient,
     body=ApiClientChange,
     description="Fields that are not sent keep their values. Removing a scope revokes the client's"
-    " tokens within 10 s; the client must request new ones.",
+    " tokens within 10 s; the client must request new ones. If `scopes` lack `webhooks:manage`, the"
+    " response lists the webhook subscriptions that the client created, or whose address, secret or"
+    " activation it set last. They continue to send events, unless the body also has"
+    " `deactivate_webhooks: true`.",
 )
 def change_api_client(
     tx: Transaction, request: Request[Checked[ApiClientChange]]
 ) -> ResourceResponse:
     """Change the name or the scopes of an API client."""
     changed = client_service.change_client(tx, _id(request), request.body)
-    return ResourceResponse(client_views.client(changed))
+    webhooks = webhooks_of_changed_client(tx, changed, ensure_valid(request.body))
+    return ResourceResponse(changed_client(changed, webhooks))
 
 
 @routes.declare(
@@ -99,17 +111,16 @@ def change_api_client(
     response=RevokedApiClient,
     body=AccessEnd,
     description="This is permanent. Its secrets become invalid at once, its tokens within 10 s. The"
-    " webhook subscriptions that it created continue to send events, unless the body is"
-    ' `{"deactivate_webhooks": true}`; the response lists them. The body is optional.',
+    " webhook subscriptions that it created, or whose address, secret or activation it set last,"
+    ' continue to send events, unless the body is `{"deactivate_webhooks": true}`; the response'
+    " lists them. The body is optional.",
 )
 def revoke_api_client(tx: Transaction, request: Request[Checked[AccessEnd]]) -> ResourceResponse:
-    """Revoke an API client; return it as it was before, with the subscriptions it created."""
+    """Revoke an API client; return it as it was before, with its subscriptions."""
     end = ensure_valid(request.body)
     client = client_service.revoke_client(tx, _id(request))
-    created = webhooks_of_creator(
-        tx, "client", client.client_id, deactivate=end.deactivate_webhooks
-    )
-    return ResourceResponse(revoked_client(client, created))
+    webhooks = webhooks_of(tx, "client", client.client_id, deactivate=end.deactivate_webhooks)
+    return ResourceResponse(revoked_client(client, webhooks))
 
 
 @routes.declare(

@@ -4,9 +4,14 @@ from shared.http.request import Request
 from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.identity.users import roles, views
 from shared.identity.users.models import Role, RoleChange, RoleCreate, RoleParameters, StoredRole
+from shared.integration.webhooks.ended_access import (
+    ChangedRole,
+    changed_role,
+    webhooks_of_changed_role,
+)
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.validation import Checked
+from shared.kernel.validation import Checked, ensure_valid
 
 routes = Routes()
 
@@ -49,17 +54,22 @@ def get_role(store: Store, request: Request) -> ResourceResponse:
     "/roles/{id}",
     "Change a role",
     _ONE,
-    response=Role,
+    response=ChangedRole,
     body=RoleChange,
     description="Fields that are not sent keep their values. Removing a permission revokes the"
     " tokens of all users with the role within 10 s; new tokens have the remaining permissions."
-    " `users.manage` cannot be removed if no enabled user would have it.",
+    " `users.manage` cannot be removed if no enabled user would have it. If `permissions` lack it,"
+    " the response lists the webhook subscriptions that users of the role created, or whose"
+    " address, secret or activation they set last, unless another role gives them the permission."
+    " The subscriptions continue to send events, unless the body also has `deactivate_webhooks:"
+    " true`.",
     errors=("gone", "conflict"),
 )
 def change_role(tx: Transaction, request: Request[Checked[RoleChange]]) -> ResourceResponse:
-    """Change a role."""
-    record = roles.change_role(tx, request.id, request.body)
-    return ResourceResponse(views.role(record.entity))
+    """Change a role; if it loses a permission, also list the subscriptions of its users."""
+    role = roles.change_role(tx, request.id, request.body).entity
+    webhooks = webhooks_of_changed_role(tx, role, ensure_valid(request.body))
+    return ResourceResponse(changed_role(role, webhooks))
 
 
 @routes.declare(

@@ -17,8 +17,13 @@ from shared.identity.users.models import (
     UserCreate,
     UserParameters,
 )
-from shared.integration.webhooks.creators import AccessEnd, ChangedUser, changed_user
-from shared.integration.webhooks.service import webhooks_of_creator
+from shared.integration.webhooks.ended_access import (
+    AccessEnd,
+    ChangedUser,
+    changed_user,
+    webhooks_of,
+    webhooks_of_changed_user,
+)
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -84,19 +89,17 @@ def get_user(store: Store, request: Request) -> ResourceResponse:
     body=UserChange,
     description="Fields that are not sent keep their values. Removing a role revokes the user's"
     " tokens within 10 s; `is_active: false` also ends the sessions. The last enabled user with the"
-    " permission `users.manage` can neither be disabled nor lose the permission. The webhook"
-    " subscriptions that the user created continue to send events, unless the body also has"
-    " `deactivate_webhooks: true`; the response lists them.",
+    " permission `users.manage` can neither be disabled nor lose the permission. If the user is"
+    " disabled, or `roles` do not give `users.manage`, the response lists the webhook subscriptions"
+    " that the user created, or whose address, secret or activation the user set last. They"
+    " continue to send events, unless the body also has `deactivate_webhooks: true`.",
     errors=("gone", "conflict"),
 )
 def change_user(tx: Transaction, request: Request[Checked[UserChange]]) -> ResourceResponse:
-    """Change a user; if the user is disabled, also list the subscriptions the user created."""
+    """Change a user; if access ends or is narrowed, also list the user's subscriptions."""
     user = service.change_user(tx, request.id, request.body).entity
-    change = ensure_valid(request.body)
-    created = None
-    if not change.is_active:
-        created = webhooks_of_creator(tx, "user", user.id, deactivate=change.deactivate_webhooks)
-    return ResourceResponse(changed_user(user, created))
+    webhooks = webhooks_of_changed_user(tx, user, ensure_valid(request.body))
+    return ResourceResponse(changed_user(user, webhooks))
 
 
 @routes.declare(
@@ -108,16 +111,17 @@ def change_user(tx: Transaction, request: Request[Checked[UserChange]]) -> Resou
     body=AccessEnd,
     description="The user's tokens and sessions end within 10 s. The user name becomes free. The"
     " last enabled user with the permission `users.manage` cannot be deleted. The webhook"
-    " subscriptions that the user created continue to send events, unless the body is"
-    ' `{"deactivate_webhooks": true}`; the response lists them. The body is optional.',
+    " subscriptions that the user created, or whose address, secret or activation the user set"
+    ' last, continue to send events, unless the body is `{"deactivate_webhooks": true}`; the'
+    " response lists them. The body is optional.",
     errors=("gone", "conflict"),
 )
 def delete_user(tx: Transaction, request: Request[Checked[AccessEnd]]) -> ResourceResponse:
-    """Delete a user; return it as it was before, with the subscriptions the user created."""
+    """Delete a user; return it as it was before, with the user's subscriptions."""
     end = ensure_valid(request.body)
     user = service.delete_user(tx, request.id).entity
-    created = webhooks_of_creator(tx, "user", user.id, deactivate=end.deactivate_webhooks)
-    return ResourceResponse(changed_user(user, created))
+    webhooks = webhooks_of(tx, "user", user.id, deactivate=end.deactivate_webhooks)
+    return ResourceResponse(changed_user(user, webhooks))
 
 
 @routes.declare(

@@ -45,7 +45,10 @@ def settings_examples() -> Mapping[str, Example]:
         "PATCH /settings": Example(200, body=SETTINGS_CHANGE, grows=audited),
         "POST /api-clients": Example(201, body=ERP, grows=audited),
         "PATCH /api-clients/{id}": Example(
-            200, body={"name": "Shop", "scopes": ["stocks:read"]}, prepare=_client, grows=audited
+            200,
+            body={"name": "Shop", "scopes": ["stocks:read"], "deactivate_webhooks": True},
+            prepare=_client_with_webhook,
+            grows={"audit": 2},
         ),
         "DELETE /api-clients/{id}": Example(
             200,

@@ -53,6 +53,17 @@ def _user_with_webhook(erp: Erp) -> Values:
     return values
 
 
+def _role_with_webhook(erp: Erp) -> Values:
+    """Create a role whose user has a subscription, and another administrator."""
+    for number, name in enumerate(("Packers", "Office"), 1):
+        made = erp.post("/roles", {"name": name, "permissions": ["users.manage"]})
+        user = erp.post("/users", {**MARIA, "username": name.lower(), "roles": [number]})
+        assert (made.status, user.status) == (201, 201), user.text
+    token = Stack(erp.gateway.template).user_token(sub="1", permissions="users.manage")
+    subscribe(replace(erp, token=token))
+    return {"id": 1}
+
+
 def _enrolled(erp: Erp) -> Values:
     values = _user(erp)
     answer = erp.post(f"/users/{values['id']}/totp", {"password": PASSWORD})
@@ -81,9 +92,9 @@ def user_examples() -> Mapping[str, Example]:
         "POST /roles": Example(201, body=PACKERS, grows={"role": 1, **audited}),
         "PATCH /roles/{id}": Example(
             200,
-            body={"name": "Pickers", "permissions": ["exits.manage"]},
-            prepare=_role,
-            grows=audited,
+            body={"name": "Pickers", "permissions": ["exits.manage"], **_DEACTIVATE},
+            prepare=_role_with_webhook,
+            grows={"audit": 2},
         ),
         "DELETE /roles/{id}": Example(
             200, prepare=_role, grows={"role": -1, **audited}, status_afterwards=410

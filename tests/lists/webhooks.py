@@ -29,6 +29,9 @@ def _webhook(number: int, times: Times) -> StoredWebhook:
             "events": [_KINDS[number % 10], _KINDS[(number + 3) % 10]],
             "is_active": number % 4 != 0,
             "created_by": _CREATORS[number % len(_CREATORS)],
+            "url_set_by": _CREATORS[(number + 1) % len(_CREATORS)],
+            "secret_set_by": _CREATORS[(number + 2) % len(_CREATORS)],
+            "activated_by": _CREATORS[(number + 3) % len(_CREATORS)],
             "secrets": [{"sealed": "AQICAHg="}],
             "created_at": times.created(number),
             "updated_at": times.updated(number),
@@ -62,6 +65,18 @@ WEBHOOK_LIST = Listed(
         created_by.type string
         created_by.id string?
         created_by.name string?
+        url_set_by object?
+        url_set_by.type string
+        url_set_by.id string?
+        url_set_by.name string?
+        secret_set_by object?
+        secret_set_by.type string
+        secret_set_by.id string?
+        secret_set_by.name string?
+        activated_by object?
+        activated_by.type string
+        activated_by.id string?
+        activated_by.name string?
         created_at date-time
         updated_at date-time
     """),

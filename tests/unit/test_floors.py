@@ -38,6 +38,7 @@ FLOORS = (
     "shared.identity.auth.clients",
     "shared.identity.names",
     "shared.identity.audit",
+    "shared.identity.webhook_deactivation",
     "shared.identity.auth",
     "shared.identity.users",
     # warehouse: the warehouse domain

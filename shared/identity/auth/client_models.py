@@ -6,6 +6,7 @@ from pydantic import Field, StringConstraints
 
 from shared.identity.auth.clients import ClientKind
 from shared.identity.auth.scopes import SCOPES, Scope
+from shared.identity.webhook_deactivation import DeactivateWebhooks
 from shared.kernel.fields import ONE_LINE, Input, Stored, Timestamp, distinct
 from shared.kernel.list_parameters import ListParameters
 
@@ -37,6 +38,7 @@ class ApiClientChange(Input):
         default_factory=list,
         description="The new list of scopes. Removing a scope revokes the client's tokens.",
     )
+    deactivate_webhooks: DeactivateWebhooks = False
 
 
 class ApiClientRotation(Input):

@@ -29,6 +29,7 @@ from shared.identity.auth.clients import (
 from shared.identity.tenancy import directory, revocations
 from shared.identity.tenancy.plan_counters import CounterChange, count_one_more
 from shared.identity.tenancy.tenant import LimitName
+from shared.identity.webhook_deactivation import deactivation_problems
 from shared.kernel.config import config
 from shared.kernel.db.collection import Record
 from shared.kernel.db.cursor import InvalidCursor, Mark
@@ -181,6 +182,8 @@ _NO_SCOPES = Problem(
 def change_client(tx: Transaction, client_id: str, change: Checked[ApiClientChange]) -> OAuthClient:
     """Change the fields that were sent; removing a scope revokes the tokens of the client.
 
+    `deactivate_webhooks` is for the caller of this function.
+
     Raises:
         NotFound, Gone: There is no such client, or it is revoked.
         ValidationFailed: The change is invalid, or gives scopes to a mobile application.
@@ -188,7 +191,11 @@ def change_client(tx: Transaction, client_id: str, change: Checked[ApiClientChan
     client = get_client(tx.store, client_id)
     sent = change.model_fields_set
     gives_scopes = client.kind == "mobile" and "scopes" in sent and change.scopes
-    change = ensure_valid(change, [_NO_SCOPES] if gives_scopes else [])
+    found = [_NO_SCOPES] if gives_scopes else []
+    found += deactivation_problems(
+        deactivate=change.deactivate_webhooks, allowed="scopes" in sent, needed="scopes"
+    )
+    change = ensure_valid(change, found)
     name = change.name if "name" in sent else client.name
     scopes = frozenset(change.scopes) if "scopes" in sent else client.scopes
     changes: dict[str, tuple[object, object]] = {}

@@ -18,7 +18,7 @@ from shared.kernel.db.table import PARTITION_KEY
 from shared.kernel.db.transaction import Transaction, last_id
 from shared.kernel.errors import Conflict
 
-_PERMISSION: Permission = "users.manage"
+PERMISSION: Permission = "users.manage"
 _FENCE: Key = ("administrators", "FENCE")
 _USERS_PER_READ = 100
 
@@ -48,7 +48,7 @@ def ensure_user_not_last(tx: Transaction, fence: Fence, before: User, after: Use
     if not has and all(user.id == before.id for user in _administrators(tx.store)):
         raise Conflict(
             f"The user {before.username} is the last enabled user with the permission"
-            f" {_PERMISSION}; give it to another user first."
+            f" {PERMISSION}; give it to another user first."
         )
     _change_fence(tx, fence)
 
@@ -64,15 +64,29 @@ def ensure_role_not_last(
         before: The role as stored.
         after: The role after the change.
     """
-    if _PERMISSION not in before.permissions or _PERMISSION in after.permissions:
+    if PERMISSION not in before.permissions or PERMISSION in after.permissions:
         return
     remaining = _administrators(tx.store, without_role=before.id)
     if not any(True for _ in remaining) and any(True for _ in _administrators(tx.store)):
         raise Conflict(
-            f"Only the role {before.name} gives enabled users the permission {_PERMISSION};"
+            f"Only the role {before.name} gives enabled users the permission {PERMISSION};"
             " give them another role with it first."
         )
     _change_fence(tx, fence)
+
+
+def are_administrative(store: Store, roles: Iterable[int]) -> bool:
+    """Return whether one of the roles has the permission."""
+    return bool(_roles_with_permission(store, roles))
+
+
+def without_other_source(store: Store, users: Iterable[int], role: int) -> set[int]:
+    """Return the ids of those users who have a role and no other role with the permission."""
+    found = [record.entity for record in USERS.get_many(store, sorted(users))]
+    holders = [user for user in found if role in user.roles]
+    others = {one for user in holders for one in user.roles} - {role}
+    sources = _roles_with_permission(store, others)
+    return {user.id for user in holders if sources.isdisjoint(user.roles)}
 
 
 def _sources(store: Store, user: User | None) -> set[int]:
@@ -96,7 +110,7 @@ def _administrators(store: Store, *, without_role: int | None = None) -> Iterato
 
 def _roles_with_permission(store: Store, numbers: Iterable[int]) -> set[int]:
     records = ROLES.get_many(store, numbers)
-    return {record.id for record in records if _PERMISSION in record.entity.permissions}
+    return {record.id for record in records if PERMISSION in record.entity.permissions}
 
 
 def _change_fence(tx: Transaction, seen: Fence) -> None:

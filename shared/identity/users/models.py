@@ -8,6 +8,7 @@ from pydantic_core import PydanticCustomError
 
 from shared.identity.auth.scopes import PERMISSIONS, Permission
 from shared.identity.users.totp import DIGITS
+from shared.identity.webhook_deactivation import DeactivateWebhooks
 from shared.kernel.fields import Email, Identifier, Input, Name, Note, Stored, Timestamp, distinct
 from shared.kernel.list_parameters import Integer, ListParameters, Search
 
@@ -93,11 +94,7 @@ class UserChange(Input):
     email: Email | None = None
     roles: _RoleIds = Field(default_factory=list)
     is_active: bool = True
-    deactivate_webhooks: bool = Field(
-        default=False,
-        description="With `is_active: false`: also deactivate the webhook subscriptions that the"
-        " user created.",
-    )
+    deactivate_webhooks: DeactivateWebhooks = False
 
 
 class PasswordReset(Input):
@@ -209,6 +206,7 @@ class RoleChange(Input):
     name: _ShortName = ""
     description: Note | None = None
     permissions: _Permissions = Field(default_factory=list)
+    deactivate_webhooks: DeactivateWebhooks = False
 
 
 class Role(Stored):

@@ -5,6 +5,7 @@ from shared.identity.tenancy import revocations
 from shared.identity.users import administrators, repository, rules
 from shared.identity.users.models import RoleChange, RoleCreate, RoleParameters, StoredRole
 from shared.identity.users.repository import ROLES
+from shared.identity.webhook_deactivation import deactivation_problems
 from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
 from shared.kernel.db.store import Store
@@ -30,7 +31,7 @@ def create_role(tx: Transaction, draft: Checked[RoleCreate]) -> Record[StoredRol
 
 
 def change_role(tx: Transaction, role_id: int, change: Checked[RoleChange]) -> Record[StoredRole]:
-    """Change the fields that were sent.
+    """Change the fields that were sent; `deactivate_webhooks` is for the caller of this function.
 
     Removing a permission revokes the tokens of all users with the role.
 
@@ -42,8 +43,16 @@ def change_role(tx: Transaction, role_id: int, change: Checked[RoleChange]) -> R
     fence = administrators.read_fence(tx.store)
     record = ROLES.get(tx.store, role_id)
     before = record.entity
-    change = ensure_valid(change, _name_taken(tx.store, change.name, role_id))
-    sent = change.model_dump(exclude_unset=True)
+    found = [
+        *_name_taken(tx.store, change.name, role_id),
+        *deactivation_problems(
+            deactivate=change.deactivate_webhooks,
+            allowed="permissions" in change.model_fields_set,
+            needed="permissions",
+        ),
+    ]
+    change = ensure_valid(change, found)
+    sent = change.model_dump(exclude_unset=True, exclude={"deactivate_webhooks"})
     after = before.model_copy(update=sent)
     administrators.ensure_role_not_last(tx, fence, before, after)
     if not repository.same_role_name(before.name, after.name):

@@ -28,16 +28,6 @@ def unknown_role_problems(
     ]
 
 
-def deactivation_problems(*, deactivate: bool | None, is_active: bool | None) -> list[Problem]:
-    """Return a problem when subscriptions are to be deactivated with a user who is not disabled.
-
-    An argument is None if the field is invalid.
-    """
-    if not deactivate or is_active is not True:
-        return []
-    return [Problem("deactivate_webhooks", "is only allowed with is_active false")]
-
-
 def role_count_changes(before: Iterable[int], after: Iterable[int]) -> Mapping[int, int]:
     """Return role id → 1 for an added role, -1 for a removed role."""
     had, has = set(before), set(after)

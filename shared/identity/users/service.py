@@ -14,6 +14,7 @@ from shared.identity.users import administrators, logins, passwords, repository,
 from shared.identity.users.logins import Login
 from shared.identity.users.models import PasswordReset, User, UserChange, UserCreate, UserParameters
 from shared.identity.users.repository import ROLES, USERS, UserAccount
+from shared.identity.webhook_deactivation import deactivation_problems
 from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
 from shared.kernel.db.store import Store
@@ -76,8 +77,10 @@ def change_user(tx: Transaction, user_id: int, change: Checked[UserChange]) -> R
     before = account.record.entity
     found = [
         *_unknown_roles(tx.store, change.roles),
-        *rules.deactivation_problems(
-            deactivate=change.deactivate_webhooks, is_active=change.is_active
+        *deactivation_problems(
+            deactivate=change.deactivate_webhooks,
+            allowed=change.is_active is not True or "roles" in change.model_fields_set,
+            needed="is_active false or roles",
         ),
     ]
     change = ensure_valid(change, found)

@@ -96,11 +96,15 @@ class StoredWebhook(Stored):
     """A subscription as stored; `secrets` has the newest first.
 
     The values that change with every delivery are in a separate item, EndpointHealth.
-    `created_by` has the name at the time of the creation.
+    Each actor has the name of that time. `url_set_by`, `secret_set_by` and `activated_by` are who
+    did it last; subscriptions of earlier versions lack them until then.
     """
 
     id: int
     created_by: Actor | None = None
+    url_set_by: Actor | None = None
+    secret_set_by: Actor | None = None
+    activated_by: Actor | None = None
     url: str
     events: list[EventKind]
     is_active: bool = True
@@ -133,6 +137,16 @@ class Webhook(Stored):
     last_triggered_at: Timestamp | None
     created_by: Actor | None = Field(
         description="Who created the subscription, with the name at that time. Null if unknown."
+    )
+    url_set_by: Actor | None = Field(
+        description="Who set `url` last, with the name at that time. Null if unknown."
+    )
+    secret_set_by: Actor | None = Field(
+        description="Who set the secret last, with the name at that time. Null if unknown."
+    )
+    activated_by: Actor | None = Field(
+        description="Who created the subscription or activated it last, with the name at that time."
+        " Null if unknown."
     )
     created_at: Timestamp
     updated_at: Timestamp

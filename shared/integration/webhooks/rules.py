@@ -1,9 +1,10 @@
 """Decisions about deliveries, as pure functions."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from shared.identity.audit.models import Actor, ActorType
 from shared.integration.webhooks.models import (
     Attempt,
     DeliveryStatus,
@@ -64,6 +65,26 @@ def audited_changes(
         "is_active": (before.is_active, after.is_active),
     }
     return {name: (old, new) for name, (old, new) in both.items() if old != new}
+
+
+def new_setters(before: StoredWebhook, after: StoredWebhook, actor: Actor) -> Mapping[str, Actor]:
+    """Return who set address and activation: the attributes that a change by `actor` changes."""
+    setters: dict[str, Actor] = {}
+    if after.url != before.url:
+        setters["url_set_by"] = actor
+    if after.is_active and not before.is_active:
+        setters["activated_by"] = actor
+    return setters
+
+
+type Responsible = tuple[ActorType, str]
+"""A client or user by its id."""
+
+
+def responsible_for(webhook: StoredWebhook) -> set[Responsible]:
+    """Return who created a subscription, or set its address, secret or activation last."""
+    setters = (webhook.url_set_by, webhook.secret_set_by, webhook.activated_by)
+    return {(one.type, one.id) for one in (webhook.created_by, *setters) if one and one.id}
 
 
 def has_ended(delivery: StoredDelivery) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shared.identity.audit import service as audit
-from shared.identity.audit.models import ActorType, AuditAction
+from shared.identity.audit.models import AuditAction
 from shared.identity.auth.rules import ensure_not_revoked
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import Tenant, limit_reached
@@ -68,14 +68,18 @@ def create_webhook(
         Unauthenticated: The caller's token has been revoked.
     """
     draft = ensure_valid(draft, _url_problems(draft.url))
-    register = _read_register(tx)
+    register = read_register(tx)
     if len(register.ids) >= tenant.limits["webhook_subscriptions"]:
         raise limit_reached(tenant, "webhook_subscriptions", len(register.ids))
     number = tx.next_id(WEBHOOKS.kind)
     secret = draft.secret or new_secret()
+    actor = audit.actor_of(tx)
     webhook = StoredWebhook(
         id=number,
-        created_by=audit.actor_of(tx),
+        created_by=actor,
+        url_set_by=actor,
+        secret_set_by=actor,
+        activated_by=actor,
         url=draft.url,
         events=draft.events,
         secrets=[_seal(tx, number, secret)],
@@ -101,12 +105,14 @@ def _audit(
     audit.record(tx, action, "webhook", webhook.id, changes=changes, details=details)
 
 
-def _read_register(tx: Transaction) -> SubscriptionRegister:
-    """Read the register for a change that lets a subscription send events.
+def read_register(tx: Transaction) -> SubscriptionRegister:
+    """Read the register for a change that makes the caller responsible for a subscription.
+
+    The change has to write the register.
 
     The revocations are read after the register, not from the cache of the handlers. So the change
     is refused, or its commit fails with StaleRead, when the subscriptions of the caller have been
-    deactivated: `webhooks_of_creator` writes the register.
+    deactivated: `ended_access` writes the register.
 
     Raises Unauthenticated if the caller's token has been revoked.
     """
@@ -185,44 +191,21 @@ def change_webhook(
     if health is not found.health:
         repository.stage_failure_reset(tx, number)
     _audit(tx, "webhook.changed", before, changes=changes)
-    repository.stage_registration(tx, _read_register(tx), after)
+    after = after.model_copy(update=rules.new_setters(before, after, audit.actor_of(tx)))
+    repository.stage_registration(tx, read_register(tx), after)
     return WebhookWithHealth(WEBHOOKS.replace(tx, found.record, after), health)
-
-
-def webhooks_of_creator(
-    tx: Transaction, creator: ActorType, creator_id: str | int, *, deactivate: bool
-) -> list[StoredWebhook]:
-    """Return the subscriptions that a client or user created; deactivate them if asked.
-
-    A tenant has at most 20 subscriptions, so their deactivation fits into the transaction that
-    ends the access of the creator. Call this in that transaction: a subscription that the creator
-    creates or activates at the same time is then deactivated, too, or refused.
-    """
-    register = repository.read_register(tx.store)
-    created = [
-        record
-        for record in WEBHOOKS.get_many(tx.store, sorted(register.ids))
-        if (by := record.entity.created_by) and (by.type, by.id) == (creator, str(creator_id))
-    ]
-    if not deactivate:
-        return [record.entity for record in created]
-    changed = _deactivate(tx, created)
-    # Also written when nothing changes: see `_read_register`.
-    repository.stage_registration(tx, register, *changed)
-    now = {webhook.id: webhook for webhook in changed}
-    return [now.get(record.id, record.entity) for record in created]
 
 
 def deactivate_all_webhooks_except(tx: Transaction, kept: Collection[int]) -> list[int]:
     """Deactivate the active subscriptions whose ids are not in `kept`; return their ids."""
     register = repository.read_register(tx.store)
-    changed = _deactivate(tx, WEBHOOKS.get_many(tx.store, sorted(register.ids - {*kept})))
+    changed = deactivate(tx, WEBHOOKS.get_many(tx.store, sorted(register.ids - {*kept})))
     if changed:
         repository.stage_registration(tx, register, *changed)
     return [webhook.id for webhook in changed]
 
 
-def _deactivate(tx: Transaction, records: Iterable[Record[StoredWebhook]]) -> list[StoredWebhook]:
+def deactivate(tx: Transaction, records: Iterable[Record[StoredWebhook]]) -> list[StoredWebhook]:
     """Add the deactivation of the subscriptions that are active; return these."""
     active = [record for record in records if record.entity.is_active]
     audit.reserve_entry_ids(tx, len(active))
@@ -247,7 +230,10 @@ def rotate_secret(
 ) -> tuple[WebhookWithHealth, str]:
     """Set a new secret; the previous ones remain valid until their overlap ends.
 
-    Raises ValidationFailed when the rotation is invalid.
+    Raises:
+        NotFound, Gone: See `get_webhook`.
+        ValidationFailed: The rotation is invalid.
+        Unauthenticated: The caller's token has been revoked.
     """
     rotation = ensure_valid(rotation)
     found = get_webhook(tx.store, number)
@@ -256,7 +242,9 @@ def rotate_secret(
     kept = rules.retained_secrets(webhook.secrets, tx.now_ms, rotation.overlap_hours)
     secrets = [_seal(tx, number, secret), *kept]
     _audit(tx, "webhook.secret_rotated", webhook, overlap_hours=rotation.overlap_hours)
-    after = WEBHOOKS.update(tx, found.record, {"secrets": secrets})
+    changes = {"secrets": secrets, "secret_set_by": audit.actor_of(tx)}
+    after = WEBHOOKS.update(tx, found.record, changes)
+    repository.stage_registration(tx, read_register(tx), after.entity)
     return WebhookWithHealth(after, found.health), secret
 
 
@@ -275,7 +263,8 @@ def send_test(tx: Transaction, number: int) -> StoredDelivery:
             version=found.record.version,
             href=f"/webhooks/{number}",
             attributes=views.webhook(found.record.entity, found.health).model_dump(
-                exclude={"created_by"}  # nothing for the endpoint
+                # nothing for the endpoint
+                exclude={"created_by", "url_set_by", "secret_set_by", "activated_by"}
             ),
         ),
         only_subscription=number,

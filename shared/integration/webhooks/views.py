@@ -21,6 +21,9 @@ def webhook(stored: StoredWebhook, health: EndpointHealth | None) -> Webhook:
         failure_count=current.failure_count,
         last_triggered_at=current.last_triggered_at,
         created_by=stored.created_by,
+        url_set_by=stored.url_set_by,
+        secret_set_by=stored.secret_set_by,
+        activated_by=stored.activated_by,
         created_at=stored.created_at,
         updated_at=stored.updated_at,
     )

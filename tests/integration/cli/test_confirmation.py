@@ -182,6 +182,6 @@ def test_question_names_the_subscriptions_that_continue(company: Company) -> Non
     made = create_client("acme", "Shop")
     number = subscribe(company.stack.erp(client=made.client_id))
     asked = run("client", "revoke", made.client_id)
-    assert f"created by it continue to send events: {number}." in asked.stderr
+    assert f"Affected webhook subscriptions continue to send events: {number}." in asked.stderr
     asked = run("client", "revoke", made.client_id, "--deactivate-webhooks")
-    assert f"created by it are deactivated: {number}." in asked.stderr
+    assert f"Affected webhook subscriptions are deactivated: {number}." in asked.stderr

@@ -133,7 +133,7 @@ def test_roles_of_a_user_are_replaced_by_name() -> None:
             "user", "roles", "acme", "ana.ruiz", "--role", "Receiving", "--role", "PACKERS", "--yes"
         )
         assert shown["roles"] == ["Receiving", "Packers"]
-    assert as_json("user", "roles", "acme", "ana.ruiz") == shown
+    assert {**as_json("user", "roles", "acme", "ana.ruiz"), "webhooks": []} == shown
     none = as_json("user", "roles", "acme", "ana.ruiz", "--no-roles", "--yes")
     assert none["roles"] == as_json("user", "roles", "acme", "ana.ruiz")["roles"] == []
     both = run("user", "roles", "acme", "ana.ruiz", "--no-roles", "--role", "Packers")

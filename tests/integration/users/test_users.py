@@ -225,9 +225,9 @@ def test_only_sent_fields_change(erp: Erp) -> None:
         "email": None,
         "roles": [second, first],
         "updated_at": changed.data["updated_at"],
-        "webhooks": None,
+        "webhooks": [],
     }
-    assert {**erp.get(f"/users/{user}").data, "webhooks": None} == changed.data
+    assert {**erp.get(f"/users/{user}").data, "webhooks": []} == changed.data
 
 
 @pytest.mark.parametrize(

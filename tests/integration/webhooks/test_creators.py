@@ -7,8 +7,9 @@ import pytest
 
 from operations.api_clients import revoke_client
 from shared.identity.audit.models import Actor
+from shared.integration.webhooks.ended_access import webhooks_of
 from shared.integration.webhooks.repository import WEBHOOKS, read_register
-from shared.integration.webhooks.service import webhooks_of_creator
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from tests.clock import Clock
 from tests.faults import AwsFaults, Fault, Killed, kill_after, kill_before
@@ -103,14 +104,34 @@ def test_changes_and_the_creators_new_name_keep_the_creator(webhooks: WebhookSce
     assert webhooks.get(number)["created_by"] == before
 
 
+def _set_actors(webhooks: WebhookScenario, number: int, actors: dict[str, Actor | None]) -> None:
+    def change(tx: Transaction) -> None:
+        WEBHOOKS.update(tx, WEBHOOKS.get(tx.store, number), actors)
+
+    run_transaction(webhooks.stack.store(), change)
+
+
+_LATER_ATTRIBUTES = ("url_set_by", "secret_set_by", "activated_by")
+"""What subscriptions lack that were stored with `created_by` only."""
+
+
+def test_creator_counts_for_a_subscription_stored_without_later_attributes(
+    webhooks: WebhookScenario,
+) -> None:
+    client_id, shop = new_client(webhooks)
+    number = subscribe(shop)
+    _set_actors(webhooks, number, dict.fromkeys(_LATER_ATTRIBUTES))
+
+    answer = webhooks.erp.delete(f"/api-clients/{client_id}", _DEACTIVATE)
+
+    assert [one["id"] for one in answer.data["webhooks"]] == [number]
+    assert is_active(webhooks, number) == [False]
+
+
 def test_subscription_stored_without_a_creator_can_be_used(webhooks: WebhookScenario) -> None:
     client_id, shop = new_client(webhooks)
     number = subscribe(shop)
-    store = webhooks.stack.store()
-    run_transaction(
-        store,
-        lambda tx: WEBHOOKS.update(tx, WEBHOOKS.get(tx.store, number), {"created_by": None}),
-    )
+    _set_actors(webhooks, number, dict.fromkeys(("created_by", *_LATER_ATTRIBUTES)))
 
     assert webhooks.get(number)["created_by"] is None
     assert webhooks.erp.delete(f"/api-clients/{client_id}", _DEACTIVATE).data["webhooks"] == []
@@ -124,7 +145,7 @@ def test_test_event_does_not_reveal_the_creator(webhooks: WebhookScenario) -> No
     webhooks.run_until_idle()
 
     (sent,) = webhooks.requests
-    assert "created_by" not in sent.event["data"]["attributes"]
+    assert not sent.event["data"]["attributes"].keys() & {"created_by", *_LATER_ATTRIBUTES}
 
 
 # The audit log
@@ -324,8 +345,8 @@ def test_subscriptions_of_an_active_user_cannot_be_deactivated_with_the_user(
     webhooks: WebhookScenario, more: dict[str, bool]
 ) -> None:
     number = create_user(webhooks.erp)
-    refused = webhooks.erp.patch(f"/users/{number}", {**_DEACTIVATE, **more, "roles": [99]})
-    assert problem_fields(refused) == ["roles.0", "deactivate_webhooks"]
+    refused = webhooks.erp.patch(f"/users/{number}", {**_DEACTIVATE, **more, "email": "x"})
+    assert problem_fields(refused) == ["email", "deactivate_webhooks"]
 
 
 def test_invalid_is_active_is_the_only_problem(webhooks: WebhookScenario) -> None:
@@ -394,18 +415,29 @@ def test_subscription_created_during_the_revocation_is_deactivated(
     assert is_active(webhooks, *made) == [False]
 
 
-@pytest.mark.parametrize("act", ["create", "activate"])
+@pytest.mark.parametrize("end", ["revoke", "narrow"])
+@pytest.mark.parametrize("act", ["create", "activate", "rotate"])
 def test_revoked_client_cannot_activate_a_subscription_with_a_token_in_the_cache(
-    act: str, webhooks: WebhookScenario, aws_faults: AwsFaults
+    act: str, end: str, webhooks: WebhookScenario, aws_faults: AwsFaults
 ) -> None:
-    """The revocation commits just before the change, whose handler has cached the tenant."""
+    """The end of the access commits just before the change, whose handler cached the tenant."""
     client_id, shop = new_client(webhooks)
     number = subscribe(shop)
     shop.patch(f"/webhooks/{number}", {"is_active": False})
 
-    with before_next_commit(aws_faults, lambda: revoke(webhooks, client_id, _DEACTIVATE)):
+    def end_access() -> None:
+        path, narrowed = f"/api-clients/{client_id}", {"scopes": ["stocks:read"]}
+        if end == "revoke":
+            answer = webhooks.erp.delete(path, _DEACTIVATE)
+        else:
+            answer = webhooks.erp.patch(path, {**narrowed, **_DEACTIVATE})
+        assert answer.status == 200, answer.text
+
+    with before_next_commit(aws_faults, end_access):
         if act == "create":
             refused = shop.post("/webhooks", _BODY)
+        elif act == "rotate":
+            refused = shop.post(f"/webhooks/{number}/rotate-secret")
         else:
             refused = shop.patch(f"/webhooks/{number}", {"is_active": True})
 
@@ -417,14 +449,10 @@ def test_revoked_client_cannot_activate_a_subscription_with_a_token_in_the_cache
 def test_operator_is_a_creator_without_an_id(webhooks: WebhookScenario) -> None:
     """Nothing creates subscriptions outside of a request; a stored one must still be readable."""
     number = subscribe(webhooks.erp)
-    store = webhooks.stack.store()
     marta = Actor(type="operator", id=None, name="marta")
-    run_transaction(
-        store,
-        lambda tx: WEBHOOKS.update(tx, WEBHOOKS.get(tx.store, number), {"created_by": marta}),
-    )
+    _set_actors(webhooks, number, {"created_by": marta})
     assert webhooks.get(number)["created_by"] == marta.model_dump()
     found = run_transaction(
-        store, lambda tx: webhooks_of_creator(tx, "client", "None", deactivate=True)
+        webhooks.stack.store(), lambda tx: webhooks_of(tx, "client", "None", deactivate=True)
     )
     assert found == []

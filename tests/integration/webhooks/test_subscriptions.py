@@ -20,7 +20,7 @@ from tests.webhook_scenario import URL, WebhookScenario
 
 FIELDS = {
     "id", "url", "events", "is_active", "failure_count", "last_triggered_at", "created_by",
-    "created_at", "updated_at",
+    "url_set_by", "secret_set_by", "activated_by", "created_at", "updated_at",
 }  # fmt: skip
 
 
@@ -51,6 +51,7 @@ def test_only_the_response_to_the_creation_has_the_secret(
     created = answer.data
     assert created.keys() == {*FIELDS, "secret"}
     assert created["secret"].startswith("whsec_")
+    creator = {"type": "client", "id": "erp", "name": None}
     assert created == {
         "id": 1,
         "url": URL,
@@ -58,7 +59,10 @@ def test_only_the_response_to_the_creation_has_the_secret(
         "is_active": True,
         "failure_count": 0,
         "last_triggered_at": None,
-        "created_by": {"type": "client", "id": "erp", "name": None},
+        "created_by": creator,
+        "url_set_by": creator,
+        "secret_set_by": creator,
+        "activated_by": creator,
         "created_at": created["created_at"],
         "updated_at": created["created_at"],
         "secret": created["secret"],

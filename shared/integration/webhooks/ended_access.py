@@ -1,0 +1,215 @@
+"""The subscriptions of clients and users whose access ends or is narrowed.
+
+A client or user is responsible for the subscriptions that it created, and for those whose address,
+secret or activation it set last. Access is narrowed when the right to manage subscriptions is lost:
+the scope `webhooks:manage` of a client, the permission `users.manage` of a user.
+
+Call the functions in the transaction that ends or narrows the access. The change has to revoke the
+tokens, as it does for every right that is lost: a subscription that is created, activated or set at
+the same time is then deactivated, too, or refused. A tenant has at most 20 subscriptions, so their
+deactivation fits into the transaction.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
+
+from pydantic import Field
+
+from shared.identity.audit.models import ActorType
+from shared.identity.auth import client_views
+from shared.identity.auth.client_models import ApiClient, ApiClientChange
+from shared.identity.auth.clients import OAuthClient
+from shared.identity.auth.scopes import Scope
+from shared.identity.users import administrators, views
+from shared.identity.users.models import Role, RoleChange, StoredRole, User, UserChange
+from shared.identity.webhook_deactivation import DeactivateWebhooks
+from shared.integration.webhooks import repository, service
+from shared.integration.webhooks.models import StoredWebhook
+from shared.integration.webhooks.repository import WEBHOOKS
+from shared.integration.webhooks.rules import Responsible, responsible_for
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.events.kinds import EventKind
+from shared.kernel.fields import Input, Stored
+
+MANAGING_SCOPE: Scope = "webhooks:manage"
+MANAGING_PERMISSION = administrators.PERMISSION
+
+
+def webhooks_of(
+    tx: Transaction, kind: ActorType, number: str | int, *, deactivate: bool
+) -> list[StoredWebhook]:
+    """Return the subscriptions for which a client or user is responsible; deactivate them if asked.
+
+    This is for an access that ends; the functions below are for changes.
+    """
+    return _webhooks_of_those(tx, lambda _: {(kind, str(number))}, deactivate=deactivate)
+
+
+def webhooks_of_changed_client(
+    tx: Transaction, client: OAuthClient, change: ApiClientChange
+) -> list[StoredWebhook] | None:
+    """Return the subscriptions of a client that may no longer manage subscriptions.
+
+    Args:
+        tx: The transaction of the change.
+        client: The client after the change.
+        change: The change. It may be repeated to deactivate the subscriptions.
+
+    Returns:
+        The subscriptions; None if the change has no scopes, or the client still has the scope.
+    """
+    if "scopes" not in change.model_fields_set or MANAGING_SCOPE in client.scopes:
+        return None
+    return webhooks_of(tx, "client", client.client_id, deactivate=change.deactivate_webhooks)
+
+
+def webhooks_of_changed_user(
+    tx: Transaction, user: User, change: UserChange
+) -> list[StoredWebhook] | None:
+    """Return the subscriptions of a user who is disabled, or may no longer manage subscriptions.
+
+    As `webhooks_of_changed_client`, with the roles of the user.
+    """
+    if change.is_active and (
+        "roles" not in change.model_fields_set
+        or administrators.are_administrative(tx.store, user.roles)
+    ):
+        return None
+    return webhooks_of(tx, "user", user.id, deactivate=change.deactivate_webhooks)
+
+
+def webhooks_of_changed_role(
+    tx: Transaction, role: StoredRole, change: RoleChange
+) -> list[StoredWebhook] | None:
+    """Return the subscriptions of the role's users who may no longer manage subscriptions.
+
+    As `webhooks_of_changed_client`, with the permissions of the role. Users who have the
+    permission by another role keep theirs.
+    """
+    if "permissions" not in change.model_fields_set or MANAGING_PERMISSION in role.permissions:
+        return None
+
+    def affected(responsible: AbstractSet[Responsible]) -> set[Responsible]:
+        users = [int(number) for kind, number in responsible if kind == "user"]
+        losing = administrators.without_other_source(tx.store, users, role.id)
+        return {("user", str(number)) for number in losing}
+
+    return _webhooks_of_those(tx, affected, deactivate=change.deactivate_webhooks)
+
+
+def _webhooks_of_those(
+    tx: Transaction,
+    affected: Callable[[AbstractSet[Responsible]], AbstractSet[Responsible]],
+    *,
+    deactivate: bool,
+) -> list[StoredWebhook]:
+    """Return the subscriptions of affected clients and users; deactivate them if asked.
+
+    Args:
+        tx: The transaction that ends or narrows the access.
+        affected: Returns the clients and users whose access ends or is narrowed, given all that
+            are responsible for a subscription.
+        deactivate: Whether to deactivate the subscriptions.
+    """
+    register = repository.read_register(tx.store)
+    records = WEBHOOKS.get_many(tx.store, sorted(register.ids))
+    ended = affected(_all_responsible(record.entity for record in records))
+    found = [record for record in records if not ended.isdisjoint(responsible_for(record.entity))]
+    if not deactivate:
+        return [record.entity for record in found]
+    changed = service.deactivate(tx, found)
+    # Also written when nothing changes: see `service.read_register`.
+    repository.stage_registration(tx, register, *changed)
+    now = {webhook.id: webhook for webhook in changed}
+    return [now.get(record.id, record.entity) for record in found]
+
+
+def _all_responsible(webhooks: Iterable[StoredWebhook]) -> set[Responsible]:
+    return set().union(*(responsible_for(webhook) for webhook in webhooks))
+
+
+# Request body and responses
+
+
+class AccessEnd(Input):
+    """What happens to the subscriptions of a client or user whose access ends."""
+
+    deactivate_webhooks: DeactivateWebhooks = False
+
+
+class ListedWebhook(Stored):
+    """A subscription of a client or user whose access ends or is narrowed."""
+
+    id: int
+    url: str = Field(json_schema_extra={"format": "uri"})
+    events: list[EventKind]
+    is_active: bool
+
+
+class RevokedApiClient(ApiClient):
+    """A revoked client as it was before, and its subscriptions."""
+
+    webhooks: list[ListedWebhook] = Field(
+        description="The subscriptions that the client created, or whose address, secret or"
+        " activation it set last, as they are now."
+    )
+
+
+class ChangedApiClient(ApiClient):
+    """A changed client, and its subscriptions if it may no longer manage subscriptions."""
+
+    webhooks: list[ListedWebhook] | None = Field(
+        description="The subscriptions that the client created, or whose address, secret or"
+        " activation it set last, as they are now. Null unless the request sets scopes without"
+        f" `{MANAGING_SCOPE}`."
+    )
+
+
+class ChangedUser(User):
+    """A changed or deleted user, and the user's subscriptions if access ends or is narrowed."""
+
+    webhooks: list[ListedWebhook] | None = Field(
+        description="The subscriptions that the user created, or whose address, secret or"
+        " activation the user set last, as they are now. Null unless the request disables or"
+        f" deletes the user, or sets roles without the permission `{MANAGING_PERMISSION}`."
+    )
+
+
+class ChangedRole(Role):
+    """A changed role, and the subscriptions of users who may no longer manage subscriptions."""
+
+    webhooks: list[ListedWebhook] | None = Field(
+        description="The subscriptions that users created, or whose address, secret or activation"
+        f" they set last, who have this role and no other with `{MANAGING_PERMISSION}`, as they"
+        f" are now. Null unless the request sets permissions without `{MANAGING_PERMISSION}`."
+    )
+
+
+def listed_webhooks(stored: Sequence[StoredWebhook]) -> list[ListedWebhook]:
+    """Return subscriptions for the response to the change that ends or narrows the access."""
+    names = ListedWebhook.model_fields
+    return [ListedWebhook(**{name: getattr(one, name) for name in names}) for one in stored]
+
+
+def revoked_client(client: OAuthClient, found: Sequence[StoredWebhook]) -> RevokedApiClient:
+    """Return a revoked client with its subscriptions."""
+    return RevokedApiClient(**dict(client_views.client(client)), webhooks=listed_webhooks(found))
+
+
+def changed_client(client: OAuthClient, found: Sequence[StoredWebhook] | None) -> ChangedApiClient:
+    """Return a changed client with its subscriptions; None if they were not read."""
+    return ChangedApiClient(**dict(client_views.client(client)), webhooks=_listed(found))
+
+
+def changed_user(user: User, found: Sequence[StoredWebhook] | None) -> ChangedUser:
+    """Return a user with the user's subscriptions; None if they were not read."""
+    return ChangedUser(**dict(user), webhooks=_listed(found))
+
+
+def changed_role(role: StoredRole, found: Sequence[StoredWebhook] | None) -> ChangedRole:
+    """Return a role with the subscriptions of its users; None if they were not read."""
+    return ChangedRole(**dict(views.role(role)), webhooks=_listed(found))
+
+
+def _listed(found: Sequence[StoredWebhook] | None) -> list[ListedWebhook] | None:
+    return None if found is None else listed_webhooks(found)
