@@ -2,13 +2,13 @@
 
 from functions.documents import dispatch
 from shared.http.api_handler import ApiHandler
+from shared.http.existing import existing_resource
 from shared.http.request import Request
 from shared.http.routes import Idempotency, ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
-from shared.warehouse.differences import unchanged_warning
 from shared.warehouse.documents import service, views
 from shared.warehouse.documents.models import (
     Document,
@@ -41,9 +41,12 @@ _CREATE: OperationOptions = {
     "statuses": (200, 201),
     "errors": ("rule_blocked",),
     "may_warn": True,
+    "finds_existing": True,
     "description": "Status 200 means that a document with this reference and type already exists; "
     "the response is that document, unchanged. If the request differs from it, `warning` names the"
-    " fields. To change a document, close it and create another one with a new reference.",
+    " fields. A client without the scope to read the document gets its id only, and a `warning`"
+    " without the fields. To change a document, close it and create another one with a new"
+    " reference.",
 }
 _ENTRY_CREATE: OperationOptions = {**_ENTRY_WRITE, **_CREATE}
 _EXIT_CREATE: OperationOptions = {**_EXIT_WRITE, **_CREATE}
@@ -147,8 +150,7 @@ def _created(
     location = f"{path}/{created.record.id}"
     if created.new:
         return ResourceResponse(view, 201, location)
-    warning = unchanged_warning(f"Document {view.external_ref}", created.differing)
-    return ResourceResponse(view, location=location, warning=warning)
+    return existing_resource(f"Document {view.external_ref}", view, location, created.differing)
 
 
 lambda_handler = ApiHandler(routes, dispatch.routes)

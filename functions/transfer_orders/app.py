@@ -1,13 +1,13 @@
 """Handler and routes of transfer orders."""
 
 from shared.http.api_handler import ApiHandler
+from shared.http.existing import existing_resource
 from shared.http.request import Request
 from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
-from shared.warehouse.differences import unchanged_warning
 from shared.warehouse.picking.models import PickDraft
 from shared.warehouse.transfer_orders import order_picking, service, transit, views
 from shared.warehouse.transfer_orders.models import (
@@ -63,8 +63,10 @@ def list_transfer_orders(
     errors=("rule_blocked",),
     description="With `release`, the order is released for picking at once; an integration client"
     " must then send `picker_id`. When an order with the reference exists, it is returned with"
-    " 200, unchanged. If the request differs from it, `warning` names the fields.",
+    " 200, unchanged. If the request differs from it, `warning` names the fields. A client without"
+    " the scope to read the order gets its id only, and a `warning` without the fields.",
     may_warn=True,
+    finds_existing=True,
 )
 def create_transfer_order(
     tx: Transaction, request: Request[Checked[TransferOrderDraft]]
@@ -77,8 +79,9 @@ def create_transfer_order(
     location = f"/transfer-orders/{created.record.id}"
     if created.new:
         return ResourceResponse(view, 201, location)
-    warning = unchanged_warning(f"Transfer order {view.external_ref}", created.differing)
-    return ResourceResponse(view, location=location, warning=warning)
+    return existing_resource(
+        f"Transfer order {view.external_ref}", view, location, created.differing
+    )
 
 
 @routes.declare("GET", "/transfer-orders/{id}", "Get a transfer order", _READ)

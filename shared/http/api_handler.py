@@ -14,8 +14,6 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import quote
 
-from pydantic import BaseModel
-
 from shared.http import conditional, idempotency
 from shared.http.envelope import HttpResponse, error_response
 from shared.http.form import read_form
@@ -23,7 +21,7 @@ from shared.http.idempotency import IdempotencyClaim
 from shared.http.paging import with_cursor
 from shared.http.rate_limit import limiter
 from shared.http.request import Request, headers_of, read_json_object
-from shared.http.results import file_to_http, list_to_http, resource_to_http
+from shared.http.results import file_to_http, list_to_http, resource_to_http, shown_by
 from shared.http.routes import (
     FileResponse,
     Idempotency,
@@ -271,16 +269,23 @@ class ApiHandler:
         """Add one write and, under an Idempotency-Key, its response."""
         self._ensure_if_match(tx, call, request)
         result = operation.handler(tx, request)
-        response = replace(
-            resource_to_http(_shown_by(operation, result), call.tenant.base_url),
-            has_secret=operation.response_has_secret,
-        )
-        etag = self._etag(call, operation, result)
-        if etag:
-            response = replace(response, headers={**response.headers, "ETag": etag})
+        if result.if_unreadable and not self._may_read(call, result):
+            response = resource_to_http(result.if_unreadable, call.tenant.base_url)
+        else:
+            response = replace(
+                resource_to_http(shown_by(operation, result), call.tenant.base_url),
+                has_secret=operation.response_has_secret,
+            )
+            if etag := self._etag(call, operation, result):
+                response = replace(response, headers={**response.headers, "ETag": etag})
         if claim:
             claim.complete(tx, response)
         return response
+
+    def _may_read(self, call: _Call, result: ResourceResponse) -> bool:
+        """Return whether the caller may read a resource; every user of a company may."""
+        read = self._match(result.location or call.path)["GET"].operation
+        return call.caller.kind != "client" or read.scope in call.caller.scopes
 
     def _etag(self, call: _Call, operation: Operation, result: ResourceResponse) -> str | None:
         """Return the ETag that GET of the written resource responds with, or None.
@@ -292,7 +297,7 @@ class ApiHandler:
         match = next((match for match in found if match), None)
         if match is None or not operation.shows_as(match.operation):
             return None
-        shown = resource_to_http(_shown_by(match.operation, result), call.tenant.base_url)
+        shown = resource_to_http(shown_by(match.operation, result), call.tenant.base_url)
         return conditional.etag_of(shown.body, match.operation.volatile_fields)
 
     def _ensure_if_match(self, tx: Transaction, call: _Call, request: Request[Any, Any]) -> None:
@@ -335,14 +340,6 @@ def _find_route(call: _Call) -> RouteMatch:
     if not call.matches:
         raise NotFound("This route")
     raise MethodNotAllowed(call.method, sorted(call.matches))
-
-
-def _shown_by(operation: Operation, result: ResourceResponse) -> ResourceResponse:
-    """Return the part of a result that the responses of an operation show."""
-    view, model = result.view, operation.response
-    if isinstance(view, BaseModel) and not isinstance(model, str) and type(view) is not model:
-        view = model.model_construct(**{name: getattr(view, name) for name in model.model_fields})
-    return replace(result, view=view, warning=result.warning if operation.may_warn else None)
 
 
 def _ensure_authorized(call: _Call, match: RouteMatch) -> None:

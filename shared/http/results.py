@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Mapping
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
@@ -10,7 +11,13 @@ from pydantic import BaseModel
 from shared.http.envelope import HttpResponse
 from shared.http.paging import listing_name, paging
 from shared.http.request import Request
-from shared.http.routes import FileResponse, ListResponse, ResourceResponse, TextResponse
+from shared.http.routes import (
+    FileResponse,
+    ListResponse,
+    Operation,
+    ResourceResponse,
+    TextResponse,
+)
 from shared.kernel.db.cursor import Cursor
 from shared.kernel.json_text import dumps
 
@@ -35,6 +42,14 @@ def list_to_http(
         next_cursor=cursor,
     )
     return HttpResponse(200, dumps({"data": rows, **frame}))
+
+
+def shown_by(operation: Operation, result: ResourceResponse) -> ResourceResponse:
+    """Return the part of a result that the responses of an operation show."""
+    view, model = result.view, operation.response
+    if isinstance(view, BaseModel) and not isinstance(model, str) and type(view) is not model:
+        view = model.model_construct(**{name: getattr(view, name) for name in model.model_fields})
+    return replace(result, view=view, warning=result.warning if operation.may_warn else None)
 
 
 def resource_to_http(result: ResourceResponse, base_url: str) -> HttpResponse:

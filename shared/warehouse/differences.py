@@ -2,9 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-_MOST_NAMED = 20
-"""Fields that a warning names."""
-
 type Values = Mapping[str, object]
 
 
@@ -22,12 +19,3 @@ def differing_lines(sent: Sequence[Values], stored: Sequence[Values]) -> Iterato
         return
     for number, (one, other) in enumerate(zip(sent, stored, strict=True)):
         yield from differing_fields(one, other, f"lines.{number}.")
-
-
-def unchanged_warning(what: str, differing: Sequence[str]) -> str | None:
-    """Return the warning of a response that shows `what` as it was; None without difference."""
-    if not differing:
-        return None
-    more = len(differing) - _MOST_NAMED
-    names = ", ".join(differing[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-    return f"{what} exists already and was not changed. The request differs in: {names}."

@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from shared.http.existing import ResourceId
 from shared.http.routes import Idempotency, Operation
 from shared.identity.auth.scopes import SCOPES
 from shared.integration.imports.report.rejected_rows import REPORT_MEDIA
@@ -131,7 +132,7 @@ def build(version: str) -> Schema:
     bodies = [operation.body for operation in operations if operation.body]
     answers = [found.response for found in operations if not isinstance(found.response, str)]
     schemas = {
-        **component_schemas(bodies, [*answers, *events.MODELS.values()]),
+        **component_schemas(bodies, [*answers, ResourceId, *events.MODELS.values()]),
         **wrappers.schemas,
         **events.schemas(),
         **ENVELOPES,
@@ -341,6 +342,8 @@ def _success(operation: Operation, status: int, wrappers: Wrappers) -> Schema:
         sent.append("Content-Disposition")
     sent.append("X-Ignored-Parameters")
     content = _content(operation, wrappers)
+    if operation.finds_existing and status == HTTPStatus.OK:
+        content = _or_id_only(content, wrappers)
     announced = DEPRECATION_HEADERS if operation.deprecation else {}
     return {
         "description": _STATUS_DESCRIPTIONS[status],
@@ -361,6 +364,13 @@ def _content(operation: Operation, wrappers: Wrappers) -> Schema:
     if operation.responds_with_list:
         return wrappers.created_list(name, shown)
     return wrappers.single(name, shown, warns=operation.may_warn)
+
+
+def _or_id_only(content: Schema, wrappers: Wrappers) -> Schema:
+    """Return the content of a response that clients may get without the right to read it."""
+    only = wrappers.single(ResourceId.__name__, example(ResourceId), warns=True)
+    schemas = [one["application/json"]["schema"] for one in (content, only)]
+    return {"application/json": {**content["application/json"], "schema": {"anyOf": schemas}}}
 
 
 _STATUS_DESCRIPTIONS = {
