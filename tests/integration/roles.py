@@ -17,6 +17,19 @@ _ACME = re.compile(r"\bacme\b|(?<=_)acme(?=_)")
 """The tenant in a key of the control table: `TENANT#acme`, `CLIENT#stw_acme_…`, `acme`."""
 
 
+USER_KEYS = (
+    "user#000000000001",
+    "username#ana.ruiz",
+    "role#000000000001",
+    "role_name#packers",
+    "role_users#000000000001",
+    "administrators",
+    "count#user",
+    "count#role",
+)
+"""Partition keys of users, roles and administrators; see docs/storage.md."""
+
+
 class Roles:
     """The permissions that the template grants, with the names of one deployment.
 

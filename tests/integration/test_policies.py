@@ -23,7 +23,7 @@ from tests.gateway import Erp
 from tests.iam import Access, Statement, allows, read_policy
 from tests.import_scenario import WORKER, ImportScenario
 from tests.integration.entity_factories import address_of
-from tests.integration.roles import ARNS, Roles, concerns
+from tests.integration.roles import ARNS, USER_KEYS, Roles, concerns
 from tests.integration.routes import handlers, operations
 from tests.integration.write_routes import EXAMPLES
 from tests.sampling import is_complete, sampled
@@ -170,7 +170,10 @@ def test_only_the_session_policy_denies_the_data_of_other_tenants(
     assert allows(roles.data_roles["TenantDataRole"], reading)
     dynamodb_arn = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}"
     narrowed = read_policy(
-        json.loads(session_policy("acme", "stowage-tenant-acme", dynamodb_arn))["Statement"], str
+        json.loads(session_policy("acme", "stowage-tenant-acme", dynamodb_arn, changes_users=True))[
+            "Statement"
+        ],
+        str,
     )
     assert not allows(narrowed, reading)
 
@@ -248,6 +251,17 @@ def test_warehouse_functions_reach_no_logins_and_sessions(key: str, roles: Roles
     assert may("SignInDataRole") >= {"GetItem", "UpdateItem"}
 
 
+def test_warehouse_functions_do_not_write_users_roles_and_administrators(roles: Roles) -> None:
+    table = ARNS.table("stowage-tenant-acme")
+    rights = roles.data_roles["TenantDataRole"]
+    for key in USER_KEYS:
+        assert allows(rights, Access("dynamodb:GetItem", table, (key,)))
+        for action in ("PutItem", "UpdateItem", "DeleteItem"):
+            write = Access(f"dynamodb:{action}", table, (key,))
+            assert not allows(rights, write), (action, key)
+            assert allows(roles.data_roles["SettingsDataRole"], write), (action, key)
+
+
 _SET_OPERATOR = "ForAllValues:"
 _LEADING_KEYS = "dynamodb:LeadingKeys"
 _ATTRIBUTES = "dynamodb:Attributes"
@@ -256,7 +270,12 @@ _ATTRIBUTES = "dynamodb:Attributes"
 def _conditional_statements(roles: Roles) -> list[tuple[str, Statement]]:
     """Return the statements with set operators, with the name of a function or a role."""
     session = json.loads(
-        session_policy("acme", "stowage-tenant-acme", f"arn:aws:dynamodb:{REGION}:{ACCOUNT}")
+        session_policy(
+            "acme",
+            "stowage-tenant-acme",
+            f"arn:aws:dynamodb:{REGION}:{ACCOUNT}",
+            changes_users=False,
+        )
     )
     policies = {
         **roles.functions,

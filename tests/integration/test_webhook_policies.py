@@ -135,20 +135,38 @@ def test_the_data_role_reaches_only_webhook_items_of_a_tenant(roles: Roles, key:
         )
 
 
-def test_each_function_decrypts_only_for_its_purposes(roles: Roles, stack: Stack) -> None:
+_PURPOSES = ("signing", "replay", "totp", "client", "canary", "")
+
+
+def _purposes(roles: Roles, stack: Stack, action: str) -> set[tuple[str, str]]:
+    """Return handler and purpose of the calls with the sealing key that are allowed."""
     key = ARNS.key(stack.template._names["SealingKey"])
-    permissions = {
-        (handler, purpose)
+    return {
+        (handler.split(".")[1], purpose)
         for handler, policy in roles.functions.items()
-        for purpose in ("signing", "replay", "totp", "")
-        if allows(policy, Access("kms:Decrypt", key, (), {"purpose": purpose}))
+        for purpose in _PURPOSES
+        if allows(policy, Access(action, key, (), {"purpose": purpose} if purpose else {}))
     }
-    assert permissions == {
-        (WORKER, "signing"),
-        ("functions.webhooks.app.lambda_handler", "replay"),
-        ("functions.settings.app.lambda_handler", "replay"),
-        ("functions.settings.app.lambda_handler", "totp"),
-        ("functions.oauth.app.lambda_handler", "totp"),
+
+
+def test_each_function_decrypts_only_for_its_purposes(roles: Roles, stack: Stack) -> None:
+    assert _purposes(roles, stack, "kms:Decrypt") == {
+        ("webhook_worker", "signing"),
+        ("webhooks", "replay"),
+        ("settings", "replay"),
+        ("settings", "totp"),
+        ("oauth", "totp"),
+        ("canary", "canary"),
+    }
+
+
+def test_each_function_encrypts_only_for_its_purposes(roles: Roles, stack: Stack) -> None:
+    assert _purposes(roles, stack, "kms:Encrypt") == {
+        ("webhooks", "replay"),
+        ("webhooks", "signing"),
+        ("settings", "replay"),
+        ("settings", "totp"),
+        ("settings", "client"),
     }
 
 

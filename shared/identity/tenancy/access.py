@@ -34,9 +34,13 @@ _RENEW_BEFORE = 1_000
 """Seconds before their expiry at which credentials are renewed. Presigned URLs and forms are valid
 for up to 15 minutes and expire with the credentials that signed them."""
 
-_TABLE_ACTIONS = ["dynamodb:*Item", "dynamodb:Query"]
+_READ_ACTIONS = ["dynamodb:*GetItem", "dynamodb:ConditionCheckItem", "dynamodb:Query"]
+_WRITE_ACTIONS = [f"dynamodb:{name}Item" for name in ("Put", "Update", "Delete")]
 _CONTROL_ACTIONS = [f"dynamodb:{name}" for name in ("GetItem", "PutItem", "UpdateItem", "Query")]
 """The actions that the session policy allows, as far as the role allows them."""
+
+_USER_KEYS = ["user*", "role*", "administrators", "count#user*", "count#role*"]
+"""Partition keys of users and roles, of their names and numbers, and of the administrators."""
 
 _WITH_LEADING_KEYS = {"Null": {"dynamodb:LeadingKeys": "false"}}
 """ForAllValues is true for a request without the key, so the key has to be present as well."""
@@ -102,26 +106,37 @@ def _narrowed_credentials(role: str, slug: str, table: str) -> dict[str, Any]:
         RoleSessionName=f"tenant-{slug}",
         DurationSeconds=_LIFETIME,
         Policy=session_policy(
-            slug, table, f"arn:{partition}:dynamodb:{sts.meta.region_name}:{account}"
+            slug,
+            table,
+            f"arn:{partition}:dynamodb:{sts.meta.region_name}:{account}",
+            changes_users=config().changes_users,
         ),
     )
     credentials: dict[str, Any] = answer["Credentials"]
     return credentials
 
 
-def session_policy(slug: str, table_name: str, dynamodb_arn: str) -> str:
+def session_policy(slug: str, table_name: str, dynamodb_arn: str, *, changes_users: bool) -> str:
     """Return the session policy that restricts a role to one tenant: JSON, at most 2048 characters.
 
     Args:
         slug: Slug of the tenant.
         table_name: Name of its table.
         dynamodb_arn: `arn:PARTITION:dynamodb:REGION:ACCOUNT`.
+        changes_users: Whether users, roles and administrators may be written.
     """
     settings = config()
     partition = dynamodb_arn.split(":")[1]
     table = f"{dynamodb_arn}:table/{table_name}"
+    writing: dict[str, Any] = {"Effect": "Allow", "Action": _WRITE_ACTIONS, "Resource": table}
+    if not changes_users:
+        writing["Condition"] = {
+            "ForAllValues:StringNotLike": {"dynamodb:LeadingKeys": _USER_KEYS},
+            **_WITH_LEADING_KEYS,
+        }
     statements: list[dict[str, Any]] = [
-        {"Effect": "Allow", "Action": _TABLE_ACTIONS, "Resource": [table, f"{table}/index/*"]},
+        {"Effect": "Allow", "Action": _READ_ACTIONS, "Resource": [table, f"{table}/index/*"]},
+        writing,
         {
             "Effect": "Allow",
             "Action": ["dynamodb:GetItem", "dynamodb:PutItem"],

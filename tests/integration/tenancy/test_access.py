@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -16,6 +17,7 @@ from shared.kernel.events import outbox
 from tests import iam
 from tests.iam import read_policy
 from tests.integration.control_plane import ACCOUNT, REGION, AwsCallHooks
+from tests.integration.roles import USER_KEYS
 from tests.template import Template
 
 DYNAMODB = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}"
@@ -35,12 +37,16 @@ def allows(policy: str, action: str, resource: str, leading_key: str | None = No
     return iam.allows(statements, iam.Access(action, resource, keys))
 
 
+_READS = ("GetItem", "BatchGetItem", "ConditionCheckItem", "Query")
+_WRITES = ("PutItem", "UpdateItem", "DeleteItem")
+
+
 def test_policy_allows_the_data_of_the_tenant() -> None:
-    policy = session_policy("acme", "stowage-tenant-acme", DYNAMODB)
+    policy = session_policy("acme", "stowage-tenant-acme", DYNAMODB, changes_users=False)
     table = f"{DYNAMODB}:table/stowage-tenant-acme"
-    for action in ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"):
-        assert allows(policy, f"dynamodb:{action}", table)
-    assert allows(policy, "dynamodb:ConditionCheckItem", table)
+    for action in (*_READS, *_WRITES):
+        for key in ("product#000000000001", "login#000000000001", "rate#user#7", "count#product"):
+            assert allows(policy, f"dynamodb:{action}", table, key)
     assert allows(policy, "dynamodb:Query", f"{table}/index/GSI1")
     for partition in outbox.partitions("acme"):
         for action in ("GetItem", "PutItem"):
@@ -50,9 +56,23 @@ def test_policy_allows_the_data_of_the_tenant() -> None:
     assert allows(policy, "s3:PutObject", "arn:aws:s3:::stowage-imports/acme/drop/x.csv")
 
 
+@pytest.mark.parametrize("key", USER_KEYS)
+def test_only_a_function_that_changes_users_may_write_them(key: str) -> None:
+    table = f"{DYNAMODB}:table/stowage-tenant-acme"
+    for changes_users in (False, True):
+        policy = session_policy(
+            "acme", "stowage-tenant-acme", DYNAMODB, changes_users=changes_users
+        )
+        for action in _READS:
+            assert allows(policy, f"dynamodb:{action}", table, key)
+        for action in _WRITES:
+            assert allows(policy, f"dynamodb:{action}", table, key) is changes_users
+        assert not allows(policy, "dynamodb:BatchWriteItem", table, key)
+
+
 @pytest.mark.parametrize("other_tenant", ["beta", "acme2", "acm", "acme-", "acme#0"])
 def test_policy_allows_no_data_of_another_tenant(other_tenant: str) -> None:
-    policy = session_policy("acme", "stowage-tenant-acme", DYNAMODB)
+    policy = session_policy("acme", "stowage-tenant-acme", DYNAMODB, changes_users=False)
     for action in ("GetItem", "Query", "PutItem", "DeleteItem"):
         other = f"{DYNAMODB}:table/stowage-tenant-{other_tenant}"
         assert not allows(policy, f"dynamodb:{action}", other)
@@ -67,7 +87,7 @@ def _control_keys(slug: str) -> list[str]:
 
 
 def test_policy_allows_the_items_of_the_tenant_in_the_control_table() -> None:
-    policy = session_policy("acme", "stowage-tenant-acme", DYNAMODB)
+    policy = session_policy("acme", "stowage-tenant-acme", DYNAMODB, changes_users=False)
     control = f"{DYNAMODB}:table/stowage-control"
     for action in ("GetItem", "PutItem", "UpdateItem"):
         for key in _control_keys("acme"):
@@ -85,7 +105,7 @@ def test_policy_allows_the_items_of_the_tenant_in_the_control_table() -> None:
 
 
 def test_policy_denies_scans_changes_of_tables_and_reading_the_outbox() -> None:
-    policy = session_policy("acme", "stowage-tenant-acme", DYNAMODB)
+    policy = session_policy("acme", "stowage-tenant-acme", DYNAMODB, changes_users=False)
     table = f"{DYNAMODB}:table/stowage-tenant-acme"
     for action in ("Scan", "DeleteTable", "UpdateTable", "CreateBackup", "PartiQLSelect"):
         assert not allows(policy, f"dynamodb:{action}", table)
@@ -95,10 +115,17 @@ def test_policy_denies_scans_changes_of_tables_and_reading_the_outbox() -> None:
     assert not allows(policy, "kms:Sign", "*")
 
 
+def _stack_name_pattern() -> str:
+    """Return the pattern of stack names: the template refuses others."""
+    pattern: str = Template({}).resources("AWS::SSM::Parameter")["StackNameCheck"]["AllowedPattern"]
+    return pattern
+
+
 def test_policy_stays_within_2048_characters_for_the_longest_names(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    stack = "s" * 128
+    (longest_name,) = re.findall(r"\{1,(\d+)\}", _stack_name_pattern())
+    stack = "s" * int(longest_name)
     monkeypatch.setenv("STACK_NAME", stack)
     for table, variable in (("ControlTable", "CONTROL_TABLE"), ("OutboxTable", "OUTBOX_TABLE")):
         # CloudFormation names them: `NAME-ControlTable-1A2B3C4D5E6F7`.
@@ -109,7 +136,7 @@ def test_policy_stays_within_2048_characters_for_the_longest_names(
     config.cache_clear()
     longest = f"arn:aws-us-gov:dynamodb:ap-northeast-1:{ACCOUNT}"
     table = f"{stack}-tenant-{'t' * 32}.r20261123T021005"
-    assert len(session_policy("t" * 32, table, longest)) <= 2048
+    assert len(session_policy("t" * 32, table, longest, changes_users=False)) <= 2048
 
 
 def test_client_of_a_tenant_is_created_once_with_its_own_credentials(
@@ -135,7 +162,9 @@ def test_assume_role_receives_the_policy_of_the_tenant(aws_hooks: AwsCallHooks) 
     dynamodb_for("acme", "stowage-tenant-acme")
     (request,) = seen
     assert request["RoleArn"] == f"arn:aws:iam::{ACCOUNT}:role/stowage-data"
-    assert request["Policy"] == session_policy("acme", "stowage-tenant-acme", DYNAMODB)
+    assert request["Policy"] == session_policy(
+        "acme", "stowage-tenant-acme", DYNAMODB, changes_users=False
+    )
     assert request["DurationSeconds"] == 3600
 
 
