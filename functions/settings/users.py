@@ -134,7 +134,9 @@ def delete_user(tx: Transaction, request: Request[Checked[AccessEnd]]) -> Resour
     response_has_secret=True,
     request_has_secret=True,
     description="Without `password` the service generates one, which only this response contains."
-    " The user's tokens and sessions end within 10 s; two-step verification stays enabled.",
+    " The user's tokens and sessions end within 10 s; two-step verification stays enabled. The own"
+    " password is 403: users change it with `POST /users/me/password`, which asks for the current"
+    " one.",
 )
 def reset_password(tx: Transaction, request: Request[Checked[PasswordReset]]) -> ResourceResponse:
     """Set a new password for a user."""

@@ -266,6 +266,7 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"| {plain(MAX_PARTS * items.PART_SIZE)} bytes | It is written as a whole,",
         f"as up to {MAX_PARTS} items of {plain(items.PART_SIZE)} bytes",
         f"| revocations of tokens at the same time | {plain(revocations.SOFT_LIMIT)} |",
+        f"| revocations of tokens of one client or user | {revocations.PER_SUBJECT} |",
         f"above {plain(revocations.HARD_LIMIT)}, all tokens",
         f"| `page` of a list | {plain(plan._MAX_OFFSET_PAGES)} |",
         f"kept for its next pages | {plain(bookmarks._CHUNK)} per item |",
@@ -360,7 +361,10 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"A session expires {sessions.LIFETIME // _DAY} days after the last use",
         f"effect **within {directory.CACHE_SECONDS:.0f} seconds** everywhere",
         f"within the next {revocations._COMMIT_ALLOWANCE} s",
-        f"has {plain(revocations.SOFT_LIMIT)} entries at the same time",
+        (
+            f"have {revocations.PER_SUBJECT} entries at the same time, or those of a tenant"
+            f" {plain(revocations.SOFT_LIMIT)},"
+        ),
         f"At {plain(revocations.HARD_LIMIT)} entries, all present tokens",
         *(
             f"| {name.capitalize()} | {plain(issuance_limits.per_minute(one))} |"

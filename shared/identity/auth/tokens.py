@@ -117,7 +117,8 @@ def _common_claims(tenant: Tenant, subject: str) -> dict[str, Any]:
         "iss": tenant.base_url,
         "aud": tenant.base_url,
         "sub": subject,
-        "jti": uuid.uuid4().hex,
+        # revocation entries of tokens are counted per subject
+        "jti": f"{subject}-{uuid.uuid4().hex}",
         "tenant": tenant.slug,
     }
 

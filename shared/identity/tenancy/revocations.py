@@ -7,7 +7,8 @@ longer and passes. The API handlers read the entries together with the tenant, s
 costs a request no extra call. It takes effect when the cached tenant is read again, within 10 s.
 
 The revocation keys are `token:JTI`, `client:ID`, `user:ID`, `session:SID`, `role:ID`, and
-ALL_TOKENS, which replaces all entries when there are too many for the item.
+ALL_TOKENS, which replaces all entries when there are too many for the item. JTI and SID begin with
+the id of the client or user and a hyphen, so that the entries of one subject can be counted.
 """
 
 import random
@@ -26,8 +27,12 @@ if TYPE_CHECKING:
     from shared.kernel.caller import Caller
     from shared.kernel.db.transaction import Transaction
 
+PER_SUBJECT = 100
+"""Entries of tokens and sessions of one client or user, above which a revoked token or session gets
+an entry of the client or user instead. No single credential uses up the entries of a tenant."""
+
 SOFT_LIMIT = 1_000
-"""Entries per tenant, about 60 kB, above which a revoked token or session gets an entry of its
+"""Entries per tenant, about 80 kB, above which a revoked token or session gets an entry of its
 client or user instead of one of its own. Every handler reads the entries with the tenant."""
 
 HARD_LIMIT = 2 * SOFT_LIMIT
@@ -82,7 +87,7 @@ def revoke_in(
     Args:
         tx: The transaction of a change to the tenant's data.
         *keys: The revocation keys, at least one.
-        fallback: The revocation key to use instead when SOFT_LIMIT is reached; see `revoke`.
+        fallback: The revocation key to use instead when a limit is reached; see `revoke`.
         counter: The change of a counter in the tenant's item.
 
     Raises:
@@ -90,11 +95,11 @@ def revoke_in(
     """
     slug, expiry = tx.store.slug, _expiry_of_new_entry(tx.now_ms)
     entries = _Entries(_read_entries(slug), tx.now_ms / 1000)
-    if fallback and entries.are_at_soft_limit:
-        request = _update_request(slug, entries, [fallback], expiry, below_soft_limit=False)
+    room = entries.room_of(fallback) if fallback else None
+    if fallback and room == 0:
+        request = _update_request(slug, entries, [fallback], expiry)
     else:
-        below_soft_limit = fallback is not None
-        request = _update_request(slug, entries, keys, expiry, below_soft_limit=below_soft_limit)
+        request = _update_request(slug, entries, keys, expiry, room=room)
     if counter:
         names = request.get("ExpressionAttributeNames", {})
         request["UpdateExpression"] = request["UpdateExpression"].replace(
@@ -143,9 +148,9 @@ def revoke(tenant: str, key: str, *, fallback: str, until: float, now: float | N
     Args:
         tenant: Slug of the tenant.
         key: The revocation key.
-        fallback: The revocation key to use instead when SOFT_LIMIT is reached: that of the token's
-            client or user, which also revokes its older tokens. A caller that gets and revokes
-            tokens without end therefore affects nobody else.
+        fallback: The revocation key to use instead when PER_SUBJECT or SOFT_LIMIT is reached: that
+            of the token's client or user, which also revokes its older tokens. A caller that gets
+            and revokes tokens without end therefore affects nobody else.
         until: Expiry of the token, in seconds since the epoch.
         now: Seconds since the epoch; the current time if omitted.
 
@@ -161,13 +166,12 @@ def revoke(tenant: str, key: str, *, fallback: str, until: float, now: float | N
         if attempt:
             time.sleep(random.uniform(0, _MAX_PAUSE * 2**attempt))  # noqa: S311  no secret
         entries = _Entries(_read_entries(tenant), moment)
-        below_soft_limit = not entries.are_at_soft_limit
-        used_key = key if below_soft_limit else fallback
-        if entries.expiry(used_key) >= until:
+        if max(entries.expiry(key), entries.expiry(fallback)) >= until:
             return
-        request = _update_request(
-            tenant, entries, [used_key], int(until), below_soft_limit=below_soft_limit
-        )
+        if room := entries.room_of(fallback):
+            request = _update_request(tenant, entries, [key], int(until), room=room)
+        else:
+            request = _update_request(tenant, entries, [fallback], int(until))
         try:
             dynamodb.update_item(**request)
         except dynamodb.exceptions.ConditionalCheckFailedException:
@@ -192,10 +196,16 @@ class _Entries:
         """Keys of the entries that revoke no unexpired token."""
         return {key for key in self.values if self.expiry(key) + _RETENTION_MARGIN < self.now}
 
-    @property
-    def are_at_soft_limit(self) -> bool:
-        """Whether a single token must get an entry of its client or user instead of its own."""
-        return len(self.values) - len(self.expired) >= SOFT_LIMIT
+    def room_of(self, holder: str) -> int:
+        """Return how many entries may be added for single tokens and sessions of a holder.
+
+        Args:
+            holder: The revocation key of the client or user.
+        """
+        subject = holder.partition(":")[2]
+        live = self.values.keys() - self.expired
+        own = sum(key.startswith((f"token:{subject}-", f"session:{subject}-")) for key in live)
+        return max(0, min(SOFT_LIMIT - len(live), PER_SUBJECT - own))
 
     def expiry(self, key: str) -> int:
         """Return the expiry of an entry in seconds since the epoch; 0 if there is none."""
@@ -217,7 +227,12 @@ def _expiry_of_new_entry(now_milliseconds: int) -> int:
 
 
 def _update_request(
-    tenant: str, entries: _Entries, keys: Sequence[str], expiry: int, *, below_soft_limit: bool
+    tenant: str,
+    entries: _Entries,
+    keys: Sequence[str],
+    expiry: int,
+    *,
+    room: int | None = None,
 ) -> dict[str, Any]:
     """Return the UpdateItem request that sets entries and prunes expired ones.
 
@@ -226,7 +241,8 @@ def _update_request(
         entries: The entries that were read.
         keys: Revocation keys of the entries to set.
         expiry: Their expiry, in seconds since the epoch.
-        below_soft_limit: Make the update conditional on there being fewer than SOFT_LIMIT entries.
+        room: Make the update conditional on fewer than this number of entries having been added
+            since the read, whoever they are of. None if the entries must be added in any case.
     """
     expired = entries.expired
     pruned = sorted(expired - set(keys))[:_MAX_PRUNED]
@@ -258,9 +274,9 @@ def _update_request(
         ":last": {"N": str(expiry)},
         **{f":e{n}": entries.values[key] for n, key in enumerate(pruned)},
     }
-    if below_soft_limit:
+    if room is not None:
         conditions.append("size(revoked) < :capacity")
-        values[":capacity"] = {"N": str(SOFT_LIMIT + len(expired))}
+        values[":capacity"] = {"N": str(len(entries.values) + room)}
     return request | {
         "UpdateExpression": expression,
         "ConditionExpression": " AND ".join(["attribute_exists(pk)", *conditions]),

@@ -19,7 +19,7 @@ from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import StaleRead, Transaction
-from shared.kernel.errors import NotFound, Problem
+from shared.kernel.errors import NotFound, Problem, ServiceError
 from shared.kernel.validation import Checked, ensure_valid
 
 _COUNTER = "users"
@@ -125,13 +125,21 @@ def reset_password(
 ) -> tuple[Record[User], str | None]:
     """Set a new password; return the user and the generated password, None if `reset` has one.
 
-    The user's tokens are revoked and the sessions end; the second factor stays.
+    The user's tokens are revoked and the sessions end; the second factor stays. Users change their
+    own password with `credentials.change_password`, which a stolen token alone does not allow.
 
     Raises:
         NotFound, Gone: There is no such user, or it was deleted.
         ValidationFailed: The password is invalid or not allowed.
+        ServiceError: forbidden, the caller is this user.
     """
     account = get_account(tx, user_id)
+    if tx.caller is not None and tx.caller.user_id == user_id:
+        message = (
+            "Users cannot reset their own password. Change it with POST /users/me/password, which"
+            " asks for the current one."
+        )
+        raise ServiceError(message, "forbidden")
     user = account.record.entity
     found = password_problems(tx.store.slug, "password", reset.password, user.username)
     password, generated = _given_or_generated(ensure_valid(reset, found).password)

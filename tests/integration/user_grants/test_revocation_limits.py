@@ -80,6 +80,56 @@ def test_many_revocations_of_one_user_do_not_affect_other_users(user: ExampleUse
 
 
 @pytest.mark.parametrize("token", ["access_token", "refresh_token"])
+def test_one_user_cannot_use_up_the_entries_of_others(
+    user: ExampleUser, monkeypatch: pytest.MonkeyPatch, token: str
+) -> None:
+    monkeypatch.setattr(revocations, "PER_SUBJECT", 2)
+    mallory = create_example_user("mallory", permissions=())
+    for _ in range(SOFT_LIMIT + 1):
+        assert revoke(getattr(mallory.sign_in(), token)).status == 200
+    assert len(revocation_entries()) == 3
+    assert f"user:{mallory.id}" in revocation_entries()
+
+    revoked, other = user.sign_in(), user.sign_in().access_token
+    assert revoke(getattr(revoked, token)).status == 200
+    assert not is_accepted(revoked.access_token)
+    assert is_accepted(other), "the entry is of one token or session, not of all of the user"
+
+
+def test_one_client_cannot_use_up_the_entries_of_others(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert stack
+    monkeypatch.setattr(revocations, "PER_SUBJECT", 2)
+    erp = create_client("acme", "ERP")
+    for _ in range(SOFT_LIMIT + 1):
+        assert revoke(token_for(erp).access_token, **erp._asdict()).status == 200
+    assert len(revocation_entries()) == 3
+    assert f"client:{erp.client_id}" in revocation_entries()
+
+
+def test_concurrent_revocations_of_one_user_keep_the_limit(
+    user: ExampleUser, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other requests reach the user's limit between the read and the write of the entries."""
+    monkeypatch.setattr(revocations, "PER_SUBJECT", 2)
+    given, others, done = user.sign_in(), [user.sign_in() for _ in range(2)], list[str]()
+
+    def meanwhile(call: Call, forward: Forward) -> AwsAnswer:
+        if not done and "revoked" in str(call.request) and call.operation in WRITES:
+            done.append(call.operation)
+            for other in others:
+                revoke(other.access_token)
+        return forward()
+
+    with aws_faults.faulty(meanwhile):
+        assert revoke(given.access_token).status == 200
+    assert done
+    assert len(revocation_entries()) == 3
+    assert f"user:{user.id}" in revocation_entries()
+
+
+@pytest.mark.parametrize("token", ["access_token", "refresh_token"])
 @pytest.mark.parametrize("seen", range(SOFT_LIMIT + 1))
 def test_concurrently_added_entries_count_toward_the_soft_limit(
     user: ExampleUser, aws_faults: AwsFaults, seen: int, token: str

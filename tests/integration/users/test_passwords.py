@@ -66,6 +66,18 @@ def test_reset_accepts_a_given_password(stack: Stack, erp: Erp) -> None:
     assert has_password(stack, user, _NEW)
 
 
+def test_administrator_cannot_reset_the_own_password(stack: Stack, erp: Erp) -> None:
+    """A stolen token of an administrator is not enough to take over the account."""
+    user = create_user(erp)
+    administrator = as_user(stack, user, "users.manage")
+
+    refused = administrator.post(f"/users/{user}/reset-password", {"password": _NEW})
+
+    assert (refused.status, refused.code) == (403, "forbidden")
+    assert "POST /users/me/password" in refused.json()["error"]["message"]
+    assert has_password(stack, user, PASSWORD)
+
+
 # Change by the user
 
 
