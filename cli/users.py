@@ -12,6 +12,7 @@ from cli.operator import Operator, command
 from cli.output import as_text
 from cli.webhooks import deactivate_option, describe_webhooks, show_with_webhooks
 from operations.operator_identity import run_as_operator
+from operations.user_unlock import unlock_user
 from shared.identity.users import credentials, passwords, repository, roles, service
 from shared.identity.users.models import (
     PasswordReset,
@@ -294,6 +295,28 @@ def _change(operator: Operator, store: Store, username: str, raw: dict[str, Any]
 
     changed, found = run_as_operator(store.slug, use_case)
     show_with_webhooks(operator, _user_row(store, changed), found)
+
+
+@user.command()
+@click.argument("tenant")
+@click.argument("username", metavar="USER")
+@command
+def unlock(operator: Operator, *, tenant: str, username: str) -> None:
+    """Let USER of TENANT sign in again after too many failed attempts.
+
+    The failed attempts of the user in the present quarter of an hour are forgotten, at every
+    address: whoever made them can try as often again. The limit of an address for all users stays.
+    The addresses are shown; `stowage audit TENANT --action user.locked_out` lists all lockouts.
+
+    \b
+    Example:
+      stowage user unlock acme ana.ruiz
+    """  # noqa: D301  click reads the backspace
+    found = unlock_user(open_store(tenant).slug, username)
+    row = {"username": found.user.username, "id": found.user.id}
+    operator.output.one(row | {"failures": found.failures, "addresses": found.addresses})
+    if not found.failures:
+        operator.output.say("The user has no failed attempts in this quarter of an hour.")
 
 
 @user.command("reset-password")

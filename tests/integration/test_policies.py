@@ -117,6 +117,9 @@ def _token_routes(stack: Stack) -> None:
     assert ask("/oauth/token", "grant_type=client_credentials", "wrong") == 401
     assert ask("/oauth/revoke", f"token={stack.token(client=credentials.client_id)}") == 200
     anybody = Erp(stack.gateway, None)
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    sign_in = "grant_type=password&username=nobody%40nowhere&password=p"
+    assert anybody.post("/oauth/token", raw=sign_in, headers=form).status == 400
     assert anybody.get("/.well-known/jwks.json").status == 200
     assert anybody.get("/.well-known/oauth-authorization-server").status == 200
 
@@ -427,7 +430,7 @@ _NEEDED: Sequence[tuple[str, _Calls, Sequence[str]]] = (
     (OAUTH, _token_routes, (
         "kms:Sign", "kms:GenerateMac", "kms:GetPublicKey", "dynamodb:BatchGetItem",
         "dynamodb:UpdateItem", "dynamodb:GetItem", "CLIENT#*", "TENANT#*", "FAILURES#*", "HOST#*",
-        "ISSUED#*",
+        "ADDRESSES#*", "ISSUED#*",
         "KEYS",
     )),
     (WEBHOOKS, _subscriptions_of_a_client, ("dynamodb:GetItem", "CLIENT#*", "name")),

@@ -16,7 +16,13 @@ from operations import draining, signing_keys
 from shared.http import envelope, rate_limit_leases, request, routes
 from shared.identity.audit.models import AuditAction
 from shared.identity.auth import attempt_limits as attempts
-from shared.identity.auth import client_models, issuance_limits, key_ring, tokens
+from shared.identity.auth import (
+    client_models,
+    issuance_limits,
+    key_ring,
+    known_addresses,
+    tokens,
+)
 from shared.identity.auth.scopes import PERMISSIONS, SCOPES
 from shared.identity.tenancy import access, directory, revocations
 from shared.identity.tenancy import rules as tenancy
@@ -383,13 +389,16 @@ QUOTED: Mapping[str, Sequence[str]] = {
             f" {attempts.LONG_WINDOW // _MINUTE} minutes |"
         ),
         (
-            f"| user name, over all addresses | {attempts.PER_USER_ALL_ADDRESSES} |"
+            "| user name, over all addresses that are not known |"
+            f" {attempts.PER_USER_ALL_ADDRESSES} |"
             f" {attempts.LONG_WINDOW // _MINUTE} minutes |"
         ),
         (
-            f"| IP address (IPv6: /64 network) | {attempts.PER_ADDRESS} |"
+            f"| IP address (IPv6: /64 network), at one company | {attempts.PER_ADDRESS} |"
             f" {attempts.WINDOW // _MINUTE} minute |"
         ),
+        f"has signed in from it within {known_addresses.LIFETIME // _DAY} days",
+        f"has up to {known_addresses.MAX_ADDRESSES} known addresses",
         f"{_WORDS[attempts.PER_USER]} attempts are checked at a time",
         f"starts to sign {_WORDS[signing_keys._ACTIVATION_DELAY // _MINUTE]} minutes later",
         f"after {_WORDS[key_ring.PUBLISH_LEAD // _MINUTE]} more it signs",

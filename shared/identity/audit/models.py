@@ -11,7 +11,7 @@ type AuditAction = Literal[
     "client.created", "client.changed", "client.rotated", "client.revoked",
     "user.created", "user.changed", "user.disabled", "user.enabled", "user.deleted",
     "user.password_reset", "user.password_changed", "user.totp_enrolled", "user.totp_removed",
-    "user.recovery_codes_replaced",
+    "user.recovery_codes_replaced", "user.sign_in_failed", "user.locked_out", "user.unlocked",
     "role.created", "role.changed", "role.deleted",
     "session.reused",
     "settings.changed",
@@ -21,8 +21,9 @@ type AuditAction = Literal[
     "webhook.created", "webhook.changed", "webhook.secret_rotated", "webhook.deleted",
     "webhook.tested", "webhook.redelivered",
 ]  # fmt: skip
-type ActorType = Literal["client", "user", "operator"]
-"""`operator`: somebody who uses the command line of the deployment."""
+type ActorType = Literal["client", "user", "operator", "anonymous"]
+"""`operator`: somebody who uses the command line of the deployment. `anonymous`: somebody who tried
+to sign in."""
 type TargetType = Literal[
     "client",
     "user",
@@ -40,7 +41,7 @@ class Actor(Stored):
     """Who made the change, with the name at that time."""
 
     type: ActorType
-    id: str | None = Field(description="Id of the client or user; null for an operator.")
+    id: str | None = Field(description="Id of the client or user; null for all others.")
     name: str | None = Field(default=None, description="Null if it is not known.")
 
 

@@ -5,7 +5,7 @@ from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.store import Store
-from shared.kernel.db.transaction import Transaction
+from shared.kernel.db.transaction import Transaction, allocate_ids
 
 
 def _facets(entry: StoredEntry) -> Facets:
@@ -36,6 +36,11 @@ AUDIT = Collection(
 def reserve_entry_ids(tx: Transaction, count: int) -> None:
     """Reserve the ids of the next `count` entries."""
     tx.reserve_ids(AUDIT.kind, count)
+
+
+def allocate_entry_id(store: Store) -> dict[str, list[int]]:
+    """Allocate the id of one entry; return sequence → ids."""
+    return {AUDIT.kind: [allocate_ids(store, AUDIT.kind, 1)]}
 
 
 def insert(tx: Transaction, entry: StoredEntry) -> None:

@@ -19,6 +19,7 @@ from shared.kernel.db.listing import Page
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.db.unit_of_work import Prefetched
 from shared.kernel.fields import plain_number
 from shared.kernel.json_text import dumps
 from shared.kernel.observability import request_id
@@ -75,6 +76,11 @@ def reserve_entry_ids(tx: Transaction, count: int = 1) -> None:
     For use cases that add several entries, or make other database calls concurrently.
     """
     repository.reserve_entry_ids(tx, count)
+
+
+def prefetch_entry_id(store: Store) -> Prefetched:
+    """Allocate the id of one entry for `run_transaction`, concurrently with other calls."""
+    return Prefetched({}, repository.allocate_entry_id(store))
 
 
 def _plain(value: Any) -> Any:

@@ -5,21 +5,23 @@ attempt uses. Passwords and codes can be guessed. Their attempts are counted bef
 are checked, so that concurrent attempts cannot exceed a limit. An attempt is in flight until its
 result is known; one that is refused only because of attempts in flight may succeed a moment later.
 
-Failures are counted per minute: per IP address, and per client id or user name at an IP address.
-User names are also counted in a longer window, per IP address and over all addresses, so that one
-address alone cannot use up the limit of all. Client ids are never counted over all addresses:
-otherwise anybody could lock out an ERP.
+Failures are counted per minute: per tenant and IP address, and per client id or user name at an IP
+address. User names are also counted in a longer window, per IP address and over all addresses, so
+that one address alone cannot use up the limit of all. Client ids are never counted over all
+addresses: otherwise anybody could lock out an ERP. Nor are sign-ins from an address from which the
+user has signed in before: otherwise anybody could lock out a user.
 """
 
 import hashlib
 import ipaddress
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+from shared.identity.auth.known_addresses import KnownAddresses
 from shared.kernel.aws import client
 from shared.kernel.config import config
 from shared.kernel.db.parallel import map_concurrently
@@ -32,11 +34,18 @@ LONG_WINDOW = 15 * 60
 PER_CLIENT = 10
 PER_USER = 10
 PER_ADDRESS = 100
-"""Allowed failures per window: per client id or user name at an IP address, and per IP address."""
+"""Allowed failures per window: per client id or user name at an IP address, and per tenant and IP
+address."""
 
 PER_USER_LONG_WINDOW = 20
 PER_USER_ALL_ADDRESSES = 50
-"""Allowed failures per long window and user name: at one IP address, and over all addresses."""
+"""Allowed failures per long window and user name: at one IP address, and over all addresses from
+which the user has not signed in."""
+
+_NO_TENANT = "-"
+"""Counted instead of a tenant that does not exist: made-up names give nobody further attempts."""
+
+type _Kind = Literal["client", "user", "name-here", "name", "address"]
 
 _RETRY_DELAYS = (0.1, 0.2, 0.4, 0.8, 1.6)
 """Longest pauses in seconds before retries while too many attempts are in flight."""
@@ -54,6 +63,7 @@ class _AttemptCounts(NamedTuple):
 class AttemptCounter:
     """The counter of one limit in one window: an item of the control table."""
 
+    kind: _Kind
     key: str
     limit: int
     ends_at: int
@@ -61,17 +71,40 @@ class AttemptCounter:
 
 
 @dataclass(frozen=True, slots=True)
+class FailedAttempt:
+    """What the counters of a user say after a failure."""
+
+    is_first: bool
+    """Whether it is the first one of this user at this address in a long window."""
+    reached: tuple[AttemptCounter, ...]
+    """The counters whose limits this failure has reached."""
+
+
+@dataclass(slots=True)
 class AttemptCounters:
-    """The counters of one authentication attempt."""
+    """The counters of one authentication attempt.
+
+    The constructors return those of a tenant that exists and of an address that is not known;
+    `admit` leaves those that apply.
+    """
 
     counters: tuple[AttemptCounter, ...]
+    _without_tenant: AttemptCounter
+    """Replaces the counter of the address if the tenant does not exist."""
+    _known: KnownAddresses | None = None
+    """The known addresses of the user; None for an attempt without a user name."""
+    _begun: tuple[_AttemptCounts, ...] = ()
+    """The values of the counters when the attempt began."""
 
     @classmethod
-    def for_client(cls, client_id: str, address: str, now: float) -> "AttemptCounters":
+    def for_client(
+        cls, client_id: str, tenant: str | None, address: str, now: float
+    ) -> "AttemptCounters":
         """Return the counters of an attempt with a client secret.
 
         Args:
             client_id: The presented client id, valid or not.
+            tenant: The presented slug, valid or not; None without one.
             address: IP address of the caller. An IPv6 address counts as its /64 network, which a
                 provider usually assigns to one customer.
             now: Seconds since the epoch.
@@ -80,8 +113,9 @@ class AttemptCounters:
         return cls(
             (
                 _make_counter("client", _digest(client_id, network), PER_CLIENT, WINDOW, now),
-                _make_counter("address", network, PER_ADDRESS, WINDOW, now),
-            )
+                _address_counter(tenant, network, now),
+            ),
+            _address_counter(None, network, now),
         )
 
     @classmethod
@@ -95,37 +129,56 @@ class AttemptCounters:
             now: Seconds since the epoch.
         """
         network, user = _network(address), _digest(tenant, username)
+        here = _digest(user, network)
         return cls(
             (
-                _make_counter("user", _digest(user, network), PER_USER, WINDOW, now),
-                _make_counter(
-                    "name-here", _digest(user, network), PER_USER_LONG_WINDOW, LONG_WINDOW, now
-                ),
+                _make_counter("user", here, PER_USER, WINDOW, now),
+                _make_counter("name-here", here, PER_USER_LONG_WINDOW, LONG_WINDOW, now),
                 _make_counter("name", user, PER_USER_ALL_ADDRESSES, LONG_WINDOW, now),
-                _make_counter("address", network, PER_ADDRESS, WINDOW, now),
-            )
+                _address_counter(tenant, network, now),
+            ),
+            _address_counter(None, network, now),
+            KnownAddresses(user, here),
         )
 
     @classmethod
-    def for_address(cls, address: str, now: float) -> "AttemptCounters":
-        """Return the counter per IP address, for credentials that cannot be guessed."""
-        return cls((_make_counter("address", _network(address), PER_ADDRESS, WINDOW, now),))
+    def for_address(cls, tenant: str | None, address: str, now: float) -> "AttemptCounters":
+        """Return the counter per IP address, for credentials that cannot be guessed.
+
+        Args:
+            tenant: The presented slug, valid or not; None without one.
+            address: IP address of the caller.
+            now: Seconds since the epoch.
+        """
+        network = _network(address)
+        return cls((_address_counter(tenant, network, now),), _address_counter(None, network, now))
 
     @property
     def keys(self) -> list[str]:
-        """The keys of the counters in the control table."""
-        return [counter.key for counter in self.counters]
+        """The keys of the items in the control table that `admit` needs."""
+        known = [self._known.key] if self._known else []
+        return [*(each.key for each in self.counters), self._without_tenant.key, *known]
 
-    def ensure_allowed(self, items: Mapping[str, Mapping[str, Any]], now: float) -> None:
-        """Raise an error if a limit of failures is reached.
+    def admit(
+        self, items: Mapping[str, Mapping[str, Any]], now: float, *, tenant_exists: bool
+    ) -> None:
+        """Leave the counters that apply; raise an error if a limit of failures is reached.
 
         Args:
-            items: Key → item of the counters that exist.
+            items: Key → item of those `keys` that exist.
             now: Seconds since the epoch.
+            tenant_exists: Whether the presented tenant exists.
 
         Raises:
             ServiceError: rate_limited, with Retry-After.
         """
+        if not tenant_exists:
+            others = [counter for counter in self.counters if counter.kind != "address"]
+            self.counters = (*others, self._without_tenant)
+        if self._known:
+            self._known.load(items.get(self._known.key), now)
+            if self._known.include_present:
+                self.counters = tuple(each for each in self.counters if each.kind != "name")
         _refuse_if_any(
             [
                 counter
@@ -157,6 +210,7 @@ class AttemptCounters:
                 if count.failed + count.in_flight > counter.limit
             ]
             if not over:
+                self._begun = tuple(counts)
                 return
             self.cancel()  # an attempt that is not checked is not a failure
             _refuse_if_any(
@@ -165,18 +219,52 @@ class AttemptCounters:
             time.sleep(random.uniform(pause / 2, pause))  # noqa: S311  jitter, no secret
         raise rate_limited("Too many concurrent attempts; try again in 1 s.", 1)
 
-    def fail(self) -> None:
-        """End an attempt in flight and count it as a failure."""
-        map_concurrently(partial(_add_to_counter, failed=1, in_flight=-1), list(self.counters))
+    @property
+    def will_need_entry(self) -> bool:
+        """Whether a failure would be a first one or reach a limit, if no others are in flight."""
+        return any(
+            (counter.kind == "name-here" and count.failed == 0)
+            or (counter.kind != "address" and count.failed + 1 >= counter.limit)
+            for counter, count in zip(self.counters, self._begun, strict=True)
+        )
+
+    def fail(self) -> FailedAttempt:
+        """End an attempt of a user in flight and count it as a failure."""
+        counts = map_concurrently(
+            partial(_add_to_counter, failed=1, in_flight=-1), list(self.counters)
+        )
+        each = list(zip(self.counters, counts, strict=True))
+        return FailedAttempt(
+            is_first=any(one.kind == "name-here" and count.failed == 1 for one, count in each),
+            reached=tuple(
+                one for one, count in each if one.kind != "address" and count.failed == one.limit
+            ),
+        )
 
     def cancel(self) -> None:
         """End an attempt in flight without counting it."""
         map_concurrently(partial(_add_to_counter, in_flight=-1), list(self.counters))
 
+    def add_known_address(self, now: float) -> None:
+        """Store that the user has signed in from the present address.
 
-def _make_counter(kind: str, owner: str, limit: int, window: int, now: float) -> AttemptCounter:
+        Call it only if the user gave all credentials. A user with two-step verification who gave
+        no code did not: whoever has the password alone could otherwise guess codes at many
+        addresses.
+        """
+        if self._known:
+            self._known.add_present(now)
+
+
+def _make_counter(kind: _Kind, owner: str, limit: int, window: int, now: float) -> AttemptCounter:
     number = int(now) // window
-    return AttemptCounter(f"FAILURES#{number}#{kind}#{owner}", limit, (number + 1) * window)
+    key = f"FAILURES#{number}#{kind}#{owner}"
+    return AttemptCounter(kind, key, limit, (number + 1) * window)
+
+
+def _address_counter(tenant: str | None, network: str, now: float) -> AttemptCounter:
+    owner = _digest(tenant or _NO_TENANT, network)
+    return _make_counter("address", owner, PER_ADDRESS, WINDOW, now)
 
 
 def _digest(*parts: str) -> str:
@@ -209,6 +297,29 @@ def _add_to_counter(
         ReturnValues="ALL_NEW",
     )
     return _counts_of_item(answer["Attributes"])
+
+
+def reset_failures(counters: Iterable[AttemptCounter]) -> None:
+    """Set the failures of counters to 0; attempts in flight stay counted."""
+    map_concurrently(_reset_counter, list(counters))
+
+
+def _reset_counter(counter: AttemptCounter) -> None:
+    client("dynamodb").update_item(
+        TableName=config().control_table,
+        Key={"pk": {"S": counter.key}},
+        UpdateExpression="SET failures = :none, in_flight = if_not_exists(in_flight, :none),"
+        " expires_at = :ends",
+        ExpressionAttributeValues={
+            ":none": {"N": "0"},
+            ":ends": {"N": str(counter.ends_at)},
+        },
+    )
+
+
+def failures_of(item: Mapping[str, Any]) -> int:
+    """Return the failures in the item of a counter."""
+    return _counts_of_item(item).failed
 
 
 def _counts_of_item(item: Mapping[str, Any]) -> _AttemptCounts:

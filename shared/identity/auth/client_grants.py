@@ -122,7 +122,7 @@ def read_tenant_and_application(
     if client_auth is None:
         items = _read_control_items(slug, [], now, user_attempts)
         return _tenant_from_items(items, slug, origin), None
-    by_client = AttemptCounters.for_client(client_auth.client_id, origin.address, now)
+    by_client = AttemptCounters.for_client(client_auth.client_id, slug, origin.address, now)
     items = _read_control_items(slug, [_lookup_key(client_auth)], now, user_attempts, by_client)
     tenant = _tenant_from_items(items, slug, origin)
     application = _client_from_items(items, client_auth)
@@ -153,7 +153,7 @@ def _read_control_items(
     items = read_items(list(dict.fromkeys([KEYS, tenant, *keys, *counter_keys])))
     key_ring.load(items)
     for counters in attempts:
-        counters.ensure_allowed(items, now)
+        counters.admit(items, now, tenant_exists=tenant in items)
     return items
 
 
@@ -224,8 +224,8 @@ def authenticate_client(
         ServiceError: rate_limited, after too many failures or, with `issuance`, too many tokens.
     """
     now = time.time()
-    attempts = AttemptCounters.for_client(client_auth.client_id, origin.address, now)
     slug = slug_of_client_id(client_auth.client_id)
+    attempts = AttemptCounters.for_client(client_auth.client_id, slug, origin.address, now)
     keys = [_lookup_key(client_auth), *([issuance.key] if issuance else [])]
     items = _read_control_items(slug, keys, now, attempts)
     client = _client_from_items(items, client_auth)

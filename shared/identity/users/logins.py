@@ -13,7 +13,7 @@ from shared.kernel.db.facets import id_text
 from shared.kernel.db.items import Item, Key, encode
 from shared.kernel.db.store import key_attributes
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
-from shared.kernel.db.transaction import Transaction
+from shared.kernel.db.transaction import ErrorFactory, Transaction
 
 
 class StoredResponse(NamedTuple):
@@ -160,6 +160,19 @@ def check_version(tx: Transaction, key: Key, version: int) -> None:
             "ConditionExpression": "version = :version",
             "ExpressionAttributeValues": {":version": encode(version)},
         },
+    )
+
+
+def check_exists(tx: Transaction, user_id: int, *, on_condition_failed: ErrorFactory) -> None:
+    """Add the condition that a user has a login."""
+    tx.add_action(
+        "ConditionCheck",
+        {
+            "TableName": tx.store.table,
+            "Key": key_attributes(login_key(user_id)),
+            "ConditionExpression": f"attribute_exists({PARTITION_KEY})",
+        },
+        on_condition_failed,
     )
 
 

@@ -4,8 +4,10 @@ An attempt counts like a sign-in, in the same counters: somebody who holds a tok
 guess no more than somebody without one.
 """
 
+from shared.identity.audit.models import Actor
 from shared.identity.auth.attempt_limits import AttemptCounters
 from shared.identity.users import passwords, second_factor
+from shared.identity.users.failed_sign_ins import count_failure
 from shared.identity.users.repository import UserAccount
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
@@ -48,7 +50,9 @@ def credential_problems(  # noqa: PLR0913  the parts of one attempt
         attempts.cancel()  # the credentials were not checked
         raise
     if found:
-        attempts.fail()
+        user = account.record.entity
+        actor = Actor(type="user", id=str(user.id), name=user.name)
+        count_failure(attempts, tx.store, account, address, actor=actor)
     else:
         attempts.cancel()
     return found

@@ -27,6 +27,7 @@ from shared.identity.tenancy.access import store_for
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import Tenant, ensure_active
 from shared.identity.users import passwords, second_factor, sessions
+from shared.identity.users.failed_sign_ins import count_failure
 from shared.identity.users.logins import Login
 from shared.identity.users.models import normalize_username
 from shared.identity.users.repository import (
@@ -125,9 +126,15 @@ def password_grant(
         attempts.cancel()  # the credentials were not checked
         raise
     if not tenant or not store or not account or not login:
-        attempts.fail()
+        if store and tenant and tenant.state == "active":
+            count_failure(attempts, store, account, origin.address)
+        else:
+            attempts.fail()
         raise _invalid_credentials()
-    attempts.cancel()
+    if account.login.two_step and login == account.login:
+        attempts.cancel()
+    else:
+        run_both(attempts.cancel, partial(attempts.add_known_address, now))
     ensure_active(tenant)
     request = _GrantRequest(tenant, store, application, now)
     tries = 0
@@ -253,7 +260,7 @@ def refresh_token_grant(
     ensure_public_client(client_auth, origin)
     token = sessions.parse_refresh_token(refresh_token)
     slug = token.tenant if token else None
-    attempts = AttemptCounters.for_address(origin.address, now)
+    attempts = AttemptCounters.for_address(slug, origin.address, now)
     tenant, application = read_tenant_and_application(client_auth, slug, origin, now, attempts)
     if token is None or tenant is None:
         attempts.record_failure()

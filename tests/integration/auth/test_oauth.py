@@ -263,7 +263,7 @@ def test_failures_are_limited_per_address(
     acme: Credentials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(attempt_limits, "PER_ADDRESS", 5)
-    guesses = [acme._replace(client_id=f"stw_{number}") for number in range(6)]
+    guesses = [acme._replace(client_id=f"stw_acme_{number:024}") for number in range(6)]
     answers = [
         request_token(client_credentials_form(guess), address=f"2001:db8:1:2::{number}")[0]
         for number, guess in enumerate(guesses)
@@ -271,6 +271,20 @@ def test_failures_are_limited_per_address(
     assert answers == [401] * 5 + [429]
     assert request_token(client_credentials_form(acme), address="2001:db8:1:2:ffff::1")[0] == 429
     assert request_token(client_credentials_form(acme), address="2001:db8:1:3::1")[0] == 200
+
+
+def test_clients_of_made_up_tenants_share_the_limit_of_an_address(
+    acme: Credentials, aws_faults: AwsCallHooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise, one address could use up the quota of KMS."""
+    monkeypatch.setattr(attempt_limits, "PER_ADDRESS", 3)
+    guesses = [acme._replace(client_id=f"stw_made-up-{n}_{n:024}") for n in range(4)]
+    for guess in guesses[:3]:
+        assert request_token(client_credentials_form(guess))[0] == 401
+    with aws_faults.recorded() as calls:
+        assert request_token(client_credentials_form(guesses[3]))[0] == 429
+    assert calls == ["BatchGetItem"], "no KMS call"
+    assert request_token(client_credentials_form(acme))[0] == 200
 
 
 def test_limit_on_failures_ends_with_its_minute(

@@ -49,8 +49,8 @@ _ASKING = {
 _SILENT = {
     "tenant create", "tenant list", "tenant show", "tenant resume", "tenant limit",
     "tenant settings", "tenant export", "domain list", "client create", "client list",
-    "client show", "user create", "user list", "user show", "user enable", "role create",
-    "role list", "audit", "key list", "key rotate", "events relay", "tenant upgrade",
+    "client show", "user create", "user list", "user show", "user enable", "user unlock",
+    "role create", "role list", "audit", "key list", "key rotate", "events relay", "tenant upgrade",
     "queues redrive", "smoke", "tenant import", "tenant restore", "verify",
 }  # fmt: skip
 """Commands that ask nothing: they read, add, give access back, or set a value that was typed.

@@ -242,6 +242,7 @@ def test_users_of_a_suspended_tenant_can_be_managed(stack: Stack, erp: Erp) -> N
     [
         ("user", "create"), ("user", "list"), ("user", "show"), ("user", "roles"),
         ("user", "disable"), ("user", "enable"), ("user", "reset-password"),
+        ("user", "unlock"),
         ("user", "remove-second-factor"), ("user", "delete"), ("role", "create"),
         ("role", "list"), ("role", "change"), ("role", "delete"),
     ],

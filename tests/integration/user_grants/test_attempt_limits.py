@@ -217,3 +217,31 @@ def test_attempt_that_raises_an_error_is_not_a_failure(
 
 def _fails(*_: object) -> None:
     raise RuntimeError
+
+
+# Addresses
+
+
+def test_failures_at_one_tenant_do_not_limit_an_address_at_others(
+    user: ExampleUser, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock.freeze()
+    monkeypatch.setattr(attempt_limits, "PER_ADDRESS", 3)
+    outcomes = [guess(user, username=f"user{number}@acme") for number in range(4)]
+    assert outcomes == [INVALID_GRANT] * 3 + [RATE_LIMITED]
+    assert create_example_user("bea", tenant="beta").sign_in().status == 200
+    assert refresh(INVALID_TOKENS["no session"]).outcome == RATE_LIMITED
+    assert (
+        refresh(INVALID_TOKENS["no session"].replace("_acme.", "_beta.")).outcome == INVALID_GRANT
+    )
+
+
+def test_made_up_tenants_share_the_limit_of_an_address(
+    user: ExampleUser, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock.freeze()
+    monkeypatch.setattr(attempt_limits, "PER_ADDRESS", 3)
+    names = ["anna@nobody-1", "anna@nobody-2", "anna@ü", "anna@nobody-4", "anna@-"]
+    outcomes = [guess(user, username=name) for name in names]
+    assert outcomes == [INVALID_GRANT] * 3 + [RATE_LIMITED] * 2
+    assert user.sign_in().status == 200

@@ -23,6 +23,7 @@ from tests.integration.user_grants.oauth_requests import (
 )
 from tests.integration.users.user_requests import (
     as_user,
+    audit_entries,
     before_next_commit,
     code_of,
     confirm_totp,
@@ -277,6 +278,17 @@ def test_guesses_with_a_token_and_sign_ins_share_their_limit(
     assert anna.sign_in().status == 429, "the limit of sign-ins"
     clock.advance(int(refused.headers["Retry-After"]))
     assert enrol(caller, password=right).status == 200
+
+
+def test_guesses_with_a_token_are_recorded_with_the_user(
+    stack: Stack, erp: Erp, anna: ExampleUser
+) -> None:
+    caller = _as(stack, anna.sign_in())
+    for turn in range(2):
+        assert caller.post("/users/me/totp", {"password": _WRONG}, key=f"k{turn}").status == 422
+    (entry,) = audit_entries(erp, action="user.sign_in_failed")
+    assert entry["actor"] == {"type": "user", "id": str(anna.id), "name": "Anna"}
+    assert entry["target"]["id"] == str(anna.id)
 
 
 def test_concurrent_guesses_do_not_exceed_the_limit(

@@ -1,0 +1,102 @@
+"""Unlocking a user whose failed sign-ins have reached a limit."""
+
+from collections.abc import Iterator
+from itertools import batched
+from typing import NamedTuple
+
+from operations.operator_identity import run_as_operator
+from shared.identity.audit.models import AuditParameters, StoredEntry
+from shared.identity.audit.service import list_entries
+from shared.identity.audit.service import record as audit
+from shared.identity.auth.attempt_limits import (
+    LONG_WINDOW,
+    AttemptCounter,
+    AttemptCounters,
+    failures_of,
+    reset_failures,
+)
+from shared.identity.tenancy.access import operator_store
+from shared.identity.tenancy.directory import read_items
+from shared.identity.users.models import User
+from shared.identity.users.service import get_user_by_name
+from shared.kernel.clock import instant, now_ms
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.json_text import loads
+
+_KEYS_PER_READ = 100
+
+
+class Unlocked(NamedTuple):
+    """The result of unlocking a user."""
+
+    user: User
+    addresses: list[str]
+    """Addresses at which the user name has failures in this quarter of an hour."""
+    failures: int
+    """The greatest number of failures that a counter had; 0 if there was nothing to reset."""
+
+
+def unlock_user(tenant: str, username: str) -> Unlocked:
+    """Set the failed attempts of a user to 0, at every address and over all of them.
+
+    The addresses are those of the audit log, which has the first failure at each. The limit of an
+    address for all users stays. Safe to repeat: an interrupted run is completed by the next one.
+
+    Raises:
+        NotFound: There is no such tenant or user.
+    """
+    store = operator_store(tenant)
+    user = get_user_by_name(store, username).entity
+    now = now_ms() / 1000
+    addresses = sorted(set(_addresses(store, user, now)))
+    failed = _counters_with_failures(tenant, user, addresses, now)
+    if failed:
+
+        def use_case(tx: Transaction) -> None:
+            details = {"username": user.username, "failures": max(failed.values())}
+            audit(tx, "user.unlocked", "user", user.id, details=details)
+
+        run_as_operator(store.slug, use_case)
+        reset_failures(failed)
+    return Unlocked(user, addresses, max(failed.values(), default=0))
+
+
+def _addresses(store: Store, user: User, now: float) -> Iterator[str]:
+    """Yield the addresses of the entries about failures of the user in the present long window."""
+    since = instant(int(now) // LONG_WINDOW * LONG_WINDOW * 1000)
+    for entry in _entries_since(store, user, since):
+        if entry.action in {"user.sign_in_failed", "user.locked_out"}:
+            yield loads(entry.details_json)["address"]
+
+
+def _entries_since(store: Store, user: User, since: str) -> Iterator[StoredEntry]:
+    page = seen = 0
+    while True:
+        page += 1
+        wanted = {"target_type": "user", "target": str(user.id), "updated_since": since}
+        parameters = AuditParameters.model_validate({**wanted, "page": page, "per_page": 100})
+        found = list_entries(store, parameters, "UTC")
+        yield from (record.entity for record in found.records)
+        seen += len(found.records)
+        if not found.records or seen >= found.total:
+            return
+
+
+def _counters_with_failures(
+    tenant: str, user: User, addresses: list[str], now: float
+) -> dict[AttemptCounter, int]:
+    """Return the counters of the user that have failures, with their number."""
+    every = {
+        counter.key: counter
+        # the counter over all addresses is the same for each; "" finds it without any
+        for address in [*addresses, ""]
+        for counter in AttemptCounters.for_user(tenant, user.username, address, now).counters
+        if counter.kind != "address"
+    }
+    found = [
+        (every[key], failures_of(item))
+        for keys in batched(every, _KEYS_PER_READ, strict=False)
+        for key, item in read_items(keys).items()
+    ]
+    return {counter: failures for counter, failures in found if failures}

@@ -1,0 +1,113 @@
+"""`stowage user unlock`: failed sign-ins are forgotten, with an entry in the audit log."""
+
+from typing import Any
+
+import pytest
+
+from shared.identity.auth.attempt_limits import (
+    LONG_WINDOW,
+    PER_USER,
+    PER_USER_ALL_ADDRESSES,
+)
+from shared.identity.users import passwords
+from shared.kernel.clock import now_ms
+from tests.clock import Clock
+from tests.faults import AwsFaults, Killed, kill_after, kill_before
+from tests.gateway import Erp
+from tests.integration.cli.command_line import deploy_stack, run
+from tests.integration.cli.test_users import as_json, refused
+from tests.integration.user_grants.oauth_requests import (
+    SOURCE_IP,
+    ExampleUser,
+    create_example_user,
+    request_token,
+)
+from tests.integration.users.user_requests import audit_entries
+from tests.stack import Stack
+
+RATE_LIMITED = (429, "rate_limited")
+
+
+@pytest.fixture(autouse=True)
+def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compare passwords without hashing, because many are checked here."""
+    monkeypatch.setattr(passwords, "hash_password", lambda password: password)
+    monkeypatch.setattr(passwords, "verify", lambda password, stored: password == stored)
+
+
+@pytest.fixture
+def user(stack: Stack, clock: Clock) -> ExampleUser:
+    """A user of acme at the beginning of a window; the command line finds the stack."""
+    assert stack
+    clock.freeze()
+    clock.advance(LONG_WINDOW + 1 - now_ms() / 1000 % LONG_WINDOW)
+    deploy_stack()
+    return create_example_user()
+
+
+def fail(user: ExampleUser, times: int, address: str = SOURCE_IP) -> None:
+    for _ in range(times):
+        request_token(user.form(password="wrong"), address=address)
+
+
+def test_user_can_sign_in_again_at_every_address(user: ExampleUser, erp: Erp) -> None:
+    fail(user, PER_USER)
+    strangers = [f"198.51.100.{n}" for n in range(PER_USER_ALL_ADDRESSES - PER_USER)]
+    for address in strangers:
+        fail(user, 1, address)
+    assert user.sign_in().outcome == RATE_LIMITED
+    assert request_token(user.form(), address="203.0.113.99").outcome == RATE_LIMITED
+
+    shown = as_json("user", "unlock", "acme", "anna")
+
+    assert shown == {
+        "username": "anna", "id": user.id, "failures": PER_USER_ALL_ADDRESSES,
+        "addresses": sorted([SOURCE_IP, *strangers]),
+    }  # fmt: skip
+    assert user.sign_in().status == 200
+    assert request_token(user.form(), address="203.0.113.99").status == 200
+    entry = audit_entries(erp, action="user.unlocked")[0]
+    assert entry["actor"]["type"] == "operator"
+    assert entry["target"] == {"type": "user", "id": str(user.id)}
+    assert entry["details"] == {"username": "anna", "failures": PER_USER_ALL_ADDRESSES}
+
+
+def test_limits_hold_again_after_the_unlocking(user: ExampleUser) -> None:
+    for _ in range(2):
+        fail(user, PER_USER)
+        assert user.sign_in().outcome == RATE_LIMITED
+        as_json("user", "unlock", "acme", "anna")
+    assert user.sign_in().status == 200
+
+
+def test_unlocking_concerns_one_user_only(user: ExampleUser) -> None:
+    berta = create_example_user("berta")
+    fail(user, PER_USER)
+    fail(berta, PER_USER)
+    as_json("user", "unlock", "acme", "anna")
+    assert berta.sign_in().outcome == RATE_LIMITED
+
+
+def test_unlocking_a_user_without_failures_changes_nothing(user: ExampleUser, erp: Erp) -> None:
+    result = run("user", "unlock", "acme", "anna")
+    assert result.exit_code == 0
+    assert "has no failed attempts" in result.stderr
+    assert audit_entries(erp, action="user.unlocked") == []
+    assert user.sign_in().status == 200
+    assert "nobody" in refused("user", "unlock", "acme", "nobody")
+
+
+@pytest.mark.parametrize("cut", [kill_before, kill_after])
+@pytest.mark.parametrize("at", range(12))
+def test_interrupted_unlocking_can_be_repeated(
+    at: int, cut: Any, user: ExampleUser, erp: Erp, aws_faults: AwsFaults
+) -> None:
+    fail(user, PER_USER)
+    try:
+        with aws_faults.faulty(cut(at)):
+            run("user", "unlock", "acme", "anna")
+    except Killed:
+        pass
+    assert run("user", "unlock", "acme", "anna").exit_code == 0
+    assert user.sign_in().status == 200
+    assert audit_entries(erp, action="user.unlocked")
