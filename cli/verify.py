@@ -8,6 +8,7 @@ import click
 
 from cli.operator import UNREACHABLE, CommandFailed, Operator, command
 from operations.verify import Findings, verify_tenant
+from operations.verify.advice import advice
 
 _COLUMNS = ("kind", "subject", "field", "stored", "expected", "result")
 
@@ -42,8 +43,7 @@ def verify(operator: Operator, *, slug: str, repair: bool, rate: float | None) -
     operator.output.many(_rows(found), _COLUMNS)
     operator.output.say(_summary(found))
     if found.left:
-        hint = "" if repair else " Those of derived data are repaired with --repair."
-        message = f"{slug}: {_number(found.left, 'finding')} not repaired.{hint}"
+        message = f"{slug}: {_number(found.left, 'finding')} not repaired. {_advice(found, repair)}"
         raise CommandFailed(message, "drift_found")
     if found.unsettled:
         names = ", ".join(found.unsettled[:5])
@@ -62,6 +62,23 @@ def _result(finding: Any) -> str:
     if finding.repaired:
         return "repaired"
     return "can be repaired" if finding.repairable else "not derived"
+
+
+def _advice(found: Findings, repair: bool) -> str:  # noqa: FBT001  of the option
+    """Return what to do about the findings that are left."""
+    not_derived = +found.not_derived
+    derived = found.left - not_derived.total()
+    lines = []
+    if derived and repair:
+        lines.append("Run the command again: requests changed the data during the repair.")
+    elif derived:
+        lines.append(f"--repair corrects {derived} of them." if not_derived else "Run --repair.")
+    if not_derived:
+        lines.append(
+            "--repair cannot correct the following, because no other data says what is right:"
+        )
+        lines += [f"  {count} {kind}: {advice(kind)}" for kind, count in not_derived.items()]
+    return "\n".join(lines)
 
 
 def _summary(found: Findings) -> str:

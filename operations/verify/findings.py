@@ -72,13 +72,15 @@ class Finding:
 class Findings:
     """The result of a verification, of all its runs if it was interrupted.
 
-    `listed` has the first MAX_LISTED findings, `counts` the number of all by kind. `unsettled` are
-    the subjects that changed on every attempt to read them, so that nothing is known about them.
+    `listed` has the first MAX_LISTED findings, `counts` the number of all by kind, `not_derived`
+    that of those which no repair can correct. `unsettled` are the subjects that changed on every
+    attempt to read them, so that nothing is known about them.
     """
 
     tenant: str
     listed: list[Finding] = dataclasses.field(default_factory=list)
     counts: Counter[str] = dataclasses.field(default_factory=Counter)
+    not_derived: Counter[str] = dataclasses.field(default_factory=Counter)
     repaired: int = 0
     checked: Counter[str] = dataclasses.field(default_factory=Counter)
     """Number of the checked subjects, by pass."""
@@ -97,6 +99,7 @@ class Findings:
     def add(self, finding: Finding) -> None:
         """Add a finding."""
         self.counts[finding.kind] += 1
+        self.not_derived[finding.kind] += not finding.repairable
         self.repaired += finding.repaired
         if len(self.listed) < MAX_LISTED:
             self.listed.append(finding)

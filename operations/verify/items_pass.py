@@ -51,7 +51,8 @@ _EXPIRING = frozenset(
      "transfer_order_request"}
 )  # fmt: skip
 """Beginnings of the partition keys of items that expire."""
-_KEPT = frozenset({"administrators", "batch", "held", "schema", "sequence"})
+_SEQUENCE = "sequence"
+_KEPT = frozenset({"administrators", "batch", "held", "schema", _SEQUENCE})
 """Beginnings of the partition keys of items that other passes check, or that nothing follows."""
 _KINDS_BY_SEQUENCE = frozenset(COLLECTIONS) - {"layout", "level", "level_total"}
 
@@ -80,12 +81,13 @@ class ItemsPass:
                 TableName=self.store.table, ConsistentRead=True, Limit=PAGE, **start
             )
             items = [from_attributes(item) for item in page["Items"]]
-            self._page = {key_of(item): item for item in items}
+            # the sequences follow, once all ids are known
+            self._page = {key_of(item): item for item in items if key_of(item)[0] != _SEQUENCE}
             for item in items:
                 self._remember_ids(item)
             position = page.get("LastEvaluatedKey") or "sequences"
             yield list(self._page), position
-        yield [("sequence", kind) for kind in sorted(self.greatest)], None
+        yield [(_SEQUENCE, kind) for kind in sorted(self.greatest)], None
 
     def _remember_ids(self, item: Item) -> None:
         kind = _kind_of(item)
@@ -142,7 +144,7 @@ class _Look:
 
     def drifts(self, key: Key) -> Iterator[Drift]:
         item = self._items.get(key)
-        if key[0] == "sequence":
+        if key[0] == _SEQUENCE:
             yield from self._sequence(key, item)
         if item is None or _is_expired(item):
             return

@@ -144,6 +144,7 @@ class _Run:
         self.pending = [Finding(**each) for each in progress["pending"]]
         found.listed = [Finding(**each) for each in progress["listed"]]
         found.counts = Counter(progress["counts"])
+        found.not_derived = Counter(progress.get("not_derived", {}))
         found.repaired = progress["repaired"]
         found.checked = Counter(progress["checked"])
         found.unsettled = progress["unsettled"]
@@ -275,6 +276,7 @@ class _Run:
             "strays": {kind: sorted(numbers) for kind, numbers in self.strays.items()},
             "listed": [asdict(each) for each in found.listed[:_KEPT_FINDINGS]],
             "counts": found.counts,
+            "not_derived": found.not_derived,
             "repaired": found.repaired,
             "checked": found.checked,
             "unsettled": found.unsettled[:_KEPT_FINDINGS],

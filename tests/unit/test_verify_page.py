@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from operations.verify import stock_rules
+from operations.verify.advice import advice
 from tests.integration.verify.plants import PLANTS
 
 ROOT = Path(__file__).parents[2]
@@ -13,6 +14,8 @@ _EXPLAINED = {
     kind: answer for kinds, answer in _ROWS for kind in re.findall(r"`([a-z_.]+)`", kinds)
 }
 _NOT_KINDS = {"tenant.changed"}
+_ALWAYS_REPAIRED = {"stock.status", "register.wrong", "register.orphan"}
+"""Kinds in rows with another one that is not."""
 
 
 def test_page_explains_every_kind_that_the_code_names() -> None:
@@ -30,6 +33,16 @@ def test_page_explains_every_kind_that_the_tests_plant() -> None:
     planted = {kind for plant in PLANTS for kind in plant.finds}
     assert len(PLANTS) > len(planted) > 60
     assert planted - _EXPLAINED.keys() == set()
+
+
+def test_page_gives_the_advice_of_the_command() -> None:
+    on_page = {
+        kind: match[1]
+        for kind, answer in _EXPLAINED.items()
+        if (match := re.search(r"\bno: (.+)", answer)) and kind not in _ALWAYS_REPAIRED
+    }
+    assert {kind: advice(kind) for kind in on_page} == on_page
+    assert {kind for kind, answer in _EXPLAINED.items() if answer.startswith("no")} <= set(on_page)
 
 
 def test_page_says_which_kinds_are_never_repaired() -> None:

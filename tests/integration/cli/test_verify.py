@@ -1,6 +1,7 @@
 """`stowage verify`: what it prints, and its exit codes."""
 
 import json
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -39,7 +40,7 @@ def test_findings_are_shown_with_both_values_and_end_with_1(table: Table) -> Non
     [_, row] = result.stdout.splitlines()
     assert "total.on_hand" in row
     assert "can be repaired" in row
-    assert "acme: 1 finding not repaired. Those of derived data are repaired with" in result.stderr
+    assert "acme: 1 finding not repaired. Run --repair.\n" in result.stderr
     result = run("--json", "verify", "acme")
     [shown] = json.loads(result.stdout)
     assert (shown["kind"], shown["subject"], shown["field"]) == (
@@ -61,7 +62,25 @@ def test_findings_that_cannot_be_repaired_end_with_1(table: Table) -> None:
     result = run("verify", "acme", "--repair")
     assert result.exit_code == 1
     assert "not derived" in result.stdout
-    assert "acme: 1 finding not repaired.\n" in result.stderr
+    assert result.stderr.endswith(
+        "Error: acme: 1 finding not repaired. --repair cannot correct the following, because no"
+        " other data says what is right:\n"
+        "  1 ledger.wrong: count the stock, and keep the finding for the auditor\n"
+    )
+
+
+def test_advice_fits_findings_of_both_kinds(table: Table) -> None:
+    table.delete(table.head("movement", 1))
+    table.add_to_total("product", "n", 1)
+    result = run("verify", "acme")
+    assert "3 findings not repaired. --repair corrects 2 of them.\n--repair cannot" in result.stderr
+    assert "count the stock, and keep the finding for the auditor\n" in result.stderr
+
+
+def test_low_sequence_is_counted_once(table: Table) -> None:
+    table.change(("sequence", "product"), last=1)
+    [shown] = json.loads(run("--json", "verify", "acme").stdout)
+    assert (shown["kind"], shown["subject"]) == ("sequence.low", "sequence product")
 
 
 def test_data_that_does_not_settle_ends_with_3(
@@ -75,6 +94,18 @@ def test_data_that_does_not_settle_ends_with_3(
     result = run("--json", "verify", "acme")
     assert result.exit_code == 3
     assert json.loads(result.stderr)["error"]["code"] == "not_settled"
+
+
+def test_repair_that_requests_prevented_is_to_be_run_again(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def prevented(tenant: str, **_: Any) -> Findings:
+        return Findings(tenant, counts=Counter({"counter.n": 2}), repaired=1)
+
+    assert table
+    monkeypatch.setattr(cli_verify, "verify_tenant", prevented)
+    result = run("verify", "acme", "--repair")
+    assert "acme: 1 finding not repaired. Run the command again: requests" in result.stderr
 
 
 def test_unknown_tenant_and_wrong_rate_are_refused(table: Table) -> None:
