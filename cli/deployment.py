@@ -30,6 +30,7 @@ _ENVIRONMENT = {
     "RelayFailuresUrl": "RELAY_FAILURES_URL",
     "ImportBucket": "IMPORT_BUCKET",
     "ImportWorkBucket": "IMPORT_WORK_BUCKET",
+    "TenantImportRoleArn": "TENANT_IMPORT_ROLE_ARN",
 }
 """Output of the stack → environment variable of `shared.kernel.config`."""
 

@@ -15,13 +15,17 @@ from shared.identity.auth.client_secrets import hash_of_digest, seal_digest, uns
 from shared.identity.auth.clients import ClientSecret, client_key, secret_to_attributes
 from shared.identity.users.second_factor import sealing_owner as second_factor_owner
 from shared.integration.webhooks.sealed_secrets import sealing_owner as webhook_owner
-from shared.kernel.db.items import AttributeMap, pack, unpack
+from shared.kernel.db.items import AttributeMap, pack, unpack_at_most
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY
 from shared.kernel.json_text import dumps, loads
 from shared.kernel.sealing import Purpose, seal, unseal
 
 _NOT_MOVED = "rate#"
 """Beginning of the keys of items that are not moved: requests of the last minutes."""
+_MAX_WEBHOOK = 1 << 20
+"""Bytes; more than a subscription has: an address, kinds of events and two secrets."""
+_MAX_SECRET = 4_096
+"""Bytes that KMS seals."""
 
 
 def is_moved(item: Mapping[str, Any], now_seconds: int) -> bool:
@@ -42,6 +46,23 @@ def opened(item: AttributeMap, slug: str) -> AttributeMap:
 def sealed(item: AttributeMap, slug: str) -> AttributeMap:
     """Return an opened item with its secrets sealed by the key of this deployment."""
     return _with_secrets(item, lambda secret, purpose, whose: seal(secret, purpose, slug, whose))
+
+
+def check_secrets(item: AttributeMap) -> None:
+    """Raise an error if the secrets of an opened item do not have the form that `sealed` needs.
+
+    Raises:
+        ValueError: A secret is too long, or what contains it is too long or damaged.
+        LookupError: An attribute is missing; likewise AttributeError and TypeError.
+    """
+
+    def check(secret: bytes, _purpose: Purpose, _whose: str) -> bytes:
+        if not 0 < len(secret) <= _MAX_SECRET:
+            message = f"a secret has {len(secret)} bytes"
+            raise ValueError(message)
+        return secret
+
+    _with_secrets(item, check)
 
 
 def _with_secrets(
@@ -67,7 +88,7 @@ def _with_secrets(
 def _with_signing_secrets(
     data: bytes, number: int, change: Callable[[bytes, Purpose, str], bytes]
 ) -> bytes:
-    webhook = loads(unpack([data]))
+    webhook = loads(unpack_at_most(data, _MAX_WEBHOOK))
     for secret in webhook["secrets"]:
         changed = change(b64decode(secret["sealed"]), "signing", webhook_owner(number))
         secret["sealed"] = b64encode(changed).decode()

@@ -5,6 +5,7 @@ import pwd
 import re
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 from urllib.parse import urlsplit
 
 from shared.identity.tenancy.access import operator_store
@@ -32,10 +33,15 @@ def operator_name() -> str:
         return f"uid {uid}"
 
 
-def run_as_operator[R](tenant: str, use_case: Callable[[Transaction], R]) -> R:
+def run_as_operator[R](
+    tenant: str, use_case: Callable[[Transaction], R], dynamodb: Any = None
+) -> R:
     """Run a use case on a tenant's table in a transaction whose audit entries name the operator.
 
     The version of the table is read here, not when the command begins: the command may wait for an
-    answer of the operator for longer than an upgrade waits for running changes.
+    answer of the operator for longer than an upgrade waits for running changes. `dynamodb` is the
+    client to use instead of that with the default credentials.
     """
-    return run_transaction(operator_store(tenant), use_case, operator=cache(operator_name))
+    return run_transaction(
+        operator_store(tenant, dynamodb=dynamodb), use_case, operator=cache(operator_name)
+    )

@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -39,6 +39,8 @@ class Lease:
     run: str = field(default_factory=lambda: uuid.uuid4().hex)
     by: str = field(default_factory=operator_name)
     since: str = field(default_factory=lambda: instant(now_ms()))
+    dynamodb: Callable[[], Any] = lambda: client("dynamodb")
+    """Returns the DynamoDB client that changes the tenant's item."""
     _renewed_ms: int = 0
 
     @property
@@ -75,7 +77,7 @@ class Lease:
             "since": {"S": self.since},
             "until": {"N": str(now + LEASE_SECONDS * 1000)},
         }
-        dynamodb = client("dynamodb")
+        dynamodb = self.dynamodb()
         try:
             dynamodb.update_item(
                 TableName=config().control_table,
@@ -114,7 +116,7 @@ class Lease:
         Raises:
             Conflict: Another run has taken over the lease, or the tenant was deleted.
         """
-        dynamodb = client("dynamodb")
+        dynamodb = self.dynamodb()
         try:
             dynamodb.update_item(**self.update(expression, values))
         except dynamodb.exceptions.ConditionalCheckFailedException:
@@ -122,7 +124,7 @@ class Lease:
 
     def release(self) -> None:
         """Give the lease back, if this run still has it."""
-        dynamodb = client("dynamodb")
+        dynamodb = self.dynamodb()
         try:
             dynamodb.update_item(**self.update("REMOVE #lease", {}))
         except dynamodb.exceptions.ConditionalCheckFailedException:
@@ -137,16 +139,21 @@ class Lease:
 
 
 @contextmanager
-def leased(slug: str, work: Work, progress: ReportProgress) -> Iterator[Lease]:
+def leased(
+    slug: str, work: Work, progress: ReportProgress, dynamodb: Callable[[], Any] | None = None
+) -> Iterator[Lease]:
     """Hold the lease of a tenant's table inside the block.
 
-    A lease whose run has died is taken over when it ends, after at most LEASE_SECONDS.
+    A lease whose run has died is taken over when it ends, after at most LEASE_SECONDS. `dynamodb`
+    returns the client to use instead of that with the default credentials.
 
     Raises:
         NotFound: There is no such tenant, or it is being created or deleted.
         Conflict: Another run has the lease and is alive; the message says who.
     """
     lease = Lease(slug, work)
+    if dynamodb:
+        lease.dynamodb = dynamodb
     _wait_for(lease, progress)
     try:
         if work == "upgrade":

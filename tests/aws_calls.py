@@ -22,6 +22,11 @@ _ITEM_ACTIONS = {
     "Delete": "DeleteItem",
     "ConditionCheck": "ConditionCheckItem",
 }
+_TABLE_ACTIONS = {
+    "CreateTable", "DescribeTable", "DescribeTimeToLive", "ListTagsOfResource", "Scan",
+    "UpdateContinuousBackups", "UpdateTable", "UpdateTimeToLive",
+}  # fmt: skip
+"""What only operators do."""
 _PARTITION_KEYS = ("PK", "pk")
 _PATH = re.compile(r"(?<![:\w.#])#?[A-Za-z_]\w*")
 """First part of a document path in an expression."""
@@ -199,6 +204,9 @@ def required_accesses(
         AssertionError: The permission of the operation is not known here yet.
     """
     match service, operation:
+        case "dynamodb", _ if operation in _TABLE_ACTIONS:
+            arn = body.get("ResourceArn") or arns.table(body["TableName"])
+            yield Access(f"dynamodb:{operation}", arn)
         case "dynamodb", _:
             yield from _of_dynamodb(operation, body, arns)
         case "s3", "GetObject" | "PutObject" | "DeleteObject":
@@ -220,8 +228,8 @@ def required_accesses(
                 encryption_context=body.get("EncryptionContext", {}),
                 tags=arns.key_tags(body["KeyId"]),
             )
-        case "sts", "AssumeRole":
-            yield Access("sts:AssumeRole", body["RoleArn"])
+        case "sts", _:
+            yield Access(f"sts:{operation}", body.get("RoleArn", "*"))
         case _:
             raise AssertionError(f"unknown permission of {service}:{operation}; add it here")
 
@@ -251,6 +259,10 @@ def _of_dynamodb(operation: str, body: dict[str, Any], arns: Arns) -> Iterator[A
             for table, wanted in body["RequestItems"].items():
                 keys = tuple(_partition(key) for key in wanted["Keys"])
                 yield Access("dynamodb:BatchGetItem", arns.table(table), keys)
+        case "BatchWriteItem":
+            for table, requests in body["RequestItems"].items():
+                keys = tuple(_partition(each["PutRequest"]["Item"]) for each in requests)
+                yield Access("dynamodb:BatchWriteItem", arns.table(table), keys)
         case "Query":
             arn = arns.table(body["TableName"], body.get("IndexName"))
             yield Access("dynamodb:Query", arn, (_queried(body),))

@@ -326,8 +326,12 @@ def enter_stack(
     monkeypatch: pytest.MonkeyPatch, template: Template, stack_id: str = STACK_ID
 ) -> None:
     """Start as a new execution environment of a stack's functions."""
-    # Operations use the environment of the functions, the id of the stack and another queue.
-    own = {"STACK_ID": stack_id, "RELAY_FAILURES_URL": template.text({"Ref": "RelayFailures"})}
+    # Operations use the environment of the functions, the id of the stack, another queue and role.
+    own = {
+        "STACK_ID": stack_id,
+        "RELAY_FAILURES_URL": template.text({"Ref": "RelayFailures"}),
+        "TENANT_IMPORT_ROLE_ARN": template.text({"Fn::GetAtt": "TenantImportRole.Arn"}),
+    }
     for name, value in (CREDENTIALS | template.environment() | own).items():
         monkeypatch.setenv(name, value)
     _clear_stack_caches()

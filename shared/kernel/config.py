@@ -22,6 +22,8 @@ class Config:
     """ARN of the role for data access, narrowed to one tenant; empty: the function's own role."""
     changes_users: bool
     """Whether the function may change users, roles and administrators."""
+    tenant_import_role: str
+    """ARN of the role for what an import of a tenant writes; only operators have it."""
     signing_keys: tuple[str, ...]
     """KMS key ids that verify tokens; the first one signs."""
     docs_base: str
@@ -76,6 +78,7 @@ def config() -> Config:
         outbox_table=env.get("OUTBOX_TABLE", ""),
         tenant_data_role=env.get("TENANT_DATA_ROLE_ARN", ""),
         changes_users=env.get("CHANGES_USERS", "") == "true",
+        tenant_import_role=env.get("TENANT_IMPORT_ROLE_ARN", ""),
         signing_keys=tuple(key for key in env.get("SIGNING_KEY_IDS", "").split(",") if key),
         docs_base=env.get("DOCS_BASE", "https://docs.stowage.example").rstrip("/"),
         upgrade_url=env.get("UPGRADE_URL", "https://stowage.example/plans"),

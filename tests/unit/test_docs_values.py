@@ -278,7 +278,7 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"kept for its next pages | {plain(bookmarks._CHUNK)} per item |",
         f"| `search` | the first {facets._SEARCHED_LENGTH} characters",
         f"| order by name | the first {facets._FOLDED_LENGTH} characters",
-        f"| `attributes` of an event | {outbox._MAX_ATTRIBUTES // 1000} kB |",
+        f"| `attributes` of an event | {outbox.MAX_ATTRIBUTES // 1000} kB |",
         f"a picking and a transfer order | {plain(*_line_limits())} |",
         f"when receiving · picking | {receiving.MAX_SERIALS} · {picking.MAX_SERIALS} |",
         f"received with a transfer order | {transfers.MAX_SERIALS} |",
@@ -513,7 +513,7 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"until it expires after {bookmarks._SNAPSHOT_EXPIRY_MS // 3_600_000} h",
         f"Taken within {bookmarks.LAG_MS // 1000} s of a change",
         f"it is relayed: {outbox._RETENTION_SECONDS // _DAY} days later",
-        f"(up to {outbox._MAX_ATTRIBUTES // 1000} kB)",
+        f"(up to {outbox.MAX_ATTRIBUTES // 1000} kB)",
     ],
     "docs/architecture.md": [
         f"keeps the result for {_WORDS[_result_seconds() // _MINUTE]} minutes",

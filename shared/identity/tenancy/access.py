@@ -2,7 +2,7 @@
 
 import json
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
@@ -62,8 +62,24 @@ class _Session:
 class TenantAccess:
     """Cache of AWS clients per tenant and service, whose credentials are renewed before expiry."""
 
-    def __init__(self, clock: Callable[[], float] = now) -> None:
-        self._clock = clock
+    def __init__(
+        self,
+        clock: Callable[[], float] = now,
+        *,
+        role: Callable[[], str] = lambda: config().tenant_data_role,
+        control_keys: Sequence[str] = (),
+        changes_users: Callable[[], bool] = lambda: config().changes_users,
+    ) -> None:
+        """Create an empty cache.
+
+        Args:
+            clock: Returns the time in seconds.
+            role: Returns the ARN of the role to assume.
+            control_keys: Items of the control table that the sessions also reach.
+            changes_users: Returns whether the sessions may write users, roles and administrators.
+        """
+        self._clock, self._role, self._control_keys = clock, role, control_keys
+        self._changes_users = changes_users
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
         self._lock = Lock()
 
@@ -72,7 +88,7 @@ class TenantAccess:
 
         A restore gives a tenant another table; the first client for it gets new credentials.
         """
-        role = config().tenant_data_role
+        role = self._role()
         if not role:
             return client(service)
         with self._lock:  # concurrent threads assume the role once
@@ -83,7 +99,9 @@ class TenantAccess:
                 or not is_usable
                 or not is_fresh(session.obtained_at, session.max_age, moment)
             ):
-                credentials = _narrowed_credentials(role, slug, table)
+                credentials = _narrowed_credentials(
+                    role, slug, table, *self._control_keys, changes_users=self._changes_users()
+                )
                 max_age = credentials["Expiration"].timestamp() - _RENEW_BEFORE - moment
                 session = self._sessions[slug] = _Session(table, moment, max_age, credentials)
             self._sessions.move_to_end(slug)
@@ -98,7 +116,9 @@ class TenantAccess:
         self._sessions.clear()
 
 
-def _narrowed_credentials(role: str, slug: str, table: str) -> dict[str, Any]:
+def _narrowed_credentials(
+    role: str, slug: str, table: str, *control_keys: str, changes_users: bool
+) -> dict[str, Any]:
     sts = client("sts")
     partition, account = role.split(":")[1], role.split(":")[4]
     answer = sts.assume_role(
@@ -109,27 +129,32 @@ def _narrowed_credentials(role: str, slug: str, table: str) -> dict[str, Any]:
             slug,
             table,
             f"arn:{partition}:dynamodb:{sts.meta.region_name}:{account}",
-            changes_users=config().changes_users,
+            *control_keys,
+            changes_users=changes_users,
         ),
     )
     credentials: dict[str, Any] = answer["Credentials"]
     return credentials
 
 
-def session_policy(slug: str, table_name: str, dynamodb_arn: str, *, changes_users: bool) -> str:
+def session_policy(
+    slug: str, table_name: str, dynamodb_arn: str, *control_keys: str, changes_users: bool
+) -> str:
     """Return the session policy that restricts a role to one tenant: JSON, at most 2048 characters.
 
     Args:
         slug: Slug of the tenant.
         table_name: Name of its table.
         dynamodb_arn: `arn:PARTITION:dynamodb:REGION:ACCOUNT`.
+        control_keys: Further items of the control table.
         changes_users: Whether users, roles and administrators may be written.
     """
     settings = config()
     partition = dynamodb_arn.split(":")[1]
     table = f"{dynamodb_arn}:table/{table_name}"
-    writing: dict[str, Any] = {"Effect": "Allow", "Action": _WRITE_ACTIONS, "Resource": table}
+    writing: dict[str, Any] = {"Effect": "Allow", "Action": "dynamodb:*Item", "Resource": table}
     if not changes_users:
+        writing["Action"] = _WRITE_ACTIONS
         writing["Condition"] = {
             "ForAllValues:StringNotLike": {"dynamodb:LeadingKeys": _USER_KEYS},
             **_WITH_LEADING_KEYS,
@@ -139,7 +164,7 @@ def session_policy(slug: str, table_name: str, dynamodb_arn: str, *, changes_use
         writing,
         {
             "Effect": "Allow",
-            "Action": ["dynamodb:GetItem", "dynamodb:PutItem"],
+            "Action": [f"dynamodb:{name}" for name in ("GetItem", "PutItem", "BatchWriteItem")],
             "Resource": f"{dynamodb_arn}:table/{settings.outbox_table}",
             "Condition": {
                 "ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{slug}#?"]},
@@ -153,7 +178,12 @@ def session_policy(slug: str, table_name: str, dynamodb_arn: str, *, changes_use
             "Resource": f"{dynamodb_arn}:table/{settings.control_table}*",
             "Condition": {
                 "ForAllValues:StringLike": {
-                    "dynamodb:LeadingKeys": [f"TENANT#{slug}", f"CLIENT#st?_{slug}_*", slug]
+                    "dynamodb:LeadingKeys": [
+                        f"TENANT#{slug}",
+                        f"CLIENT#st?_{slug}_*",
+                        slug,
+                        *control_keys,
+                    ]
                 },
                 **_WITH_LEADING_KEYS,
             },
@@ -210,8 +240,12 @@ def store_for(tenant: Tenant, deadline: Deadline | None = None, *, writes: bool 
     )
 
 
-def operator_store(tenant_slug: str, deadline: Deadline | None = None) -> Store:
+def operator_store(
+    tenant_slug: str, deadline: Deadline | None = None, dynamodb: Any = None
+) -> Store:
     """Return the tenant's table for an operator, who accesses it with the default credentials.
+
+    `dynamodb` is another client to use instead.
 
     The version of the table is read without a cache. A tenant that is not created yet, or is
     deleted, has no table, and thus no version.
@@ -226,15 +260,20 @@ def operator_store(tenant_slug: str, deadline: Deadline | None = None) -> Store:
         version = served(tenant_slug, table_version_of(item))
         if is_being_restored(item):
             raise TableReplaced(tenant_slug)
-    return operator_store_of(tenant_slug, current_table(tenant_slug, item), version, deadline)
+    table = current_table(tenant_slug, item)
+    return operator_store_of(tenant_slug, table, version, deadline, dynamodb)
 
 
 def operator_store_of(
-    tenant_slug: str, table: str, version: TableVersion, deadline: Deadline | None = None
+    tenant_slug: str,
+    table: str,
+    version: TableVersion,
+    deadline: Deadline | None = None,
+    dynamodb: Any = None,
 ) -> Store:
     """Return one of a tenant's tables for an operator: the present one, an earlier or a new one."""
     return Store(
-        client("dynamodb"),
+        dynamodb or client("dynamodb"),
         slug=tenant_slug,
         table=table,
         outbox=config().outbox_table,

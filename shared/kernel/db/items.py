@@ -115,6 +115,29 @@ def unpack(parts: list[bytes]) -> bytes:
     return zlib.decompress(packed) if packed[:1] == b"\x78" else packed
 
 
+def unpack_at_most(data: bytes, most: int) -> bytes:
+    """Return what `unpack` does, for data that somebody else made.
+
+    Raises:
+        ValueError: The text has more than `most` bytes, or the data is damaged.
+    """
+    if data[:1] != b"\x78":
+        text = data
+    else:
+        stream = zlib.decompressobj()
+        try:
+            text = stream.decompress(data, most + 1)
+        except zlib.error as error:
+            raise ValueError(str(error)) from None
+        if len(text) <= most and not stream.eof:
+            message = "the data is truncated"
+            raise ValueError(message)
+    if len(text) > most:
+        message = f"the data has more than {most} bytes"
+        raise ValueError(message)
+    return text
+
+
 def alias_key(facet: str, code: str) -> Key:
     """Return the key of the alias item of a unique code."""
     return (f"{facet}#{code}", "ALIAS")

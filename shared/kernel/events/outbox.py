@@ -36,7 +36,9 @@ rise with the time. The relay handles the entries of one partition one batch aft
 
 _EVENT_PREFIX, _REQUEST_PREFIX = "evt_", "req_"
 _EVENT_ID = re.compile(r"evt_[0-9a-f]{32}", re.ASCII)
-_MAX_ATTRIBUTES = 18_000
+_REQUEST_ID = re.compile(r"req_[0-9a-f]{32}", re.ASCII)
+MAX_ATTRIBUTES = 18_000
+"""Most bytes of the attributes of an event; a larger resource is sent without them."""
 _MAX_BODY = 20_000
 """Most bytes of a delivery; a larger one is sent without its attributes."""
 
@@ -151,7 +153,7 @@ def raise_event(
         message = f"version {event.version} of {event.object} {event.id} has two events"
         raise AssertionError(message)
     attributes = dumps(event.attributes)
-    fits = len(attributes.encode()) <= _MAX_ATTRIBUTES
+    fits = len(attributes.encode()) <= MAX_ATTRIBUTES
     name = _new_id(_EVENT_PREFIX, tx)
     item = {
         PARTITION_KEY: _partition_of(tx.store.slug, name),
@@ -213,6 +215,12 @@ def request_redelivery(tx: Transaction, webhook: int, event: str, round_number: 
         "round": round_number,
     }
     tx.insert(item, table=tx.store.outbox)
+
+
+def is_key_of(tenant: str, partition: str, name: str) -> bool:
+    """Return whether a key has the form of the key of an entry of a tenant."""
+    is_name = _EVENT_ID.fullmatch(name) or _REQUEST_ID.fullmatch(name)
+    return bool(is_name) and partition == _partition_of(tenant, name)
 
 
 def partitions(tenant: str) -> list[str]:

@@ -35,6 +35,8 @@ def deploy_stack(address: str = ADDRESS, **changes: str | None) -> None:
         "SchemaVersion": str(schema.SCHEMA_VERSION),
         "ImportBucket": settings.import_bucket or "stowage-imports",
         "ImportWorkBucket": settings.import_work_bucket or "stowage-work",
+        "TenantImportRoleArn": settings.tenant_import_role
+        or "arn:aws:iam::123456789012:role/import",
         **changes,
     }
     client("cloudformation").create_stack(

@@ -1,17 +1,19 @@
 """`stowage tenant export --with-secrets` and `stowage tenant import`."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from operations import provisioning
+from operations import provisioning, tenant_changes
 from operations.deletion import delete_tenant
 from shared.identity.tenancy.directory import directory, tenant_key
 from shared.kernel import aws
 from shared.kernel.config import config
+from tests.cases import each_case
 from tests.integration.cli.command_line import as_json, run
 from tests.integration.control_plane import ADDRESS
-from tests.integration.offboarding.company import Company
+from tests.integration.offboarding.company import FILE_KEYS, Company
 
 PASSPHRASE = "a passphrase of some length"
 
@@ -21,6 +23,8 @@ def exported(company: Company, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     """An export of acme, which does not exist any more in this deployment."""
     assert company
     monkeypatch.setenv("STOWAGE_PASSPHRASE", PASSPHRASE)
+    # No import writes such a file, and an import of the tenant refuses it.
+    aws.client("s3").delete_object(Bucket=config().import_work_bucket, Key=FILE_KEYS[1])
     provisioning.set_state("acme", "cancelled")
     to = tmp_path / "acme"
     shown = as_json(run("--json", "tenant", "export", "acme", "--to", str(to), "--with-secrets"))
@@ -35,14 +39,14 @@ def exported(company: Company, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_import_prints_what_was_compared(exported: Path) -> None:
-    shown = as_json(run("--json", "tenant", "import", str(exported)))
+    shown = as_json(run("--json", "tenant", "import", str(exported), "--yes"))
     assert (shown["tenant"], shown["address"]) == ("acme", ADDRESS)
     assert [each["what"] for each in shown["compared"]] == [
         "items", "clients", "relayed events", "files",
     ]  # fmt: skip
     assert all(each["exported"] == each["imported"] for each in shown["compared"])
     assert shown["clients_without_secret"] == []
-    again = run("tenant", "import", str(exported / "manifest.json"))
+    again = run("tenant", "import", str(exported / "manifest.json"), "--yes")
     assert again.exit_code == 0, again.stderr
     assert provisioning.list_tenants()[0].state == "active"
 
@@ -76,3 +80,46 @@ def test_folder_without_export_is_refused(exported: Path, tmp_path: Path) -> Non
 def test_host_and_base_url_exclude_each_other(exported: Path) -> None:
     refused = run("tenant", "import", str(exported), "--host", "a.test", "--base-url", ADDRESS)
     assert refused.exit_code == 2
+
+
+def test_terms_of_the_export_are_shown_and_confirmed(exported: Path, terminal: None) -> None:
+    assert terminal is None
+    refused = run("tenant", "import", str(exported), typed="n\n")
+    assert refused.exit_code == 1
+    assert re.search(
+        r"has \d+ items of the table, \d active API clients, .* \d users", refused.stderr
+    )
+    assert "The tenant acme gets the plan enterprise, the modules " in refused.stderr
+    assert "bulk_import, transfer_orders, waves, the request limit 1000000." in refused.stderr
+    assert provisioning.list_tenants() == [tenant_changes.show_tenant("beta")]
+    done = run("tenant", "import", str(exported), typed="y\n")
+    assert done.exit_code == 0, done.stderr
+
+
+def test_without_terminal_the_terms_are_confirmed_by_an_option(exported: Path) -> None:
+    refused = run("tenant", "import", str(exported))
+    assert refused.exit_code == 2
+    assert "Use --yes in scripts" in refused.stderr
+
+
+def test_options_replace_the_terms_of_the_export(exported: Path) -> None:
+    options = ("--plan", "essentials", "--module", "none", "--requests-per-minute", "plan", "--yes")
+    done = run("tenant", "import", str(exported), *options)
+    assert done.exit_code == 0, done.stderr
+    tenant = tenant_changes.show_tenant("acme")
+    assert (tenant.plan, tenant.modules, tenant.requests_per_minute) == (
+        "essentials", frozenset(), None,
+    )  # fmt: skip
+
+
+@each_case(
+    ("options",),
+    [
+        (("--requests-per-minute", "0"),),
+        (("--requests-per-minute", "many"),),
+        (("--module", "none", "--module", "waves"),),
+        (("--plan", "unlimited"),),
+    ],
+)
+def test_wrong_terms_are_wrong_usage(exported: Path, options: tuple[str, ...]) -> None:
+    assert run("tenant", "import", str(exported), "--yes", *options).exit_code == 2

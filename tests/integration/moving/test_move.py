@@ -123,6 +123,7 @@ def test_tenant_keeps_plan_limits_and_counters(both: TwoDeployments, tmp_path: P
     before, after = (
         control_items(template)["TENANT#acme"] for template in (both.source.template, both.other)
     )
+    assert before.setdefault("mobile_clients", {"N": "0"}) == {"N": "0"}  # none was ever created
     differing = {name for name in before | after if before.get(name) != after.get(name)}
     assert differing == {"state", "base_url", "import_source"}
     assert (after["state"]["S"], after["base_url"]["S"]) == ("active", ADDRESS)
@@ -173,14 +174,14 @@ def test_import_that_died_at_any_call_is_completed_by_the_next_run(
     export = open_export(folder, PASSPHRASE)
     restore = both.source.take_snapshot()
     with aws_faults.recorded() as seen:
-        complete = import_tenant(export, base_url=ADDRESS)
+        complete = import_tenant(export, export.terms, base_url=ADDRESS)
     expected = table_items("other")
     audits = {key for key in expected if key.startswith("audit#")}
     for call in deadly_calls("import of a tenant", seen.operations, every=13):
         _forget_target(restore)
         with aws_faults.faulty(kill_after(call)), pytest.raises(Killed):
-            import_tenant(export, base_url=ADDRESS)
-        done = import_tenant(export, base_url=ADDRESS)
+            import_tenant(export, export.terms, base_url=ADDRESS)
+        done = import_tenant(export, export.terms, base_url=ADDRESS)
         assert get_overview("acme").state == "active"
         actual = table_items("other")
         assert _without_shards(actual) == _without_shards(expected), call

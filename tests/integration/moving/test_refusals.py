@@ -25,6 +25,7 @@ from tests.integration.moving.two_deployments import (
     PASSPHRASE,
     TwoDeployments,
     edit_manifest,
+    import_export,
     table_items,
 )
 from tests.sampling import sampled
@@ -127,7 +128,7 @@ def test_unknown_plan_or_module_is_refused(
 ) -> None:
     assert MODULES
     folder = both.export(tmp_path / "acme")
-    both.monkeypatch.setattr(f"operations.tenant_import.{name}", value)
+    both.monkeypatch.setattr(f"operations.tenant_import.reading.{name}", value)
     with pytest.raises(Conflict, match=rf"has the {message} .* which this release does not know"):
         open_export(folder, PASSPHRASE)
 
@@ -139,12 +140,12 @@ def test_name_that_exists_is_refused(both: TwoDeployments, tmp_path: Path) -> No
     before = table_items("other")
     export = open_export(folder, PASSPHRASE)
     with pytest.raises(Conflict, match="already has a tenant acme"):
-        import_tenant(export, base_url=ADDRESS)
+        import_tenant(export, export.terms, base_url=ADDRESS)
     assert table_items("other") == before
     provisioning.set_state("acme", "cancelled")
     delete_tenant("acme")
     with pytest.raises(Conflict, match="belonged to a tenant that was deleted here"):
-        import_tenant(export, base_url=ADDRESS)
+        import_tenant(export, export.terms, base_url=ADDRESS)
 
 
 def test_unfinished_import_accepts_only_its_own_export(
@@ -153,11 +154,11 @@ def test_unfinished_import_accepts_only_its_own_export(
     first, second = both.export(tmp_path / "1"), both.export(tmp_path / "2")
     both.enter_target()
     with aws_faults.faulty(kill_after(30)), pytest.raises(Killed):
-        import_tenant(open_export(first, PASSPHRASE), base_url=ADDRESS)
+        import_export(first)
     with pytest.raises(Conflict, match="from another export is not complete"):
-        import_tenant(open_export(second, PASSPHRASE), base_url=ADDRESS)
+        import_export(second)
     with pytest.raises(Conflict, match="began with the address"):
-        import_tenant(open_export(first, PASSPHRASE), host="wms.acme.test")
+        import_export(first, host="wms.acme.test")
     with pytest.raises(Conflict, match="is being imported"):
         provisioning.create_tenant(NewTenant("acme", base_url=ADDRESS))
     assert both.import_(first).compared
@@ -181,7 +182,7 @@ def test_item_that_something_else_has_written_is_named(
         aws_faults.faulty(add_before_comparison),
         pytest.raises(Conflict, match="are not those of the export: the export has"),
     ):
-        import_tenant(export, base_url=ADDRESS)
+        import_tenant(export, export.terms, base_url=ADDRESS)
 
 
 # The export

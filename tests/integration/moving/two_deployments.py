@@ -11,7 +11,7 @@ import pytest
 from operations import provisioning
 from operations.api_clients import Credentials, create_client, revoke_client
 from operations.export import export_tenant
-from operations.tenant_import import ImportedTenant, import_tenant, open_export
+from operations.tenant_import import ImportedTenant, Terms, import_tenant, open_export
 from shared.identity.tenancy.directory import directory
 from shared.kernel import aws
 from shared.kernel.clock import now_ms
@@ -111,7 +111,7 @@ class TwoDeployments:
         """Import the tenant into the second deployment."""
         self.enter_target()
         provisioning.set_shared_address(ADDRESS)
-        done = import_tenant(open_export(folder, PASSPHRASE), base_url=ADDRESS)
+        done = import_export(folder)
         directory.clear()
         return done
 
@@ -129,6 +129,15 @@ class TwoDeployments:
             "totp": code_of(self.totp_secret, 1),
         }
         return post("token", urlencode(form), host=host)
+
+
+def import_export(
+    folder: Path, terms: Terms | None = None, *, host: str | None = None
+) -> ImportedTenant:
+    """Import an export, by default with its own terms and the shared address."""
+    export = open_export(folder, PASSPHRASE)
+    base_url = None if host else ADDRESS
+    return import_tenant(export, terms or export.terms, base_url=base_url, host=host)
 
 
 def table_items(stack: str) -> dict[str, dict[str, Any]]:

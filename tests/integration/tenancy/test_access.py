@@ -65,9 +65,8 @@ def test_only_a_function_that_changes_users_may_write_them(key: str) -> None:
         )
         for action in _READS:
             assert allows(policy, f"dynamodb:{action}", table, key)
-        for action in _WRITES:
+        for action in (*_WRITES, "BatchWriteItem"):
             assert allows(policy, f"dynamodb:{action}", table, key) is changes_users
-        assert not allows(policy, "dynamodb:BatchWriteItem", table, key)
 
 
 @pytest.mark.parametrize("other_tenant", ["beta", "acme2", "acm", "acme-", "acme#0"])
@@ -137,6 +136,22 @@ def test_policy_stays_within_2048_characters_for_the_longest_names(
     longest = f"arn:aws-us-gov:dynamodb:ap-northeast-1:{ACCOUNT}"
     table = f"{stack}-tenant-{'t' * 32}.r20261123T021005"
     assert len(session_policy("t" * 32, table, longest, changes_users=False)) <= 2048
+
+
+def test_policy_can_have_one_more_key_of_the_control_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    stack, host = "s" * 24, f"{'h' * 61}.{'h' * 63}.{'h' * 63}.{'h' * 57}.test"  # the longest names
+    for table, variable in (("ControlTable", "CONTROL_TABLE"), ("OutboxTable", "OUTBOX_TABLE")):
+        monkeypatch.setenv(variable, f"{stack}-{table}-{'X' * 13}")
+    monkeypatch.setenv("IMPORT_BUCKET", "b" * 63)
+    monkeypatch.setenv("IMPORT_WORK_BUCKET", "w" * 63)
+    config.cache_clear()
+    longest = f"arn:aws-us-gov:dynamodb:ap-northeast-1:{ACCOUNT}"
+    table = f"{stack}-tenant-{'t' * 32}"
+    policy = session_policy("t" * 32, table, longest, f"HOST#{host}", changes_users=True)
+    assert len(policy) <= 2048
+    control = f"{longest}:table/{config().control_table}"
+    assert allows(policy, "dynamodb:UpdateItem", control, f"HOST#{host}")
+    assert not allows(policy, "dynamodb:UpdateItem", control, "HOST#other.test")
 
 
 def test_client_of_a_tenant_is_created_once_with_its_own_credentials(
@@ -213,7 +228,7 @@ def test_default_client_is_used_if_no_role_is_configured(
 def test_concurrent_threads_assume_the_role_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assumed: list[str] = []
 
-    def narrowed(_role: str, slug: str, _table: str) -> dict[str, object]:
+    def narrowed(_role: str, slug: str, _table: str, **_: bool) -> dict[str, object]:
         assumed.append(slug)
         threading.Event().wait(0.02)
         ends = dt.datetime.now(dt.UTC) + dt.timedelta(hours=1)

@@ -1,0 +1,126 @@
+"""First pass over the lines of an export: each line is checked, and what a plan limits is counted.
+
+Lines are read one after another. For each line, the memory holds 8 bytes of a digest of its key,
+by which a repeated key is found.
+"""
+
+import secrets
+from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from shared.kernel.db import schema
+from shared.kernel.db.collection import HEAD
+from shared.kernel.db.items import AttributeMap
+from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
+from shared.kernel.errors import Conflict
+
+_GROUPS = 256
+
+
+@dataclass(slots=True)
+class Contents:
+    """What the lines of an export are, counted here and not taken from the export."""
+
+    tenant: AttributeMap
+    """The tenant's item at the source."""
+    items: int = 0
+    clients: int = 0
+    """Active integration clients."""
+    mobile_clients: int = 0
+    """Active mobile applications."""
+    users: int = 0
+    """Users, including disabled ones."""
+    events: int = 0
+    size: int = 0
+    """Characters of the lines."""
+
+    def counters(self) -> AttributeMap:
+        """Return the counters of the tenant's item."""
+        counted = {
+            "clients": self.clients,
+            "mobile_clients": self.mobile_clients,
+            "users": self.users,
+        }
+        return {name: {"N": str(number)} for name, number in counted.items()}
+
+    def add(self, where: str, item: AttributeMap) -> None:
+        """Count a line that is not the tenant's."""
+        match where:
+            case "table":
+                self.items += 1
+                self.users += _is_user(item)
+            case "client" if item["state"]["S"] == "active":
+                if item["kind"]["S"] == "integration":
+                    self.clients += 1
+                else:
+                    self.mobile_clients += 1
+            case "event":
+                self.events += 1
+
+
+def _is_user(item: AttributeMap) -> bool:
+    is_head = item[PARTITION_KEY]["S"].startswith("user#") and item[SORT_KEY]["S"] == HEAD
+    return is_head and "data" in item and "deleted" not in item
+
+
+class RepeatedKeys:
+    """Finds whether a key was added twice, with 8 bytes for each key."""
+
+    def __init__(self) -> None:
+        self._secret = secrets.token_bytes(16)
+        """Without it, an export could have keys with equal digests."""
+        self._groups = [array("Q") for _ in range(_GROUPS)]
+
+    def add(self, *key: str) -> None:
+        """Add a key."""
+        text = "\0".join(key).encode(errors="surrogatepass")
+        digest = blake2b(text, digest_size=8, key=self._secret).digest()
+        self._groups[digest[0]].append(int.from_bytes(digest))
+
+    def exist(self) -> bool:
+        """Return whether any key was added twice."""
+        return any(len(set(group)) != len(group) for group in self._groups)
+
+
+def count_contents(lines: Iterable[tuple[str, AttributeMap, int]], slug: str) -> Contents:
+    """Return the contents of the checked lines of an export: place, item, and characters.
+
+    Raises:
+        Conflict: There is not exactly one line of the tenant, the first one, or an item is
+            repeated, or the version of the table is not that of its items.
+    """
+    contents: Contents | None = None
+    keys, version = RepeatedKeys(), schema.FIRST_VERSION
+    for where, item, size in lines:
+        if (where == "tenant") != (contents is None):
+            raise Conflict(
+                f"The export of {slug} does not begin with the line of the tenant, or has another "
+                "one. Do not import it; make another export."
+            )
+        if contents is None:
+            contents = Contents(item)
+            continue
+        contents.add(where, item)
+        contents.size += size
+        keys.add(
+            where, *(item[name]["S"] for name in (PARTITION_KEY, SORT_KEY, "pk") if name in item)
+        )
+        if (
+            where == "table"
+            and (item[PARTITION_KEY]["S"], item[SORT_KEY]["S"]) == schema.VERSION_KEY
+        ):
+            version = int(item["version"]["N"])
+    if contents is None:
+        raise Conflict(f"The export of {slug} has no items. Make another one.")
+    if keys.exist():
+        raise Conflict(
+            f"The export of {slug} has an item twice. Do not import it; make another export."
+        )
+    if str(version) != contents.tenant["table_version"]["N"]:
+        raise Conflict(
+            f"The export of {slug} has the schema version {contents.tenant['table_version']['N']}, "
+            f"and its items have {version}. Do not import it; make another export."
+        )
+    return contents

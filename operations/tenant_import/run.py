@@ -1,0 +1,195 @@
+"""The steps of an import: register the tenant, fill its table, compare, activate."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from operations.operator_identity import run_as_operator
+from operations.progress import ReportProgress, no_progress
+from operations.provisioning import reserve_host
+from operations.table_lease import Lease, leased
+from operations.tenant_import.comparing import Compared, compare
+from operations.tenant_import.line_checks import KEPT
+from operations.tenant_import.reading import TenantExport
+from operations.tenant_import.terms import Terms
+from operations.tenant_import.writing import NarrowedClients, write, write_unrelayed_events
+from operations.tenant_tables import ensure_table, find_own_table, protect_stack_tables
+from shared.identity.audit import service as audit
+from shared.identity.tenancy.directory import read_item, tenant_key
+from shared.identity.tenancy.rules import NewTenant
+from shared.kernel.config import config
+from shared.kernel.db.items import AttributeMap
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Conflict
+
+_PENDING = "import_pending"
+"""Attribute of the tenant's item until the import is complete."""
+_SOURCE = "import_source"
+"""Attribute of the tenant's item: SHA-256 of the encrypted items of the export."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedTenant:
+    """The result of an import."""
+
+    slug: str
+    base_url: str
+    compared: tuple[Compared, ...]
+    """Empty if an earlier run had completed the import."""
+    clients_without_secret: tuple[str, ...]
+    """Clients whose secret was made before secrets could be moved; they need a new one."""
+
+
+def import_tenant(
+    export: TenantExport,
+    terms: Terms,
+    *,
+    base_url: str | None = None,
+    host: str | None = None,
+    progress: ReportProgress = no_progress,
+) -> ImportedTenant:
+    """Make the tenant of an export in this deployment. Safe to repeat with the same export.
+
+    Args:
+        export: The export, from `open_export`.
+        terms: Plan, modules and request limit of the tenant here, which the operator has confirmed.
+        base_url: The address that the tenant shares with others here.
+        host: Its own host name here, instead of `base_url`.
+        progress: Receives a description of each step.
+
+    Raises:
+        ValidationFailed: The address or a term is invalid.
+        Conflict: There is or was another tenant of this name, the host belongs to another tenant,
+            an earlier run began with another address or other terms, or what was written differs
+            from the export.
+        ServiceUnavailable: The table did not become ready in time; run it again.
+    """
+    slug = export.slug
+    settings = NewTenant(slug, base_url=base_url, host=host)
+    settings.check()
+    terms.check()
+    clients = NarrowedClients(slug, host)
+    exists = find_own_table(slug, is_completed=False) if _is_new(export) else True
+    protect_stack_tables(progress)
+    progress(f"registering {slug}")
+    item = _register(export, terms, settings, clients.dynamodb)
+    compared: tuple[Compared, ...] = ()
+    if _PENDING in item:
+        with leased(slug, "import", progress, clients.dynamodb) as lease:
+            compared = _fill(export, lease, clients, lease.keeping(progress), exists=exists)
+    progress("ready")
+    without = [
+        each["pk"]["S"].partition("#")[2]
+        for each in export.items("client")
+        if each["kind"]["S"] == "integration"
+        and each["state"]["S"] == "active"
+        and not each["secrets"]["L"]
+    ]
+    return ImportedTenant(slug, item["base_url"]["S"], compared, tuple(without))
+
+
+def _fill(
+    export: TenantExport,
+    lease: Lease,
+    clients: NarrowedClients,
+    progress: ReportProgress,
+    *,
+    exists: bool,
+) -> tuple[Compared, ...]:
+    """Do what an earlier run has left; return what was compared."""
+    slug, compared = export.slug, tuple[Compared, ...]()
+    item = read_item(tenant_key(slug)) or {}
+    if item["state"]["S"] == "creating":
+        exists = exists and find_own_table(slug, is_completed=False)
+        ensure_table(slug, progress, exists=exists)
+        write(export, clients, progress)
+        compared = tuple(compare(export, progress))
+        _activate(lease)
+    if _PENDING in item:
+        progress("writing the events that were not relayed")
+        write_unrelayed_events(export, clients)
+        lease.save(f"REMOVE {_PENDING}", {})
+    return compared
+
+
+def _is_new(export: TenantExport) -> bool:
+    """Return whether no earlier run has registered the tenant; raise Conflict for another one."""
+    item = read_item(tenant_key(export.slug))
+    if item is None:
+        return True
+    if item.get(_SOURCE, {}).get("S") == export.digest and item["state"]["S"] != "deleted":
+        return False
+    if item["state"]["S"] == "creating" and _PENDING in item:
+        raise Conflict(
+            f"The import of {export.slug} from another export is not complete. Complete it with "
+            "that one."
+        )
+    if item["state"]["S"] in {"deleting", "deleted"}:
+        raise Conflict(
+            f"The name {export.slug} belonged to a tenant that was deleted here, and cannot be "
+            "used again. Import the tenant into another deployment."
+        )
+    raise Conflict(
+        f"This deployment already has a tenant {export.slug}. Import into another deployment; a "
+        "name cannot be changed."
+    )
+
+
+def _register(
+    export: TenantExport, terms: Terms, settings: NewTenant, dynamodb: Callable[[], Any]
+) -> AttributeMap:
+    """Write the tenant's item in the state `creating`, unless an earlier run has; return it."""
+    if not _is_new(export):
+        return _own_item(export, terms, settings)
+    item = {
+        **{name: value for name, value in export.contents.tenant.items() if name in KEPT},
+        **terms.attributes(),
+        **export.contents.counters(),
+        "state": {"S": "creating"},
+        "base_url": {"S": settings.full_base_url},
+        _PENDING: {"BOOL": True},
+        _SOURCE: {"S": export.digest},
+    }
+
+    def register(tx: Transaction) -> None:
+        if settings.host:
+            reserve_host(tx, settings.slug, settings.host)
+        put = {"Item": item, "ConditionExpression": "attribute_not_exists(pk)"}
+        tx.add_action("Put", {"TableName": config().control_table, **put}, _Registered)
+
+    try:
+        run_as_operator(settings.slug, register, dynamodb())
+    except _Registered:  # by a concurrent run
+        _is_new(export)
+    return _own_item(export, terms, settings)
+
+
+def _own_item(export: TenantExport, terms: Terms, settings: NewTenant) -> AttributeMap:
+    item = read_item(tenant_key(export.slug)) or {}
+    if _PENDING in item and Terms.of(item) != terms:
+        raise Conflict(
+            f"The import of {export.slug} began with {Terms.of(item)}. Complete it so, then "
+            "change them (stowage tenant plan, modules, limit)."
+        )
+    if item["base_url"]["S"] != settings.full_base_url and _PENDING in item:
+        raise Conflict(
+            f"The import of {export.slug} began with the address {item['base_url']['S']}. Complete "
+            "it with that one, then change it (stowage tenant address)."
+        )
+    return item
+
+
+class _Registered(Exception):
+    """The tenant's item exists."""
+
+
+def _activate(lease: Lease) -> None:
+    """Make the tenant active, with an entry in its audit log."""
+
+    def activate(tx: Transaction) -> None:
+        update = lease.update("SET #state = :active", {":active": {"S": "active"}})
+        update["ExpressionAttributeNames"]["#state"] = "state"
+        tx.add_action("Update", update, lease.lost)
+        audit.record(tx, "tenant.imported", "tenant", lease.slug)
+
+    run_as_operator(lease.slug, activate, lease.dynamodb())

@@ -1,0 +1,328 @@
+"""An export made by somebody hostile changes nothing outside its tenant."""
+
+import json
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from moto.dynamodb.models import dynamodb_backends
+
+from operations import provisioning
+from operations.api_clients import create_client
+from operations.tenant_import import Terms, import_tenant, open_export
+from operations.tenant_import.line_checks import RefusedLine, checked_line
+from shared.identity.tenancy.access import session_policy
+from shared.identity.tenancy.rules import NewTenant
+from shared.kernel.config import config
+from shared.kernel.errors import Conflict, ValidationFailed
+from tests.aws_calls import recorded_calls
+from tests.cases import each_case
+from tests.faults import AwsFaults, Killed, kill_after
+from tests.iam import Access, Policy, allows, read_policy
+from tests.integration.moving import crafted_exports
+from tests.integration.moving.crafted_exports import (
+    CraftedExport,
+    Line,
+    as_text,
+    first,
+    mutations,
+    replaced,
+)
+from tests.integration.moving.two_deployments import (
+    ADDRESS,
+    HOST,
+    PASSPHRASE,
+    TwoDeployments,
+    control_items,
+    import_export,
+)
+from tests.integration.roles import ARNS, Roles
+from tests.snapshot import stored_items
+from tests.stack import ACCOUNT, REGION, Stack
+
+BETA_CLIENT = "stw_beta_0123456789abcdef01234567"
+
+
+@pytest.fixture(scope="module")
+def kept_export(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Directory of an export that the tests of this module share, once one of them has made it."""
+    return tmp_path_factory.mktemp("exports") / "acme"
+
+
+@pytest.fixture
+def export(
+    both: TwoDeployments, tmp_path: Path, kept_export: Path, monkeypatch: pytest.MonkeyPatch
+) -> CraftedExport:
+    """An export of acme, and a target with the tenant beta, which has a client."""
+    monkeypatch.setattr("operations.encrypted_lines._cipher", crafted_exports.quick_cipher)
+    if not kept_export.exists():
+        both.export(kept_export)
+    both.enter_target()
+    provisioning.create_tenant(NewTenant("beta", base_url=ADDRESS))
+    create_client("beta", "ERP of beta")
+    return CraftedExport(kept_export, shutil.copytree(kept_export, tmp_path / "acme"))
+
+
+def _outside(both: TwoDeployments) -> dict[str, Any]:
+    """Return everything in the target that does not belong to acme."""
+    tables = dynamodb_backends[ACCOUNT][REGION].tables
+    found = {}
+    for name in tables:
+        if not name.startswith("other-") or name == "other-tenant-acme":
+            continue
+        for item in stored_items(ACCOUNT, REGION, name):
+            key = " ".join(item[part]["S"] for part in ("pk", "PK", "SK") if part in item)
+            is_own = key == "TENANT#acme" or key.startswith(("CLIENT#stw_acme_", "acme#"))
+            if not is_own:
+                found[f"{name} {key}"] = item
+    assert f"{both.other.environment()['CONTROL_TABLE']} TENANT#beta" in found
+    return found
+
+
+def _policy() -> Policy:
+    """Return the session policy of an import of acme."""
+    arn = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}"
+    policy = session_policy("acme", config().tenant_table("acme"), arn, changes_users=True)
+    return read_policy(json.loads(policy)["Statement"], str)
+
+
+def _write_of(where: str, item: Line) -> Access:
+    match where:
+        case "table":
+            table = config().tenant_table("acme")
+            return Access("dynamodb:BatchWriteItem", ARNS.table(table), (item["PK"]["S"],))
+        case "event":
+            table = config().outbox_table
+            return Access("dynamodb:BatchWriteItem", ARNS.table(table), (item["PK"]["S"],))
+        case _:
+            table = config().control_table
+            return Access("dynamodb:PutItem", ARNS.table(table), (item["pk"]["S"],))
+
+
+def _accepted(lines: list[Line]) -> Iterator[tuple[int, Line]]:
+    """Yield number and mutation of lines that are accepted, for one line of each kind."""
+    kinds = {_kind(line): number for number, line in enumerate(lines)}
+    assert len(kinds) > 40
+    for number in kinds.values():
+        line = lines[number]
+        for changed in mutations(line):
+            try:
+                checked_line(as_text(changed), "acme")
+            except RefusedLine:
+                continue
+            yield number, changed
+
+
+def _kind(line: Line) -> tuple[str, ...]:
+    keys = [line["item"].get(name, {"S": ""})["S"].partition("#")[0] for name in ("PK", "SK")]
+    return (line["where"], keys[0], keys[1][:4])
+
+
+def test_changed_line_is_refused_or_belongs_to_the_tenant(export: CraftedExport) -> None:
+    policy = _policy()
+    for _, line in _accepted(export.lines()):
+        where, item = checked_line(as_text(line), "acme")
+        assert allows(policy, _write_of(where, item)), line
+        assert item.get("tenant", {}).get("S", "acme") in {"acme", "acme#revoked"}, line
+
+
+def test_import_of_changed_lines_changes_nothing_outside_the_tenant(
+    both: TwoDeployments, export: CraftedExport
+) -> None:
+    lines, before, seed = export.lines(), _outside(both), random.Random(34)  # noqa: S311 - not security
+    restore = both.source.take_snapshot()
+    # With other numbers of audit entries, the import waits until it gives up.
+    accepted = [
+        (number, line)
+        for number, line in _accepted(lines)
+        if _kind(lines[number])[1] not in {"sequence", "count"}
+    ]
+    ends = set()
+    for _ in range(4):
+        changed = list(lines)
+        for number, line in seed.sample(accepted, 20):
+            changed[number] = line
+        changed = [line for line in changed if seed.random() > 0.02 or line["where"] == "tenant"]
+        try:
+            import_export(export.write(changed))
+            ends.add("imported")
+        except Conflict:
+            ends.add("refused")
+        assert _outside(both) == before
+        dynamodb_backends[ACCOUNT][REGION].tables.pop("other-tenant-acme", None)
+        restore()
+    assert "imported" in ends
+
+
+def _in_item(**attributes: Any) -> Callable[[Line], Line]:
+    return lambda item: {**item, **attributes}
+
+
+def _added(where: str, **attributes: Any) -> Callable[[list[Line]], list[Line]]:
+    """Return the addition of a line like the first one of a place, with other attributes."""
+    return lambda lines: [
+        *lines, {"where": where, "item": {**first(lines, where)["item"], **attributes}},
+    ]  # fmt: skip
+
+
+@each_case(
+    ("change", "message"),
+    [
+        (_added("client", pk={"S": f"CLIENT#{BETA_CLIENT}"}), "is not the key of a client of acme"),
+        (
+            lambda lines: replaced(lines, "client", _in_item(tenant={"S": "beta"})),
+            "belongs to another tenant",
+        ),
+        (
+            lambda lines: replaced(lines, "client", _in_item(scopes={"SS": ["all:write"]})),
+            "has the scope all:write, which this release does not know",
+        ),
+        (_added("event", PK={"S": "beta#0"}), "is not the key of an event of acme"),
+        (_added("event", type={"S": "product.sold"}), "does not know the event product.sold"),
+        (
+            _added("table", PK={"S": "HOST#wms.beta.test"}),
+            "is not the key of an item of a tenant's",
+        ),
+        (_added("table", tenant={"S": "beta"}), "belongs to another tenant"),
+        (
+            _added("table", PK={"S": "schema"}, SK={"S": "HEAD"}, version={"S": "2"}),
+            "it is not as an export writes it",
+        ),
+        (
+            _added("table", PK={"S": f"idempotency#{BETA_CLIENT}#key"}),
+            f"the client {BETA_CLIENT} belongs to another tenant",
+        ),
+        (lambda lines: [*lines, {**lines[1], "where": "host"}], "there is no place host"),
+        (_added("tenant"), "does not begin with the line of the tenant, or has another one"),
+        (lambda lines: lines[1:], "does not begin with the line of the tenant"),
+        (lambda _: [], "has no items"),
+        (_added("table"), "has an item twice"),
+        (_added("client"), "has an item twice"),
+        (
+            lambda lines: replaced(lines, "tenant", _in_item(pk={"S": "TENANT#beta"})),
+            "TENANT#beta is not the tenant acme",
+        ),
+        (
+            lambda lines: replaced(lines, "tenant", _in_item(unlimited={"BOOL": True})),
+            "the tenant has unlimited, which this release does not know",
+        ),
+        (
+            lambda lines: replaced(lines, "tenant", _in_item(table_version={"N": "1"})),
+            "has the schema version 1, and its items have 2",
+        ),
+        (
+            lambda lines: replaced(lines, "tenant", _in_item(receipt_tolerance={"N": "1000"})),
+            "receipt_tolerance: must be a number from 0 to 100",
+        ),
+    ],
+)
+def test_crafted_export_is_refused_before_anything_is_written(
+    both: TwoDeployments,
+    export: CraftedExport,
+    aws_faults: AwsFaults,
+    change: Callable[[list[Line]], list[Line]],
+    message: str,
+) -> None:
+    lines = change(export.lines())
+    with aws_faults.recorded() as seen, pytest.raises(Conflict, match=message):
+        open_export(export.write(lines), PASSPHRASE)
+    assert seen.operations == []
+    assert "TENANT#acme" not in control_items(both.other)
+
+
+def test_everything_is_written_with_credentials_of_the_tenant_only(
+    both: TwoDeployments, export: CraftedExport
+) -> None:
+    opened = open_export(export.folder, PASSPHRASE)
+    roles = Roles(Stack(both.other))
+    host = "wms.acme.test"
+    with recorded_calls(ARNS, lambda _: {}) as watch:
+        run = watch.wrap_function("", lambda: import_tenant(opened, opened.terms, host=host))
+        assert run().compared
+    writes = [
+        made
+        for made in watch.made
+        if any(each.action.rpartition(":")[2] in _WRITING for each in made.accesses)
+    ]
+    assert {made.session and made.session.role for made in writes} == {
+        f"arn:aws:iam::{ACCOUNT}:role/other-TenantImportRole"
+    }
+    assert roles.denied(writes) == []
+    table = ARNS.table(config().control_table)
+    rights = roles.rights(writes[0])
+    for key in (f"HOST#{HOST}", "HOST#*", "TENANT#beta", f"CLIENT#{BETA_CLIENT}", "KEYS"):
+        for action in ("PutItem", "UpdateItem"):
+            asking = Access(f"dynamodb:{action}", table, (key,))
+            assert not all(allows(policy, asking) for policy in rights), key
+
+
+_WRITING = {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "PutObject", "DeleteObject"}
+
+
+def test_no_function_may_assume_the_role_of_imports(both: TwoDeployments) -> None:
+    roles = Roles(both.source)
+    asking = Access("sts:AssumeRole", roles._arns["TenantImportRole"])
+    assert not [name for name, rights in roles.functions.items() if allows(rights, asking)]
+
+
+def test_deployment_without_the_role_is_refused(
+    export: CraftedExport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = open_export(export.folder, PASSPHRASE)
+    monkeypatch.setenv("TENANT_IMPORT_ROLE_ARN", "")
+    config.cache_clear()
+    with pytest.raises(Conflict, match="has no role for imports"):
+        import_tenant(opened, opened.terms, base_url=ADDRESS)
+
+
+# What the operator decides
+
+
+def test_counters_are_counted_and_not_taken_from_the_export(
+    both: TwoDeployments, export: CraftedExport
+) -> None:
+    false = {"clients": {"N": "0"}, "mobile_clients": {"N": "-9"}, "users": {"N": "-100"}}
+    import_export(export.write(replaced(export.lines(), "tenant", _in_item(**false))))
+    item = control_items(both.other)["TENANT#acme"]
+    counted = [int(item[name]["N"]) for name in ("clients", "mobile_clients", "users")]
+    assert counted == [1, 0, 2]
+
+
+def test_terms_are_those_of_the_operator(both: TwoDeployments, export: CraftedExport) -> None:
+    terms = Terms("essentials", frozenset(), None)
+    import_export(export.folder, terms)
+    item = control_items(both.other)["TENANT#acme"]
+    assert Terms.of(item) == terms
+    assert "modules" not in item
+
+
+@each_case(
+    ("terms", "field"),
+    [
+        (Terms("unlimited", frozenset(), None), "plan"),
+        (Terms("essentials", frozenset({"teleport"}), None), "modules"),
+        (Terms("essentials", frozenset(), 10**9), "requests_per_minute"),
+    ],
+)
+def test_unknown_terms_are_refused(
+    both: TwoDeployments, export: CraftedExport, terms: Terms, field: str
+) -> None:
+    with pytest.raises(ValidationFailed) as refused:
+        import_export(export.folder, terms)
+    assert [problem.field for problem in refused.value.problems] == [field]
+    assert "TENANT#acme" not in control_items(both.other)
+
+
+def test_interrupted_import_goes_on_with_the_same_terms_only(
+    export: CraftedExport, aws_faults: AwsFaults
+) -> None:
+    terms = Terms("professional", frozenset({"waves"}), 500)
+    with aws_faults.faulty(kill_after(30)), pytest.raises(Killed):
+        import_export(export.folder, terms)
+    began = "began with the plan professional, the modules waves, the request limit 500"
+    with pytest.raises(Conflict, match=began):
+        import_export(export.folder)
+    assert import_export(export.folder, terms).compared
