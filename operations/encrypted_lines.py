@@ -28,6 +28,9 @@ _CHUNK_BYTES = 1 << 20
 """Bytes of lines from which on a chunk is written."""
 _MOST_CHUNK_BYTES = 8 << 20
 """More than the encrypted bytes of any chunk: a line has at most one item of 400 kB."""
+_MOST_TEXT_BYTES = 16 << 20
+"""More than the decompressed bytes of any chunk: 1 MiB of characters of up to 4 bytes each, and the
+JSON of one more item."""
 _MORE, _LAST = b"\x00", b"\x01"
 
 
@@ -76,7 +79,7 @@ def read_encrypted(path: Path, passphrase: str) -> Iterator[str]:
 
     Raises:
         Conflict: The passphrase is wrong, or the file was changed, is truncated, or is none of
-            EncryptedWriter.
+            EncryptedWriter; for example, a chunk has more than 16 MiB of lines.
     """
     with path.open("rb") as file:
         head = file.read(len(_MAGIC) + _SALT_BYTES)
@@ -90,7 +93,7 @@ def read_encrypted(path: Path, passphrase: str) -> Iterator[str]:
                 content = cipher.decrypt(_nonce(number), sealed, mark)
             except InvalidTag:
                 raise _damaged(path) if number else _wrong_passphrase(path) from None
-            text = zlib.decompress(content).decode()
+            text = _decompressed(content, path)
             if text:
                 yield from text.split("\n")
             number += 1
@@ -106,6 +109,18 @@ def _read_chunk(file: IO[bytes], path: Path) -> tuple[bytes, bytes]:
     if len(sealed) != length:
         raise _damaged(path)
     return mark, sealed
+
+
+def _decompressed(content: bytes, path: Path) -> str:
+    """Return the lines of a chunk: whoever knows the passphrase can encrypt any bytes."""
+    stream = zlib.decompressobj()
+    try:
+        text = stream.decompress(content, _MOST_TEXT_BYTES + 1)
+        if len(text) > _MOST_TEXT_BYTES or not stream.eof:
+            raise _damaged(path)
+        return text.decode()
+    except (zlib.error, UnicodeDecodeError):
+        raise _damaged(path) from None
 
 
 def _cipher(passphrase: str, salt: bytes) -> AESGCM:

@@ -9,6 +9,7 @@ another deployment.
 
 import hashlib
 import json
+import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -34,7 +35,7 @@ from shared.kernel.aws import client
 from shared.kernel.clock import Deadline, instant, now_ms
 from shared.kernel.config import config
 from shared.kernel.db.collection import HEAD, tail_keys
-from shared.kernel.db.items import Item, from_attributes, unpack
+from shared.kernel.db.items import Item, from_attributes, to_attributes, unpack
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.kernel.errors import Conflict, ServiceUnavailable
@@ -77,10 +78,13 @@ _JSON_SUFFIX = "_json"
 
 MANIFEST = "manifest.json"
 _MANIFEST_PART = "manifest.part"
-FORMAT = 1
+FORMAT = 2
 """Format of an export: names and contents of its files."""
 ITEMS_FILE = "items.encrypted"
-"""The items as they are stored, with opened secrets, encrypted with a passphrase."""
+"""The items as they are stored, with opened secrets, encrypted with a passphrase. Before them are
+the manifest, and size and SHA-256 of all other files, by which an import finds changed ones."""
+AUTHENTICATED = ("tenant", "format", "schema_version", "state", "started_at", "counts")
+"""Fields of the manifest that are in ITEMS_FILE, too."""
 QUIET_STATES = ("suspended", "cancelled", "moved")
 """States in which the data of a tenant does not change."""
 _TENANT = "tenant.json"
@@ -89,6 +93,7 @@ FILE_LIST = "files.jsonl"
 _NAMES = (*(f"{stem}.jsonl" for stem in FILE_NAMES.values()), _TENANT, ITEMS_FILE)
 _MAX_NAME_LENGTH = 80
 """Length to which names of files are cut, from their end."""
+_COPY = re.compile(rf"{_FILES}/[0-9]{{6,}}-[A-Za-z0-9_.-]{{0,{_MAX_NAME_LENGTH}}}", re.ASCII)
 _MAX_READS = 5
 _REPORT_EVERY = 1_000
 _DAY_MS = 86_400_000
@@ -141,17 +146,15 @@ def export_tenant(
     _write_json(to / _TENANT, _describe_tenant(tenant, get_overview(slug)))
     if passphrase is not None:
         wait_for_running_invocations(slug, now_ms(), progress)
-        _export_items(slug, to / ITEMS_FILE, passphrase, progress)
     counts = _export_entities(slug, to, progress)
     counts[FILE_LIST] = _export_files(slug, to, progress)
+    manifest["counts"] = dict(counts)
+    manifest["files"] = {name: describe_file(to / name) for name in _file_names(to)}
     if passphrase is not None:
+        _export_items(manifest, to, passphrase, progress)
         _ensure_movable(slug, passphrase)
-    manifest |= {
-        "complete": True,
-        "finished_at": instant(now_ms()),
-        "counts": dict(counts),
-        "files": {name: describe_file(to / name) for name in _file_names(to)},
-    }
+        manifest["files"][ITEMS_FILE] = describe_file(to / ITEMS_FILE)
+    manifest |= {"complete": True, "finished_at": instant(now_ms())}
     _write_json(to / MANIFEST, manifest)
     return manifest
 
@@ -218,6 +221,16 @@ def _file_names(to: Path) -> list[str]:
     return names + sorted(f"{_FILES}/{path.name}" for path in (to / _FILES).iterdir())
 
 
+def is_copy(name: str) -> bool:
+    """Return whether a path in an export is that of a copied file."""
+    return _COPY.fullmatch(name) is not None
+
+
+def is_other_file(name: str) -> bool:
+    """Return whether a path in an export is that of a file for people, which no import reads."""
+    return name in {*_NAMES, FILE_LIST} - {ITEMS_FILE}
+
+
 def describe_file(path: Path) -> dict[str, Any]:
     """Return the entry of a file in the manifest."""
     with path.open("rb") as file:
@@ -259,13 +272,26 @@ def _describe_tenant(tenant: Tenant, overview: TenantOverview) -> dict[str, Any]
 # The items as they are stored
 
 
-def _export_items(slug: str, path: Path, passphrase: str, progress: ReportProgress) -> None:
-    """Write the tenant's item, the items of its table, its clients and its events."""
-    with EncryptedWriter(path, passphrase) as file:
+def _export_items(
+    manifest: Mapping[str, Any], to: Path, passphrase: str, progress: ReportProgress
+) -> None:
+    """Write what authenticates all other files, then the tenant's item and all of its items.
+
+    The first line has what the manifest says of the tenant, the next ones name all other files.
+    """
+    slug = manifest["tenant"]
+    with EncryptedWriter(to / ITEMS_FILE, passphrase) as file:
 
         def write(where: str, item: Mapping[str, Any]) -> None:
             file.write(f'{{"where":"{where}","item":{to_json(dict(item))}}}')
 
+        write("manifest", to_attributes({name: manifest[name] for name in AUTHENTICATED}))
+        copied = {line["file"]: line for line in read_file_list(to)}
+        for name, described in manifest["files"].items():
+            copy = (
+                {each: copied[name][each] for each in ("bucket", "key")} if name in copied else {}
+            )
+            write("file", to_attributes({"file": name, **described, **copy}))
         write("tenant", tenant_item(slug))
         for count, item in enumerate(_scan_items(slug), 1):
             _ensure_no_running_import(slug, item)
@@ -425,6 +451,12 @@ def _export_files(slug: str, to: Path, progress: ReportProgress) -> int:
                 listed.write(f"{dumps(line)}\n")
                 progress(f"{count} files")
     return count
+
+
+def read_file_list(folder: Path) -> Iterator[Mapping[str, Any]]:
+    """Yield the lines of the list of copied files."""
+    with (folder / FILE_LIST).open(encoding="utf-8", newline="\n") as listed:
+        yield from map(loads, listed)
 
 
 def _list_objects(slug: str, bucket: str) -> Iterator[Mapping[str, Any]]:

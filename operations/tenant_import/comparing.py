@@ -6,7 +6,7 @@ from functools import partial
 from itertools import batched
 from typing import Any, NamedTuple
 
-from operations.export import describe_file, outbox_entries
+from operations.export import outbox_entries
 from operations.moved_items import Digest, is_moved, opened, opened_client, to_json
 from operations.progress import ReportProgress
 from operations.tenant_import.reading import TenantExport
@@ -123,8 +123,7 @@ def _scan_keys(table: str) -> Iterator[AttributeMap]:
 
 def _compare_files(export: TenantExport, progress: ReportProgress) -> Compared:
     wanted, found = Digest(), Digest()
-    for key, path in export.files():
-        digest = describe_file(path)["sha256"]
+    for key, _, digest in export.files():
         body = client("s3").get_object(
             Bucket=config().import_work_bucket, Key=f"{export.slug}/{key}"
         )["Body"]

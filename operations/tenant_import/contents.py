@@ -7,8 +7,9 @@ by which a repeated key is found.
 import secrets
 from array import array
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
+from typing import NamedTuple
 
 from shared.kernel.db import schema
 from shared.kernel.db.collection import HEAD
@@ -17,13 +18,34 @@ from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.errors import Conflict
 
 _GROUPS = 256
+_STEPS = {"manifest": 0, "file": 1, "tenant": 2}
+_NOTHING, _ITEMS = -1, 3
+_ORDER = frozenset({(_NOTHING, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, _ITEMS), (_ITEMS, _ITEMS)})
+"""The steps that may follow each other; places without a step are items."""
+_KEYS = (PARTITION_KEY, SORT_KEY, "pk", "file", "bucket", "key")
+"""Attributes that tell the lines of a place apart."""
+
+
+class ExportedFile(NamedTuple):
+    """A file of an export beside its items."""
+
+    bytes: int
+    sha256: str
+    bucket: str | None
+    """`import` or `work`, for a copy of a file of the tenant."""
+    key: str | None
+    """Its key in the bucket, after the prefix of the tenant."""
 
 
 @dataclass(slots=True)
 class Contents:
     """What the lines of an export are, counted here and not taken from the export."""
 
-    tenant: AttributeMap
+    manifest: AttributeMap = field(default_factory=dict)
+    """What the manifest says of the tenant."""
+    files: dict[str, ExportedFile] = field(default_factory=dict)
+    """Path in the export → file."""
+    tenant: AttributeMap = field(default_factory=dict)
     """The tenant's item at the source."""
     items: int = 0
     clients: int = 0
@@ -46,8 +68,18 @@ class Contents:
         return {name: {"N": str(number)} for name, number in counted.items()}
 
     def add(self, where: str, item: AttributeMap) -> None:
-        """Count a line that is not the tenant's."""
+        """Keep a line about the whole export, and count another one."""
         match where:
+            case "manifest":
+                self.manifest = item
+            case "tenant":
+                self.tenant = item
+            case "file":
+                bucket, key = (
+                    item[name]["S"] if name in item else None for name in ("bucket", "key")
+                )
+                size, sha256 = int(item["bytes"]["N"]), item["sha256"]["S"]
+                self.files[item["file"]["S"]] = ExportedFile(size, sha256, bucket, key)
             case "table":
                 self.items += 1
                 self.users += _is_user(item)
@@ -88,32 +120,28 @@ def count_contents(lines: Iterable[tuple[str, AttributeMap, int]], slug: str) ->
     """Return the contents of the checked lines of an export: place, item, and characters.
 
     Raises:
-        Conflict: There is not exactly one line of the tenant, the first one, or an item is
-            repeated, or the version of the table is not that of its items.
+        Conflict: The lines are not in the order of an export: manifest, files, tenant, items; an
+            item is repeated; or the version of the table is not that of its items.
     """
-    contents: Contents | None = None
-    keys, version = RepeatedKeys(), schema.FIRST_VERSION
+    contents, keys, version = Contents(), RepeatedKeys(), schema.FIRST_VERSION
+    last = _NOTHING
     for where, item, size in lines:
-        if (where == "tenant") != (contents is None):
-            raise Conflict(
-                f"The export of {slug} does not begin with the line of the tenant, or has another "
-                "one. Do not import it; make another export."
-            )
-        if contents is None:
-            contents = Contents(item)
-            continue
+        step = _STEPS.get(where, _ITEMS)
+        if (last, step) not in _ORDER:
+            break
+        last = step
         contents.add(where, item)
         contents.size += size
-        keys.add(
-            where, *(item[name]["S"] for name in (PARTITION_KEY, SORT_KEY, "pk") if name in item)
-        )
-        if (
-            where == "table"
-            and (item[PARTITION_KEY]["S"], item[SORT_KEY]["S"]) == schema.VERSION_KEY
-        ):
+        keys.add(where, *(item[name]["S"] for name in _KEYS if name in item))
+        if _is_version(where, item):
             version = int(item["version"]["N"])
-    if contents is None:
-        raise Conflict(f"The export of {slug} has no items. Make another one.")
+    else:
+        step = last
+    if step != last or last < _STEPS["tenant"]:
+        raise Conflict(
+            f"The export of {slug} does not have the lines of an export in their order: manifest, "
+            "files, one tenant, its items. Do not import it; make another export."
+        )
     if keys.exist():
         raise Conflict(
             f"The export of {slug} has an item twice. Do not import it; make another export."
@@ -124,3 +152,9 @@ def count_contents(lines: Iterable[tuple[str, AttributeMap, int]], slug: str) ->
             f"and its items have {version}. Do not import it; make another export."
         )
     return contents
+
+
+def _is_version(where: str, item: AttributeMap) -> bool:
+    if where != "table":
+        return False
+    return (item[PARTITION_KEY]["S"], item[SORT_KEY]["S"]) == schema.VERSION_KEY

@@ -11,6 +11,7 @@ from dataclasses import fields
 from decimal import Decimal
 from typing import Any
 
+from operations.export import AUTHENTICATED, is_copy, is_other_file
 from operations.moved_items import check_secrets, from_json, is_moved
 from shared.identity.auth.clients import (
     ID_PREFIXES,
@@ -136,6 +137,28 @@ def _is_value(attribute: Mapping[str, Any]) -> bool:
 
 def _shown(key: str) -> str:
     return key if len(key) <= _SHOWN else f"{key[:_SHOWN]}…"
+
+
+# The manifest and the files
+
+
+def _check_manifest(item: AttributeMap, slug: str) -> None:
+    _require(item.keys() == set(AUTHENTICATED), "the manifest has other fields")
+    _require(item["tenant"] == {"S": slug}, "the manifest is that of another tenant")
+
+
+def _check_file(item: AttributeMap, _slug: str) -> None:
+    _require_types(item, {"file": "S", "bytes": "N", "sha256": "S"}, {"bucket": "S", "key": "S"})
+    name = item["file"]["S"]
+    _require(is_copy(name) or is_other_file(name), f"{_shown(name)} is no file of an export")
+    of_copy = {"bucket", "key"} if is_copy(name) else set()
+    _require(item.keys() == {"file", "bytes", "sha256"} | of_copy, "a file has other attributes")
+    int(item["bytes"]["N"])
+    if of_copy:
+        bucket, key = item["bucket"]["S"], item["key"]["S"]
+        _require(bucket in {"import", "work"}, f"there is no bucket {_shown(bucket)}")
+        is_plain = key.isprintable() and {"", ".", ".."}.isdisjoint(key.split("/"))
+        _require(is_plain or bucket == "import", f"{_shown(key)} is no key of a file of an import")
 
 
 # The tenant
@@ -275,6 +298,8 @@ def _check_event(item: AttributeMap, slug: str) -> None:
 
 
 _CHECKS: Mapping[Any, Callable[[AttributeMap, str], None]] = {
+    "manifest": _check_manifest,
+    "file": _check_file,
     "tenant": _check_tenant,
     "table": _check_table_item,
     "client": _check_client,

@@ -8,7 +8,6 @@ from typing import Any
 
 from operations.encrypted_lines import read_encrypted
 from operations.export import (
-    FILE_LIST,
     FORMAT,
     ITEMS_FILE,
     MANIFEST,
@@ -22,11 +21,13 @@ from operations.tenant_import.terms import Terms
 from shared.identity.tenancy.tenant import MODULES, PLANS, is_slug
 from shared.kernel.clock import now_ms
 from shared.kernel.db import schema
-from shared.kernel.db.items import AttributeMap
+from shared.kernel.db.items import AttributeMap, from_attributes
 from shared.kernel.db.table import PARTITION_KEY
 from shared.kernel.errors import Conflict
 
 _MOVED_BUCKET = "work"
+_MOST_OF_A_MANIFEST = 64 << 20
+"""Characters; it has about 170 for each file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +54,11 @@ class TenantExport:
             if PARTITION_KEY not in item or is_moved(item, moment):
                 yield item
 
-    def files(self) -> Iterator[tuple[str, Path]]:
-        """Yield key after the prefix of the tenant, and the copy, of each file that is moved."""
-        for text in (self.folder / FILE_LIST).read_text(encoding="utf-8").splitlines():
-            line = json.loads(text)
-            if line["bucket"] == _MOVED_BUCKET:
-                yield line["key"], self.folder / line["file"]
+    def files(self) -> Iterator[tuple[str, Path, str]]:
+        """Yield key after the prefix of the tenant, copy and SHA-256 of each file that is moved."""
+        for name, file in self.contents.files.items():
+            if file.bucket == _MOVED_BUCKET and file.key is not None:
+                yield file.key, self.folder / name, file.sha256
 
 
 def open_export(source: Path, passphrase: str) -> TenantExport:
@@ -76,13 +76,18 @@ def open_export(source: Path, passphrase: str) -> TenantExport:
     folder = source.parent if source.name == MANIFEST else source
     manifest = _read_manifest(folder)
     _check_manifest(folder, manifest)
-    _check_files(folder, manifest["files"])
-    slug, digest = manifest["tenant"], manifest["files"][ITEMS_FILE]["sha256"]
+    slug, items = manifest["tenant"], manifest["files"][ITEMS_FILE]
+    if not isinstance(items, dict) or {"bytes": int, "sha256": str} != {
+        name: type(value) for name, value in items.items()
+    }:
+        raise _foreign(folder)
+    _check_file(folder, ITEMS_FILE, items["bytes"], items["sha256"])
     contents = count_contents(_read_lines(folder, passphrase, slug), slug)
+    _check_authenticated(folder, manifest, contents)
+    for name, file in contents.files.items():
+        _check_file(folder, name, file.bytes, file.sha256)
     terms = _terms_of(contents.tenant, slug)
-    export = TenantExport(folder, passphrase, slug, digest, contents, terms)
-    _check_copies(export, manifest["files"])
-    return export
+    return TenantExport(folder, passphrase, slug, items["sha256"], contents, terms)
 
 
 def _read_lines(
@@ -107,8 +112,9 @@ def _read_lines(
 
 def _read_manifest(folder: Path) -> Mapping[str, Any]:
     try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        with (folder / MANIFEST).open(encoding="utf-8") as file:
+            manifest = json.loads(file.read(_MOST_OF_A_MANIFEST))
+    except (OSError, ValueError, RecursionError):
         raise _foreign(folder) from None
     if not isinstance(manifest, dict) or not is_slug(str(manifest.get("tenant"))):
         raise _foreign(folder)
@@ -140,7 +146,8 @@ def _check_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
             f"{schema.oldest_served()} to {schema.SCHEMA_VERSION}. Deploy the release of the other "
             "deployment first."
         )
-    if ITEMS_FILE not in manifest["files"]:
+    files = manifest.get("files")
+    if not isinstance(files, dict) or ITEMS_FILE not in files:
         raise Conflict(
             f"The export in {folder} was made without --with-secrets, so it cannot be imported. "
             f"Make another one: {_export_command(slug)}."
@@ -153,34 +160,36 @@ def _check_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
         )
 
 
-def _check_files(folder: Path, files: Mapping[str, Any]) -> None:
-    """Raise Conflict unless every file is as the manifest says."""
-    for name, expected in files.items():
-        path = folder / name
-        if not path.resolve().is_relative_to(folder.resolve()):
-            raise _foreign(folder)
-        try:
-            size = path.stat().st_size
-        except OSError:
-            raise Conflict(f"The file {path} of the export is missing. Copy it again.") from None
-        if size < expected["bytes"]:
-            raise Conflict(
-                f"The file {path} is truncated: it has {size} of {expected['bytes']} bytes. Copy "
-                "it again."
-            )
-        if describe_file(path) != expected:
-            raise Conflict(
-                f"The file {path} was changed since the export: its SHA-256 is another one. Copy "
-                "it again."
-            )
+def _check_authenticated(folder: Path, manifest: Mapping[str, Any], contents: Contents) -> None:
+    """Raise Conflict unless the manifest says what the encrypted lines say."""
+    fields = from_attributes(contents.manifest)
+    files = {
+        name: {"bytes": file.bytes, "sha256": file.sha256} for name, file in contents.files.items()
+    }
+    files[ITEMS_FILE] = manifest["files"][ITEMS_FILE]
+    if {name: manifest.get(name) for name in fields} != fields or manifest["files"] != files:
+        raise _changed(folder / MANIFEST)
 
 
-def _check_copies(export: TenantExport, files: Mapping[str, Any]) -> None:
-    """Raise Conflict if the list of files names one that the manifest does not, or another key."""
-    for key, path in export.files():
-        is_listed = path.relative_to(export.folder).as_posix() in files
-        if not is_listed or not {"", ".", ".."}.isdisjoint(key.split("/")):
-            raise _foreign(export.folder)
+def _check_file(folder: Path, name: str, size: int, sha256: str) -> None:
+    """Raise Conflict unless a file has this size and this SHA-256."""
+    path = folder / name
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise _foreign(folder)
+    try:
+        found = path.stat().st_size
+    except OSError:
+        raise Conflict(f"The file {path} of the export is missing. Copy it again.") from None
+    if found < size:
+        raise Conflict(
+            f"The file {path} is truncated: it has {found} of {size} bytes. Copy it again."
+        )
+    if found > size or describe_file(path)["sha256"] != sha256:
+        raise _changed(path)
+
+
+def _changed(path: Path) -> Conflict:
+    return Conflict(f"The file {path} was changed since the export. Copy the export again.")
 
 
 def _terms_of(tenant: AttributeMap, slug: str) -> Terms:

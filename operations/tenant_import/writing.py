@@ -62,7 +62,7 @@ def write(export: TenantExport, clients: NarrowedClients, progress: ReportProgre
         _put_client(dynamodb(), sealed_client(item, slug), slug)
     put_events = partial(_put_batch, dynamodb, config().outbox_table)
     _put_all(put_events, relayed_events(export), progress, "events")
-    for count, (key, path) in enumerate(export.files(), 1):
+    for count, (key, path, _) in enumerate(export.files(), 1):
         with path.open("rb") as body:
             clients.s3().put_object(
                 Bucket=config().import_work_bucket, Key=f"{slug}/{key}", Body=body

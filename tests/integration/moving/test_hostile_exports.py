@@ -97,6 +97,9 @@ def _write_of(where: str, item: Line) -> Access:
         case "event":
             table = config().outbox_table
             return Access("dynamodb:BatchWriteItem", ARNS.table(table), (item["PK"]["S"],))
+        case "file":
+            bucket, key = config().import_work_bucket, item.get("key", {"S": ""})["S"]
+            return Access("s3:PutObject", f"arn:aws:s3:::{bucket}/acme/{key}")
         case _:
             table = config().control_table
             return Access("dynamodb:PutItem", ARNS.table(table), (item["pk"]["S"],))
@@ -125,7 +128,8 @@ def test_changed_line_is_refused_or_belongs_to_the_tenant(export: CraftedExport)
     policy = _policy()
     for _, line in _accepted(export.lines()):
         where, item = checked_line(as_text(line), "acme")
-        assert allows(policy, _write_of(where, item)), line
+        if where != "manifest":
+            assert allows(policy, _write_of(where, item)), line
         assert item.get("tenant", {}).get("S", "acme") in {"acme", "acme#revoked"}, line
 
 
@@ -159,6 +163,13 @@ def test_import_of_changed_lines_changes_nothing_outside_the_tenant(
 
 def _in_item(**attributes: Any) -> Callable[[Line], Line]:
     return lambda item: {**item, **attributes}
+
+
+def _with_key(line: Line, key: str) -> Line:
+    """Return the line with this key in the bucket, if it is that of a file that is moved."""
+    if line["item"].get("bucket") != {"S": "work"}:
+        return line
+    return {**line, "item": {**line["item"], "key": {"S": key}}}
 
 
 def _added(where: str, **attributes: Any) -> Callable[[list[Line]], list[Line]]:
@@ -196,9 +207,26 @@ def _added(where: str, **attributes: Any) -> Callable[[list[Line]], list[Line]]:
             f"the client {BETA_CLIENT} belongs to another tenant",
         ),
         (lambda lines: [*lines, {**lines[1], "where": "host"}], "there is no place host"),
-        (_added("tenant"), "does not begin with the line of the tenant, or has another one"),
-        (lambda lines: lines[1:], "does not begin with the line of the tenant"),
-        (lambda _: [], "has no items"),
+        (_added("tenant"), "does not have the lines of an export in their order"),
+        (lambda lines: lines[1:], "does not have the lines of an export in their order"),
+        (lambda lines: lines[:1], "does not have the lines of an export in their order"),
+        (lambda _: [], "does not have the lines of an export in their order"),
+        (
+            lambda lines: [line for line in lines if line["where"] != "tenant"],
+            "does not have the lines of an export in their order",
+        ),
+        (
+            lambda lines: [lines[0], first(lines, "file"), *lines[1:]],
+            "has an item twice",
+        ),
+        (
+            lambda lines: replaced(lines, "file", _in_item(file={"S": "../../.ssh/id_rsa"})),
+            "is no file of an export",
+        ),
+        (
+            lambda lines: [_with_key(line, "../beta/sources/0a1b") for line in lines],
+            "../beta/sources/0a1b is no key of a file of an import",
+        ),
         (_added("table"), "has an item twice"),
         (_added("client"), "has an item twice"),
         (
@@ -231,6 +259,28 @@ def test_crafted_export_is_refused_before_anything_is_written(
         open_export(export.write(lines), PASSPHRASE)
     assert seen.operations == []
     assert "TENANT#acme" not in control_items(both.other)
+
+
+def test_items_that_were_replaced_after_the_check_are_checked_again(
+    both: TwoDeployments, export: CraftedExport
+) -> None:
+    opened, before = open_export(export.folder, PASSPHRASE), _outside(both)
+    export.write(_added("client", pk={"S": f"CLIENT#{BETA_CLIENT}"})(export.lines()))
+    with pytest.raises(Conflict, match="is not the key of a client of acme"):
+        import_tenant(opened, opened.terms, base_url=ADDRESS)
+    assert _outside(both) == before
+    assert control_items(both.other)["TENANT#acme"]["state"] == {"S": "creating"}
+
+
+def test_file_that_was_replaced_after_the_check_keeps_the_tenant_closed(
+    both: TwoDeployments, export: CraftedExport
+) -> None:
+    opened = open_export(export.folder, PASSPHRASE)
+    _, path, _ = next(opened.files())
+    path.write_bytes(path.read_bytes().upper())
+    with pytest.raises(Conflict, match="The files that were written are not those of the export"):
+        import_tenant(opened, opened.terms, base_url=ADDRESS)
+    assert control_items(both.other)["TENANT#acme"]["state"] == {"S": "creating"}
 
 
 def test_everything_is_written_with_credentials_of_the_tenant_only(

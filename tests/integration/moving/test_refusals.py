@@ -1,6 +1,5 @@
 """Imports that are refused, each with one sentence that says what to do; the next try works."""
 
-import hashlib
 import json
 import shutil
 from collections.abc import Callable
@@ -20,9 +19,11 @@ from shared.kernel.config import config
 from shared.kernel.db import schema
 from shared.kernel.errors import Conflict
 from tests.faults import AwsFaults, Killed, kill_after
+from tests.integration.moving.crafted_exports import accept
 from tests.integration.moving.two_deployments import (
     ADDRESS,
     PASSPHRASE,
+    WORK_FILE,
     TwoDeployments,
     edit_manifest,
     import_export,
@@ -47,7 +48,7 @@ def _change_with_manifest(folder: Path) -> None:
     content = bytearray(path.read_bytes())
     content[-1] ^= 1
     path.write_bytes(content)
-    _accept(folder, path)
+    accept(folder, path)
 
 
 def _cut_with_manifest(folder: Path) -> None:
@@ -55,20 +56,42 @@ def _cut_with_manifest(folder: Path) -> None:
     path = folder / ITEMS_FILE
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
-    _accept(folder, path)
+    accept(folder, path)
 
 
-def _accept(folder: Path, path: Path) -> None:
+def _replace(name: str, old: bytes, new: bytes) -> Callable[[Path], None]:
+    """Return the change of a file without the passphrase, with a manifest that agrees with it."""
+
+    def replace(folder: Path) -> None:
+        (path,) = folder.glob(name)
+        content = path.read_bytes()
+        assert old in content
+        path.write_bytes(content.replace(old, new))
+        if path.name != "manifest.json":
+            accept(folder, path)
+
+    return replace
+
+
+def _without_a_file(folder: Path) -> None:
+    """Leave out a part file and its entry in the manifest."""
+    (folder / "products.jsonl").unlink()
     files = json.loads((folder / "manifest.json").read_text())["files"]
-    content = path.read_bytes()
-    files[path.name] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-    edit_manifest(folder, files=files)
+    edit_manifest(folder, files={name: files[name] for name in files if name != "products.jsonl"})
+
+
+def _with_link(folder: Path) -> None:
+    """Replace a copied file by a link to the same content elsewhere."""
+    (path,) = folder.glob("files/000001-*")
+    path.rename(folder.parent / "elsewhere")
+    path.symlink_to(folder.parent / "elsewhere")
 
 
 def _without_secrets(folder: Path) -> None:
     export_tenant("acme", folder)
 
 
+_MANIFEST_CHANGED = r"manifest\.json was changed since the export"
 REFUSED: dict[str, tuple[Callable[[Path], Any], str]] = {
     "truncated": (_truncate, "is truncated: it has [0-9]+ of [0-9]+ bytes"),
     "changed": (_change, r"products\.jsonl was changed since the export"),
@@ -79,12 +102,30 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], str]] = {
     "no JSON": (lambda folder: (folder / "manifest.json").write_text("{"), "is no export"),
     "foreign": (lambda folder: edit_manifest(folder, tenant=None), "is no export of a tenant"),
     "interrupted": (lambda folder: edit_manifest(folder, complete=False), "was interrupted"),
-    "format": (lambda folder: edit_manifest(folder, format=2), "has the format 2"),
+    "format": (lambda folder: edit_manifest(folder, format=3), "has the format 3"),
     "schema": (
         lambda folder: edit_manifest(folder, schema_version=schema.SCHEMA_VERSION + 1),
         "Deploy the release of the other deployment first",
     ),
     "state": (lambda folder: edit_manifest(folder, state="active"), "was active during the export"),
+    "part file": (_replace("products.jsonl", b"Cable", b"Table"), _MANIFEST_CHANGED),
+    "copied file": (_replace("files/000003-*", WORK_FILE, WORK_FILE.upper()), _MANIFEST_CHANGED),
+    "list of files": (_replace("files.jsonl", b"sources/", b"sauces/"), _MANIFEST_CHANGED),
+    "tenant.json": (_replace("tenant.json", b"enterprise", b"essentials"), _MANIFEST_CHANGED),
+    "time": (
+        _replace("manifest.json", b'"started_at": "2', b'"started_at": "3'),
+        _MANIFEST_CHANGED,
+    ),
+    "state in manifest": (lambda folder: edit_manifest(folder, state="moved"), _MANIFEST_CHANGED),
+    "counts": (lambda folder: edit_manifest(folder, counts={}), _MANIFEST_CHANGED),
+    "other tenant": (lambda folder: edit_manifest(folder, tenant="beta"), "is that of another"),
+    "no files": (lambda folder: edit_manifest(folder, files=None), "without --with-secrets"),
+    "no sizes": (
+        lambda folder: edit_manifest(folder, files={ITEMS_FILE: {"bytes": "1"}}),
+        "is no export of a tenant",
+    ),
+    "left out": (_without_a_file, _MANIFEST_CHANGED),
+    "link": (_with_link, "is no export of a tenant"),
     "without secrets": (_without_secrets, "stowage tenant export acme --to DIR --with-secrets"),
 }
 
