@@ -10,7 +10,12 @@ from typing import Any
 
 from operations.operator_identity import run_as_operator
 from operations.progress import ReportProgress, no_progress
-from operations.tenant_changes import ControlTableUpdate, change_tenant, show_tenant
+from operations.tenant_changes import (
+    IMPORT_PENDING,
+    ControlTableUpdate,
+    change_tenant,
+    show_tenant,
+)
 from operations.tenant_tables import (
     ensure_table,
     find_own_table,
@@ -82,7 +87,7 @@ def create_tenant(settings: NewTenant, *, progress: ReportProgress = no_progress
             f"The name {settings.slug} belonged to a tenant that was deleted, and cannot be used "
             "again: tokens and messages of that company may still exist. Choose another name."
         )
-    if item and "import_pending" in item:
+    if item and IMPORT_PENDING in item:
         raise Conflict(
             f"The tenant {settings.slug} is being imported. Complete that (stowage tenant import)."
         )

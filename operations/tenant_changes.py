@@ -16,7 +16,10 @@ from shared.kernel.errors import NotFound
 type Attributes = Mapping[str, Mapping[str, Any] | None]
 """Name → value in DynamoDB's JSON; None for an attribute that the item does not have."""
 
+IMPORT_PENDING = "import_pending"
+"""Attribute of the tenant's item until its import from another deployment is complete."""
 _REASONS = {
+    IMPORT_PENDING: "whose import was not completed (import it again)",
     "creating": "whose creation was not completed (create it again)",
     "deleting": "whose deletion was not completed (delete it again)",
     "deleted": "which was deleted",
@@ -68,7 +71,9 @@ def tenant_item(slug: str) -> Mapping[str, Any]:
     if item is None:
         raise NotFound(f"The tenant {slug}")
     if item["state"]["S"] in HIDDEN_STATES:
-        raise NotFound(f"The tenant {slug}, {_REASONS[item['state']['S']]},")
+        is_being_created = item["state"]["S"] == "creating"
+        reason = IMPORT_PENDING if is_being_created and IMPORT_PENDING in item else None
+        raise NotFound(f"The tenant {slug}, {_REASONS[reason or item['state']['S']]},")
     return item
 
 

@@ -8,6 +8,7 @@ from operations.operator_identity import run_as_operator
 from operations.progress import ReportProgress, no_progress
 from operations.provisioning import reserve_host
 from operations.table_lease import Lease, leased
+from operations.tenant_changes import IMPORT_PENDING
 from operations.tenant_import.comparing import Compared, compare
 from operations.tenant_import.line_checks import KEPT
 from operations.tenant_import.reading import TenantExport
@@ -22,8 +23,6 @@ from shared.kernel.db.items import AttributeMap
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
 
-_PENDING = "import_pending"
-"""Attribute of the tenant's item until the import is complete."""
 _SOURCE = "import_source"
 """Attribute of the tenant's item: SHA-256 of the encrypted items of the export."""
 
@@ -74,7 +73,7 @@ def import_tenant(
     progress(f"registering {slug}")
     item = _register(export, terms, settings, clients.dynamodb)
     compared: tuple[Compared, ...] = ()
-    if _PENDING in item:
+    if IMPORT_PENDING in item:
         with leased(slug, "import", progress, clients.dynamodb) as lease:
             compared = _fill(export, lease, clients, lease.keeping(progress), exists=exists)
     progress("ready")
@@ -105,10 +104,10 @@ def _fill(
         write(export, clients, progress)
         compared = tuple(compare(export, progress))
         _activate(lease)
-    if _PENDING in item:
+    if IMPORT_PENDING in item:
         progress("writing the events that were not relayed")
         write_unrelayed_events(export, clients)
-        lease.save(f"REMOVE {_PENDING}", {})
+        lease.save(f"REMOVE {IMPORT_PENDING}", {})
     return compared
 
 
@@ -119,7 +118,7 @@ def _is_new(export: TenantExport) -> bool:
         return True
     if item.get(_SOURCE, {}).get("S") == export.digest and item["state"]["S"] != "deleted":
         return False
-    if item["state"]["S"] == "creating" and _PENDING in item:
+    if item["state"]["S"] == "creating" and IMPORT_PENDING in item:
         raise Conflict(
             f"The import of {export.slug} from another export is not complete. Complete it with "
             "that one."
@@ -147,7 +146,7 @@ def _register(
         **export.contents.counters(),
         "state": {"S": "creating"},
         "base_url": {"S": settings.full_base_url},
-        _PENDING: {"BOOL": True},
+        IMPORT_PENDING: {"BOOL": True},
         _SOURCE: {"S": export.digest},
     }
 
@@ -166,12 +165,12 @@ def _register(
 
 def _own_item(export: TenantExport, terms: Terms, settings: NewTenant) -> AttributeMap:
     item = read_item(tenant_key(export.slug)) or {}
-    if _PENDING in item and Terms.of(item) != terms:
+    if IMPORT_PENDING in item and Terms.of(item) != terms:
         raise Conflict(
             f"The import of {export.slug} began with {Terms.of(item)}. Complete it so, then "
             "change them (stowage tenant plan, modules, limit)."
         )
-    if item["base_url"]["S"] != settings.full_base_url and _PENDING in item:
+    if item["base_url"]["S"] != settings.full_base_url and IMPORT_PENDING in item:
         raise Conflict(
             f"The import of {export.slug} began with the address {item['base_url']['S']}. Complete "
             "it with that one, then change it (stowage tenant address)."

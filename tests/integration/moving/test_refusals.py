@@ -11,13 +11,14 @@ import pytest
 from operations import provisioning
 from operations.deletion import delete_tenant
 from operations.export import ITEMS_FILE, export_tenant
+from operations.tenant_changes import show_tenant
 from operations.tenant_import import import_tenant, open_export
 from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import MODULES, PLANS
 from shared.kernel import aws
 from shared.kernel.config import config
 from shared.kernel.db import schema
-from shared.kernel.errors import Conflict
+from shared.kernel.errors import Conflict, NotFound
 from tests.faults import AwsFaults, Killed, kill_after
 from tests.integration.moving.crafted_exports import accept
 from tests.integration.moving.two_deployments import (
@@ -200,6 +201,8 @@ def test_unfinished_import_accepts_only_its_own_export(
         import_export(second)
     with pytest.raises(Conflict, match="began with the address"):
         import_export(first, host="wms.acme.test")
+    with pytest.raises(NotFound, match=r"whose import was not completed \(import it again\)"):
+        show_tenant("acme")
     with pytest.raises(Conflict, match="is being imported"):
         provisioning.create_tenant(NewTenant("acme", base_url=ADDRESS))
     assert both.import_(first).compared
