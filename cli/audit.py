@@ -1,5 +1,6 @@
 """`stowage audit …`."""
 
+from collections.abc import Mapping
 from typing import Any, get_args
 
 import click
@@ -37,7 +38,10 @@ def _row(entry: AuditEntry) -> dict[str, Any]:
 
 
 def _shown(value: Any) -> str:
-    return as_text(loads(dumps(value)))
+    content = loads(dumps(value))
+    if isinstance(content, Mapping):  # Its names are values, such as the kinds of findings.
+        return ", ".join(f"{name} {as_text(each)}" for name, each in content.items())
+    return as_text(content)
 
 
 @click.command()

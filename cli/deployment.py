@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import BotoCoreError, ClientError, NoRegionError
 
 from shared.kernel import aws
 
@@ -138,8 +138,18 @@ def _describe(target: Target) -> Mapping[str, Any]:
     stack = target.stack
     try:
         (found,) = aws.client("cloudformation").describe_stacks(StackName=stack)["Stacks"]
+    except NoRegionError as error:
+        raise DeploymentNotFound(
+            "There is no Region. Name that of the stack with --region, or set STOWAGE_REGION."
+        ) from error
     except ClientError as error:
         reason = error.response["Error"].get("Message", str(error))
+        if "does not exist" in reason:
+            region = aws.client("cloudformation").meta.region_name
+            raise DeploymentNotFound(
+                f"There is no stack {stack} in {region}. Name another stack with --stack "
+                "(STOWAGE_STACK), or another Region with --region (STOWAGE_REGION)."
+            ) from error
         raise DeploymentNotFound(f"The stack {stack} cannot be read: {reason}") from error
     except BotoCoreError as error:
         if target.local:

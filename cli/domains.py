@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from cli.confirmation import confirm, confirm_address, yes_option
-from cli.operator import Operator, command
+from cli.operator import CommandFailed, Operator, command
 from operations import domains
 from operations.domains import Domain
 from operations.tenant_changes import show_tenant
@@ -104,14 +104,17 @@ def remove(operator: Operator, *, host: str, yes: bool) -> None:
       stowage domain remove wms.acme.com
       stowage domain remove wms.acme.com --yes
     """  # noqa: D301  click reads the backspace
-    if found := domains.find_removable(host):
-        confirm(
-            operator,
-            f"This removes the host {host} of the tenant {found.tenant} and its domain in API "
-            f"Gateway: requests to {base_url_of(host)} fail from then on.",
-            yes=yes,
-        )
+    found = domains.find_removable(host)
+    if found is None:
+        message = f"{host} belongs to no tenant. All hosts: stowage domain list"
+        raise CommandFailed(message, "not_found")
+    confirm(
+        operator,
+        f"This removes the host {host} of the tenant {found.tenant} and its domain in API "
+        f"Gateway: requests to {base_url_of(host)} fail from then on.",
+        yes=yes,
+    )
     with operator.output.progress() as progress:
-        removed = domains.remove_domain(host, progress=progress)
-    operator.output.say(f"{host} is removed." if removed else f"{host} belongs to no tenant.")
+        domains.remove_domain(host, progress=progress)
+    operator.output.say(f"{host} is removed.")
     operator.output.one({"host": host, "state": "removed"})

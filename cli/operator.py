@@ -46,6 +46,11 @@ class Operator:
         self._target = target
         self.output = output
 
+    @property
+    def is_local(self) -> bool:
+        """Whether the deployment is the stack of `make run`."""
+        return self._target.local
+
     @cached_property
     def deployment(self) -> Deployment:
         """The deployment that the options select."""

@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 import click
 
 from cli.confirmation import confirm, yes_option
-from cli.operator import Operator, command
+from cli.operator import CommandFailed, Operator, command
 from cli.upgrade import ensure_deployed_schema
 from operations.restore import (
     Restored,
@@ -68,6 +68,12 @@ def restore(  # noqa: PLR0913  the options of a long operation
         raise click.UsageError("Use --at TIME, --to-table TABLE or --cancel.")
     if prepare and at is None:
         raise click.UsageError("--prepare needs --at TIME.")
+    if operator.is_local:
+        raise CommandFailed(
+            "The local stack keeps no earlier moments of its tables, so nothing can be restored "
+            "there. Nothing was changed.",
+            "impossible_locally",
+        )
     if cancel:
         _cancel(operator, slug)
         return

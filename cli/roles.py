@@ -12,7 +12,7 @@ from cli.output import as_text
 from cli.webhooks import deactivate_option, describe_webhooks, show_with_webhooks
 from operations.operator_identity import run_as_operator
 from shared.identity.auth.scopes import PERMISSIONS
-from shared.identity.users import repository, roles, views
+from shared.identity.users import administrators, repository, roles, views
 from shared.identity.users.models import RoleChange, RoleCreate, StoredRole
 from shared.integration.webhooks.ended_access import webhooks_of_changed_role
 from shared.integration.webhooks.models import StoredWebhook
@@ -136,6 +136,7 @@ def change(  # noqa: PLR0913  the options of the command
         raw["permissions"] = list(dict.fromkeys(permissions))
         known = roles.get_role_by_name(store, name).entity
         if removed := sorted({*known.permissions} - {*permissions}):
+            administrators.role_loses_permission(store, known, permissions)
             narrowing = RoleChange.model_validate({"permissions": raw["permissions"]})
             after = known.model_copy(update={"permissions": raw["permissions"]})
             webhooks = describe_webhooks(

@@ -41,6 +41,7 @@ def _detail_row(found: TenantOverview) -> dict[str, Any]:
         "hosts": list(found.hosts),
         "table": found.tenant.table,
         "restoring": found.tenant.is_being_restored,
+        "being_moved": found.tenant.is_being_moved,
         "clients": found.clients,
         "mobile_clients": found.mobile_clients,
         "limits": dict(found.tenant.limits),
@@ -203,20 +204,26 @@ def show(operator: Operator, *, slug: str) -> None:
 
 @tenant.command()
 @click.argument("slug")
+@click.option(
+    "--for-move", is_flag=True,
+    help="Tell callers that SLUG is being moved, and to repeat their requests (Retry-After).",
+)  # fmt: skip
 @yes_option
 @command
-def suspend(operator: Operator, *, slug: str, yes: bool) -> None:
+def suspend(operator: Operator, *, slug: str, for_move: bool, yes: bool) -> None:
     """Suspend the tenant SLUG, for example for unpaid bills: its API answers 402 within 10 s.
 
     The command asks for confirmation. Its data stays, and `stowage tenant resume` ends the
-    suspension.
+    suspension. With --for-move the answer has the same code and says that the company is being
+    moved to another server (docs/moving.md), not that a bill is unpaid.
 
     \b
     Examples:
       stowage tenant suspend acme
-      stowage tenant suspend acme --yes
+      stowage tenant suspend acme --for-move --yes
     """  # noqa: D301  click reads the backspace
-    _end_service(operator, slug, "suspended", "402 tenant_suspended", yes=yes)
+    answer = "402 tenant_suspended" + (" with Retry-After" if for_move else "")
+    _end_service(operator, slug, "suspended", answer, for_move=for_move, yes=yes)
 
 
 @tenant.command()
@@ -275,11 +282,13 @@ def _end_service(  # noqa: PLR0913  what the question needs
     answer: str,
     *,
     moved_to: str | None = None,
+    for_move: bool = False,
     yes: bool,
 ) -> None:
     """Set a state in which requests are refused, after a question."""
     known = tenant_changes.show_tenant(slug)
-    if (known.state, known.moved_to) != (state, moved_to):
+    present = known.state, known.moved_to, known.is_being_moved
+    if present != (state, moved_to, for_move):
         found = tenant_overview.get_overview(slug)
         address = f" and the address {moved_to}" if moved_to else ""
         confirm(
@@ -291,7 +300,8 @@ def _end_service(  # noqa: PLR0913  what the question needs
             f"`stowage tenant resume {slug}` undoes it.",
             yes=yes,
         )
-    operator.output.one(_row(provisioning.set_state(slug, state, moved_to=moved_to)))
+    changed = provisioning.set_state(slug, state, moved_to=moved_to, for_move=for_move)
+    operator.output.one(_row(changed))
 
 
 @tenant.command()

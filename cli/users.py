@@ -13,7 +13,14 @@ from cli.output import as_text
 from cli.webhooks import deactivate_option, describe_webhooks, show_with_webhooks
 from operations.operator_identity import run_as_operator
 from operations.user_unlock import unlock_user
-from shared.identity.users import credentials, passwords, repository, roles, service
+from shared.identity.users import (
+    administrators,
+    credentials,
+    passwords,
+    repository,
+    roles,
+    service,
+)
 from shared.identity.users.models import (
     PasswordReset,
     User,
@@ -197,9 +204,11 @@ def roles_(  # noqa: PLR0913  the options of the command
     wanted = {"roles": _ids_of(store, names)}
     if {*wanted["roles"]} != {*known.roles}:
         change = UserChange.model_validate(wanted)
+        after = known.model_copy(update=wanted)
+        administrators.user_loses_permission(store, known, after)
         webhooks = describe_webhooks(
             store,
-            lambda tx: webhooks_of_changed_user(tx, known.model_copy(update=wanted), change),
+            lambda tx: webhooks_of_changed_user(tx, after, change),
             deactivate=deactivate_webhooks,
         )
         text = _role_change(store, tenant, known, wanted["roles"])
@@ -251,6 +260,7 @@ def disable(
     store = open_store(tenant)
     known = service.get_user_by_name(store, username).entity
     if known.is_active:
+        administrators.user_loses_permission(store, known, None)
         webhooks = _describe_webhooks(store, known.id, deactivate=deactivate_webhooks)
         confirm(
             operator,
@@ -419,6 +429,7 @@ def delete(
         message = f"The user {name} was already deleted."
     else:
         number = known.id
+        administrators.user_loses_permission(store, known, None)
         webhooks = _describe_webhooks(store, number, deactivate=deactivate_webhooks)
         confirm(
             operator,

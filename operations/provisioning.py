@@ -203,20 +203,28 @@ def list_tenants() -> list[Tenant]:
     return sorted((tenant for tenant in found if tenant), key=lambda tenant: tenant.slug)
 
 
-def set_state(slug: str, state: State, *, moved_to: str | None = None) -> Tenant:
+def set_state(
+    slug: str, state: State, *, moved_to: str | None = None, for_move: bool = False
+) -> Tenant:
     """Suspend, cancel, move or resume a tenant; takes effect within 10 s.
 
     Args:
         slug: The tenant.
         state: The new state; `active` resumes the tenant.
         moved_to: For the state `moved`, the https address of the company's own server.
+        for_move: For the state `suspended`, whether callers are told that the company is being
+            moved, and to repeat their requests.
 
     Raises:
         NotFound: There is no such tenant.
         ValidationFailed: `moved_to` is missing, invalid, or given with another state.
     """
     check_moved_to(state, moved_to)
-    wanted = {"state": {"S": state}, "moved_to": {"S": moved_to} if moved_to else None}
+    wanted = {
+        "state": {"S": state},
+        "moved_to": {"S": moved_to} if moved_to else None,
+        "suspended_for": {"S": "move"} if for_move else None,
+    }
     return change_tenant(slug, _AUDIT_ACTIONS[state], wanted)
 
 

@@ -13,17 +13,26 @@ from shared.kernel.config import config
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import NotFound
 
+IMPORT_PENDING = "import_pending"
+"""Attribute of the tenant's item until its import from another deployment is complete."""
+
+_REASONS = {
+    IMPORT_PENDING: "was not imported completely; import it again",
+    "creating": "was not created completely; create it again",
+    "deleting": "was not deleted completely; delete it again",
+    "deleted": "was deleted",
+}
+
 type Attributes = Mapping[str, Mapping[str, Any] | None]
 """Name → value in DynamoDB's JSON; None for an attribute that the item does not have."""
 
-IMPORT_PENDING = "import_pending"
-"""Attribute of the tenant's item until its import from another deployment is complete."""
-_REASONS = {
-    IMPORT_PENDING: "whose import was not completed (import it again)",
-    "creating": "whose creation was not completed (create it again)",
-    "deleting": "whose deletion was not completed (delete it again)",
-    "deleted": "which was deleted",
-}
+
+class HiddenTenant(NotFound):
+    """404 not_found: only some commands see a tenant that is being created or deleted."""
+
+    def __init__(self, slug: str, reason: str) -> None:
+        super().__init__()
+        self.message = f"The tenant {slug} {_REASONS[reason]}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +80,8 @@ def tenant_item(slug: str) -> Mapping[str, Any]:
     if item is None:
         raise NotFound(f"The tenant {slug}")
     if item["state"]["S"] in HIDDEN_STATES:
-        is_being_created = item["state"]["S"] == "creating"
-        reason = IMPORT_PENDING if is_being_created and IMPORT_PENDING in item else None
-        raise NotFound(f"The tenant {slug}, {_REASONS[reason or item['state']['S']]},")
+        is_imported = item["state"]["S"] == "creating" and IMPORT_PENDING in item
+        raise HiddenTenant(slug, IMPORT_PENDING if is_imported else item["state"]["S"])
     return item
 
 

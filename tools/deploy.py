@@ -22,6 +22,7 @@ from tools.deploy_parameters import (
     ROOT,
     Template,
     format_overrides,
+    malformed_overrides,
     parse_overrides,
     problems,
     read_template,
@@ -212,29 +213,21 @@ def prepare(arguments: argparse.Namespace, directory: Path = ROOT) -> Answers:
     answers = Answers(directory)
     answers.stack = arguments.stack or answers.stack
     answers.region = arguments.region or answers.region or boto3.Session().region_name or ""
-    try:
-        given = parse_overrides(arguments.parameters)
-    except ValueError as error:
-        raise CannotDeploy(str(error)) from error
-    if unknown := list(unknown_parameters(template, given)):
-        raise CannotDeploy("\n".join(unknown))
+    given = parse_overrides(arguments.parameters)
+    malformed = list(malformed_overrides(arguments.parameters))
     known = {
         name: value for name, value in answers.parameters.items() if name in template["Parameters"]
     }
     answers.parameters = defaults(template) | known | given
-    if not arguments.yes:
+    if not (arguments.yes or malformed or any(unknown_parameters(template, given))):
         if not sys.stdin.isatty():
             raise CannotDeploy(
                 "There is no terminal to ask for the parameters; use `make deploy YES=1"
                 ' STACK_NAME=… REGION=… PARAMETERS="NAME=VALUE …"` in scripts.'
             )
         ask(template, answers)
-    if not answers.region:
-        raise CannotDeploy(
-            "There is no Region; set REGION=, AWS_REGION or that of the AWS profile."
-        )
     found = (stack_name_problem(answers.stack), region_problem(answers.region))
-    wrong = [one for one in found if one]
+    wrong = [one for one in found if one] + malformed
     if wrong := wrong + problems(template, answers.parameters, answers.region):
         raise CannotDeploy("\n".join(wrong))
     who = check_account(answers)

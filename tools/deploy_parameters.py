@@ -5,6 +5,7 @@ CloudFormation would report the first problem only, after the build and the uplo
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -28,14 +29,14 @@ def read_template() -> Template:
 
 
 def parse_overrides(text: str) -> dict[str, str]:
-    """Return name → value of `NAME=VALUE NAME="VALUE"`, as `sam deploy` reads it.
-
-    Raises:
-        ValueError: A part has no name; the message names it.
-    """
-    if rest := _OVERRIDE.sub("", text).strip():
-        raise ValueError(f"PARAMETERS: {rest.split()[0]} is not NAME=VALUE.")
+    """Return name → value of `NAME=VALUE NAME="VALUE"`, as `sam deploy` reads it."""
     return {name: value.strip('"') for name, value in _OVERRIDE.findall(text)}
+
+
+def malformed_overrides(text: str) -> Iterator[str]:
+    """Yield a sentence for every part of `NAME=VALUE NAME="VALUE"` that is not of this form."""
+    for part in _OVERRIDE.sub("", text).split():
+        yield f"PARAMETERS: {part} is not NAME=VALUE."
 
 
 def format_overrides(values: Mapping[str, str]) -> str:
@@ -58,6 +59,8 @@ def stack_name_problem(name: str) -> str | None:
 
 def region_problem(region: str) -> str | None:
     """Return what is wrong with the form of a Region; None if nothing is."""
+    if not region:
+        return "There is no Region; set REGION=, AWS_REGION or that of the AWS profile."
     if _REGION.fullmatch(region):
         return None
     return f"Region: {region} must be the name of a Region, such as eu-west-1."
@@ -91,12 +94,16 @@ def value_problem(template: Template, name: str, value: str) -> str | None:
 
 
 def broken_rules(template: Template, values: Mapping[str, str]) -> Iterator[str]:
-    """Yield the sentences of the rules of the template that the values break."""
+    """Yield the sentences of the rules of the template that the values break.
+
+    A rule about a parameter that has no value here is left out.
+    """
     for rule in template["Rules"].values():
-        if _is_true(rule["RuleCondition"], values):
-            for one in rule["Assertions"]:
-                if not _is_true(one["Assert"], values):
-                    yield one["AssertDescription"]
+        with suppress(KeyError):
+            if _is_true(rule["RuleCondition"], values):
+                for one in rule["Assertions"]:
+                    if not _is_true(one["Assert"], values):
+                        yield one["AssertDescription"]
 
 
 def _is_true(condition: Mapping[str, Any], values: Mapping[str, str]) -> bool:
@@ -120,9 +127,16 @@ def other_regions(values: Mapping[str, str], region: str) -> Iterator[str]:
 
 
 def problems(template: Template, values: Mapping[str, str], region: str) -> list[str]:
-    """Return all problems of the values of all parameters, one sentence each."""
-    if unknown := list(unknown_parameters(template, values)):
-        return unknown
-    found = [value_problem(template, name, value) for name, value in values.items()]
-    wrong = [one for one in found if one]
-    return wrong or [*broken_rules(template, values), *other_regions(values, region)]
+    """Return all problems of the values of all parameters, one sentence each.
+
+    What a wrong value would break besides, such as a rule of two parameters, is left out.
+    """
+    known = {name: value for name, value in values.items() if name in template["Parameters"]}
+    found = {name: value_problem(template, name, value) for name, value in known.items()}
+    right = {name: value for name, value in known.items() if not found[name]}
+    return [
+        *unknown_parameters(template, values),
+        *(one for one in found.values() if one),
+        *broken_rules(template, right),
+        *(other_regions(right, region) if not region_problem(region) else ()),
+    ]

@@ -86,9 +86,13 @@ ADVICE = {
         "Remove what is no longer used, or change to the plan in `error.offer.next_plan`.",
     ),
     "tenant_suspended": Advice(
-        "The company's account is suspended because of unpaid bills.",
+        "The company's account is suspended because of unpaid bills. With the header Retry-After, "
+        "the company is being moved to another server instead, and no bill is unpaid.",
         "This account is suspended for billing.",
-        "Pay. Requests succeed again within 10 seconds of the reactivation; nothing is lost.",
+        "Pay. Requests succeed again within 10 seconds of the reactivation; nothing is lost. With "
+        "Retry-After, wait and repeat the request with the same Idempotency-Key: a move takes "
+        "minutes, up to hours for much data, and ends with `tenant_moved`, which names the new "
+        "address, or with normal service.",
     ),
     "tenant_cancelled": Advice(
         "The company's account was cancelled.",

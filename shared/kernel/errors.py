@@ -55,8 +55,8 @@ CODES: Mapping[str, ErrorCode] = {
     ),
     "tenant_suspended": ErrorCode(
         402,
-        "The account is suspended for billing.",
-        "Pay; the API answers again afterwards.",
+        "The account is suspended for billing, or is being moved to another server.",
+        "Pay, or, with Retry-After, wait; the API answers again afterwards.",
         is_stored=False,
     ),
     "tenant_cancelled": ErrorCode(
@@ -241,10 +241,22 @@ class Unauthenticated(ServiceError):
 
 
 class TenantSuspended(ServiceError):
-    """402 tenant_suspended."""
+    """402 tenant_suspended, for billing."""
 
     def __init__(self) -> None:
         super().__init__("This account is suspended for billing.", "tenant_suspended")
+
+
+class TenantBeingMoved(ServiceError):
+    """402 tenant_suspended with Retry-After in seconds: the suspension ends with the move."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This company is being moved to another server. Repeat the request after the seconds in"
+            " Retry-After.",
+            "tenant_suspended",
+            headers={"Retry-After": "60"},
+        )
 
 
 class TenantCancelled(ServiceError):

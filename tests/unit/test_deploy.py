@@ -143,8 +143,17 @@ def test_an_impossible_parameter_gets_one_sentence(given: dict[str, str], senten
 
 
 def test_all_wrong_parameters_are_named_at_once() -> None:
-    found = problems(TEMPLATE, DEFAULTS | {"DomainName": "A", "Runtime": "x"}, REGION)
-    assert [one.partition(":")[0] for one in found] == ["DomainName", "Runtime"]
+    arn = f"arn:aws:sns:us-east-1:{DEFAULT_ACCOUNT_ID}:alarms"
+    wrong = {"Colour": "red", "Runtime": "x", "DefaultAddress": "false", "AlarmTopicArn": arn}
+    found = problems(TEMPLATE, DEFAULTS | wrong, REGION)
+    assert [one.partition(" ")[0] for one in found] == [
+        "Colour:", "Runtime:", "DefaultAddress=false", "AlarmTopicArn:",
+    ]  # fmt: skip
+
+
+def test_a_rule_is_not_applied_to_a_wrong_value() -> None:
+    (found,) = problems(TEMPLATE, DEFAULTS | {"DomainName": "A"}, REGION)
+    assert found.startswith("DomainName: A must be")
 
 
 def test_defaults_have_no_problems() -> None:
@@ -183,6 +192,19 @@ def test_the_next_run_starts_with_the_kept_answers(run: Any, directory: Path) ->
     code, _ = run("--yes")
     assert code == 0
     assert 'LogLevel="DEBUG"' in saved(directory)["deploy"]["parameters"]["parameter_overrides"]
+
+
+def test_everything_that_is_wrong_in_the_answers_of_a_script_is_named_at_once(run: Any) -> None:
+    code, err = run("--yes", "--stack", "my_stack", "--parameters", "LogLevel Log=1 Runtime=x")
+    assert code == 1
+    assert [line.partition(";")[0].partition(" must")[0] for line in err.splitlines()] == [
+        "Stack name: my_stack has 8 characters",
+        "There is no Region",
+        "PARAMETERS: LogLevel is not NAME=VALUE.",
+        "Log: there is no such parameter",
+        "Runtime: x",
+        "Nothing was deployed.",
+    ]
 
 
 @pytest.mark.parametrize(

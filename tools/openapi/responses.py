@@ -334,9 +334,12 @@ def _may_be_stored(code: str) -> bool:
     return CODES[code].is_stored or code == "import_refused"
 
 
+_WITH_WAIT = {"tenant_suspended", "duplicate_in_flight", "rate_limited", "service_unavailable"}
+"""Codes that may have Retry-After."""
+
+
 def _refusal(status: int, codes: Sequence[str], headers_of: Callable[..., Schema]) -> Schema:
-    with_wait = {"duplicate_in_flight", "rate_limited", "service_unavailable"} & set(codes)
-    sent = ["Retry-After"] if with_wait else []
+    sent = ["Retry-After"] if _WITH_WAIT & set(codes) else []
     sent += ["WWW-Authenticate"] if status == HTTPStatus.UNAUTHORIZED else []
     sent += ["Idempotent-Replayed"] if any(_may_be_stored(code) for code in codes) else []
     lines = [f"- `{code}`: {CODES[code].meaning} {CODES[code].action}" for code in codes]

@@ -251,6 +251,7 @@ def tenant_from_item(item: Mapping[str, Any]) -> Tenant:
         base_url=item["base_url"]["S"],
         timezone=item["timezone"]["S"],
         moved_to=item["moved_to"]["S"] if "moved_to" in item else None,
+        is_being_moved="suspended_for" in item,
         revoked={key: int(expiry["N"]) for key, expiry in item["revoked"]["M"].items()},
         settings=_settings_of(item),
         requests_per_minute=int(item["requests_per_minute"]["N"])

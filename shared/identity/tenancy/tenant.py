@@ -12,6 +12,7 @@ from shared.kernel.errors import (
     CODES,
     FeatureNotInPlan,
     ServiceError,
+    TenantBeingMoved,
     TenantCancelled,
     TenantMoved,
     TenantSuspended,
@@ -139,6 +140,8 @@ class Tenant:
     timezone: str = "UTC"
     moved_to: str | None = None
     """URL of the company's own server; set only in the state `moved`."""
+    is_being_moved: bool = False
+    """Whether it is suspended in order to be moved; callers are told to wait."""
     revoked: Mapping[str, int] = field(default_factory=dict)
     """Revocation key → expiry in seconds since the epoch; see
     `shared.identity.tenancy.revocations`."""
@@ -175,6 +178,7 @@ def ensure_active(tenant: Tenant) -> None:
     Raises:
         TenantMoved: The tenant runs on its own server.
         TenantSuspended: The tenant is suspended.
+        TenantBeingMoved: The tenant is suspended while it is moved.
         TenantCancelled: The tenant is cancelled.
         FeatureNotInPlan: The plan does not include the public API.
     """
@@ -182,7 +186,7 @@ def ensure_active(tenant: Tenant) -> None:
         case "moved":
             raise TenantMoved(tenant.moved_to)
         case "suspended":
-            raise TenantSuspended
+            raise TenantBeingMoved if tenant.is_being_moved else TenantSuspended
         case "cancelled":
             raise TenantCancelled
         case "active":

@@ -6,7 +6,7 @@ it first and is conditioned on it. Of two such changes at once, one is retried a
 other one has left. Changes that only add administrators need no fence.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import batched
 
 from shared.identity.auth.scopes import Permission
@@ -41,16 +41,27 @@ def ensure_user_not_last(tx: Transaction, fence: Fence, before: User, after: Use
         before: The user as stored.
         after: The user after the change; None if the user is deleted.
     """
-    had, has = _sources(tx.store, before), _sources(tx.store, after)
+    if user_loses_permission(tx.store, before, after):
+        _change_fence(tx, fence)
+
+
+def user_loses_permission(store: Store, before: User, after: User | None) -> bool:
+    """Return whether a change takes from a user the permission, or one of the roles that give it.
+
+    A user who keeps another such role depends on the fence, too: that role may be changed now.
+
+    Raises:
+        Conflict: The user is the last administrator.
+    """
+    had, has = _sources(store, before), _sources(store, after)
     if had <= has:
-        return
-    # A user who keeps another such role depends on the fence, too: that role may be changed now.
-    if not has and all(user.id == before.id for user in _administrators(tx.store)):
+        return False
+    if not has and all(user.id == before.id for user in _administrators(store)):
         raise Conflict(
             f"The user {before.username} is the last enabled user with the permission"
             f" {PERMISSION}; give it to another user first."
         )
-    _change_fence(tx, fence)
+    return True
 
 
 def ensure_role_not_last(
@@ -64,15 +75,25 @@ def ensure_role_not_last(
         before: The role as stored.
         after: The role after the change.
     """
-    if PERMISSION not in before.permissions or PERMISSION in after.permissions:
-        return
-    remaining = _administrators(tx.store, without_role=before.id)
-    if not any(True for _ in remaining) and any(True for _ in _administrators(tx.store)):
+    if role_loses_permission(tx.store, before, after.permissions):
+        _change_fence(tx, fence)
+
+
+def role_loses_permission(store: Store, before: StoredRole, permissions: Collection[str]) -> bool:
+    """Return whether a role has the permission, and has it not among its new permissions.
+
+    Raises:
+        Conflict: The last administrators have it from this role only.
+    """
+    if PERMISSION not in before.permissions or PERMISSION in permissions:
+        return False
+    remaining = _administrators(store, without_role=before.id)
+    if not any(True for _ in remaining) and any(True for _ in _administrators(store)):
         raise Conflict(
             f"Only the role {before.name} gives enabled users the permission {PERMISSION};"
             " give them another role with it first."
         )
-    _change_fence(tx, fence)
+    return True
 
 
 def are_administrative(store: Store, roles: Iterable[int]) -> bool:

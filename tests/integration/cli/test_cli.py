@@ -44,6 +44,7 @@ def test_create_tenant_and_show_it(stowage: Run) -> None:
         "hosts": [],
         "table": "stowage-tenant-acme",
         "restoring": False,
+        "being_moved": False,
         "clients": 0,
         "mobile_clients": 0,
     }
@@ -297,7 +298,25 @@ def test_missing_stack_exits_with_3(aws_hooks: AwsCallHooks) -> None:
     assert aws_hooks
     result = run("--stack", "elsewhere", "tenant", "list")
     assert result.exit_code == 3
-    assert "elsewhere" in result.stderr
+    assert result.stderr == (
+        "Error: There is no stack elsewhere in eu-west-1. Name another stack with --stack "
+        "(STOWAGE_STACK), or another Region with --region (STOWAGE_REGION).\n"
+    )
+
+
+def test_missing_region_is_reported_with_the_option_that_helps(tmp_path: Path) -> None:
+    missing = subprocess.run(  # noqa: S603 - a program of this project
+        [Path(sys.executable).with_name("stowage"), "tenant", "list"],
+        check=False,
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert (missing.stdout, missing.returncode) == ("", 3)
+    assert missing.stderr == (
+        "Error: There is no Region. Name that of the stack with --region, or set STOWAGE_REGION.\n"
+    )
 
 
 def test_stack_without_the_outputs_exits_with_3(aws_hooks: AwsCallHooks) -> None:

@@ -21,6 +21,7 @@ _MOVED_TO = "https://wms.acme.example/api/v1"
 
 _ASKING = {
     "tenant suspend acme": "changes from active to suspended",
+    "tenant suspend acme --for-move": "402 tenant_suspended with Retry-After to its",
     "tenant cancel acme": "answer 402 tenant_cancelled to its 2 integration clients",
     f"tenant move acme --to {_MOVED_TO}": f"410 tenant_moved and the address {_MOVED_TO}",
     "tenant plan acme essentials": "webhooks.enabled is not included",
@@ -159,7 +160,6 @@ def test_confirmed_command_is_run(command: Callable[[str], list[str]]) -> None:
         "user enable acme anna",
         "role change acme Packers --description Packs.",
         "role change acme Packers --permission exits.manage --permission imports.run",
-        "domain remove wms9.acme.test",
     ],
 )  # fmt: skip
 def test_command_that_takes_nothing_away_asks_nothing(text: str) -> None:

@@ -44,7 +44,12 @@ def test_version_is_that_of_the_project() -> None:
     ("arguments", "exit_code", "code", "message"),
     [
         (["tenant", "show", "nobody"], 1, "not_found", "The tenant nobody does not exist."),
-        (["--stack", "elsewhere", "tenant", "list"], 3, "stack_not_found", "The stack elsewhere"),
+        (
+            ["--stack", "elsewhere", "tenant", "list"],
+            3,
+            "stack_not_found",
+            "There is no stack elsewhere",
+        ),
         (["tenant", "plan", "acme", "free"], 2, "wrong_usage", "Invalid value for 'PLAN'"),
         (["client", "create", "acme", "--name", "x"], 2, "wrong_usage", "--scope is required"),
         (["tenant", "create"], 2, "wrong_usage", "Missing argument 'SLUG'"),

@@ -32,7 +32,6 @@ MOVED_TO = "https://wms.acme.example/api/v1"
         f"tenant address acme --base-url {ADDRESS} --yes",
         f"domain add acme wms2.acme.test --certificate-arn {CERTIFICATE} --yes",
         "domain list",
-        f"domain remove {HOST} --yes",
     ],
 )
 def test_second_run_of_a_command_changes_nothing(

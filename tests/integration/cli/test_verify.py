@@ -55,6 +55,13 @@ def test_repair_ends_with_0_and_the_next_run_is_clean(table: Table) -> None:
     [shown] = as_json(run("--json", "verify", "acme", "--repair", "--rate", "5000"))
     assert (shown["kind"], shown["result"]) == ("counter.n", "repaired")
     assert as_json(run("--json", "verify", "acme")) == []
+    assert "counter.n 1" in run("audit", "acme", "--action", "tenant.changed").stdout
+
+
+def test_kinds_of_findings_are_shown_in_the_audit_log_as_they_are_written(table: Table) -> None:
+    table.edit("level_total", 1, on_hand=table.record("level_total", 1).entity.on_hand + 3)
+    assert run("verify", "acme", "--repair").exit_code == 0
+    assert "found: total.on_hand 1" in run("audit", "acme").stdout
 
 
 def test_findings_that_cannot_be_repaired_end_with_1(table: Table) -> None:

@@ -34,12 +34,14 @@ class TenantChange:
     """Part of the message."""
     error: dict[str, str] = field(default_factory=dict)
     """Further fields of `error`."""
+    waits: str | None = None
+    """Seconds of Retry-After."""
     ends_tokens: bool = True
     """Whether the token route refuses as well."""
 
 
-def state(name: str, moved_to: str | None = None) -> Callable[[], Any]:
-    return partial(provisioning.set_state, "acme", name, moved_to=moved_to)  # type: ignore[arg-type]
+def state(name: str, **options: Any) -> Callable[[], Any]:
+    return partial(provisioning.set_state, "acme", name, **options)  # type: ignore[arg-type]
 
 
 def without(module: str, code: str, path: str) -> TenantChange:
@@ -58,7 +60,17 @@ RESUMED = state("active")
 CHANGES = {
     "suspended": TenantChange(state("suspended"), RESUMED, 402, "tenant_suspended"),
     "cancelled": TenantChange(state("cancelled"), RESUMED, 402, "tenant_cancelled"),
-    "moved": TenantChange(state("moved", MOVED_TO), RESUMED, 410, "tenant_moved", says=MOVED_TO),
+    "being moved": TenantChange(
+        state("suspended", for_move=True),
+        RESUMED,
+        402,
+        "tenant_suspended",
+        says="is being moved to another server",
+        waits="60",
+    ),
+    "moved": TenantChange(
+        state("moved", moved_to=MOVED_TO), RESUMED, 410, "tenant_moved", says=MOVED_TO
+    ),
     "without webhooks": TenantChange(
         partial(provisioning.set_plan, "acme", "essentials"),
         partial(provisioning.set_plan, "acme", "enterprise"),
@@ -110,6 +122,7 @@ def assert_refused(answer: Response, change: TenantChange) -> None:
     assert body["errors"] == []
     assert body["message"] == body["error"]["message"]
     assert change.says in body["message"]
+    assert answer.headers.get("Retry-After") == change.waits
     for name, value in change.error.items():
         assert body["error"][name] == value
     if change.code == "feature_not_in_plan":

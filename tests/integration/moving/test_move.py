@@ -125,8 +125,9 @@ def test_tenant_keeps_plan_limits_and_counters(both: TwoDeployments, tmp_path: P
     )
     assert before.setdefault("mobile_clients", {"N": "0"}) == {"N": "0"}  # none was ever created
     differing = {name for name in before | after if before.get(name) != after.get(name)}
-    assert differing == {"state", "base_url", "import_source"}
+    assert differing == {"state", "base_url", "import_source", "suspended_for"}
     assert (after["state"]["S"], after["base_url"]["S"]) == ("active", ADDRESS)
+    assert "suspended_for" not in after
 
 
 def test_only_events_that_were_not_relayed_are_relayed(

@@ -201,7 +201,7 @@ def test_unfinished_import_accepts_only_its_own_export(
         import_export(second)
     with pytest.raises(Conflict, match="began with the address"):
         import_export(first, host="wms.acme.test")
-    with pytest.raises(NotFound, match=r"whose import was not completed \(import it again\)"):
+    with pytest.raises(NotFound, match="was not imported completely; import it again"):
         show_tenant("acme")
     with pytest.raises(Conflict, match="is being imported"):
         provisioning.create_tenant(NewTenant("acme", base_url=ADDRESS))

@@ -103,7 +103,7 @@ class TwoDeployments:
     def export(self, to: Path, passphrase: str | None = PASSPHRASE) -> Path:
         """Suspend and export the tenant; return the directory."""
         self.enter_source()
-        provisioning.set_state("acme", "suspended")
+        provisioning.set_state("acme", "suspended", for_move=True)
         export_tenant("acme", to, passphrase=passphrase)
         return to
 

@@ -126,7 +126,7 @@ def _set_hidden_state(state: str) -> None:
 
 @pytest.mark.parametrize(
     ("state", "reason"),
-    [("creating", "creation was not completed"), ("deleting", "deletion was not completed")],
+    [("creating", "was not created completely"), ("deleting", "was not deleted completely")],
 )
 def test_tenant_that_is_created_or_deleted_is_refused(
     state: str, reason: str, recovery: Recovery
@@ -143,7 +143,7 @@ def test_deleted_tenant_is_refused(recovery: Recovery) -> None:
     at = recovery.remember()
     set_state("acme", "cancelled")
     delete_tenant("acme")
-    with pytest.raises(NotFound, match="which was deleted"):
+    with pytest.raises(NotFound, match="was deleted"):
         restore_tenant("acme", at)
 
 

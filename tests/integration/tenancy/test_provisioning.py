@@ -254,6 +254,9 @@ def test_state_can_be_changed_and_restored(aws_hooks: AwsCallHooks) -> None:
     assert (moved.state, moved.moved_to) == ("moved", "https://wms.acme.example")
     resumed = set_state("acme", "active")
     assert (resumed.state, resumed.moved_to) == ("active", None)
+    assert set_state("acme", "suspended", for_move=True).is_being_moved
+    for state in ("suspended", "active"):
+        assert not set_state("acme", state).is_being_moved
 
 
 def test_plan_and_modules_can_be_changed(aws_hooks: AwsCallHooks) -> None:

@@ -209,9 +209,9 @@ def test_run_that_lost_its_lease_ends(table: Table, clock: Clock) -> None:
 @pytest.mark.parametrize(
     ("state", "message"),
     [
-        ("creating", "whose creation was not completed"),
-        ("deleting", "whose deletion was not completed"),
-        ("deleted", "which was deleted"),
+        ("creating", "The tenant acme was not created completely; create it again."),
+        ("deleting", "The tenant acme was not deleted completely; delete it again."),
+        ("deleted", "The tenant acme was deleted."),
     ],
 )
 def test_tenant_without_a_complete_table_is_refused(state: str, message: str, stack: Stack) -> None:
