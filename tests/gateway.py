@@ -5,9 +5,11 @@ the function, and returns the gateway responses that the template defines.
 """
 
 import base64
+import gzip
 import importlib
 import itertools
 import json
+import re
 import time
 import uuid
 from collections.abc import Mapping, Sequence
@@ -52,6 +54,8 @@ class Response:
     text: str
     content: bytes = b""
     """The body of a binary response."""
+    sent_bytes: int | None = None
+    """Size of the body between API Gateway and the caller, if it was compressed there."""
 
     def json(self) -> Any:
         return json.loads(self.text)
@@ -163,7 +167,8 @@ class Gateway:
         answer = _function(event.handler)(proxy, LambdaContext(self.remaining_ms))
         if len(json.dumps(answer).encode()) > LAMBDA_LIMIT:
             return self._own_answer("INTEGRATION_FAILURE", request_id)
-        response = _response(answer)
+        asked = Headers(sent).get("Accept-Encoding", "")
+        response = _received(_response(answer), asked, self.template.minimum_compression_size())
         # A response to HEAD has no content, whatever the function returns.
         return replace(response, text="", content=b"") if method == "HEAD" else response
 
@@ -254,6 +259,26 @@ def _response(answer: Mapping[str, Any]) -> Response:
     if not answer.get("isBase64Encoded"):
         return Response(answer["statusCode"], headers, answer["body"])
     return Response(answer["statusCode"], headers, "", base64.b64decode(answer["body"]))
+
+
+def _received(response: Response, asked: str, minimum: int) -> Response:
+    """Return a response as API Gateway compresses it, and as the HTTP client decodes it.
+
+    The header Content-Encoding is removed with the encoding.
+
+    API Gateway compresses responses of at least `minimum` bytes whose caller names gzip, except
+    those that the function has encoded.
+    """
+    body = response.content or response.text.encode()
+    if "Content-Encoding" in response.headers:
+        headers = Headers(response.headers)
+        assert headers.pop("content-encoding") == "gzip"
+        content = gzip.decompress(body) if body else b""
+        text = content.decode()
+        return Response(response.status, headers, text, content, sent_bytes=len(body))
+    if len(body) < minimum or not re.search(r"gzip(?!;\s*q=0(\.0*)?(,|$))", asked, re.IGNORECASE):
+        return response
+    return replace(response, sent_bytes=len(gzip.compress(body)))
 
 
 @dataclass(frozen=True, slots=True)

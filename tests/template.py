@@ -138,6 +138,11 @@ class Template:
         headers: list[str] = auth["Authorizers"][auth["DefaultAuthorizer"]]["Identity"]["Headers"]
         return headers
 
+    def minimum_compression_size(self) -> int:
+        """Return the size in bytes from which API Gateway compresses a response."""
+        size: int = self._api()["MinimumCompressionSize"]
+        return size
+
     def gateway_response_types(self) -> frozenset[str]:
         """Return the gateway response types that the template defines."""
         return frozenset(self._api()["GatewayResponses"])

@@ -2,9 +2,14 @@
 
 GET /openapi.json   the OpenAPI document
 GET /docs           the same for people; what the page loads lies below it
+
+Everyone can request these files without a token, and AWS charges for every byte that is sent. Large
+ones are therefore sent compressed: those of the page always, because all browsers accept gzip, the
+document to callers that accept it.
 """
 
 import gzip
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -35,12 +40,15 @@ _POLICY = (
 
 @dataclass(frozen=True, slots=True)
 class _File:
+    """A file of a route. `is_negotiated`: the caller's Accept-Encoding decides."""
+
     path: str
     media: str
+    is_negotiated: bool = False
 
 
 _ROUTES: Mapping[str, _File] = {
-    "/openapi.json": _File("openapi.json", "application/json"),
+    "/openapi.json": _File("openapi.json", "application/json", is_negotiated=True),
     "/docs": _File("page/index.html", "text/html; charset=utf-8"),
     "/docs/start.js": _File("page/start.js", "text/javascript; charset=utf-8"),
     "/docs/style.css": _File("page/style.css", "text/css; charset=utf-8"),
@@ -76,6 +84,7 @@ def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]
         "headers": {"X-Request-Id": request_id, "X-Content-Type-Options": "nosniff"}
         | dict(reply.headers),
         "body": reply.body,
+        "isBase64Encoded": reply.is_base64,
     }
 
 
@@ -84,20 +93,37 @@ def _answer(event: Mapping[str, Any], path: str) -> HttpResponse:
         raise NotFound("The route")
     if event["httpMethod"] not in _METHODS:
         raise MethodNotAllowed(event["httpMethod"], _METHODS)
-    response = add_etag(_reply(path), headers_of(event))
+    headers = headers_of(event)
+    is_compressed = _ROUTES[path].is_negotiated and _accepts_gzip(headers)
+    response = add_etag(_reply(path, is_compressed=is_compressed), headers)
     return replace(response, body="") if event["httpMethod"] == "HEAD" else response
 
 
+def _accepts_gzip(headers: Mapping[str, str]) -> bool:
+    """Return whether Accept-Encoding names gzip, not with the weight 0 (RFC 9110, 12.5.3)."""
+    for part in headers.get("accept-encoding", "").lower().split(","):
+        coding, _, weight = part.partition(";")
+        if coding.strip() == "gzip":
+            return not weight or weight.strip().removeprefix("q=").strip("0. ") != ""
+    return False
+
+
 @cache
-def _reply(path: str) -> HttpResponse:
+def _reply(path: str, *, is_compressed: bool) -> HttpResponse:
+    """Return the response with a file; `is_compressed` compresses one that is not stored so."""
     file = _ROUTES[path]
     content = (_FILES / file.path).read_bytes()
-    if file.path.endswith(".gz"):
-        content = gzip.decompress(content)
+    if is_compressed:
+        content = gzip.compress(content, mtime=0)
     headers = {
         "Content-Type": file.media,
         "Cache-Control": f"public, max-age={_SECONDS}",
         "Content-Security-Policy": _POLICY,
         "Referrer-Policy": "no-referrer",
     }
-    return HttpResponse(200, content.decode(), headers)
+    if file.is_negotiated:
+        headers["Vary"] = "Accept-Encoding"
+    if not (is_compressed or file.path.endswith(".gz")):
+        return HttpResponse(200, content.decode(), headers)
+    headers["Content-Encoding"] = "gzip"
+    return HttpResponse(200, b64encode(content).decode(), headers, is_base64=True)

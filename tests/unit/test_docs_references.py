@@ -26,7 +26,8 @@ _OAUTH_CODES = {
     "unsupported_grant_type",
 }  # fmt: skip
 """Codes of RFC 6749, which the token routes answer outside the error envelope."""
-_EXAMPLE_NAMES = {"test_second_commit_of_an_import_is_refused"}
+_EXAMPLE_NAMES = {"test_second_commit_of_an_import_is_refused", "GREATER_THAN"}
+"""A name of a test, and an operator of AWS Budgets."""
 _STATES_OF_STACKS = {
     "DELETE_COMPLETE", "DELETE_FAILED", "DELETE_SKIPPED", "REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE",
     "ROLLBACK_FAILED", "UPDATE_ROLLBACK_COMPLETE", "UPDATE_ROLLBACK_FAILED",

@@ -1,5 +1,6 @@
 """The template: limits of traffic that needs no token, access logs, and what notices throttling."""
 
+import gzip
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -63,15 +64,61 @@ def test_every_route_is_limited() -> None:
     assert _throttling()["/*", "*"] == ({"Ref": "RequestRateLimit"}, {"Ref": "RequestBurstLimit"})
 
 
+def _limits_of(resource: str) -> Mapping[str, tuple[Any, Any]]:
+    """Return method → rate and burst of one resource."""
+    path = "/" + resource.replace("/", "~1")
+    return {method: limit for (at, method), limit in _throttling().items() if at == path}
+
+
 def test_token_routes_have_a_limit_for_each_method() -> None:
     """The stage has no method ANY, and a wildcard is possible for all routes together only."""
-    path = "/" + TOKEN_ROUTES.replace("/", "~1")
     limit = ({"Ref": "TokenRateLimit"}, {"Ref": "TokenBurstLimit"})
-    limits = dict(_throttling())
-    del limits["/*", "*"]
-    assert limits == {(path, method): limit for method in METHODS}
+    assert _limits_of(TOKEN_ROUTES) == dict.fromkeys(METHODS, limit)
     (event,) = [one for one in TEMPLATE.events() if one.resource == TOKEN_ROUTES]
     assert event.methods == METHODS
+
+
+def test_files_that_need_no_token_have_a_limit() -> None:
+    """The document and the page are large, and everyone can request them."""
+    resources = [one.resource for one in TEMPLATE.events() if one.function == "ReferenceFunction"]
+    assert len(resources) == 3
+    for resource in resources:
+        limits = _limits_of(resource)
+        assert limits.keys() == {"GET", "HEAD"}, resource
+        assert {*limits.values()} == {(10, 40)}
+    page = (PATH.parent / "docs/limits.md").read_text()
+    assert "the files of `/docs`; no parameter sets it | 10, 40 |" in page
+
+
+def test_no_other_route_has_a_limit_of_its_own() -> None:
+    known = {TOKEN_ROUTES, "/v1/openapi.json", "/v1/docs", "/v1/docs/{proxy+}"}
+    paths = {path for path, _ in _throttling()} - {"/*"}
+    assert paths == {"/" + one.replace("/", "~1") for one in known}
+
+
+def test_responses_are_compressed_and_all_media_types_are_binary() -> None:
+    """What a caller gets then is in tests/integration/http/test_compression.py."""
+    api = _only("AWS::ApiGateway::RestApi")["Properties"]
+    assert api["MinimumCompressionSize"] == TEMPLATE.minimum_compression_size() == 1024
+    assert api["Body"]["x-amazon-apigateway-binary-media-types"] == ["*/*"]
+
+
+def test_the_costs_of_a_flood_are_computed() -> None:
+    """The page gives the USD of an hour; a grown document must not make them wrong."""
+    page = (PATH.parent / "docs/deploy.md").read_text()
+    rate = _limits_of("/v1/openapi.json")["GET"][0]
+    document = (PATH.parent / "docs/openapi.json").read_bytes()
+    bundle = PATH.parent / "functions/reference/page/swagger-ui-bundle.js.gz"
+    for row, size in {
+        "refusing compression": len(document),
+        "the same, compressed": len(gzip.compress(document)),
+        "swagger-ui-bundle.js": bundle.stat().st_size,
+    }.items():
+        (shown,) = re.findall(
+            rf"^\|[^|]*{row}[^|]*\| {rate} \|[^|]*\| ([0-9.]+) \|", page, re.MULTILINE
+        )
+        hour = rate * 3_600 * (size * 0.09e-9 + 3.70e-6)
+        assert float(shown) == pytest.approx(hour, rel=0.1), row
 
 
 def _default(parameter: str) -> int:
