@@ -140,8 +140,12 @@ def check_account(answers: Answers) -> str:
         raise CannotDeploy("\n".join(refused))
     for one in found:
         if isinstance(one, Warned):
-            click.secho(f"Warning: {one.sentence}", fg="yellow", err=True)
+            _warn(one.sentence)
     return str(identity)
+
+
+def _warn(sentence: str) -> None:
+    click.secho(f"Warning: {sentence}", fg="yellow", err=True)
 
 
 def _client(session: boto3.Session, service: Any) -> Any:
@@ -231,6 +235,12 @@ def prepare(arguments: argparse.Namespace, directory: Path = ROOT) -> Answers:
     if wrong := wrong + problems(template, answers.parameters, answers.region):
         raise CannotDeploy("\n".join(wrong))
     who = check_account(answers)
+    if answers.parameters["DocsBase"] == defaults(template)["DocsBase"]:
+        _warn(
+            "DocsBase: nothing is published at its default, so doc_url of errors leads nowhere, and"
+            " alarms name the pages in docs/ instead of links. Publish the folder docs/, for"
+            " example with GitHub Pages, and enter its address."
+        )
     answers.keep()
     click.echo(f"\nDeploying {answers.stack} to {answers.region} as {who}.")
     return answers

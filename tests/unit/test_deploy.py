@@ -26,6 +26,7 @@ from tools.deploy_parameters import format_overrides, parse_overrides, problems,
 TEMPLATE = read_template()
 DEFAULTS = deploy.defaults(TEMPLATE)
 REGION = "eu-west-1"
+_PAGES = "DocsBase=https://acme.github.io/stowage"
 CERTIFICATE = f"arn:aws:acm:{REGION}:123456789012:certificate/12345678-90ab"
 
 
@@ -185,6 +186,15 @@ def test_valid_answers_are_kept_for_sam(run: Any, directory: Path) -> None:
     assert parse_overrides(parameters["parameter_overrides"]) == DEFAULTS | {"LogLevel": "DEBUG"}
     assert parameters["tags"] == "service=stowage stack=stowage-prod"
     assert parameters["resolve_s3"]
+
+
+def test_the_default_of_the_pages_is_explained(run: Any) -> None:
+    arguments = ("--yes", "--region", REGION)
+    code, err = run(*arguments)
+    assert code == 0
+    assert "Warning: DocsBase: nothing is published at its default" in err
+    _, err = run(*arguments, "--parameters", _PAGES)
+    assert "DocsBase" not in err
 
 
 def test_the_next_run_starts_with_the_kept_answers(run: Any, directory: Path) -> None:
@@ -351,7 +361,9 @@ _SEVERAL = {"Service": ["events.amazonaws.com", "cloudwatch.amazonaws.com"]}
     [[_ACCOUNT, _ALARMS], [{**_ALARMS, "Principal": _SEVERAL}], [{**_ALARMS, "Action": "kms:*"}]],
 )
 def test_a_topic_whose_key_admits_alarms_is_accepted(statements: Any, run: Any) -> None:
-    code, err = run("--yes", "--region", REGION, "--parameters", _topic(_key(*statements)))
+    code, err = run(
+        "--yes", "--region", REGION, "--parameters", f"{_topic(_key(*statements))} {_PAGES}"
+    )
     assert (code, err) == (0, "")
 
 
@@ -383,7 +395,7 @@ def test_a_key_that_cannot_be_read_is_a_warning(run: Any) -> None:
 
 
 def test_a_deployment_without_a_topic_warns(run: Any) -> None:
-    code, err = run("--yes", "--region", REGION)
+    code, err = run("--yes", "--region", REGION, "--parameters", _PAGES)
     assert code == 0
     assert err == "Warning: AlarmTopicArn is empty: nobody is notified of an alarm.\n"
 

@@ -13,13 +13,14 @@ PAGES = {path.stem: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.
 _SECTIONS = [
     "What it means", "What users notice", "How to look", "What to do", "When it is over",
 ]  # fmt: skip
-_LINK = re.compile(r"(?<= )\$\{DocsBase\}/runbooks/([a-z-]+)$")
+_LINK = re.compile(r"(?<= )\$\{Page\}/([a-z-]+)$")
+_ADDRESS = {"Fn::If": ["HasPages", {"Fn::Sub": "${DocsBase}/runbooks"}, "docs/runbooks"]}
 _LONGEST_DESCRIPTION = 1_024
 
 
 def page_of(alarm: str) -> str:
     """Return the name of the page that the description links to."""
-    (name,) = _LINK.findall(ALARMS[alarm]["AlarmDescription"]["Fn::Sub"])
+    (name,) = _LINK.findall(ALARMS[alarm]["AlarmDescription"]["Fn::Sub"][0])
     return str(name)
 
 
@@ -39,9 +40,33 @@ def condition_of(alarm: dict[str, Any]) -> list[str]:
 @each_case("alarm", ALARMS)
 def test_description_links_to_the_page_of_the_alarm(alarm: str) -> None:
     assert f"`{alarm}`" in PAGES[page_of(alarm)].splitlines()[2]
-    text = TEMPLATE.text(ALARMS[alarm]["AlarmDescription"])
-    assert text.endswith(f" https://docs.stowage.example/runbooks/{page_of(alarm)}")
-    assert len(text) <= _LONGEST_DESCRIPTION
+    pattern, variables = ALARMS[alarm]["AlarmDescription"]["Fn::Sub"]
+    assert variables == {"Page": _ADDRESS}
+    longest = TEMPLATE.parameter("DocsBase")["MaxLength"] + len("/runbooks")
+    assert len(pattern) + longest <= _LONGEST_DESCRIPTION
+
+
+def test_link_is_an_address_only_where_pages_are_published() -> None:
+    default = TEMPLATE.parameter("DocsBase")["Default"]
+    same = {"Fn::Equals": [{"Ref": "DocsBase"}, default]}
+    assert TEMPLATE.condition("HasPages") == {"Fn::Not": [same]}
+    assert all((FOLDER / f"{page_of(alarm)}.md").is_file() for alarm in ALARMS)
+
+
+@each_case("alarm", ALARMS)
+def test_description_has_the_steps_in_short(alarm: str) -> None:
+    """Whoever gets it by e-mail may have no page at hand."""
+    text = ALARMS[alarm]["AlarmDescription"]["Fn::Sub"][0]
+    steps = [int(number) for number in re.findall(r" ([0-9])\. [A-Z0-9]", text)]
+    assert steps == [*range(1, len(steps) + 1)]
+    assert len(steps) > 1
+    page = PAGES[page_of(alarm)]
+    for command in re.findall(r"`(stowage [^`]+)`", text):
+        assert command in page, command
+    for query in re.findall(r"[Qq]uery ([a-z-]+)", text):
+        assert f"`{query}`" in page, query
+    for logs in re.findall(r"Log group (\w+)", text):
+        assert f"`{logs}`" in page, logs
 
 
 def test_every_page_belongs_to_an_alarm() -> None:

@@ -33,7 +33,7 @@ def test_alarms_are_listed_with_their_pages() -> None:
         for name in re.findall(r"`(\w+Alarm)`", row[0])
     }
     linked = {
-        name: [alarm["AlarmDescription"]["Fn::Sub"].rpartition("/")[2]]
+        name: [alarm["AlarmDescription"]["Fn::Sub"][0].rpartition("/")[2]]
         for name, alarm in ALARMS.items()
     }
     assert listed == linked
