@@ -55,6 +55,18 @@ def test_every_alias_moves_in_the_chosen_steps(strategy: str) -> None:
         assert policy["DeploymentGroupName"] == {"Ref": f"{name}DeploymentGroup"}
 
 
+def test_functions_move_in_two_groups() -> None:
+    """All calls of Lambda that change something share 15 requests per second."""
+    resources = expanded(DeploymentStrategy=GRADUAL[0])
+    waits_for = {name: set(resources[name].get("DependsOn", ())) for name in FUNCTIONS}
+    first = [name for name in FUNCTIONS if not waits_for[name]]
+    second = [name for name in FUNCTIONS if waits_for[name]]
+    assert len(first) == len(second) == 8
+    assert "AuthorizerFunction" in first, "requests pass it before every other function"
+    for name in second:
+        assert waits_for[name] == {f"{one}Aliaslive" for one in first}, name
+
+
 def test_every_deployment_goes_back_on_the_alarm_of_its_function_and_of_the_api() -> None:
     groups = of_kind(expanded(DeploymentStrategy=GRADUAL[0]), "AWS::CodeDeploy::DeploymentGroup")
     for name in FUNCTIONS:
