@@ -212,8 +212,8 @@ def set_state(
         slug: The tenant.
         state: The new state; `active` resumes the tenant.
         moved_to: For the state `moved`, the https address of the company's own server.
-        for_move: For the state `suspended`, whether callers are told that the company is being
-            moved, and to repeat their requests.
+        for_move: For the state `suspended`, whether the company is being moved; refused requests
+            then get Retry-After.
 
     Raises:
         NotFound: There is no such tenant.

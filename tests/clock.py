@@ -30,6 +30,11 @@ class Clock:
 
     sleep = advance
 
+    def freeze_in_new_window(self, seconds: int) -> None:
+        """Stop one second into the next window of this length; limits count per window."""
+        self.freeze()
+        self.advance(seconds + 1 - self.time() % seconds)
+
     def monotonic(self) -> float:
         return (time.monotonic() if self._frozen is None else self._frozen) + self._ahead
 

@@ -141,7 +141,7 @@ class Tenant:
     moved_to: str | None = None
     """URL of the company's own server; set only in the state `moved`."""
     is_being_moved: bool = False
-    """Whether it is suspended in order to be moved; callers are told to wait."""
+    """Whether it is suspended in order to be moved; refused requests then get Retry-After."""
     revoked: Mapping[str, int] = field(default_factory=dict)
     """Revocation key → expiry in seconds since the epoch; see
     `shared.identity.tenancy.revocations`."""

@@ -9,8 +9,6 @@ from shared.identity.auth.attempt_limits import (
     PER_USER,
     PER_USER_ALL_ADDRESSES,
 )
-from shared.identity.users import passwords
-from shared.kernel.clock import now_ms
 from tests.clock import Clock
 from tests.faults import AwsFaults, Killed, kill_after, kill_before
 from tests.gateway import Erp
@@ -28,19 +26,11 @@ from tests.stack import Stack
 RATE_LIMITED = (429, "rate_limited")
 
 
-@pytest.fixture(autouse=True)
-def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compare passwords without hashing, because many are checked here."""
-    monkeypatch.setattr(passwords, "hash_password", lambda password: password)
-    monkeypatch.setattr(passwords, "verify", lambda password, stored: password == stored)
-
-
 @pytest.fixture
 def user(stack: Stack, clock: Clock) -> ExampleUser:
     """A user of acme at the beginning of a window; the command line finds the stack."""
     assert stack
-    clock.freeze()
-    clock.advance(LONG_WINDOW + 1 - now_ms() / 1000 % LONG_WINDOW)
+    clock.freeze_in_new_window(LONG_WINDOW)
     deploy_stack()
     return create_example_user()
 

@@ -18,7 +18,6 @@ from shared.identity.auth.attempt_limits import (
 )
 from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import directory
-from shared.identity.users import passwords
 from shared.kernel.clock import instant, now_ms
 from tests import faults
 from tests.clock import Clock
@@ -29,16 +28,8 @@ INVALID_GRANT = (400, "invalid_grant")
 
 
 @pytest.fixture(autouse=True)
-def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compare passwords without hashing, because many are checked here."""
-    monkeypatch.setattr(passwords, "hash_password", lambda password: password)
-    monkeypatch.setattr(passwords, "verify", lambda password, stored: password == stored)
-
-
-@pytest.fixture(autouse=True)
 def _begin_of_a_window(clock: Clock) -> None:
-    clock.freeze()
-    clock.advance(LONG_WINDOW + 1 - now_ms() / 1000 % LONG_WINDOW)
+    clock.freeze_in_new_window(LONG_WINDOW)
 
 
 def guess(user: ExampleUser, address: str = SOURCE_IP, **more: str) -> tuple[int, str]:

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from shared.identity.users import passwords
 from tests import faults
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Fault, Forward, Killed
@@ -29,13 +28,6 @@ INTERRUPTIONS: dict[str, Callable[[int], Fault]] = {
     "before": faults.kill_before,
     "after": faults.kill_after,
 }
-
-
-@pytest.fixture(autouse=True)
-def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compare passwords without hashing, because only AWS calls are tested here."""
-    monkeypatch.setattr(passwords, "hash_password", lambda password: password)
-    monkeypatch.setattr(passwords, "verify", lambda password, stored: password == stored)
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,6 @@ from operations import provisioning
 from operations.api_clients import Credentials, create_client
 from shared.identity.auth.issuance_limits import LEAST_PER_MINUTE, LONG_WINDOW_MINUTES
 from shared.identity.tenancy.rules import NewTenant
-from shared.identity.users import passwords
 from shared.kernel import aws
 from shared.kernel.config import config
 from tests.clock import Clock
@@ -35,13 +34,6 @@ from tests.stack import ADDRESS, Stack
 MINUTE, QUARTER = 60, 15 * 60
 LONG_LIMIT = LONG_WINDOW_MINUTES * LEAST_PER_MINUTE
 RATE_LIMITED = (429, "rate_limited")
-
-
-@pytest.fixture(autouse=True)
-def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compare passwords without hashing, because hundreds are checked here."""
-    monkeypatch.setattr(passwords, "hash_password", lambda password: password)
-    monkeypatch.setattr(passwords, "verify", lambda password, stored: password == stored)
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,6 @@ from shared.identity.auth.attempt_limits import (
 )
 from shared.identity.auth.known_addresses import LIFETIME, MAX_ADDRESSES
 from shared.identity.tenancy.directory import scan_items
-from shared.identity.users import passwords
 from shared.kernel.clock import now_ms
 from tests.clock import Clock
 from tests.faults import AwsFaults
@@ -32,16 +31,8 @@ OFFICE, HOME = "203.0.113.20", "203.0.113.21"
 
 
 @pytest.fixture(autouse=True)
-def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compare passwords without hashing, because hundreds are checked here."""
-    monkeypatch.setattr(passwords, "hash_password", lambda password: password)
-    monkeypatch.setattr(passwords, "verify", lambda password, stored: password == stored)
-
-
-@pytest.fixture(autouse=True)
 def _begin_of_a_window(clock: Clock) -> None:
-    clock.freeze()
-    clock.advance(LONG_WINDOW + 1 - now_ms() / 1000 % LONG_WINDOW)
+    clock.freeze_in_new_window(LONG_WINDOW)
 
 
 def sign_in(user: ExampleUser, address: str, **more: str) -> tuple[int, str]:
