@@ -17,9 +17,10 @@ from shared.identity.users.repository import USERS
 from shared.integration.webhooks.repository import read_register
 from shared.integration.webhooks.service import deactivate_all_webhooks_except
 from shared.kernel.db.items import encode
+from shared.kernel.db.sequences import last_id
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
-from shared.kernel.db.transaction import Transaction, last_id
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 
 _USERS_PER_TRANSACTION = 10

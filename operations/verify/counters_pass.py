@@ -19,6 +19,7 @@ from shared.kernel.clock import instant, now_ms
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS, Totals, own_kind, prefix_of, shard_key
 from shared.kernel.db.facets import ID_DIGITS, id_of
+from shared.kernel.db.sequences import last_id
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import (
     STABLE_FACETS,
@@ -26,7 +27,7 @@ from shared.kernel.db.table import (
     carried_attributes,
     index_keys,
 )
-from shared.kernel.db.transaction import Transaction, last_id
+from shared.kernel.db.transaction import Transaction
 
 _COMMIT_MS = 60_000
 """Age from which a change is committed: longer than any invocation."""

@@ -733,10 +733,7 @@ def _put_register(
         PARTITION_KEY: REGISTER_KEY[0], SORT_KEY: REGISTER_KEY[1], "version": version + 1,
         "ids": ids or None, "wanted": events,
     }  # fmt: skip
-    if version:
-        tx.put(item, condition="version = :seen", values={":seen": version})
-    else:
-        tx.insert(item)
+    tx.replace(item, version=version)
 
 
 # Texts

@@ -28,9 +28,10 @@ from operations.verify.work_pass import WorkPass
 from shared.identity.audit import service as audit
 from shared.identity.tenancy.access import operator_store
 from shared.kernel.clock import Deadline, instant, now_ms
+from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.schema import TableVersion, served
 from shared.kernel.db.store import Store
-from shared.kernel.db.transaction import StaleRead, Transaction
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
 
 _PROGRESS = "verification"

@@ -19,9 +19,10 @@ from operations.verify.table_access import ids_in, ids_updated_since, read_entri
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.db.collection import Record
 from shared.kernel.db.facets import id_of, id_text
+from shared.kernel.db.sequences import last_id
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import index_keys
-from shared.kernel.db.transaction import Transaction, last_id
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Gone, NotFound
 from shared.kernel.fields import ZERO
 from shared.warehouse.picking.models import StoredPicking

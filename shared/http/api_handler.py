@@ -41,8 +41,9 @@ from shared.identity.tenancy.tenant import Tenant, ensure_active, ensure_feature
 from shared.kernel.caller import Caller
 from shared.kernel.clock import Deadline
 from shared.kernel.config import config
+from shared.kernel.db.aws_errors import is_missing_table, is_transient
 from shared.kernel.db.store import Store
-from shared.kernel.db.transaction import Transaction, is_missing_table, is_transient
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import (
     IdempotencyKeyRequired,

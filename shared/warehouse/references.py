@@ -23,6 +23,7 @@ from contextlib import suppress
 from itertools import batched
 from typing import Any
 
+from shared.kernel.db.actions import MAX_PLANNED_ACTIONS, Cost, StaleRead
 from shared.kernel.db.collection import HEAD
 from shared.kernel.db.facets import flag_text, id_text
 from shared.kernel.db.fences import invalidate_fences
@@ -31,7 +32,7 @@ from shared.kernel.db.parallel import run_both
 from shared.kernel.db.steps import has_room
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY, VOLATILE_FACETS
-from shared.kernel.db.transaction import MAX_PLANNED_ACTIONS, Cost, StaleRead, Transaction
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, Gone, NotFound, ServiceUnavailable
 

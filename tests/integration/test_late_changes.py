@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from shared.kernel.db.transaction import StaleRead, Transaction
+from shared.kernel.db.actions import StaleRead
+from shared.kernel.db.transaction import Transaction
 from shared.warehouse.catalog.service import product_key
 from shared.warehouse.references import retire, undo_retirement
 from shared.warehouse.waves import repository as waves

@@ -12,7 +12,7 @@ from functools import partial
 import pytest
 
 from shared.integration.imports.commit import _IMPORT_ACTIONS
-from shared.kernel.db.transaction import MAX_ACTIONS, MAX_PLANNED_ACTIONS
+from shared.kernel.db.actions import MAX_ACTIONS, MAX_PLANNED_ACTIONS
 from shared.warehouse.picking.models import MAX_DOCUMENTS
 from shared.warehouse.picking.models import MAX_SERIALS as MAX_PICKED_SERIALS
 from shared.warehouse.receiving.models import MAX_SERIALS as MAX_RECEIVED_SERIALS

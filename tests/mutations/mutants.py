@@ -181,6 +181,9 @@ def _conditions(path: str) -> Iterator[Mutant]:
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "tx.insert":
             description = f"put instead of insert in {_short(node)}"
             yield _replaced(path, node.func, "tx.put", description)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "tx.replace":
+            item = ast.unparse(node.args[0])
+            yield _replaced(path, node, f"tx.put({item})", f"put instead of {_short(node)}")
         for condition in _conditions_of(node):
             # A parameter that is passed on is mutated where it gets its value.
             if not isinstance(condition, ast.Name | ast.IfExp):

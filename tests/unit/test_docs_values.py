@@ -49,6 +49,7 @@ from shared.integration.webhooks import repository as webhook_repository
 from shared.integration.webhooks import rules as webhook_rules
 from shared.kernel import fields, list_parameters
 from shared.kernel.db import (
+    actions,
     bookmarks,
     claim,
     counters,
@@ -459,7 +460,7 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"| `max_orders` | it is among this number of pickings; {waves.MAX_PICKINGS} unless",
         f"| `cluster`, `pick_and_pass` | one per {_trips['cluster']} pickings",
         f"| `batch`, `zone` | one per {_trips['batch']} pickings",
-        f"with at most {transaction.MAX_PLANNED_ACTIONS} of its {transaction.MAX_ACTIONS} actions",
+        f"with at most {actions.MAX_PLANNED_ACTIONS} of its {actions.MAX_ACTIONS} actions",
         *(f"`{strategy}`" for strategy in get_args(waves.Strategy.__value__)),
         *(status for status in get_args(InventoryStatus.__value__)),
     ],

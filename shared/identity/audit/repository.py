@@ -4,8 +4,9 @@ from shared.identity.audit.models import AuditParameters, StoredEntry
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets
 from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.store import Store
-from shared.kernel.db.transaction import Transaction, allocate_ids
+from shared.kernel.db.transaction import Transaction
 
 
 def _facets(entry: StoredEntry) -> Facets:

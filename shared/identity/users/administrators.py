@@ -13,9 +13,10 @@ from shared.identity.auth.scopes import Permission
 from shared.identity.users.models import StoredRole, User
 from shared.identity.users.repository import ROLES, USERS
 from shared.kernel.db.items import Key
+from shared.kernel.db.sequences import last_id
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY
-from shared.kernel.db.transaction import Transaction, last_id
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
 
 PERMISSION: Permission = "users.manage"

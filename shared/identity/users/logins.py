@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from shared.kernel.db.actions import ErrorFactory
 from shared.kernel.db.facets import id_text
 from shared.kernel.db.items import Item, Key, encode
 from shared.kernel.db.store import key_attributes
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
-from shared.kernel.db.transaction import ErrorFactory, Transaction
+from shared.kernel.db.transaction import Transaction
 
 
 class StoredResponse(NamedTuple):
@@ -135,11 +136,8 @@ def save(tx: Transaction, before: Login | None, after: Login) -> None:
         before: The login as it was read; None for a new user.
         after: The new login.
     """
-    item = _login_item(after, before.version + 1 if before else 1)
-    if before is None:
-        tx.insert(item)
-    else:
-        tx.put(item, condition="version = :seen", values={":seen": before.version})
+    seen = before.version if before else 0
+    tx.replace(_login_item(after, seen + 1), version=seen)
 
 
 def check_unchanged(tx: Transaction, login: Login) -> None:

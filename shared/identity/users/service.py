@@ -15,10 +15,11 @@ from shared.identity.users.logins import Login
 from shared.identity.users.models import PasswordReset, User, UserChange, UserCreate, UserParameters
 from shared.identity.users.repository import ROLES, USERS, UserAccount
 from shared.identity.webhook_deactivation import deactivation_problems
+from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
 from shared.kernel.db.store import Store
-from shared.kernel.db.transaction import StaleRead, Transaction
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import NotFound, Problem, ServiceError
 from shared.kernel.validation import Checked, ensure_valid
 

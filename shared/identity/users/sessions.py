@@ -15,9 +15,10 @@ import secrets
 from dataclasses import dataclass, field, replace
 
 from shared.identity.tenancy.tenant import SLUG
+from shared.kernel.db.actions import ErrorFactory
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
-from shared.kernel.db.transaction import ErrorFactory, Transaction
+from shared.kernel.db.transaction import Transaction
 
 LIFETIME = 30 * 24 * 3600
 """Seconds after its last use at which a session expires."""

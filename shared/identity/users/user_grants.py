@@ -39,9 +39,10 @@ from shared.identity.users.repository import (
 from shared.identity.users.sessions import RefreshToken, Session
 from shared.identity.users.token_revocation import end_session, read_session
 from shared.kernel.clock import now_ms
+from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
-from shared.kernel.db.transaction import StaleRead, Transaction
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.sealing import unseal
 
 _MAX_CODE_LENGTH = 64

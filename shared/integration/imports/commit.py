@@ -25,10 +25,12 @@ from shared.integration.imports.report.error_report import write_error_report
 from shared.integration.imports.repository import IMPORTS
 from shared.integration.imports.validation import FILE_GONE, MAX_GROUP_CHARACTERS
 from shared.kernel.clock import Instant, now_ms
+from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
+from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.store import Store
-from shared.kernel.db.transaction import MAX_PLANNED_ACTIONS, Transaction, allocate_ids
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import Prefetched, run_transaction
 from shared.kernel.errors import Problem, ServiceError
 from shared.kernel.fields import Input

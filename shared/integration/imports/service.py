@@ -43,8 +43,9 @@ from shared.kernel.caller import Caller
 from shared.kernel.clock import Instant, now_ms
 from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
+from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.store import Store
-from shared.kernel.db.transaction import Transaction, allocate_ids
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import ImportRefused, NotFound
 from shared.kernel.tenant_files import FileMissing

@@ -19,13 +19,14 @@ from shared.integration.webhooks.models import (
     WebhookParameters,
 )
 from shared.kernel.clock import Instant, now_ms
+from shared.kernel.db.aws_errors import is_transient
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets, flag_text, id_text
 from shared.kernel.db.items import Item, Key, encode, pack, to_attributes, unpack
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY, index_keys, index_name
-from shared.kernel.db.transaction import Transaction, is_transient
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.observability import logger
 
 RETENTION_DAYS = 30
@@ -129,10 +130,7 @@ def _stage_register(
             str(number): " ".join(sorted(events)) for number, events in active_events.items()
         },
     }
-    if register.version:
-        tx.put(item, condition="version = :seen", values={":seen": register.version})
-    else:
-        tx.insert(item)
+    tx.replace(item, version=register.version)
 
 
 # Endpoint health
@@ -282,8 +280,8 @@ def find_delivery(store: Store, webhook: int, event: str) -> LoggedDelivery | No
 
 def stage_delivery(tx: Transaction, seen: LoggedDelivery | None, delivery: StoredDelivery) -> None:
     """Add a delivery; StaleRead if it has changed since `seen` was read."""
-    item, condition, values = _delivery_item(seen, delivery, tx.now_ms)
-    tx.put(item, condition=condition, values=values)
+    item, _, _ = _delivery_item(seen, delivery, tx.now_ms)
+    tx.replace(item, version=seen.version if seen else 0)
 
 
 def log_delivery(

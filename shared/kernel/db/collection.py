@@ -10,6 +10,7 @@ from typing import Any, TypedDict
 
 from pydantic import BaseModel
 
+from shared.kernel.db.actions import Cost, StaleRead
 from shared.kernel.db.counters import Totals, own_kind, read_totals
 from shared.kernel.db.facets import ID_DIGITS, Facets, id_text, sort_text
 from shared.kernel.db.items import PART_SIZE, Item, Key, pack, unpack
@@ -23,7 +24,7 @@ from shared.kernel.db.table import (
     VOLATILE_FACETS,
     index_keys,
 )
-from shared.kernel.db.transaction import Cost, StaleRead, Transaction
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Gone, NotFound, ServiceUnavailable
 
 HEAD = "HEAD"
@@ -44,8 +45,9 @@ _TRIES = 5
 
 
 class _Condition(TypedDict, total=False):
-    """The arguments of a conditional action of a transaction."""
+    """The arguments of a conditional put."""
 
+    protects_reads: bool
     condition: str
     names: Mapping[str, str]
     values: Mapping[str, Any]
@@ -376,13 +378,15 @@ class Collection[E: BaseModel]:
         `bring_up_to_date` does not change the version. So as long as it can rewrite the head, the
         schema is compared, too.
         """
-        if not self.differs(record.schema, tx.store.version.announced):
-            return {"condition": _UNCHANGED, "values": {":seen": record.version}}
         values = {":seen": record.version}
-        condition = f"{_UNCHANGED} AND attribute_not_exists(#schema)"
-        if record.schema > FIRST_VERSION:
-            condition, values[":schema"] = f"{_UNCHANGED} AND #schema = :schema", record.schema
-        return {"condition": condition, "values": values, "names": {"#schema": SCHEMA}}
+        unchanged = _Condition(condition=_UNCHANGED, values=values, protects_reads=False)
+        if self.differs(record.schema, tx.store.version.announced):
+            schema = "attribute_not_exists(#schema)"
+            if record.schema > FIRST_VERSION:
+                schema, values[":schema"] = "#schema = :schema", record.schema
+            unchanged["condition"] = f"{_UNCHANGED} AND {schema}"
+            unchanged["names"] = {"#schema": SCHEMA}
+        return unchanged
 
     def _count(self, tx: Transaction, changes: Mapping[str, int]) -> None:
         """Add changes of the totals, if there are any."""

@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from botocore.exceptions import ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as BotocoreConnectionError
 
+from shared.kernel.db.aws_errors import is_transient
 from shared.kernel.db.counters import fenced_shards, shard_key
 from shared.kernel.db.items import Key
 from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.db.store import Store, key_attributes
-from shared.kernel.db.transaction import is_transient
 
 
 def invalidate_fences(store: Store, kinds: Iterable[str]) -> None:

@@ -6,7 +6,8 @@ the committed steps remain, and a repeated request does the rest.
 
 from collections.abc import Callable, Iterable, Sequence
 
-from shared.kernel.db.transaction import MAX_PLANNED_ACTIONS, Cost, StaleRead, Transaction
+from shared.kernel.db.actions import MAX_PLANNED_ACTIONS, Cost, StaleRead
+from shared.kernel.db.transaction import Transaction
 
 STEP_ACTIONS = MAX_PLANNED_ACTIONS - 8
 """Actions that the items of one step may take.

@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.store import Store
-from shared.kernel.db.transaction import RetryState, StaleRead, Transaction
+from shared.kernel.db.transaction import Transaction
 
 if TYPE_CHECKING:
     from shared.kernel.caller import Caller
@@ -54,13 +55,14 @@ def run_transaction[R](  # noqa: PLR0913  the facts of one change
         ServiceUnavailable: The deadline passed before a commit succeeded.
         Exception: What the use case raises.
     """
-    ids = dict(prefetched.ids) if prefetched else {}
     transaction = Transaction(
         store,
         caller=caller,
         operator=operator,
         request_name=request_name,
-        retry_state=RetryState(ids=ids, may_queue=may_queue),
+        ids=prefetched.ids if prefetched else None,
+        is_retried=True,
+        may_queue=may_queue,
     )
     if prefetched:
         transaction.store.add_to_cache(prefetched.items)

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
+from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
 from shared.kernel.db.store import Store
-from shared.kernel.db.transaction import StaleRead, Transaction
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Gone, Problem
 from shared.kernel.events.outbox import EventResource, raise_record_event
 from shared.kernel.validation import Checked, ensure_valid, invalid_fields

@@ -5,9 +5,10 @@ from decimal import Decimal
 from functools import partial
 
 from shared.kernel.db import steps
+from shared.kernel.db.actions import Cost, StaleRead
 from shared.kernel.db.items import AttributeMap
 from shared.kernel.db.parallel import map_concurrently, run_both
-from shared.kernel.db.transaction import Cost, StaleRead, Transaction
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import ZERO
 from shared.warehouse.picking import rules
 from shared.warehouse.picking.models import Allocation, StoredPicking, StoredPickingLine

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
+from shared.kernel.db.actions import Cost
 from shared.kernel.db.collection import Record
 from shared.kernel.db.steps import run_steps
-from shared.kernel.db.transaction import Cost, Transaction
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document, DocumentProgress

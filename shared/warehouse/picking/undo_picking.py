@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from shared.kernel.db.actions import Cost
 from shared.kernel.db.steps import run_steps
-from shared.kernel.db.transaction import Cost, Transaction
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
 from shared.kernel.fields import ZERO
 from shared.warehouse.documents.models import DocumentProgress

@@ -85,10 +85,7 @@ def write_batch(tx: Transaction, batch: Batch, new_rows: Collection[int] = ()) -
         "changed_ms": tx.now_ms,
         "new_rows": named or None,
     }
-    if batch.version:
-        tx.put(item, condition="version = :seen", values={":seen": batch.version})
-    else:
-        tx.insert(item)
+    tx.replace(item, version=batch.version)
 
 
 def require_date(tx: Transaction, batch: Batch) -> None:

@@ -14,12 +14,13 @@ from dataclasses import replace
 
 from shared.kernel.clock import instant
 from shared.kernel.db import steps
+from shared.kernel.db.actions import Cost, StaleRead
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.steps import commit_in_steps, has_room
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
-from shared.kernel.db.transaction import Cost, StaleRead, Transaction
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.fields import ZERO
 from shared.warehouse import references

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.items import Key
-from shared.kernel.db.transaction import StaleRead
 from shared.kernel.errors import Conflict
 from shared.kernel.fields import ZERO, plain
 from shared.warehouse.stock.models import (

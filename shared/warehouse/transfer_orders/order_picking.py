@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 
 from shared.identity.tenancy.tenant import Substitution
+from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.collection import Record
 from shared.kernel.db.parallel import run_both
-from shared.kernel.db.transaction import StaleRead, Transaction
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.validation import Checked, ensure_valid, of_valid_fields
 from shared.warehouse import references

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from shared.kernel.db.transaction import MAX_PLANNED_ACTIONS
+from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
 from shared.kernel.errors import Conflict, Problem, StaleState
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked

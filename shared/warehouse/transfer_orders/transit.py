@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.kernel.calendar_days import day_of
+from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.steps import run_steps
-from shared.kernel.db.transaction import StaleRead, Transaction
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, ensure_valid

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from shared.kernel.db.transaction import MAX_PLANNED_ACTIONS
+from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
 from shared.kernel.errors import Conflict, Problem
 from shared.kernel.validation import Checked
 from shared.warehouse.catalog.lines import GoodsLine, examine_goods

@@ -7,11 +7,13 @@ positions. A client completes an interrupted request by sending it again.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from shared.kernel.db.actions import Cost
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
+from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.steps import commit_in_steps, fitting_items
 from shared.kernel.db.store import Store
-from shared.kernel.db.transaction import Cost, Transaction, allocate_ids
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.references import ensure_not_retired, is_absent

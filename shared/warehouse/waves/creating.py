@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 from shared.identity.tenancy.tenant import Settings
 from shared.kernel.db import steps
+from shared.kernel.db.actions import Cost, StaleRead
 from shared.kernel.db.collection import Record
 from shared.kernel.db.parallel import run_both
+from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.steps import fitting_items
-from shared.kernel.db.transaction import Cost, StaleRead, Transaction, allocate_ids
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import (
     OrderInWave,

@@ -285,7 +285,7 @@ def test_existing_entry_cannot_be_overwritten(stack: Stack, erp: Erp) -> None:
     store = stack.store()
 
     def forge(tx: Any) -> None:
-        tx._retry_state.ids["audit"] = [before["id"]]
+        tx._attempts.ids["audit"] = [before["id"]]
         service.record(tx, "client.revoked", "client", "stw_acme_1")
 
     store.deadline._ends = 0

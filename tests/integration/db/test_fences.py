@@ -4,8 +4,9 @@ import pytest
 
 from shared.kernel.clock import Deadline
 from shared.kernel.db import counters
+from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.fences import invalidate_fences
-from shared.kernel.db.transaction import StaleRead, Transaction
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import ServiceUnavailable
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Forward, Killed, kill_before, lost, refusal

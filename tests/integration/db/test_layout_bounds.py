@@ -6,7 +6,8 @@ import pytest
 
 from shared.kernel.db.collection import MAX_PARTS
 from shared.kernel.db.items import PART_SIZE
-from shared.kernel.db.transaction import Transaction, allocate_ids
+from shared.kernel.db.sequences import allocate_ids
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
 from shared.kernel.fields import MAX_ID
 from tests.integration.db.crate_list import CRATES, Crate, CrateTable

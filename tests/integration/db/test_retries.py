@@ -5,9 +5,10 @@ from itertools import count, pairwise
 
 import pytest
 
+from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.fences import invalidate_fences
 from shared.kernel.db.items import Item, Key
-from shared.kernel.db.transaction import StaleRead, Transaction
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import Prefetched, run_transaction
 from shared.kernel.errors import Gone
 from tests.clock import Clock

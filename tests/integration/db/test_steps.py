@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from shared.kernel.db import steps
-from shared.kernel.db.transaction import Cost, StaleRead, Transaction
+from shared.kernel.db.actions import Cost, StaleRead
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict
 from tests.clock import Clock

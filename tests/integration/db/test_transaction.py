@@ -6,9 +6,10 @@ from itertools import count
 import pytest
 
 from shared.kernel.clock import Deadline, now_ms
+from shared.kernel.db.actions import MAX_ACTIONS, StaleRead
 from shared.kernel.db.fences import invalidate_fences
 from shared.kernel.db.items import Item
-from shared.kernel.db.transaction import MAX_ACTIONS, StaleRead, Transaction
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, ServiceUnavailable
 from tests.clock import Clock

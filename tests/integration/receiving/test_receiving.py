@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from shared.kernel.db.transaction import MAX_PLANNED_ACTIONS
+from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
 from shared.warehouse.receiving.models import MAX_SERIALS, StoredReceipt
 from shared.warehouse.receiving.repository import RECEIPTS
 from shared.warehouse.receiving.service import receipt_differences

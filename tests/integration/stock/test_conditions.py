@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from shared.kernel.db.transaction import StaleRead, Transaction
+from shared.kernel.db.actions import StaleRead
+from shared.kernel.db.transaction import Transaction
 from shared.warehouse.stock.repository import MOVEMENTS, STOCK
 from tests.clock import Clock
 from tests.faults import AwsFaults

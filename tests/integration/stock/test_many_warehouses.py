@@ -3,7 +3,7 @@
 import pytest
 
 from shared.kernel.db.items import from_attributes
-from shared.kernel.db.transaction import allocate_ids
+from shared.kernel.db.sequences import allocate_ids
 from tests.gateway import Erp
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants

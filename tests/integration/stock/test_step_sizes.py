@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 
 import pytest
 
-from shared.kernel.db.transaction import MAX_PLANNED_ACTIONS
+from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
 from shared.warehouse.stock.posting import StockPosting
 from tests.faults import AwsFaults
 from tests.gateway import Erp

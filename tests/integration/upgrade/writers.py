@@ -8,10 +8,11 @@ from typing import Any
 
 from shared.identity.tenancy.access import operator_store, store_for
 from shared.identity.tenancy.directory import CACHE_SECONDS, TenantDirectory, directory
+from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.schema import TableVersion
 from shared.kernel.db.store import Store
-from shared.kernel.db.transaction import StaleRead, Transaction
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Gone, NotFound
 from tests.clock import Clock
 from tests.faults import Answer, Call, Forward

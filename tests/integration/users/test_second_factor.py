@@ -10,7 +10,8 @@ from botocore.exceptions import ClientError
 from shared.identity.tenancy.access import operator_store
 from shared.identity.users import repository, second_factor, totp
 from shared.identity.users.logins import Login
-from shared.kernel.db.transaction import StaleRead, Transaction
+from shared.kernel.db.actions import StaleRead
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from tests.clock import Clock
 from tests.faults import AwsFaults

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from shared.kernel.db.transaction import StaleRead, Transaction
+from shared.kernel.db.actions import StaleRead
+from shared.kernel.db.transaction import Transaction
 from shared.warehouse.references import retire
 from shared.warehouse.warehouses import service
 from tests.clock import Clock

@@ -4,8 +4,8 @@ from decimal import Decimal
 
 import pytest
 
+from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.facets import quantity_text
-from shared.kernel.db.transaction import StaleRead
 from shared.kernel.errors import Conflict
 from shared.kernel.fields import ZERO
 from shared.warehouse.stock.models import Level, StockRefused, StockRow

@@ -1,0 +1,75 @@
+"""The actions of a transaction, what they cost, and the error of a change that must be repeated."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from shared.kernel.db.items import Key, size_of
+from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
+
+MAX_ACTIONS = 100
+"""Actions that DynamoDB allows in one transaction."""
+MAX_PLANNED_ACTIONS = 80
+"""Actions that an operation may plan, so that a new counter, event or mark needs no new design.
+
+`tests/integration/test_transaction_margins.py` plays every operation at its largest size.
+"""
+
+
+class StaleRead(Exception):
+    """A condition failed because another request changed the item; read it again and retry."""
+
+
+type ErrorFactory = Callable[[], Exception]
+"""Returns the error to raise when the condition of an action fails."""
+
+type Verb = Literal["Put", "Update", "Delete", "ConditionCheck"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What something takes of a transaction: actions, and bytes of items."""
+
+    actions: int = 0
+    size: int = 0
+
+    def __add__(self, other: "Cost") -> "Cost":
+        """Return what both take together."""
+        return Cost(self.actions + other.actions, self.size + other.size)
+
+
+@dataclass(slots=True)
+class Action:
+    """One action of a transaction, in the form of the DynamoDB API.
+
+    `protects_reads` is whether its condition may stand for more than the item that it writes: the
+    epoch of a fence, for example, protects everything that was read after it.
+    """
+
+    request: dict[str, Any]
+    on_condition_failed: ErrorFactory
+    protects_reads: bool = False
+    is_counter: bool = False
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The action without its verb."""
+        body: dict[str, Any]
+        ((_, body),) = self.request.items()
+        return body
+
+    def key(self, table: str) -> Key | None:
+        """Return the key of the item in this table; None for an item of another table."""
+        body = self.body
+        if body["TableName"] != table:
+            return None
+        key = body["Item"] if "Item" in body else body["Key"]
+        return (key[PARTITION_KEY]["S"], key[SORT_KEY]["S"])
+
+    @property
+    def size(self) -> int:
+        """Bytes of the item that is put, or of the key and the values of another action."""
+        ((verb, body),) = self.request.items()
+        if verb == "Put":
+            return size_of(body["Item"])
+        return size_of(body["Key"]) + size_of(body.get("ExpressionAttributeValues", {}))
