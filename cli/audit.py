@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 import click
 
-from cli.operator import Operator, command
+from cli.operator import CommandContext, command
 from cli.output import as_text
 from operations.tenant_changes import show_tenant
 from shared.identity.audit import service, views
@@ -66,7 +66,7 @@ def _shown(value: Any) -> str:
 )
 @command
 def audit(
-    operator: Operator, *, tenant: str, action: str | None, since: str | None, limit: int
+    operator: CommandContext, *, tenant: str, action: str | None, since: str | None, limit: int
 ) -> None:
     """Show the newest entries of the audit log of TENANT.
 

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from cli.confirmation import confirm, yes_option
-from cli.operator import Operator, command
+from cli.operator import CommandContext, command
 from cli.webhooks import deactivate_option, describe_webhooks, show_with_webhooks
 from operations import api_clients
 from operations.tenant_changes import show_tenant
@@ -41,7 +41,7 @@ def _described(client: OAuthClient) -> str:
     return f"The {client.kind} client {client.client_id} ({client.name}) of {client.tenant}"
 
 
-def _show_once(operator: Operator, credentials: api_clients.Credentials) -> None:
+def _show_once(operator: CommandContext, credentials: api_clients.Credentials) -> None:
     operator.output.one(credentials._asdict())
     operator.output.say("Store the secret now: it cannot be shown again.")
 
@@ -64,7 +64,7 @@ def client() -> None:
 )  # fmt: skip
 @command
 def create(
-    operator: Operator, *, tenant: str, name: str, mobile: bool, scopes: tuple[str, ...]
+    operator: CommandContext, *, tenant: str, name: str, mobile: bool, scopes: tuple[str, ...]
 ) -> None:
     """Create an API client of TENANT, and show its secret once.
 
@@ -94,7 +94,7 @@ def create(
 @client.command("list")
 @click.argument("tenant")
 @command
-def list_(operator: Operator, *, tenant: str) -> None:
+def list_(operator: CommandContext, *, tenant: str) -> None:
     """List the API clients of TENANT, including revoked ones.
 
     \b
@@ -108,7 +108,7 @@ def list_(operator: Operator, *, tenant: str) -> None:
 @client.command()
 @click.argument("client_id")
 @command
-def show(operator: Operator, *, client_id: str) -> None:
+def show(operator: CommandContext, *, client_id: str) -> None:
     """Show the API client CLIENT_ID, without its secrets.
 
     \b
@@ -129,7 +129,7 @@ def show(operator: Operator, *, client_id: str) -> None:
 @yes_option
 @command
 def change(  # noqa: PLR0913  the options of the command
-    operator: Operator, *, client_id: str, name: str | None, scopes: tuple[str, ...],
+    operator: CommandContext, *, client_id: str, name: str | None, scopes: tuple[str, ...],
     deactivate_webhooks: bool, yes: bool,
 ) -> None:  # fmt: skip
     """Change the name or the scopes of CLIENT_ID.
@@ -176,7 +176,7 @@ def change(  # noqa: PLR0913  the options of the command
 )
 @yes_option
 @command
-def rotate(operator: Operator, *, client_id: str, now: bool, yes: bool) -> None:
+def rotate(operator: CommandContext, *, client_id: str, now: bool, yes: bool) -> None:
     """Give CLIENT_ID a new secret, and show it once.
 
     The previous secret keeps working until the next rotation, so that the ERP can switch to the
@@ -205,7 +205,9 @@ def rotate(operator: Operator, *, client_id: str, now: bool, yes: bool) -> None:
 @deactivate_option
 @yes_option
 @command
-def revoke(operator: Operator, *, client_id: str, deactivate_webhooks: bool, yes: bool) -> None:
+def revoke(
+    operator: CommandContext, *, client_id: str, deactivate_webhooks: bool, yes: bool
+) -> None:
     """Revoke CLIENT_ID permanently; its tokens stop working within 10 s.
 
     The command asks for confirmation.

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from cli.operator import CommandFailed, Operator
+from cli.operator import CommandContext, CommandFailed
 from cli.output import printable
 from shared.identity.tenancy.tenant import Tenant
 
@@ -14,7 +14,7 @@ WRONG_USAGE = 2
 yes_option = click.option("--yes", is_flag=True, help="Do not ask for confirmation, for scripts.")
 
 
-def confirm(operator: Operator, consequence: str, *, yes: bool) -> None:
+def confirm(operator: CommandContext, consequence: str, *, yes: bool) -> None:
     """Show what the command will do, and ask whether to do it; with `yes` only show it.
 
     Raises:
@@ -28,7 +28,7 @@ def confirm(operator: Operator, consequence: str, *, yes: bool) -> None:
         raise not_confirmed()
 
 
-def confirm_name(operator: Operator, consequence: str, name: str, *, yes: bool) -> None:
+def confirm_name(operator: CommandContext, consequence: str, name: str, *, yes: bool) -> None:
     """Like `confirm`, but ask for a name to be typed, for what cannot be undone at all."""
     if yes:
         operator.output.say(consequence)
@@ -39,7 +39,7 @@ def confirm_name(operator: Operator, consequence: str, name: str, *, yes: bool) 
         raise not_confirmed(f"{typed} is not {name}; nothing was changed.")
 
 
-def confirm_address(operator: Operator, tenant: Tenant, wanted: str, *, yes: bool) -> None:
+def confirm_address(operator: CommandContext, tenant: Tenant, wanted: str, *, yes: bool) -> None:
     """Ask before the address of a tenant changes, unless it already is the wanted one."""
     if tenant.base_url == wanted:
         return

@@ -40,7 +40,7 @@ class DeploymentNotFound(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class StackTarget:
     """The stack to connect to, from the command line; None means the default of the AWS SDK."""
 
     stack: str
@@ -78,7 +78,7 @@ class Deployment:
         return self.address.removeprefix("https://").partition("/")[0].replace("{slug}", slug)
 
 
-def connect(target: Target) -> Deployment:
+def connect(target: StackTarget) -> Deployment:
     """Read the outputs of the stack into the environment of `shared.kernel.config`.
 
     Raises:
@@ -134,7 +134,7 @@ def _use_local() -> str:
     return address
 
 
-def _describe(target: Target) -> Mapping[str, Any]:
+def _describe(target: StackTarget) -> Mapping[str, Any]:
     stack = target.stack
     try:
         (found,) = aws.client("cloudformation").describe_stacks(StackName=stack)["Stacks"]

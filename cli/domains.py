@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from cli.confirmation import confirm, confirm_address, yes_option
-from cli.operator import CommandFailed, Operator, command
+from cli.operator import CommandContext, CommandFailed, command
 from operations import domains
 from operations.domains import Domain
 from operations.tenant_changes import show_tenant
@@ -42,7 +42,13 @@ def domain() -> None:
 @yes_option
 @command
 def add(  # noqa: PLR0913  the options of the command
-    operator: Operator, *, slug: str, host: str, certificate: str, keep_address: bool, yes: bool
+    operator: CommandContext,
+    *,
+    slug: str,
+    host: str,
+    certificate: str,
+    keep_address: bool,
+    yes: bool,
 ) -> None:
     """Serve the tenant SLUG at HOST, and make https://HOST/api/v1 its address.
 
@@ -75,7 +81,7 @@ def add(  # noqa: PLR0913  the options of the command
 @domain.command("list")
 @click.argument("slug", required=False)
 @command
-def list_(operator: Operator, *, slug: str | None) -> None:
+def list_(operator: CommandContext, *, slug: str | None) -> None:
     """List the hosts of the tenant SLUG, or of all tenants.
 
     A host without certificate and target is a subdomain of the deployment's own domain.
@@ -94,7 +100,7 @@ def list_(operator: Operator, *, slug: str | None) -> None:
 @click.argument("host")
 @yes_option
 @command
-def remove(operator: Operator, *, host: str, yes: bool) -> None:
+def remove(operator: CommandContext, *, host: str, yes: bool) -> None:
     """Remove HOST from its tenant. Refused while HOST is the tenant's address.
 
     The command asks for confirmation.

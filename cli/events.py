@@ -2,7 +2,7 @@
 
 import click
 
-from cli.operator import CommandFailed, Operator, command
+from cli.operator import CommandContext, CommandFailed, command
 from operations import provisioning, tenant_changes
 from shared.integration.webhooks.relay import relay_missed_entries
 
@@ -21,7 +21,7 @@ def events() -> None:
     help="Relay events of at least this age only: younger ones may still be in progress.",
 )  # fmt: skip
 @command
-def relay(operator: Operator, *, tenants: tuple[str, ...], older_than: int) -> None:
+def relay(operator: CommandContext, *, tenants: tuple[str, ...], older_than: int) -> None:
     """Relay events that were not relayed from the stream, of TENANTS or of all tenants.
 
     Run it after an alarm on RelayFailures, when the cause is fixed. Events that were relayed and

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from cli.confirmation import confirm, yes_option
-from cli.operator import Operator, command
+from cli.operator import CommandContext, command
 from operations import signing_keys
 from operations.signing_keys import KeyStatus
 from shared.identity.auth.key_ring import SigningKey
@@ -50,7 +50,7 @@ def key() -> None:
 
 @key.command("list")
 @command
-def list_(operator: Operator) -> None:
+def list_(operator: CommandContext) -> None:
     """List the keys, including retired ones.
 
     \b
@@ -71,7 +71,7 @@ def list_(operator: Operator) -> None:
 
 @key.command()
 @command
-def rotate(operator: Operator) -> None:
+def rotate(operator: CommandContext) -> None:
     """Create a new key, which begins to sign ten minutes later; existing tokens stay valid.
 
     A rotation that failed continues with the same key when it is run again. Until the new key has
@@ -102,7 +102,7 @@ def rotate(operator: Operator) -> None:
 )
 @yes_option
 @command
-def retire(operator: Operator, *, kid: str, now: bool, yes: bool) -> None:
+def retire(operator: CommandContext, *, kid: str, now: bool, yes: bool) -> None:
     """Refuse tokens signed by the key KID, and delete the key in KMS after seven days.
 
     The command is refused for the key that signs, and until the last token of the key has expired.
@@ -131,6 +131,6 @@ def retire(operator: Operator, *, kid: str, now: bool, yes: bool) -> None:
     operator.output.say(f"{kid} is retired.")
 
 
-def _show(operator: Operator, wanted: SigningKey) -> None:
+def _show(operator: CommandContext, wanted: SigningKey) -> None:
     (row,) = (_row(each) for each in signing_keys.list_keys() if each.key.kid == wanted.kid)
     operator.output.one(row)

@@ -8,13 +8,13 @@ import click
 
 from cli.audit import audit
 from cli.clients import client
-from cli.deployment import Target
+from cli.deployment import StackTarget
 from cli.domains import domain
 from cli.events import events
 from cli.keys import key
 from cli.moving import import_
 from cli.offboarding import delete, export
-from cli.operator import CommandFailed, Operator
+from cli.operator import CommandContext, CommandFailed
 from cli.output import Output, json_text, printable
 from cli.queues import queues
 from cli.restore import restore
@@ -128,8 +128,8 @@ def main(  # noqa: PLR0913  the options of every command
       stowage --json client create acme --name ERP --scope products:read
       stowage tenant delete --help
     """  # noqa: D301  click reads the backspace
-    target = Target(stack, region, endpoint_url, local)
-    context.obj = Operator(target, Output(as_json=as_json))
+    target = StackTarget(stack, region, endpoint_url, local)
+    context.obj = CommandContext(target, Output(as_json=as_json))
 
 
 tenant.add_command(export)

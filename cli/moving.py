@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from cli.confirmation import confirm, yes_option
-from cli.operator import CommandFailed, Operator, command
+from cli.operator import CommandContext, CommandFailed, command
 from cli.passphrase import read_passphrase
 from cli.upgrade import ensure_deployed_schema
 from operations import domains, provisioning
@@ -53,7 +53,7 @@ class _RequestLimit(click.ParamType):
 @yes_option
 @command
 def import_(  # noqa: PLR0913  each option is one fact about the tenant
-    operator: Operator,
+    operator: CommandContext,
     *,
     source: Path,
     host: str | None,

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from cli.confirmation import confirm_name, yes_option
-from cli.operator import CommandFailed, Operator, command
+from cli.operator import CommandContext, CommandFailed, command
 from cli.passphrase import read_passphrase
 from operations.deletion import DeletionPreview, delete_tenant, preview_deletion
 from operations.export import export_tenant
@@ -23,7 +23,7 @@ from operations.export import export_tenant
     "suspended, cancelled or moved.",
 )  # fmt: skip
 @command
-def export(operator: Operator, *, slug: str, to: Path, with_secrets: bool) -> None:
+def export(operator: CommandContext, *, slug: str, to: Path, with_secrets: bool) -> None:
     """Export all data of the tenant SLUG into DIR.
 
     DIR contains tenant.json, one file of JSON lines per kind of data (products.jsonl,
@@ -62,7 +62,7 @@ def export(operator: Operator, *, slug: str, to: Path, with_secrets: bool) -> No
 @click.argument("slug")
 @yes_option
 @command
-def delete(operator: Operator, *, slug: str, yes: bool) -> None:
+def delete(operator: CommandContext, *, slug: str, yes: bool) -> None:
     """Delete the tenant SLUG and all its data permanently.
 
     Only a cancelled or moved tenant can be deleted. The command asks for the name as confirmation,

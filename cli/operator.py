@@ -7,7 +7,7 @@ from typing import Any
 import click
 from botocore.exceptions import BotoCoreError, ClientError
 
-from cli.deployment import Deployment, DeploymentNotFound, Target, connect
+from cli.deployment import Deployment, DeploymentNotFound, StackTarget, connect
 from cli.output import Output
 from shared.kernel.errors import Problem, ServiceError, ServiceUnavailable
 
@@ -39,10 +39,10 @@ class CommandFailed(click.ClickException):
         self.problems = problems
 
 
-class Operator:
+class CommandContext:
     """Context of a command: the output, and the deployment, which is found at its first use."""
 
-    def __init__(self, target: Target, output: Output) -> None:
+    def __init__(self, target: StackTarget, output: Output) -> None:
         self._target = target
         self.output = output
 
@@ -57,7 +57,7 @@ class Operator:
         return connect(self._target)
 
 
-pass_operator = click.make_pass_decorator(Operator)
+pass_operator = click.make_pass_decorator(CommandContext)
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
@@ -65,7 +65,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 
     @pass_operator
     @wraps(function)
-    def run(operator: Operator, /, *args: Any, **options: Any) -> None:
+    def run(operator: CommandContext, /, *args: Any, **options: Any) -> None:
         try:
             operator.deployment  # noqa: B018  sets the environment variables that `config` reads
             function(operator, *args, **options)

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from cli.operator import CommandFailed, Operator, command
+from cli.operator import CommandContext, CommandFailed, command
 from operations.queues import (
     DEFAULT_SAMPLE,
     READ_SECONDS,
@@ -45,7 +45,7 @@ def queues(context: click.Context, *, sample: int) -> None:
 
 @click.command()
 @command
-def _show(operator: Operator, *, sample: int) -> None:
+def _show(operator: CommandContext, *, sample: int) -> None:
     """Print the queues, and the causes of up to `sample` dead letters of each."""
     samples = {one.queue: one for one in sample_causes(sample)}
     rows = []
@@ -84,7 +84,7 @@ def _cause_row(counted: CauseCount) -> dict[str, Any]:
 @queues.command()
 @click.argument("name", type=click.Choice(REDRIVEN))
 @command
-def redrive(operator: Operator, *, name: str) -> None:
+def redrive(operator: CommandContext, *, name: str) -> None:
     """Send the dead letters of the queue NAME to the queue that they came from.
 
     Remove the cause before. The dead letters of `webhooks` are those of both delivery queues; for

@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 import click
 
 from cli.confirmation import confirm, yes_option
-from cli.operator import CommandFailed, Operator, command
+from cli.operator import CommandContext, CommandFailed, command
 from cli.upgrade import ensure_deployed_schema
 from operations.restore import (
     Restored,
@@ -40,7 +40,7 @@ from shared.kernel.db import schema
 @yes_option
 @command
 def restore(  # noqa: PLR0913  the options of a long operation
-    operator: Operator,
+    operator: CommandContext,
     *,
     slug: str,
     at: str | None,
@@ -92,7 +92,7 @@ def restore(  # noqa: PLR0913  the options of a long operation
 
 
 @contextmanager
-def _reporting_refusal(operator: Operator, slug: str) -> Iterator[None]:
+def _reporting_refusal(operator: CommandContext, slug: str) -> Iterator[None]:
     """Say after a failure that requests are still refused, if they are."""
     try:
         yield
@@ -107,7 +107,7 @@ def _reporting_refusal(operator: Operator, slug: str) -> Iterator[None]:
 
 
 def _confirm(
-    operator: Operator, plan: RestorePlan, wanted: str, *, prepare: bool, yes: bool
+    operator: CommandContext, plan: RestorePlan, wanted: str, *, prepare: bool, yes: bool
 ) -> None:
     if prepare:
         consequence = (
@@ -125,7 +125,7 @@ def _confirm(
     )
 
 
-def _cancel(operator: Operator, slug: str) -> None:
+def _cancel(operator: CommandContext, slug: str) -> None:
     with operator.output.progress() as progress:
         table = cancel_restore(slug, progress=progress)
     if table is None:
@@ -135,7 +135,7 @@ def _cancel(operator: Operator, slug: str) -> None:
     operator.output.one({"tenant": slug, "cancelled": table is not None, "new_table": table})
 
 
-def _show(operator: Operator, done: Restored) -> None:
+def _show(operator: CommandContext, done: Restored) -> None:
     for line in _advice(done):
         operator.output.say(line)
     operator.output.one(

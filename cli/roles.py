@@ -7,7 +7,7 @@ import click
 
 from cli.confirmation import confirm, yes_option
 from cli.lookups import find_deleted_id, list_all_roles, open_store
-from cli.operator import Operator, command
+from cli.operator import CommandContext, command
 from cli.output import as_text
 from cli.webhooks import deactivate_option, describe_webhooks, show_with_webhooks
 from operations.operator_identity import run_as_operator
@@ -44,7 +44,9 @@ def role() -> None:
 @click.option("--description", help="Description of the role.")
 @_PERMISSION_OPTION
 @command
-def create(operator: Operator, *, tenant: str, permissions: tuple[str, ...], **body: Any) -> None:
+def create(
+    operator: CommandContext, *, tenant: str, permissions: tuple[str, ...], **body: Any
+) -> None:
     """Create ROLE of TENANT. Without --permission, users with the role may only read.
 
     \b
@@ -79,7 +81,7 @@ def _find_equal_role(store: Store, draft: RoleCreate) -> StoredRole | None:
 @role.command("list")
 @click.argument("tenant")
 @command
-def list_(operator: Operator, *, tenant: str) -> None:
+def list_(operator: CommandContext, *, tenant: str) -> None:
     """List the roles of TENANT.
 
     \b
@@ -101,7 +103,7 @@ def list_(operator: Operator, *, tenant: str) -> None:
 @yes_option
 @command
 def change(  # noqa: PLR0913  the options of the command
-    operator: Operator,
+    operator: CommandContext,
     *,
     tenant: str,
     name: str,
@@ -166,7 +168,7 @@ def change(  # noqa: PLR0913  the options of the command
 @click.argument("name", metavar="ROLE")
 @yes_option
 @command
-def delete(operator: Operator, *, tenant: str, name: str, yes: bool) -> None:
+def delete(operator: CommandContext, *, tenant: str, name: str, yes: bool) -> None:
     """Delete ROLE of TENANT. Refused while a user has the role. The command asks for confirmation.
 
     \b

@@ -6,7 +6,7 @@ from decimal import Decimal
 import click
 import httpx
 
-from cli.operator import CommandFailed, Operator, command
+from cli.operator import CommandContext, CommandFailed, command
 from cli.upgrade import ensure_deployed_schema
 from operations import smoke as smoke_test
 from operations.smoke import SmokeFailed, SmokeTest, StepResult
@@ -18,7 +18,7 @@ _TIMEOUT_SECONDS = 35
 
 @click.command()
 @command
-def smoke(operator: Operator) -> None:
+def smoke(operator: CommandContext) -> None:
     """Try the deployment: order, receipt, pick, dispatch, imports and a webhook.
 
     The command creates a tenant of its own, sends requests to the API as a client of it, and

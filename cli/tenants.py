@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from cli.confirmation import confirm, confirm_address, yes_option
-from cli.operator import Operator, command
+from cli.operator import CommandContext, command
 from cli.output import as_text
 from cli.upgrade import ensure_deployed_schema
 from operations import domains, provisioning, tenant_changes, tenant_overview
@@ -136,7 +136,7 @@ def tenant() -> None:
 )
 @command
 def create(  # noqa: PLR0913  each option is one fact about the tenant
-    operator: Operator,
+    operator: CommandContext,
     *,
     slug: str,
     plan: Any,
@@ -177,7 +177,7 @@ def create(  # noqa: PLR0913  each option is one fact about the tenant
 @tenant.command("list")
 @click.option("--deleted", is_flag=True, help="Include deleted tenants.")
 @command
-def list_(operator: Operator, *, deleted: bool) -> None:
+def list_(operator: CommandContext, *, deleted: bool) -> None:
     """List all tenants, including those being created or deleted.
 
     \b
@@ -192,7 +192,7 @@ def list_(operator: Operator, *, deleted: bool) -> None:
 @tenant.command()
 @click.argument("slug")
 @command
-def show(operator: Operator, *, slug: str) -> None:
+def show(operator: CommandContext, *, slug: str) -> None:
     """Show the tenant SLUG: plan, modules, limits, address, hosts and number of clients.
 
     \b
@@ -210,7 +210,7 @@ def show(operator: Operator, *, slug: str) -> None:
 )  # fmt: skip
 @yes_option
 @command
-def suspend(operator: Operator, *, slug: str, for_move: bool, yes: bool) -> None:
+def suspend(operator: CommandContext, *, slug: str, for_move: bool, yes: bool) -> None:
     """Suspend the tenant SLUG, for example for unpaid bills: its API answers 402 within 10 s.
 
     The command asks for confirmation. Its data stays, and `stowage tenant resume` ends the
@@ -229,7 +229,7 @@ def suspend(operator: Operator, *, slug: str, for_move: bool, yes: bool) -> None
 @tenant.command()
 @click.argument("slug")
 @command
-def resume(operator: Operator, *, slug: str) -> None:
+def resume(operator: CommandContext, *, slug: str) -> None:
     """Resume the tenant SLUG after a suspension, a cancellation or a move.
 
     \b
@@ -243,7 +243,7 @@ def resume(operator: Operator, *, slug: str) -> None:
 @click.argument("slug")
 @yes_option
 @command
-def cancel(operator: Operator, *, slug: str, yes: bool) -> None:
+def cancel(operator: CommandContext, *, slug: str, yes: bool) -> None:
     """Cancel SLUG: within 10 s its API answers 402. Its data stays until it is deleted.
 
     The command asks for confirmation. `stowage tenant resume` ends the cancellation.
@@ -261,7 +261,7 @@ def cancel(operator: Operator, *, slug: str, yes: bool) -> None:
 @click.option("--to", required=True, metavar="URL", help="https URL of the company's own server.")
 @yes_option
 @command
-def move(operator: Operator, *, slug: str, to: str, yes: bool) -> None:
+def move(operator: CommandContext, *, slug: str, to: str, yes: bool) -> None:
     """Mark the tenant SLUG as moved to its own server: its API answers 410 with the new address.
 
     The command asks for confirmation. `stowage tenant resume` ends the move.
@@ -276,7 +276,7 @@ def move(operator: Operator, *, slug: str, to: str, yes: bool) -> None:
 
 
 def _end_service(  # noqa: PLR0913  what the question needs
-    operator: Operator,
+    operator: CommandContext,
     slug: str,
     state: State,
     answer: str,
@@ -309,7 +309,7 @@ def _end_service(  # noqa: PLR0913  what the question needs
 @click.argument("plan_name", metavar="PLAN", type=click.Choice(list(PLANS)))
 @yes_option
 @command
-def plan(operator: Operator, *, slug: str, plan_name: PlanName, yes: bool) -> None:
+def plan(operator: CommandContext, *, slug: str, plan_name: PlanName, yes: bool) -> None:
     """Change the plan of SLUG to PLAN.
 
     The command asks for confirmation when the plan takes something away. Clients, users and
@@ -350,7 +350,9 @@ def _losses(tenant: Tenant, plan_name: PlanName) -> Iterator[str]:
 )  # fmt: skip
 @click.option("--plan", "as_plan", is_flag=True, help="Return to the limit of the plan.")
 @command
-def limit(operator: Operator, *, slug: str, requests_per_minute: int | None, as_plan: bool) -> None:
+def limit(
+    operator: CommandContext, *, slug: str, requests_per_minute: int | None, as_plan: bool
+) -> None:
     """Set the rate limit of SLUG to another value than its plan's; without options, show it.
 
     The limit stays when the plan changes, until --plan is given.
@@ -383,7 +385,7 @@ def limit(operator: Operator, *, slug: str, requests_per_minute: int | None, as_
 @yes_option
 @command
 def modules(
-    operator: Operator, *, slug: str, on: tuple[str, ...], off: tuple[str, ...], yes: bool
+    operator: CommandContext, *, slug: str, on: tuple[str, ...], off: tuple[str, ...], yes: bool
 ) -> None:
     """Switch modules of SLUG on and off; without options, show them.
 
@@ -429,7 +431,9 @@ def modules(
     help="Require also the scope or permission of what an import contains.",
 )  # fmt: skip
 @command
-def settings(operator: Operator, *, slug: str, **options: Decimal | str | bool | None) -> None:
+def settings(
+    operator: CommandContext, *, slug: str, **options: Decimal | str | bool | None
+) -> None:
     """Change settings of SLUG; without options, show them.
 
     \b
@@ -452,7 +456,7 @@ def settings(operator: Operator, *, slug: str, **options: Decimal | str | bool |
 @yes_option
 @command
 def address(
-    operator: Operator, *, slug: str, host: str | None, base_url: str | None, yes: bool
+    operator: CommandContext, *, slug: str, host: str | None, base_url: str | None, yes: bool
 ) -> None:
     """Change the address of SLUG. Clients have to request new tokens at the new address.
 

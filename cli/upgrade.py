@@ -7,7 +7,7 @@ import click
 
 from cli.confirmation import confirm, yes_option
 from cli.deployment import Deployment
-from cli.operator import CommandFailed, Operator, command
+from cli.operator import CommandContext, CommandFailed, command
 from cli.output import as_text
 from operations import provisioning
 from operations.upgrade import (
@@ -43,7 +43,7 @@ _PLAN_COLUMNS = ("tenant", "version", "target", "missing_indexes", "kinds", "ite
 @yes_option
 @command
 def upgrade(  # noqa: PLR0913  the options of a long operation
-    operator: Operator,
+    operator: CommandContext,
     *,
     slugs: tuple[str, ...],
     all_tenants: bool,
@@ -124,7 +124,7 @@ def _plan_row(plan: UpgradePlan) -> dict[str, Any]:
     }
 
 
-def _expand(operator: Operator, plans: Iterable[UpgradePlan]) -> None:
+def _expand(operator: CommandContext, plans: Iterable[UpgradePlan]) -> None:
     rows = []
     with operator.output.progress() as progress:
         for plan in plans:
@@ -133,7 +133,7 @@ def _expand(operator: Operator, plans: Iterable[UpgradePlan]) -> None:
     operator.output.many(rows, ("tenant", "added_indexes"))
 
 
-def _contract(operator: Operator, plans: Iterable[UpgradePlan], *, yes: bool) -> None:
+def _contract(operator: CommandContext, plans: Iterable[UpgradePlan], *, yes: bool) -> None:
     unused = {plan.tenant: list(plan.unused_indexes) for plan in plans}
     if found := {tenant: names for tenant, names in unused.items() if names}:
         lines = [f"{tenant}: {as_text(names)}" for tenant, names in found.items()]
@@ -151,7 +151,9 @@ def _contract(operator: Operator, plans: Iterable[UpgradePlan], *, yes: bool) ->
     operator.output.many(rows, ("tenant", "removed_indexes"))
 
 
-def _upgrade(operator: Operator, plans: Iterable[UpgradePlan], rate: int, *, yes: bool) -> None:
+def _upgrade(
+    operator: CommandContext, plans: Iterable[UpgradePlan], rate: int, *, yes: bool
+) -> None:
     plans = list(plans)
     outdated = [plan for plan in plans if plan.version != plan.target]
     if outdated:

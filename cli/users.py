@@ -8,7 +8,7 @@ import click
 
 from cli.confirmation import confirm, yes_option
 from cli.lookups import find_deleted_id, list_all_roles, open_store, read_all_pages
-from cli.operator import Operator, command
+from cli.operator import CommandContext, command
 from cli.output import as_text
 from cli.webhooks import deactivate_option, describe_webhooks, show_with_webhooks
 from operations.operator_identity import run_as_operator
@@ -53,7 +53,7 @@ def _described(tenant: str, user: User) -> str:
     return f"The user {user.username} ({user.name}) of {tenant}"
 
 
-def _show_password(operator: Operator, user: User, password: str | None) -> None:
+def _show_password(operator: CommandContext, user: User, password: str | None) -> None:
     operator.output.one({"username": user.username, "id": user.id, "password": password})
     if password:
         operator.output.say("Pass the password on now: it cannot be shown again.")
@@ -88,7 +88,7 @@ def user() -> None:
 @_ASK_OPTION
 @command
 def create(
-    operator: Operator, *, tenant: str, names: tuple[str, ...], ask: bool, **body: Any
+    operator: CommandContext, *, tenant: str, names: tuple[str, ...], ask: bool, **body: Any
 ) -> None:
     """Create USER of TENANT, and show the password once. The login is USER@TENANT.
 
@@ -131,7 +131,7 @@ def _find_equal_user(store: Store, draft: UserCreate) -> User | None:
 @user.command("list")
 @click.argument("tenant")
 @command
-def list_(operator: Operator, *, tenant: str) -> None:
+def list_(operator: CommandContext, *, tenant: str) -> None:
     """List the users of TENANT.
 
     \b
@@ -154,7 +154,7 @@ def list_(operator: Operator, *, tenant: str) -> None:
 @click.argument("tenant")
 @click.argument("username", metavar="USER")
 @command
-def show(operator: Operator, *, tenant: str, username: str) -> None:
+def show(operator: CommandContext, *, tenant: str, username: str) -> None:
     """Show USER of TENANT.
 
     \b
@@ -174,7 +174,7 @@ def show(operator: Operator, *, tenant: str, username: str) -> None:
 @yes_option
 @command
 def roles_(  # noqa: PLR0913  the options of the command
-    operator: Operator, *, tenant: str, username: str, names: tuple[str, ...], no_roles: bool,
+    operator: CommandContext, *, tenant: str, username: str, names: tuple[str, ...], no_roles: bool,
     deactivate_webhooks: bool, yes: bool,
 ) -> None:  # fmt: skip
     """Show the roles of USER of TENANT, or replace them. The roles given replace all others.
@@ -244,7 +244,7 @@ def _role_change(store: Store, tenant: str, known: User, wanted: list[int]) -> s
 @yes_option
 @command
 def disable(
-    operator: Operator, *, tenant: str, username: str, deactivate_webhooks: bool, yes: bool
+    operator: CommandContext, *, tenant: str, username: str, deactivate_webhooks: bool, yes: bool
 ) -> None:
     """Disable USER of TENANT: tokens and sessions end within 10 s, and logins are refused.
 
@@ -285,7 +285,7 @@ def _describe_webhooks(store: Store, user_id: int, *, deactivate: bool) -> str:
 @click.argument("tenant")
 @click.argument("username", metavar="USER")
 @command
-def enable(operator: Operator, *, tenant: str, username: str) -> None:
+def enable(operator: CommandContext, *, tenant: str, username: str) -> None:
     """Enable USER of TENANT again.
 
     \b
@@ -295,7 +295,7 @@ def enable(operator: Operator, *, tenant: str, username: str) -> None:
     _change(operator, open_store(tenant), username, {"is_active": True})
 
 
-def _change(operator: Operator, store: Store, username: str, raw: dict[str, Any]) -> None:
+def _change(operator: CommandContext, store: Store, username: str, raw: dict[str, Any]) -> None:
     change = check(UserChange, raw)
 
     def use_case(tx: Transaction) -> tuple[User, list[StoredWebhook] | None]:
@@ -311,7 +311,7 @@ def _change(operator: Operator, store: Store, username: str, raw: dict[str, Any]
 @click.argument("tenant")
 @click.argument("username", metavar="USER")
 @command
-def unlock(operator: Operator, *, tenant: str, username: str) -> None:
+def unlock(operator: CommandContext, *, tenant: str, username: str) -> None:
     """Let USER of TENANT sign in again after too many failed attempts.
 
     The failed attempts of the user in the present quarter of an hour are forgotten, at every
@@ -335,7 +335,9 @@ def unlock(operator: Operator, *, tenant: str, username: str) -> None:
 @_ASK_OPTION
 @yes_option
 @command
-def reset_password(operator: Operator, *, tenant: str, username: str, ask: bool, yes: bool) -> None:
+def reset_password(
+    operator: CommandContext, *, tenant: str, username: str, ask: bool, yes: bool
+) -> None:
     """Give USER of TENANT a new password, and show it once. Tokens and sessions end within 10 s.
 
     The command asks for confirmation.
@@ -368,7 +370,9 @@ def reset_password(operator: Operator, *, tenant: str, username: str, ask: bool,
 @click.argument("username", metavar="USER")
 @yes_option
 @command
-def remove_second_factor(operator: Operator, *, tenant: str, username: str, yes: bool) -> None:
+def remove_second_factor(
+    operator: CommandContext, *, tenant: str, username: str, yes: bool
+) -> None:
     """Switch off two-step verification of USER, for example after the loss of the phone.
 
     Tokens stop working within 10 s, and sessions that began without a code end. The command asks
@@ -402,7 +406,7 @@ def remove_second_factor(operator: Operator, *, tenant: str, username: str, yes:
 @deactivate_option
 @command
 def delete(
-    operator: Operator, *, tenant: str, username: str, yes: bool, deactivate_webhooks: bool
+    operator: CommandContext, *, tenant: str, username: str, yes: bool, deactivate_webhooks: bool
 ) -> None:
     """Delete USER of TENANT. Tokens and sessions end within 10 s; the name can be used again.
 

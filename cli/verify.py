@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from cli.operator import UNREACHABLE, CommandFailed, Operator, command
+from cli.operator import UNREACHABLE, CommandContext, CommandFailed, command
 from operations.verify import Findings, verify_tenant
 from operations.verify.advice import advice
 
@@ -21,7 +21,7 @@ _COLUMNS = ("kind", "subject", "field", "stored", "expected", "result")
     help="Capacity units per second, at most.  [default: 1 % of what the table has]",
 )  # fmt: skip
 @command
-def verify(operator: Operator, *, slug: str, repair: bool, rate: float | None) -> None:
+def verify(operator: CommandContext, *, slug: str, repair: bool, rate: float | None) -> None:
     """Compare the stock, progress, totals, indexes and references of SLUG with their sources.
 
     Requests are served meanwhile; what they change during the run is looked at again. Each

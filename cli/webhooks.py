@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import click
 
-from cli.operator import Operator
+from cli.operator import CommandContext
 from cli.output import Row
 from operations.operator_identity import run_as_operator
 from shared.integration.webhooks.ended_access import listed_webhooks
@@ -34,7 +34,9 @@ def describe_webhooks(
     return f" Affected webhook subscriptions {what}: {', '.join(active)}."
 
 
-def show_with_webhooks(operator: Operator, row: Row, found: Sequence[StoredWebhook] | None) -> None:
+def show_with_webhooks(
+    operator: CommandContext, row: Row, found: Sequence[StoredWebhook] | None
+) -> None:
     """Print a client, user or role with the subscriptions whose creator or setter lost access.
 
     They are not printed if `found` is None: nobody has lost access.

@@ -28,7 +28,7 @@ METHODS = ("get", "post", "put", "patch", "delete", "head", "options")
 type Spec = dict[str, Any]
 
 
-class PayloadTooLarge(Exception):
+class EventTooLarge(Exception):
     """The event exceeds Lambda's payload limit."""
 
 
@@ -87,7 +87,7 @@ def enforce_payload_limit() -> None:
 
     async def call_lambda(reference: str, event: Any, **scope: Any) -> Any:
         if len(json.dumps(event)) > LAMBDA_PAYLOAD_LIMIT:
-            raise PayloadTooLarge
+            raise EventTooLarge
         return await call(reference, event, **scope)
 
     def proxy_response(result: dict[str, Any]) -> tuple[Any, Any]:
@@ -99,7 +99,7 @@ def enforce_payload_limit() -> None:
     async def invoke(*args: Any, **kwargs: Any) -> Any:
         try:
             return await proxy(*args, **kwargs)
-        except PayloadTooLarge:
+        except EventTooLarge:
             return gateway._gw_error("REQUEST_TOO_LARGE", "Request Too Long")
         except FunctionFailed:
             return gateway._gw_error("INTEGRATION_FAILURE", "Internal server error")

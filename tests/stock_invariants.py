@@ -17,7 +17,7 @@ from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.receiving.models import StoredReceipt
 from shared.warehouse.receiving.repository import RECEIPTS
-from shared.warehouse.stock.models import Level, Movement, Quantities, StockRow
+from shared.warehouse.stock.models import Movement, Quantities, StockRow, StoredLevel
 from shared.warehouse.stock.repository import (
     LEVELS,
     MOVEMENTS,
@@ -50,8 +50,8 @@ class StoredState:
     """The stored stock, movements, documents and warehouse work of a tenant."""
 
     rows: list[StockRow] = field(default_factory=list)
-    levels: list[Level] = field(default_factory=list)
-    totals: list[Level] = field(default_factory=list)
+    levels: list[StoredLevel] = field(default_factory=list)
+    totals: list[StoredLevel] = field(default_factory=list)
     movements: list[Movement] = field(default_factory=list)
     pickings: list[StoredPicking] = field(default_factory=list)
     receipts: list[StoredReceipt] = field(default_factory=list)
@@ -168,7 +168,9 @@ def _check_movements(movements: list[Movement], rows: list[StockRow]) -> None:
     }
 
 
-def _check_levels(rows: list[StockRow], levels: list[Level], totals: list[Level]) -> None:
+def _check_levels(
+    rows: list[StockRow], levels: list[StoredLevel], totals: list[StoredLevel]
+) -> None:
     by_place: dict[int, Sums] = {}
     by_product: dict[int, Sums] = {}
     for row in rows:
@@ -255,7 +257,7 @@ def _check_transit(orders: list[StoredTransferOrder], rows: list[StockRow]) -> N
     }
 
 
-def _sums(level: Level) -> Sums:
+def _sums(level: StoredLevel) -> Sums:
     return {name: getattr(level, name) for name in Quantities.model_fields}
 
 

@@ -145,7 +145,7 @@ def close_exit_document(tx: Transaction, request: Request) -> ResourceResponse:
 
 
 def _created(
-    created: service.Created, view: EntryDocument | ExitDocument, path: str
+    created: service.CreatedDocument, view: EntryDocument | ExitDocument, path: str
 ) -> ResourceResponse:
     location = f"{path}/{created.record.id}"
     if created.new:

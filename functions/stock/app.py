@@ -10,7 +10,6 @@ from shared.warehouse.stock import adjustments, service, views
 from shared.warehouse.stock.models import (
     Adjustment,
     AdjustmentDraft,
-    Level,
     LevelParameters,
     Movement,
     MovementParameters,
@@ -18,6 +17,7 @@ from shared.warehouse.stock.models import (
     StockLevel,
     StockParameters,
     StockRow,
+    StoredLevel,
 )
 
 routes = Routes()
@@ -51,7 +51,7 @@ def list_stock(store: Store, request: Request[None, StockParameters]) -> ListRes
     description="One row per product and warehouse, or per product with `totals`. `available`"
     " is `on_hand` minus the allocated, quarantine, damaged and blocked quantities.",
 )
-def list_levels(store: Store, request: Request[None, LevelParameters]) -> ListResponse[Level]:
+def list_levels(store: Store, request: Request[None, LevelParameters]) -> ListResponse[StoredLevel]:
     """Return a page of stock levels."""
     return ListResponse(service.list_levels(store, request.parameters), views.level)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from operations.verify import stock_rules as rules
 from operations.verify.findings import Drift, Fix, shown
-from operations.verify.stock_rules import Place, WarehouseStock
+from operations.verify.stock_rules import StockPlace, WarehouseStock
 from operations.verify.table_access import ids_in, ids_updated_since, read_entries
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.db.collection import Record
@@ -27,7 +27,7 @@ from shared.kernel.errors import Gone, NotFound
 from shared.kernel.fields import ZERO
 from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
-from shared.warehouse.stock.models import Level, StockRow
+from shared.warehouse.stock.models import StockRow, StoredLevel
 from shared.warehouse.stock.posting import raise_due_events
 from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS, level_id
 
@@ -139,7 +139,7 @@ class StockPass:
     strays: Mapping[str, set[int]]
     name: str = "stock"
     _allocations: Allocations | None = None
-    _ledgers: dict[int, tuple[int, dict[Place, Decimal]]] = field(default_factory=dict)
+    _ledgers: dict[int, tuple[int, dict[StockPlace, Decimal]]] = field(default_factory=dict)
     _seen: list[tuple[int, int]] = field(default_factory=list)
     """Moments in milliseconds, and the last id of a movement then."""
 
@@ -179,14 +179,14 @@ class StockPass:
         if old:  # only the newest old one is needed
             self._seen = self._seen[len(old) - 1 :]
 
-    def ledger(self, product: int) -> dict[Place, Decimal]:
+    def ledger(self, product: int) -> dict[StockPlace, Decimal]:
         """Return the quantities that the movements of a product leave at its places.
 
         What no request can change any more is summed up once.
         """
         settled = self._seen[0][1] if self._seen[0][0] < now_ms() - _COMMIT_MS else 0
         done, sums = self._ledgers.get(product, (0, {}))
-        later: dict[Place, Decimal] = {}
+        later: dict[StockPlace, Decimal] = {}
         for numbers in batched(self._movements(product, done + 1), _BATCH, strict=False):
             for record in MOVEMENTS.get_many(self.store, numbers):
                 if record.entity.product_id == product:
@@ -246,9 +246,9 @@ class _ProductLook:
         yield from self._ledger_drifts(mismatched, differences)
         yield from self._level_drifts()
 
-    def _sum_up(self) -> tuple[list[tuple[Record[StockRow], Decimal]], dict[Place, Decimal]]:
+    def _sum_up(self) -> tuple[list[tuple[Record[StockRow], Decimal]], dict[StockPlace, Decimal]]:
         """Sum up the rows; return those whose allocation is wrong, and ledger minus rows."""
-        differences: dict[Place, Decimal] = {}
+        differences: dict[StockPlace, Decimal] = {}
         wrong, left = list[tuple[Record[StockRow], Decimal]](), dict(self._allocated)
         for record in self._source.rows(self._product):
             row = record.entity
@@ -284,16 +284,16 @@ class _ProductLook:
                       record.version)
             )  # fmt: skip
 
-    def _mismatched(self, differences: Mapping[Place, Decimal]) -> Iterator[Record[StockRow]]:
+    def _mismatched(self, differences: Mapping[StockPlace, Decimal]) -> Iterator[Record[StockRow]]:
         """Yield the rows at the places where rows and ledger differ."""
         for record in self._source.rows(self._product):
             if rules.place_of(record.entity) in differences:
                 yield record
 
     def _ledger_drifts(
-        self, rows: Sequence[Record[StockRow]], differences: Mapping[Place, Decimal]
+        self, rows: Sequence[Record[StockRow]], differences: Mapping[StockPlace, Decimal]
     ) -> Iterator[Drift]:
-        by_place: dict[Place, list[Record[StockRow]]] = {}
+        by_place: dict[StockPlace, list[Record[StockRow]]] = {}
         for record in rows:
             by_place.setdefault(rules.place_of(record.entity), []).append(record)
         for place, difference in differences.items():
@@ -361,7 +361,7 @@ class _ProductLook:
                 subject, stock.level, expected, (rows, warehouse), stock.is_clear
             )
         try:
-            total: Record[Level] | None = TOTALS.get(self._store, self._product)
+            total: Record[StoredLevel] | None = TOTALS.get(self._store, self._product)
         except (NotFound, Gone):
             total = None
         is_clear = all(stock.is_clear for stock in self._warehouses.values())
@@ -371,7 +371,7 @@ class _ProductLook:
     def _level(
         self,
         subject: str,
-        record: Record[Level] | None,
+        record: Record[StoredLevel] | None,
         expected: rules.Sums,
         basis: tuple[str, int],
         is_clear: bool,  # noqa: FBT001
@@ -402,7 +402,7 @@ class _ProductLook:
             for record in self._source.rows(self._product)
             if warehouse in {0, record.entity.warehouse_id}
         )
-        level = Level(
+        level = StoredLevel(
             event_id=tx.next_id(LEVELS.kind) if warehouse else self._product,
             product_id=self._product,
             item_code=row.item_code,
@@ -421,5 +421,7 @@ def _replace_row(tx: Transaction, record: Record[StockRow], **values: object) ->
     STOCK.replace(tx, record, row.model_copy(update={"status": "in" if row.qty else "out"}))
 
 
-def _update(tx: Transaction, collection: Any, record: Record[Level], values: rules.Sums) -> None:
+def _update(
+    tx: Transaction, collection: Any, record: Record[StoredLevel], values: rules.Sums
+) -> None:
     collection.update(tx, record, values)

@@ -12,13 +12,13 @@ from typing import Literal, NamedTuple
 from shared.kernel.db.collection import Record
 from shared.kernel.fields import ZERO
 from shared.warehouse.picking.models import StoredPicking
-from shared.warehouse.stock.models import Level, Movement, Quantities, StockRow
+from shared.warehouse.stock.models import Movement, Quantities, StockRow, StoredLevel
 from shared.warehouse.stock.rules import level_share
 
 QUANTITIES = tuple(Quantities.model_fields)
 
 
-class Place(NamedTuple):
+class StockPlace(NamedTuple):
     """Where stock of a product is, as the ledger and the rows name it."""
 
     whs_code: str
@@ -34,9 +34,11 @@ class Place(NamedTuple):
         return " ".join(part for part in named if part)
 
 
-def place_of(row: StockRow) -> Place:
+def place_of(row: StockRow) -> StockPlace:
     """Return the place of a row."""
-    return Place(row.whs_code, row.bin_code, row.inventory_status, row.batch_num, row.serial_number)
+    return StockPlace(
+        row.whs_code, row.bin_code, row.inventory_status, row.batch_num, row.serial_number
+    )
 
 
 def add[K](sums: dict[K, Decimal], key: K, qty: Decimal) -> None:
@@ -46,12 +48,12 @@ def add[K](sums: dict[K, Decimal], key: K, qty: Decimal) -> None:
         sums[key] = total
 
 
-def add_movement(sums: dict[Place, Decimal], movement: Movement) -> None:
+def add_movement(sums: dict[StockPlace, Decimal], movement: Movement) -> None:
     """Add a movement to the quantities of its places."""
     lot = (movement.batch_num, movement.serial_number)
     for place, sign in ((movement.origin, -1), (movement.target, 1)):
         if place:
-            named = Place(place.whs_code, place.bin_code, place.inventory_status, *lot)
+            named = StockPlace(place.whs_code, place.bin_code, place.inventory_status, *lot)
             add(sums, named, sign * movement.qty)
 
 
@@ -98,7 +100,7 @@ class WarehouseStock:
     rows: Sums = field(default_factory=dict)
     by_ledger: Sums = field(default_factory=dict)
     by_work: Sums = field(default_factory=dict)
-    level: Record[Level] | None = None
+    level: Record[StoredLevel] | None = None
 
     def stored(self) -> Sums:
         """Return the quantities of the stored level; zero if there is none."""
@@ -149,7 +151,7 @@ def add_share(sums: Sums, row: StockRow, sign: int = 1) -> None:
         add(sums, name, sign * qty)
 
 
-def share_of(place: Place, qty: Decimal) -> Sums:
+def share_of(place: StockPlace, qty: Decimal) -> Sums:
     """Return what a quantity at a place adds to a level, besides the allocated quantity."""
     if place.status == "in_transit":
         return {"in_transit": qty}

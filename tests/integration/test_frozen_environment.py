@@ -20,7 +20,7 @@ from shared.identity.tenancy import revocations
 from shared.identity.tenancy.access import TenantAccess
 from shared.kernel.clock import now_ms
 from shared.kernel.db import bookmarks
-from shared.kernel.db.bookmarks import Position, State
+from shared.kernel.db.bookmarks import ListPosition, State
 from tests.clock import FrozenEnvironment
 from tests.gateway import Erp
 from tests.stack import Stack
@@ -126,7 +126,7 @@ def test_credentials_of_a_tenant_are_renewed_while_an_environment_is_frozen(
 def test_cached_position_of_a_list_expires_while_an_environment_is_frozen(
     stack: Stack, environment: FrozenEnvironment
 ) -> None:
-    position = Position(10, "after", "1/", State("1/", touched_ms=0).valid_until)
+    position = ListPosition(10, "after", "1/", State("1/", touched_ms=0).valid_until)
     bookmarks.cache_position(stack.store(), "products", position)
     assert bookmarks.cached_position(stack.store(), "products", 10)
     environment.freeze_for(_HOUR)

@@ -5,7 +5,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from shared.warehouse.stock.models import Level, Movement, StockRow
+from shared.warehouse.stock.models import Movement, StockRow, StoredLevel
 from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS, level_id
 from tests.lists import spec
 from tests.lists.warehouses import WAREHOUSE_CODES, bin_code, put_warehouses, warehouse_of
@@ -167,8 +167,8 @@ def _quantities(number: int) -> dict[str, Any]:
     }
 
 
-def _level(number: int, times: spec.Times, product: int, whs_code: str | None) -> Level:
-    return Level.model_validate(
+def _level(number: int, times: spec.Times, product: int, whs_code: str | None) -> StoredLevel:
+    return StoredLevel.model_validate(
         {
             "event_id": number,
             "product_id": product,
@@ -181,7 +181,7 @@ def _level(number: int, times: spec.Times, product: int, whs_code: str | None) -
     )
 
 
-def _warehouse_level(number: int, times: spec.Times) -> Level:
+def _warehouse_level(number: int, times: spec.Times) -> StoredLevel:
     return _level(
         number,
         times,
@@ -190,7 +190,7 @@ def _warehouse_level(number: int, times: spec.Times) -> Level:
     )
 
 
-def _total(number: int, times: spec.Times) -> Level:
+def _total(number: int, times: spec.Times) -> StoredLevel:
     return _level(number, times, number, None)
 
 

@@ -14,7 +14,7 @@ from functools import cached_property
 import httpx
 from rich.console import Console
 
-from cli.deployment import Target, connect
+from cli.deployment import StackTarget, connect
 from local.settings import STACK_NAME
 from operations import api_clients, provisioning
 from shared.identity.tenancy.rules import MAX_REQUESTS_PER_MINUTE, NewTenant
@@ -73,7 +73,7 @@ class Run:
 
     def execute(self) -> bool:
         """Execute the run; return whether nothing was found."""
-        deployment = connect(Target(STACK_NAME, local=True))
+        deployment = connect(StackTarget(STACK_NAME, local=True))
         letters = dead_letters()
         with ExitStack() as open_accounts:
             accounts = [

@@ -1,5 +1,7 @@
 """The floors of the code: which part may import which."""
 
+import ast
+from collections import Counter
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -203,3 +205,13 @@ def test_only_webhook_deliveries_open_connections() -> None:
         "shared.integration.webhooks.target_urls",  # resolves host names
         "shared.kernel.tracing",  # the X-Ray daemon, whose address Lambda gives
     }
+
+
+def test_no_two_public_classes_have_the_same_name() -> None:
+    classes = Counter(
+        node.name
+        for path in modules_below(ROOT).values()
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, count in classes.items() if count > 1] == []

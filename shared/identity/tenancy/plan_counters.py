@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class CounterChange:
+class PlanCounterChange:
     """A change of one counter."""
 
     name: str
@@ -70,7 +70,7 @@ def count_one_more(
     allowed = tenant.limits[limit]
     if used >= allowed:
         raise limit_reached(tenant, limit, used)
-    change = CounterChange(name, 1, used)
+    change = PlanCounterChange(name, 1, used)
     tx.add_action(
         "Update",
         {

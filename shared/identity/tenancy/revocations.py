@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shared.identity.tenancy.directory import read_item, tenant_key
-from shared.identity.tenancy.plan_counters import CounterChange
+from shared.identity.tenancy.plan_counters import PlanCounterChange
 from shared.kernel.clock import now_ms
 from shared.kernel.config import config
 from shared.kernel.errors import NotFound, ServiceUnavailable
@@ -73,7 +73,7 @@ def revoke_in(
     tx: "Transaction",
     *keys: str,
     fallback: str | None = None,
-    counter: CounterChange | None = None,
+    counter: PlanCounterChange | None = None,
 ) -> None:
     """Add revocation entries to the transaction of the change that requires them.
 

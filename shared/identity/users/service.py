@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from shared.identity.audit.service import record as audit
 from shared.identity.tenancy import revocations
-from shared.identity.tenancy.plan_counters import CounterChange, count_one_more
+from shared.identity.tenancy.plan_counters import PlanCounterChange, count_one_more
 from shared.identity.users import administrators, logins, passwords, repository, rules
 from shared.identity.users.logins import Login
 from shared.identity.users.models import PasswordReset, User, UserChange, UserCreate, UserParameters
@@ -111,7 +111,7 @@ def delete_user(tx: Transaction, user_id: int) -> Record[User]:
     account = get_account(tx, user_id)
     user = account.record.entity
     administrators.ensure_user_not_last(tx, fence, user, None)
-    one_less = CounterChange(_COUNTER, -1, repository.count_users(tx.store))
+    one_less = PlanCounterChange(_COUNTER, -1, repository.count_users(tx.store))
     revocations.revoke_in(tx, f"user:{user_id}", counter=one_less)
     logins.delete(tx, user_id)
     repository.delete_username(tx, user)

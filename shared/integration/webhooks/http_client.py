@@ -24,7 +24,7 @@ from urllib3.util.ssl_ import ssl_wrap_socket
 
 from shared.integration.webhooks.target_urls import (
     InvalidTarget,
-    Target,
+    TargetUrl,
     parse_target,
     resolve_addresses,
 )
@@ -231,7 +231,7 @@ def _remaining_seconds(deadline: Deadline) -> float:
     return left
 
 
-def _connect(target: Target, deadline: Deadline) -> socket.socket:
+def _connect(target: TargetUrl, deadline: Deadline) -> socket.socket:
     """Connect to the first reachable address; raises the error of the last one."""
     *others, last = resolve_addresses(target, seconds=_remaining_seconds(deadline))
     for address in others:
@@ -255,7 +255,7 @@ def _connect_to_address(address: str, port: int, seconds: float) -> socket.socke
     return connected
 
 
-def _http_connection(target: Target, limited_socket: _LimitedSocket) -> HTTPConnection:
+def _http_connection(target: TargetUrl, limited_socket: _LimitedSocket) -> HTTPConnection:
     """Return an HTTP connection over a socket, for https with a verified certificate."""
     if target.is_local:
         connection = HTTPConnection(target.host, target.port)

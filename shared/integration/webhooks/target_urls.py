@@ -30,7 +30,7 @@ class InvalidTarget(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class TargetUrl:
     """A parsed URL: `host` in lower case; `path` includes the query and is never empty."""
 
     scheme: str
@@ -44,7 +44,7 @@ class Target:
         return self.scheme == "http"
 
 
-def parse_target(url: str, *, localhost: bool = False) -> Target:
+def parse_target(url: str, *, localhost: bool = False) -> TargetUrl:
     """Parse and validate a URL without network access.
 
     Args:
@@ -66,16 +66,16 @@ def parse_target(url: str, *, localhost: bool = False) -> Target:
             "percent-encode them"
         )
     if localhost and (local := _LOCALHOST.fullmatch(url)) and int(local["port"]) <= _MAX_PORT:
-        return Target("http", "localhost", int(local["port"]), _path(local["rest"]))
+        return TargetUrl("http", "localhost", int(local["port"]), _path(local["rest"]))
     if not match or match["scheme"].lower() != "https":
         raise InvalidTarget("must start with https://")
     if "#" in match["rest"]:
         raise InvalidTarget("must not have a fragment (#)")
     host, port = _host_and_port(match["authority"].lower())
-    return Target("https", host, port, _path(match["rest"]))
+    return TargetUrl("https", host, port, _path(match["rest"]))
 
 
-def resolve_addresses(target: Target, *, seconds: float) -> list[str]:
+def resolve_addresses(target: TargetUrl, *, seconds: float) -> list[str]:
     """Resolve the host of a target and check every address.
 
     Args:
@@ -121,7 +121,7 @@ def _host_and_port(authority: str) -> tuple[str, int]:
     return host, port
 
 
-def _resolve(target: Target, seconds: float) -> list[str]:
+def _resolve(target: TargetUrl, seconds: float) -> list[str]:
     """Return the distinct addresses of the host; empty if it does not resolve."""
     results = SimpleQueue[list[str]]()
 

@@ -18,7 +18,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from shared.kernel.clock import now_ms
 from shared.kernel.db.actions import Action, StaleRead
 from shared.kernel.db.aws_errors import cancellation_reasons
-from shared.kernel.db.item_queue import QUEUED, Place
+from shared.kernel.db.item_queue import QUEUED, QueuePlace
 from shared.kernel.db.items import Item, Key, encode, from_attributes
 from shared.kernel.db.store import Store, key_attributes
 
@@ -75,7 +75,7 @@ class Attempts:
         self._waits = 0
         self._refusals = 0
         self._refusal: _Refusal | None = None
-        self._place: Place | None = None
+        self._place: QueuePlace | None = None
 
     def step_committed(self, taken: Mapping[str, int]) -> None:
         """Forget the ids that a committed step has used; the next step begins now."""
@@ -203,7 +203,7 @@ class Attempts:
     def _take_place(self, item: Key) -> None:
         # Without a place, the next attempt is only less likely to succeed.
         with suppress(BotoCoreError, ClientError):
-            self._place = Place(self._store, item)
+            self._place = QueuePlace(self._store, item)
 
     def _read_again(self, changed: Iterable[Key], also: Sequence[Key]) -> dict[Key, Item]:
         return self._store.read_again(changed, keep=self.fences, also=also)

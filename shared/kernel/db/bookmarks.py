@@ -46,7 +46,7 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class ListPosition:
     """The last entry before `offset` has the sort key `after`."""
 
     offset: int
@@ -77,10 +77,10 @@ class Snapshot:
 
 # Positions are also cached in the execution environment, which saves the read. They hold only
 # keys, no data, and the table's name is part of the cache key.
-_cached_positions: OrderedDict[tuple[str, str, int], Position] = OrderedDict()
+_cached_positions: OrderedDict[tuple[str, str, int], ListPosition] = OrderedDict()
 
 
-def cached_position(store: Store, listing: str, offset: int) -> Position | None:
+def cached_position(store: Store, listing: str, offset: int) -> ListPosition | None:
     """Return the cached position of exactly this offset; None when there is none."""
     position = _cached_positions.get((store.table, listing, offset))
     return position if position and now_ms() < position.valid_until else None
@@ -91,7 +91,7 @@ def evict_position(store: Store, listing: str, offset: int) -> None:
     _cached_positions.pop((store.table, listing, offset), None)
 
 
-def find_position(store: Store, listing: str, offset: int) -> Position | None:
+def find_position(store: Store, listing: str, offset: int) -> ListPosition | None:
     """Return the nearest stored position at or before an offset: one Query of one item."""
     page = store.query(
         KeyConditionExpression=f"{PARTITION_KEY} = :listing AND {SORT_KEY} <= :offset",
@@ -102,17 +102,17 @@ def find_position(store: Store, listing: str, offset: int) -> Position | None:
     if not page.items:
         return None
     item = page.items[0]
-    return Position(int(item[SORT_KEY]), item["after"], item["state"], int(item["good_until"]))
+    return ListPosition(int(item[SORT_KEY]), item["after"], item["state"], int(item["good_until"]))
 
 
-def cache_position(store: Store, listing: str, position: Position) -> None:
+def cache_position(store: Store, listing: str, position: ListPosition) -> None:
     """Cache a position in this execution environment."""
     _cached_positions[store.table, listing, position.offset] = position
     while len(_cached_positions) > _CACHE_SIZE:
         _cached_positions.popitem(last=False)
 
 
-def store_position(store: Store, listing: str, position: Position) -> None:
+def store_position(store: Store, listing: str, position: ListPosition) -> None:
     """Store a position for other execution environments."""
     _put(
         store,

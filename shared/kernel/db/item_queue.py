@@ -39,7 +39,7 @@ _STUCK = 1.0
 """Seconds without any progress, after which the requests ahead count as dead."""
 
 
-class Place:
+class QueuePlace:
     """The place of one request in the queue of `item`.
 
     `has_turn` is whether no other place is before it, `is_followed` whether places were behind it

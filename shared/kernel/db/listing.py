@@ -23,7 +23,7 @@ from pydantic import BaseModel
 
 from shared.kernel.clock import milliseconds_of, now_ms
 from shared.kernel.db import bookmarks
-from shared.kernel.db.bookmarks import Position, State
+from shared.kernel.db.bookmarks import ListPosition, State
 from shared.kernel.db.collection import ID, UPDATED_AT, Collection, Record
 from shared.kernel.db.counters import Totals
 from shared.kernel.db.cursor import InvalidCursor, Mark
@@ -253,7 +253,7 @@ class _OrderedList[E: BaseModel](_List[E, OrderedPlan]):
         if not keys:
             return self.result([], total, None)
         end = query.offset + len(keys)
-        position = Position(end, keys[-1], state.text, state.valid_until)
+        position = ListPosition(end, keys[-1], state.text, state.valid_until)
         bookmarks.cache_position(self.store, self.listing, position)
         if end >= total:
             return self.result(self._records_of(keys), total, None)
@@ -266,7 +266,7 @@ class _OrderedList[E: BaseModel](_List[E, OrderedPlan]):
     def _keys_by_number(self) -> tuple[Totals, State, list[str]]:
         query = self.query
         known = bookmarks.cached_position(self.store, self.listing, query.offset)
-        position: Position | None
+        position: ListPosition | None
         if known:
             (totals, state), keys = run_both(
                 self.state,

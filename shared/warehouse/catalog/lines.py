@@ -32,14 +32,14 @@ class GoodsLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class LineProblems:
     """Problems of a draft: invalid data, and valid data that a rule forbids."""
 
     invalid: Sequence[Problem]
     blocked: Sequence[Problem]
 
 
-def ensure_no_problems[M: BaseModel](draft: Checked[M], findings: Findings) -> M:
+def ensure_no_problems[M: BaseModel](draft: Checked[M], findings: LineProblems) -> M:
     """Return the model of a draft without problems.
 
     Raises:
@@ -53,7 +53,7 @@ def ensure_no_problems[M: BaseModel](draft: Checked[M], findings: Findings) -> M
     return draft
 
 
-def examine_lines(lines: Iterable[GoodsLine], products: Mapping[str, KnownProduct]) -> Findings:
+def examine_lines(lines: Iterable[GoodsLine], products: Mapping[str, KnownProduct]) -> LineProblems:
     """Return all problems of the lines of one document."""
     invalid: list[Problem] = []
     blocked: list[Problem] = []
@@ -68,7 +68,7 @@ def examine_lines(lines: Iterable[GoodsLine], products: Mapping[str, KnownProduc
         if product:
             invalid += _management_problems(line, product)
         invalid += _serial_problems(line, seen)
-    return Findings(invalid, blocked)
+    return LineProblems(invalid, blocked)
 
 
 def examine_goods(line: GoodsLine, product: KnownProduct) -> Iterator[Problem]:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from shared.kernel.errors import Conflict, Problem
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, InvalidBody
-from shared.warehouse.catalog.lines import Findings, GoodsLine, examine_lines
+from shared.warehouse.catalog.lines import GoodsLine, LineProblems, examine_lines
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.differences import differing_fields, differing_lines
 from shared.warehouse.documents.models import (
@@ -31,7 +31,7 @@ class DocumentMasterData:
     positions: Mapping[tuple[str, str], KnownPosition]
 
 
-def examine(draft: Checked[EntryDraft | ExitDraft], known: DocumentMasterData) -> Findings:
+def examine(draft: Checked[EntryDraft | ExitDraft], known: DocumentMasterData) -> LineProblems:
     """Return the problems of a document that field validation does not find."""
     found = examine_lines(
         (_goods_line(path, line) for path, line in lines_of(draft)), known.products
@@ -48,7 +48,7 @@ def examine(draft: Checked[EntryDraft | ExitDraft], known: DocumentMasterData) -
         isinstance(draft, InvalidBody) and draft.model is EntryDraft
     ):
         invalid += _date_problems(draft)
-    return Findings(invalid, found.blocked)
+    return LineProblems(invalid, found.blocked)
 
 
 def _goods_line(path: str, line: Checked[LineDraft]) -> GoodsLine:

@@ -29,7 +29,7 @@ from shared.warehouse.warehouses import service as warehouses
 
 
 @dataclass(frozen=True, slots=True)
-class Created:
+class CreatedDocument:
     """A document, and whether this request created it.
 
     `differing` has the fields of the request that differ from the document that existed.
@@ -46,7 +46,7 @@ def create_document(
     draft: Checked[EntryDraft | ExitDraft],
     *,
     import_id: int | None = None,
-) -> Created:
+) -> CreatedDocument:
     """Create a document, or return the one that has its reference and type.
 
     `import_id` is the import that creates the document, if an import does.
@@ -64,7 +64,9 @@ def create_document(
         existing = _existing(kind, draft, found)
         if existing:
             record = repository.COLLECTIONS[kind].get(tx.store, existing)
-            return Created(record, new=False, differing=rules.differences(draft, record.entity))
+            return CreatedDocument(
+                record, new=False, differing=rules.differences(draft, record.entity)
+            )
     known = _master_data(tx, draft, found)
     draft = ensure_no_problems(draft, rules.examine(draft, known))
     document = rules.new_document(number, draft, known, tx.now, import_id=import_id)
@@ -72,7 +74,7 @@ def create_document(
     repository.put_reference(tx, kind, document)
     references.register_references(tx, _holder(kind, number), document.named)
     references.record_use(tx, found.values())
-    return Created(record, new=True)
+    return CreatedDocument(record, new=True)
 
 
 def examine_document(

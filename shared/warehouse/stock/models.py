@@ -104,7 +104,7 @@ class Quantities(Stored):
         return self.on_hand - self.allocated - self.quarantine - self.damaged - self.blocked
 
 
-class Level(Quantities):
+class StoredLevel(Quantities):
     """The stock of a product in one warehouse, or in all warehouses (`whs_code` is None).
 
     `event_due` is true while a step of work has changed the level and has left the event about it

@@ -4,8 +4,8 @@ Rows, levels, movements and the events about changed levels are written in one t
 Each write has a condition on the version that was read.
 
 Work that takes several steps raises one event per level. A step leaves the event of a level that
-later steps are expected to change to them, and marks the level (`Level.event_due`). The next change
-of a marked level, by a later step, the repeated request or other work, raises its event.
+later steps are expected to change to them, and marks the level (`StoredLevel.event_due`). The next
+change of a marked level, by a later step, the repeated request or other work, raises its event.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ from shared.warehouse import references
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.stock import rules, views
 from shared.warehouse.stock.batches import Batches, lot_of
-from shared.warehouse.stock.models import InventoryStatus, Level, Lot, MovementCause, StockRow
+from shared.warehouse.stock.models import InventoryStatus, Lot, MovementCause, StockRow, StoredLevel
 from shared.warehouse.stock.repository import (
     LEVELS,
     MOVEMENTS,
@@ -169,8 +169,8 @@ class StockPosting:
         self._cause = cause
         self._reason = reason
         self._records: dict[int, Record[StockRow]] = {}
-        self._levels: dict[Place, Record[Level]] = {}
-        self._totals: dict[int, Record[Level]] = {}
+        self._levels: dict[Place, Record[StoredLevel]] = {}
+        self._totals: dict[int, Record[StoredLevel]] = {}
         self.due_levels: set[Place] = set()
         """Levels whose events are still due after `post`."""
         self.batches = Batches(tx)
@@ -391,12 +391,12 @@ class StockPosting:
 
     def _changed_level(
         self,
-        record: Record[Level] | None,
+        record: Record[StoredLevel] | None,
         difference: rules.LevelChange,
         number: int,
         *,
         total: bool = False,
-    ) -> Level:
+    ) -> StoredLevel:
         """Return a level after `difference`; raise StaleRead if rows are older than it."""
         try:
             level = record.entity if record else None
@@ -425,7 +425,7 @@ class StockPosting:
             MOVEMENTS.insert(tx, number, rules.movement_of(moved, number, stamp))
 
 
-def _raise_level_event(tx: Transaction, level: Record[Level]) -> None:
+def _raise_level_event(tx: Transaction, level: Record[StoredLevel]) -> None:
     shown = replace(level, id=level.entity.event_id)
     raise_record_event(tx, "stock.updated", views.LEVEL_EVENTS, shown)
 

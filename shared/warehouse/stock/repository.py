@@ -25,13 +25,13 @@ from shared.kernel.fields import LEAST_QUANTITY
 from shared.warehouse import references
 from shared.warehouse.stock.models import (
     FreeRow,
-    Level,
     LevelParameters,
     Lot,
     Movement,
     MovementParameters,
     StockParameters,
     StockRow,
+    StoredLevel,
 )
 from shared.warehouse.stock.rules import NO_EXPIRY
 
@@ -88,7 +88,7 @@ STOCK = Collection(
 because no row has both."""
 
 
-def _level_facets(level: Level) -> Facets:
+def _level_facets(level: StoredLevel) -> Facets:
     return {
         "product_id": id_text(level.product_id),
         "item_code": level.item_code,
@@ -100,7 +100,7 @@ def _level_facets(level: Level) -> Facets:
 LEVELS = Collection(
     kind="level",
     noun="Stock level",
-    model=Level,
+    model=StoredLevel,
     facets=_level_facets,
     sorts={"item_code": 1, "updated_at": 2},
     partitions={"whs_code": {"item_code": 3}},
@@ -111,7 +111,7 @@ LEVELS = Collection(
 )
 
 
-def _total_facets(total: Level) -> Facets:
+def _total_facets(total: StoredLevel) -> Facets:
     stocked = bool(total.on_hand or total.in_transit)
     return {**_level_facets(total), references.STOCKED: flag_text(stocked)}
 
@@ -124,7 +124,7 @@ def _total_key(product: str) -> Key:
 TOTALS = Collection(
     kind=references.TOTAL_KIND,
     noun="Stock level",
-    model=Level,
+    model=StoredLevel,
     facets=_total_facets,
     totals_within=STOCK.kind,
     volatile=frozenset({references.STOCKED}),
@@ -271,7 +271,7 @@ def list_stock(
     return read_page(store, STOCK, query)
 
 
-def list_levels(store: Store, parameters: LevelParameters) -> Page[Level]:
+def list_levels(store: Store, parameters: LevelParameters) -> Page[StoredLevel]:
     """Return a page of levels per warehouse, or of totals over all warehouses."""
     number = parameters.product_id
     query = parameters.list_query(

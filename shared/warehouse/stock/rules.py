@@ -10,7 +10,6 @@ from shared.kernel.errors import Conflict
 from shared.kernel.fields import ZERO, plain
 from shared.warehouse.stock.models import (
     InventoryStatus,
-    Level,
     Lot,
     Movement,
     MovementPlace,
@@ -18,6 +17,7 @@ from shared.warehouse.stock.models import (
     Quantities,
     StockRefused,
     StockRow,
+    StoredLevel,
 )
 
 MAX_ROW = Decimal(999_999_999_999)
@@ -290,8 +290,13 @@ class NegativeLevel(Exception):
 
 
 def apply_level_change(
-    level: Level | None, difference: LevelChange, now: str, *, number: int, total: bool = False
-) -> Level:
+    level: StoredLevel | None,
+    difference: LevelChange,
+    now: str,
+    *,
+    number: int,
+    total: bool = False,
+) -> StoredLevel:
     """Return `level` after `difference`; a new level if `level` is None.
 
     Args:
@@ -305,7 +310,7 @@ def apply_level_change(
         NegativeLevel: A quantity would fall below 0.
     """
     row = difference.row
-    level = level or Level(
+    level = level or StoredLevel(
         event_id=number,
         product_id=row.product_id,
         item_code=row.item_code,

@@ -12,12 +12,12 @@ from shared.kernel.db.store import Store
 from shared.warehouse.stock import repository, rules
 from shared.warehouse.stock.models import (
     FreeRow,
-    Level,
     LevelParameters,
     Movement,
     MovementParameters,
     StockParameters,
     StockRow,
+    StoredLevel,
 )
 from shared.warehouse.stock.repository import MOVEMENTS
 from shared.warehouse.warehouses import service as warehouses
@@ -49,7 +49,7 @@ def list_stock(store: Store, parameters: StockParameters) -> StockPage:
     return StockPage(repository.list_stock(store, parameters, found), {one.id: one} if one else {})
 
 
-def list_levels(store: Store, parameters: LevelParameters) -> Page[Level]:
+def list_levels(store: Store, parameters: LevelParameters) -> Page[StoredLevel]:
     """Return a page of stock levels."""
     return repository.list_levels(store, parameters)
 

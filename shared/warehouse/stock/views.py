@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping
 from shared.kernel.db.collection import Record
 from shared.kernel.events.outbox import EventResource
 from shared.warehouse.stock.models import (
-    Level,
     Movement,
     Stock,
     StockLevel,
     StockPosition,
     StockRow,
+    StoredLevel,
 )
 from shared.warehouse.warehouses.models import KnownWarehouse
 
@@ -56,7 +56,7 @@ def _position(
     )
 
 
-def level(record: Record[Level]) -> StockLevel:
+def level(record: Record[StoredLevel]) -> StockLevel:
     """Return the representation of a level."""
     found = record.entity
     return StockLevel.model_construct(

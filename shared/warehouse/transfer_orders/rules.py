@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from shared.kernel.errors import Problem
 from shared.kernel.validation import Checked, invalid_fields
-from shared.warehouse.catalog.lines import Findings, GoodsLine, examine_lines
+from shared.warehouse.catalog.lines import GoodsLine, LineProblems, examine_lines
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.differences import differing_fields, differing_lines
 from shared.warehouse.ranks import rank_of
@@ -34,7 +34,7 @@ class OrderMasterData:
 
 def examine(
     draft: Checked[TransferOrderDraft], known: OrderMasterData, *, by_client: bool
-) -> Findings:
+) -> LineProblems:
     """Return every problem of an order besides those of its fields.
 
     `by_client`: the caller is an integration client, which cannot be the picker itself.
@@ -46,7 +46,7 @@ def examine(
     found = examine_lines(
         (_goods_line(path, line) for path, line in lines_of(draft)), known.products
     )
-    return Findings([*invalid, *found.invalid], found.blocked)
+    return LineProblems([*invalid, *found.invalid], found.blocked)
 
 
 def _goods_line(path: str, line: Checked[TransferLineDraft]) -> GoodsLine:

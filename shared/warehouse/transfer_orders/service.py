@@ -32,7 +32,7 @@ from shared.warehouse.work_records import Operator, read_operator
 
 
 @dataclass(frozen=True, slots=True)
-class Created:
+class CreatedTransferOrder:
     """A transfer order, and whether this request created it.
 
     `lacks_stock` is true when it is released and a line lacks stock so far. `differing` has the
@@ -51,7 +51,7 @@ def create_transfer_order(
     *,
     by_client: bool,
     source: OrderSource = "api",
-) -> Created:
+) -> CreatedTransferOrder:
     """Create a transfer order and raise transfer.created, or return the one with its reference.
 
     A draft with `release` is also released for picking. `by_client`: the caller is an
@@ -78,7 +78,7 @@ def create_transfer_order(
 
 def _create(
     tx: Transaction, draft: Checked[TransferOrderDraft], *, by_client: bool, source: OrderSource
-) -> Created:
+) -> CreatedTransferOrder:
     tx.fence(TRANSFER_ORDERS.kind)
     wanted = transfer_order_keys(draft)
     if draft.release and tx.request_name is not None:
@@ -100,9 +100,9 @@ def _create(
         if existing:
             record = TRANSFER_ORDERS.get(tx.store, existing)
             if of_request:
-                return Created(record, new=True, lacks_stock=True)
+                return CreatedTransferOrder(record, new=True, lacks_stock=True)
             differing = rules.differences(draft, record.entity)
-            return Created(record, new=False, lacks_stock=False, differing=differing)
+            return CreatedTransferOrder(record, new=False, lacks_stock=False, differing=differing)
     known = _master_data(tx, draft, found, picker)
     _ensure_two_warehouses(tx.store, draft, known)
     draft = ensure_no_problems(draft, rules.examine(draft, known, by_client=by_client))
@@ -125,7 +125,7 @@ def _create(
     )
     raise_record_event(tx, "transfer.created", views.TRANSFER_ORDER_EVENTS, record)
     references.record_use(tx, found.values())
-    return Created(record, new=True, lacks_stock=lacks_stock)
+    return CreatedTransferOrder(record, new=True, lacks_stock=lacks_stock)
 
 
 def examine_transfer_order(

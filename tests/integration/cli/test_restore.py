@@ -2,7 +2,7 @@
 
 import pytest
 
-from cli.operator import Operator
+from cli.operator import CommandContext
 from tests.faults import Answer, AwsFaults, Call, Forward, refusal
 from tests.integration.cli.command_line import as_json, deploy_stack, run
 from tests.integration.restore.conftest import Recovery, item, recovery
@@ -51,7 +51,7 @@ def test_restore_asks_for_confirmation(recovery: Recovery, monkeypatch: pytest.M
 def test_restore_says_that_it_is_not_possible_on_the_local_stack(
     recovery: Recovery, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Operator, "is_local", True)
+    monkeypatch.setattr(CommandContext, "is_local", True)
     refused = run("tenant", "restore", "acme", "--at", recovery.at, "--yes")
     assert (refused.exit_code, refused.stdout) == (1, "")
     assert refused.stderr.startswith("Error: The local stack keeps no earlier moments")

@@ -6,7 +6,7 @@ from statistics import median
 import pytest
 
 from shared.kernel.clock import Deadline
-from shared.kernel.db.item_queue import QUEUED, Place
+from shared.kernel.db.item_queue import QUEUED, QueuePlace
 from shared.kernel.db.items import Item, to_attributes
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -103,7 +103,7 @@ def test_use_case_that_may_not_queue_takes_no_place(
 def test_request_waits_for_the_place_before_its_own_and_decides_on_the_changed_item(
     one_crate: CrateTable, aws_faults: AwsFaults
 ) -> None:
-    first = Place(one_crate.store, _CRATE)
+    first = QueuePlace(one_crate.store, _CRATE)
     _mark(one_crate)
     turns = count()
 
@@ -122,7 +122,7 @@ def test_places_of_dead_requests_are_removed_after_a_second(
     one_crate: CrateTable, clock: Clock
 ) -> None:
     for _ in range(3):
-        Place(one_crate.store, _CRATE)
+        QueuePlace(one_crate.store, _CRATE)
     _mark(one_crate)
     clock.freeze()
     began = clock.monotonic()
@@ -151,7 +151,7 @@ def test_request_that_dies_in_the_queue_delays_the_next_one_only(
 
 
 def test_old_place_is_ignored(one_crate: CrateTable, clock: Clock) -> None:
-    Place(one_crate.store, _CRATE)
+    QueuePlace(one_crate.store, _CRATE)
     clock.advance(31)
     _mark(one_crate)
     clock.freeze()
@@ -197,7 +197,7 @@ def test_use_case_that_writes_nothing_any_more_leaves_its_place(
 def test_wait_ends_at_the_deadline(one_crate: CrateTable, clock: Clock) -> None:
     clock.freeze()
     one_crate.store.deadline = Deadline(1_000)
-    Place(one_crate.store, _CRATE)
+    QueuePlace(one_crate.store, _CRATE)
     clock.advance(0.01)  # places of the same millisecond have a random order
     _mark(one_crate)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.kernel.errors import Conflict, Problem
-from shared.warehouse.catalog.lines import Findings
+from shared.warehouse.catalog.lines import LineProblems
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents import rules
 from shared.warehouse.documents.models import Document, DocumentProgress, EntryDraft, ExitDraft
@@ -62,7 +62,7 @@ def test_valid_document_has_no_problems() -> None:
         {"item_code": "DRILL", "qty": Decimal(2), "serials": ["S1", "S2"]},
         {"item_code": "DRILL", "qty": Decimal(2)},
     )
-    assert rules.examine(draft, KNOWN) == Findings([], [])
+    assert rules.examine(draft, KNOWN) == LineProblems([], [])
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.facets import quantity_text
 from shared.kernel.errors import Conflict
 from shared.kernel.fields import ZERO
-from shared.warehouse.stock.models import Level, StockRefused, StockRow
+from shared.warehouse.stock.models import StockRefused, StockRow, StoredLevel
 from shared.warehouse.stock.posting import row_at
 from shared.warehouse.stock.repository import row_key
 from shared.warehouse.stock.rules import (
@@ -162,7 +162,7 @@ def test_movement_without_origin_and_target_is_refused() -> None:
 
 
 def test_level_changes_with_its_rows_and_is_never_negative() -> None:
-    level = Level(
+    level = StoredLevel(
         event_id=7, product_id=1, item_code="OLD", whs_code="YARD", created_at=BEFORE,
         updated_at=BEFORE, on_hand=Decimal(5), allocated=Decimal(2),
     )  # fmt: skip

@@ -16,7 +16,7 @@ import pytest
 
 from shared.integration.webhooks import http_client
 from shared.integration.webhooks.http_client import AttemptResult, post_event
-from shared.integration.webhooks.target_urls import Target
+from shared.integration.webhooks.target_urls import TargetUrl
 from shared.kernel.clock import Deadline
 from tests.unit.webhooks.fake_internet import ADDRESS, HOST, URL, FakeInternet
 from tests.unit.webhooks.loopback_server import (
@@ -239,7 +239,7 @@ def test_a_closed_connection_does_not_reconnect_by_host_name() -> None:
     ours, theirs = socket.socketpair()
     with theirs, http_client._LimitedSocket(ours, Deadline(1000)) as limited_socket:
         connection = http_client._http_connection(
-            Target("http", "localhost", 1, "/"), limited_socket
+            TargetUrl("http", "localhost", 1, "/"), limited_socket
         )
         connection.close()
         with pytest.raises(NotConnected):

@@ -13,15 +13,15 @@ from urllib3.util import parse_url
 
 from shared.integration.webhooks.target_urls import (
     InvalidTarget,
-    Target,
+    TargetUrl,
     parse_target,
     resolve_addresses,
 )
 from tests.cases import each_case
 from tests.unit.webhooks.fake_resolver import FakeResolver
 
-HOOKS = Target("https", "hooks.example.com", 443, "/")
-LOCAL = Target("http", "localhost", 8000, "/")
+HOOKS = TargetUrl("https", "hooks.example.com", 443, "/")
+LOCAL = TargetUrl("http", "localhost", 8000, "/")
 A_LABEL = "a" * 63
 
 
@@ -31,17 +31,17 @@ A_LABEL = "a" * 63
         ("https://hooks.example.com", HOOKS),
         ("https://hooks.example.com/", HOOKS),
         ("HTTPS://Hooks.EXAMPLE.com:443", HOOKS),
-        ("https://hooks.example.com:8443/a?b=c", Target("https", HOOKS.host, 8443, "/a?b=c")),
-        ("https://hooks.example.com?b=c", Target("https", HOOKS.host, 443, "/?b=c")),
-        ("https://hooks.example.com//x@y:1", Target("https", HOOKS.host, 443, "//x@y:1")),
-        ("https://xn--bcher-kva.example", Target("https", "xn--bcher-kva.example", 443, "/")),
-        ("https://1.2.3.4.nip.io", Target("https", "1.2.3.4.nip.io", 443, "/")),
-        ("https://0x7f.1.com/%0d%0a", Target("https", "0x7f.1.com", 443, "/%0d%0a")),
-        (f"https://{A_LABEL}.com", Target("https", f"{A_LABEL}.com", 443, "/")),
-        ("https://a.b/" + "x" * 1988, Target("https", "a.b", 443, "/" + "x" * 1988)),
+        ("https://hooks.example.com:8443/a?b=c", TargetUrl("https", HOOKS.host, 8443, "/a?b=c")),
+        ("https://hooks.example.com?b=c", TargetUrl("https", HOOKS.host, 443, "/?b=c")),
+        ("https://hooks.example.com//x@y:1", TargetUrl("https", HOOKS.host, 443, "//x@y:1")),
+        ("https://xn--bcher-kva.example", TargetUrl("https", "xn--bcher-kva.example", 443, "/")),
+        ("https://1.2.3.4.nip.io", TargetUrl("https", "1.2.3.4.nip.io", 443, "/")),
+        ("https://0x7f.1.com/%0d%0a", TargetUrl("https", "0x7f.1.com", 443, "/%0d%0a")),
+        (f"https://{A_LABEL}.com", TargetUrl("https", f"{A_LABEL}.com", 443, "/")),
+        ("https://a.b/" + "x" * 1988, TargetUrl("https", "a.b", 443, "/" + "x" * 1988)),
     ],
 )
-def test_a_valid_url_is_parsed(url: str, target: Target) -> None:
+def test_a_valid_url_is_parsed(url: str, target: TargetUrl) -> None:
     assert parse_target(url) == target
 
 
@@ -134,7 +134,7 @@ def test_an_invalid_url_is_rejected(url: str, message: str) -> None:
     ],
 )
 def test_localhost_with_a_port_is_allowed_in_the_local_run(url: str, port: int, path: str) -> None:
-    assert parse_target(url, localhost=True) == Target("http", "localhost", port, path)
+    assert parse_target(url, localhost=True) == TargetUrl("http", "localhost", port, path)
 
 
 @each_case(
@@ -289,4 +289,4 @@ def test_localhost_that_resolves_elsewhere_is_rejected(
 def test_ip_notations_are_also_rejected_by_their_resolved_address(literal: str) -> None:
     """The system's resolver parses all of them as 127.0.0.1."""
     with pytest.raises(InvalidTarget, match="resolves to a loopback address"):
-        resolve_addresses(Target("https", literal, 443, "/"), seconds=5)
+        resolve_addresses(TargetUrl("https", literal, 443, "/"), seconds=5)
