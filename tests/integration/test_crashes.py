@@ -151,6 +151,13 @@ def _all_conflicts(
     assert_done_once(request, stack, request.send_until_done(clock))
 
 
+_ALWAYS = {
+    # Its repeat has changed the password by then, so that it compares with the new one.
+    ("POST /users/{id}/password", "stuck_before", 1),
+}
+"""Faults that a sample has, too: route, kind and number of the call."""
+
+
 def _fault_tests(route: str, calls: int) -> Iterator[tuple[str, _FaultTest]]:
     """Yield the faults of a request with `calls` calls, the last of which commits.
 
@@ -170,6 +177,7 @@ def _fault_tests(route: str, calls: int) -> Iterator[tuple[str, _FaultTest]]:
     }
     yield tests.pop((kill_before.__name__, commit))
     yield tests.pop((kill_after.__name__, commit))
+    yield from [tests.pop((name, at)) for of, name, at in _ALWAYS if of == route]
     at_commit = [tests.pop((name, commit)) for name in faults if (name, commit) in tests]
     at_commit += [("in conflict", _conflicts), ("busy", _all_conflicts)]
     for others in sampled(route, [at_commit, [*tests.values()]], every=2):

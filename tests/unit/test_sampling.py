@@ -5,6 +5,11 @@ from tests.sampling import deadly_calls, sampled
 _CASES = range(100)
 
 
+@pytest.fixture(autouse=True)
+def _sampling_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SWEEP", raising=False)
+
+
 def test_sample_is_every_nth_case_and_equal_in_every_run() -> None:
     assert sampled("crashes", _CASES, every=40) == [31, 71]
 

@@ -50,9 +50,11 @@ def count_failure(
         address: IP address of the caller.
         actor: Who made the attempt.
     """
-    plain = store.claimed(None)  # the entry does not depend on the outcome of a request
+    # The entry has a transaction of its own, which needs the claim of the request: one that was
+    # overtaken by its repeat compares with the new password, and is no failure.
+    own = store.uncached()
     failure, prefetched = run_both(
-        attempts.fail, lambda: prefetch_entry_id(plain) if attempts.will_need_entry else None
+        attempts.fail, lambda: prefetch_entry_id(own) if attempts.will_need_entry else None
     )
     if not failure.is_first and not failure.reached:
         return
@@ -66,7 +68,7 @@ def count_failure(
         audit(tx, action, "user", user_id, details=details, actor=actor)
 
     with suppress(_UserMissing):
-        run_transaction(plain, use_case, prefetched=prefetched, may_queue=False)
+        run_transaction(own, use_case, prefetched=prefetched, may_queue=False)
 
 
 def _limit_details(failure: FailedAttempt) -> dict[str, object]:
