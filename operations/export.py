@@ -4,7 +4,8 @@ The table is scanned page by page, so memory use does not depend on its size. Le
 hashes of secrets, and items that only serve the service itself: stored responses, sessions, leases
 and snapshots of lists. With a passphrase, the export also has a file with all items as they are
 stored, encrypted with the passphrase, from which `operations.tenant_import` makes the tenant in
-another deployment.
+another deployment. Entities are exported as they are stored, without the models, so that what an
+older release wrote appears as it is.
 """
 
 import hashlib
@@ -429,7 +430,10 @@ def _read_content(store: Store, head: Item) -> bytes | None:
 
 
 def _export_files(slug: str, to: Path, progress: ReportProgress) -> int:
-    """Copy the files of both buckets under numbered names, and list them; return their number."""
+    """Copy the files of both buckets under numbered names, and list them; return their number.
+
+    A key may be a path out of the directory, too long, or both a file and a folder.
+    """
     count = 0
     (to / _FILES).mkdir()
     with (to / FILE_LIST).open("w", encoding="utf-8", newline="\n") as listed:

@@ -1,6 +1,7 @@
 """Creation of tenants, and changes to their items in the control table.
 
-The command line and the local run use it. Every function can be run again after any failure, and
+The command line and the local run use it; there is no route, because creating a table needs rights
+that no function should have. Every function can be run again after any failure, and
 may run concurrently with itself.
 """
 

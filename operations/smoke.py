@@ -141,7 +141,7 @@ class SmokeTest:
 
     def _subscribe(self) -> str:
         # An unknown path of the deployment itself receives the events: the data stays here. It
-        # responds with 404 (D-264).
+        # responds with 404, which the log of the subscription shows.
         url = self.base_url.replace("http://127.0.0.1:", "http://localhost:") + "/smoke-test"
         body = {"url": url, "events": ["receipt.completed"]}
         self._webhook = f"/webhooks/{self._api.post('/webhooks', body)['id']}"

@@ -6,6 +6,9 @@ GET /docs           the same for people; what the page loads lies below it
 Everyone can request these files without a token, and AWS charges for every byte that is sent. Large
 ones are therefore sent compressed: those of the page always, because all browsers accept gzip, the
 document to callers that accept it.
+
+The document is a committed file: review sees each change of the interface, and this function
+imports no route and has no rights.
 """
 
 import gzip

@@ -1,4 +1,4 @@
-"""Traces: subsegments of the function's X-Ray segment, sent without the SDK of X-Ray (D-018)."""
+"""Traces: subsegments of the function's X-Ray segment, sent without the SDK of X-Ray (D-265)."""
 
 import json
 import os

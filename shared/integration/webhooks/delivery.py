@@ -226,6 +226,7 @@ def _record_final_failure(
         repository.stage_delivery(tx, seen, after)
         if not record.entity.is_active:
             return "failed"  # the subscription was deactivated during the attempt: not counted
+        # With the log, so that each failure counts once, whatever crashes or is repeated.
         repository.stage_failure(tx, number, health, fast=rules.is_fast(result))
         if rules.must_deactivate(health, result):
             inactive = record.entity.model_copy(update={"is_active": False, "updated_at": tx.now})

@@ -121,7 +121,10 @@ def start_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
 
 
 def finalize_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
-    """Finalize a receipt and raise receipt.completed. Raises Conflict unless it is started."""
+    """Finalize a receipt and raise receipt.completed. Raises Conflict unless it is started.
+
+    It may have no goods, because a delivery may not arrive.
+    """
     record = get_entry_receipt(tx.store, number)
     ensure_status("Receipt", record.entity, "started")
     goods = bool(rules.lines_in_stock(record.entity))

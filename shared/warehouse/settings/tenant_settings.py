@@ -94,7 +94,11 @@ def _audited_values(tenant: Tenant) -> dict[str, Any]:
 def _stage(
     tx: Transaction, seen: SettingsSnapshot, changed: SettingsSnapshot, names: Collection[str]
 ) -> None:
-    """Add the update of the settings `names`, on the condition that the version is unchanged."""
+    """Add the update of the settings `names`, on the condition that the version is unchanged.
+
+    The settings have a version of their own: plan, state and revocation entries change in the same
+    item all the time. A setting that was never changed has the default of the release.
+    """
     tenant = changed.tenant
     attributes = {
         "settings_version": {"N": str(changed.version)},

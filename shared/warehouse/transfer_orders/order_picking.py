@@ -40,6 +40,7 @@ def release_transfer_order(
     it names no picker or one that does not exist, StaleState unless the order is a draft.
     """
     # The release allocates as many lines as fit into its transaction; the others follow in steps.
+    # How many rows that takes is known only when they are chosen, so the release commits first.
     record, lacks = run_transaction(
         tx.store,
         lambda inner_tx: _release(inner_tx, number, choice, by_client=by_client),

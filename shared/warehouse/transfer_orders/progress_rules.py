@@ -300,7 +300,11 @@ def _excess(line: ArrivalLine, serial: str | None, there: Decimal) -> str:
 
 
 def has_discrepancy(order: StoredTransferOrder) -> bool:
-    """Return whether another quantity was received in the end than was dispatched."""
+    """Return whether another quantity was received in the end than was dispatched.
+
+    Before the end, goods in transit would look like missing ones. The reason of a closed order
+    explains the difference and does not remove it.
+    """
     ended = order.status in {"received", "closed"}
     return ended and any(line.received_qty != line.dispatched_qty for line in order.lines)
 

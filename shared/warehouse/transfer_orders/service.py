@@ -217,7 +217,8 @@ def _ensure_two_warehouses(
 ) -> None:
     """Raise transfer_orders_disabled when the company has fewer than two warehouses.
 
-    They are counted only when the order itself does not name two of them.
+    They are counted only when the order itself does not name two of them. Reads never count them:
+    it costs a round trip, and old orders stay readable after a warehouse was deleted.
     """
     if rules.names_two_warehouses(draft, known):
         return

@@ -1,4 +1,8 @@
-"""Dispatch transfer orders, receive their goods at the destination, and close them."""
+"""Dispatch transfer orders, receive their goods at the destination, and close them.
+
+Goods in transit are one stock row per product, batch and destination. Each order keeps its own part
+on its lines, so that it cannot receive the goods of another order.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -147,6 +151,8 @@ def receive_transfer_order(
     tx: Transaction, number: int, arrival: Checked[Arrival], timezone: str
 ) -> Record[StoredTransferOrder]:
     """Receive goods of an order into stock; with the last of them, raise transfer.received.
+
+    There is no receipt: it would be a second record of the same work, with states of its own.
 
     Raises:
         NotFound: There is no such order.

@@ -127,7 +127,9 @@ def delete_transfer(tx: Transaction, number: int) -> Record[StoredTransfer]:
 def acknowledge_transfer(
     tx: Transaction, number: int, checked: Checked[ErpAnswer]
 ) -> Record[StoredTransfer]:
-    """Store the answer of the ERP to a transfer.
+    """Store the answer of the ERP to a transfer; a later answer replaces it.
+
+    A refusal does not move goods back: `sap_status` is the ERP's, `status` the warehouse's.
 
     Raises ValidationFailed when the answer is invalid, Conflict until the transfer is executed.
     """

@@ -35,7 +35,10 @@ _FONT = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
 
 def draw(layout: Layout, warehouse_name: str) -> str:
-    """Return a published map as SVG, with legend and scale bar."""
+    """Return a published map as SVG, with legend and scale bar.
+
+    It is drawn for each request, so that no stored file has to follow the map.
+    """
     sheet = Sheet.of(layout)
     colors = [
         color(zone.color, _PALETTE[index % len(_PALETTE)])
