@@ -16,7 +16,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from pydantic import BaseModel
@@ -27,8 +27,8 @@ from shared.kernel.db.bookmarks import ListPosition, State
 from shared.kernel.db.collection import ID, UPDATED_AT, Collection, Record
 from shared.kernel.db.counters import Totals
 from shared.kernel.db.cursor import InvalidCursor, Mark
+from shared.kernel.db.entries import read_entries, totals_without
 from shared.kernel.db.facets import Facets, id_of, value_of
-from shared.kernel.db.items import Item
 from shared.kernel.db.parallel import run_both
 from shared.kernel.db.plan import (
     ITEM_COST,
@@ -83,6 +83,9 @@ def read_page[E: BaseModel](store: Store, collection: Collection[E], query: List
     totals = cache(lambda: collection.totals(store, own))
     plan = plan_list(collection, query, totals)
     if isinstance(plan, OrderedPlan):
+        if plan.left_out:
+            name = plan.total_name or "n"
+            totals = cache(partial(totals_without, store, plan.left_out, name, totals))
         return _OrderedList(store, collection, query, totals, plan).page()
     return _GatheredList(store, collection, query, totals, plan).page()
 
@@ -125,8 +128,13 @@ class _List[E: BaseModel, P]:
         else:
             totals, newest = run_both(self.totals, self._newest_change)
         changed_ms = milliseconds_of(value_of(newest)) if newest else 0
-        state = State(f"{totals.version}/{newest or ''}", max(totals.touched_ms, changed_ms))
-        return totals, state
+        text = f"{totals.version}/{newest or ''}{self._moment(totals)}"
+        return totals, State(text, max(totals.touched_ms, changed_ms))
+
+    def _moment(self, totals: Totals) -> str:
+        """Return what the state of a list with moving ranges has besides: it differs each time."""
+        del totals
+        return f"/{json.dumps(self.query.moving)}" if self.query.moving else ""
 
     def _newest_change(self) -> str | None:
         partition, sort = index_keys(UPDATES)
@@ -164,17 +172,6 @@ class _List[E: BaseModel, P]:
             return {}
         return {"FilterExpression": " AND ".join(terms), "ExpressionAttributeNames": names}
 
-    def entries(self, path: AccessPath, **arguments: Any) -> Iterator[Item]:
-        """Yield the entries of a path."""
-        start = None
-        while True:
-            more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
-            page = self.store.query(IndexName=index_name(path.index), **arguments, **more)
-            yield from page.items
-            start = page.last_key
-            if start is None:
-                return
-
     def records(self, ids: list[int]) -> list[Record[E]]:
         return self.collection.get_many(self.store, ids)
 
@@ -188,7 +185,7 @@ def _comparisons(query: ListQuery) -> Iterator[tuple[str, str, str]]:
         yield facet, "{} = {}", text
     for facet, text in query.contains.items():
         yield facet, "contains({}, {})", text
-    for facet, (low, high) in query.between.items():
+    for facet, (low, high) in query.ranges.items():
         if low is not None:
             yield facet, "{} >= {}", low
         if high is not None:
@@ -196,6 +193,10 @@ def _comparisons(query: ListQuery) -> Iterator[tuple[str, str, str]]:
 
 
 class _OrderedList[E: BaseModel](_List[E, OrderedPlan]):
+    def _moment(self, totals: Totals) -> str:
+        """Return the total: with time, entities only come to a list that leaves out few."""
+        return f"/{totals.of(self.plan.total_name)}" if self.query.moving else ""
+
     def page(self) -> Page[E]:
         query = self.query
         if query.after is not None:
@@ -415,7 +416,8 @@ class _GatheredList[E: BaseModel](_List[E, GatheredPlan | AliasPlan]):
             names = arguments.setdefault("ExpressionAttributeNames", {})
             names |= {f"#{attribute}": attribute, f"#{name}": name}
             shown.append(f"#{attribute}.#{name}")
-        entries = self.entries(
+        entries = read_entries(
+            self.store,
             path,
             KeyConditionExpression=condition,
             values=values,
@@ -439,7 +441,8 @@ class _GatheredList[E: BaseModel](_List[E, GatheredPlan | AliasPlan]):
         several = path.sort is None and self.collection.more_lookups
         filters = {} if several else self.filters(path, values, only_shown=True)
         sort_name = index_keys(path.index)[1]
-        entries = self.entries(
+        entries = read_entries(
+            self.store,
             path,
             KeyConditionExpression=condition,
             values=values,
@@ -475,7 +478,7 @@ class _GatheredList[E: BaseModel](_List[E, GatheredPlan | AliasPlan]):
             and all(
                 text is not None and (low is None or low <= text) and (high is None or text <= high)
                 for text, (low, high) in (
-                    (facets.get(name), bounds) for name, bounds in query.between.items()
+                    (facets.get(name), bounds) for name, bounds in query.ranges.items()
                 )
             )
         )

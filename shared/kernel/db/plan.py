@@ -20,6 +20,9 @@ ITEM_COST = 40
 """Index entries that cost as much as an item: a page of a Query has some 4 000 entries, a call of
 BatchGetItem 100 items."""
 
+_SPACING = 4
+"""Entries that are read for each one of a list that leaves out few: these may lie side by side."""
+
 
 @dataclass(frozen=True, slots=True)
 class ListQuery:
@@ -32,8 +35,23 @@ class ListQuery:
     equal: Mapping[str, str] = field(default_factory=dict)
     contains: Mapping[str, str] = field(default_factory=dict)
     between: Mapping[str, Range] = field(default_factory=dict)
+    moving: Mapping[str, Range] = field(default_factory=dict)
+    """Further ranges, one bound of which is a moment shortly before now: few entities are after it,
+    and the range is another one at every moment."""
     after: Mark | None = None
     """The mark of the cursor with which the caller continues the list."""
+
+    @property
+    def ranges(self) -> Mapping[str, Range]:
+        """The ranges by facet: what `between` and `moving` have in common."""
+        found = dict(self.between)
+        for facet, (low, high) in self.moving.items():
+            least, most = found.get(facet, (None, None))
+            found[facet] = (
+                max((one for one in (low, least) if one), default=None),
+                min((one for one in (high, most) if one), default=None),
+            )
+        return found
 
     @property
     def offset(self) -> int:
@@ -43,7 +61,7 @@ class ListQuery:
     @property
     def is_empty(self) -> bool:
         """Whether a range ends before it begins. DynamoDB refuses such a range."""
-        return any(low and high and low > high for low, high in self.between.values())
+        return any(low and high and low > high for low, high in self.ranges.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +102,7 @@ def ensure_upgraded[E: BaseModel](
     """Raise UnservedTable if the table does not have a facet or the order of the query yet."""
     version = store.version.complete
     since = collection.since
-    used = {query.sort, *query.equal, *query.contains, *query.between}
+    used = {query.sort, *query.equal, *query.contains, *query.ranges}
     needed = max((since.get(facet, version) for facet in used), default=version)
     needed = max(needed, since.get(collection.sorts.get(query.sort, ""), version))
     if needed > version:
@@ -99,12 +117,14 @@ class OrderedPlan:
     """Read the page in the order of an index; the total is a counter (`total_name`).
 
     When the path does not cover the only filter, it is applied to the entries, of which one in
-    `spacing` matches on average.
+    `spacing` matches on average. `left_out` are the few entries of the partition that the list
+    leaves out; they are counted, and the total is less by their number.
     """
 
     path: AccessPath
     total_name: str | None
     spacing: int = 1
+    left_out: AccessPath | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +206,9 @@ class _Planner[E: BaseModel]:
         ranges = [*self._ranges(part), *(self._ranges(whole) if part.facet else ())]
         if ranges:
             plans = [self._gathered(path) for path in ranges]
-            return next((plan for plan in plans if not plan.reads_items), plans[0])
-        if query.contains or query.between or set(query.equal) - {part.facet}:
+            cheapest = next((plan for plan in plans if not plan.reads_items), plans[0])
+            return self._nearly_whole(part) or cheapest
+        if query.contains or query.ranges or set(query.equal) - {part.facet}:
             return self._filtered(part)
         if query.sort in part.sorts:
             return OrderedPlan(part.path(query.sort), part.total_name)
@@ -206,6 +227,24 @@ class _Planner[E: BaseModel]:
 
         return min(parts, key=cost)
 
+    def _nearly_whole(self, part: _Part) -> OrderedPlan | None:
+        """Plan a partition up to a moment shortly before now; None for another list."""
+        query = self.query
+        if query.between or query.contains or set(query.equal) - {part.facet}:
+            return None
+        for facet, (low, high) in query.moving.items():
+            if low is None and high is not None and {facet, query.sort} <= part.sorts.keys():
+                index = part.sorts[facet]
+                later = AccessPath(index, part.key, facet, (high + AFTER_SEPARATOR, None))
+                if query.sort != facet:
+                    path = part.path(query.sort)
+                    shown = self.collection.carries(path.index, path.sort, facet)
+                    return OrderedPlan(path, part.total_name, _SPACING, later) if shown else None
+                covered = part.covered | {facet}
+                path = AccessPath(index, part.key, facet, (low, high), covered)
+                return OrderedPlan(path, part.total_name, left_out=later)
+        return None
+
     def _part(self, facet: str) -> _Part:
         """Return the entities whose facet has the value of the query."""
         collection, value = self.collection, self.query.equal[facet]
@@ -220,7 +259,7 @@ class _Planner[E: BaseModel]:
     def _ranges(self, part: _Part) -> Iterator[AccessPath]:
         """Yield the ranges of a part that fulfill one of the filters."""
         equal = {facet: (value, value) for facet, value in self.query.equal.items()}
-        for facet, bounds in (*equal.items(), *self.query.between.items()):
+        for facet, bounds in (*equal.items(), *self.query.ranges.items()):
             if facet in part.sorts:
                 covered = part.covered | {facet}
                 yield AccessPath(part.sorts[facet], part.key, facet, bounds, covered)
@@ -229,7 +268,7 @@ class _Planner[E: BaseModel]:
         query, collection = self.query, self.collection
         # Every sort key ends with the id.
         order = {query.sort} - {ID}
-        needed = {*order, *query.equal, *query.contains, *query.between} - path.covered
+        needed = {*order, *query.equal, *query.contains, *query.ranges} - path.covered
         shown = all(collection.carries(path.index, path.sort, facet) for facet in needed)
         several_entries = path.sort is None and collection.more_lookups is not None
         return GatheredPlan(path, reads_items=several_entries or not shown)

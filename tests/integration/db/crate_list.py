@@ -91,7 +91,7 @@ class CrateTable:
                 and all(
                     (low is None or (mine[name] or "") >= low)
                     and (high is None or (mine[name] or "") <= high)
-                    for name, (low, high) in query.between.items()
+                    for name, (low, high) in query.ranges.items()
                 )
             )
 

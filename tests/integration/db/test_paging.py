@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from shared.kernel.clock import Deadline
 from shared.kernel.db import bookmarks
+from shared.kernel.db.facets import id_text
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.plan import ListQuery
 from tests.clock import Clock
@@ -50,6 +51,9 @@ _RESTRICTIONS: list[dict[str, Any]] = [
     {"between": {"name": ("amber", "crate 2")}},
     {"between": {"updated_at": ("2", None)}, "equal": {"status": "open"}},
     {"equal": {"name": "crate 1"}},
+    {"equal": {"status": "open"}, "moving": {"id": (None, id_text(5))}},
+    {"equal": {"status": "open"}, "moving": {"id": (id_text(3), None)}},
+    {"moving": {"name": (None, "b")}},
 ]
 _QUERIES = st.builds(
     lambda restrictions, **rest: ListQuery(**restrictions, **rest),

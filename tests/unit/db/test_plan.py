@@ -76,6 +76,46 @@ def test_other_filters_read_the_fewest_entries(
     assert not plan.reads_items
 
 
+def test_all_but_the_newest_are_read_in_order_and_the_newest_counted() -> None:
+    until = {"equal": {"status": "open"}, "moving": {"id": (None, "7")}}
+    plan = _planned(sort="id", **until)
+
+    assert isinstance(plan, OrderedPlan)
+    assert (plan.path.bounds, plan.total_name) == ((None, "7"), "status=open")
+    assert plan.left_out is not None
+    assert plan.left_out.key_condition() == (
+        "P4 = :partition AND S4 >= :low",
+        {":partition": "crate#status#open", ":low": "7 "},
+    )
+    by_name = _planned(moving={"name": (None, "b")}, sort="updated_at")
+    assert isinstance(by_name, OrderedPlan)
+    assert (by_name.path.index, by_name.path.bounds) == (2, (None, None))
+
+
+@each_case(
+    "query",
+    [
+        {"equal": {"status": "open"}, "moving": {"id": ("7", None)}},
+        {"moving": {"name": (None, "b")}, "between": {"name": ("a", None)}},
+        {"moving": {"name": (None, "b")}, "equal": {"color": "red"}},
+        {"moving": {"name": (None, "b")}, "contains": {"name": "a"}},
+        # no entry shows it
+        {"moving": {"updated_at": (None, "2")}, "sort": "name"},
+    ],
+)
+def test_other_moving_ranges_are_gathered(query: Mapping[str, Any]) -> None:
+    assert isinstance(_planned(**{"sort": "id", **query}), GatheredPlan)
+
+
+def test_moving_range_narrows_another_one() -> None:
+    query = ListQuery("id", descending=False, between={"id": ("2", "8")}, moving={"id": ("1", "5")})
+    assert query.ranges == {"id": ("2", "5")}
+    assert not query.is_empty
+    assert ListQuery(
+        "id", descending=False, between={"id": ("6", None)}, moving={"id": (None, "5")}
+    ).is_empty
+
+
 @pytest.mark.parametrize(
     "query",
     [
