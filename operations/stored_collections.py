@@ -8,6 +8,7 @@ from shared.identity.users.repository import ROLES, USERS
 from shared.integration.imports.repository import IMPORTS
 from shared.integration.webhooks.repository import WEBHOOKS
 from shared.kernel.db.collection import Collection
+from shared.warehouse.approvals.repository import APPROVALS
 from shared.warehouse.catalog.repository import CATEGORIES, PRODUCTS
 from shared.warehouse.documents.repository import ENTRIES, EXITS
 from shared.warehouse.partners.repository import CLIENTS, PROVIDERS
@@ -24,9 +25,9 @@ from shared.warehouse.waves.repository import WAVES
 COLLECTIONS: Mapping[str, Collection[Any]] = {
     collection.kind: collection
     for collection in (
-        AUDIT, CATEGORIES, CLIENTS, ENTRIES, EXITS, IMPORTS, LAYOUTS, LEVELS, MOVEMENTS, PICKINGS,
-        PICK_FACES, POSITIONS, PRODUCTS, PROVIDERS, RECEIPTS, ROLES, STOCK, TOTALS, TRANSFERS,
-        TRANSFER_ORDERS, USERS, WAREHOUSES, WAVES, WEBHOOKS,
+        APPROVALS, AUDIT, CATEGORIES, CLIENTS, ENTRIES, EXITS, IMPORTS, LAYOUTS, LEVELS, MOVEMENTS,
+        PICKINGS, PICK_FACES, POSITIONS, PRODUCTS, PROVIDERS, RECEIPTS, ROLES, STOCK, TOTALS,
+        TRANSFERS, TRANSFER_ORDERS, USERS, WAREHOUSES, WAVES, WEBHOOKS,
     )
 }  # fmt: skip
 """Kind → collection."""

@@ -162,8 +162,10 @@ ADVICE = {
         "tolerance allows.",
         "30 of BRICK would be received, 24 ordered; more than 24 needs the approval of a user with "
         "approvals.grant.",
-        "A user with the permission `approvals.grant` approves it, for receipt lines with "
-        '`"approve": true`; then repeat the request.',
+        "A user with the permission `approvals.grant` grants the approval that `error.approval_id` "
+        "names; then repeat the same request within 24 hours of the first. It passes once "
+        "([approvals](approvals.md)). For receipt lines, such a user may also send the request "
+        'with `"approve": true`.',
     ),
     "order_in_wave": Advice(
         "A picking of the request already belongs to another active wave.",

@@ -8,6 +8,7 @@ from typing import Any
 
 from shared.identity.users import repository as users
 from shared.integration.webhooks.repository import WEBHOOKS
+from shared.kernel.clock import now_ms
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.table import (
@@ -19,6 +20,8 @@ from shared.kernel.db.table import (
     index_keys,
 )
 from shared.warehouse import references
+from shared.warehouse.approvals import repository as approvals
+from shared.warehouse.approvals.rules import status_at
 from shared.warehouse.catalog import repository as catalog
 from shared.warehouse.documents import repository as documents
 from shared.warehouse.partners.repository import document_id_key
@@ -104,6 +107,13 @@ def _pick_face_items(face: Any) -> list[Item]:
     return [_alias(references.assignment_key(product, position), face.id)]
 
 
+def _open_requests(approval: Any) -> list[Item]:
+    """Return the item of an open approval; that of an expired one may be there or not."""
+    if status_at(approval, now_ms()) in {"pending", "granted"}:
+        return [approvals.open_request_item(approval)]
+    return []
+
+
 _ALIASES: Mapping[str, Callable[[Any], list[Item]]] = {
     "product": lambda product: [catalog.alias_of(product)],
     "warehouse": lambda warehouse: [warehouses.warehouse_alias(warehouse)],
@@ -116,6 +126,7 @@ _ALIASES: Mapping[str, Callable[[Any], list[Item]]] = {
     "pick_face": _pick_face_items,
     "user": lambda user: [_alias(users.username_key(user.username), user.id)],
     "role": lambda role: [_alias(users.role_name_key(role.name), role.id)],
+    "approval": _open_requests,
 }
 
 _ALIAS_KINDS: Mapping[str, str] = {
@@ -129,6 +140,7 @@ _ALIAS_KINDS: Mapping[str, str] = {
     "stock_serial": "stock",
     "username": "user",
     "role_name": "role",
+    "approval_request": "approval",
 }
 
 

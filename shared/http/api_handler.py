@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import quote
 
 from shared.http import conditional, idempotency
+from shared.http.approving import end_refused, sent_request
 from shared.http.envelope import HttpResponse, error_response
 from shared.http.form import read_form
+from shared.http.gateway import path_of, request_id_of, to_gateway
 from shared.http.idempotency import IdempotencyClaim
 from shared.http.paging import with_cursor
 from shared.http.rate_limit import limiter
@@ -57,14 +59,13 @@ from shared.kernel.errors import (
 )
 from shared.kernel.list_parameters import ListParameters
 from shared.kernel.observability import add_to_log, answered, bind, logger, request_id
+from shared.kernel.sent_request import SentRequest
 from shared.kernel.tracing import span
 from shared.kernel.validation import InvalidBody, check, ensure_valid
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-_PREFIXES = ("/api/v1", "/v1")
-"""The default address has the stage before the resources, a custom domain its base path."""
 _RESERVE_MS = 1_500
 """Part of the invocation's time that is kept for the error response."""
 
@@ -146,17 +147,17 @@ class ApiHandler:
 
     def __call__(self, event: dict[str, Any], context: "LambdaContext") -> dict[str, Any]:
         """Answer one event of the gateway's proxy integration."""
-        bind(request_id=_request_id(event))
+        bind(request_id=request_id_of(event))
         began = perf_counter()
         response = self._handle(event, context)
         answered(
             method=event["httpMethod"],
-            path=_path(event),
+            path=path_of(event),
             status=response.status,
             code=response.error_code,
             milliseconds=(perf_counter() - began) * 1000,
         )
-        return _to_gateway(response, event)
+        return to_gateway(response, event)
 
     def _handle(self, event: Mapping[str, Any], context: "LambdaContext") -> HttpResponse:
         """Turn an event into a response; every error becomes the error envelope."""
@@ -181,7 +182,7 @@ class ApiHandler:
         tenant = directory.tenant(caller.tenant)
         if tenant is None:
             raise Unauthenticated
-        path = _path(event)
+        path = path_of(event)
         matches = self._match(path)
         match = matches.get(event["httpMethod"])
         route = match.operation.name if match else None
@@ -232,42 +233,51 @@ class ApiHandler:
             run_transaction(
                 store, partial(_reject_invalid_body, operation, request), caller=call.caller
             )
-        if key is None:
-            write = partial(self._write, call, operation, request, None)
-            return run_transaction(store, write, caller=call.caller)
-        salt = f"{call.tenant.slug} {key}" if operation.request_has_secret else None
-        claim = idempotency.claim_key(
-            store,
-            partition=idempotency.record_partition(call.caller.subject, key),
-            fingerprint=idempotency.request_fingerprint(
-                operation.method, call.path, raw, salt=salt
-            ),
-        )
-        if isinstance(claim, HttpResponse):
-            return claim
-        write = partial(self._write, call, operation, request, claim)
+        claim = None
+        if key is not None:
+            salt = f"{call.tenant.slug} {key}" if operation.request_has_secret else None
+            claimed = idempotency.claim_key(
+                store,
+                partition=idempotency.record_partition(call.caller.subject, key),
+                fingerprint=idempotency.request_fingerprint(
+                    operation.method, call.path, raw, salt=salt
+                ),
+            )
+            if isinstance(claimed, HttpResponse):
+                return claimed
+            claim = claimed
+        sent = sent_request(operation, call.path, request, raw)
         try:
             return run_transaction(
-                claim.store, write, caller=call.caller, request_name=claim.claim.request
+                claim.store if claim else store,
+                partial(self._write, call, operation, request, sent, claim),
+                caller=call.caller,
+                request_name=claim.claim.request if claim else None,
             )
         except Exception as error:
             known = (
                 error if isinstance(error, ServiceError) else ServiceError("The service failed.")
             )
-            replayed = claim.end_with_error(known, _error_response(known, call.event))
-            if replayed is None:
+            refusal, replayed = end_refused(
+                store, known, sent, partial(_end_claim, claim, known, call)
+            )
+            if replayed is not None:
+                return replayed
+            if refusal is known:
                 raise
-            return replayed
+            raise refusal from error
 
-    def _write(
+    def _write(  # noqa: PLR0913, PLR0917 - the facts of one write
         self,
         call: _Call,
         operation: Operation,
         request: Request[Any, Any],
+        sent: SentRequest,
         claim: IdempotencyClaim | None,
         tx: Transaction,
     ) -> HttpResponse:
         """Add one write and, under an Idempotency-Key, its response."""
+        tx.request = sent
         self._ensure_if_match(tx, call, request)
         result = operation.handler(tx, request)
         if result.if_unreadable and not self._may_read(call, result):
@@ -415,6 +425,13 @@ def _path_values(match: RouteMatch, caller: Caller) -> Mapping[str, str]:
     return values
 
 
+def _end_claim(
+    claim: IdempotencyClaim | None, error: ServiceError, call: _Call
+) -> HttpResponse | None:
+    """End the claim of a refused write, if it has one; see `IdempotencyClaim.end_with_error`."""
+    return claim.end_with_error(error, _error_response(error, call.event)) if claim else None
+
+
 def _reject_invalid_body(
     operation: Operation, request: Request[Any, Any], tx: Transaction
 ) -> NoReturn:
@@ -468,34 +485,4 @@ def _response_for_exception(error: Exception, event: Mapping[str, Any]) -> HttpR
 
 
 def _error_response(error: ServiceError, event: Mapping[str, Any]) -> HttpResponse:
-    return error_response(error, _request_id(event), config().docs_base)
-
-
-def _to_gateway(response: HttpResponse, event: Mapping[str, Any]) -> dict[str, Any]:
-    """Write the response in the form of the gateway's proxy integration."""
-    headers = {
-        "Content-Type": "application/json",
-        "Cache-Control": "no-store",
-        "X-Request-Id": _request_id(event),
-        **response.headers,
-    }
-    return {
-        "statusCode": response.status,
-        "headers": headers,
-        "body": response.body,
-        "isBase64Encoded": response.is_base64,
-    }
-
-
-def _path(event: Mapping[str, Any]) -> str:
-    """Return the path of the request relative to the base address."""
-    path: str = event.get("path") or "/"
-    for prefix in _PREFIXES:
-        if path == prefix or path.startswith(prefix + "/"):
-            return path.removeprefix(prefix) or "/"
-    return path
-
-
-def _request_id(event: Mapping[str, Any]) -> str:
-    request_id: str = event["requestContext"].get("requestId", "")
-    return request_id
+    return error_response(error, request_id_of(event), config().docs_base)

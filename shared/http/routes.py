@@ -282,6 +282,10 @@ class Routes:
         if method != "GET":
             merged.setdefault("idempotency", Idempotency.OPTIONAL)
 
+        if merged.get("request_has_secret") and "approval_required" in merged.get("errors", ()):
+            message = f"{method} {path} has a secret, which an approval would show"
+            raise ValueError(message)
+
         def register(handler: F) -> F:
             operation = Operation(method, path, summary, handler=handler, **merged)
             self.operations.append(operation)

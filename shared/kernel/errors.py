@@ -106,8 +106,8 @@ CODES: Mapping[str, ErrorCode] = {
     ),
     "approval_required": ErrorCode(
         409,
-        "A rule requires a supervisor's approval.",
-        "Have it approved, then repeat.",
+        "A rule requires a supervisor's approval; `error.approval_id` names it.",
+        "Have it granted, then repeat the same request.",
         is_stored=False,
     ),
     "order_in_wave": ErrorCode(
@@ -337,6 +337,14 @@ class Conflict(ServiceError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message, "conflict")
+
+
+class ApprovalRequired(ServiceError):
+    """409 approval_required; `error.approval_id` is the approval to decide, if there is one."""
+
+    def __init__(self, message: str, approval_id: int | None = None) -> None:
+        extra = {} if approval_id is None else {"approval_id": approval_id}
+        super().__init__(message, "approval_required", extra)
 
 
 class OrderInWave(ServiceError):

@@ -87,6 +87,7 @@ class ListParameters(BaseModel):
         equal: dict[str, str | None] | None = None,
         contains: dict[str, str | None] | None = None,
         between: dict[str, Range] | None = None,
+        moving: dict[str, Range] | None = None,
     ) -> ListQuery:
         """Return the query; a filter whose value is None is left out."""
         ranges = dict(between or {})
@@ -100,6 +101,7 @@ class ListParameters(BaseModel):
             equal={name: text for name, text in (equal or {}).items() if text is not None},
             contains={name: text for name, text in (contains or {}).items() if text is not None},
             between=ranges,
+            moving=moving or {},
             after=self.cursor.mark if self.cursor else None,
         )
 

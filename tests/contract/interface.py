@@ -137,6 +137,10 @@ IMPLIED: Mapping[str, Access] = _read("""
     POST    /transfer-orders/{id}/receive     transfers:write   transfer-orders.manage
     POST    /transfer-orders/{id}/close       transfers:write   transfer-orders.manage
     POST    /transfer-orders/{id}/cancel      transfers:write   transfer-orders.manage
+    GET     /approvals                        receipts:read     -
+    GET     /approvals/{id}                   receipts:read     -
+    POST    /approvals/{id}/grant             receipts:write    approvals.grant
+    POST    /approvals/{id}/deny              receipts:write    approvals.grant
     GET     /waves                            pickings:read     exits.manage
     POST    /waves                            pickings:write    exits.manage
     POST    /waves/{id}/plan                  pickings:write    exits.manage
@@ -189,6 +193,9 @@ MODULES = {
 
 FEATURES = {"/webhooks": "webhooks.enabled"}
 """First path segment → the plan feature without which it answers feature_not_in_plan."""
+
+USERS_ONLY = {"POST /approvals/{id}/grant", "POST /approvals/{id}/deny"}
+"""Operations that answer forbidden to a client, also with the scope: people decide."""
 
 KEY_REQUIRED = {"POST /entry-documents", "POST /exit-documents"}
 """Operations that answer idempotency_key_required without an Idempotency-Key header."""

@@ -13,6 +13,7 @@ from shared.kernel.db.collection import Collection
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
+from shared.warehouse.approvals.repository import APPROVALS
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.receiving.repository import RECEIPTS
 from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK
@@ -74,6 +75,18 @@ WAVE: Mapping[str, Any] = {
     "strategy": "batch",
     "status": "draft",
     "picking_ids": [9],
+}
+APPROVAL: Mapping[str, Any] = {
+    "stage": "pending",
+    "code": "over_receipt",
+    "message": "280 of BOLT-M8 would be received, 250 ordered",
+    "resource": {"object": "receipt", "id": 1},
+    "method": "POST",
+    "path": "/receipts/1/lines",
+    "body_json": '{"item_code":"BOLT-M8","qty":280}',
+    "digest": "0" * 64,
+    "requested_by": {"user_id": None, "client_id": "erp"},
+    "expires_at": "2099-01-01T00:00:00.000Z",
 }
 STOCK_ROW: Mapping[str, Any] = {
     "product_id": 1,
@@ -145,6 +158,10 @@ def wave(store: Store, **changes: Any) -> int:
     return insert_entity(store, WAVES, {**WAVE, **changes})
 
 
+def _approval(store: Store) -> int:
+    return insert_entity(store, APPROVALS, APPROVAL)
+
+
 def _stock_row(store: Store) -> int:
     return insert_entity(store, STOCK, STOCK_ROW)
 
@@ -167,6 +184,7 @@ PLANTED: Mapping[str, EntityFactory] = {
     "/pickings": picking,
     "/transfers": transfer,
     "/waves": wave,
+    "/approvals": _approval,
     "/stocks": _stock_row,
     "/stock-levels": _level,
     "/stock-movements": _movement,

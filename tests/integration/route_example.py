@@ -28,6 +28,7 @@ class Example:
         events: The events that are raised, in any order; `redelivery` for a redelivered event.
         status_afterwards: Status of GET on the resource after the request.
         own: Whether the user whose id is in the path must send the request.
+        permissions: Permissions of the user who must send the request; empty for the ERP.
         dynamic_fields: Returns fields of the body that depend on `prepare` or on the time.
     """
 
@@ -38,6 +39,7 @@ class Example:
     events: Sequence[str] = ()
     status_afterwards: int = 200
     own: bool = False
+    permissions: str = ""
     dynamic_fields: Callable[[Values], Mapping[str, Any]] | None = None
 
     def prepared(self, erp: Erp) -> Values:
@@ -45,7 +47,10 @@ class Example:
         return prepare_once(erp, self.prepare, lambda: self.prepare(erp))
 
     def sender(self, erp: Erp, values: Values) -> Erp:
-        """Return the caller: the ERP, or the user with the id in the path."""
+        """Return the caller: the ERP, a user, or the user with the id in the path."""
+        if self.permissions:
+            token = Stack(erp.gateway.template).user_token(permissions=self.permissions)
+            return replace(erp, token=token)
         if not self.own:
             return erp
         stack, keys = Stack(erp.gateway.template), [f"user:{values['id']}"]

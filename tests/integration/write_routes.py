@@ -191,6 +191,13 @@ def _received(erp: Erp) -> Values:
     return values
 
 
+def _approval(erp: Erp) -> Values:
+    number = _receiving(erp)["id"]
+    answer = erp.post(f"/receipts/{number}/lines", {**ARRIVAL, "qty": 1_000})
+    assert answer.code == "approval_required", answer.text
+    return {"id": answer.json()["error"]["approval_id"]}
+
+
 def _receipt_ended(erp: Erp) -> Values:
     values = _received(erp)
     assert erp.post(f"/receipts/{values['id']}/finalize").status == 200
@@ -264,6 +271,13 @@ _RENAMED_WAREHOUSE = Example(
 )
 _BLOCKED_POSITION = Example(200, body={"bin_code": "A-01-2", "is_blocked": True}, prepare=_emptied)
 _RENUMBERED_CLIENT = Example(200, body={"document_id": 7, "phone": "555-0111"}, prepare=_client)
+_DECISION = Example(
+    200,
+    body={"comment": "Goes to the next truck"},
+    prepare=_approval,
+    grows={"audit": 1},
+    permissions="approvals.grant",
+)
 _RENAMED_PROVIDER = Example(200, body={"name": "Midland Cable"}, prepare=_provider)
 
 EXAMPLES: Mapping[str, Example] = {
@@ -348,6 +362,8 @@ EXAMPLES: Mapping[str, Example] = {
     "POST /receipts/{id}/revert": Example(
         200, prepare=_long_receipt_ended, grows={"movement": 2}, events=["stock.updated"]
     ),
+    "POST /approvals/{id}/grant": _DECISION,
+    "POST /approvals/{id}/deny": _DECISION,
     "POST /exit-documents": Example(201, body=SALE, prepare=_master_data, grows={"exit": 1}),
     "POST /exit-documents/{id}/close": Example(200, prepare=_sale),
     **transfer_examples(_two_warehouses, MOVE),

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from tests.lists.approvals import APPROVAL_LIST
 from tests.lists.audit import AUDIT_LIST
 from tests.lists.documents import ENTRY_LIST, EXIT_LIST
 from tests.lists.imports import IMPORT_LIST
@@ -34,6 +35,7 @@ LISTS: Mapping[str, Listed] = {
         TRANSFER_LIST,
         TRANSFER_ORDER_LIST,
         WAVE_LIST,
+        APPROVAL_LIST,
         IMPORT_LIST,
         WEBHOOK_LIST,
         USER_LIST,

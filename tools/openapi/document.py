@@ -226,6 +226,7 @@ _TAGS: Mapping[str, str] = {
     "Waves": "Groups of pickings that are released and worked together.",
     "Webhooks": "Subscriptions to events, and the log of their deliveries.",
     "Receipts": "The work of receiving the goods of an entry document.",
+    "Approvals": "Requests that a rule refused until a supervisor grants them.",
     "Pickings": "The work of picking goods for exit documents and transfer orders.",
     "Transfers": "Movements of stock between positions of one or two warehouses in one step.",
     "Tokens": "OAuth 2.0: get and revoke tokens, and read the keys that verify them.",

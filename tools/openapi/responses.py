@@ -63,6 +63,10 @@ ENVELOPES: Mapping[str, Schema] = {
             },
             "upgrade_url": {**_URI, "description": "feature_not_in_plan: where to change the plan"},
             "offer": ref("LimitOffer"),
+            "approval_id": {
+                "type": "integer",
+                "description": "approval_required: the approval that a supervisor decides",
+            },
         },
         "required": ["code", "message", "doc_url", "request_id"],
     },

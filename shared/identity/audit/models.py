@@ -18,6 +18,7 @@ type AuditAction = Literal[
     "tenant.changed", "tenant.suspended", "tenant.resumed",
     "tenant.cancelled", "tenant.moved", "tenant.exported", "tenant.imported",
     "stock.adjusted", "receipt.over_receipt_approved",
+    "approval.requested", "approval.granted", "approval.denied", "approval.used",
     "webhook.created", "webhook.changed", "webhook.secret_rotated", "webhook.deleted",
     "webhook.tested", "webhook.redelivered",
 ]  # fmt: skip
@@ -33,6 +34,7 @@ type TargetType = Literal[
     "tenant",
     "stock_movement",
     "receipt",
+    "approval",
     "webhook",
 ]
 

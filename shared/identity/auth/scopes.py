@@ -37,9 +37,9 @@ SCOPES: Mapping[Scope, str] = {
     "clients:write": "Create, change and delete clients.",
     "providers:read": "Read providers.",
     "providers:write": "Create, change and delete providers.",
-    "receipts:read": "Read entry documents and receipts.",
+    "receipts:read": "Read entry documents, receipts and approvals.",
     "receipts:write": "Create and close entry documents; create receipts and carry them out, from"
-    " receiving goods to reverting a receipt.",
+    " receiving goods to reverting a receipt. Only users decide approvals.",
     "pickings:read": "Read exit documents, pickings and waves.",
     "pickings:write": "Create, close and dispatch exit documents; create pickings and waves and"
     " carry them out, from allocating stock to reverting a picking.",
@@ -74,6 +74,7 @@ PERMISSIONS: Mapping[Permission, str] = {
     "transfer-orders.manage": "Transfer orders.",
     "users.manage": "Users, roles, API clients, settings, webhooks and the audit log. Who has this"
     " permission can obtain every other right.",
-    "approvals.grant": "Approve what a rule blocks, such as receiving more than ordered.",
+    "approvals.grant": "Grant and deny approvals, and approve at once what a rule blocks, such as"
+    " receiving more than ordered.",
 }
 """Permission → description."""

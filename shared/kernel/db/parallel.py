@@ -1,6 +1,6 @@
 """Concurrent calls of AWS that do not depend on each other."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from functools import cache, partial
@@ -40,6 +40,21 @@ def run_both[A, B](first: Callable[[], A], second: Callable[[], B]) -> tuple[A, 
         other.cancel() or other.exception()
         raise
     return result, other.result()
+
+
+def run_beside[A](first: Callable[[], A], others: Iterable[Callable[[], object]]) -> A:
+    """Run `first` and all of `others` concurrently, as `run_both` does; return what `first` does.
+
+    Calls of this module inside `first` run concurrently.
+    """
+    call = first
+    for other in others:
+        call = partial(_result_of_first, call, other)
+    return call()
+
+
+def _result_of_first[A](first: Callable[[], A], second: Callable[[], object]) -> A:
+    return run_both(first, second)[0]
 
 
 def map_concurrently[A, B](call: Callable[[A], B], arguments: list[A]) -> list[B]:

@@ -39,6 +39,7 @@ from shared.kernel.errors import DuplicateInFlight
 
 if TYPE_CHECKING:
     from shared.kernel.caller import Caller
+    from shared.kernel.sent_request import SentRequest
 
 _STALE_MS = 3_000
 
@@ -50,7 +51,8 @@ class Transaction:
     change uses it. `caller` makes the change, or else the operator whose name `operator` returns.
     `request_name` names a request under an Idempotency-Key, or other work that may be repeated: the
     same for every retry and repeat, never that of another one; else None. When the store has a
-    claim, the commit raises DuplicateInFlight once another request has taken it over.
+    claim, the commit raises DuplicateInFlight once another request has taken it over. `request` is
+    the request of an API caller that it carries out; None for other work, such as an import.
     `ids` are allocated already, by sequence. When the use case `is_retried`, whoever catches
     StaleRead calls `retry` and runs it again; it then waits in the queue of a contended item if it
     `may_queue`.
@@ -71,6 +73,7 @@ class Transaction:
         self.caller = caller
         self.operator = operator
         self.request_name = request_name
+        self.request: SentRequest | None = None
         self._attempts = Attempts(
             self.store, ids=ids or {}, is_retried=is_retried, may_queue=may_queue
         )
@@ -240,6 +243,15 @@ class Transaction:
     def ids_taken(self, kind: str) -> int:
         """Return how many ids of a sequence this change uses."""
         return self._taken.get(kind, 0)
+
+    @property
+    def unused_ids(self) -> Mapping[str, list[int]]:
+        """The reserved ids that this change does not use, by sequence.
+
+        Another transaction may use them if this one is never committed.
+        """
+        drawn = self._attempts.ids.items()
+        return {kind: ids[self._taken.get(kind, 0) :] for kind, ids in drawn}
 
     def reserve_ids(self, kind: str, count: int) -> None:
         """Allocate the ids of the next `count` calls of `next_id` in one call of the database."""

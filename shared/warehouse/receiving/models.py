@@ -19,6 +19,7 @@ from shared.kernel.fields import (
     StoredDay,
     Timestamp,
 )
+from shared.warehouse.approvals.models import Approver
 from shared.warehouse.documents.models import Difference
 from shared.warehouse.stock.models import ShelfStatus
 from shared.warehouse.work_records import (
@@ -49,13 +50,6 @@ class StoredReceiptLine(Stored):
     expiry_date: StoredDay | None = None
     stock_ids: list[int] = Field(default_factory=list)
     undone: bool = False
-
-
-class Approver(Stored):
-    """The user who approved, with the name at that time."""
-
-    user_id: int | None
-    name: str | None
 
 
 class ReceiptApproval(Stored):

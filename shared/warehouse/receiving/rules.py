@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 
-from shared.kernel.errors import Conflict, Problem, ServiceError
+from shared.kernel.errors import Conflict, Problem
 from shared.kernel.fields import LEAST_QUANTITY, ZERO, plain
 from shared.kernel.validation import Checked
+from shared.warehouse.approvals.models import ApprovalNeed, ApprovedResource
 from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents.models import Difference, DifferenceKind, Document, DocumentLine
@@ -201,13 +202,14 @@ def over_receipt(
     return OverReceipt(ordered, sum(allowed, ZERO), received)
 
 
-def approval_required(item_code: str, over: OverReceipt) -> ServiceError:
-    """Return the error of an over-receipt that nobody has approved."""
+def approval_need(receipt_id: int, item_code: str, over: OverReceipt) -> ApprovalNeed:
+    """Return why an over-receipt needs an approval."""
     message = (
         f"{plain(over.received)} of {item_code} would be received, {plain(over.ordered)} ordered;"
         f" more than {plain(over.allowed)} needs the approval of a user with approvals.grant."
     )
-    return ServiceError(message, "approval_required")
+    resource = ApprovedResource(object="receipt", id=receipt_id)
+    return ApprovalNeed("over_receipt", message, resource)
 
 
 def ensure_line_limit(receipt: StoredReceipt) -> None:

@@ -1,7 +1,7 @@
 """Use cases of receipts: create them for entry documents, receive goods, finalize them."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 
 from shared.identity.audit import service as audit
@@ -10,20 +10,21 @@ from shared.kernel.calendar_days import day_of
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_beside, run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
 from shared.warehouse import references
+from shared.warehouse.approvals import service as approvals
+from shared.warehouse.approvals.models import Approver
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Difference, Document, DocumentProgress
 from shared.warehouse.documents.vocabulary import doc_num
 from shared.warehouse.receiving import repository, rules, views
 from shared.warehouse.receiving.models import (
-    Approver,
     ReceiptApproval,
     ReceiptDraft,
     ReceiptLineDraft,
@@ -44,7 +45,6 @@ from shared.warehouse.work_records import (
     read_operator,
 )
 
-_APPROVAL_PERMISSION = "approvals.grant"
 _AUDITED_FIELDS = ("item_code", "qty", "ordered_qty", "allowed_qty", "received_qty")
 """Fields of an approval that are copied into its entry of the audit log."""
 _ONE = Decimal(1)
@@ -190,7 +190,7 @@ def receive_line(
         NotFound: There is no such receipt.
         Conflict: The receipt is not started, is full, or its document is closed.
         ValidationFailed: The draft or what it names is invalid; with all problems.
-        ServiceError: approval_required, more arrives than the tenant's tolerance allows.
+        ApprovalRequired: More arrives than the tenant's tolerance allows, without an approval.
     """
     cause = MovementCause(type="receipt", id=number)
     record, posting = run_both(
@@ -221,9 +221,12 @@ def receive_line(
     if not isinstance(draft, InvalidBody):
         over = rules.over_receipt(document.entity, draft, tolerance)
     is_approved = over is not None and bool(draft.approve) and _may_approve(tx)
-    run_both(
-        lambda: posting.load(targets=targets, movements=0 if refused else len(targets)),
-        lambda: audit.reserve_entry_ids(tx) if is_approved and not refused else None,
+    reads: list[Callable[[], object]] = []
+    if over and not refused:
+        own = [lambda: audit.reserve_entry_ids(tx)]
+        reads += own if is_approved else approvals.reads_ahead(tx)
+    run_beside(
+        lambda: posting.load(targets=targets, movements=0 if refused else len(targets)), reads
     )
     there = {at: row for at, target in enumerate(targets) if (row := posting.changes.find(target))}
     problems += of_valid_fields(draft, rules.serial_problems(targets, there))
@@ -234,46 +237,48 @@ def receive_line(
         found_dates = rules.batch_problems(targets[0], given, refusal, today)
         problems += of_valid_fields(draft, found_dates)
     draft = ensure_valid(draft, problems)
-    if over and not is_approved:
-        raise rules.approval_required(draft.item_code, over)
+    approved = []
+    if over:
+        approve = _approve if is_approved else _use_grant
+        approved.append(approve(tx, record, draft, over))
     for target in targets:
         posting.changes.move("receipt", draft.qty if not draft.serials else _ONE, target=target)
     posting.post()
     advanced = documents.advance_document(tx, "entry", document, DocumentProgress(done=parts))
     stored = _line(draft, targets, [posting.row_id(target) for target in targets], parts)
     operator = receipt.operator or read_operator(tx)
-    approvals = [*receipt.approvals, *([_record_approval(tx, record, draft, over)] if over else [])]
     received = update_receipt(
         tx,
         record,
         receipt,
         lines=[*receipt.lines, stored],
         operator=operator,
-        approvals=approvals,
+        approvals=[*receipt.approvals, *approved],
     )
     references.record_use(tx, found.values())
     return received, advanced
 
 
-def _record_approval(
+def _use_grant(
+    tx: Transaction,
+    record: Record[StoredReceipt],
+    draft: ReceiptLineDraft,
+    over: rules.OverReceipt,
+) -> ReceiptApproval:
+    """Return the approval that a supervisor has granted; raise ApprovalRequired without one."""
+    grant = approvals.require(tx, rules.approval_need(record.id, draft.item_code, over))
+    return _approval(draft, over, grant.decided_by, grant.decided_at)
+
+
+def _approve(
     tx: Transaction,
     record: Record[StoredReceipt],
     draft: ReceiptLineDraft,
     over: rules.OverReceipt,
 ) -> ReceiptApproval:
     """Return the approval of the calling user, and add its entry of the audit log."""
-    approval = ReceiptApproval(
-        code="over_receipt",
-        item_code=draft.item_code,
-        qty=draft.qty,
-        ordered_qty=over.ordered,
-        allowed_qty=over.allowed,
-        received_qty=over.received,
-        decided_by=Approver(
-            user_id=tx.caller.user_id if tx.caller else None, name=audit.actor_of(tx).name
-        ),
-        decided_at=tx.now,
-    )
+    user = Approver(user_id=tx.caller.user_id if tx.caller else None, name=audit.actor_of(tx).name)
+    approval = _approval(draft, over, user, tx.now)
     document = record.entity.document
     details = {each: getattr(approval, each) for each in _AUDITED_FIELDS}
     audit.record(
@@ -286,10 +291,25 @@ def _record_approval(
     return approval
 
 
+def _approval(
+    draft: ReceiptLineDraft, over: rules.OverReceipt, decided_by: Approver, decided_at: str
+) -> ReceiptApproval:
+    return ReceiptApproval(
+        code="over_receipt",
+        item_code=draft.item_code,
+        qty=draft.qty,
+        ordered_qty=over.ordered,
+        allowed_qty=over.allowed,
+        received_qty=over.received,
+        decided_by=decided_by,
+        decided_at=decided_at,
+    )
+
+
 def _may_approve(tx: Transaction) -> bool:
     caller = tx.caller
     return (
-        caller is not None and caller.kind == "user" and _APPROVAL_PERMISSION in caller.permissions
+        caller is not None and caller.kind == "user" and approvals.PERMISSION in caller.permissions
     )
 
 

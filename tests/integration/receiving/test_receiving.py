@@ -386,9 +386,10 @@ def test_a_refused_approval_leaves_no_trace(
     for line in ({"item_code": "BRICK", "bin_code": "NO-1"}, {"item_code": "NONE"}):
         answer = receiving_scenario.receive(number, 2, approve=True, by=chief, **line)
         assert answer.status == 422
+    assert stack.erp().walk("/audit-log") == []
     assert receiving_scenario.receive(number, 2, approve=True).status == 409
     assert receiving_scenario.shown(number)["approvals"] == []
-    assert stack.erp().walk("/audit-log") == []
+    assert [entry["action"] for entry in stack.erp().walk("/audit-log")] == ["approval.requested"]
 
 
 @pytest.mark.parametrize("kind", [kill_before, kill_after])

@@ -4,11 +4,20 @@ import inspect
 from types import NoneType
 from typing import Any, get_args, get_origin
 
+import pytest
+
 from shared.http.request import Request
-from shared.http.routes import Operation
+from shared.http.routes import Operation, Routes
 from shared.kernel.validation import Checked
 from tests.cases import each_case
 from tools.openapi.declared import operations
+
+
+def test_route_with_a_secret_cannot_require_approvals() -> None:
+    with pytest.raises(ValueError, match="has a secret"):
+        Routes().declare(
+            "POST", "/users", "Create", request_has_secret=True, errors=("approval_required",)
+        )
 
 
 @each_case("operation", operations(), named=lambda operation: operation.name)

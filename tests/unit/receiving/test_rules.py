@@ -17,7 +17,7 @@ from shared.warehouse.receiving.rules import (
     MAX_LINES,
     OverReceipt,
     ReceivedGoods,
-    approval_required,
+    approval_need,
     default_bin,
     differences,
     ensure_line_limit,
@@ -182,9 +182,9 @@ def test_tolerance_is_a_percentage_of_the_whole_ordered_quantity(
 
 
 def test_an_over_receipt_without_approval_is_refused_with_the_numbers() -> None:
-    refusal = approval_required("BRICK", OverReceipt(Decimal(10), Decimal("10.5"), Decimal(11)))
-    assert (refusal.code, refusal.status) == ("approval_required", 409)
-    assert refusal.message == (
+    need = approval_need(7, "BRICK", OverReceipt(Decimal(10), Decimal("10.5"), Decimal(11)))
+    assert (need.code, need.resource.object, need.resource.id) == ("over_receipt", "receipt", 7)
+    assert need.message == (
         "11 of BRICK would be received, 10 ordered; more than 10.5 needs the approval of a user"
         " with approvals.grant."
     )

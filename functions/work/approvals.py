@@ -1,0 +1,81 @@
+"""Routes of approvals."""
+
+from shared.http.request import Request
+from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
+from shared.kernel.clock import now_ms
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked
+from shared.warehouse.approvals import service, views
+from shared.warehouse.approvals.models import (
+    Approval,
+    ApprovalDecision,
+    ApprovalParameters,
+    StoredApproval,
+)
+
+routes = Routes()
+
+_READ: OperationOptions = {"scope": "receipts:read", "response": Approval}
+_DECIDE: OperationOptions = {
+    "scope": "receipts:write",
+    "permission": service.PERMISSION,
+    "response": Approval,
+    "body": ApprovalDecision,
+    "errors": ("conflict", "forbidden"),
+}
+
+
+@routes.declare(
+    "GET",
+    "/approvals",
+    "List approvals",
+    _READ,
+    parameters=ApprovalParameters,
+    description="A pending or granted approval counts as expired from `expires_at` on, in filters"
+    " and totals, too.",
+)
+def list_approvals(
+    store: Store, request: Request[None, ApprovalParameters]
+) -> ListResponse[StoredApproval]:
+    """Return a page of approvals."""
+    now = now_ms()
+    page = service.list_approvals(store, request.parameters, request.tenant.timezone, now)
+    return ListResponse(page, views.approval_at(now))
+
+
+@routes.declare("GET", "/approvals/{id}", "Get an approval", _READ)
+def get_approval(store: Store, request: Request) -> ResourceResponse:
+    """Return one approval."""
+    record = service.get_approval(store, request.id)
+    return ResourceResponse(views.approval_at(now_ms())(record))
+
+
+@routes.declare(
+    "POST",
+    "/approvals/{id}/grant",
+    "Grant an approval",
+    _DECIDE,
+    description="pending becomes granted: the same request of the same client or user passes once"
+    " until `expires_at`. Only users decide; an integration client is refused with `forbidden`.",
+)
+def grant_approval(
+    tx: Transaction, request: Request[Checked[ApprovalDecision]]
+) -> ResourceResponse:
+    """Let the request pass once."""
+    record = service.decide(tx, request.id, request.body, "granted")
+    return ResourceResponse(views.approval_at(tx.now_ms)(record))
+
+
+@routes.declare(
+    "POST",
+    "/approvals/{id}/deny",
+    "Deny an approval",
+    _DECIDE,
+    description="pending becomes denied. If the request is repeated, it requires a new approval."
+    " Only users decide; an integration client is refused with `forbidden`.",
+)
+def deny_approval(tx: Transaction, request: Request[Checked[ApprovalDecision]]) -> ResourceResponse:
+    """Refuse the request."""
+    record = service.decide(tx, request.id, request.body, "denied")
+    return ResourceResponse(views.approval_at(tx.now_ms)(record))

@@ -1,0 +1,1 @@
+"""Approvals: what a rule refuses, a supervisor may grant once."""

@@ -1,0 +1,142 @@
+"""Approvals, as stored and in responses, and the parameters of their list."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import Field
+
+from shared.identity.audit.models import Actor
+from shared.kernel.db.unit_of_work import Prefetched
+from shared.kernel.errors import ApprovalRequired
+from shared.kernel.fields import Input, Note, Stored, Timestamp
+from shared.kernel.list_parameters import PeriodParameters
+
+type Stage = Literal["pending", "granted", "denied", "used"]
+"""The stored status."""
+type ApprovalStatus = Literal["pending", "granted", "denied", "used", "expired"]
+"""A pending or granted approval counts as expired once its time has passed; nothing is written."""
+
+
+class ApprovedResource(Stored):
+    """The object that the request would change."""
+
+    object: str = Field(description="Such as receipt, picking or product.")
+    id: int
+
+
+class ApprovalRequester(Stored):
+    """Who sent the request; one of both is null."""
+
+    user_id: int | None
+    client_id: str | None
+
+
+class Approver(Stored):
+    """The user who decided, with the name at that time; null if the company has no such user."""
+
+    user_id: int | None
+    name: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalNeed:
+    """What a rule says when it requires an approval.
+
+    `code` names the rule and `message` says why with the numbers; `resource` is what the request
+    changes.
+    """
+
+    code: str
+    message: str
+    resource: ApprovedResource
+
+
+class StoredApproval(Stored):
+    """An approval as stored. `body_json` is the JSON text of the body; None if it is not shown."""
+
+    id: int
+    stage: Stage
+    code: str
+    message: str
+    resource: ApprovedResource
+    method: str
+    path: str
+    body_json: str | None
+    digest: str
+    requested_by: ApprovalRequester
+    decided_by: Approver | None = None
+    decided_at: Timestamp | None = None
+    comment: str | None = None
+    expires_at: Timestamp
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRequest:
+    """The open approval of a request, as its item by the request's digest shows it.
+
+    `until_ms` is its end in milliseconds since the epoch.
+    """
+
+    approval_id: int
+    is_granted: bool
+    until_ms: int
+
+
+class ApprovalNotRequested(ApprovalRequired):
+    """409 approval_required; the request has no open approval yet, which `shared.http` creates.
+
+    `prefetched` and `actor` are what the refused transaction has read and reserved for that.
+    """
+
+    def __init__(self, need: ApprovalNeed, prefetched: Prefetched, actor: Actor) -> None:
+        super().__init__(need.message)
+        self.need = need
+        self.prefetched = prefetched
+        self.actor = actor
+
+
+class ApprovalDecision(Input):
+    """The decision of a supervisor, with a comment for whoever asked."""
+
+    comment: Note | None = None
+
+
+class ApprovalRequest(Stored):
+    """The request that needs the approval."""
+
+    method: str
+    path: str = Field(description="Relative to the base address.")
+    body: dict[str, Any] | None = Field(
+        description="The fields that the route knows; null without a body, and for one of more than"
+        " 8,192 bytes."
+    )
+
+
+class Approval(Stored):
+    """An approval in responses."""
+
+    object: Literal["approval"] = "approval"
+    id: int
+    status: ApprovalStatus
+    code: str = Field(description="The rule: over_receipt, shortage or adjustment.")
+    message: str
+    resource: ApprovedResource
+    request: ApprovalRequest
+    requested_by: ApprovalRequester
+    decided_by: Approver | None = Field(description="Null before the decision.")
+    decided_at: Timestamp | None
+    comment: str | None
+    expires_at: Timestamp = Field(description="24 hours after its creation.")
+    created_at: Timestamp
+    updated_at: Timestamp = Field(
+        description="Time of the last change of the approval; that it expires is no change."
+    )
+
+
+class ApprovalParameters(PeriodParameters):
+    """Query parameters of the list of approvals."""
+
+    sort: Literal["created_at", "-created_at", "updated_at", "-updated_at"] = "-created_at"
+    status: ApprovalStatus | None = None

@@ -1,0 +1,100 @@
+"""The items of approvals. Keys and indexes: see docs/storage.md."""
+
+from shared.kernel.clock import milliseconds_of
+from shared.kernel.db.collection import Collection
+from shared.kernel.db.facets import Facets
+from shared.kernel.db.items import Item, Key
+from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.store import Store
+from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
+from shared.kernel.db.transaction import Transaction
+from shared.warehouse.approvals import rules
+from shared.warehouse.approvals.models import (
+    ApprovalParameters,
+    OpenRequest,
+    StoredApproval,
+)
+
+
+def _facets(approval: StoredApproval) -> Facets:
+    return {
+        "stage": approval.stage,
+        # pending and granted together: what may have expired
+        "group": "open" if rules.is_open(approval) else approval.stage,
+        "created_at": approval.created_at,
+        "updated_at": approval.updated_at,
+    }
+
+
+APPROVALS = Collection(
+    kind="approval",
+    noun="Approval",
+    model=StoredApproval,
+    facets=_facets,
+    sorts={"created_at": 1, "updated_at": 2},
+    partitions={"group": {"created_at": 3, "updated_at": 4}},
+)
+
+
+def list_approvals(
+    store: Store, parameters: ApprovalParameters, timezone: str, now_ms: int
+) -> Page[StoredApproval]:
+    """Read a page of approvals with their status at `now_ms`; days are days in `timezone`."""
+    status = parameters.status
+    equal: dict[str, str | None] = {"group": status}
+    moving: dict[str, tuple[str | None, str | None]] = {}
+    if status == "expired":
+        equal = {"group": "open"}
+        moving = {"created_at": (None, rules.latest_expired(now_ms))}
+    elif status in {"pending", "granted"}:
+        equal = {"group": "open", "stage": status}
+        moving = {"created_at": (rules.oldest_unexpired(now_ms), None)}
+    query = parameters.list_query(equal=equal, between=parameters.created(timezone), moving=moving)
+    return read_page(store, APPROVALS, query)
+
+
+# The open approval of a request
+
+
+def request_key(digest: str) -> Key:
+    """Return the key of the item that leads from a request to its open approval."""
+    return (f"approval_request#{digest}", "OPEN")
+
+
+def open_request(store: Store, digest: str) -> OpenRequest | None:
+    """Read which approval of a request is open; it may have expired."""
+    item = store.get(request_key(digest))
+    if item is None:
+        return None
+    return OpenRequest(int(item["id"]), item["stage"] == "granted", int(item["until"]))
+
+
+def open_request_item(approval: StoredApproval) -> Item:
+    """Return the item that leads from a request to its open approval."""
+    partition, sort = request_key(approval.digest)
+    until = milliseconds_of(approval.expires_at)
+    return {
+        PARTITION_KEY: partition,
+        SORT_KEY: sort,
+        "id": approval.id,
+        "stage": approval.stage,
+        "until": until,
+        EXPIRY: -(-until // 1000),
+    }
+
+
+def put_open_request(tx: Transaction, approval: StoredApproval, *, replaces: int | None) -> None:
+    """Write the item of an open approval in place of that of the approval `replaces`, if any.
+
+    The commit raises StaleRead when another one is there by then.
+    """
+    item = open_request_item(approval)
+    if replaces is None:
+        tx.insert(item)
+    else:
+        tx.put(item, condition="id = :seen", values={":seen": replaces})
+
+
+def delete_open_request(tx: Transaction, approval: StoredApproval) -> None:
+    """Delete the item of an approval that is open no more; StaleRead when it is of another one."""
+    tx.delete(request_key(approval.digest), condition="id = :id", values={":id": approval.id})

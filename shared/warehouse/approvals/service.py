@@ -1,0 +1,237 @@
+"""Use cases of approvals: require, request, decide, use and read them.
+
+A rule calls `require` where it would refuse the request. The request path creates the approval
+(`request_approval`) when the refused request has none that is open.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from shared.identity.audit import service as audit
+from shared.identity.audit.models import Actor
+from shared.kernel.db.actions import StaleRead
+from shared.kernel.db.collection import Record
+from shared.kernel.db.listing import Page
+from shared.kernel.db.parallel import run_beside, run_both
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.db.unit_of_work import Prefetched, run_transaction
+from shared.kernel.errors import ApprovalRequired, Forbidden
+from shared.kernel.sent_request import SentRequest
+from shared.kernel.validation import Checked, ensure_valid
+from shared.warehouse.approvals import repository, rules
+from shared.warehouse.approvals.models import (
+    ApprovalDecision,
+    ApprovalNeed,
+    ApprovalNotRequested,
+    ApprovalParameters,
+    Approver,
+    StoredApproval,
+)
+from shared.warehouse.approvals.repository import APPROVALS
+
+PERMISSION = "approvals.grant"
+"""The permission of users who decide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A granted approval of the present request, which `use` marks as used."""
+
+    record: Record[StoredApproval]
+
+    @property
+    def decided_by(self) -> Approver:
+        """Who granted it."""
+        decided_by = self.record.entity.decided_by
+        assert decided_by is not None  # noqa: S101 - it is granted
+        return decided_by
+
+    @property
+    def decided_at(self) -> str:
+        """When it was granted."""
+        return self.record.entity.decided_at or ""
+
+
+# What rules call
+
+
+def reads_ahead(tx: Transaction) -> list[Callable[[], object]]:
+    """Return what `find_grant` reads first, for `run_beside` with the reads of the use case.
+
+    A request without an Idempotency-Key also reserves the ids of an approval: a request with one
+    does so while its key is released.
+    """
+    request = tx.request
+    if request is None:
+        return []
+    reads: list[Callable[[], object]] = [
+        lambda: repository.open_request(tx.store, request.digest()),
+        lambda: audit.actor_of(tx),
+    ]
+    if tx.store.claim is None:
+        reads += [
+            lambda: audit.reserve_entry_ids(tx),
+            lambda: tx.reserve_ids(APPROVALS.kind, 1),
+        ]
+    return reads
+
+
+def find_grant(tx: Transaction, need: ApprovalNeed) -> Grant:
+    """Return the grant of exactly the present request; the caller adds `use` to the transaction.
+
+    Raises:
+        ApprovalRequired: There is no grant; `approval_id` is the approval that waits for a
+            decision. An import has no request that a supervisor could grant.
+        ApprovalNotRequested: The request has no open approval.
+    """
+    if tx.request is None:
+        raise ApprovalRequired(need.message)
+    digest = tx.request.digest()
+    run_beside(lambda: None, reads_ahead(tx))
+    found = rules.unexpired(repository.open_request(tx.store, digest), tx.now_ms)
+    if found is None:
+        key = repository.request_key(digest)
+        prefetched = Prefetched({key: tx.store.cached(key)}, tx.unused_ids)
+        raise ApprovalNotRequested(need, prefetched, audit.actor_of(tx))
+    if not found.is_granted:
+        raise ApprovalRequired(need.message, found.approval_id)
+    record = _beside_audit(tx, lambda: APPROVALS.get(tx.store, found.approval_id))
+    if rules.status_at(record.entity, tx.now_ms) != "granted":
+        raise StaleRead  # it was used between both reads
+    return Grant(record)
+
+
+def use(tx: Transaction, grant: Grant) -> None:
+    """Mark a grant as used; StaleRead when another request has used it."""
+    after = grant.record.entity.model_copy(update={"stage": "used", "updated_at": tx.now})
+    _replace(tx, grant.record, after, "approval.used")
+    repository.delete_open_request(tx, after)
+
+
+def require(tx: Transaction, need: ApprovalNeed) -> Grant:
+    """Let the present request pass once if it is granted; raise what `find_grant` raises.
+
+    The change that it permits, and that the grant is used, are one transaction.
+    """
+    grant = find_grant(tx, need)
+    use(tx, grant)
+    return grant
+
+
+# What the request path calls
+
+
+def request_approval(store: Store, refused: ApprovalNotRequested, request: SentRequest) -> int:
+    """Return the id of the open approval of a refused request; create it if there is none."""
+    digest = request.digest()
+
+    def create(tx: Transaction) -> int:
+        seen = repository.open_request(tx.store, digest)
+        found = rules.unexpired(seen, tx.now_ms)
+        if found:
+            return found.approval_id
+        number, _ = run_both(
+            lambda: tx.next_id(APPROVALS.kind), lambda: audit.reserve_entry_ids(tx)
+        )
+        approval = rules.new_approval(number, refused.need, request, tx.now_ms)
+        APPROVALS.insert(tx, number, approval)
+        repository.put_open_request(tx, approval, replaces=seen.approval_id if seen else None)
+        _record(tx, approval, "approval.requested", refused.actor)
+        return number
+
+    return run_transaction(store, create, caller=request.caller, prefetched=refused.prefetched)
+
+
+# What supervisors call
+
+
+def decide(
+    tx: Transaction,
+    number: int,
+    decision: Checked[ApprovalDecision],
+    stage: Literal["granted", "denied"],
+) -> Record[StoredApproval]:
+    """Grant or deny a pending approval.
+
+    Raises:
+        Forbidden: An integration client decides.
+        ValidationFailed: The decision is invalid.
+        NotFound: There is no such approval.
+        Conflict: It is decided or has expired.
+    """
+    caller = tx.caller
+    if caller is None or caller.kind == "client":
+        raise Forbidden(PERMISSION)
+    comment = ensure_valid(decision).comment
+    record = _beside_audit(tx, lambda: APPROVALS.get(tx.store, number))
+    rules.ensure_pending(record.entity, tx.now_ms)
+    after = record.entity.model_copy(
+        update={
+            "stage": stage,
+            "decided_by": Approver(user_id=caller.user_id, name=audit.actor_of(tx).name),
+            "decided_at": tx.now,
+            "comment": comment,
+            "updated_at": tx.now,
+        }
+    )
+    if stage == "granted":
+        repository.put_open_request(tx, after, replaces=number)
+    else:
+        repository.delete_open_request(tx, after)
+    return _replace(
+        tx, record, after, "approval.granted" if stage == "granted" else "approval.denied"
+    )
+
+
+def get_approval(store: Store, number: int) -> Record[StoredApproval]:
+    """Read an approval; NotFound when there is none."""
+    return APPROVALS.get(store, number)
+
+
+def list_approvals(
+    store: Store, parameters: ApprovalParameters, timezone: str, now_ms: int
+) -> Page[StoredApproval]:
+    """Read a page of approvals as of `now_ms`; the days of `parameters` are days in `timezone`."""
+    return repository.list_approvals(store, parameters, timezone, now_ms)
+
+
+type _Action = Literal["approval.requested", "approval.granted", "approval.denied", "approval.used"]
+
+
+def _beside_audit[R](tx: Transaction, call: Callable[[], R]) -> R:
+    """Return the result of `call`; concurrently read what an entry of the audit log needs."""
+    _, result = run_both(
+        lambda: run_both(lambda: audit.reserve_entry_ids(tx), lambda: audit.actor_of(tx)), call
+    )
+    return result
+
+
+def _replace(
+    tx: Transaction, record: Record[StoredApproval], after: StoredApproval, action: _Action
+) -> Record[StoredApproval]:
+    _record(tx, after, action)
+    return APPROVALS.replace(tx, record, after)
+
+
+def _record(
+    tx: Transaction, approval: StoredApproval, action: _Action, actor: Actor | None = None
+) -> None:
+    resource = approval.resource
+    details = {
+        "code": approval.code,
+        "resource": {"object": resource.object, "id": resource.id},
+        "method": approval.method,
+        "path": approval.path,
+    }
+    is_decision = action in {"approval.granted", "approval.denied"}
+    audit.record(
+        tx,
+        action,
+        "approval",
+        approval.id,
+        details=details,
+        reason=approval.comment if is_decision else None,
+        actor=actor,
+    )

@@ -1,0 +1,33 @@
+"""Conversion of approvals to the responses of the interface."""
+
+from collections.abc import Callable
+
+from shared.kernel.db.collection import Record
+from shared.kernel.json_text import loads
+from shared.warehouse.approvals import rules
+from shared.warehouse.approvals.models import Approval, ApprovalRequest, StoredApproval
+
+
+def approval_at(now_ms: int) -> Callable[[Record[StoredApproval]], Approval]:
+    """Return the view of approvals with their status at a moment."""
+
+    def view(record: Record[StoredApproval]) -> Approval:
+        stored = record.entity
+        body = None if stored.body_json is None else loads(stored.body_json)
+        return Approval(
+            id=record.id,
+            status=rules.status_at(stored, now_ms),
+            code=stored.code,
+            message=stored.message,
+            resource=stored.resource,
+            request=ApprovalRequest(method=stored.method, path=stored.path, body=body),
+            requested_by=stored.requested_by,
+            decided_by=stored.decided_by,
+            decided_at=stored.decided_at,
+            comment=stored.comment,
+            expires_at=stored.expires_at,
+            created_at=stored.created_at,
+            updated_at=stored.updated_at,
+        )
+
+    return view

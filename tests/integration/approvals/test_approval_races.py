@@ -1,0 +1,196 @@
+"""A grant is used at most once, whatever happens at the same time or in the middle."""
+
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+
+from tests.clock import Clock
+from tests.concurrency import run_concurrently
+from tests.faults import AwsFaults, Fault, Killed, kill_after, kill_before, lose_answer
+from tests.gateway import Response
+from tests.integration.approvals.conftest import MORE, ApprovalScenario
+from tests.interleaving import DEFAULT_SEED_COUNT, Scheduler, replayable, seeds
+from tests.stack import Stack
+from tests.stock_invariants import assert_invariants
+
+_DAY = 24 * 3600
+
+
+def _codes(answers: list[Response]) -> Counter[object]:
+    return Counter(answer.code if answer.status >= 400 else answer.status for answer in answers)
+
+
+def test_twenty_refused_requests_at_once_make_one_approval_and_one_repeat_passes(
+    scenario: ApprovalScenario, aws_faults: AwsFaults
+) -> None:
+    aws_faults.latency = 0.005
+    refused = run_concurrently(20, lambda _: scenario.receive())
+    assert _codes(refused) == {"approval_required": 20}
+    [number] = {answer.json()["error"]["approval_id"] for answer in refused}
+    assert scenario.statuses() == [(number, "pending")]
+
+    scenario.decide(number)
+    repeats = run_concurrently(20, lambda _: scenario.receive())
+    assert _codes(repeats) == {200: 1, "approval_required": 19}
+    [later] = {one.json()["error"]["approval_id"] for one in repeats if one.status == 409}
+    assert scenario.statuses() == [(number, "used"), (later, "pending")]
+    assert scenario.received() == 11
+
+
+# Interleavings
+
+
+@pytest.fixture
+def scheduler(aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> Scheduler:
+    return Scheduler(aws_faults, monkeypatch)
+
+
+def test_grant_and_deny_at_once_decide_once(
+    scenario: ApprovalScenario, scheduler: Scheduler, stack: Stack
+) -> None:
+    number = scenario.requested()
+    restore = stack.take_snapshot()
+    for seed in seeds(DEFAULT_SEED_COUNT):
+        restore()
+        with replayable(seed):
+            decisions = ("grant", "deny", "grant")
+            answers = scheduler.run(
+                [partial(scenario.decide, number, one) for one in decisions], seed
+            )
+            assert _codes(answers) == {200: 1, "conflict": 2}
+            [decided] = [answer for answer in answers if answer.status == 200]
+            status = scenario.shown(number)["status"]
+            assert status == decided.data["status"]
+            assert scenario.receive().status == (200 if status == "granted" else 409)
+
+
+def test_repeats_of_a_granted_request_at_once_pass_once(
+    scenario: ApprovalScenario, scheduler: Scheduler, stack: Stack
+) -> None:
+    number = scenario.granted()
+    restore = stack.take_snapshot()
+    for seed in seeds(DEFAULT_SEED_COUNT):
+        restore()
+        with replayable(seed):
+            answers = scheduler.run([scenario.receive] * 3, seed)
+            assert _codes(answers) == {200: 1, "approval_required": 2}
+            assert scenario.shown(number)["status"] == "used"
+            assert [status for _, status in scenario.statuses()] == ["used", "pending"]
+            assert scenario.received() == 11
+            assert_invariants(stack.store())
+
+
+def test_grant_and_repeat_around_the_expiry_agree(
+    scenario: ApprovalScenario, scheduler: Scheduler, stack: Stack
+) -> None:
+    """A repeat passes with the approval of its request before the expiry, or not at all."""
+    clock = scheduler._clock
+    pending = scenario.requested()
+    granted = scenario.requested_for(12)
+    scenario.decide(granted)
+    restore = stack.take_snapshot()
+    for seed in seeds(DEFAULT_SEED_COUNT):
+        restore()
+        actions: list[Callable[[], Response]] = [
+            lambda: scenario.decide(pending),
+            scenario.receive,
+            lambda: scenario.receive({**MORE, "qty": 12}),
+        ]
+
+        def late(seed: int = seed) -> Response:
+            clock.sleep(_DAY - 0.01 * (seed % 3))
+            return scenario.receive({**MORE, "qty": 12})
+
+        with replayable(seed):
+            answers = scheduler.run([*actions, late], seed)
+            passed = [answer for answer in answers[1:] if answer.status == 200]
+            used = [number for number, status in scenario.statuses() if status == "used"]
+            assert len(passed) == len(used)
+            assert set(used) <= {pending, granted}
+            assert_invariants(stack.store())
+
+
+# Faults
+
+
+@pytest.mark.parametrize("kind", [kill_before, kill_after, lose_answer])
+def test_use_of_a_grant_and_its_change_happen_both_or_not_at_all(
+    kind: Callable[[int], Fault],
+    scenario: ApprovalScenario,
+    stack: Stack,
+    aws_faults: AwsFaults,
+    clock: Clock,
+) -> None:
+    number = scenario.granted()
+    as_prepared = stack.take_snapshot()
+    with aws_faults.recorded() as seen:
+        assert scenario.receive(key="once").status == 200
+    for at in range(len(seen.calls)):
+        as_prepared()
+        with aws_faults.faulty(kind(at)):
+            if kind is lose_answer:
+                assert scenario.receive(key="once").status == 200
+            else:
+                with pytest.raises(Killed):
+                    scenario.receive(key="once")
+        is_used = scenario.shown(number)["status"] == "used"
+        assert scenario.received() == (11 if is_used else 0)
+
+        clock.advance(10)  # the claim of the key has ended
+        assert scenario.receive(key="once").status == 200
+        assert scenario.received() == 11
+        assert [status for _, status in scenario.statuses()] == ["used"]
+
+
+@pytest.mark.parametrize("kind", [kill_before, kill_after, lose_answer])
+def test_interrupted_refusal_makes_one_approval_at_most(
+    kind: Callable[[int], Fault],
+    scenario: ApprovalScenario,
+    stack: Stack,
+    aws_faults: AwsFaults,
+    clock: Clock,
+) -> None:
+    as_prepared = stack.take_snapshot()
+    with aws_faults.recorded() as seen:
+        scenario.receive(key="once")
+    for at in range(len(seen.calls)):
+        as_prepared()
+        with aws_faults.faulty(kind(at)):
+            if kind is lose_answer:
+                assert scenario.receive(key="once").code == "approval_required"
+            else:
+                with pytest.raises(Killed):
+                    scenario.receive(key="once")
+        clock.advance(10)
+        answer = scenario.receive(key="once")
+        assert answer.code == "approval_required", answer.text
+        assert scenario.statuses() == [(answer.json()["error"]["approval_id"], "pending")]
+
+
+# Costs
+
+
+@pytest.mark.parametrize("key", [None, "a key of its own"], ids=["without a key", "with a key"])
+def test_round_trips(scenario: ApprovalScenario, aws_faults: AwsFaults, key: str | None) -> None:
+    """A new approval costs a refusal one more round trip; a grant costs its use one more."""
+
+    def round_trips(qty: float, turn: int) -> tuple[int, int]:
+        with aws_faults.recorded() as seen:
+            answer = scenario.receive({**MORE, "qty": qty}, key=key and f"{key} {turn}")
+        return answer.status, seen.round_trips
+
+    scenario.receive({**MORE, "qty": 1}, key="warm")
+    _, allowed = round_trips(1, 1)
+    refused, made = round_trips(12, 2)
+    again, found = round_trips(12, 3)
+    [(number, _)] = scenario.statuses()
+    scenario.decide(number)
+    passed, used = round_trips(12, 4)
+
+    assert (refused, again, passed) == (409, 409, 200)
+    # Without approvals, a refusal had the round trips of allowed goods, with the release of the
+    # key in the place of the commit.
+    refusal = allowed if key else allowed - 1
+    assert (made, found, used) == (refusal + 1, refusal, allowed + 1)

@@ -1,0 +1,79 @@
+"""The list of approvals."""
+
+from shared.kernel.clock import instant, milliseconds_of
+from shared.warehouse.approvals.models import StoredApproval
+from shared.warehouse.approvals.repository import APPROVALS
+from tests.lists import spec
+
+_STAGES = ("pending", "granted", "denied", "used")
+_STATUSES = ("expired", "denied", "used", "pending", "granted")
+_DAY_MS = 86_400_000
+_CODES = ("over_receipt", "shortage", "adjustment")
+
+
+def _approval(number: int, times: spec.Times) -> StoredApproval:
+    created, stage = times.created(number), _STAGES[number % 4]
+    is_decided = stage != "pending"
+    user = {"user_id": spec.unless(number, 3, 5), "name": spec.unless(number, 5, "Luisa Vega")}
+    return StoredApproval.model_validate(
+        {
+            "id": number,
+            "stage": stage,
+            "code": _CODES[number % 3],
+            "message": "12.5 of BOLT-M8 would be received, 12 ordered",
+            "resource": {"object": "receipt", "id": number},
+            "method": "POST",
+            "path": f"/receipts/{number}/lines",
+            "body_json": spec.unless(number, 5, '{"item_code":"BOLT-M8","qty":0.500001}'),
+            "digest": f"{number:064x}",
+            "requested_by": {
+                "user_id": 7 if number % 2 else None,
+                "client_id": None if number % 2 else f"stw_acme_{number:024x}",
+            },
+            "decided_by": user if is_decided else None,
+            "decided_at": times.updated(number) if is_decided else None,
+            "comment": spec.unless(number, 3, "Goes to the next truck") if is_decided else None,
+            "expires_at": instant(milliseconds_of(created) + _DAY_MS),
+            "created_at": created,
+            "updated_at": times.updated(number),
+        }
+    )
+
+
+APPROVAL_LIST = spec.Listed(
+    path="/approvals",
+    collection=APPROVALS,
+    make=_approval,
+    period=True,
+    fields=spec.fields("""
+        object string
+        id integer
+        status string
+        code string
+        message string
+        resource object
+        resource.object string
+        resource.id integer
+        request object
+        request.method string
+        request.path string
+        request.body object?
+        request.body.item_code string
+        request.body.qty number
+        requested_by object
+        requested_by.user_id integer?
+        requested_by.client_id string?
+        decided_by object?
+        decided_by.user_id integer?
+        decided_by.name string?
+        decided_at date-time?
+        comment string?
+        expires_at date-time
+        created_at date-time
+        updated_at date-time
+    """),
+    # The rows are years old, so those that are open have expired.
+    filters={"status": spec.among("status", _STATUSES, wrong=("", "open", "Used"), narrow=True)},
+    sorts={"created_at": spec.by("created_at"), "updated_at": spec.by("updated_at")},
+    default_sort="-created_at",
+)
