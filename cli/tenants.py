@@ -12,7 +12,7 @@ from cli.output import as_text
 from cli.upgrade import ensure_deployed_schema
 from operations import domains, provisioning, tenant_changes, tenant_overview
 from operations.tenant_overview import TenantOverview
-from shared.identity.tenancy.rules import NewTenant, check_moved_to
+from shared.identity.tenancy.rules import OPTIONAL_NUMBERS, NewTenant, check_moved_to
 from shared.identity.tenancy.tenant import (
     MODULES,
     PLANS,
@@ -83,6 +83,19 @@ class _Number(click.ParamType):
             self.fail(f"{value} is not a number", param, ctx)
 
 
+class _NumberOrNone(_Number):
+    """A decimal number, or `none`."""
+
+    name = "number|none"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        return value if value == _NONE else super().convert(value, param, ctx)
+
+
+_NONE = "none"
+"""Switches a rule off that has a number; click calls an absent option None."""
+
+
 def _settings_row(tenant: Tenant) -> dict[str, Any]:
     settings = tenant.settings
     return {
@@ -94,6 +107,8 @@ def _settings_row(tenant: Tenant) -> dict[str, Any]:
         "minutes_per_trip": settings.minutes_per_trip,
         "commit_drops": settings.commit_drops,
         "imports_require_kind_scope": settings.imports_require_kind_scope,
+        "approval_shortage_percent": settings.approval_shortage_percent,
+        "approval_adjustment_qty": settings.approval_adjustment_qty,
     }
 
 
@@ -430,6 +445,14 @@ def modules(
     "--imports-require-kind-scope/--no-imports-require-kind-scope", default=None,
     help="Require also the scope or permission of what an import contains.",
 )  # fmt: skip
+@click.option(
+    "--approval-shortage-percent", type=_NumberOrNone(),
+    help="Percentage of a picking that may be short without approval, or none.",
+)  # fmt: skip
+@click.option(
+    "--approval-adjustment-qty", type=_NumberOrNone(),
+    help="Units that a stock adjustment may change without approval, or none.",
+)  # fmt: skip
 @command
 def settings(
     operator: CommandContext, *, slug: str, **options: Decimal | str | bool | None
@@ -440,9 +463,14 @@ def settings(
     Examples:
       stowage tenant settings acme --receipt-tolerance 5 --pick-substitution batch
       stowage tenant settings acme --timezone Europe/Madrid --commit-drops
+      stowage tenant settings acme --approval-shortage-percent 10 --approval-adjustment-qty none
       stowage tenant settings acme
     """  # noqa: D301  click reads the backspace
-    changes = {name: value for name, value in options.items() if value is not None}
+    changes = {
+        name: None if value == _NONE and name in OPTIONAL_NUMBERS else value
+        for name, value in options.items()
+        if value is not None
+    }
     found = (
         provisioning.set_settings(slug, changes) if changes else tenant_changes.show_tenant(slug)
     )

@@ -116,11 +116,15 @@ def pick(tx: Transaction, request: Request[Checked[PickDraft]]) -> ResourceRespo
     "Finalize a picking",
     _WRITE,
     body=PickingEnd,
-    description="Releases the remaining allocations. A shortage needs a reason.",
+    description="Releases the remaining allocations. A shortage needs a reason. If more than"
+    " `approval_shortage_percent` of the quantity was not picked, it is refused with"
+    " `approval_required`.",
+    errors=("conflict", "approval_required"),
 )
 def finalize_picking(tx: Transaction, request: Request[Checked[PickingEnd]]) -> ResourceResponse:
     """Finalize a picking."""
-    record = service.finalize_picking(tx, request.id, request.body, update_wave)
+    limit = request.tenant.settings.approval_shortage_percent
+    record = service.finalize_picking(tx, request.id, request.body, update_wave, limit)
     return ResourceResponse(views.picking_in_detail(record))
 
 

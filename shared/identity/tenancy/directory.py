@@ -303,6 +303,8 @@ def _settings_of(item: Mapping[str, Any]) -> Settings:
                 values[each.name] = text
             case {"BOOL": flag}:
                 values[each.name] = flag
+            case {"NULL": _}:
+                values[each.name] = None
     return Settings(**values)
 
 

@@ -24,8 +24,16 @@ _HOST = re.compile(
 """At least two labels; the last one has no digits except in punycode, so no IP address matches."""
 _API = "/api/v1"
 _LOOPBACK = ("localhost", "127.0.0.1")
-MAX_VALUES = {"receipt_tolerance": 100, "minutes_per_unit": 1440, "minutes_per_trip": 1440}
+MAX_VALUES = {
+    "receipt_tolerance": 100,
+    "minutes_per_unit": 1440,
+    "minutes_per_trip": 1440,
+    "approval_shortage_percent": 100,
+    "approval_adjustment_qty": 999_999_999,
+}
 """Name of each numeric setting → its largest value."""
+OPTIONAL_NUMBERS = frozenset({"approval_shortage_percent", "approval_adjustment_qty"})
+"""Numeric settings that may be None, which switches their rule off."""
 _DECIMALS = 6
 MAX_REQUESTS_PER_MINUTE = 1_000_000
 """Largest rate limit that can be agreed with a company."""
@@ -170,7 +178,10 @@ def _timezone_problems(timezone: str) -> Iterator[Problem]:
 
 def _setting_problems(settings: Settings) -> Iterator[Problem]:
     for name in MAX_VALUES:
-        if problem := number_problem(name, getattr(settings, name)):
+        value: Decimal | None = getattr(settings, name)
+        if value is None and name in OPTIONAL_NUMBERS:
+            continue
+        if problem := number_problem(name, Decimal("NaN") if value is None else value):
             yield Problem(name, problem)
     if settings.pick_substitution not in SUBSTITUTIONS:
         yield Problem("pick_substitution", f"must be one of {', '.join(SUBSTITUTIONS)}")

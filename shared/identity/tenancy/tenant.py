@@ -125,6 +125,10 @@ class Settings:
     """Whether files dropped into the import bucket are committed automatically."""
     imports_require_kind_scope: bool = False
     """Whether imports also need the scope and the permission of their kind."""
+    approval_shortage_percent: Decimal | None = None
+    """Percentage of a picking's quantity that may be short without approval; None for any."""
+    approval_adjustment_qty: Decimal | None = None
+    """Units that a stock adjustment may change without approval; None for any number."""
 
 
 @dataclass(frozen=True, slots=True)

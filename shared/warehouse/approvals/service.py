@@ -10,7 +10,7 @@ from typing import Literal
 
 from shared.identity.audit import service as audit
 from shared.identity.audit.models import Actor
-from shared.kernel.db.actions import StaleRead
+from shared.kernel.db.actions import Cost, StaleRead
 from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
 from shared.kernel.db.parallel import run_beside, run_both
@@ -35,6 +35,11 @@ PERMISSION = "approvals.grant"
 """The permission of users who decide."""
 
 
+USE_COST = Cost(actions=5, size=20_000)
+"""What `use` takes of a transaction: the approval, the item of its request, the entry of the audit
+log, and the totals of approvals and entries."""
+
+
 @dataclass(frozen=True, slots=True)
 class Grant:
     """A granted approval of the present request, which `use` marks as used."""
@@ -57,8 +62,10 @@ class Grant:
 # What rules call
 
 
-def reads_ahead(tx: Transaction) -> list[Callable[[], object]]:
+def reads_ahead(tx: Transaction, *, own_entries: int = 0) -> list[Callable[[], object]]:
     """Return what `find_grant` reads first, for `run_beside` with the reads of the use case.
+
+    It includes the ids of the `own_entries` of the audit log that the use case adds in any case.
 
     A request without an Idempotency-Key also reserves the ids of an approval: a request with one
     does so while its key is released.
@@ -71,10 +78,9 @@ def reads_ahead(tx: Transaction) -> list[Callable[[], object]]:
         lambda: audit.actor_of(tx),
     ]
     if tx.store.claim is None:
-        reads += [
-            lambda: audit.reserve_entry_ids(tx),
-            lambda: tx.reserve_ids(APPROVALS.kind, 1),
-        ]
+        reads.append(lambda: tx.reserve_ids(APPROVALS.kind, 1))
+    if tx.store.claim is None or own_entries:
+        reads.append(lambda: audit.reserve_entry_ids(tx, own_entries + 1))
     return reads
 
 

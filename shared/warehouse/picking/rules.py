@@ -9,6 +9,7 @@ from shared.kernel.db.collection import Record
 from shared.kernel.errors import Problem
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, invalid_fields
+from shared.warehouse.approvals.models import ApprovalNeed, ApprovedResource
 from shared.warehouse.documents.models import Document
 from shared.warehouse.picking.models import (
     MAX_SERIALS,
@@ -66,6 +67,22 @@ def shortage_problems(picking: StoredPicking, end: Checked[PickingEnd]) -> Itera
         lines = len(picking.lines)
         message = f"is required: {short} of {lines} lines were not picked completely"
         yield Problem("shortage_reason", message)
+
+
+def approval_need(picking: StoredPicking, limit: Decimal | None) -> ApprovalNeed | None:
+    """Return why finalizing a picking needs an approval; None within the limit.
+
+    `limit` is a percentage of the picking's quantity; None for no limit.
+    """
+    wanted = sum((line.qty for line in picking.lines), ZERO)
+    short = wanted - sum((line.picked_qty for line in picking.lines), ZERO)
+    if limit is None or short * 100 <= limit * wanted:
+        return None
+    message = (
+        f"{plain(short)} of {plain(wanted)} units of {picking_code(picking.id)} would not be"
+        f" picked; more than {plain(limit)} % needs the approval of a user with approvals.grant."
+    )
+    return ApprovalNeed("shortage", message, ApprovedResource(object="picking", id=picking.id))
 
 
 def lines_for(documents: Iterable[Record[Document]]) -> list[StoredPickingLine]:

@@ -3,17 +3,20 @@
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from decimal import Decimal
 from typing import Any
 
+from shared.kernel.db.actions import Cost
 from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_beside, run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
+from shared.warehouse.approvals import service as approvals
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document, DocumentProgress
 from shared.warehouse.documents.vocabulary import doc_num
@@ -236,14 +239,21 @@ def allocate_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
 
 
 def finalize_picking(
-    tx: Transaction, number: int, end: Checked[PickingEnd], update_wave: UpdateWave
+    tx: Transaction,
+    number: int,
+    end: Checked[PickingEnd],
+    update_wave: UpdateWave,
+    shortage_limit: Decimal | None = None,
 ) -> Record[StoredPicking]:
     """Finalize a picking, release its remaining allocations and raise picking.completed.
 
     Raises Conflict unless it is started, ValidationFailed when `end` is invalid, or a line was
-    not picked completely and no reason is given.
+    not picked completely and no reason is given, ApprovalRequired when more than `shortage_limit`
+    percent is short and nobody has approved it.
     """
-    ended = release_and_finalize(tx, get_exit_picking(tx.store, number), end, record_exit_progress)
+    reads = [] if shortage_limit is None else approvals.reads_ahead(tx)
+    record = run_beside(lambda: get_exit_picking(tx.store, number), reads)
+    ended = release_and_finalize(tx, record, end, record_exit_progress, shortage_limit)
     update_wave(tx, ended)
     return ended
 
@@ -253,17 +263,24 @@ def release_and_finalize(
     record: Record[StoredPicking],
     checked: Checked[PickingEnd],
     record_progress: RecordProgress,
+    shortage_limit: Decimal | None = None,
 ) -> Record[StoredPicking]:
     """Release the remaining allocations of a picking and finalize it; see `finalize_picking`."""
     ensure_status("Picking", record.entity, "started")
     problems = rules.shortage_problems(record.entity, checked)
     end = ensure_valid(checked, of_valid_fields(checked, problems))
-    back = undo_work(tx, record.id, record_progress, picks=False)
+    need = rules.approval_need(record.entity, shortage_limit)
+    # The use of the grant belongs to the last step: a request that ends before it leaves the grant.
+    grant = approvals.find_grant(tx, need) if need else None
+    also = approvals.USE_COST if grant else Cost()
+    back = undo_work(tx, record.id, record_progress, picks=False, also=also)
     record = PICKINGS.get(tx.store, record.id)
     ensure_status("Picking", record.entity, "started")
     goods = any(line.picks for line in record.entity.lines)
     ended = back.progress(finishes=record.id) if goods else back.progress(ends=record.id)
     record_progress(tx, back.picking, ended)
+    if grant:
+        approvals.use(tx, grant)
     return mark_finalized(tx, record, back.picking, end)
 
 

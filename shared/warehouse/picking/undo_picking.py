@@ -52,18 +52,23 @@ class UndoneWork:
 
 
 def undo_work(
-    tx: Transaction, number: int, record_progress: RecordProgress, *, picks: bool
+    tx: Transaction,
+    number: int,
+    record_progress: RecordProgress,
+    *,
+    picks: bool,
+    also: Cost | None = None,
 ) -> UndoneWork:
     """Release every allocation of a picking and, with `picks`, undo its picks.
 
     What does not fit into one transaction is undone before, in steps. The caller adds the
-    picking that is returned.
+    picking that is returned; `also` is what it adds besides, more than every caller does.
     """
 
     def step() -> UndoneWork | None:
         record = PICKINGS.get(tx.store, number)
         parts = list(_parts(record.entity, picks=picks))
-        undone_parts = _undo(tx, record.entity, parts)
+        undone_parts = _undo(tx, record.entity, parts, also or Cost())
         undone = _without(record.entity, undone_parts)
         if len(undone_parts) == len(parts):
             return undone
@@ -82,7 +87,9 @@ def _parts(picking: StoredPicking, *, picks: bool) -> Iterator[_Part]:
             yield from ((at, pick) for pick in line.picks)
 
 
-def _undo(tx: Transaction, picking: StoredPicking, parts: Sequence[_Part]) -> list[_Part]:
+def _undo(
+    tx: Transaction, picking: StoredPicking, parts: Sequence[_Part], also: Cost
+) -> list[_Part]:
     """Undo as many parts as fit in the stock; return these parts."""
     if any(isinstance(part, Pick) and part.dispatched for _, part in parts):
         code = picking_code(picking.id)
@@ -124,8 +131,8 @@ def _undo(tx: Transaction, picking: StoredPicking, parts: Sequence[_Part]) -> li
         posting.changes.move("pick_undone", part.qty, source=row, target=shelf, allocated=True)
 
     # The first document is among what every step may add; see STEP_ACTIONS.
-    more_documents = Cost(_ACTIONS_PER_DOCUMENT * (len(picking.documents) - 1))
-    undone = posting.add_while_fitting(ahead, book, lambda: more_documents)
+    more = Cost(_ACTIONS_PER_DOCUMENT * (len(picking.documents) - 1)) + also
+    undone = posting.add_while_fitting(ahead, book, lambda: more)
     posting.post(later={picking.lines[at].product_id for at, _ in parts[len(undone) :]})
     return undone
 

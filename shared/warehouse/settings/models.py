@@ -42,6 +42,12 @@ class SettingsChange(Input):
     )
     commit_drops: bool = False
     imports_require_kind_scope: bool = False
+    approval_shortage_percent: Measure | None = Field(
+        default=None, json_schema_extra={"maximum": MAX_VALUES["approval_shortage_percent"]}
+    )
+    approval_adjustment_qty: Measure | None = Field(
+        default=None, json_schema_extra={"maximum": MAX_VALUES["approval_adjustment_qty"]}
+    )
 
     @field_validator("timezone")
     @classmethod
@@ -50,7 +56,9 @@ class SettingsChange(Input):
 
     @field_validator(*MAX_VALUES)
     @classmethod
-    def _within_bounds(cls, number: Decimal, info: ValidationInfo) -> Decimal:
+    def _within_bounds(cls, number: Decimal | None, info: ValidationInfo) -> Decimal | None:
+        if number is None:
+            return None
         return _value_or_error(number, number_problem(info.field_name or "", number))
 
 
@@ -104,6 +112,14 @@ class CompanySettings(Stored):
     imports_require_kind_scope: bool = Field(
         description="Whether uploading, reading, committing and canceling an import also requires"
         " the scope or permission of what it imports."
+    )
+    approval_shortage_percent: Number | None = Field(
+        description="Percentage of a picking's quantity that may be short without approval; null"
+        " if no shortage requires one."
+    )
+    approval_adjustment_qty: Number | None = Field(
+        description="Units that a stock adjustment may change without approval; null if none"
+        " requires one."
     )
     updated_at: Timestamp | None = Field(
         description="Time of the last change; null before the first."

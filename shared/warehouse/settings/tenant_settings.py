@@ -135,7 +135,9 @@ def _stage(
     )
 
 
-def _to_attribute(value: Decimal | str | bool) -> dict[str, Any]:  # noqa: FBT001  a value, not an option
+def _to_attribute(value: Decimal | str | bool | None) -> dict[str, Any]:  # noqa: FBT001  a value, not an option
+    if value is None:
+        return {"NULL": True}
     if isinstance(value, bool):
         return {"BOOL": value}
     return {"S": value} if isinstance(value, str) else {"N": f"{value:f}"}

@@ -22,5 +22,7 @@ def company_settings(snapshot: SettingsSnapshot) -> CompanySettings:
         minutes_per_trip=settings.minutes_per_trip,
         commit_drops=settings.commit_drops,
         imports_require_kind_scope=settings.imports_require_kind_scope,
+        approval_shortage_percent=settings.approval_shortage_percent,
+        approval_adjustment_qty=settings.approval_adjustment_qty,
         updated_at=snapshot.updated_at,
     )

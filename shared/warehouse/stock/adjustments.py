@@ -1,18 +1,20 @@
 """Stock adjustments: counted quantities, increases, decreases and changes of status."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.identity.audit import service as audit
 from shared.kernel.calendar_days import day_of
 from shared.kernel.db.items import Item
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_beside, run_both
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
-from shared.kernel.fields import ZERO
+from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, ensure_valid, of_valid_fields
 from shared.warehouse import references
+from shared.warehouse.approvals import service as approvals
+from shared.warehouse.approvals.models import ApprovalNeed, ApprovedResource
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
@@ -47,7 +49,12 @@ class _AdjustedStock:
     position: KnownPosition
 
 
-def adjust_stock(tx: Transaction, draft: Checked[AdjustmentDraft], timezone: str) -> Adjustment:
+def adjust_stock(
+    tx: Transaction,
+    draft: Checked[AdjustmentDraft],
+    timezone: str,
+    limit: Decimal | None = None,
+) -> Adjustment:
     """Adjust the stock of one product at one position and record a movement with the reason.
 
     Without a quantity or status, correct the expiry date of a batch; see `corrections`.
@@ -57,6 +64,7 @@ def adjust_stock(tx: Transaction, draft: Checked[AdjustmentDraft], timezone: str
             expired goods would become available; they have expired when their day in `timezone`
             has passed.
         Conflict: More stock would be removed than is available.
+        ApprovalRequired: More than `limit` units would change, and nobody has approved it.
     """
     if is_correction(draft):
         return correct_expiry_date(tx, draft)
@@ -69,9 +77,10 @@ def adjust_stock(tx: Transaction, draft: Checked[AdjustmentDraft], timezone: str
     here = _row(tx, draft, subject, status)
     changed = _row(tx, draft, subject, draft.to_status) if draft.to_status else None
     targets = [here, changed] if changed else [here]
-    run_both(
-        lambda: posting.load(targets=targets, movements=1), lambda: audit.reserve_entry_ids(tx)
-    )
+    reads: list[Callable[[], object]] = [lambda: audit.reserve_entry_ids(tx)]
+    if limit is not None and _may_exceed(draft, limit):
+        reads = approvals.reads_ahead(tx, own_entries=1) or reads
+    run_beside(lambda: posting.load(targets=targets, movements=1), reads)
     row = posting.changes.find(here)
     # A serial has one row for all positions and statuses.
     if row and (row.position_id, row.inventory_status) != (here.position_id, status):
@@ -89,6 +98,8 @@ def adjust_stock(tx: Transaction, draft: Checked[AdjustmentDraft], timezone: str
     except StockRefused as refused:
         message = f"The stock cannot be adjusted: {refused.message}."
         raise Conflict(message) from refused
+    if limit is not None and abs(after - before) > limit:
+        approvals.require(tx, _approval_need(here, abs(after - before), limit))
     posting.post()
     numbers = posting.movement_ids
     adjustment = Adjustment(
@@ -111,6 +122,24 @@ def adjust_stock(tx: Transaction, draft: Checked[AdjustmentDraft], timezone: str
         _record(tx, adjustment)
         references.record_use(tx, aliases)
     return adjustment
+
+
+def _may_exceed(draft: AdjustmentDraft, limit: Decimal) -> bool:
+    """Return whether an adjustment may change more units than `limit`; a count may always."""
+    given = next(
+        (qty for qty in (draft.increase, draft.decrease, draft.qty) if qty is not None), None
+    )
+    return given is None or given > limit
+
+
+def _approval_need(goods: StockRow, units: Decimal, limit: Decimal) -> ApprovalNeed:
+    """Return why an adjustment of so many units needs an approval."""
+    message = (
+        f"{plain(units)} of {goods.item_code} at {goods.bin_code} would be adjusted; more than"
+        f" {plain(limit)} needs the approval of a user with approvals.grant."
+    )
+    resource = ApprovedResource(object="product", id=goods.product_id)
+    return ApprovalNeed("adjustment", message, resource)
 
 
 def _joined(posting: StockPosting, goods: StockRow) -> StockRow:

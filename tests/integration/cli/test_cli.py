@@ -157,6 +157,8 @@ def test_settings_can_be_shown_and_changed(stowage: Run) -> None:
         "minutes_per_trip": 5,
         "commit_drops": False,
         "imports_require_kind_scope": False,
+        "approval_shortage_percent": None,
+        "approval_adjustment_qty": None,
     }
     changes = ("--receipt-tolerance", "5", "--pick-substitution", "batch")
     changed = shown | {"receipt_tolerance": 5, "pick_substitution": "batch"}
@@ -167,6 +169,10 @@ def test_settings_can_be_shown_and_changed(stowage: Run) -> None:
     strict = ("--imports-require-kind-scope", "--no-commit-drops")
     changed |= {"imports_require_kind_scope": True, "commit_drops": False}
     assert as_json(stowage("--json", "tenant", "settings", "acme", *strict)) == changed
+    for text, limit in (("10", 10), ("none", None)):
+        option = ("--approval-shortage-percent", text)
+        changed |= {"approval_shortage_percent": limit}
+        assert as_json(stowage("--json", "tenant", "settings", "acme", *option)) == changed
     zone = stowage("--json", "tenant", "settings", "acme", "--timezone", "Europe/Madrid")
     changed |= {"timezone": "Europe/Madrid"}
     assert as_json(zone) == changed

@@ -24,6 +24,8 @@ _DEFAULTS: dict[str, Any] = {
     "minutes_per_trip": 5,
     "commit_drops": False,
     "imports_require_kind_scope": False,
+    "approval_shortage_percent": None,
+    "approval_adjustment_qty": None,
 }
 _CHANGED_SETTINGS: dict[str, Any] = {
     "timezone": "Europe/Madrid",
@@ -34,6 +36,8 @@ _CHANGED_SETTINGS: dict[str, Any] = {
     "minutes_per_trip": 1440,
     "commit_drops": True,
     "imports_require_kind_scope": True,
+    "approval_shortage_percent": 0,
+    "approval_adjustment_qty": 12.5,
 }
 
 
@@ -105,6 +109,13 @@ def test_fields_of_the_operator_are_ignored(erp: Erp) -> None:
     assert show_tenant("acme").plan == "enterprise"
 
 
+def test_limits_of_approvals_can_be_switched_off_again(erp: Erp) -> None:
+    for limit in (5, None):
+        answer = erp.patch("/settings", {"approval_adjustment_qty": limit})
+        assert (answer.status, answer.data["approval_adjustment_qty"]) == (200, limit)
+        assert show_tenant("acme").settings.approval_adjustment_qty == limit
+
+
 def test_invalid_change_returns_all_problems_and_changes_nothing(erp: Erp) -> None:
     wrong = {
         "timezone": "Mars/Olympus",
@@ -115,12 +126,15 @@ def test_invalid_change_returns_all_problems_and_changes_nothing(erp: Erp) -> No
         "minutes_per_trip": 0.0000001,
         "commit_drops": "true",
         "imports_require_kind_scope": 1,
+        "approval_shortage_percent": 100.5,
+        "approval_adjustment_qty": -1,
     }
 
     assert problem_fields(erp.patch("/settings", wrong)) == [
         "timezone", "modules.waves", "modules.transfer_orders", "modules.bulk_import",
         "receipt_tolerance", "pick_substitution", "minutes_per_unit", "minutes_per_trip",
-        "commit_drops", "imports_require_kind_scope",
+        "commit_drops", "imports_require_kind_scope", "approval_shortage_percent",
+        "approval_adjustment_qty",
     ]  # fmt: skip
     one_good = {"timezone": "Europe/Madrid", "receipt_tolerance": "5"}
     assert problem_fields(erp.patch("/settings", one_good)) == ["receipt_tolerance"]
@@ -128,7 +142,9 @@ def test_invalid_change_returns_all_problems_and_changes_nothing(erp: Erp) -> No
     assert erp.get("/audit-log", query={"action": "settings.changed"}).data == []
 
 
-@pytest.mark.parametrize("name", sorted(_DEFAULTS))
+@pytest.mark.parametrize(
+    "name", sorted(name for name, value in _DEFAULTS.items() if value is not None)
+)
 def test_null_values_are_refused(erp: Erp, name: str) -> None:
     assert problem_fields(erp.patch("/settings", {name: None})) == [name]
 
