@@ -73,9 +73,20 @@ def _receive(demo: Demo, run: str, plain: str, batched: str, serialled: str) -> 
         ), 200, lambda body: f"{len(body['data']['lines'])} lines received",
     )  # fmt: skip
     excess = {"item_code": plain, "qty": 1_000_000, "bin_code": RECEIVING_BIN}
-    demo.step(
+    refusal = demo.step(
         "A million more are refused: only five are open",
         demo.send("POST", f"{path}/lines", json=excess), 409,
+        lambda body: f"{body['error']['code']}: {body['message']}",
+    )  # fmt: skip
+    approval = f"/approvals/{refusal['error']['approval_id']}"
+    demo.step(
+        "The refusal waits for a supervisor, as an approval",
+        demo.send("GET", approval), 200,
+        lambda body: f"{body['data']['status']} until {body['data']['expires_at']}",
+    )  # fmt: skip
+    demo.step(
+        "The ERP cannot grant its own request",
+        demo.send("POST", f"{approval}/grant", json={}), 403,
         lambda body: f"{body['error']['code']}: {body['message']}",
     )  # fmt: skip
     duplicate = {

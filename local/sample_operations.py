@@ -1,4 +1,4 @@
-"""Create the sample receipts, adjustments, transfers, pickings and waves through the API.
+"""Create the sample receipts, approvals, adjustments, transfers, pickings, waves through the API.
 
 Each operation of `sample/acme/operations.json` is done once; one that exists is left unchanged.
 """
@@ -80,6 +80,7 @@ class SampleOperations:
         plan = json.loads((self.folder / "operations.json").read_text(encoding="utf-8"))
         steps: list[tuple[str, str, Callable[[Body], bool], int]] = [
             ("receipts", "receipts", self._receive, _CONCURRENCY),
+            ("approvals", "approvals", self._request_approval, 1),
             ("stock corrections", "adjustments", self._adjust, 1),
             ("transfers", "transfers", self._transfer, 1),
             ("transfer orders", "transfer_orders", self._transfer_order, 1),
@@ -110,6 +111,22 @@ class SampleOperations:
                     self._post(f"/receipts/{receipt['id']}/lines", line)
             else:
                 self._post(f"/receipts/{receipt['id']}/{action}")
+        return True
+
+    def _request_approval(self, task: Body) -> bool:
+        """Receive more than was ordered, which is refused until a supervisor grants it."""
+        reference, qty = task["external_ref"], task["qty"]
+        found = self._list("/receipts", external_ref=reference, status="started")
+        paths = [f"/receipts/{receipt['id']}/lines" for receipt in found]
+        requested = [row["request"] for row in self._list("/approvals")]
+        if not paths or any(
+            one["path"] in paths and one["body"]["qty"] == qty for one in requested
+        ):
+            return False
+        [line, *_] = self._receipt_lines(self._document("entry", reference))
+        answer = write(self.client, "POST", paths[0], {**line, "qty": qty})
+        if "approval_id" not in answer.text:
+            raise SampleLoadError(f"{paths[0]}: {describe_error(answer)}")
         return True
 
     def _receipt_lines(self, document: Body) -> Iterator[Body]:

@@ -202,8 +202,19 @@ def test_sample_work_is_done_once_beside_other_work(erp: Erp, stack: Stack, tmp_
     for execute in (True, False):
         erp.post("/transfers", {**move, "lines": [line | {"to_bin": "F-01"}], "execute": execute})
     yard.picking(yard.order(("BRICK", 3)))
+    order = {
+        "external_ref": "PO-1", "type": "purchase_order", "doc_date": "2026-03-01",
+        "partner_code": "P-1", "warehouse_code": "YARD",
+        "lines": [{"item_code": "BRICK", "qty": 3, "destination_bin": "A-01"}],
+    }  # fmt: skip
+    assert erp.post("/entry-documents", order, key="order").status == 201
+    assert erp.post("/receipts", {"document_id": 1}).status == 201
+    assert erp.post("/receipts/1/start").status == 200
+    (tmp_path / "entry_documents.json").write_text(json.dumps([order]))
+    (tmp_path / "products.csv").write_text("item_code,man_btch_num,man_ser_num\nBRICK,,\n")
     plan = {
         "receipts": [], "transfer_orders": [], "pickings": [],
+        "approvals": [{"external_ref": "PO-1", "qty": 9}],
         "adjustments": [{"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01",
                          "decrease": 1, "reason": "Broken"}],
         "transfers": [move | {"reason": "Replenish"},
@@ -226,7 +237,11 @@ def test_sample_work_is_done_once_beside_other_work(erp: Erp, stack: Stack, tmp_
     made = [{result.title: (result.created, result.existing) for result in run} for run in results]
     nothing = dict.fromkeys(("receipts", "transfer orders", "pickings"), (0, 0))
     assert made == [
-        nothing | {"stock corrections": (1, 0), "transfers": (2, 0), "waves": (1, 0)},
-        nothing | {"stock corrections": (0, 1), "transfers": (0, 2), "waves": (0, 1)},
-    ]
+        nothing | {"approvals": (1, 0), "stock corrections": (1, 0), "transfers": (2, 0),
+                   "waves": (1, 0)},
+        nothing | {"approvals": (0, 1), "stock corrections": (0, 1), "transfers": (0, 2),
+                   "waves": (0, 1)},
+    ]  # fmt: skip
+    [approval] = erp.walk("/approvals")
+    assert (approval["status"], approval["request"]["body"]["qty"]) == ("pending", 9)
     assert_invariants(stack.store())
