@@ -9,6 +9,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.warehouse.stock.repository import MOVEMENTS, STOCK
 from tests.clock import Clock
 from tests.faults import AwsFaults
+from tests.gateway import Erp
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
 from tests.warehouse_scenario import WarehouseScenario
@@ -71,8 +72,10 @@ def _kind(action: dict[str, Any]) -> tuple[str, bool]:
 
 
 def test_every_write_of_stock_and_work_has_a_condition(
-    warehouse: WarehouseScenario, aws_faults: AwsFaults
+    warehouse: WarehouseScenario, stack: Stack, aws_faults: AwsFaults
 ) -> None:
+    supervisor = Erp(stack.gateway, stack.user_token(permissions="approvals.grant"))
+    more = {"item_code": "BRICK", "qty": 2, "bin_code": "B-01"}
     with aws_faults.recorded() as seen:
         warehouse.stock("BRICK", 5)
         order = warehouse.order(("BRICK", 2))
@@ -81,6 +84,9 @@ def test_every_write_of_stock_and_work_has_a_condition(
         warehouse.act(number, "finalize")
         answers = [warehouse.erp.post(f"/exit-documents/{order}/dispatch")]
         answers += [warehouse.erp.post(path, body, key=path) for path, body in _MORE_REQUESTS]
+        assert warehouse.erp.post("/receipts/1/lines", more).code == "approval_required"
+        answers.append(supervisor.post("/approvals/1/grant"))
+        answers.append(warehouse.erp.post("/receipts/1/lines", more))
     assert {answer.status for answer in answers} == {200, 201}
 
     written = [
@@ -92,7 +98,7 @@ def test_every_write_of_stock_and_work_has_a_condition(
     kinds = {kind for kind, _ in written}
     assert kinds >= {
         "stock", "stock_row", "level", "level_total", "movement", "entry", "exit", "receipt",
-        "picking", "transfer", "transfer_order", "wave",
+        "picking", "transfer", "transfer_order", "wave", "approval", "approval_request",
     }  # fmt: skip
     assert {kind for kind, conditioned in written if not conditioned} <= _UNCONDITIONAL_KINDS
 

@@ -77,7 +77,7 @@ def _create_user(draft: UserCreate, tx: Transaction) -> None:
 
 
 def _receive(erp: Erp) -> None:
-    """Entry 1 is received in part and entry 2 open."""
+    """Entry 1 is received in part, with an open approval, and entry 2 is open."""
     for number in (1, 2):
         lines = [{"item_code": "BRICK", "qty": 10}]
         body = {
@@ -89,6 +89,7 @@ def _receive(erp: Erp) -> None:
     _post(erp, f"/receipts/{receipt}/start", status=200)
     line = {"item_code": "BRICK", "qty": 6, "bin_code": "B-01"}
     _post(erp, f"/receipts/{receipt}/lines", line, status=200)
+    assert erp.post(f"/receipts/{receipt}/lines", {**line, "qty": 7}).code == "approval_required"
 
 
 def _pick(yard: Any) -> None:

@@ -9,6 +9,7 @@ from shared.kernel.db.facets import SEPARATOR, id_text
 from shared.kernel.db.items import Key
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
+from shared.warehouse.approvals.repository import request_key
 from shared.warehouse.references import stock_count_key
 from shared.warehouse.stock.repository import LEVELS, STOCK, level_id, row_key
 from shared.warehouse.warehouses.repository import position_key
@@ -640,3 +641,26 @@ def _code_of_the_position_of_a_row(table: Table) -> None:
         tx.insert({"PK": partition, "SK": sort, "id": number})
 
     run_transaction(table.store, insert)
+
+
+# Approvals
+
+
+@_plant("alias.missing")
+def _request_of_an_open_approval_missing(table: Table) -> None:
+    table.delete(_open_request(table))
+
+
+@_plant("alias.wrong")
+def _request_of_a_pending_approval_granted(table: Table) -> None:
+    table.change(_open_request(table), stage="granted")
+
+
+@_plant("alias.orphan")
+def _request_of_a_decided_approval(table: Table) -> None:
+    item = table.item(_open_request(table))
+    table.put(request_key("0" * 64), {name: item[name] for name in ("id", "stage", "until")})
+
+
+def _open_request(table: Table) -> Key:
+    return request_key(table.record("approval", 1).entity.digest)
