@@ -73,6 +73,7 @@ def measurements(meter: Gauge, *, quick: bool) -> Iterator[Measurement]:
     sizes = QUICK_SIZES if quick else SIZES
     yield from operations_stock.adjustments(meter)
     yield from operations_stock.lots_received(meter)
+    yield from operations_stock.approvals(meter)
     yield from operations_stock.serials_picked(meter)
     yield from operations_transfers.transfers(meter)
     yield from operations_transfers.serials_away(meter)

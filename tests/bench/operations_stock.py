@@ -13,6 +13,7 @@ from tests.bench.warehouse import (
     code,
     serial,
 )
+from tests.gateway import Erp
 
 type Measurement = tuple[str, str, Reading]
 """Operation, size as text, cost."""
@@ -58,6 +59,21 @@ def receipts(meter: Gauge, lines: int) -> Iterator[Measurement]:
 
 def arrival(line: int, qty: int) -> dict[str, object]:
     return {"item_code": code(line), "qty": qty, "bin_code": bin_of(line)}
+
+
+def approvals(meter: Gauge) -> Iterator[Measurement]:
+    """Measure the refusals of an over-receipt, and its repeat after the grant."""
+    order = BenchWarehouse(meter, 1, stocked=False).purchase_of(1)
+    meter.post("/receipts", {"document_id": order})
+    meter.post("/receipts/1/start")
+    meter.post("/receipts/1/lines", arrival(1, 1))
+    name, path, more = "POST /receipts/{id}/lines", "/receipts/1/lines", arrival(1, 1_000_000)
+    supervisor = Erp(meter.erp.gateway, meter.stack.user_token(permissions="approvals.grant"))
+    for turn in ("first", "repeated"):
+        cost = meter.read(path, more, refused="approval_required")
+        yield name, f"more than ordered, {turn} refusal", cost
+    assert supervisor.post("/approvals/1/grant").status == 200
+    yield name, "more than ordered, granted", meter.read(path, more)
 
 
 def lots_received(meter: Gauge) -> Iterator[Measurement]:

@@ -90,17 +90,28 @@ class Gauge:
         self._aws_faults = aws_faults
         self._keys = 0
 
-    def read(self, path: str, body: object = None, *, into: Reading | None = None) -> Reading:
+    def read(
+        self,
+        path: str,
+        body: object = None,
+        *,
+        into: Reading | None = None,
+        refused: str | None = None,
+    ) -> Reading:
         """POST with an Idempotency-Key; return the cost. The request must succeed.
 
-        `into` is the cost of earlier requests, to which this one is added.
+        `into` is the cost of earlier requests, to which this one is added. `refused` is the error
+        code with which it must be refused instead.
         """
         self._keys += 1
         directory.clear()
         assert self.erp.get("/products/999999").status == 404
         with measured(self._aws_faults, into=into) as cost:
             answer = self.erp.post(path, body, key=f"measured-{self._keys}")
-        assert answer.status in {200, 201}, answer.text
+        if refused:
+            assert answer.code == refused, answer.text
+        else:
+            assert answer.status in {200, 201}, answer.text
         return cost
 
     def post(self, path: str, body: object = None) -> Any:

@@ -64,6 +64,7 @@ from shared.kernel.db.cursor import MAX_PER_PAGE
 from shared.kernel.db.table import INDEX_COUNT
 from shared.kernel.events import outbox
 from shared.kernel.spreadsheets import table
+from shared.warehouse.approvals import rules as approvals
 from shared.warehouse.documents import models as documents
 from shared.warehouse.partners import models as partners
 from shared.warehouse.pick_faces import rules as pick_faces
@@ -205,7 +206,13 @@ def _line_limits() -> set[int]:
 
 
 QUOTED: Mapping[str, Sequence[str]] = {
+    "docs/approvals.md": [
+        f"A body of more than {approvals.MAX_BODY:,}",
+        f"| `expired` | {approvals.LIFETIME_MS // 3_600_000} hours passed",
+    ],
     "docs/limits.md": [
+        f"is open for | {approvals.LIFETIME_MS // 3_600_000} hours |",
+        f"body that an approval shows | {plain(approvals.MAX_BODY)} bytes",
         *(
             f"| {name.capitalize()} | {plain(plan.limits['requests_per_minute'])} |"
             for name, plan in PLANS.items()
