@@ -7,6 +7,7 @@ what a later version adds to a change needs the room.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
 from functools import partial
 
 import pytest
@@ -197,9 +198,9 @@ def test_picking_of_the_most_serials_and_orders_keeps_the_margin(erp: Erp) -> No
     assert yard.act(number, "revert").status == 200
 
 
-@pytest.mark.parametrize("act", ["cancel", "finalize"])
+@pytest.mark.parametrize("act", ["cancel", "finalize", "finalize with a grant"])
 @pytest.mark.usefixtures("sizes")
-def test_long_picking_in_a_wave_keeps_the_margin(act: str, erp: Erp) -> None:
+def test_long_picking_in_a_wave_keeps_the_margin(act: str, erp: Erp, stack: Stack) -> None:
     yard, codes = _yard(erp, _LINES)
     waves = WaveScenario(yard)
     number = yard.picking(yard.order(*((code, 2) for code in codes)))["id"]
@@ -207,8 +208,13 @@ def test_long_picking_in_a_wave_keeps_the_margin(act: str, erp: Erp) -> None:
     assert yard.act(number, "start").status == 200
     for at, code in enumerate(codes, 10):
         assert yard.pick(number, code, 1, f"G-{at}").status == 200
-    more = {"shortage_reason": "damaged"} if act == "finalize" else {}
-    assert yard.act(number, act, **more).status == 200
+    more = {"shortage_reason": "damaged"} if act != "cancel" else {}
+    if act == "finalize with a grant":
+        yard.change_settings(approval_shortage_percent=Decimal(0))
+        assert yard.act(number, "finalize", **more).code == "approval_required"
+        supervisor = Erp(stack.gateway, stack.user_token(permissions="approvals.grant"))
+        assert supervisor.post("/approvals/1/grant").status == 200
+    assert yard.act(number, act.partition(" ")[0], **more).status == 200
 
 
 @pytest.mark.parametrize("qty", [1, 2])
