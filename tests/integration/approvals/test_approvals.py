@@ -104,6 +104,15 @@ def test_only_the_same_request_passes(
     assert scenario.receive({"qty": 11.0, "item_code": "BRICK"}, key="any").status == 200
 
 
+def test_supervisor_may_grant_an_own_request(scenario: ApprovalScenario) -> None:
+    refused = scenario.supervisor.post(scenario.path, MORE)
+    number = refused.json()["error"]["approval_id"]
+    assert scenario.shown(number)["requested_by"] == {"user_id": 7, "client_id": None}
+    assert scenario.decide(number).status == 200
+    assert scenario.receive().code == "approval_required", "it is the approval of the user"
+    assert scenario.supervisor.post(scenario.path, MORE).status == 200
+
+
 def test_refusal_is_not_stored_under_the_key_and_the_granted_request_is(
     scenario: ApprovalScenario,
 ) -> None:
