@@ -8,7 +8,17 @@ import pytest
 
 from tests.clock import Clock
 from tests.concurrency import run_concurrently
-from tests.faults import AwsFaults, Fault, Killed, kill_after, kill_before, lose_answer
+from tests.faults import (
+    Answer,
+    AwsFaults,
+    Call,
+    Fault,
+    Forward,
+    Killed,
+    kill_after,
+    kill_before,
+    lose_answer,
+)
 from tests.gateway import Response
 from tests.integration.approvals.conftest import MORE, ApprovalScenario
 from tests.interleaving import DEFAULT_SEED_COUNT, Scheduler, replayable, seeds
@@ -110,6 +120,38 @@ def test_grant_and_repeat_around_the_expiry_agree(
             assert len(passed) == len(used)
             assert set(used) <= {pending, granted}
             assert_invariants(stack.store())
+
+
+@pytest.mark.parametrize("decision", ["grant", "deny"])
+def test_decision_that_commits_after_the_expiry_leaves_the_next_approval_alone(
+    decision: str, scenario: ApprovalScenario, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    number, later = scenario.requested(), list[int]()
+
+    def expired_before_the_commit(call: Call, forward: Forward) -> Answer:
+        if call.operation == "TransactWriteItems" and not later:
+            later.append(number)
+            clock.advance(_DAY)
+            later.append(scenario.requested())
+        return forward()
+
+    with aws_faults.faulty(expired_before_the_commit):
+        answer = scenario.decide(number, decision)
+
+    assert answer.status in {409, 503}, answer.text
+    assert scenario.statuses() == [(number, "expired"), (later[1], "pending")]
+    assert scenario.requested() == later[1]
+
+
+def test_requests_at_once_after_the_expiry_make_one_approval(
+    scenario: ApprovalScenario, aws_faults: AwsFaults, clock: Clock
+) -> None:
+    number = scenario.requested()
+    clock.advance(_DAY)
+    aws_faults.latency = 0.005
+    answers = run_concurrently(8, lambda _: scenario.receive())
+    [later] = {answer.json()["error"]["approval_id"] for answer in answers}
+    assert scenario.statuses() == [(number, "expired"), (later, "pending")]
 
 
 # Faults
