@@ -1,4 +1,4 @@
-"""Create the sample receipts, approvals, adjustments, transfers, pickings, waves through the API.
+"""Do the operations of the sample data through the API: packaging, receipts, pickings and others.
 
 Each operation of `sample/acme/operations.json` is done once; one that exists is left unchanged.
 """
@@ -79,6 +79,7 @@ class SampleOperations:
         """Do all operations, in the order of their dependencies."""
         plan = json.loads((self.folder / "operations.json").read_text(encoding="utf-8"))
         steps: list[tuple[str, str, Callable[[Body], bool], int]] = [
+            ("packaging of products", "packaging", self._package, _CONCURRENCY),
             ("receipts", "receipts", self._receive, _CONCURRENCY),
             ("approvals", "approvals", self._request_approval, 1),
             ("stock corrections", "adjustments", self._adjust, 1),
@@ -96,6 +97,16 @@ class SampleOperations:
                 )
             loaded.append(LoadResult(title, sum(done), len(done) - sum(done)))
         return loaded
+
+    # Packaging
+
+    def _package(self, task: Body) -> bool:
+        [product] = self._list("/products", item_code=task["item_code"])
+        path = f"/products/{product['id']}/packaging"
+        if self._get(path)["gtins"]:
+            return False
+        _data(path, task, write(self.client, "PUT", path, task["packaging"]))
+        return True
 
     # Receipts
 

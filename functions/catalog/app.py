@@ -7,16 +7,19 @@ from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
-from shared.warehouse.catalog import service
+from shared.warehouse.catalog import packaging, service, views
 from shared.warehouse.catalog.models import (
     Category,
     CategoryChange,
     CategoryCreate,
     CategoryParameters,
+    Packaging,
+    PackagingChange,
     Product,
     ProductChange,
     ProductCreate,
     ProductParameters,
+    StoredProduct,
 )
 from shared.warehouse.stock import renames
 
@@ -26,7 +29,11 @@ _READ: OperationOptions = {"scope": "products:read"}
 _WRITE: OperationOptions = {"scope": "products:write", "permission": "inventory.manage"}
 
 
-def _view[E](record: Record[E]) -> E:
+def _product(record: Record[StoredProduct]) -> Product:
+    return views.product(record.entity)
+
+
+def _category(record: Record[Category]) -> Category:
     return record.entity
 
 
@@ -39,9 +46,11 @@ def _view[E](record: Record[E]) -> E:
     parameters=ProductParameters,
     allows_mobile=True,
 )
-def list_products(store: Store, request: Request[None, ProductParameters]) -> ListResponse[Product]:
+def list_products(
+    store: Store, request: Request[None, ProductParameters]
+) -> ListResponse[StoredProduct]:
     """Return a page of products."""
-    return ListResponse(service.list_products(store, request.parameters), _view)
+    return ListResponse(service.list_products(store, request.parameters), _product)
 
 
 @routes.declare(
@@ -56,13 +65,13 @@ def list_products(store: Store, request: Request[None, ProductParameters]) -> Li
 def create_product(tx: Transaction, request: Request[Checked[ProductCreate]]) -> ResourceResponse:
     """Create a product."""
     record = service.create_product(tx, request.body)
-    return ResourceResponse(record.entity, 201, f"/products/{record.id}")
+    return ResourceResponse(_product(record), 201, f"/products/{record.id}")
 
 
 @routes.declare("GET", "/products/{id}", "Get a product", _READ, response=Product, errors=("gone",))
 def get_product(store: Store, request: Request) -> ResourceResponse:
     """Return a product."""
-    return ResourceResponse(service.get_product(store, request.id).entity)
+    return ResourceResponse(_product(service.get_product(store, request.id)))
 
 
 routes.declare_change_and_delete(
@@ -75,7 +84,40 @@ routes.declare_change_and_delete(
     body=ProductChange,
     errors=("conflict", "gone"),
     delete_description="Delete a product that nothing refers to, and return its last state.",
+    view=_product,
 )
+
+
+@routes.declare(
+    "GET",
+    "/products/{id}/packaging",
+    "Get the packaging of a product",
+    _READ,
+    response=Packaging,
+    errors=("gone",),
+)
+def get_packaging(store: Store, request: Request) -> ResourceResponse:
+    """Return the packaging of a product."""
+    return ResourceResponse(views.packaging(service.get_product(store, request.id).entity))
+
+
+@routes.declare(
+    "PUT",
+    "/products/{id}/packaging",
+    "Change the packaging of a product",
+    _WRITE,
+    response=Packaging,
+    body=PackagingChange,
+    errors=("gone",),
+    description="Only the fields sent change; `gtins` is replaced as a whole. A GTIN belongs to"
+    " one product, whatever its leading zeros; a GTIN that is left out is free again.",
+)
+def change_packaging(
+    tx: Transaction, request: Request[Checked[PackagingChange]]
+) -> ResourceResponse:
+    """Change the packaging of a product."""
+    record = packaging.change_packaging(tx, request.id, request.body)
+    return ResourceResponse(views.packaging(record.entity))
 
 
 @routes.declare(
@@ -90,7 +132,7 @@ def list_categories(
     store: Store, request: Request[None, CategoryParameters]
 ) -> ListResponse[Category]:
     """Return a page of product categories."""
-    return ListResponse(service.list_categories(store, request.parameters), _view)
+    return ListResponse(service.list_categories(store, request.parameters), _category)
 
 
 @routes.declare(

@@ -115,7 +115,7 @@ def _open_requests(approval: Any) -> list[Item]:
 
 
 _ALIASES: Mapping[str, Callable[[Any], list[Item]]] = {
-    "product": lambda product: [catalog.alias_of(product)],
+    "product": lambda product: [catalog.alias_of(product), *catalog.gtin_aliases(product)],
     "warehouse": lambda warehouse: [warehouses.warehouse_alias(warehouse)],
     "position": lambda position: [warehouses.position_alias(position)],
     "client": lambda client: [_alias(document_id_key(str(client.document_id)), client.id)],
@@ -131,6 +131,7 @@ _ALIASES: Mapping[str, Callable[[Any], list[Item]]] = {
 
 _ALIAS_KINDS: Mapping[str, str] = {
     "item_code": "product",
+    "gtin": "product",
     "bin": "position",
     "document_id": "client",
     "entry_ref": "entry",

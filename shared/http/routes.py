@@ -1,5 +1,6 @@
 """The declaration of routes, from which checks, OpenAPI and contract tests are derived."""
 
+import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -303,6 +304,7 @@ class Routes:
         change: Callable[[Transaction, int, Any], Record[Any]],
         delete: Callable[[Transaction, int], Record[Any]],
         delete_description: str,
+        view: Callable[[Record[Any]], BaseModel] = operator.attrgetter("entity"),
         **options: Unpack[OperationOptions],
     ) -> None:
         """Declare PUT, PATCH and DELETE of an entity of master data.
@@ -314,14 +316,15 @@ class Routes:
             change: Changes the fields sent; PUT and PATCH do the same.
             delete: Deletes the entity; the response shows it as it was.
             delete_description: The description of the DELETE operation.
+            view: Returns the view of an entity; by default the stored entity itself.
             options: Options of the three routes; those of the body are for PUT and PATCH.
         """
 
         def change_handler(tx: Transaction, request: Request[Any]) -> ResourceResponse:
-            return ResourceResponse(change(tx, request.id, request.body).entity)
+            return ResourceResponse(view(change(tx, request.id, request.body)))
 
         def delete_handler(tx: Transaction, request: Request) -> ResourceResponse:
-            return ResourceResponse(delete(tx, request.id).entity)
+            return ResourceResponse(view(delete(tx, request.id)))
 
         # The OpenAPI document names an operation after its handler.
         change_handler.__name__, delete_handler.__name__ = change.__name__, delete.__name__

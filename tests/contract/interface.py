@@ -124,6 +124,8 @@ IMPLIED: Mapping[str, Access] = _read("""
     DELETE  /transfers/{id}                   transfers:write   inventory.manage
     POST    /transfers/{id}/execute           transfers:write   inventory.manage
     POST    /transfers/{id}/acknowledge       transfers:write   inventory.manage
+    GET     /products/{id}/packaging          products:read     -
+    PUT     /products/{id}/packaging          products:write    inventory.manage
     GET     /stock-levels                     stocks:read       -
     GET     /stock-movements                  stocks:read       -
     GET     /stock-movements/{id}             stocks:read       -

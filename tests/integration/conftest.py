@@ -1,16 +1,21 @@
 import hashlib
 import io
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from functions.oauth import app as oauth
 from shared.identity.users import passwords
+from shared.kernel.db.transaction import Transaction
 from shared.kernel.observability import logger
 from tests.aws_calls import Watch, recorded_calls
+from tests.clock import Clock
+from tests.gateway import Response
 from tests.integration.roles import ARNS, Roles
 from tests.stack import Stack
+
+type BeforeNextCommit = Callable[[Callable[[], Response]], list[Response]]
 
 
 @pytest.fixture(scope="package", autouse=True)
@@ -52,6 +57,27 @@ def _short_refusals() -> Iterator[None]:
 @pytest.fixture
 def roles(stack: Stack) -> Roles:
     return Roles(stack)
+
+
+@pytest.fixture
+def before_next_commit(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> BeforeNextCommit:
+    """Return a function that sends a request before the next commit of another request."""
+    assert clock.monotonic() > 0  # the clock fixture makes waits immediate
+    commit = Transaction.commit
+
+    def arrange(other: Callable[[], Response]) -> list[Response]:
+        answers: list[Response] = []
+        pending = [other]
+
+        def interrupted(tx: Transaction) -> None:
+            if pending:
+                answers.append(pending.pop()())
+            commit(tx)
+
+        monkeypatch.setattr(Transaction, "commit", interrupted)
+        return answers
+
+    return arrange
 
 
 @pytest.fixture

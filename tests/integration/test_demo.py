@@ -213,6 +213,7 @@ def test_sample_work_is_done_once_beside_other_work(erp: Erp, stack: Stack, tmp_
     (tmp_path / "entry_documents.json").write_text(json.dumps([order]))
     (tmp_path / "products.csv").write_text("item_code,man_btch_num,man_ser_num\nBRICK,,\n")
     plan = {
+        "packaging": [{"item_code": "BRICK", "packaging": {"gtins": [{"gtin": "96385074"}]}}],
         "receipts": [], "transfer_orders": [], "pickings": [],
         "approvals": [{"external_ref": "PO-1", "qty": 9}],
         "adjustments": [{"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01",
@@ -237,10 +238,10 @@ def test_sample_work_is_done_once_beside_other_work(erp: Erp, stack: Stack, tmp_
     made = [{result.title: (result.created, result.existing) for result in run} for run in results]
     nothing = dict.fromkeys(("receipts", "transfer orders", "pickings"), (0, 0))
     assert made == [
-        nothing | {"approvals": (1, 0), "stock corrections": (1, 0), "transfers": (2, 0),
-                   "waves": (1, 0)},
-        nothing | {"approvals": (0, 1), "stock corrections": (0, 1), "transfers": (0, 2),
-                   "waves": (0, 1)},
+        nothing | {"packaging of products": (1, 0), "approvals": (1, 0),
+                   "stock corrections": (1, 0), "transfers": (2, 0), "waves": (1, 0)},
+        nothing | {"packaging of products": (0, 1), "approvals": (0, 1),
+                   "stock corrections": (0, 1), "transfers": (0, 2), "waves": (0, 1)},
     ]  # fmt: skip
     [approval] = erp.walk("/approvals")
     assert (approval["status"], approval["request"]["body"]["qty"]) == ("pending", 9)

@@ -14,6 +14,8 @@ import pytest
 
 from shared.integration.imports.commit import _IMPORT_ACTIONS
 from shared.kernel.db.actions import MAX_ACTIONS, MAX_PLANNED_ACTIONS
+from shared.warehouse.catalog.models import MAX_GTINS
+from shared.warehouse.gs1 import check_digit
 from shared.warehouse.picking.models import MAX_DOCUMENTS
 from shared.warehouse.picking.models import MAX_SERIALS as MAX_PICKED_SERIALS
 from shared.warehouse.receiving.models import MAX_SERIALS as MAX_RECEIVED_SERIALS
@@ -86,6 +88,16 @@ def test_correction_of_a_batch_of_many_rows_keeps_the_margin(stack: Stack, sizes
     assert yard.erp.post("/stock-adjustments", batch, key="k1").status == 200
 
     assert max(sizes.values()) > MAX_PLANNED_ACTIONS - 10
+
+
+def test_change_of_all_gtins_keeps_the_margin(erp: Erp, sizes: Sizes) -> None:
+    assert erp.post("/products", {"item_code": "BOLT", "name": "Bolt"}).status == 201
+    for first in (0, MAX_GTINS):
+        digits = [f"{number:07d}" for number in range(first + 1, first + MAX_GTINS + 1)]
+        gtins = [{"gtin": one + check_digit(one)} for one in digits]
+        assert erp.put("/products/1/packaging", {"gtins": gtins}, key=f"k{first}").status == 200
+
+    assert max(sizes.values()) > 2 * MAX_GTINS
 
 
 _MEASUREMENTS: Mapping[str, Callable[[Gauge], Iterator[Measurement]]] = {

@@ -37,6 +37,13 @@ def resource_of(path: str, answer: Response) -> tuple[str, Mapping[str, Any]]:
 
 
 BOLT = {"item_code": "BOLT-M8", "name": "Bolt M8", "barcode": "4006381333931"}
+PACKAGING = {
+    "weight_kg": 0.012,
+    "length_mm": 60,
+    "width_mm": 13,
+    "height_mm": 13,
+    "gtins": [{"gtin": "4006381333931"}, {"gtin": "14006381333938", "units": 200}],
+}
 NORTH = {"whs_code": "NORTH", "name": "North hall"}
 POSITION = {"whs_code": "NORTH", "bin_code": "A-01-1", "type": "storage"}
 BUILDER = {"name": "Brindley Electrical", "document_type": "V", "document_id": 999_000_100}
@@ -286,6 +293,9 @@ EXAMPLES: Mapping[str, Example] = {
     "PATCH /products/{id}": _RENAMED,
     "DELETE /products/{id}": Example(
         200, prepare=_product, grows={"product": -1}, status_afterwards=410
+    ),
+    "PUT /products/{id}/packaging": Example(
+        200, body=PACKAGING, prepare=_product, events=["product.updated"]
     ),
     "POST /product-categories": Example(201, body={"name": "Fasteners"}, grows={"category": 1}),
     "PUT /product-categories/{id}": _RENAMED_CATEGORY,

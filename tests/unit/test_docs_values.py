@@ -65,6 +65,7 @@ from shared.kernel.db.table import INDEX_COUNT
 from shared.kernel.events import outbox
 from shared.kernel.spreadsheets import table
 from shared.warehouse.approvals import rules as approvals
+from shared.warehouse.catalog import models as catalog
 from shared.warehouse.documents import models as documents
 from shared.warehouse.partners import models as partners
 from shared.warehouse.pick_faces import rules as pick_faces
@@ -293,6 +294,7 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"of a receipt or an entry document | {plain(receiving_rules.MAX_DIFFERENCES)} |",
         f"lines of a transfer | {transfers.MAX_LINES} within a warehouse, 6 between two",
         f"`POST /transfer-orders/{{id}}/receive` | {transfer_orders.MAX_ARRIVAL_LINES} |",
+        f"GTINs of a product · units of one | {catalog.MAX_GTINS} · {plain(catalog.MAX_UNITS)} |",
         f"exit documents of one picking | {picking.MAX_DOCUMENTS} |",
         f"pickings of a wave | {waves.MAX_PICKINGS} |",
         f"roles of a user | {MAX_ROLES} |",

@@ -1,14 +1,29 @@
 """Models of products and product categories."""
 
+import operator
 import re
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, StringConstraints, WithJsonSchema
+from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from shared.kernel.fields import ONE_LINE, Barcode, Code, Input, Name, Note, Stored, Timestamp, Word
+from shared.kernel.fields import (
+    ONE_LINE,
+    WHOLE_NUMBER,
+    Barcode,
+    Code,
+    Input,
+    Name,
+    Note,
+    Number,
+    Quantity,
+    Stored,
+    Timestamp,
+    Word,
+)
 from shared.kernel.list_parameters import ListParameters, Search, Text
+from shared.warehouse.gs1 import gtin_problem
 
 _ADDRESS = re.compile(r"https?://[^\s\x00-\x20\x7f\"<>\\^`{|}]+")
 
@@ -78,6 +93,68 @@ class Product(Stored):
     inventory_item: bool = True
     created_at: Timestamp
     updated_at: Timestamp
+
+
+MAX_GTINS = 20
+"""Most GTINs of a product: a change of all of them must fit into one transaction."""
+
+
+MAX_UNITS = 1_000_000
+"""Most units that a GTIN counts."""
+
+
+def _gtin(text: str) -> str:
+    if problem := gtin_problem(text):
+        raise PydanticCustomError("gtin", problem)
+    return text
+
+
+type Gtin = Annotated[
+    str,
+    AfterValidator(_gtin),
+    WithJsonSchema({"type": "string", "pattern": "^(\\d{8}|\\d{12,14})$"}),
+]
+"""A GTIN of 8, 12, 13 or 14 digits with its check digit."""
+
+
+class GtinDraft(Input):
+    """A GTIN of a product, and how many units it counts."""
+
+    gtin: Gtin
+    units: Annotated[int, Field(ge=1, le=MAX_UNITS), WHOLE_NUMBER] = 1
+
+
+class PackagingChange(Input):
+    """A change of the packaging of a product. Fields that are not sent stay as they are."""
+
+    weight_kg: Quantity | None = None
+    length_mm: Quantity | None = None
+    width_mm: Quantity | None = None
+    height_mm: Quantity | None = None
+    gtins: list[GtinDraft] = Field(default=[], max_length=MAX_GTINS)
+
+
+class PackagedGtin(Stored):
+    """A GTIN of a product, and how many units it counts: 1 for the piece, 12 for a case of 12."""
+
+    gtin: str
+    units: int
+
+
+class Packaging(Stored):
+    """Weight, measures and GTINs of a product."""
+
+    weight_kg: Number | None = None
+    length_mm: Number | None = None
+    width_mm: Number | None = None
+    height_mm: Number | None = None
+    gtins: list[PackagedGtin] = Field(default_factory=list)
+
+
+class StoredProduct(Product):
+    """A product as stored. Few products have a packaging, so it is stored only if there is one."""
+
+    packaging: Packaging | None = Field(default=None, exclude_if=operator.not_)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """Storage of products and product categories. Keys and indexes: see docs/storage.md."""
 
+from collections.abc import Iterable, Iterator, Mapping
+
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import SEPARATOR, Facets, fold, id_text, searchable
 from shared.kernel.db.items import Item, Key, alias_key
@@ -14,7 +16,9 @@ from shared.warehouse.catalog.models import (
     KnownProduct,
     Product,
     ProductParameters,
+    StoredProduct,
 )
+from shared.warehouse.gs1 import gtin_14
 
 
 def _product_facets(product: Product) -> Facets:
@@ -33,7 +37,7 @@ def _product_facets(product: Product) -> Facets:
 PRODUCTS = Collection(
     kind="product",
     noun="Product",
-    model=Product,
+    model=StoredProduct,
     facets=_product_facets,
     sorts={"id": 1, "updated_at": 2, "item_code": 3, "name": 4, "created_at": 5},
     lookup_indexes={"barcode": 6},
@@ -59,7 +63,7 @@ CATEGORIES = Collection(
 )
 
 
-def list_products(store: Store, parameters: ProductParameters) -> Page[Product]:
+def list_products(store: Store, parameters: ProductParameters) -> Page[StoredProduct]:
     """Return a page of products. `item_code` and `sku` filter the same field."""
     codes = {code for code in (parameters.item_code, parameters.sku) if code}
     query = parameters.list_query(
@@ -139,3 +143,52 @@ def rename_alias(tx: Transaction, product: Product) -> None:
         names={"#name": "name"},
         values={":name": product.name, ":id": product.id},
     )
+
+
+# GTINs
+
+
+def gtin_key(gtin: str) -> Key:
+    """Return the key of the alias of the product with this GTIN, in whichever form."""
+    return alias_key("gtin", gtin_14(gtin))
+
+
+def gtin_aliases(product: StoredProduct) -> Iterator[Item]:
+    """Yield the aliases of a product by its GTINs."""
+    for one in product.packaging.gtins if product.packaging else ():
+        partition, sort = gtin_key(one.gtin)
+        yield {
+            PARTITION_KEY: partition,
+            SORT_KEY: sort,
+            "id": product.id,
+            "item_code": product.item_code,
+            "units": one.units,
+        }
+
+
+def replace_gtin_aliases(
+    tx: Transaction, before: StoredProduct, after: StoredProduct | None
+) -> None:
+    """Write the aliases by GTIN that differ, and free the GTINs that the product gives up.
+
+    `after` is None if the product is deleted. The commit raises StaleRead when another product has
+    got one of the GTINs. A product may take its own again: the previous release may have rewritten
+    it without its packaging, and left the aliases.
+    """
+    old = _by_key(gtin_aliases(before))
+    new = _by_key(gtin_aliases(after)) if after else {}
+    names, values = {"#id": "id"}, {":id": before.id}
+    for key, item in new.items():
+        if item != old.get(key):
+            tx.put(
+                item,
+                condition=f"attribute_not_exists({PARTITION_KEY}) OR #id = :id",
+                names=names,
+                values=values,
+            )
+    for key in old.keys() - new.keys():
+        tx.delete(key)
+
+
+def _by_key(aliases: Iterable[Item]) -> Mapping[Key, Item]:
+    return {(item[PARTITION_KEY], item[SORT_KEY]): item for item in aliases}

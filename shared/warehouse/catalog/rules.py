@@ -1,11 +1,17 @@
 """Rules of products on plain data."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from shared.kernel.errors import Problem
 from shared.kernel.validation import Checked
-from shared.warehouse.catalog.models import Product, ProductChange, ProductCreate
+from shared.warehouse.catalog.models import (
+    PackagingChange,
+    Product,
+    ProductChange,
+    ProductCreate,
+)
+from shared.warehouse.gs1 import gtin_14
 
 _DEFAULTS: Mapping[str, bool] = {
     "man_btch_num": False,
@@ -52,3 +58,17 @@ def changes_identity(before: Product, after: Product) -> bool:
     return before.item_code != after.item_code or any(
         getattr(before, name) != getattr(after, name) for name in _MANAGEMENT
     )
+
+
+def valid_gtins(change: Checked[PackagingChange]) -> dict[int, str]:
+    """Return the valid GTINs of a body by their place in the list."""
+    return {place: one.gtin for place, one in enumerate(change.gtins or ()) if one.gtin is not None}
+
+
+def repeated_gtins(gtins: Mapping[int, str]) -> Iterator[Problem]:
+    """Yield a problem for each GTIN that stands in the list before, in whichever form."""
+    places: dict[str, int] = {}
+    for place, gtin in gtins.items():
+        first = places.setdefault(gtin_14(gtin), place)
+        if first != place:
+            yield Problem(f"gtins.{place}.gtin", f"is the same GTIN as gtins.{first}.gtin")

@@ -11,7 +11,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Gone, Problem
 from shared.kernel.events.outbox import EventResource, raise_record_event
 from shared.kernel.validation import Checked, ensure_valid, invalid_fields
-from shared.warehouse.catalog import repository, rules
+from shared.warehouse.catalog import repository, rules, views
 from shared.warehouse.catalog.models import (
     Category,
     CategoryChange,
@@ -22,6 +22,7 @@ from shared.warehouse.catalog.models import (
     ProductChange,
     ProductCreate,
     ProductParameters,
+    StoredProduct,
 )
 from shared.warehouse.catalog.repository import CATEGORIES, PRODUCTS
 from shared.warehouse.references import (
@@ -39,12 +40,12 @@ and after, and what commits the name for stock that arrives from now on."""
 
 _FIXED_IN_USE = "cannot change item_code, man_btch_num, man_ser_num or inventory_item"
 
-_PRODUCT_EVENTS = EventResource[Product](
-    "product", "/products/{record.id}", lambda record: record.entity
+PRODUCT_EVENTS = EventResource[StoredProduct](
+    "product", "/products/{record.id}", lambda record: views.product(record.entity)
 )
 
 
-def create_product(tx: Transaction, draft: Checked[ProductCreate]) -> Record[Product]:
+def create_product(tx: Transaction, draft: Checked[ProductCreate]) -> Record[StoredProduct]:
     """Create a product and raise product.created.
 
     Raises:
@@ -53,7 +54,7 @@ def create_product(tx: Transaction, draft: Checked[ProductCreate]) -> Record[Pro
     draft = ensure_valid(draft, examine_product(tx.store, draft, new=True))
     code = rules.item_code(draft)
     number = tx.next_id("product")
-    product = Product(
+    product = StoredProduct(
         id=number,
         item_code=code,
         sku=code,
@@ -63,7 +64,7 @@ def create_product(tx: Transaction, draft: Checked[ProductCreate]) -> Record[Pro
     )
     record = PRODUCTS.insert(tx, number, product)
     repository.put_alias(tx, product, new=True)
-    raise_record_event(tx, "product.created", _PRODUCT_EVENTS, record)
+    raise_record_event(tx, "product.created", PRODUCT_EVENTS, record)
     return record
 
 
@@ -79,7 +80,7 @@ def examine_product(store: Store, draft: Checked[ProductCreate], *, new: bool) -
 
 def put_product(
     tx: Transaction, draft: ProductCreate, rename_stock: RenameStock
-) -> Record[Product]:
+) -> Record[StoredProduct]:
     """Create a product, or change the product that has its code to the values of the draft.
 
     A draft that changes nothing writes nothing and raises no event.
@@ -106,7 +107,7 @@ def product_heads(found: Mapping[Key, Item], codes: Iterable[str]) -> list[Key]:
 
 def change_product(
     tx: Transaction, number: int, change: Checked[ProductChange], rename_stock: RenameStock
-) -> Record[Product]:
+) -> Record[StoredProduct]:
     """Change the fields sent and raise product.updated, unless they are as before.
 
     Raises:
@@ -132,13 +133,14 @@ def change_product(
     if mark and renamed:
         new = repository.code_key(code)
         give_up_code(tx, repository.code_key(before.item_code), mark, new=new)
+        repository.replace_gtin_aliases(tx, before, after)
     if mark:
         repository.put_alias(tx, after, new=renamed, mark=mark)
     elif after.name != before.name:
         repository.rename_alias(tx, after)
     changed = PRODUCTS.update(tx, record, values)
     if changed is not record:
-        raise_record_event(tx, "product.updated", _PRODUCT_EVENTS, changed)
+        raise_record_event(tx, "product.updated", PRODUCT_EVENTS, changed)
     return changed
 
 
@@ -149,7 +151,7 @@ def _commit_name(tx: Transaction, product: Product) -> None:
     own.commit()
 
 
-def delete_product(tx: Transaction, number: int) -> Record[Product]:
+def delete_product(tx: Transaction, number: int) -> Record[StoredProduct]:
     """Delete a product.
 
     Raises:
@@ -159,6 +161,7 @@ def delete_product(tx: Transaction, number: int) -> Record[Product]:
     record = PRODUCTS.get(tx.store, number)
     mark = _retire(tx, record.entity, "cannot be deleted")
     drop_code(tx, repository.code_key(record.entity.item_code), mark)
+    repository.replace_gtin_aliases(tx, record.entity, None)
     PRODUCTS.remove(tx, record)
     return record
 
@@ -191,12 +194,12 @@ def _code_problems(
     return [Problem(field, refusal)] if refusal else []
 
 
-def get_product(store: Store, number: int) -> Record[Product]:
+def get_product(store: Store, number: int) -> Record[StoredProduct]:
     """Return a product; raise NotFound if it does not exist, Gone if it was deleted."""
     return PRODUCTS.get(store, number)
 
 
-def list_products(store: Store, parameters: ProductParameters) -> Page[Product]:
+def list_products(store: Store, parameters: ProductParameters) -> Page[StoredProduct]:
     """Return a page of products."""
     return repository.list_products(store, parameters)
 

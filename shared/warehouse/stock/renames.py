@@ -21,7 +21,7 @@ from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
 from shared.warehouse.catalog import service as catalog
-from shared.warehouse.catalog.models import Product, ProductChange
+from shared.warehouse.catalog.models import Product, ProductChange, StoredProduct
 from shared.warehouse.references import reserve_code
 from shared.warehouse.stock.entity_pages import id_pages
 from shared.warehouse.stock.models import StockRow
@@ -51,7 +51,9 @@ type _Change = Callable[[Transaction, Sequence[_Found]], None]
 """Adds the changes of some entities, of those among them that have the old code or name."""
 
 
-def change_product(tx: Transaction, number: int, change: Checked[ProductChange]) -> Record[Product]:
+def change_product(
+    tx: Transaction, number: int, change: Checked[ProductChange]
+) -> Record[StoredProduct]:
     """Change a product, also in its stock; see `catalog.service.change_product`."""
     return catalog.change_product(tx, number, change, rename_product)
 

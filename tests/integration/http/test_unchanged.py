@@ -37,7 +37,8 @@ def test_same_values_leave_version_time_and_tag_and_raise_no_event(
         answer = erp.send(method, target, same)
 
         assert answer.status == 200, answer.text
-        assert answer.data["updated_at"] == before.data["updated_at"]
+        # A packaging has no time of its own; that of its product is among the heads.
+        assert answer.data.get("updated_at") == before.data.get("updated_at")
         assert answer.headers.get("ETag", before.headers["ETag"]) == before.headers["ETag"]
         assert erp.get(target).text == before.text
         assert _heads(stack) == heads

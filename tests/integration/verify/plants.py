@@ -10,6 +10,7 @@ from shared.kernel.db.items import Key
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.warehouse.approvals.repository import request_key
+from shared.warehouse.catalog.repository import gtin_key
 from shared.warehouse.references import stock_count_key
 from shared.warehouse.stock.repository import LEVELS, STOCK, level_id, row_key
 from shared.warehouse.warehouses.repository import position_key
@@ -664,3 +665,21 @@ def _request_of_a_decided_approval(table: Table) -> None:
 
 def _open_request(table: Table) -> Key:
     return request_key(table.record("approval", 1).entity.digest)
+
+
+# GTINs
+
+
+@_plant("alias.missing")
+def _alias_of_a_gtin_missing(table: Table) -> None:
+    table.delete(gtin_key("14006381333938"))
+
+
+@_plant("alias.wrong")
+def _units_of_a_gtin(table: Table) -> None:
+    table.change(gtin_key("4006381333931"), units=6)
+
+
+@_plant("alias.orphan")
+def _gtin_that_no_product_has(table: Table) -> None:
+    table.put(gtin_key("96385074"), {"id": CEMENT, "item_code": "CEMENT", "units": 1})

@@ -9,35 +9,13 @@ from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.references import retire
 from shared.warehouse.warehouses import service
-from tests.clock import Clock
-from tests.gateway import Erp, Response
+from tests.gateway import Erp
+from tests.integration.conftest import BeforeNextCommit
 from tests.integration.stored_entities import read_stored_entities
 from tests.integration.write_routes import MAP
 from tests.stack import Stack
 
 type Make = Callable[..., dict[str, Any]]
-type BeforeNextCommit = Callable[[Callable[[], Response]], list[Response]]
-
-
-@pytest.fixture
-def before_next_commit(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> BeforeNextCommit:
-    """Return a function that sends a request before the next commit of another request."""
-    assert clock.monotonic() > 0  # the clock fixture makes waits immediate
-    commit = Transaction.commit
-
-    def arrange(other: Callable[[], Response]) -> list[Response]:
-        answers: list[Response] = []
-        pending = [other]
-
-        def interrupted(tx: Transaction) -> None:
-            if pending:
-                answers.append(pending.pop()())
-            commit(tx)
-
-        monkeypatch.setattr(Transaction, "commit", interrupted)
-        return answers
-
-    return arrange
 
 
 def test_position_is_not_created_in_a_warehouse_deleted_concurrently(

@@ -29,6 +29,7 @@ _MODULES = (
 )
 _ELSEWHERE = {
     "must be an e-mail address",
+    "is the same GTIN as gtins.7.gtin",
     "must not be named twice",
     "row 7 has 7 and may belong to this document; add it or remove the row",
 }

@@ -1,0 +1,49 @@
+"""Use cases of the packaging of products: weight, measures and GTINs."""
+
+from collections.abc import Iterator
+
+from shared.kernel.db.collection import Record
+from shared.kernel.db.parallel import run_both
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Problem
+from shared.kernel.events.outbox import raise_record_event
+from shared.kernel.validation import Checked, ensure_valid
+from shared.warehouse.catalog import repository, rules, views
+from shared.warehouse.catalog.models import Packaging, PackagingChange, StoredProduct
+from shared.warehouse.catalog.repository import PRODUCTS
+from shared.warehouse.catalog.service import PRODUCT_EVENTS
+
+
+def change_packaging(
+    tx: Transaction, number: int, change: Checked[PackagingChange]
+) -> Record[StoredProduct]:
+    """Change the fields sent and raise product.updated, unless they are as before.
+
+    Raises:
+        NotFound, Gone: The product does not exist, or it was deleted.
+        ValidationFailed: The change is invalid, or another product has a GTIN; with all problems.
+    """
+    gtins = rules.valid_gtins(change)
+    record, found = run_both(
+        lambda: PRODUCTS.get(tx.store, number),
+        lambda: tx.store.get_many(repository.gtin_key(gtin) for gtin in gtins.values()),
+    )
+
+    def taken() -> Iterator[Problem]:
+        for place, gtin in gtins.items():
+            alias = found.get(repository.gtin_key(gtin))
+            if alias and alias["id"] != number:
+                owner = f"{alias['item_code']} (product, id {alias['id']})"
+                yield Problem(f"gtins.{place}.gtin", f"is already a GTIN of {owner}")
+
+    change = ensure_valid(change, [*rules.repeated_gtins(gtins), *taken()])
+    before = record.entity
+    sent = change.model_dump(include=change.model_fields_set)
+    packaging = Packaging.model_validate({**views.packaging(before).model_dump(), **sent})
+    if packaging == views.packaging(before):
+        return record
+    values = {"packaging": packaging if packaging != Packaging() else None}
+    changed = PRODUCTS.update(tx, record, values)
+    repository.replace_gtin_aliases(tx, before, changed.entity)
+    raise_record_event(tx, "product.updated", PRODUCT_EVENTS, changed)
+    return changed

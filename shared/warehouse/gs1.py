@@ -1,0 +1,31 @@
+"""The numbers of GS1 on plain text: check digits, and GTINs in their forms of 8 to 14 digits."""
+
+GTIN_LENGTHS = (8, 12, 13, 14)
+GTIN_DIGITS = 14
+"""Digits of the longest form of a GTIN."""
+
+
+def check_digit(digits: str) -> str:
+    """Return the check digit that follows `digits` in a GTIN, an SSCC or another number of GS1."""
+    weighted = (int(digit) * (3, 1)[place % 2] for place, digit in enumerate(reversed(digits)))
+    return str(-sum(weighted) % 10)
+
+
+def has_check_digit(number: str) -> bool:
+    """Return whether the last digit of a number is its check digit."""
+    return number[-1] == check_digit(number[:-1])
+
+
+def gtin_problem(text: str) -> str | None:
+    """Return why a text is not a GTIN; None if it is one."""
+    is_number = text.isascii() and text.isdecimal() and text.strip("0")
+    if not is_number or len(text) not in GTIN_LENGTHS:
+        return "must be a GTIN of 8, 12, 13 or 14 digits"
+    if not has_check_digit(text):
+        return f"ends in the check digit {text[-1]}, which must be {check_digit(text[:-1])}"
+    return None
+
+
+def gtin_14(gtin: str) -> str:
+    """Return the form of a GTIN with 14 digits, in which equal GTINs have equal digits."""
+    return gtin.zfill(GTIN_DIGITS)

@@ -1,0 +1,38 @@
+"""Check digits and forms of the numbers of GS1."""
+
+import pytest
+
+from shared.warehouse.gs1 import check_digit, gtin_14, gtin_problem, has_check_digit
+
+
+# The examples of the GS1 General Specifications and of products on sale.
+@pytest.mark.parametrize(
+    "number",
+    ["96385074", "614141999996", "4006381333931", "10614141000415", "376104250021234569"],
+)
+def test_check_digit_is_that_of_gs1(number: str) -> None:
+    assert check_digit(number[:-1]) == number[-1]
+    for wrong in set("0123456789") - {number[-1]}:
+        assert not has_check_digit(number[:-1] + wrong)
+
+
+@pytest.mark.parametrize("gtin", ["614141999996", "0614141999996", "00614141999996"])
+def test_leading_zeros_are_the_same_gtin(gtin: str) -> None:
+    assert gtin_problem(gtin) is None
+    assert gtin_14(gtin) == "00614141999996"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "7", "9638507", "963850745", "61414199999", "006141419999960", "00000000",
+        "4006381 33393", "400638133393X", "-006381333931", "\u0664" * 13,
+    ],
+)  # fmt: skip
+def test_other_texts_are_no_gtin(text: str) -> None:
+    assert gtin_problem(text) == "must be a GTIN of 8, 12, 13 or 14 digits"
+
+
+def test_a_wrong_check_digit_is_named_with_the_right_one() -> None:
+    problem = gtin_problem("4006381333932")
+    assert problem == "ends in the check digit 2, which must be 1"
