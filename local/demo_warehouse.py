@@ -7,6 +7,7 @@ from typing import Any
 from local.demo_places import DESTINATION, ORIGIN, RECEIVING_BIN, SHELF_BINS
 from local.demo_session import Demo
 from local.pickers import picker_id
+from shared.warehouse.gs1 import check_digit
 
 _WAVE_ORDERS = 10
 
@@ -37,6 +38,19 @@ def _create_products(demo: Demo, run: str) -> tuple[str, str, str]:
     return codes
 
 
+def _name_cases(demo: Demo, item_code: str, units: int) -> str:
+    """Give the cases of a product a GTIN; return the GTIN."""
+    [product] = demo.list_all("/products", item_code=item_code)
+    digits = f"1952{product['id'] % 10**9:09d}"
+    gtin = digits + check_digit(digits)
+    demo.call(
+        "PUT",
+        f"/products/{product['id']}/packaging",
+        {"weight_kg": 0.25, "gtins": [{"gtin": gtin, "units": units}]},
+    )
+    return gtin
+
+
 def _receive(demo: Demo, run: str, plain: str, batched: str, serialled: str) -> None:
     order = {
         "external_ref": f"PO-F-{run}",
@@ -60,11 +74,18 @@ def _receive(demo: Demo, run: str, plain: str, batched: str, serialled: str) -> 
     demo.call("POST", f"{path}/start")
     goods: Sequence[dict[str, Any]] = (
         {"item_code": batched, "qty": 25, "batch": "LATE", "expiry_date": "2030-06-30"},
-        {"item_code": batched, "qty": 15, "batch": "SOON", "expiry_date": "2029-01-31"},
         {"item_code": serialled, "qty": 3, "serials": [f"{run}-{n}" for n in range(3)]},
     )
     for line in goods:
         demo.call("POST", f"{path}/lines", {**line, "bin_code": RECEIVING_BIN})
+    cases = {"gtin": _name_cases(demo, batched, 5), "qty": 3, "bin_code": RECEIVING_BIN}
+    demo.step(
+        "Receive 3 cases of 5 glues by the GTIN of the case",
+        demo.send(
+            "POST", f"{path}/lines",
+            json={**cases, "batch": "SOON", "expiry_date": "2029-01-31"},
+        ), 200, lambda body: f"{body['data']['lines'][-1]['qty']} glues received",
+    )  # fmt: skip
     demo.step(
         "Receive 95 of 100 ordered clips",
         demo.send(

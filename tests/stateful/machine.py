@@ -33,6 +33,13 @@ LOTS = st.integers(1, 4)
 INDEX = st.integers(0, 9)
 WANTED = st.dictionaries(ITEMS, st.integers(1, 5).map(Decimal), min_size=1)
 
+GTINS: Mapping[str, tuple[str, int]] = {
+    "BRICK": ("14006381333938", 2),
+    "CEMENT": ("4006381333931", 1),
+    "DRILL": ("96385074", 1),
+}
+"""Item → a GTIN of it, and the units that it counts."""
+
 _VOLATILE = ("idempotency#", "sequence", "count#")
 """Key prefixes of items that a refused request may change."""
 _OF_APPROVALS = ("approval#", "approval_request#", "audit#")
@@ -179,6 +186,14 @@ AFTER = {
 def recent_one[E](several: list[E], index: int) -> E:
     """Return the entry at `index`, counted from the end; a small index means a recent entry."""
     return several[-1 - index % len(several)]
+
+
+def named(item: str, qty: Decimal, *, by_gtin: bool) -> dict[str, object]:
+    """Return the fields of a body that name an item and its quantity."""
+    if not by_gtin:
+        return {"item_code": item, "qty": qty}
+    gtin, units = GTINS[item]
+    return {"gtin": gtin, "qty": qty / units}
 
 
 def place_at(item: str, whs: str, bin_code: str, lot: int, status: str = "available") -> Place:

@@ -16,6 +16,7 @@ from tests.stateful.machine import (  # fmt: skip
     WANTED,
     WHS,
     BaseMachine,
+    named,
     place_at,
     recent_one,
 )
@@ -72,10 +73,12 @@ class PickingRules(BaseMachine):
         bin_code=BINS,
         qty=QTY,
         wrong=st.sampled_from((False, False, True)),
+        by_gtin=st.booleans(),
     )
     def pick(
-        self, *, index: int, place_index: int, bin_code: str, qty: Decimal, wrong: bool
-    ) -> None:
+        self, *, index: int, place_index: int, bin_code: str, qty: Decimal, wrong: bool,
+        by_gtin: bool,
+    ) -> None:  # fmt: skip
         """Pick from an allocated place, or from a wrong one."""
         picking = recent_one(self.model.pickings, index)
         places = sorted(picking.allocated, key=str)
@@ -88,7 +91,7 @@ class PickingRules(BaseMachine):
             place = place._replace(bin=bin_code)
         qty = Decimal(1) if place.serial else qty
         body = {
-            "item_code": place.item, "qty": qty, "bin_code": place.bin, "batch": place.batch,
+            **named(place.item, qty, by_gtin=by_gtin), "bin_code": place.bin, "batch": place.batch,
             "serials": [place.serial] if place.serial else None,
         }  # fmt: skip
         transfer_order = next(

@@ -16,6 +16,7 @@ from tests.stateful.machine import (  # fmt: skip
     WANTED,
     WHS,
     BaseMachine,
+    named,
     place_at,
     recent_one,
 )
@@ -43,17 +44,18 @@ class ReceivingRules(BaseMachine):
     @precondition(lambda self: self.model.receipts)
     @rule(
         index=INDEX, item=ITEMS, bin_code=ANY_BIN, lot=LOTS, qty=QTY,
-        status=st.sampled_from(("available", "available", "quarantine")),
+        status=st.sampled_from(("available", "available", "quarantine")), by_gtin=st.booleans(),
     )  # fmt: skip
     def receive_goods(
-        self, *, index: int, item: str, bin_code: str, lot: int, qty: Decimal, status: str
-    ) -> None:
+        self, *, index: int, item: str, bin_code: str, lot: int, qty: Decimal, status: str,
+        by_gtin: bool,
+    ) -> None:  # fmt: skip
         receipt = recent_one(self.model.receipts, index)
         order = receipt.order
         place = place_at(item, order.whs, bin_code, lot, status)
         qty = Decimal(1) if item == "DRILL" else qty
         body = {
-            "item_code": item, "qty": qty, "bin_code": bin_code, "batch": place.batch,
+            **named(item, qty, by_gtin=by_gtin), "bin_code": bin_code, "batch": place.batch,
             "serials": [place.serial] if place.serial else None, "inventory_status": status,
         }  # fmt: skip
         expected = 200

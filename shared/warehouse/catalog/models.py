@@ -157,6 +157,17 @@ class StoredProduct(Product):
     packaging: Packaging | None = Field(default=None, exclude_if=operator.not_)
 
 
+class GoodsDraft(Input):
+    """Goods in a request: exactly one of `item_code` and `gtin`, and the quantity.
+
+    `qty` counts what the GTIN is on; `catalog.gtins` turns both into the product and its units.
+    """
+
+    item_code: Code = ""
+    gtin: Gtin | None = None
+    qty: Quantity
+
+
 @dataclass(frozen=True, slots=True)
 class KnownProduct:
     """The facts about a product that other records need."""

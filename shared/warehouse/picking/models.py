@@ -12,12 +12,12 @@ from shared.kernel.fields import (
     Line,
     Note,
     Number,
-    Quantity,
     SmallInteger,
     Stored,
     StoredDay,
     exactly_one_of,
 )
+from shared.warehouse.catalog.models import GoodsDraft
 from shared.warehouse.work_records import (
     DocumentReference,
     StoredWork,
@@ -165,11 +165,9 @@ class PickingDraft(Input):
     comments: Note | None = None
 
 
-class PickDraft(Input):
+class PickDraft(GoodsDraft):
     """A quantity picked at one position."""
 
-    item_code: Code
-    qty: Quantity
     bin_code: Code
     batch: Code | None = None
     serials: Annotated[list[Code], Field(max_length=MAX_SERIALS)] | None = None

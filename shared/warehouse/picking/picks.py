@@ -12,6 +12,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, ensure_valid
+from shared.warehouse.catalog.gtins import by_item_code
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import DocumentProgress
 from shared.warehouse.picking import rules
@@ -41,6 +42,14 @@ def pick(
             may not be picked instead; with all problems.
         Conflict: The picking is not started, or the goods are allocated to other work.
     """
+    return by_item_code(
+        tx.store, draft, lambda named: _pick_for_documents(tx, number, named, substitution)
+    )
+
+
+def _pick_for_documents(
+    tx: Transaction, number: int, draft: Checked[PickDraft], substitution: Substitution
+) -> Record[StoredPicking]:
     record = get_exit_picking(tx.store, number)
     ensure_status("Picking", record.entity, "started")
     (picking, done), _ = run_both(
@@ -79,7 +88,8 @@ def pick_for_transfer_order(
     before = record.entity
     ensure_status("Picking", before, "pending", "started")
     (picking, _), acting = run_both(
-        lambda: _pick(tx, before, draft, substitution), lambda: read_operator(tx)
+        lambda: by_item_code(tx.store, draft, lambda named: _pick(tx, before, named, substitution)),
+        lambda: read_operator(tx),
     )
     operator = before.operator or acting
     if before.status == "pending":

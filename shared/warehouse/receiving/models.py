@@ -14,12 +14,12 @@ from shared.kernel.fields import (
     Line,
     Note,
     Number,
-    Quantity,
     Stored,
     StoredDay,
     Timestamp,
 )
 from shared.warehouse.approvals.models import Approver
+from shared.warehouse.catalog.models import GoodsDraft
 from shared.warehouse.documents.models import Difference
 from shared.warehouse.stock.models import ShelfStatus
 from shared.warehouse.work_records import (
@@ -143,11 +143,9 @@ class ReceiptDraft(Input):
     comments: Note | None = None
 
 
-class ReceiptLineDraft(Input):
+class ReceiptLineDraft(GoodsDraft):
     """Goods that were received together."""
 
-    item_code: Code
-    qty: Quantity
     bin_code: Code | None = Field(
         default=None,
         description="Where the goods were put; default is the destination on the document.",

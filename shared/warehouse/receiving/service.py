@@ -20,6 +20,7 @@ from shared.warehouse import references
 from shared.warehouse.approvals import service as approvals
 from shared.warehouse.approvals.models import Approver
 from shared.warehouse.catalog import service as catalog
+from shared.warehouse.catalog.gtins import by_item_code
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Difference, Document, DocumentProgress
 from shared.warehouse.documents.vocabulary import doc_num
@@ -192,6 +193,14 @@ def receive_line(
         ValidationFailed: The draft or what it names is invalid; with all problems.
         ApprovalRequired: More arrives than the tenant's tolerance allows, without an approval.
     """
+    return by_item_code(
+        tx.store, draft, lambda named: _receive_goods(tx, number, named, tenant=tenant)
+    )
+
+
+def _receive_goods(
+    tx: Transaction, number: int, draft: Checked[ReceiptLineDraft], *, tenant: Tenant
+) -> tuple[Record[StoredReceipt], Record[Document]]:
     cause = MovementCause(type="receipt", id=number)
     record, posting = run_both(
         lambda: get_entry_receipt(tx.store, number),

@@ -72,6 +72,9 @@ class Company:
     def _create_product(erp: Erp) -> None:
         made = erp.post("/products", {"item_code": "P-1", "name": "Cable", "type": "item"})
         assert made.status == 201, made.text
+        gtins = [{"gtin": "4006381333931"}, {"gtin": "14006381333938", "units": 12}]
+        path = f"/products/{made.data['id']}/packaging"
+        assert erp.put(path, {"gtins": gtins}).status == 200
 
     def cancel(self) -> None:
         """Cancel acme, and clear the cache of tenants."""

@@ -1,0 +1,127 @@
+"""Goods that are received and picked by a GTIN instead of an item code."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from tests.faults import AwsFaults
+from tests.gateway import Erp, Response
+from tests.integration.conftest import BeforeNextCommit
+from tests.receiving_scenario import ReceivingScenario
+from tests.stack import Stack, prepare_once
+from tests.transfer_scenario import TransferScenario
+
+CASE, TILE = "14006381333938", "96385074"
+
+
+@pytest.fixture
+def scenario(erp: Erp) -> ReceivingScenario:
+    """Bricks come in cases of 12; nothing was ordered of the cement, which has a GTIN, too."""
+    scenario = ReceivingScenario(erp)
+    prepare_once(erp, "bricks in cases", lambda: _name_gtins(erp))
+    return scenario
+
+
+def _name_gtins(erp: Erp) -> None:
+    for number, gtin, units in ((1, CASE, 12), (2, TILE, 1)):
+        body = {"gtins": [{"gtin": gtin, "units": units}]}
+        assert erp.put(f"/products/{number}/packaging", body).status == 200
+
+
+def _receive(scenario: ReceivingScenario, number: int, **line: object) -> Response:
+    return scenario.erp.post(f"/receipts/{number}/lines", {"qty": 2, **line})
+
+
+def test_a_received_case_counts_its_units(scenario: ReceivingScenario) -> None:
+    order = scenario.order({"qty": 24})
+    number = scenario.started(order)
+
+    received = _receive(scenario, number, gtin=CASE)
+
+    [line] = received.data["lines"]
+    assert (received.status, line["item_code"], line["qty"]) == (200, "BRICK", 24)
+    assert scenario.progress(order) == [(24, 0, "complete")]
+
+
+def test_picked_cases_count_their_units(scenario: ReceivingScenario) -> None:
+    yard = scenario.yard
+    yard.stock("BRICK", 30)
+    number = yard.started(yard.order(("BRICK", 30)))
+    body = {"gtin": CASE, "qty": 0.5, "bin_code": "A-01"}
+
+    assert yard.act(number, "picks", **body).data["lines"][0]["picked_qty"] == 6
+    assert yard.act(number, "picks", **{**body, "qty": 2}).data["lines"][0]["picked_qty"] == 30
+
+
+def test_picked_cases_of_a_transfer_order_count_their_units(scenario: ReceivingScenario) -> None:
+    transfers = TransferScenario(scenario.erp, scenario.yard)
+    scenario.yard.stock("BRICK", 24)
+    number = transfers.order(("BRICK", 24))
+    picked = transfers.done(number, "picks", gtin=CASE, qty=2, bin_code="A-01")
+
+    assert picked["units"]["picked"] == 24
+
+
+def test_a_case_counts_the_units_that_it_had_when_it_was_read(
+    scenario: ReceivingScenario, before_next_commit: BeforeNextCommit
+) -> None:
+    number = scenario.started(scenario.order({"qty": 24}))
+    smaller = {"gtins": [{"gtin": CASE, "units": 6}]}
+    changed = before_next_commit(lambda: scenario.erp.put("/products/1/packaging", smaller))
+
+    received = _receive(scenario, number, gtin=CASE, qty=1)
+
+    assert [changed[0].status, received.status] == [200, 200]
+    assert received.data["lines"][0]["qty"] == 12
+    assert _receive(scenario, number, gtin=CASE, qty=1).data["lines"][1]["qty"] == 6
+
+
+@pytest.mark.parametrize(
+    ("line", "problems"),
+    [
+        ({}, {"item_code": "is required"}),
+        ({"gtin": None}, {"item_code": "is required"}),
+        ({"gtin": "4006381333932"}, {"gtin": "ends in the check digit 2, which must be 1"}),
+        ({"gtin": "4006381333931"}, {"gtin": "no product has the GTIN 4006381333931"}),
+        (
+            {"gtin": CASE, "item_code": "BRICK"},
+            {"gtin": "must not be sent together with item_code"},
+        ),
+        ({"gtin": TILE}, {"batch": None, "gtin": "CEMENT is not on the document PO-1"}),
+        (
+            {"gtin": CASE, "qty": 90_000_000},
+            {"qty": "must count at most 999999999 units; 1080000000 requested"},
+        ),
+        ({"gtin": CASE, "qty": 0, "bin_code": "NONE"}, {"qty": None, "bin_code": None}),
+    ],
+)
+def test_a_refused_gtin_is_named(
+    scenario: ReceivingScenario, line: Mapping[str, object], problems: Mapping[str, str | None]
+) -> None:
+    number = scenario.started(scenario.order({"qty": 24}))
+
+    refused = _receive(scenario, number, **line)
+
+    found = {one["field"]: one["message"] for one in refused.json()["errors"]}
+    assert (refused.status, found.keys()) == (422, problems.keys()), refused.text
+    assert all(found[field] == message for field, message in problems.items() if message)
+
+
+def test_a_gtin_costs_one_read_and_an_item_code_none(
+    scenario: ReceivingScenario, stack: Stack, aws_faults: AwsFaults
+) -> None:
+    yard = scenario.yard
+    yard.stock("BRICK", 100)
+    receipt = scenario.started(scenario.order({"qty": 100}))
+    picking = yard.started(yard.order(("BRICK", 100)))
+    restore = stack.take_snapshot()
+
+    for path in (f"/receipts/{receipt}/lines", f"/pickings/{picking}/picks"):
+        trips = []
+        for goods in ({"item_code": "BRICK", "qty": 12}, {"gtin": CASE, "qty": 1}):
+            restore()
+            assert yard.erp.get("/products/1").status == 200
+            with aws_faults.recorded() as seen:
+                assert yard.erp.post(path, {**goods, "bin_code": "A-01"}).status == 200
+            trips.append((seen.round_trips, len(seen.calls)))
+        assert trips[1] == (trips[0][0] + 1, trips[0][1] + 1)
