@@ -10,7 +10,7 @@ export SAM_CLI_TELEMETRY := 0
 export UV_PYTHON_PREFERENCE := system
 
 READY := .local/setup.stamp
-LAYERS := dependencies cryptography imports
+LAYERS := dependencies cryptography imports labels
 SOURCES := $(shell find -L shared functions -type f -not -name '*.pyc' | sort)
 SOURCE_LIST := .aws-sam/sources.txt
 BUILT_FROM := template.yaml samconfig.toml $(LAYERS:%=layers/%/requirements.txt) tools/finish_build.py $(SOURCE_LIST) $(SOURCES)

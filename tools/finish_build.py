@@ -75,6 +75,7 @@ UNUSED_PATHS = (
     "aws_lambda_powertools/utilities/parser",
     "aws_lambda_powertools/utilities/streaming",
     "aws_lambda_powertools/utilities/validation",
+    "barcode/fonts",  # labels draw no text with it
     "bin",
     "boto3/crt.py",  # the AWS common runtime is not bundled
     "boto3/data",  # only clients are used, no resources
@@ -96,6 +97,8 @@ UNUSED_PATHS = (
     "dateutil/rrule.py",
     "dateutil/tz/win.py",
     "dateutil/zoneinfo",  # time zones come from the standard library
+    "docs",  # of pydyf
+    "fontpkg_noto_sans/files/NotoSans-Italic*",
     "jmespath-*.data",
     "jwt/help.py",
     "pycparser",
@@ -106,12 +109,14 @@ UNUSED_PATHS = (
     "pydantic/mypy.py",
     "pydantic/networks.py",
     "pydantic/v1",
+    "pylopdf_fonts_zh_cn/NotoSerif*",
     "s3transfer/crt.py",
     "s3transfer/processpool.py",
     "simplejson/tool.py",
     "tzdata/zoneinfo/*.tab",  # zoneinfo reads the compiled zones only
     "tzdata/zoneinfo/leapseconds",
     "tzdata/zoneinfo/tzdata.zi",
+    "uharfbuzz/_harfbuzz_test*",
     "urllib3/contrib/emscripten",
     "urllib3/contrib/pyopenssl.py",
     "urllib3/contrib/socks.py",

@@ -33,6 +33,8 @@ SPDX_OF_NAME: Mapping[str, str] = {
     "et-xmlfile": "MIT AND PSF-2.0",  # contains code of the standard library
     "multipart": "MIT",  # stated by a classifier only
     "openssl": "Apache-2.0",  # the SBOM of cryptography has no license for it
+    "pydyf": "BSD-3-Clause",  # stated by a classifier only
+    "pylopdf-fonts-zh-cn": "OFL-1.1",  # the metadata has the text of the license
     "python-dateutil": "BSD-3-Clause",  # covers all code; part of it is also under Apache-2.0
 }
 """SPDX expression of packages and components whose metadata is incomplete."""
@@ -45,6 +47,7 @@ EMBEDDED: Mapping[str, tuple[str, ...]] = {
         "six (MIT)",
     ),
     "cffi": ("libffi (MIT)",),
+    "uharfbuzz": ("HarfBuzz (MIT-Modern-Variant)",),
 }
 """Components that a package contains and lists in no SBOM."""
 
@@ -124,11 +127,16 @@ def installed(name: str, version: str) -> Distribution:
         package = distribution(name)
     except PackageNotFoundError:
         raise MetadataError(f"{name} {version} is not installed; run 'make setup'.") from None
-    if package.version != version:
+    if _normalized(package.version) != _normalized(version):
         raise MetadataError(
             f"{name}: {package.version} is installed, {version} is required; run 'make setup'."
         )
     return package
+
+
+def _normalized(version: str) -> str:
+    """Return a version without leading zeros, as uv.lock has it."""
+    return ".".join(part.lstrip("0") or "0" for part in version.split("."))
 
 
 def package_license(name: str, package: Distribution) -> str:

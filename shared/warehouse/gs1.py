@@ -3,6 +3,7 @@
 GTIN_LENGTHS = (8, 12, 13, 14)
 GTIN_DIGITS = 14
 """Digits of the longest form of a GTIN."""
+SSCC_DIGITS = 18
 
 
 def check_digit(digits: str) -> str:
@@ -21,6 +22,15 @@ def gtin_problem(text: str) -> str | None:
     is_number = text.isascii() and text.isdecimal() and text.strip("0")
     if not is_number or len(text) not in GTIN_LENGTHS:
         return "must be a GTIN of 8, 12, 13 or 14 digits"
+    if not has_check_digit(text):
+        return f"ends in the check digit {text[-1]}, which must be {check_digit(text[:-1])}"
+    return None
+
+
+def sscc_problem(text: str) -> str | None:
+    """Return why a text is not an SSCC; None if it is one."""
+    if not (text.isascii() and text.isdecimal()) or len(text) != SSCC_DIGITS:
+        return f"must be an SSCC of {SSCC_DIGITS} digits"
     if not has_check_digit(text):
         return f"ends in the check digit {text[-1]}, which must be {check_digit(text[:-1])}"
     return None

@@ -51,6 +51,7 @@ FLOORS = (
     "shared.warehouse.ranks",
     "shared.warehouse.approvals",
     "shared.warehouse.gs1",
+    "shared.warehouse.labels",
     "shared.warehouse.catalog",
     "shared.warehouse.partners",
     "shared.warehouse.warehouses",

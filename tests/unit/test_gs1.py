@@ -1,8 +1,15 @@
 """Check digits and forms of the numbers of GS1."""
 
+import biip
 import pytest
 
-from shared.warehouse.gs1 import check_digit, gtin_14, gtin_problem, has_check_digit
+from shared.warehouse.gs1 import (
+    check_digit,
+    gtin_14,
+    gtin_problem,
+    has_check_digit,
+    sscc_problem,
+)
 
 
 # The examples of the GS1 General Specifications and of products on sale.
@@ -14,6 +21,20 @@ def test_check_digit_is_that_of_gs1(number: str) -> None:
     assert check_digit(number[:-1]) == number[-1]
     for wrong in set("0123456789") - {number[-1]}:
         assert not has_check_digit(number[:-1] + wrong)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("376104250021234569", None),
+        ("37610425002123456", "must be an SSCC of 18 digits"),
+        ("37610425002123456x", "must be an SSCC of 18 digits"),
+        ("376104250021234560", "ends in the check digit 0, which must be 9"),
+    ],
+)
+def test_sscc_is_examined(text: str, problem: str | None) -> None:
+    assert sscc_problem(text) == problem
+    assert (biip.parse(f"]C100{text}").sscc is not None) == (problem is None)
 
 
 @pytest.mark.parametrize("gtin", ["614141999996", "0614141999996", "00614141999996"])

@@ -1,0 +1,198 @@
+"""Labels and packing slips: they scan, are the same each time, and keep their layout."""
+
+import re
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from decimal import Decimal
+
+import biip
+import pypdfium2
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shared.warehouse.gs1 import check_digit
+from shared.warehouse.labels import label
+from shared.warehouse.labels.label_pdf import label_pdf
+from shared.warehouse.labels.label_zpl import label_zpl
+from shared.warehouse.labels.models import LabelContent, PackedGoods, SlipUnit
+from shared.warehouse.labels.slip_pdf import slip_pdf
+from tests.unit.labels import examples
+from tests.unit.labels.examples import EXPECTED, GOODS, LABEL, PICTURE_DPI, PICTURES, SLIP, WORLD
+from tests.unit.labels.pictures import drawn_barcode, picture_of, png_of, rendered, scanned
+
+GS1_128 = "]C1"
+"""Symbology identifier of a Code 128 that starts with FNC1."""
+MM = 72 / 25.4
+LONG = "Hochspannungskabelverbindungsmuffe " * 6
+MAX_CPU_SECONDS = 0.06
+
+SSCCS = st.from_regex(r"[0-9]{17}", fullmatch=True).map(lambda text: text + check_digit(text))
+TEXTS = st.one_of(
+    st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=200),
+    st.text("ابجدهوز 0123 ١٢٣ (),.-% שלום ABC 上海", max_size=120),
+)
+
+
+def _expanded(pdf: bytes) -> list[bytes]:
+    """Return a PDF document in parts, its streams inflated: how they are packed depends on zlib."""
+    parts, place = list[bytes](), 0
+    for head in re.finditer(rb"/Length (\d+)[^>]*>>\nstream\n", pdf):
+        if head.start() < place:
+            continue  # within a stream
+        parts.append(re.sub(rb"/Length \d+", b"", pdf[place : head.end()]))
+        place = head.end() + int(head[1])
+        parts.append(zlib.decompress(pdf[head.end() : place]))
+    return [*parts, pdf[place : pdf.index(b"\nxref", place)]]
+
+
+@pytest.mark.parametrize("name", sorted(examples.files()))
+def test_rendering_is_that_of_the_file(name: str) -> None:
+    made, kept = examples.files()[name], (EXPECTED / name).read_bytes()
+    if name.endswith(".pdf"):
+        assert _expanded(made) == _expanded(kept)
+    else:
+        assert made == kept
+
+
+@pytest.mark.parametrize("name", sorted(examples.pictures()))
+def test_pictures_of_the_page_are_current(name: str) -> None:
+    made, kept = (
+        rendered(examples.pictures()[name], PICTURE_DPI),
+        picture_of((PICTURES / name).read_bytes()),
+    )
+    assert (made.width, made.height) == (kept.width, kept.height)
+    assert picture_of(png_of(made)) == made
+    # PDFium blends the edges of letters differently on another processor.
+    different = sum(abs(a - b) > 64 for a, b in zip(made.pixels, kept.pixels, strict=True))
+    assert different < len(made.pixels) / 10_000
+
+
+@pytest.mark.parametrize("content", [LABEL, WORLD], ids=["label", "world"])
+def test_labels_scan_as_sscc(content: LabelContent) -> None:
+    wanted = [(GS1_128, f"(00){content.sscc}")]
+    assert scanned(rendered(label_pdf(content), 203)) == wanted
+    assert scanned(drawn_barcode(label_zpl(content))) == wanted
+    parsed = biip.parse(f"{GS1_128}00{content.sscc}")
+    assert parsed.sscc is not None
+    assert parsed.sscc.value == content.sscc
+
+
+@settings(max_examples=15)
+@given(SSCCS)
+def test_every_sscc_scans(sscc: str) -> None:
+    content = replace(LABEL, sscc=sscc, goods=())
+    assert scanned(rendered(label_pdf(content), 203)) == [(GS1_128, f"(00){sscc}")]
+    assert scanned(drawn_barcode(label_zpl(content))) == [(GS1_128, f"(00){sscc}")]
+
+
+@pytest.mark.parametrize("sscc", ["", "37610425002123456", "376104250021234568", "3" * 17 + "x"])
+def test_no_label_is_rendered_for_a_wrong_sscc(sscc: str) -> None:
+    for render in (label_pdf, label_zpl):
+        with pytest.raises(ValueError, match="must be"):
+            render(replace(LABEL, sscc=sscc))
+
+
+def test_barcode_has_the_size_that_gs1_asks_for() -> None:
+    [found] = re.findall(r"\^FO(\d+),(\d+)\^BY(\d+)\^BCN,(\d+)", label_zpl(LABEL))
+    x, y, module, height = map(int, found)
+    width = 156 * module
+    assert module == label.MODULE * 8
+    assert 0.495 <= label.MODULE <= 1.016
+    assert height / 8 >= 31.75
+    assert x >= 10 * module
+    assert x + width <= 800 - 10 * module
+    assert y + height < 1200
+
+
+# Layout
+
+
+def _boxes(pdf: bytes) -> list[list[tuple[float, float, float, float]]]:
+    """Return the boxes of everything on each page: left, bottom, right, top in millimetres."""
+    with pypdfium2.PdfDocument(pdf) as document:
+        return [
+            [tuple(edge / MM for edge in one.get_bounds()) for one in page.get_objects()]
+            for page in document
+        ]
+
+
+def _assert_inside(pdf: bytes, width: float, height: float, margin: float) -> None:
+    for boxes in _boxes(pdf):
+        for left, bottom, right, top in boxes:
+            assert margin - 1 <= left, "a letter may reach a little beyond its place"
+            assert right <= width - margin + 1
+            assert 2 <= bottom <= top <= height - 2
+
+
+def _worst(text: str, goods: Sequence[PackedGoods]) -> LabelContent:
+    return replace(
+        LABEL, code=text, recipient=text, ship_to=f"{text}\n" * 9, document=text, sender=text,
+        carrier=text, tracking_number=text, goods=goods,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text", [LONG, LONG.replace(" ", ""), examples.ARABIC_NAME * 9, examples.CHINESE_ADDRESS * 9]
+)
+def test_long_texts_stay_on_the_label(text: str) -> None:
+    goods = [replace(one, name=text, batch=text) for one in GOODS] * 4
+    content = _worst(text, goods)
+
+    _assert_inside(label_pdf(content), label.WIDTH, label.HEIGHT, label.MARGIN)
+    assert scanned(rendered(label_pdf(content), 203)) == [(GS1_128, f"(00){LABEL.sscc}")]
+
+
+@settings(max_examples=30)
+@given(TEXTS)
+def test_any_text_is_rendered(text: str) -> None:
+    content = _worst(text, [replace(GOODS[0], name=text)])
+    zpl = label_zpl(content)
+
+    _assert_inside(label_pdf(content), label.WIDTH, label.HEIGHT, label.MARGIN)
+    assert [zpl.count(one) for one in ("^XA", "^XZ", "^BC")] == [1, 1, 1]
+    assert zpl.count("^FD") + zpl.count("^GF") + zpl.count("^GB") == zpl.count("^FS")
+    for total, size, row, data in re.findall(r"\^GFA,(\d+),(\d+),(\d+),([0-9A-F]*)\^FS", zpl):
+        assert int(total) == int(size) == len(data) // 2
+        assert int(total) % int(row) == 0
+
+
+def test_a_slip_of_many_lines_has_all_of_them_in_order() -> None:
+    lines = [
+        PackedGoods(
+            f"ITEM-{n:03d}",
+            LONG[: 20 + n * 3],
+            Decimal(n),
+            "B-1",
+            [f"S{n:03d}-{m:02d}" for m in range(n % 3 * 9)],
+        )
+        for n in range(1, 121)
+    ]
+    units = [SlipUnit(f"HU-{n}", "carton", lines[n * 40 : n * 40 + 40]) for n in range(3)]
+    pdf = slip_pdf(replace(SLIP, units=units))
+
+    _assert_inside(pdf, 210, 297, 10)
+    with pypdfium2.PdfDocument(pdf) as document:
+        pages = [page.get_textpage().get_text_range() for page in document]
+    assert [f"page {n} of {len(pages)}" in page for n, page in enumerate(pages, 1)] == [True] * len(
+        pages
+    )
+    assert all("Quantity" in page for page in pages), "each page has the head of the table"
+    assert re.findall(r"ITEM-\d+", "".join(pages)) == [one.item_code for one in lines]
+    serials = [serial for one in lines for serial in one.serials]
+    assert re.findall(r"S\d{3}-\d\d", "".join(pages)) == serials
+
+
+def test_a_label_takes_little_time() -> None:
+    """The best of several runs, a sixth of the limit: other programs cannot make it fail."""
+    for render in (label_pdf, label_zpl):
+        assert min(_cpu_seconds(render, number) for number in range(6)) < MAX_CPU_SECONDS
+
+
+def _cpu_seconds(render: Callable[[LabelContent], object], number: int) -> float:
+    content = replace(WORLD, recipient=f"{WORLD.recipient} {number}")
+    began = time.process_time()
+    render(content)
+    return time.process_time() - began
