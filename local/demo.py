@@ -14,6 +14,7 @@ from rich.console import Console
 
 from examples.stowage_client import Stowage
 from local.demo_access import run_access_demo
+from local.demo_approvals import run_approvals_demo
 from local.demo_imports import TenantBucket, run_imports_demo
 from local.demo_places import ORIGIN, ensure_places
 from local.demo_session import Demo, DemoFailed
@@ -164,6 +165,7 @@ def _run(tenant: LocalTenant, stack: RunningStack) -> bool:
         demo = Demo(Stowage(tenant.base_url, tenant.client_id, tenant.client_secret, http))
         try:
             run_demo(demo, TenantBucket(stack.import_bucket, tenant.slug))
+            run_approvals_demo(demo, uuid.uuid4().hex[:8], http, tenant.slug)
             essentials = stack.tenants.get("mini")
             run_access_demo(demo, uuid.uuid4().hex[:8], http, tenant.slug, essentials)
         except DemoFailed as failure:

@@ -33,7 +33,7 @@ def run_access_demo(
         essentials_tenant: Address and credentials of a tenant with the smallest plan, whose rate
             limit is exceeded; None to skip this.
     """
-    api = _ApiCaller(http, demo.stowage.base_url)
+    api = ApiCaller(http, demo.stowage.base_url)
     with _picker(demo, run) as user:
         _sign_in(demo, api, f"{user['username']}@{slug}", user["password"])
     _api_client(demo, run, api)
@@ -44,10 +44,10 @@ def run_access_demo(
         + f" … of {body['meta']['total']} entries",
     )  # fmt: skip
     if essentials_tenant:
-        _rate_limit(demo, _ApiCaller(http, essentials_tenant["base_url"]), essentials_tenant)
+        _rate_limit(demo, ApiCaller(http, essentials_tenant["base_url"]), essentials_tenant)
 
 
-class _ApiCaller:
+class ApiCaller:
     """Sends requests with a given token, or requests a token."""
 
     def __init__(self, http: httpx.Client, base_url: str) -> None:
@@ -92,7 +92,7 @@ def _picker(demo: Demo, run: str) -> Iterator[dict[str, Any]]:
     demo.call("DELETE", f"/roles/{role['id']}")
 
 
-def _sign_in(demo: Demo, api: _ApiCaller, username: str, password: str) -> None:
+def _sign_in(demo: Demo, api: ApiCaller, username: str, password: str) -> None:
     login = {"grant_type": "password", "username": username, "password": password}
     token = demo.step("Ana signs in", api.request_token(login), 200, _describe_token)[
         "access_token"
@@ -144,7 +144,7 @@ def _sign_in(demo: Demo, api: _ApiCaller, username: str, password: str) -> None:
     _refresh(demo, api, full["refresh_token"])
 
 
-def _refresh(demo: Demo, api: _ApiCaller, first: str) -> None:
+def _refresh(demo: Demo, api: ApiCaller, first: str) -> None:
     """Use a refresh token twice, as after a theft."""
     renewed = demo.step(
         "The app gets a new access token with the refresh token",
@@ -166,7 +166,7 @@ def _refresh_form(token: str) -> dict[str, str]:
     return {"grant_type": "refresh_token", "refresh_token": token}
 
 
-def _api_client(demo: Demo, run: str, api: _ApiCaller) -> None:
+def _api_client(demo: Demo, run: str, api: ApiCaller) -> None:
     """Create an API client, rotate its secret, and revoke it."""
     title = "Create an API client for a shop, with the scope products:read"
     wanted = {"name": f"Shop {run}", "scopes": ["products:read"]}
@@ -213,7 +213,7 @@ def _api_client(demo: Demo, run: str, api: _ApiCaller) -> None:
     )  # fmt: skip
 
 
-def _rate_limit(demo: Demo, api: _ApiCaller, essentials_tenant: Mapping[str, str]) -> None:
+def _rate_limit(demo: Demo, api: ApiCaller, essentials_tenant: Mapping[str, str]) -> None:
     """Send more requests than the smallest plan allows."""
     auth = (essentials_tenant["client_id"], essentials_tenant["client_secret"])
     token = api.request_token(_CREDENTIALS, auth).json()["access_token"]

@@ -15,8 +15,9 @@ from rich.progress import Progress
 
 from examples.stowage_client import Stowage
 from local import demo, sample
+from local.demo_approvals import run_approvals_demo
 from local.demo_imports import TenantBucket
-from local.demo_places import DESTINATION, ORIGIN
+from local.demo_places import DESTINATION, ORIGIN, ensure_places
 from local.demo_session import Demo
 from local.sample_operations import SampleOperations
 from local.server import LocalRunFailed
@@ -85,6 +86,19 @@ def test_demo_skips_what_the_plan_and_the_modules_exclude(
         "Import files", "Receive webhooks", "A transfer order from Birmingham to Dublin",
         "A wave of 10 orders",
     }  # fmt: skip
+
+
+def test_demo_of_approvals_lets_the_request_pass_once(
+    connect: Callable[[str], Stowage], stack: Stack
+) -> None:
+    played = Demo(connect("acme"))
+    ensure_places(played)
+    with httpx.Client(transport=FaultyTransport(stack.gateway)) as http_client:
+        run_approvals_demo(played, "run", http_client, "acme")
+    assert [row for row in played.rows if not row[3]] == []
+    assert [row["status"] for row in stack.erp().walk("/approvals", sort="created_at")] == [
+        "used", "pending",
+    ]  # fmt: skip
 
 
 # Access to the stack
