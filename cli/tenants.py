@@ -109,6 +109,7 @@ def _settings_row(tenant: Tenant) -> dict[str, Any]:
         "imports_require_kind_scope": settings.imports_require_kind_scope,
         "approval_shortage_percent": settings.approval_shortage_percent,
         "approval_adjustment_qty": settings.approval_adjustment_qty,
+        "blind_returns": settings.blind_returns,
     }
 
 
@@ -452,6 +453,10 @@ def modules(
 @click.option(
     "--approval-adjustment-qty", type=_NumberOrNone(),
     help="Units that a stock adjustment may change without approval, or none.",
+)  # fmt: skip
+@click.option(
+    "--blind-returns/--no-blind-returns", default=None,
+    help="Accept returns without an exit document.",
 )  # fmt: skip
 @command
 def settings(

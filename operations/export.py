@@ -61,6 +61,8 @@ FILE_NAMES = {
     "product": "products",
     "provider": "providers",
     "receipt": "receipts",
+    "return": "returns",
+    "returned": "returned-goods",
     "role": "roles",
     "stock": "stocks",
     "transfer": "transfers",

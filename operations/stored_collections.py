@@ -15,6 +15,7 @@ from shared.warehouse.partners.repository import CLIENTS, PROVIDERS
 from shared.warehouse.pick_faces.repository import PICK_FACES
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.receiving.repository import RECEIPTS
+from shared.warehouse.returns.repository import RETURNED, RETURNS
 from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
 from shared.warehouse.transfers.repository import TRANSFERS
@@ -26,8 +27,8 @@ COLLECTIONS: Mapping[str, Collection[Any]] = {
     collection.kind: collection
     for collection in (
         APPROVALS, AUDIT, CATEGORIES, CLIENTS, ENTRIES, EXITS, IMPORTS, LAYOUTS, LEVELS, MOVEMENTS,
-        PICKINGS, PICK_FACES, POSITIONS, PRODUCTS, PROVIDERS, RECEIPTS, ROLES, STOCK, TOTALS,
-        TRANSFERS, TRANSFER_ORDERS, USERS, WAREHOUSES, WAVES, WEBHOOKS,
+        PICKINGS, PICK_FACES, POSITIONS, PRODUCTS, PROVIDERS, RECEIPTS, RETURNED, RETURNS, ROLES,
+        STOCK, TOTALS, TRANSFERS, TRANSFER_ORDERS, USERS, WAREHOUSES, WAVES, WEBHOOKS,
     )
 }  # fmt: skip
 """Kind → collection."""

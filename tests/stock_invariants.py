@@ -17,6 +17,9 @@ from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.receiving.models import StoredReceipt
 from shared.warehouse.receiving.repository import RECEIPTS
+from shared.warehouse.returns import rules as return_rules
+from shared.warehouse.returns.models import ReturnedGoods, StoredReturn
+from shared.warehouse.returns.repository import RETURNED, RETURNS
 from shared.warehouse.stock.models import Movement, Quantities, StockRow, StoredLevel
 from shared.warehouse.stock.repository import (
     LEVELS,
@@ -40,7 +43,7 @@ _READ: dict[str, Collection[Any]] = {
     one.kind: one
     for one in (
         STOCK, LEVELS, TOTALS, MOVEMENTS, PICKINGS, RECEIPTS, COLLECTIONS["entry"],
-        COLLECTIONS["exit"], TRANSFER_ORDERS,
+        COLLECTIONS["exit"], TRANSFER_ORDERS, RETURNS, RETURNED,
     )
 }  # fmt: skip
 
@@ -58,6 +61,9 @@ class StoredState:
     entries: list[Document] = field(default_factory=list)
     exits: list[Document] = field(default_factory=list)
     transfer_orders: list[StoredTransferOrder] = field(default_factory=list)
+    returns: list[StoredReturn] = field(default_factory=list)
+    returned: dict[int, ReturnedGoods] = field(default_factory=dict)
+    """Id of an exit document → what returns have taken of its goods."""
     holds: dict[int, int] = field(default_factory=dict)
     """Id of a position → number of its rows that hold stock."""
     batch_dates: dict[str, str | None] = field(default_factory=dict)
@@ -84,6 +90,8 @@ def read_state(items: Iterable[Attributes]) -> StoredState:
         "entry": state.entries,
         "exit": state.exits,
         TRANSFER_ORDERS.kind: state.transfer_orders,
+        RETURNS.kind: state.returns,
+        RETURNED.kind: [],
     }
     for item in items:
         kind, _, rest = item["PK"]["S"].partition("#")
@@ -95,6 +103,8 @@ def read_state(items: Iterable[Attributes]) -> StoredState:
             plain = from_attributes({name: item[name] for name in ("parts", "data")})
             assert plain["parts"] == 1, "entities of several parts are not supported here"
             places[kind].append(_entity(kind, plain["data"]))
+            if kind == RETURNED.kind:
+                state.returned[int(rest)] = places[kind][-1]
             if kind == TOTALS.kind:
                 state.stocked[int(rest)] = item["volatile"]["M"]["stocked"]["S"] == "true"
     return state
@@ -111,7 +121,8 @@ def check_invariants(state: StoredState) -> None:
 
     Movements, rows, levels and totals have equal sums. No quantity is negative. A serial is in at
     most one place. The allocated quantity of each row is that of open work. The done quantities of
-    documents are those of their work. The transit quantities of transfer orders are in stock.
+    documents are those of their work. The transit quantities of transfer orders are in stock. What
+    returns take of an exit document was dispatched with it.
     """
     _check_rows(state.rows)
     _check_batches(state.rows, state.batch_dates)
@@ -122,6 +133,7 @@ def check_invariants(state: StoredState) -> None:
     _check_allocations(state.pickings, state.rows)
     _check_documents(state)
     _check_transit(state.transfer_orders, state.rows)
+    _check_returns(state)
 
 
 def _check_rows(rows: list[StockRow]) -> None:
@@ -255,6 +267,34 @@ def _check_transit(orders: list[StoredTransferOrder], rows: list[StockRow]) -> N
         for row in rows
         if row.inventory_status == "in_transit" and row.qty
     }
+
+
+def _check_returns(state: StoredState) -> None:
+    taken: dict[int, ReturnedGoods] = {}
+    nothing = ReturnedGoods()
+    for one in state.returns:
+        before = taken.get(one.exit_document_id or 0, nothing)
+        after = return_rules.with_change(before, nothing, return_rules.taken_by(one))
+        taken[one.exit_document_id or 0] = after
+        for line in one.lines:
+            decided = (
+                line.restocked_qty, line.quarantined_qty, line.scrapped_qty,
+                line.returned_to_provider_qty, line.open_qty,
+            )  # fmt: skip
+            assert sum(decided) == line.received_qty, one
+            named = [serial for goods in line.goods for serial in goods.serials]
+            assert len(set(named)) == len(named), one
+    taken.pop(0, None)
+    assert {number: goods for number, goods in taken.items() if goods != nothing} == {
+        number: goods for number, goods in state.returned.items() if goods != nothing
+    }
+    exits = {document.id: document for document in state.exits}
+    for number, goods in taken.items():
+        sent = return_rules.origin_of(number, exits[number], state.pickings, None)
+        assert all(qty <= sent.sent.get(product, ZERO) for product, qty in goods.qty.items())
+        named_serials = {(product, each) for product, all_of in goods.serials.items()
+                         for each in all_of}  # fmt: skip
+        assert named_serials <= sent.serials, number
 
 
 def _sums(level: StoredLevel) -> Sums:

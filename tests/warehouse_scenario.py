@@ -29,9 +29,9 @@ POSITIONS: dict[str, dict[str, object]] = {
 class WarehouseScenario:
     """The warehouse YARD, its stock, and the sales orders that are picked from it."""
 
-    def __init__(self, erp: Erp) -> None:
+    def __init__(self, erp: Erp, orders: int = 0) -> None:
         self.erp = erp
-        self._orders = 0
+        self._orders = orders
 
     @classmethod
     def with_master_data(cls, erp: Erp, *warehouses: str) -> "WarehouseScenario":

@@ -1,1 +1,1 @@
-"""Handler of the routes of receipts, pickings and transfers."""
+"""Handler of the routes of receipts, pickings, transfers and returns."""

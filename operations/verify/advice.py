@@ -25,6 +25,11 @@ _BY_KIND: Mapping[str, str] = {
     "picking.ledger": _END_OR_COUNT,
     "receipt.lines": "compare the receipt with its document, and revert the receipt or close the"
     " document",
+    **dict.fromkeys(
+        ("return.received", "return.restocked", "return.scrapped"),
+        "compare the return with its movements, and count the stock",
+    ),
+    **dict.fromkeys(("return.undecided", "return.status"), _FROM_BACKUP),
     "wave.picking": "cancel the picking",
 }
 

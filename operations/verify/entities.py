@@ -25,11 +25,13 @@ from shared.warehouse.approvals.rules import status_at
 from shared.warehouse.catalog import repository as catalog
 from shared.warehouse.documents import repository as documents
 from shared.warehouse.partners.repository import document_id_key
+from shared.warehouse.returns import repository as returns
 from shared.warehouse.stock.repository import batch_key, level_id, row_key
 from shared.warehouse.transfer_orders import repository as transfer_orders
 from shared.warehouse.warehouses import repository as warehouses
 
 _ENDED = {
+    "return": {"dispositioned", "cancelled"},
     "transfer": {"transferred"},
     "transfer_order": {"closed", "cancelled"},
 }
@@ -90,9 +92,11 @@ def _alias(key: Key, number: int) -> Item:
     return {PARTITION_KEY: key[0], SORT_KEY: key[1], "id": number}
 
 
-def _order_aliases(order: Any) -> list[Item]:
-    reference: str | None = order.external_ref
-    return [_alias(transfer_orders.reference_key(reference), order.id)] if reference else []
+def _reference_aliases(key_of_reference: Callable[[str], Key]) -> Callable[[Any], list[Item]]:
+    """Return what gives the alias of the reference of an entity, if it has one."""
+    return lambda entity: (
+        [_alias(key_of_reference(entity.external_ref), entity.id)] if entity.external_ref else []
+    )
 
 
 def _document_aliases(kind: Any) -> Callable[[Any], list[Item]]:
@@ -121,7 +125,8 @@ _ALIASES: Mapping[str, Callable[[Any], list[Item]]] = {
     "client": lambda client: [_alias(document_id_key(str(client.document_id)), client.id)],
     "entry": _document_aliases("entry"),
     "exit": _document_aliases("exit"),
-    "transfer_order": _order_aliases,
+    "return": _reference_aliases(returns.reference_key),
+    "transfer_order": _reference_aliases(transfer_orders.reference_key),
     "stock": lambda row: [_alias(row_key(row), row.id)],
     "pick_face": _pick_face_items,
     "user": lambda user: [_alias(users.username_key(user.username), user.id)],
@@ -136,6 +141,7 @@ _ALIAS_KINDS: Mapping[str, str] = {
     "document_id": "client",
     "entry_ref": "entry",
     "exit_ref": "exit",
+    "return_ref": "return",
     "transfer_order_ref": "transfer_order",
     "stock_row": "stock",
     "stock_serial": "stock",
@@ -182,6 +188,8 @@ def register_item(kind: str, number: int, entity: Any) -> Item | None:
         named = {"product": [line.product_id for line in entity.lines]}
         if kind == "transfer_order":
             named["warehouse"] = [entity.origin.id, entity.destination.id]
+        elif kind == "return":
+            named["warehouse"] = [entity.warehouse_id]
     return references.register_item(f"{kind}#{number}", named)
 
 
@@ -261,6 +269,11 @@ def _work_references(kind: str, entity: Any) -> list[tuple[str, str, int]]:
             ]
         case "transfer_order" if entity.picking_id:
             return [("picking_id", "picking", entity.picking_id)]
+        case "return":
+            numbers = [entity.exit_document_id] if entity.exit_document_id else []
+            return [("exit_document_id", "exit", number) for number in numbers] + [
+                ("provider_documents", "exit", number) for number in entity.provider_documents
+            ]
         case "wave":
             return [("picking_ids", "picking", number) for number in entity.picking_ids]
         case _:

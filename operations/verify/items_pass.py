@@ -54,7 +54,7 @@ _EXPIRING = frozenset(
 _SEQUENCE = "sequence"
 _KEPT = frozenset({"administrators", "batch", "held", "schema", _SEQUENCE})
 """Beginnings of the partition keys of items that other passes check, or that nothing follows."""
-_KINDS_BY_SEQUENCE = frozenset(COLLECTIONS) - {"layout", "level", "level_total"}
+_KINDS_BY_SEQUENCE = frozenset(COLLECTIONS) - {"layout", "level", "level_total", "returned"}
 
 type Live = Mapping[tuple[str, int], Item]
 """Kind and id → head of the live entity."""

@@ -1,10 +1,10 @@
-"""Fourth pass: the progress of documents, receipts, pickings, transfer orders and waves.
+"""Fourth pass: the progress of documents, of the work on them, of returns and of waves.
 
 Entities are read in the order of their ids. With those of a chunk, the work on them is held, and
 the movements of one of them at a time.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -27,6 +27,8 @@ from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.receiving.models import StoredReceipt
 from shared.warehouse.receiving.repository import RECEIPTS
+from shared.warehouse.returns.models import ReturnedGoods, StoredReturn
+from shared.warehouse.returns.repository import RETURNED, RETURNS
 from shared.warehouse.stock.models import Movement
 from shared.warehouse.stock.repository import MOVEMENTS, cause_text
 from shared.warehouse.transfer_orders.models import InTransitGoods, StoredTransferOrder
@@ -37,9 +39,9 @@ from shared.warehouse.waves.repository import WAVES
 CHUNK = 50
 """Entities of a chunk."""
 _BATCH = 100
-_KINDS = ("receipt", "picking", "entry", "exit", "transfer_order", "wave")
+_KINDS = ("receipt", "picking", "entry", "exit", "transfer_order", "return", "wave")
 _COLLECTIONS: Mapping[str, Collection[Any]] = {
-    one.kind: one for one in (ENTRIES, EXITS, RECEIPTS, PICKINGS, TRANSFER_ORDERS, WAVES)
+    one.kind: one for one in (ENTRIES, EXITS, RECEIPTS, PICKINGS, TRANSFER_ORDERS, RETURNS, WAVES)
 }
 _RECEIPT_SIGNS = {"receipt": 1, "receipt_undone": -1}
 _PICKING_SIGNS = {"pick": 1, "pick_undone": -1}
@@ -79,17 +81,16 @@ class WorkPass:
         return found
 
     def _look(self, kind: str, record: Record[Any]) -> list[Drift]:
-        match kind:
-            case "entry" | "exit":
-                return list(self._document(kind, record))
-            case "receipt":
-                return list(self._receipt(record))
-            case "picking":
-                return list(self._picking(record))
-            case "transfer_order":
-                return list(self._order(record))
-            case _:
-                return list(self._wave(record))
+        looks: Mapping[str, Callable[[Record[Any]], Iterator[Drift]]] = {
+            "entry": partial(self._document, "entry"),
+            "exit": self._exit_document,
+            "return": self._return,
+            "receipt": self._receipt,
+            "picking": self._picking,
+            "transfer_order": self._order,
+            "wave": self._wave,
+        }
+        return list(looks[kind](record))
 
     # Documents
 
@@ -120,6 +121,55 @@ class WorkPass:
             yield from _differing(
                 f"document.{name}", f"{kind} {record.id}", name, values, basis, fix
             )
+
+    def _exit_document(self, record: Record[Any]) -> Iterator[Drift]:
+        yield from self._document("exit", record)
+        yield from self._returned(record)
+
+    # Returns
+
+    def _returned(self, record: Record[Any]) -> Iterator[Drift]:
+        """Compare what is recorded as taken of the goods of an exit document with its returns."""
+        numbers = ids_in(self.store, RETURNS, "exit_document_id", id_text(record.id))
+        returns = RETURNS.get_many(self.store, sorted(set(numbers)))
+        expected = rules.expected_returned(one.entity for one in returns)
+        stored = next(iter(RETURNED.get_many(self.store, [record.id])), None)
+        taken = stored.entity if stored else ReturnedGoods()
+        basis = (stored and stored.version, tuple((one.id, one.version) for one in returns))
+        fix = Fix(
+            ("work", "returned", record.id),
+            lambda tx: _save_returned(tx, record.id, stored, expected),
+        )
+        for name in ("qty", "serials"):
+            before, after = getattr(taken, name), getattr(expected, name)
+            for product in sorted(before.keys() | after.keys()):
+                values = (before.get(product), after.get(product))
+                yield from _differing(
+                    f"returned.{name}", f"exit {record.id}", f"{name} of product {product}",
+                    values, basis, fix,
+                )  # fmt: skip
+
+    def _return(self, record: Record[StoredReturn]) -> Iterator[Drift]:
+        one, subject = record.entity, f"return {record.id}"
+        movements = list(self._movements("return", record.id))
+        for kind, stored, types in (
+            ("return.received", rules.received_lots(one), {"return_receipt": 1}),
+            ("return.restocked", rules.restocked_lots(one), {"return_restock": 1}),
+            ("return.scrapped", rules.scrapped_lots(one), {"return_scrap": 1}),
+        ):
+            moved = rules.lots_of_movements(movements, types)
+            known = moved if kind == "return.received" else rules.by_product(moved)
+            yield from _differing_lots(kind, subject, stored, known, record.version)
+        for line in one.lines:
+            values = (line.open_qty, rules.undecided(line))
+            yield from _differing(
+                "return.undecided", subject, f"lines.{line.line_num}.goods", values,
+                record.version, None,
+            )  # fmt: skip
+        status = rules.expected_return_status(one)
+        yield from _differing(
+            "return.status", subject, "status", (one.status, status), record.version, None
+        )
 
     # Receipts and pickings
 
@@ -332,6 +382,15 @@ def _save_order(
         }
         is_open = expected.status not in _ENDED
         _register(tx, f"transfer_order#{record.id}", named, is_open=is_open)
+
+
+def _save_returned(
+    tx: Transaction, number: int, stored: Record[ReturnedGoods] | None, expected: ReturnedGoods
+) -> None:
+    if stored:
+        RETURNED.replace(tx, stored, expected)
+    else:
+        RETURNED.insert(tx, number, expected)
 
 
 def _register(

@@ -1,4 +1,4 @@
-"""Rules of the progress of work: what documents, pickings, transfer orders and waves should say.
+"""Rules of the progress of work: what documents, pickings, returns and others should say.
 
 Pure rules on plain data. Each function returns the entity as it follows from the work on it; the
 fields that differ are drifts.
@@ -15,6 +15,8 @@ from shared.warehouse.picking import rules as picking_rules
 from shared.warehouse.picking.models import StoredPicking, StoredPickingLine
 from shared.warehouse.picking.wave_pickings import ENDED_STATUSES, units_of
 from shared.warehouse.receiving.models import StoredReceipt
+from shared.warehouse.returns import rules as return_rules
+from shared.warehouse.returns.models import ReturnedGoods, StoredReturn, StoredReturnLine
 from shared.warehouse.stock.models import Movement
 from shared.warehouse.transfer_orders.models import StoredTransferLine, StoredTransferOrder
 from shared.warehouse.waves.models import StoredWave
@@ -145,6 +147,71 @@ def lots_of_movements(
         lot = (movement.product_id, movement.batch_num, movement.serial_number)
         add(lots, lot, signs.get(movement.type, 0) * movement.qty)
     return lots
+
+
+# Returns
+
+
+def expected_returned(returns: Iterable[StoredReturn]) -> ReturnedGoods:
+    """Return what returns of one exit document take of its goods."""
+    taken, nothing = ReturnedGoods(), ReturnedGoods()
+    for one in returns:
+        taken = return_rules.with_change(taken, nothing, return_rules.taken_by(one))
+    return taken
+
+
+def received_lots(one: StoredReturn) -> dict[Lot, Decimal]:
+    """Return the quantities that a return has received, by lot."""
+    lots: dict[Lot, Decimal] = {}
+    for line in one.lines:
+        for goods in line.goods:
+            for serial in goods.serials:
+                add(lots, (line.product_id, goods.batch_num, serial), Decimal(1))
+            if not goods.serials:
+                add(lots, (line.product_id, goods.batch_num, None), goods.qty)
+    return lots
+
+
+def restocked_lots(one: StoredReturn) -> dict[Lot, Decimal]:
+    """Return the quantities of a return that have become available, by product."""
+    lots: dict[Lot, Decimal] = {}
+    for line in one.lines:
+        qty = line.restocked_qty + line.returned_to_provider_qty
+        add(lots, (line.product_id, None, None), qty)
+    return lots
+
+
+def scrapped_lots(one: StoredReturn) -> dict[Lot, Decimal]:
+    """Return the quantities of a return that have left the books, by product."""
+    lots: dict[Lot, Decimal] = {}
+    for line in one.lines:
+        add(lots, (line.product_id, None, None), line.scrapped_qty)
+    return lots
+
+
+def by_product(lots: Mapping[Lot, Decimal]) -> dict[Lot, Decimal]:
+    """Return the quantities of lots by product."""
+    found: dict[Lot, Decimal] = {}
+    for (product, _, _), qty in lots.items():
+        add(found, (product, None, None), qty)
+    return found
+
+
+def undecided(line: StoredReturnLine) -> Decimal:
+    """Return the received quantity of a line less that of its dispositions."""
+    decided = (
+        line.restocked_qty, line.quarantined_qty, line.scrapped_qty, line.returned_to_provider_qty,
+    )  # fmt: skip
+    return line.received_qty - sum(decided, ZERO)
+
+
+def expected_return_status(one: StoredReturn) -> str:
+    """Return the status of a return that follows from its goods, as far as it does."""
+    if not any(line.goods for line in one.lines):
+        return one.status if one.status in {"expected", "cancelled"} else "expected"
+    if one.received_at is None:
+        return "receiving"
+    return "received" if any(line.open_qty for line in one.lines) else "dispositioned"
 
 
 # Transfer orders

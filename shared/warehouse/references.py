@@ -55,7 +55,7 @@ _WAIT_MS = 3_000
 """How long a use case waits for a retirement to end. It takes longer only after a crash."""
 
 REFERENCING_KINDS = (
-    "entry", "exit", "pick_face", "position", "stock", "transfer", "transfer_order",
+    "entry", "exit", "pick_face", "position", "return", "stock", "transfer", "transfer_order",
 )  # fmt: skip
 """Kinds that refer to master data and call `Transaction.fence`. Positions refer to their warehouse.
 

@@ -143,6 +143,13 @@ IMPLIED: Mapping[str, Access] = _read("""
     GET     /approvals/{id}                   receipts:read     -
     POST    /approvals/{id}/grant             receipts:write    approvals.grant
     POST    /approvals/{id}/deny              receipts:write    approvals.grant
+    GET     /returns                          receipts:read     -
+    POST    /returns                          receipts:write    entries.manage
+    GET     /returns/{id}                     receipts:read     -
+    POST    /returns/{id}/lines               receipts:write    entries.manage
+    POST    /returns/{id}/finish              receipts:write    entries.manage
+    POST    /returns/{id}/dispositions        receipts:write    entries.manage
+    POST    /returns/{id}/cancel              receipts:write    entries.manage
     GET     /waves                            pickings:read     exits.manage
     POST    /waves                            pickings:write    exits.manage
     POST    /waves/{id}/plan                  pickings:write    exits.manage

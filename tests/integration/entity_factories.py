@@ -198,8 +198,8 @@ def create_entity(collection: str, erp: Erp, store: Store) -> int | str:
     if collection in PLANTED:
         return PLANTED[collection](store)
     example = EXAMPLES[f"POST {collection}"]
-    example.prepared(erp)
-    created: int | str = erp.post(collection, example.body, key="created").data["id"]
+    body = example.filled(example.prepared(erp))
+    created: int | str = erp.post(collection, body, key="created").data["id"]
     return created
 
 

@@ -73,7 +73,13 @@ def exercise(stowage: Stowage) -> None:
     receive(stowage, stowage.post("/entry-documents", ORDER)["id"])
     sale = {**ORDER, "external_ref": "SO-1", "type": "sale_order"}
     sale["lines"] = [{"item_code": "BRICK", "qty": 4}]
-    stowage.post("/pickings", {"document_id": stowage.post("/exit-documents", sale)["id"]})
+    sold = stowage.post("/exit-documents", sale)["id"]
+    picking = f"/pickings/{stowage.post('/pickings', {'document_id': sold})['id']}"
+    stowage.post(f"{picking}/start")
+    stowage.post(f"{picking}/picks", {"item_code": "BRICK", "qty": 4, "bin_code": "A-01"})
+    stowage.post(f"{picking}/finalize")
+    stowage.post(f"/exit-documents/{sold}/dispatch")
+    stowage.post("/returns", {"exit_document_id": sold, "lines": sale["lines"]})
     stowage.post("/warehouses", {"whs_code": "SHOP", "name": "Shop"})
     move = {"from_warehouse": "YARD", "to_warehouse": "SHOP", "lines": sale["lines"]}
     stowage.post("/transfer-orders", move)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from shared.identity.tenancy.directory import directory
 from shared.warehouse.references import REFERENCING_KINDS
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Forward, stuck_after
@@ -53,6 +54,13 @@ _CREATIONS: Mapping[str, Send] = {
             "reason": "Counted",
         },
     ),
+    "return": (
+        "POST", "/returns",
+        {
+            "warehouse_code": "SHOP", "partner_code": "C-1",
+            "lines": [{"item_code": "BRICK", "qty": 1}],
+        },
+    ),
     "transfer": (
         "POST", "/transfers",
         {"from_warehouse": "YARD", "to_warehouse": "YARD", "execute": False, "lines": [_MOVE]},
@@ -75,9 +83,24 @@ _RETIREMENTS: Mapping[str, Send] = {
 }
 
 _NAMES = {
-    "product is deleted": {"entry", "exit", "pick_face", "stock", "transfer", "transfer_order"},
+    "product is deleted": {
+        "entry",
+        "exit",
+        "pick_face",
+        "return",
+        "stock",
+        "transfer",
+        "transfer_order",
+    },
     "product is renamed": {"exit"},
-    "warehouse is deleted": {"entry", "exit", "position", "positions in bulk", "transfer_order"},
+    "warehouse is deleted": {
+        "entry",
+        "exit",
+        "position",
+        "positions in bulk",
+        "return",
+        "transfer_order",
+    },
     "position is deleted": {"entry at a position", "pick_face", "stock", "transfer"},
 }
 """The creations that name the master data. A rename differs from a deletion only at its end."""
@@ -94,6 +117,8 @@ def shards(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def master_data(erp: Erp) -> Erp:
     """The product BRICK, the warehouse YARD with two positions, and two without any."""
+    assert erp.patch("/settings", {"blind_returns": True}).status == 200
+    directory.clear()
     assert erp.post("/products", {"item_code": "BRICK", "name": "Brick"}).status == 201
     for code in ("YARD", "SHOP", "DEPOT"):
         assert erp.post("/warehouses", {"whs_code": code, "name": code.title()}).status == 201

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from tests.gateway import Erp, Response
 from tests.integration.route_example import Example, Values
 from tests.integration.write_imports import import_examples
+from tests.integration.write_returns import return_examples
 from tests.integration.write_settings import settings_examples
 from tests.integration.write_transfers import transfer_examples
 from tests.integration.write_users import user_examples
@@ -417,6 +418,7 @@ EXAMPLES: Mapping[str, Example] = {
         grows={"movement": 1},
         events=["shipment.dispatched", "stock.updated"],
     ),
+    **return_examples(_ready_for_dispatch),
     **wave_examples(_sale_with_stock),
     **import_examples(),
     **webhook_examples(),

@@ -123,11 +123,12 @@ def test_next_values_are_values_of_the_word() -> None:
 
 @pytest.mark.parametrize("kind", ["entry", "exit"])
 def test_types_have_their_display_names(kind: Any) -> None:
-    meanings = {
-        value: meaning
-        for _, cell, meaning, _ in tables("| Word | Value | Meaning | Next |")
-        for value in quoted(cell)
-    }
+    meanings: dict[str, str] = {}
+    named: list[str] = []
+    for word, cell, meaning, _ in tables("| Word | Value | Meaning | Next |"):
+        named = quoted(word) or named
+        if named == [f"{kind.title()}Type"]:
+            meanings |= dict.fromkeys(quoted(cell), meaning)
 
     assert {key: meanings[key] for key in TYPES[kind]} == {
         key: f"{english}, *{spanish}*" for key, (english, spanish) in TYPES[kind].items()

@@ -74,6 +74,7 @@ from shared.warehouse.picking import models as picking
 from shared.warehouse.picking import rules as picking_rules
 from shared.warehouse.receiving import models as receiving
 from shared.warehouse.receiving import rules as receiving_rules
+from shared.warehouse.returns import models as returns
 from shared.warehouse.settings.models import SettingsChange
 from shared.warehouse.stock import service as stock_service
 from shared.warehouse.stock.models import InventoryStatus
@@ -202,7 +203,7 @@ def _line_limits() -> set[int]:
     """Return the limits of lines; a set of one, because they are the same."""
     return {
         documents.MAX_LINES, receiving_rules.MAX_LINES, picking_rules._MAX_LINES,
-        transfer_orders.MAX_LINES,
+        transfer_orders.MAX_LINES, returns.MAX_LINES,
     }  # fmt: skip
 
 
@@ -288,13 +289,15 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"| `search` | the first {facets._SEARCHED_LENGTH} characters",
         f"| order by name | the first {facets._FOLDED_LENGTH} characters",
         f"| `attributes` of an event | {outbox.MAX_ATTRIBUTES // 1000} kB |",
-        f"a picking and a transfer order | {plain(*_line_limits())} |",
+        f"a picking, a transfer order and a return | {plain(*_line_limits())} |",
         f"when receiving · picking | {receiving.MAX_SERIALS} · {picking.MAX_SERIALS} |",
         f"received with a transfer order | {transfers.MAX_SERIALS} |",
         f"of a receipt or an entry document | {plain(receiving_rules.MAX_DIFFERENCES)} |",
         f"lines of a transfer | {transfers.MAX_LINES} within a warehouse, 6 between two",
         f"`POST /transfer-orders/{{id}}/receive` | {transfer_orders.MAX_ARRIVAL_LINES} |",
         f"GTINs of a product · units of one | {catalog.MAX_GTINS} · {plain(catalog.MAX_UNITS)} |",
+        f"· `/dispositions` | {returns.MAX_GOODS_LINES} · {returns.MAX_DISPOSITION_LINES} |",
+        f"serials of one line there | {returns.MAX_SERIALS} |",
         f"exit documents of one picking | {picking.MAX_DOCUMENTS} |",
         f"pickings of a wave | {waves.MAX_PICKINGS} |",
         f"roles of a user | {MAX_ROLES} |",

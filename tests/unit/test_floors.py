@@ -63,6 +63,7 @@ FLOORS = (
     "shared.warehouse.picking",
     "shared.warehouse.transfers",
     "shared.warehouse.transfer_orders",
+    "shared.warehouse.returns",
     "shared.warehouse.waves",
     # integration: what connects to the outside
     "shared.integration.imports",

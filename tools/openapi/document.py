@@ -229,6 +229,7 @@ _TAGS: Mapping[str, str] = {
     "Approvals": "Requests that a rule refused until a supervisor grants them.",
     "Pickings": "The work of picking goods for exit documents and transfer orders.",
     "Transfers": "Movements of stock between positions of one or two warehouses in one step.",
+    "Returns": "Goods that customers send back: announced, received, and decided on.",
     "Tokens": "OAuth 2.0: get and revoke tokens, and read the keys that verify them.",
     "Description": "This document, for programs and for people.",
 }

@@ -9,6 +9,7 @@ from shared.warehouse.catalog.models import Product
 from shared.warehouse.documents.models import ExitDocument
 from shared.warehouse.picking.models import Picking
 from shared.warehouse.receiving.models import Receipt
+from shared.warehouse.returns.models import Return
 from shared.warehouse.stock.models import StockLevel
 from shared.warehouse.transfer_orders.models import TransferOrder
 from shared.warehouse.transfers.models import Transfer
@@ -23,6 +24,7 @@ MODELS: Mapping[str, type[BaseModel]] = {
     "exit_document": ExitDocument,
     "transfer": Transfer,
     "transfer_order": TransferOrder,
+    "return": Return,
     "stock_level": StockLevel,
     "product": Product,
     "layout": LayoutHeading,
@@ -35,6 +37,7 @@ _OBJECTS: Mapping[str, Sequence[str]] = {
     "picking": ["picking"],
     "shipment": ["exit_document"],
     "transfer": ["transfer", "transfer_order"],
+    "return": ["return"],
     "stock": ["stock_level"],
     "product": ["product"],
     "layout": ["layout"],

@@ -37,9 +37,10 @@ SCOPES: Mapping[Scope, str] = {
     "clients:write": "Create, change and delete clients.",
     "providers:read": "Read providers.",
     "providers:write": "Create, change and delete providers.",
-    "receipts:read": "Read entry documents, receipts and approvals.",
-    "receipts:write": "Create and close entry documents; create receipts and carry them out, from"
-    " receiving goods to reverting a receipt. Only users decide approvals.",
+    "receipts:read": "Read entry documents, receipts, returns and approvals.",
+    "receipts:write": "Create and close entry documents; create receipts and returns and carry them"
+    " out, from receiving goods to reverting a receipt, or to what happens to returned goods. Only"
+    " users decide approvals.",
     "pickings:read": "Read exit documents, pickings and waves.",
     "pickings:write": "Create, close and dispatch exit documents; create pickings and waves and"
     " carry them out, from allocating stock to reverting a picking.",
@@ -66,7 +67,7 @@ Permission = Literal[
 ]
 
 PERMISSIONS: Mapping[Permission, str] = {
-    "entries.manage": "Entry documents, receipts and providers.",
+    "entries.manage": "Entry documents, receipts, returns and providers.",
     "exits.manage": "Exit documents, pickings, waves, dispatch and clients.",
     "inventory.manage": "Products, product categories, warehouses, positions, maps, pick faces,"
     " stock and transfers.",

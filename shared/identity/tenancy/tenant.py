@@ -129,6 +129,8 @@ class Settings:
     """Percentage of a picking's quantity that may be short without approval; None for any."""
     approval_adjustment_qty: Decimal | None = None
     """Units that a stock adjustment may change without approval; None for any number."""
+    blind_returns: bool = False
+    """Whether returns without an exit document are accepted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,6 @@ def new_document(
     draft: EntryDraft | ExitDraft,
     known: DocumentMasterData,
     now: str,
-    *,
     import_id: int | None = None,
 ) -> Document:
     """Return the document that `draft` describes."""

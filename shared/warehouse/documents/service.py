@@ -15,6 +15,7 @@ from shared.kernel.validation import Checked, InvalidBody
 from shared.warehouse import references
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.lines import ensure_no_problems
+from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents import repository, rules, views
 from shared.warehouse.documents.models import (
     Document,
@@ -26,6 +27,7 @@ from shared.warehouse.documents.models import (
 )
 from shared.warehouse.documents.vocabulary import DocumentKind
 from shared.warehouse.warehouses import service as warehouses
+from shared.warehouse.warehouses.models import KnownWarehouse
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +71,39 @@ def create_document(
             )
     known = _master_data(tx, draft, found)
     draft = ensure_no_problems(draft, rules.examine(draft, known))
-    document = rules.new_document(number, draft, known, tx.now, import_id=import_id)
-    record = repository.COLLECTIONS[kind].insert(tx, number, document)
-    repository.put_reference(tx, kind, document)
-    references.register_references(tx, _holder(kind, number), document.named)
+    record = _insert(tx, kind, rules.new_document(number, draft, known, tx.now, import_id))
     references.record_use(tx, found.values())
     return CreatedDocument(record, new=True)
+
+
+def _insert(tx: Transaction, kind: DocumentKind, document: Document) -> Record[Document]:
+    record = repository.COLLECTIONS[kind].insert(tx, document.id, document)
+    repository.put_reference(tx, kind, document)
+    references.register_references(tx, _holder(kind, document.id), document.named)
+    return record
+
+
+def insert_exit_with_work(
+    tx: Transaction,
+    draft: ExitDraft,
+    products: Mapping[str, KnownProduct],
+    warehouse: KnownWarehouse,
+    *,
+    work: int,
+) -> Record[Document]:
+    """Create an exit document on which the picking with the id `work` is in progress.
+
+    Its draft is valid, and its reference is free: the commit raises StaleRead if it is not.
+    """
+    known = rules.DocumentMasterData(products, warehouse, {})
+    document = rules.new_document(tx.next_id("exit"), draft, known, tx.now)
+    progress = DocumentProgress(started_work=work)
+    return _insert(tx, "exit", rules.advanced(document, progress, tx.now))
+
+
+def has_reference(store: Store, kind: DocumentKind, document_type: str, external_ref: str) -> bool:
+    """Return whether a document has a type and reference."""
+    return store.get(repository.reference_key(kind, document_type, external_ref)) is not None
 
 
 def examine_document(

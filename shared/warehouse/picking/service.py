@@ -1,7 +1,7 @@
 """Use cases of pickings: create, allocate, start, finalize, cancel and revert them."""
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from typing import Any
@@ -31,6 +31,7 @@ from shared.warehouse.picking.models import (
     PickingEnd,
     PickingParameters,
     StoredPicking,
+    StoredPickingLine,
     picking_code,
 )
 from shared.warehouse.picking.repository import PICKINGS
@@ -161,10 +162,28 @@ def _insert(
     return insert_picking(tx, picking, record_exit_progress, allocate=allocate, whole=True)
 
 
-def new_picking(tx: Transaction, **facts: Any) -> StoredPicking:
+def insert_allocated(
+    tx: Transaction, number: int, document: Record[Document], lines: Sequence[StoredPickingLine]
+) -> Record[StoredPicking]:
+    """Create the picking `number` of an exit document that names it as work in progress.
+
+    Its lines have their allocations. Raises picking.created.
+    """
+    picking = new_picking(
+        tx,
+        number,
+        documents=[_reference(document)],
+        whs_code=document.entity.whs_code,
+        warehouse_id=document.entity.named["warehouse"][0],
+        lines=lines,
+    )
+    return insert_picking(tx, picking, lambda *_: None, allocate=False)
+
+
+def new_picking(tx: Transaction, number: int | None = None, **facts: Any) -> StoredPicking:
     """Return a new pending picking for `insert_picking`; `facts` are its other fields."""
     return StoredPicking(
-        id=tx.next_id(PICKINGS.kind),
+        id=tx.next_id(PICKINGS.kind) if number is None else number,
         uuid=_uuid(tx),
         status="pending",
         user_id=tx.caller.user_id if tx.caller else None,
@@ -385,6 +404,11 @@ def _update(
 def get_picking(store: Store, number: int) -> Record[StoredPicking]:
     """Read a picking; NotFound when there is none."""
     return PICKINGS.get(store, number)
+
+
+def get_pickings(store: Store, numbers: Iterable[int]) -> list[Record[StoredPicking]]:
+    """Read pickings in the order of `numbers`; leave out those that do not exist."""
+    return PICKINGS.get_many(store, numbers)
 
 
 def list_pickings(

@@ -48,6 +48,7 @@ class SettingsChange(Input):
     approval_adjustment_qty: Measure | None = Field(
         default=None, json_schema_extra={"maximum": MAX_VALUES["approval_adjustment_qty"]}
     )
+    blind_returns: bool = False
 
     @field_validator("timezone")
     @classmethod
@@ -120,6 +121,9 @@ class CompanySettings(Stored):
     approval_adjustment_qty: Number | None = Field(
         description="Units that a stock adjustment may change without approval; null if none"
         " requires one."
+    )
+    blind_returns: bool = Field(
+        description="Whether returns without an exit document are accepted."
     )
     updated_at: Timestamp | None = Field(
         description="Time of the last change; null before the first."

@@ -24,5 +24,6 @@ def company_settings(snapshot: SettingsSnapshot) -> CompanySettings:
         imports_require_kind_scope=settings.imports_require_kind_scope,
         approval_shortage_percent=settings.approval_shortage_percent,
         approval_adjustment_qty=settings.approval_adjustment_qty,
+        blind_returns=settings.blind_returns,
         updated_at=snapshot.updated_at,
     )

@@ -37,7 +37,7 @@ type ShelfStatus = Literal["available", "quarantine", "damaged", "blocked"]
 type MovementType = Literal[
     "receipt", "receipt_undone", "pick", "pick_undone", "dispatch", "dispatch_undone",
     "transfer", "transfer_dispatch", "transfer_receipt", "transfer_loss",
-    "adjustment", "status_change",
+    "return_receipt", "return_restock", "return_scrap", "adjustment", "status_change",
 ]  # fmt: skip
 
 

@@ -159,6 +159,7 @@ def test_settings_can_be_shown_and_changed(stowage: Run) -> None:
         "imports_require_kind_scope": False,
         "approval_shortage_percent": None,
         "approval_adjustment_qty": None,
+        "blind_returns": False,
     }
     changes = ("--receipt-tolerance", "5", "--pick-substitution", "batch")
     changed = shown | {"receipt_tolerance": 5, "pick_substitution": "batch"}
@@ -173,6 +174,9 @@ def test_settings_can_be_shown_and_changed(stowage: Run) -> None:
         option = ("--approval-shortage-percent", text)
         changed |= {"approval_shortage_percent": limit}
         assert as_json(stowage("--json", "tenant", "settings", "acme", *option)) == changed
+    blind = stowage("--json", "tenant", "settings", "acme", "--blind-returns")
+    changed |= {"blind_returns": True}
+    assert as_json(blind) == changed
     zone = stowage("--json", "tenant", "settings", "acme", "--timezone", "Europe/Madrid")
     changed |= {"timezone": "Europe/Madrid"}
     assert as_json(zone) == changed

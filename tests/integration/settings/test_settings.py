@@ -26,6 +26,7 @@ _DEFAULTS: dict[str, Any] = {
     "imports_require_kind_scope": False,
     "approval_shortage_percent": None,
     "approval_adjustment_qty": None,
+    "blind_returns": False,
 }
 _CHANGED_SETTINGS: dict[str, Any] = {
     "timezone": "Europe/Madrid",
@@ -38,6 +39,7 @@ _CHANGED_SETTINGS: dict[str, Any] = {
     "imports_require_kind_scope": True,
     "approval_shortage_percent": 0,
     "approval_adjustment_qty": 12.5,
+    "blind_returns": True,
 }
 
 
@@ -128,13 +130,14 @@ def test_invalid_change_returns_all_problems_and_changes_nothing(erp: Erp) -> No
         "imports_require_kind_scope": 1,
         "approval_shortage_percent": 100.5,
         "approval_adjustment_qty": -1,
+        "blind_returns": "no",
     }
 
     assert problem_fields(erp.patch("/settings", wrong)) == [
         "timezone", "modules.waves", "modules.transfer_orders", "modules.bulk_import",
         "receipt_tolerance", "pick_substitution", "minutes_per_unit", "minutes_per_trip",
         "commit_drops", "imports_require_kind_scope", "approval_shortage_percent",
-        "approval_adjustment_qty",
+        "approval_adjustment_qty", "blind_returns",
     ]  # fmt: skip
     one_good = {"timezone": "Europe/Madrid", "receipt_tolerance": "5"}
     assert problem_fields(erp.patch("/settings", one_good)) == ["receipt_tolerance"]

@@ -46,6 +46,8 @@ def _outcome(stack: Stack, answers: list[Response]) -> Outcome:
         Counter(one.status for one in state.receipts),
         Counter(one.status for one in state.pickings),
         Counter(one.status for one in state.transfer_orders),
+        Counter((one.status, one.lines[0].received_qty) for one in state.returns),
+        state.returned,
     )
 
 

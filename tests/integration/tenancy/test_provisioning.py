@@ -280,6 +280,7 @@ def test_settings_are_changed_separately_and_stored_exactly(aws_hooks: AwsCallHo
         minutes_per_trip=Decimal(5),
         commit_drops=False,
         imports_require_kind_scope=False,
+        blind_returns=False,
     )
     set_settings("acme", {"receipt_tolerance": Decimal("2.1"), "pick_substitution": "batch"})
     set_settings("acme", {"minutes_per_unit": Decimal("0.000001")})

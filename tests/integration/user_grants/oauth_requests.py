@@ -178,7 +178,7 @@ def enable_two_step(person: ExampleUser) -> None:
     run_transaction(store, lambda tx: credentials.confirm_totp(tx, person.id, code))
 
 
-def claims_of(token: str) -> dict[str, Any]:
+def named_goods(token: str) -> dict[str, Any]:
     """Return the claims of an access token, without verifying it."""
     part = token.split(".")[1]
     claims: dict[str, Any] = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))

@@ -24,7 +24,7 @@ from tests.integration.user_grants.oauth_requests import (
     PASSWORD,
     ExampleUser,
     caller_of,
-    claims_of,
+    named_goods,
     create_example_user,
     enable_two_step,
     post,
@@ -51,7 +51,7 @@ def test_tokens_contain_the_permissions_of_the_roles(user: ExampleUser) -> None:
     caller = caller_of(answer.access_token)
     assert (caller.tenant, caller.subject, caller.user_id) == ("acme", str(user.id), user.id)
     assert (caller.kind, caller.client_id) == ("user", None)
-    assert claims_of(answer.access_token)["client_id"] == "stowage"
+    assert named_goods(answer.access_token)["client_id"] == "stowage"
     assert caller.permissions == {"entries.manage", "exits.manage"}
     assert caller.roles == {str(user.roles[0])}
     assert caller.scopes == frozenset()
@@ -301,7 +301,7 @@ def test_sign_in_with_a_mobile_application_issues_a_mobile_token(user: ExampleUs
     ):
         caller = caller_of(answer.access_token)
         assert (caller.kind, caller.client_id) == ("mobile", app.client_id)
-        assert claims_of(answer.access_token)["client_id"] == app.client_id
+        assert named_goods(answer.access_token)["client_id"] == app.client_id
         assert caller.user_id == user.id
 
 

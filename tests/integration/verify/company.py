@@ -60,6 +60,7 @@ def _build(erp: Erp) -> None:
     ends = {"from_warehouse": "YARD", "to_warehouse": "YARD", "lines": [move]}
     _post(erp, "/transfers", ends)
     _post(erp, "/transfers", {**ends, "execute": False})
+    _return(erp)
 
 
 def _people() -> None:
@@ -105,6 +106,17 @@ def _pick(yard: Any) -> None:
     three = yard.started(yard.order(("BRICK", 2)))
     assert yard.pick(three, "BRICK", 1).status == 200
     assert yard.act(three, "finalize", shortage_reason="damaged").status == 200
+
+
+def _return(erp: Erp) -> None:
+    """Return 1 is of 3 bricks: one is restocked, one scrapped, and one in quarantine."""
+    line = {"item_code": "BRICK", "qty": 3}
+    _post(erp, "/returns", {"exit_document_id": 1, "external_ref": "RMA-1", "lines": [line]})
+    goods = {"lines": [{**line, "bin_code": "B-01"}]}
+    _post(erp, "/returns/1/lines", goods, status=200)
+    _post(erp, "/returns/1/finish", status=200)
+    lines = [{**line, "qty": 1, "action": action} for action in ("restock", "scrap")]
+    _post(erp, "/returns/1/dispositions", {"lines": lines}, status=200)
 
 
 def _picking_of_wave(erp: Erp, number: int) -> int:

@@ -9,6 +9,7 @@ from shared.kernel.db.facets import SEPARATOR, id_text
 from shared.kernel.db.items import Key
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
+from shared.kernel.fields import ZERO
 from shared.warehouse.approvals.repository import request_key
 from shared.warehouse.catalog.repository import gtin_key
 from shared.warehouse.references import stock_count_key
@@ -683,3 +684,47 @@ def _units_of_a_gtin(table: Table) -> None:
 @_plant("alias.orphan")
 def _gtin_that_no_product_has(table: Table) -> None:
     table.put(gtin_key("96385074"), {"id": CEMENT, "item_code": "CEMENT", "units": 1})
+
+
+# Returns
+
+
+@_plant("returned.qty")
+def _quantity_taken_of_an_exit_document(table: Table) -> None:
+    table.edit("returned", 1, qty={BRICK: Decimal(1)})
+
+
+@_plant("returned.serials")
+def _serials_taken_of_an_exit_document(table: Table) -> None:
+    table.edit("returned", 1, serials={DRILL: ["S1"]})
+
+
+def _goods_of_return(table: Table, **more: int) -> list[Any]:
+    """Return the goods of return 1 with more of some quantities."""
+    [goods] = table.record("return", 1).entity.lines[0].goods
+    return [goods.model_copy(update={name: getattr(goods, name) + by for name, by in more.items()})]
+
+
+@_plant("returned.qty", lasting=("return.received",))
+def _received_quantity_of_a_return(table: Table) -> None:
+    table.edit_line("return", 1, goods=_goods_of_return(table, qty=1, open_qty=1))
+
+
+@_plant(lasting=("return.restocked",))
+def _restocked_quantity_of_a_return(table: Table) -> None:
+    table.edit_line("return", 1, restocked_qty=ZERO, goods=_goods_of_return(table, open_qty=1))
+
+
+@_plant(lasting=("return.scrapped",))
+def _scrapped_quantity_of_a_return(table: Table) -> None:
+    table.edit_line("return", 1, scrapped_qty=ZERO, goods=_goods_of_return(table, open_qty=1))
+
+
+@_plant(lasting=("return.undecided",))
+def _goods_of_a_return_without_a_disposition(table: Table) -> None:
+    table.edit_line("return", 1, goods=_goods_of_return(table, open_qty=1))
+
+
+@_plant("counter.partition", lasting=("return.status",))
+def _status_of_a_return(table: Table) -> None:
+    table.edit("return", 1, status="receiving")

@@ -43,12 +43,13 @@ class _Client:
         self._erp = erp
         self._random = random.Random(seed)  # noqa: S311
         self.answers: Counter[int] = Counter()
+        self._ended = [1]
 
     def work_until(self, is_over: Callable[[], bool]) -> None:
         """Do one job after the other; `is_over` is asked before each."""
         jobs = (
             self._adjust, self._receive, self._sell, self._move, self._transfer_order, self._wave,
-            self._create_product,
+            self._return, self._create_product,
         )  # fmt: skip
         while not is_over():
             self._random.choice(jobs)()
@@ -109,7 +110,22 @@ class _Client:
         )):  # fmt: skip
             reason = {"shortage_reason": "other"} if action == "finalize" else None
             self._post(f"/pickings/{picking}/{action}", reason)
-        self._post(f"/exit-documents/{document}/{self._random.choice(('dispatch', 'close'))}")
+        end = self._random.choice(("dispatch", "close"))
+        if self._post(f"/exit-documents/{document}/{end}").status == 200:
+            self._ended.append(document)
+
+    def _return(self) -> None:
+        line = {"item_code": "BRICK", "qty": 1}
+        document = self._random.choice(self._ended)
+        made = self._post("/returns", {"exit_document_id": document, "lines": [line]})
+        number = self._id(made)
+        if not number or self._random.random() < 0.5:
+            self._post(f"/returns/{number or 1}/cancel")
+            return
+        self._post(f"/returns/{number}/lines", {"lines": [{**line, "bin_code": self._bin()}]})
+        self._post(f"/returns/{number}/finish")
+        action = self._random.choice(("restock", "quarantine", "scrap", "return_to_provider"))
+        self._post(f"/returns/{number}/dispositions", {"lines": [{**line, "action": action}]})
 
     def _move(self) -> None:
         origin, target = self._random.sample(("A-01", "B-01", "F-01"), 2)

@@ -1,0 +1,1 @@
+"""Returns: receive what customers send back, and decide what happens to it."""

@@ -1,0 +1,237 @@
+"""Rules of the goods of returns that arrive, as pure functions: which may, and for which lines."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
+from shared.kernel.errors import Problem
+from shared.kernel.fields import ZERO
+from shared.kernel.validation import Checked
+from shared.warehouse.catalog.lines import GoodsLine, LineProblems, examine_goods
+from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.returns.models import (
+    DispositionDraft,
+    ReturnArrival,
+    ReturnedStock,
+    ReturnGoodsDraft,
+    StoredReturn,
+    StoredReturnLine,
+    return_code,
+)
+from shared.warehouse.returns.rules import Origin, named_goods, limit_problems
+from shared.warehouse.warehouses.models import KnownPosition
+
+_MAX_LINE_ACTIONS = MAX_PLANNED_ACTIONS - 12
+"""Actions for the lines of an arrival. The other 12 are for the return, what returns have taken of
+its exit document, the counters of the collections, and the stored response."""
+_ACTIONS_PER_LINE = 4
+"""The level, the total, the event, and the stock count of the position."""
+_ACTIONS_PER_ROW = 3
+"""Goods without serial, or one serial: a row, its alias, and a movement. Goods of a batch also take
+one action per batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoodsMasterData:
+    """The products and positions that goods name, and the exit document if it is needed."""
+
+    products: Mapping[str, KnownProduct]
+    positions: Mapping[str, KnownPosition]
+    """Positions of the warehouse, by code."""
+    origin: Origin | None = None
+
+
+def is_announced(one: StoredReturn, arrival: Checked[ReturnArrival]) -> bool:
+    """Return whether a return has reserved all goods of an arrival already."""
+    qty: dict[str, Decimal] = {}
+    serials: dict[str, set[str]] = {}
+    for each in one.lines:
+        qty[each.item_code] = qty.get(each.item_code, ZERO) + each.qty - each.received_qty
+        serials.setdefault(each.item_code, set()).update(each.serials)
+    lines: Sequence[Checked[ReturnGoodsDraft]] = arrival.lines or ()
+    for line in lines:
+        code = line.item_code
+        if code is None:
+            continue
+        qty[code] = qty.get(code, ZERO) - (line.qty or ZERO)
+        if qty[code] < 0 or not serials.get(code, set()).issuperset(line.serials or ()):
+            return False
+    return True
+
+
+def examine_arrival(
+    arrival: Checked[ReturnArrival], one: StoredReturn, known: GoodsMasterData
+) -> LineProblems:
+    """Return every problem of an arrival that can be found without reading the stock."""
+    lines: Sequence[Checked[ReturnGoodsDraft]] = arrival.lines or ()
+    invalid: list[Problem] = []
+    seen: dict[tuple[str, str], str] = {}
+    dates: dict[tuple[str, str], tuple[str, str]] = {}
+    for at, line in enumerate(lines):
+        path = f"lines.{at}"
+        invalid += goods_problems(path, line, one, known.products)
+        invalid += repeated_serials(path, line, seen)
+        invalid += bin_problems(path, line.bin_code, one, known.positions)
+        invalid += _date_problems(path, line, dates)
+    invalid += _size_problems(lines)
+    blocked: list[Problem] = []
+    if known.origin:
+        announced = {line.product_id for line in one.lines}
+        claims = named_goods(arrival, known.products)
+        goods = [claim for claim in claims if claim.product_id in announced]
+        blocked += limit_problems(known.origin, goods, one)
+    return LineProblems(invalid, blocked)
+
+
+def goods_problems(
+    path: str,
+    line: Checked[ReturnGoodsDraft] | Checked[DispositionDraft],
+    one: StoredReturn,
+    products: Mapping[str, KnownProduct],
+) -> Iterator[Problem]:
+    """Yield the problems of the product, batch and serials of goods of a return."""
+    code = line.item_code
+    if code is None:
+        return
+    if all(each.item_code != code for each in one.lines):
+        yield Problem(f"{path}.item_code", f"{code} is not on {return_code(one.id)}")
+        return
+    product = products.get(code)
+    if product is None:
+        yield Problem(f"{path}.item_code", f"no product has the code {code}")
+        return
+    claim = GoodsLine(path, code, line.qty, {"batch": line.batch}, ("serials", line.serials))
+    yield from examine_goods(claim, product)
+
+
+def repeated_serials(
+    path: str,
+    line: Checked[ReturnGoodsDraft] | Checked[DispositionDraft],
+    seen: dict[tuple[str, str], str],
+) -> Iterator[Problem]:
+    """Yield a problem for each serial that another line of the body has; `seen` has those."""
+    if line.item_code is None:
+        return
+    for number, serial in enumerate(line.serials or ()):
+        first = seen.setdefault((line.item_code, serial), path)
+        if first != path:
+            yield Problem(f"{path}.serials.{number}", f"serial {serial} is already in {first}")
+
+
+def bin_problems(
+    path: str, code: str | None, one: StoredReturn, positions: Mapping[str, KnownPosition]
+) -> Iterator[Problem]:
+    """Yield a problem if goods may not be put at a position; None for no position."""
+    if code is None:
+        return
+    position, field = positions.get(code), f"{path}.bin_code"
+    if position is None:
+        yield Problem(field, f"warehouse {one.whs_code} has no position {code}")
+    elif position.disabled:
+        yield Problem(field, f"position {code} is disabled")
+    elif position.blocked:
+        yield Problem(field, f"position {code} is blocked")
+
+
+def _date_problems(
+    path: str, line: Checked[ReturnGoodsDraft], dates: dict[tuple[str, str], tuple[str, str]]
+) -> Iterator[Problem]:
+    """Yield a problem if a line before has another date of the batch."""
+    if line.item_code is None or line.batch is None or line.expiry_date is None:
+        return
+    field = f"{path}.expiry_date"
+    date, place = dates.setdefault((line.item_code, line.batch), (line.expiry_date, field))
+    if line.expiry_date != date:
+        message = f"batch {line.batch} has the expiry date {date} at {place}"
+        yield Problem(field, message)
+
+
+def _size_problems(lines: Sequence[Checked[ReturnGoodsDraft]]) -> Iterator[Problem]:
+    serials = sum(len(line.serials or ()) for line in lines)
+    rows = sum(len(line.serials or ()) or 1 for line in lines)
+    batches = {(line.item_code, line.batch) for line in lines if line.batch is not None}
+    actions = _ACTIONS_PER_LINE * len(lines) + _ACTIONS_PER_ROW * rows + len(batches)
+    if actions > _MAX_LINE_ACTIONS:
+        message = (
+            f"{len(lines)} lines with {serials} serials and {len(batches)} batches do not fit into"
+            " one request; send at most 8 lines without serials, or one line with 20 serials, and"
+            " the rest in further requests"
+        )
+        yield Problem("lines", message)
+
+
+def with_arrival(
+    one: StoredReturn,
+    arrival: ReturnArrival,
+    positions: Mapping[str, KnownPosition],
+    now: str,
+) -> StoredReturn:
+    """Return the return after goods arrived.
+
+    They count for the line that announced their serial, else for the lines of their batch, then
+    for those of any batch, up to the announced quantity; the rest for the first of these lines.
+    """
+    lines = list(one.lines)
+    for draft in arrival.lines:
+        position = positions[draft.bin_code]
+        parts: list[tuple[str | None, Decimal]] = [
+            (serial, Decimal(1)) for serial in draft.serials or ()
+        ]
+        for serial, qty in parts or [(None, draft.qty)]:
+            for at, part in _spread(lines, draft, serial, qty):
+                goods = ReturnedStock(
+                    position_id=position.id,
+                    bin_code=position.bin_code,
+                    batch_num=draft.batch,
+                    qty=part,
+                    open_qty=part,
+                    serials=[serial] if serial is not None else [],
+                    open_serials=[serial] if serial is not None else [],
+                )
+                received = _with_goods(lines[at].goods, goods)
+                lines[at] = lines[at].model_copy(update={"goods": received})
+    update = {"status": "receiving", "lines": lines, "updated_at": now}
+    return one.model_copy(update=update)
+
+
+def _spread(
+    lines: Sequence[StoredReturnLine], draft: ReturnGoodsDraft, serial: str | None, qty: Decimal
+) -> Iterator[tuple[int, Decimal]]:
+    """Yield the lines that goods count for, by index, and the quantity of each."""
+    candidates = [at for at, line in enumerate(lines) if line.item_code == draft.item_code]
+
+    def order(at: int) -> tuple[bool, bool, bool]:
+        line = lines[at]
+        is_named = serial is not None and serial in line.serials
+        return not is_named, line.batch_num != draft.batch, line.batch_num is not None
+
+    candidates.sort(key=order)
+    more = dict.fromkeys(candidates, ZERO)
+    left = qty
+    for at in candidates:
+        part = min(left, max(ZERO, lines[at].qty - lines[at].received_qty))
+        more[at] += part
+        left -= part
+    more[candidates[0]] += left
+    yield from ((at, part) for at, part in more.items() if part)
+
+
+def _with_goods(there: Sequence[ReturnedStock], goods: ReturnedStock) -> list[ReturnedStock]:
+    """Return received goods with more; those at one position and of one batch are one entry."""
+
+    def place(one: ReturnedStock) -> tuple[int, str | None]:
+        return one.position_id, one.batch_num
+
+    same = next((one for one in there if place(one) == place(goods)), None)
+    if same is None:
+        return [*there, goods]
+    joined = same.model_copy(
+        update={
+            "qty": same.qty + goods.qty,
+            "open_qty": same.open_qty + goods.open_qty,
+            "serials": [*same.serials, *goods.serials],
+            "open_serials": [*same.open_serials, *goods.open_serials],
+        }
+    )
+    return [joined if one is same else one for one in there]

@@ -1,0 +1,199 @@
+"""Rules of dispositions, as pure functions: which received goods they take, and what they change.
+
+A disposition takes goods of the return that have none so far, in the order of its lines.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
+from shared.kernel.errors import Problem
+from shared.kernel.fields import ZERO, plain
+from shared.kernel.validation import Checked
+from shared.warehouse.returns.arrival_rules import (
+    GoodsMasterData,
+    bin_problems,
+    goods_problems,
+    repeated_serials,
+)
+from shared.warehouse.returns.models import (
+    Disposition,
+    DispositionDraft,
+    DispositionsDraft,
+    ReturnedStock,
+    StoredReturn,
+    StoredReturnLine,
+    return_code,
+)
+
+_MAX_LINE_ACTIONS = MAX_PLANNED_ACTIONS - 14
+"""Actions for the lines of one request. The other 14 are for the return, its event and register
+entry, the counters of the collections, and the stored response."""
+_PROVIDER_ACTIONS = 6
+"""The exit document, its reference, register entry and counter; the picking and its event."""
+_ACTIONS_PER_LINE = 4
+"""The level, the total, the event, and the stock count of the target position."""
+_ACTIONS_PER_ROW = 5
+"""Goods at one position: two rows, the alias of a new row, a movement, and the stock count of the
+position that they leave."""
+_ACTIONS_PER_SERIAL = 2
+"""A serial: its row and a movement. Its position also takes one for its stock count."""
+_MOVING: frozenset[Disposition] = frozenset({"restock", "return_to_provider"})
+
+COUNTERS: Mapping[Disposition, str] = {
+    "restock": "restocked_qty",
+    "quarantine": "quarantined_qty",
+    "scrap": "scrapped_qty",
+    "return_to_provider": "returned_to_provider_qty",
+}
+"""Action → field of a line that counts it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Goods at one position that a disposition takes: line `at` of the body, `line` of the return.
+
+    Of a product that is managed by serial, it has one serial.
+    """
+
+    at: int
+    line: int
+    product_id: int
+    position_id: int
+    bin_code: str
+    batch_num: str | None
+    serial: str | None
+    qty: Decimal
+
+
+def examine(
+    draft: Checked[DispositionsDraft], one: StoredReturn, known: GoodsMasterData
+) -> Iterator[Problem]:
+    """Yield every problem of dispositions that can be found without reading the stock."""
+    seen: dict[tuple[str, str], str] = {}
+    lines: Sequence[Checked[DispositionDraft]] = draft.lines or ()
+    for at, line in enumerate(lines):
+        path = f"lines.{at}"
+        yield from goods_problems(path, line, one, known.products)
+        yield from repeated_serials(path, line, seen)
+        if line.action is not None and line.action not in _MOVING and line.bin_code is not None:
+            message = f"is not allowed with {line.action}: the goods stay where they are"
+            yield Problem(f"{path}.bin_code", message)
+        else:
+            yield from bin_problems(path, line.bin_code, one, known.positions)
+
+
+def take_goods(
+    one: StoredReturn, drafts: Sequence[DispositionDraft]
+) -> tuple[StoredReturn, list[Part], list[Problem]]:
+    """Return the return after dispositions, the goods that they take, and problems.
+
+    There is a problem for each disposition of more goods than have arrived and have none so far.
+    """
+    lines = list(one.lines)
+    parts: list[Part] = []
+    problems: list[Problem] = []
+    for at, draft in enumerate(drafts):
+        serials: Sequence[str | None] = draft.serials or [None]
+        for number, serial in enumerate(serials):
+            wanted = draft.qty if serial is None else Decimal(1)
+            left = wanted
+            for index, line in enumerate(lines):
+                if line.item_code != draft.item_code or not left:
+                    continue
+                lines[index], taken = _take(line, draft, serial, left)
+                parts += [_part(at, index, line, goods, serial, qty) for goods, qty in taken]
+                left -= sum((qty for _, qty in taken), ZERO)
+            if left:
+                problems.append(_missing(one, at, draft, (number, serial), wanted - left))
+    if not problems:
+        problems += _size_problems(drafts, parts)
+    return one.model_copy(update={"lines": lines}), parts, problems
+
+
+def _take(
+    line: StoredReturnLine, draft: DispositionDraft, serial: str | None, qty: Decimal
+) -> tuple[StoredReturnLine, list[tuple[ReturnedStock, Decimal]]]:
+    """Return a line with the disposition of up to `qty` of its goods, and the goods taken."""
+    goods: list[ReturnedStock] = []
+    taken: list[tuple[ReturnedStock, Decimal]] = []
+    left = qty
+    for one in line.goods:
+        fits = one.batch_num == draft.batch and (serial is None or serial in one.open_serials)
+        part = min(left, one.open_qty) if fits else ZERO
+        left -= part
+        if part:
+            taken.append((one, part))
+            serials = [each for each in one.open_serials if each != serial]
+            update = {"open_qty": one.open_qty - part, "open_serials": serials}
+            one = one.model_copy(update=update)  # noqa: PLW2901 - the goods after it
+        goods.append(one)
+    counter = COUNTERS[draft.action]
+    done: Decimal = getattr(line, counter)
+    return line.model_copy(update={"goods": goods, counter: done + qty - left}), taken
+
+
+def _part(  # noqa: PLR0913, PLR0917 - the facts of a part
+    at: int,
+    index: int,
+    line: StoredReturnLine,
+    goods: ReturnedStock,
+    serial: str | None,
+    qty: Decimal,
+) -> Part:
+    return Part(
+        at, index, line.product_id, goods.position_id, goods.bin_code, goods.batch_num, serial, qty
+    )
+
+
+def _missing(
+    one: StoredReturn,
+    at: int,
+    draft: DispositionDraft,
+    which: tuple[int, str | None],
+    there: Decimal,
+) -> Problem:
+    number, serial = which
+    code = return_code(one.id)
+    if serial is not None:
+        message = f"serial {serial} of {draft.item_code} has no goods of {code} to decide on"
+        return Problem(f"lines.{at}.serials.{number}", message)
+    batch = f", batch {draft.batch}" if draft.batch else ""
+    message = (
+        f"{plain(draft.qty)} given, {plain(there)} of {draft.item_code}{batch} received with {code}"
+        " without a disposition"
+    )
+    return Problem(f"lines.{at}.qty", message)
+
+
+def _size_problems(drafts: Sequence[DispositionDraft], parts: Sequence[Part]) -> Iterator[Problem]:
+    actions = sum(_actions(draft, at, parts) for at, draft in enumerate(drafts))
+    is_for_provider = any(draft.action == "return_to_provider" for draft in drafts)
+    if actions + _PROVIDER_ACTIONS * is_for_provider > _MAX_LINE_ACTIONS:
+        serials = sum(len(draft.serials or ()) for draft in drafts)
+        message = (
+            f"{len(drafts)} lines with {serials} serials take goods from {len(parts)} places, more"
+            " than fits into one request; send the rest in further requests"
+        )
+        yield Problem("lines", message)
+
+
+def _actions(draft: DispositionDraft, at: int, parts: Sequence[Part]) -> int:
+    """Return how many actions a line of a body takes at most."""
+    if draft.action == "quarantine":
+        return 0
+    own = [part for part in parts if part.at == at]
+    named = sum(part.serial is not None for part in own)
+    places = len({part.position_id for part in own}) if named else 0
+    batches = 1 if draft.batch else 0
+    rows = _ACTIONS_PER_ROW * (len(own) - named)
+    return _ACTIONS_PER_LINE + _ACTIONS_PER_SERIAL * named + places + rows + batches
+
+
+def decided(one: StoredReturn, now: str) -> StoredReturn:
+    """Return the return after dispositions; it is dispositioned once all its goods have one."""
+    update: dict[str, object] = {"updated_at": now}
+    if not any(line.open_qty for line in one.lines):
+        update |= {"status": "dispositioned", "dispositioned_at": now}
+    return one.model_copy(update=update)

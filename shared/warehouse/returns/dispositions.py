@@ -1,0 +1,180 @@
+"""Dispositions: restock received goods, keep them in quarantine, scrap them, or send them back."""
+
+from collections.abc import Mapping, Sequence
+
+from shared.kernel.calendar_days import day_of
+from shared.kernel.db.collection import Record
+from shared.kernel.db.parallel import run_both
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Conflict, Problem, ValidationFailed
+from shared.kernel.events.outbox import raise_record_event
+from shared.kernel.validation import Checked, ensure_valid
+from shared.warehouse import references
+from shared.warehouse.returns import disposition_rules as rules
+from shared.warehouse.returns import provider, repository, views
+from shared.warehouse.returns.arrival_rules import GoodsMasterData
+from shared.warehouse.returns.disposition_rules import Part
+from shared.warehouse.returns.models import DispositionDraft, DispositionsDraft, StoredReturn
+from shared.warehouse.returns.repository import RETURNS
+from shared.warehouse.returns.rules import ensure_status
+from shared.warehouse.returns.service import goods_keys, goods_master_data
+from shared.warehouse.stock.expiry import expiry_refusal
+from shared.warehouse.stock.models import (
+    InventoryStatus,
+    MovementCause,
+    MovementType,
+    StockRefused,
+    StockRow,
+)
+from shared.warehouse.stock.posting import StockPosting, row_at
+
+
+def decide(
+    tx: Transaction, number: int, checked: Checked[DispositionsDraft], timezone: str
+) -> Record[StoredReturn]:
+    """Decide what happens to received goods; with the last of them, raise return.dispositioned.
+
+    Goods for `return_to_provider` get an exit document, with a picking that they are allocated to.
+
+    Raises:
+        NotFound: There is no such return.
+        Conflict: Its receiving has not ended, or the goods are no longer in quarantine where they
+            were received.
+        StaleState: All of its goods have a disposition, or it is cancelled.
+        ValidationFailed: The body or what it names is invalid; with all problems. Or expired goods
+            would become available; they have expired when their day in `timezone` has passed.
+    """
+    record, posting = run_both(
+        lambda: RETURNS.get(tx.store, number),
+        lambda: StockPosting(tx, cause=MovementCause(type="return", id=number), receiving=True),
+    )
+    one = record.entity
+    ensure_status(one, "received")
+    is_for_provider = any(line.action == "return_to_provider" for line in checked.lines or ())
+    external_ref, found = run_both(
+        lambda: provider.prepare(tx, one) if is_for_provider else None,
+        lambda: tx.store.get_many(goods_keys(one, checked)),
+    )
+    known = goods_master_data(tx, one, checked, found)
+    draft = ensure_valid(checked, rules.examine(checked, one, known))
+    after, parts, problems = rules.take_goods(one, draft.lines)
+    draft = ensure_valid(draft, problems)
+    today = day_of(tx.now_ms, timezone)
+    moved = _move(posting, one, draft, parts, known, today)
+    if external_ref is not None:
+        goods = [each for each in moved if each.draft.action == "return_to_provider"]
+        document = provider.create_exit_document(
+            tx, one, goods, provider.ProviderExit(draft.partner_code, external_ref, today), known
+        )
+        numbers = [*one.provider_documents, document]
+        after = after.model_copy(update={"provider_documents": numbers})
+    after = rules.decided(after, tx.now)
+    changed = RETURNS.replace(tx, record, after)
+    if after.status == "dispositioned":
+        references.release_references(tx, repository.holder(number))
+        raise_record_event(tx, "return.dispositioned", views.RETURN_EVENTS, changed)
+    references.record_use(tx, found.values())
+    return changed
+
+
+def _move(  # noqa: PLR0913, PLR0917 - the facts of a change
+    posting: StockPosting,
+    one: StoredReturn,
+    draft: DispositionsDraft,
+    parts: Sequence[Part],
+    known: GoodsMasterData,
+    today: str,
+) -> list[provider.MovedGoods]:
+    """Make the stock changes of dispositions, and return the goods that became available.
+
+    Those that go back to the provider are allocated.
+    """
+    moving = [part for part in parts if draft.lines[part.at].action != "quarantine"]
+    if not moving:
+        return []
+    places = {part: _target_place(part, draft.lines[part.at], known) for part in moving}
+    sources = {part: _row(one, part, (part.position_id, part.bin_code), "quarantine")
+               for part in moving}  # fmt: skip
+    targets = [_row(one, part, places[part], "available") for part in moving
+               if draft.lines[part.at].action != "scrap"]  # fmt: skip
+    posting.load(targets=[*sources.values(), *targets], movements=len(moving))
+    rows = {part: _quarantined(posting, part, source) for part, source in sources.items()}
+    _ensure_not_expired(draft, rows, today)
+    moved: list[tuple[Part, StockRow]] = []
+    for part in moving:
+        action = draft.lines[part.at].action
+        after = _book(posting, part, rows[part], None if action == "scrap" else places[part])
+        if after and action == "return_to_provider":
+            posting.changes.allocate(after, part.qty)
+        if after:
+            moved.append((part, after))
+    posting.post()
+    return [
+        provider.MovedGoods(part, draft.lines[part.at], row, posting.row_id(row))
+        for part, row in moved
+    ]
+
+
+def _target_place(part: Part, draft: DispositionDraft, known: GoodsMasterData) -> tuple[int, str]:
+    """Return id and code of the position where goods are put."""
+    if draft.bin_code is None:
+        return part.position_id, part.bin_code
+    position = known.positions[draft.bin_code]
+    return position.id, position.bin_code
+
+
+def _row(
+    one: StoredReturn, part: Part, place: tuple[int, str], status: InventoryStatus
+) -> StockRow:
+    """Return the key fields of the stock row of goods at a position."""
+    return row_at(
+        product_id=part.product_id,
+        warehouse_id=one.warehouse_id,
+        position_id=place[0],
+        bin_code=place[1],
+        status=status,
+        batch=part.batch_num,
+        serial=part.serial,
+    )
+
+
+def _quarantined(posting: StockPosting, part: Part, source: StockRow) -> StockRow:
+    """Return the stock row of goods in quarantine; raise Conflict when they are not there."""
+    row = posting.changes.find(source)
+    here = (part.position_id, "quarantine")
+    if row is None or (row.position_id, row.inventory_status) != here:
+        goods = f"Serial {part.serial}" if part.serial is not None else "The goods"
+        message = f"{goods} of this return are no longer in quarantine at {part.bin_code}."
+        raise Conflict(message)
+    return row
+
+
+def _ensure_not_expired(
+    draft: DispositionsDraft, rows: Mapping[Part, StockRow], today: str
+) -> None:
+    """Raise ValidationFailed when expired goods would be restocked."""
+    problems: dict[int, Problem] = {}
+    for part, row in rows.items():
+        is_restocked = draft.lines[part.at].action == "restock"
+        expired = expiry_refusal(row.expiry_date, "available", today) if is_restocked else None
+        if expired:
+            problems.setdefault(part.at, Problem(f"lines.{part.at}.action", expired))
+    if problems:
+        raise ValidationFailed(list(problems.values()))
+
+
+def _book(
+    posting: StockPosting, part: Part, row: StockRow, place: tuple[int, str] | None
+) -> StockRow | None:
+    """Move goods from quarantine to available stock at a position, or out of the books."""
+    update = {"inventory_status": "available"}
+    target = None
+    if place:
+        places = {"position_id": place[0], "bin_code": place[1]}
+        target = row.model_copy(update={**update, **places})
+    kind: MovementType = "return_restock" if target else "return_scrap"
+    try:
+        return posting.changes.move(kind, part.qty, source=row, target=target)
+    except StockRefused as refused:
+        message = f"The goods are no longer in quarantine: {refused.message}."
+        raise Conflict(message) from refused

@@ -1,0 +1,82 @@
+"""The items of returns. Keys and indexes: see docs/storage.md."""
+
+from shared.kernel.db.collection import Collection
+from shared.kernel.db.counters import SHARDS
+from shared.kernel.db.facets import Facets, id_text
+from shared.kernel.db.items import Key, alias_key
+from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.store import Store
+from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
+from shared.kernel.db.transaction import Transaction
+from shared.warehouse.returns.models import ReturnedGoods, ReturnParameters, StoredReturn
+
+LINE_SEQUENCE = "return_line"
+"""Sequence of the ids of the lines of all returns."""
+
+
+def _facets(one: StoredReturn) -> Facets:
+    number = one.exit_document_id
+    return {
+        "status": one.status,
+        "external_ref": one.external_ref,
+        "warehouse": one.whs_code,
+        "exit_document_id": None if number is None else id_text(number),
+        "created_at": one.created_at,
+        "updated_at": one.updated_at,
+    }
+
+
+RETURNS = Collection(
+    kind="return",
+    noun="Return",
+    model=StoredReturn,
+    facets=_facets,
+    sorts={"created_at": 1, "updated_at": 2},
+    partitions={"status": {"created_at": 3}, "warehouse": {"created_at": 4}},
+    own_totals={"warehouse": SHARDS},
+    lookup_indexes={"exit_document_id": 5},
+    lookup_aliases={"external_ref": lambda reference: [reference_key(reference)]},
+)
+
+RETURNED = Collection(
+    kind="returned",
+    noun="The returned goods of exit document",
+    model=ReturnedGoods,
+    facets=lambda _: {},
+    # They are only read by the id of their exit document.
+    sorts={},
+    totals_within=RETURNS.kind,
+)
+
+
+def holder(number: int) -> str:
+    """Return the name of a return in the register of open work."""
+    return f"{RETURNS.kind}#{number}"
+
+
+def reference_key(external_ref: str) -> Key:
+    """Return the key of the alias that makes a reference unique among returns."""
+    return alias_key("return_ref", external_ref)
+
+
+def put_reference(tx: Transaction, one: StoredReturn) -> None:
+    """Add the alias of a reference, if any; StaleRead when another return has it."""
+    if one.external_ref is None:
+        return
+    partition, sort = reference_key(one.external_ref)
+    tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "id": one.id})
+
+
+def list_returns(store: Store, parameters: ReturnParameters, timezone: str) -> Page[StoredReturn]:
+    """Read a page of returns; the days of `parameters` are days in `timezone`."""
+    number = parameters.exit_document_id
+    query = parameters.list_query(
+        equal={
+            "status": parameters.status,
+            "warehouse": parameters.warehouse,
+            "exit_document_id": None if number is None else id_text(number),
+            "external_ref": parameters.external_ref,
+        },
+        between=parameters.created(timezone),
+    )
+    return read_page(store, RETURNS, query)

@@ -1,0 +1,373 @@
+"""Rules of returns, as pure functions: what may be announced and received, and what it takes."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from shared.identity.tenancy.tenant import Settings
+from shared.kernel.errors import Conflict, Problem, StaleState
+from shared.kernel.fields import ZERO, plain
+from shared.kernel.validation import Checked, invalid_fields
+from shared.warehouse.catalog.lines import GoodsLine, LineProblems, examine_lines
+from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.differences import differing_fields, differing_lines
+from shared.warehouse.documents.models import Document
+from shared.warehouse.documents.vocabulary import doc_num
+from shared.warehouse.picking.models import StoredPicking
+from shared.warehouse.returns.models import (
+    ReturnArrival,
+    ReturnDraft,
+    ReturnedGoods,
+    ReturnGoodsDraft,
+    ReturnLineDraft,
+    ReturnLineStatus,
+    ReturnStatus,
+    StoredReturn,
+    StoredReturnLine,
+    return_code,
+)
+from shared.warehouse.warehouses.models import KnownWarehouse
+from shared.warehouse.work_records import wrong_status
+
+_STATUS_ORDER: Sequence[ReturnStatus] = (
+    "expected", "receiving", "received", "dispositioned", "cancelled",
+)  # fmt: skip
+
+
+def ensure_status(one: StoredReturn, *allowed: ReturnStatus) -> None:
+    """Raise an error unless the status of a return is one of `allowed`.
+
+    Raises StaleState when the return is past these statuses, Conflict when it has not reached
+    them.
+    """
+    if one.status in allowed:
+        return
+    message = wrong_status(return_code(one.id), one.status, allowed)
+    latest = max(_STATUS_ORDER.index(status) for status in allowed)
+    is_late = _STATUS_ORDER.index(one.status) > latest
+    raise StaleState(message) if is_late else Conflict(message)
+
+
+# What left with an exit document, and what returns have taken of it
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The exit document of a return: what left with it, and what returns have taken of that.
+
+    `sent` is the dispatched quantity by product, `serials` are the dispatched serials, each with
+    the id of its product.
+    """
+
+    number: int
+    sent: Mapping[int, Decimal]
+    serials: frozenset[tuple[int, str]]
+    returned: ReturnedGoods
+
+
+def origin_of(
+    number: int,
+    document: Document,
+    pickings: Iterable[StoredPicking],
+    returned: ReturnedGoods | None,
+) -> Origin:
+    """Return what left with an exit document.
+
+    The document is closed by the last step of its dispatch; before it, nothing has left.
+    """
+    sent: dict[int, Decimal] = {}
+    for line in document.lines if document.status == "closed" else ():
+        sent[line.product_id] = sent.get(line.product_id, ZERO) + line.done_qty
+    serials = frozenset(
+        (line.product_id, pick.serial)
+        for picking in pickings
+        for line in picking.lines
+        if line.document_id == number
+        for pick in line.picks
+        if pick.serial is not None and pick.dispatched
+    )
+    return Origin(number, sent, serials, returned or ReturnedGoods())
+
+
+def taken_by(one: StoredReturn) -> ReturnedGoods:
+    """Return what a return takes of the goods of its exit document.
+
+    Until its receiving ends, it takes what was announced, and what was received above that.
+    """
+    qty: dict[int, Decimal] = {}
+    serials: dict[int, list[str]] = {}
+    if one.status == "cancelled":
+        return ReturnedGoods()
+    is_open = one.status in {"expected", "receiving"}
+    for product in dict.fromkeys(line.product_id for line in one.lines):
+        lines = [line for line in one.lines if line.product_id == product]
+        received = sum((line.received_qty for line in lines), ZERO)
+        announced = sum((line.qty for line in lines), ZERO) if is_open else ZERO
+        if taken := max(received, announced):
+            qty[product] = taken
+        named = [serial for line in lines for goods in line.goods for serial in goods.serials]
+        named += [serial for line in lines for serial in line.serials] if is_open else []
+        if named:
+            serials[product] = sorted(set(named))
+    return ReturnedGoods(qty=qty, serials=serials)
+
+
+def with_change(
+    returned: ReturnedGoods, before: ReturnedGoods, after: ReturnedGoods
+) -> ReturnedGoods:
+    """Return what all returns of an exit document take when one takes `after`, not `before`."""
+    qty = dict(returned.qty)
+    for product in before.qty.keys() | after.qty.keys():
+        more = after.qty.get(product, ZERO) - before.qty.get(product, ZERO)
+        qty[product] = qty.get(product, ZERO) + more
+    serials = {product: set(named) for product, named in returned.serials.items()}
+    for product in before.serials.keys() | after.serials.keys():
+        others = serials.get(product, set()) - set(before.serials.get(product, ()))
+        serials[product] = others | set(after.serials.get(product, ()))
+    return ReturnedGoods(
+        qty={product: qty[product] for product in sorted(qty) if qty[product]},
+        serials={product: sorted(serials[product]) for product in sorted(serials)
+                 if serials[product]},
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class NamedGoods:
+    """Goods that are announced or received in a line of a body."""
+
+    path: str
+    item_code: str
+    product_id: int
+    qty: Decimal
+    serials: Sequence[str]
+
+
+def limit_problems(
+    origin: Origin, named: Sequence[NamedGoods], own: StoredReturn | None = None
+) -> Iterator[Problem]:
+    """Yield a problem for what did not leave with the exit document, or was returned already.
+
+    Args:
+        origin: The exit document.
+        named: Goods of one body, in their order.
+        own: The return that receives the goods; None when it is being created.
+    """
+    taken = taken_by(own) if own else ReturnedGoods()
+    received: dict[int, Decimal] = {}
+    for line in own.lines if own else ():
+        received[line.product_id] = received.get(line.product_id, ZERO) + line.received_qty
+    exceeded = set[int]()
+    for goods in named:
+        product = goods.product_id
+        received[product] = received.get(product, ZERO) + goods.qty
+        wanted = max(received[product], taken.qty.get(product, ZERO))
+        others = origin.returned.qty.get(product, ZERO) - taken.qty.get(product, ZERO)
+        sent = origin.sent.get(product, ZERO)
+        if wanted > sent - others and product not in exceeded:
+            exceeded.add(product)
+            message = (
+                f"{plain(wanted)} of {goods.item_code} to return; {plain(sent)} dispatched with"
+                f" {doc_num('exit', origin.number)}, {plain(others)} returned,"
+                f" {plain(sent - others)} left"
+            )
+            yield Problem(f"{goods.path}.qty", message)
+        yield from _serial_problems(origin, goods, set(taken.serials.get(product, ())))
+
+
+def _serial_problems(origin: Origin, goods: NamedGoods, own: set[str]) -> Iterator[Problem]:
+    code = doc_num("exit", origin.number)
+    returned = set(origin.returned.serials.get(goods.product_id, ())) - own
+    for at, serial in enumerate(goods.serials):
+        path = f"{goods.path}.serials.{at}"
+        if (goods.product_id, serial) not in origin.serials:
+            yield Problem(path, f"serial {serial} of {goods.item_code} did not leave with {code}")
+        elif serial in returned:
+            yield Problem(path, f"serial {serial} of {goods.item_code} was returned already")
+
+
+# New returns
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnMasterData:
+    """The products, the warehouse and the exit document that a return names, by their codes."""
+
+    products: Mapping[str, KnownProduct]
+    warehouses: Mapping[str, KnownWarehouse]
+    document: Document | None = None
+    origin: Origin | None = None
+
+
+def lines_of(draft: Checked[ReturnDraft]) -> Iterator[tuple[str, Checked[ReturnLineDraft]]]:
+    """Yield the lines of a draft with their paths."""
+    for number, line in enumerate(draft.lines or ()):
+        yield f"lines.{number}", line
+
+
+def warehouse_code(draft: Checked[ReturnDraft], document: Document | None) -> str | None:
+    """Return the code of the warehouse where the goods arrive."""
+    return draft.warehouse_code or (document.whs_code if document else None)
+
+
+def examine(
+    draft: Checked[ReturnDraft], known: ReturnMasterData, settings: Settings
+) -> LineProblems:
+    """Return every problem of a return besides those of its fields."""
+    invalid: list[Problem] = []
+    blocked: list[Problem] = []
+    number = draft.exit_document_id
+    if number is not None and known.document is None:
+        invalid.append(Problem("exit_document_id", f"no exit document has the id {number}"))
+    elif number is None and "exit_document_id" not in invalid_fields(draft):
+        invalid += _missing_for_blind(draft)
+        if not settings.blind_returns:
+            message = "is required: the setting blind_returns does not allow returns without it"
+            blocked.append(Problem("exit_document_id", message))
+    code = warehouse_code(draft, known.document)
+    if code is not None and code not in known.warehouses:
+        invalid.append(Problem("warehouse_code", f"no warehouse has the code {code}"))
+    found = examine_lines(
+        (_goods_line(path, line) for path, line in lines_of(draft)), known.products
+    )
+    if known.origin:
+        blocked += limit_problems(known.origin, list(named_goods(draft, known.products)))
+    return LineProblems([*invalid, *found.invalid], [*blocked, *found.blocked])
+
+
+def _missing_for_blind(draft: Checked[ReturnDraft]) -> Iterator[Problem]:
+    for field in ("warehouse_code", "partner_code"):
+        if getattr(draft, field) is None and field not in invalid_fields(draft):
+            yield Problem(field, "is required without exit_document_id")
+
+
+def _goods_line(path: str, line: Checked[ReturnLineDraft]) -> GoodsLine:
+    return GoodsLine(
+        path, line.item_code, line.qty, {"batch": line.batch}, ("serials", line.serials)
+    )
+
+
+def named_goods(
+    draft: Checked[ReturnDraft] | Checked[ReturnArrival], products: Mapping[str, KnownProduct]
+) -> Iterator[NamedGoods]:
+    """Yield the goods that the lines of a body announce, or that arrive, of known products."""
+    lines: Sequence[Checked[ReturnLineDraft] | Checked[ReturnGoodsDraft]] = draft.lines or ()
+    for at, line in enumerate(lines):
+        product = products.get(line.item_code) if line.item_code is not None else None
+        if product and line.qty is not None:
+            yield NamedGoods(
+                f"lines.{at}", product.item_code, product.id, line.qty, line.serials or ()
+            )
+
+
+def new_return(  # noqa: PLR0913 - the facts of a return
+    number: int,
+    line_ids: Sequence[int],
+    draft: ReturnDraft,
+    known: ReturnMasterData,
+    now: str,
+    *,
+    import_id: int | None = None,
+) -> StoredReturn:
+    """Return the return that a draft becomes."""
+    document = known.document
+    warehouse = known.warehouses[warehouse_code(draft, document) or ""]
+    partner = draft.partner_code or (document.card_code if document else "")
+    is_of_document = document is not None and partner == document.card_code
+    return StoredReturn(
+        id=number,
+        status="expected",
+        external_ref=draft.external_ref,
+        exit_document_id=draft.exit_document_id,
+        card_code=partner,
+        card_name=document.card_name if document and is_of_document else None,
+        warehouse_id=warehouse.id,
+        whs_code=warehouse.whs_code,
+        source="api" if import_id is None else "import",
+        reason=draft.reason,
+        import_id=import_id,
+        created_at=now,
+        updated_at=now,
+        lines=[
+            _new_line(line_id, position, line, known.products[line.item_code])
+            for position, (line_id, line) in enumerate(
+                zip(line_ids, draft.lines, strict=True), start=1
+            )
+        ],
+    )
+
+
+def _new_line(
+    number: int, position: int, line: ReturnLineDraft, product: KnownProduct
+) -> StoredReturnLine:
+    return StoredReturnLine(
+        id=number,
+        line_num=position,
+        product_id=product.id,
+        item_code=product.item_code,
+        product_name=product.name,
+        reason=line.reason,
+        qty=line.qty,
+        batch_num=line.batch,
+        serials=line.serials or [],
+    )
+
+
+def differences(draft: ReturnDraft, one: StoredReturn) -> list[str]:
+    """Return the fields of a draft that differ from the return with its reference.
+
+    A warehouse or partner that the draft does not name is no difference.
+    """
+    sent = {"exit_document_id": draft.exit_document_id, "reason": draft.reason}
+    named = {"warehouse_code": draft.warehouse_code, "partner_code": draft.partner_code}
+    sent |= {name: value for name, value in named.items() if value is not None}
+    stored = {
+        "exit_document_id": one.exit_document_id,
+        "reason": one.reason,
+        "warehouse_code": one.whs_code,
+        "partner_code": one.card_code,
+    }
+    lines = [
+        {
+            "item_code": line.item_code,
+            "qty": line.qty,
+            "reason": line.reason,
+            "batch": line.batch_num,
+            "serials": line.serials,
+        }
+        for line in one.lines
+    ]
+    return [
+        *differing_fields(sent, stored),
+        *differing_lines([line.model_dump() for line in draft.lines], lines),
+    ]
+
+
+# Ends
+
+
+def finished(one: StoredReturn, now: str) -> StoredReturn:
+    """Return the return after its receiving has ended."""
+    update = {"status": "received", "received_at": now, "updated_at": now}
+    return one.model_copy(update=update)
+
+
+def cancelled(one: StoredReturn, now: str) -> StoredReturn:
+    """Return the return as cancelled."""
+    return one.model_copy(update={"status": "cancelled", "updated_at": now})
+
+
+def line_status(one: StoredReturn, line: StoredReturnLine) -> ReturnLineStatus:
+    """Return the status of a line of a return."""
+    match one.status:
+        case "expected":
+            return "open"
+        case "cancelled":
+            return "cancelled"
+        case "receiving":
+            if line.received_qty >= line.qty:
+                return "received"
+            return "partial" if line.received_qty else "open"
+        case _:
+            if line.received_qty and not line.open_qty:
+                return "dispositioned"
+            return "received" if line.received_qty >= line.qty else "short"

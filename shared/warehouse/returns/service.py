@@ -1,0 +1,394 @@
+"""Use cases of returns: create, receive, finish, cancel, read and list them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from shared.identity.tenancy.tenant import Settings
+from shared.kernel.db.collection import Record
+from shared.kernel.db.items import Item, Key
+from shared.kernel.db.listing import Page
+from shared.kernel.db.parallel import run_both
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Problem, ValidationFailed
+from shared.kernel.events.outbox import raise_record_event
+from shared.kernel.validation import Checked, InvalidBody
+from shared.warehouse import references
+from shared.warehouse.catalog import service as catalog
+from shared.warehouse.catalog.lines import ensure_no_problems
+from shared.warehouse.documents import service as documents
+from shared.warehouse.documents.models import Document
+from shared.warehouse.picking import service as picking
+from shared.warehouse.returns import arrival_rules, repository, rules, views
+from shared.warehouse.returns.models import (
+    DispositionsDraft,
+    ReturnArrival,
+    ReturnDraft,
+    ReturnedGoods,
+    ReturnParameters,
+    StoredReturn,
+)
+from shared.warehouse.returns.repository import RETURNED, RETURNS
+from shared.warehouse.stock.models import MovementCause, StockRow
+from shared.warehouse.stock.posting import StockPosting, empty_row
+from shared.warehouse.warehouses import service as warehouses
+from shared.warehouse.work_records import read_operator
+
+_ONE = Decimal(1)
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedReturn:
+    """A return, and whether this request created it.
+
+    `differing` has the fields of the request that differ from the return that existed.
+    """
+
+    record: Record[StoredReturn]
+    new: bool
+    differing: Sequence[str] = ()
+
+
+def create_return(
+    tx: Transaction,
+    draft: Checked[ReturnDraft],
+    settings: Settings,
+    *,
+    import_id: int | None = None,
+) -> CreatedReturn:
+    """Create a return, or return the one that has its reference.
+
+    It reserves the announced goods of its exit document. `import_id` is the import that creates it,
+    if an import does.
+
+    Raises:
+        ValidationFailed: The draft is invalid or names unknown master data; has all problems.
+        RuleBlocked: The draft is valid, but rules forbid it: more than was dispatched, for example.
+    """
+    lines = 0 if isinstance(draft, InvalidBody) else len(draft.lines)
+    _, document = run_both(
+        lambda: tx.fence(RETURNS.kind), lambda: _document(tx.store, draft.exit_document_id)
+    )
+    ((origin, found), _), _ = run_both(
+        lambda: run_both(
+            lambda: run_both(
+                lambda: _origin(tx.store, document, with_serials=_names_serials(draft)),
+                lambda: tx.store.get_many(return_keys(draft, document)),
+            ),
+            lambda: tx.reserve_ids(RETURNS.kind, 1) if lines else None,
+        ),
+        lambda: tx.reserve_ids(repository.LINE_SEQUENCE, lines) if lines else None,
+    )
+    if not isinstance(draft, InvalidBody):
+        existing = _return_with_reference(draft, found)
+        if existing:
+            record = RETURNS.get(tx.store, existing)
+            differing = rules.differences(draft, record.entity)
+            return CreatedReturn(record, new=False, differing=differing)
+    known = _master_data(tx, draft, document, origin, found)
+    draft = ensure_no_problems(draft, rules.examine(draft, known, settings))
+    number = tx.next_id(RETURNS.kind)
+    line_ids = [tx.next_id(repository.LINE_SEQUENCE) for _ in draft.lines]
+    one = rules.new_return(number, line_ids, draft, known, tx.now, import_id=import_id)
+    record = RETURNS.insert(tx, number, one)
+    repository.put_reference(tx, one)
+    stored = origin[1] if origin else None
+    _put_taken(tx, one.exit_document_id, stored, ReturnedGoods(), rules.taken_by(one))
+    references.register_references(
+        tx,
+        repository.holder(number),
+        {"product": (line.product_id for line in one.lines), "warehouse": [one.warehouse_id]},
+    )
+    references.record_use(tx, found.values())
+    return CreatedReturn(record, new=True)
+
+
+def examine_return(
+    tx: Transaction, draft: Checked[ReturnDraft], settings: Settings
+) -> tuple[int | None, list[Problem]]:
+    """Return the problems of a draft besides those of its fields; nothing is written.
+
+    The first value is the id of the return that already has the reference of the draft, or None.
+    """
+    document = _document(tx.store, draft.exit_document_id)
+    found, origin = run_both(
+        lambda: tx.store.get_many(return_keys(draft, document)),
+        lambda: _origin(tx.store, document, with_serials=_names_serials(draft)),
+    )
+    known = _master_data(tx, draft, document, origin, found)
+    findings = rules.examine(draft, known, settings)
+    return _return_with_reference(draft, found), [*findings.invalid, *findings.blocked]
+
+
+def _document(store: Store, number: int | None) -> Record[Document] | None:
+    wanted = [] if number is None else [number]
+    return next(iter(documents.get_documents(store, "exit", wanted)), None)
+
+
+def _names_serials(draft: Checked[ReturnDraft]) -> bool:
+    return any(line.serials for _, line in rules.lines_of(draft))
+
+
+def _origin(
+    store: Store, document: Record[Document] | None, *, with_serials: bool
+) -> tuple[rules.Origin, Record[ReturnedGoods] | None] | None:
+    """Read what left with an exit document, serials only if asked for, and what was returned."""
+    if document is None:
+        return None
+    returned, pickings = run_both(
+        lambda: RETURNED.get_many(store, [document.id]),
+        lambda: picking.get_pickings(store, document.entity.finished) if with_serials else [],
+    )
+    record = next(iter(returned), None)
+    origin = rules.origin_of(
+        document.id,
+        document.entity,
+        (one.entity for one in pickings),
+        record.entity if record else None,
+    )
+    return origin, record
+
+
+def return_keys(draft: Checked[ReturnDraft], document: Record[Document] | None) -> list[Key]:
+    """Return the keys of the aliases that `create_return` reads for a draft."""
+    keys = [catalog.product_key(code) for code in _item_codes(draft)]
+    code = rules.warehouse_code(draft, document.entity if document else None)
+    if code is not None:
+        keys.append(warehouses.warehouse_key(code))
+    if draft.external_ref is not None:
+        keys.append(repository.reference_key(draft.external_ref))
+    return keys
+
+
+def _item_codes(draft: Checked[ReturnDraft]) -> set[str]:
+    codes = {line.item_code for _, line in rules.lines_of(draft)}
+    return {code for code in codes if code is not None}
+
+
+def _return_with_reference(draft: Checked[ReturnDraft], found: Mapping[Key, Item]) -> int | None:
+    if draft.external_ref is None:
+        return None
+    alias = found.get(repository.reference_key(draft.external_ref))
+    return int(alias["id"]) if alias else None
+
+
+def _master_data(
+    tx: Transaction,
+    draft: Checked[ReturnDraft],
+    document: Record[Document] | None,
+    origin: tuple[rules.Origin, Record[ReturnedGoods] | None] | None,
+    found: Mapping[Key, Item],
+) -> rules.ReturnMasterData:
+    code = rules.warehouse_code(draft, document.entity if document else None)
+    return rules.ReturnMasterData(
+        products=catalog.known_products(tx, _item_codes(draft), found),
+        warehouses=warehouses.known_warehouses(tx, [code] if code is not None else [], found),
+        document=document.entity if document else None,
+        origin=origin[0] if origin else None,
+    )
+
+
+def _put_taken(
+    tx: Transaction,
+    number: int | None,
+    stored: Record[ReturnedGoods] | None,
+    before: ReturnedGoods,
+    after: ReturnedGoods,
+) -> None:
+    """Record what a return takes of the goods of the exit document `number`, if that changes."""
+    if number is None or before == after:
+        return
+    returned = rules.with_change(stored.entity if stored else ReturnedGoods(), before, after)
+    if stored is None:
+        RETURNED.insert(tx, number, returned)
+    else:
+        RETURNED.replace(tx, stored, returned)
+
+
+# Receiving
+
+
+def receive_goods(
+    tx: Transaction, number: int, arrival: Checked[ReturnArrival]
+) -> Record[StoredReturn]:
+    """Receive goods of a return into stock, in quarantine.
+
+    Raises:
+        NotFound: There is no such return.
+        StaleState: Its receiving has ended, or it is cancelled.
+        ValidationFailed: The arrival or what it names is invalid; with all problems.
+        RuleBlocked: More arrives than left with the exit document and was not returned so far.
+    """
+    (record, posting), operator = run_both(
+        lambda: run_both(
+            lambda: RETURNS.get(tx.store, number),
+            lambda: StockPosting(tx, cause=_cause(number), receiving=True),
+        ),
+        lambda: read_operator(tx),
+    )
+    one = record.entity
+    rules.ensure_status(one, "expected", "receiving")
+    origin, found = run_both(
+        lambda: _origin_of_arrival(tx.store, one, arrival),
+        lambda: tx.store.get_many(goods_keys(one, arrival)),
+    )
+    known = goods_master_data(tx, one, arrival, found, origin[0] if origin else None)
+    arrival = ensure_no_problems(arrival, arrival_rules.examine_arrival(arrival, one, known))
+    _receive(tx, posting, one, arrival, known, found)
+    after = arrival_rules.with_arrival(one, arrival, known.positions, tx.now)
+    after = after.model_copy(update={"operator": one.operator or operator})
+    if origin:
+        taken = rules.taken_by(one), rules.taken_by(after)
+        _put_taken(tx, one.exit_document_id, origin[1], *taken)
+    received = RETURNS.replace(tx, record, after)
+    references.record_use(tx, found.values())
+    return received
+
+
+def _cause(number: int) -> MovementCause:
+    return MovementCause(type="return", id=number)
+
+
+def goods_keys(
+    one: StoredReturn, body: Checked[ReturnArrival] | Checked[DispositionsDraft]
+) -> list[Key]:
+    """Return the keys of the master data that goods of a return name."""
+    keys = [warehouses.warehouse_key(one.whs_code)]
+    keys += [catalog.product_key(code) for code in _named(body, "item_code")]
+    keys += [warehouses.position_key(one.whs_code, code) for code in _named(body, "bin_code")]
+    return keys
+
+
+def _named(body: Checked[ReturnArrival] | Checked[DispositionsDraft], field: str) -> list[str]:
+    codes: set[str | None] = {getattr(line, field) for line in body.lines or ()}
+    return sorted(code for code in codes if code is not None)
+
+
+def goods_master_data(
+    tx: Transaction,
+    one: StoredReturn,
+    body: Checked[ReturnArrival] | Checked[DispositionsDraft],
+    found: Mapping[Key, Item],
+    origin: rules.Origin | None = None,
+) -> arrival_rules.GoodsMasterData:
+    """Return the master data that goods of a return name, from items read by `goods_keys`."""
+    pairs = [(one.whs_code, code) for code in _named(body, "bin_code")]
+    positions = warehouses.known_positions(tx, pairs, found)
+    return arrival_rules.GoodsMasterData(
+        products=catalog.known_products(tx, _named(body, "item_code"), found),
+        positions={code: position for (_, code), position in positions.items()},
+        origin=origin,
+    )
+
+
+def _origin_of_arrival(
+    store: Store, one: StoredReturn, arrival: Checked[ReturnArrival]
+) -> tuple[rules.Origin, Record[ReturnedGoods] | None] | None:
+    """Read the origin of a return if more arrives than the return has reserved."""
+    if one.exit_document_id is None or arrival_rules.is_announced(one, arrival):
+        return None
+    with_serials = any(line.serials for line in arrival.lines or ())
+    document = _document(store, one.exit_document_id)
+    return _origin(store, document, with_serials=with_serials)
+
+
+def _receive(  # noqa: PLR0913, PLR0917 - the facts of an arrival
+    tx: Transaction,
+    posting: StockPosting,
+    one: StoredReturn,
+    arrival: ReturnArrival,
+    known: arrival_rules.GoodsMasterData,
+    found: Mapping[Key, Item],
+) -> None:
+    """Add the stock changes of an arrival; raise ValidationFailed when the stock refuses them."""
+    warehouse = warehouses.known_warehouses(tx, [one.whs_code], found)[one.whs_code]
+    rows: list[tuple[int, int, StockRow]] = []
+    for at, line in enumerate(arrival.lines):
+        serials: Sequence[str | None] = line.serials or [None]
+        for number, serial in enumerate(serials):
+            row = empty_row(
+                known.products[line.item_code],
+                warehouse,
+                known.positions[line.bin_code],
+                status="quarantine",
+                batch=line.batch,
+                serial=serial,
+                expiry_date=line.expiry_date,
+                now=tx.now,
+            )
+            rows.append((at, number, row))
+    posting.load(targets=[row for _, _, row in rows], movements=len(rows))
+    if problems := list(_stock_problems(posting, rows)):
+        raise ValidationFailed(problems)
+    for at, _, row in rows:
+        qty = arrival.lines[at].qty if row.serial_number is None else _ONE
+        posting.changes.move("return_receipt", qty, target=posting.batches.with_date(row))
+    posting.post()
+
+
+def _stock_problems(
+    posting: StockPosting, rows: Sequence[tuple[int, int, StockRow]]
+) -> Iterator[Problem]:
+    """Yield a problem for each serial in stock, and for each date that differs from the batch's."""
+    refused = set[int]()
+    for at, number, row in rows:
+        there = posting.changes.find(row)
+        if row.serial_number is not None and there is not None and there.qty:
+            place = f"{there.whs_code} {there.bin_code or 'in transit'}"
+            message = f"serial {row.serial_number} is already in stock at {place}"
+            yield Problem(f"lines.{at}.serials.{number}", message)
+        if at not in refused and (refusal := posting.batches.refusal(row)):
+            refused.add(at)
+            yield Problem(f"lines.{at}.expiry_date", refusal)
+
+
+def finish_return(tx: Transaction, number: int) -> Record[StoredReturn]:
+    """End the receiving of a return and raise return.received.
+
+    What was announced and did not arrive is no longer reserved. Raises StaleState or Conflict
+    unless goods of the return are being received.
+    """
+    record = RETURNS.get(tx.store, number)
+    rules.ensure_status(record.entity, "receiving")
+    ended = _end(tx, record, rules.finished(record.entity, tx.now))
+    raise_record_event(tx, "return.received", views.RETURN_EVENTS, ended)
+    return ended
+
+
+def cancel_return(tx: Transaction, number: int) -> Record[StoredReturn]:
+    """Cancel a return of which nothing has arrived; its goods are no longer reserved.
+
+    Raises StaleState unless it is expected.
+    """
+    record = RETURNS.get(tx.store, number)
+    rules.ensure_status(record.entity, "expected")
+    references.release_references(tx, repository.holder(number))
+    return _end(tx, record, rules.cancelled(record.entity, tx.now))
+
+
+def _end(
+    tx: Transaction, record: Record[StoredReturn], after: StoredReturn
+) -> Record[StoredReturn]:
+    """Save `after`, the changed entity of `record`, which takes no more than before."""
+    before = rules.taken_by(record.entity)
+    taken, document = rules.taken_by(after), record.entity.exit_document_id
+    if document is not None and taken != before:
+        stored = next(iter(RETURNED.get_many(tx.store, [document])), None)
+        _put_taken(tx, document, stored, before, taken)
+    return RETURNS.replace(tx, record, after)
+
+
+def get_return(store: Store, number: int) -> Record[StoredReturn]:
+    """Read a return; NotFound when there is none."""
+    return RETURNS.get(store, number)
+
+
+def list_returns(store: Store, parameters: ReturnParameters, timezone: str) -> Page[StoredReturn]:
+    """Read a page of returns; the days of `parameters` are days in `timezone`."""
+    return repository.list_returns(store, parameters, timezone)
+
+
+def line_ids_of(drafts: Iterable[ReturnDraft]) -> Mapping[str, int]:
+    """Return the sequence of the ids of lines, with the number of ids that drafts take of it."""
+    return {repository.LINE_SEQUENCE: sum(len(draft.lines) for draft in drafts)}

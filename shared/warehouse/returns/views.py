@@ -1,0 +1,87 @@
+"""Responses that show returns."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from shared.kernel.db.collection import Record
+from shared.kernel.events.outbox import EventResource
+from shared.warehouse.documents.vocabulary import doc_num
+from shared.warehouse.returns import rules
+from shared.warehouse.returns.models import (
+    Return,
+    ReturnDetail,
+    ReturnLine,
+    ReturnStatus,
+    StoredReturn,
+    StoredReturnLine,
+    return_code,
+)
+
+_LABELS: Mapping[ReturnStatus, str] = {
+    "expected": "Expected",
+    "receiving": "Being received",
+    "received": "Received",
+    "dispositioned": "Dispositioned",
+    "cancelled": "Cancelled",
+}
+
+
+def in_list(record: Record[StoredReturn]) -> Return:
+    """Return the response for a return in a list, without its lines."""
+    return Return.model_construct(**_shown(record.entity))
+
+
+RETURN_EVENTS = EventResource("return", "/returns/{record.id}", in_list)
+
+
+def in_detail(record: Record[StoredReturn]) -> ReturnDetail:
+    """Return the response for one return, with its lines."""
+    one = record.entity
+    lines = [_line(one, line) for line in one.lines]
+    return ReturnDetail.model_construct(**_shown(one), lines=lines)
+
+
+def _shown(one: StoredReturn) -> dict[str, Any]:
+    number = one.exit_document_id
+    return {
+        "id": one.id,
+        "code": return_code(one.id),
+        "status": one.status,
+        "status_label": _LABELS[one.status],
+        "external_ref": one.external_ref,
+        "exit_document_id": number,
+        "exit_doc_num": None if number is None else doc_num("exit", number),
+        "card_code": one.card_code,
+        "card_name": one.card_name,
+        "warehouse_code": one.whs_code,
+        "source": one.source,
+        "reason": one.reason,
+        "operator": one.operator,
+        "received_at": one.received_at,
+        "dispositioned_at": one.dispositioned_at,
+        "created_at": one.created_at,
+        "updated_at": one.updated_at,
+    }
+
+
+def _line(one: StoredReturn, line: StoredReturnLine) -> ReturnLine:
+    """Return a line; its batch and serials are the received ones once goods have arrived."""
+    batches = {goods.batch_num for goods in line.goods}
+    received = [serial for goods in line.goods for serial in goods.serials]
+    return ReturnLine(
+        id=line.id,
+        line_num=line.line_num,
+        product_id=line.product_id,
+        item_code=line.item_code,
+        product_name=line.product_name,
+        reason=line.reason,
+        qty=line.qty,
+        received_qty=line.received_qty,
+        restocked_qty=line.restocked_qty,
+        quarantined_qty=line.quarantined_qty,
+        scrapped_qty=line.scrapped_qty,
+        returned_to_provider_qty=line.returned_to_provider_qty,
+        batch_num=batches.pop() if len(batches) == 1 else line.batch_num,
+        serial_numbers=received or line.serials,
+        status=rules.line_status(one, line),
+    )

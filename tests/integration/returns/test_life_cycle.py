@@ -1,0 +1,152 @@
+"""Returns from the announcement to the disposition of the last unit."""
+
+from tests.gateway import Erp
+from tests.people import PICKER
+from tests.return_scenario import SERIALS, ReturnScenario
+from tests.stack import Stack
+from tests.stock_invariants import assert_invariants
+
+
+def test_everything_comes_back_and_is_decided_on(scenario: ReturnScenario, stack: Stack) -> None:
+    made = scenario.draft(
+        ("BRICK", 4), ("CEMENT", 5), ("DRILL", 2), external_ref="RMA-1", reason="Wrong address"
+    )
+    assert made.status == 201, made.text
+    number = made.data["id"]
+    assert made.headers["Location"].endswith(f"/returns/{number}")
+    assert made.data == {
+        "object": "return",
+        "id": number,
+        "code": f"RT-{number}",
+        "status": "expected",
+        "status_label": "Expected",
+        "external_ref": "RMA-1",
+        "exit_document_id": scenario.order,
+        "exit_doc_num": f"EX-{scenario.order}",
+        "card_code": "C-1",
+        "card_name": None,
+        "warehouse_code": "YARD",
+        "source": "api",
+        "reason": "Wrong address",
+        "operator": None,
+        "lines": made.data["lines"],
+        "received_at": None,
+        "dispositioned_at": None,
+        "created_at": made.data["created_at"],
+        "updated_at": made.data["created_at"],
+    }
+    assert made.data["lines"][0] == {
+        "id": made.data["lines"][0]["id"],
+        "line_num": 1,
+        "product_id": made.data["lines"][0]["product_id"],
+        "item_code": "BRICK",
+        "product_name": "Brick",
+        "reason": "other",
+        "qty": 4,
+        "received_qty": 0,
+        "restocked_qty": 0,
+        "quarantined_qty": 0,
+        "scrapped_qty": 0,
+        "returned_to_provider_qty": 0,
+        "batch_num": None,
+        "serial_numbers": [],
+        "status": "open",
+    }
+
+    answer = scenario.receive(
+        number,
+        {"qty": 3},
+        {"qty": 5, "item_code": "CEMENT", "batch": "L1"},
+        {"qty": 2, "item_code": "DRILL", "serials": [*SERIALS[:2]]},
+    )
+    assert answer.status == 200, answer.text
+    assert answer.data["status"] == "receiving"
+    assert [line["status"] for line in answer.data["lines"]] == ["partial", "received", "received"]
+    assert scenario.stock("BRICK") == [("B-01", "quarantine", 3)]
+    assert scenario.yard.level("CEMENT") == (5, 0, 0)
+
+    finished = scenario.done(number, "finish")
+    assert (finished["status"], finished["received_at"]) == ("received", finished["updated_at"])
+    assert [line["status"] for line in finished["lines"]] == ["short", "received", "received"]
+
+    answer = scenario.decide(
+        number,
+        {"qty": 2, "action": "restock", "bin_code": "A-01"},
+        {"qty": 1, "action": "scrap"},
+        {"qty": 5, "item_code": "CEMENT", "batch": "L1", "action": "quarantine"},
+        {"qty": 1, "item_code": "DRILL", "serials": ["S-1"], "action": "restock"},
+    )
+    assert answer.status == 200, answer.text
+    assert answer.data["status"] == "received"
+    assert scenario.stock("BRICK") == [("A-01", "available", 2)]
+    assert scenario.stock("CEMENT") == [("B-01", "quarantine", 5)]
+    answer = scenario.decide(
+        number, {"qty": 1, "item_code": "DRILL", "serials": ["S-2"], "action": "return_to_provider"}
+    )
+    assert answer.status == 200, answer.text
+    ended = answer.data
+    assert (ended["status"], ended["dispositioned_at"]) == ("dispositioned", ended["updated_at"])
+    assert {line["status"] for line in ended["lines"]} == {"dispositioned"}
+    assert [
+        (
+            line["restocked_qty"], line["quarantined_qty"], line["scrapped_qty"],
+            line["returned_to_provider_qty"],
+        )
+        for line in ended["lines"]
+    ] == [(2, 0, 1, 0), (0, 5, 0, 0), (1, 0, 0, 1)]  # fmt: skip
+
+    events = [event["type"]["S"] for event in stack.events()]
+    assert [kind for kind in events if kind.startswith("return.")] == [
+        "return.received",
+        "return.dispositioned",
+    ]
+    moved = scenario.erp.walk("/stock-movements", document_type="return", document_id=number)
+    assert {row["type"] for row in moved} == {"return_receipt", "return_restock", "return_scrap"}
+    assert_invariants(stack.store())
+
+
+def test_goods_go_back_to_their_provider(scenario: ReturnScenario, stack: Stack) -> None:
+    erp = scenario.erp
+    number = scenario.received(
+        {"qty": 4}, {"qty": 2, "item_code": "DRILL", "serials": ["S-1", "S-3"]}
+    )
+    answer = scenario.decide(
+        number,
+        {"qty": 3, "action": "return_to_provider"},
+        {"qty": 2, "item_code": "DRILL", "serials": ["S-1", "S-3"], "action": "return_to_provider"},
+        partner_code="P-9",
+    )
+    assert answer.status == 200, answer.text
+    [document] = erp.get("/exit-documents", query={"external_ref": f"RT-{number}/1"}).data
+    assert (document["type"], document["card_code"]) == ("return_to_provider", "P-9")
+    assert document["status"] == "assigned"
+    assert [(line["item_code"], line["qty"]) for line in document["lines"]] == [
+        ("BRICK", 3), ("DRILL", 2)
+    ]  # fmt: skip
+    [picking] = erp.get("/pickings", query={"document_id": document["id"]}).data
+    assert picking["status"] == "pending"
+    assert scenario.yard.level("BRICK") == (4, 3, 0)
+
+    assert scenario.yard.act(picking["id"], "start").status == 200
+    picked = scenario.yard.pick(picking["id"], "BRICK", 3, "B-01")
+    assert picked.status == 200, picked.text
+    picked = scenario.yard.pick(picking["id"], "DRILL", 2, "B-01", serials=["S-1", "S-3"])
+    assert picked.status == 200, picked.text
+    assert scenario.yard.act(picking["id"], "finalize").status == 200
+    assert erp.post(f"/exit-documents/{document['id']}/dispatch").status == 200
+
+    answer = scenario.decide(number, {"qty": 1, "action": "return_to_provider"})
+    assert answer.data["status"] == "dispositioned"
+    [second] = erp.get("/exit-documents", query={"external_ref": f"RT-{number}/2"}).data
+    assert second["card_code"] == "PROVIDER"
+    assert_invariants(stack.store())
+
+
+def test_user_who_receives_is_the_operator(scenario: ReturnScenario, stack: Stack) -> None:
+    number = scenario.expected(("BRICK", 1))
+    user = Erp(stack.gateway, stack.user_token(permissions="entries.manage", sub=str(PICKER)))
+    answer = user.post(
+        f"/returns/{number}/lines",
+        {"lines": [{"item_code": "BRICK", "qty": 1, "bin_code": "B-01"}]},
+    )
+    assert answer.data["operator"]["id"] == PICKER
