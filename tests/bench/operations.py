@@ -5,7 +5,13 @@ from collections.abc import Iterator
 import pytest
 
 from tests import faults
-from tests.bench import bulk_operations, concurrent_picking, operations_stock, operations_transfers
+from tests.bench import (
+    bulk_operations,
+    concurrent_picking,
+    operations_returns,
+    operations_stock,
+    operations_transfers,
+)
 from tests.bench.operations_stock import Measurement
 from tests.bench.prices import READ_UNITS, WRITE_UNITS
 from tests.bench.report import Row, Table
@@ -77,10 +83,12 @@ def measurements(meter: Gauge, *, quick: bool) -> Iterator[Measurement]:
     yield from operations_stock.serials_picked(meter)
     yield from operations_transfers.transfers(meter)
     yield from operations_transfers.serials_away(meter)
+    yield from operations_returns.serials_returned(meter)
     for size in sizes:
         yield from operations_stock.receipts(meter, size)
         yield from operations_stock.pickings(meter, size)
         yield from operations_transfers.transfer_orders(meter, size)
+        yield from operations_returns.returns(meter, size)
         yield from operations_transfers.waves(meter, size)
 
 

@@ -19,10 +19,11 @@ from shared.warehouse.gs1 import check_digit
 from shared.warehouse.picking.models import MAX_DOCUMENTS
 from shared.warehouse.picking.models import MAX_SERIALS as MAX_PICKED_SERIALS
 from shared.warehouse.receiving.models import MAX_SERIALS as MAX_RECEIVED_SERIALS
+from shared.warehouse.returns.models import MAX_DISPOSITION_LINES, MAX_GOODS_LINES
 from shared.warehouse.transfer_orders.models import MAX_ARRIVAL_LINES
 from shared.warehouse.transfers.models import MAX_LINES
 from shared.warehouse.transfers.models import MAX_SERIALS as MAX_MOVED_SERIALS
-from tests.bench import operations_stock, operations_transfers
+from tests.bench import operations_returns, operations_stock, operations_transfers
 from tests.bench.operations_stock import Measurement
 from tests.bench.request_cost import Gauge
 from tests.faults import AwsFaults
@@ -109,6 +110,8 @@ _MEASUREMENTS: Mapping[str, Callable[[Gauge], Iterator[Measurement]]] = {
     "receipts": partial(operations_stock.receipts, lines=_LINES),
     "pickings": partial(operations_stock.pickings, lines=_LINES),
     "transfer orders": partial(operations_transfers.transfer_orders, lines=_LINES),
+    "returns": partial(operations_returns.returns, lines=_LINES),
+    "serials returned": operations_returns.serials_returned,
     "waves": partial(operations_transfers.waves, pickings=_PICKINGS),
 }
 
@@ -256,6 +259,33 @@ def test_arrival_of_the_most_serials_keeps_the_margin(erp: Erp) -> None:
     orders.done(number, "dispatch")
     line = {"item_code": "DRILL", "qty": len(serials), "bin_code": "B-01", "serials": serials}
     orders.done(number, "receive", lines=[line], final=True)
+
+
+@pytest.mark.parametrize("action", ["restock", "return_to_provider"])
+@pytest.mark.usefixtures("sizes")
+def test_largest_return_keeps_the_margin(action: str, erp: Erp) -> None:
+    """Goods arrive at new positions, more than announced; each line has another product."""
+    _, codes = _yard(erp, MAX_GOODS_LINES)
+    yard = WarehouseScenario(erp)
+    order = yard.order(*((code, 2) for code in codes))
+    picking = yard.started(order)
+    for at, code in enumerate(codes, 10):
+        assert yard.pick(picking, code, 2, f"G-{at}").status == 200
+    assert yard.act(picking, "finalize").status == 200
+    assert erp.post(f"/exit-documents/{order}/dispatch").status == 200
+    announced = [{"item_code": code, "qty": 1} for code in codes]
+    made = erp.post("/returns", {"exit_document_id": order, "lines": announced})
+    path = f"/returns/{made.data['id']}"
+    come = [{"item_code": code, "qty": 2, "bin_code": f"H-{at}"}
+            for at, code in enumerate(codes, 10)]  # fmt: skip
+    assert erp.post(f"{path}/lines", {"lines": come}).status == 200
+    assert erp.post(f"{path}/finish").status == 200
+    for part in (slice(MAX_DISPOSITION_LINES), slice(MAX_DISPOSITION_LINES, None)):
+        lines = [{"item_code": code, "qty": 2, "action": action, "bin_code": "B-01"}
+                 for code in codes[part]]  # fmt: skip
+        answer = erp.post(f"{path}/dispositions", {"lines": lines})
+        assert answer.status == 200, answer.text
+    assert answer.data["status"] == "dispositioned"
 
 
 def test_long_import_keeps_the_margin(erp: Erp, stack: Stack, sizes: Sizes) -> None:

@@ -19,7 +19,7 @@ from shared.warehouse.returns.models import (
     StoredReturnLine,
     return_code,
 )
-from shared.warehouse.returns.rules import Origin, named_goods, limit_problems
+from shared.warehouse.returns.rules import Origin, limit_problems, named_goods
 from shared.warehouse.warehouses.models import KnownPosition
 
 _MAX_LINE_ACTIONS = MAX_PLANNED_ACTIONS - 12

@@ -1,0 +1,80 @@
+"""The cost of every operation on returns."""
+
+from collections.abc import Iterator
+
+from tests.bench.operations_stock import Measurement, lines_of, taken
+from tests.bench.request_cost import Gauge
+from tests.bench.warehouse import DRILLS, TRACED, BenchWarehouse, bin_of, code, serial
+
+ARRIVALS, DISPOSITIONS = 8, 6
+"""Largest numbers of lines of one request that receives goods, or decides on them."""
+_QTY = 4
+
+
+def returns(meter: Gauge, lines: int) -> Iterator[Measurement]:
+    """Measure every step of a return of `lines` lines; each line is received in part."""
+    warehouse, size = BenchWarehouse(meter, lines), lines_of(lines)
+    order = _dispatched(
+        warehouse, warehouse.sale(lines, _QTY), [taken(line, _QTY) for line in range(1, lines + 1)]
+    )
+    wanted = [{"item_code": code(line), "qty": 2} for line in range(1, lines + 1)]
+    draft = {"exit_document_id": order, "lines": wanted}
+    yield "POST /returns", f"{size}, first of its document", meter.read("/returns", draft)
+    meter.post("/returns/1/cancel")
+    yield "POST /returns", size, meter.read("/returns", draft)
+    path, name = "/returns/2", "POST /returns/{id}"
+    with meter.rolled_back():
+        yield f"{name}/cancel", size, meter.read(f"{path}/cancel")
+    receive = f"{name}/lines"
+    one = {"lines": [taken(1, 1)]}
+    yield receive, f"first goods, 1 of {size}", meter.read(f"{path}/lines", one)
+    yield receive, f"more goods, 1 of {size}", meter.read(f"{path}/lines", one)
+    with meter.rolled_back():
+        yield receive, f"more than announced, 1 of {size}", meter.read(f"{path}/lines", one)
+    some = [taken(line, 1) for line in range(2, min(lines, ARRIVALS + 1) + 1)]
+    if some:
+        come = {"lines": some}
+        yield receive, f"first goods, {len(some)} of {size}", meter.read(f"{path}/lines", come)
+    yield f"{name}/finish", f"{size} short", meter.read(f"{path}/finish")
+    for action in ("restock", "quarantine", "scrap", "return_to_provider"):
+        for count in sorted({1, min(lines, DISPOSITIONS)}):
+            decided = [
+                {"item_code": code(line), "qty": 1, "action": action}
+                for line in range(1, count + 1)
+            ]
+            with meter.rolled_back():
+                read = meter.read(f"{path}/dispositions", {"lines": decided})
+                yield f"{name}/dispositions", f"{action}, {count} of {size}", read
+
+
+def serials_returned(meter: Gauge) -> Iterator[Measurement]:
+    """Measure a return of serial-managed goods."""
+    warehouse = BenchWarehouse(meter, 0)
+    warehouse.stock_drills()
+    serials = [serial(number) for number in range(DRILLS)]
+    goods = {"item_code": TRACED, "qty": DRILLS, "serials": serials}
+    order = warehouse.sale_of([{"item_code": TRACED, "qty": DRILLS}])
+    order = _dispatched(warehouse, order, [{**goods, "bin_code": bin_of(0)}])
+    size, path, name = f"{DRILLS} serials", "/returns/1", "POST /returns/{id}"
+    draft = {"exit_document_id": order, "lines": [goods]}
+    yield "POST /returns", size, meter.read("/returns", draft)
+    come = {"lines": [{**goods, "bin_code": bin_of(0)}]}
+    yield f"{name}/lines", size, meter.read(f"{path}/lines", come)
+    meter.post(f"{path}/finish")
+    for action in ("restock", "return_to_provider"):
+        with meter.rolled_back():
+            decided = {"lines": [{**goods, "action": action}]}
+            read = meter.read(f"{path}/dispositions", decided)
+            yield f"{name}/dispositions", f"{action}, {size}", read
+
+
+def _dispatched(warehouse: BenchWarehouse, order: int, picks: list[dict[str, object]]) -> int:
+    """Pick and dispatch an exit document; return its id."""
+    meter = warehouse.meter
+    path = f"/pickings/{meter.create('/pickings', {'document_id': order})}"
+    meter.post(f"{path}/start")
+    for goods in picks:
+        meter.post(f"{path}/picks", goods)
+    meter.post(f"{path}/finalize")
+    meter.post(f"/exit-documents/{order}/dispatch")
+    return order
