@@ -16,6 +16,7 @@ from shared.kernel.db.unit_of_work import run_transaction
 from shared.warehouse.approvals.repository import APPROVALS
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.receiving.repository import RECEIPTS
+from shared.warehouse.returns.repository import RETURNS
 from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK
 from shared.warehouse.transfers.repository import TRANSFERS
 from shared.warehouse.waves.repository import WAVES
@@ -87,6 +88,15 @@ APPROVAL: Mapping[str, Any] = {
     "digest": "0" * 64,
     "requested_by": {"user_id": None, "client_id": "erp"},
     "expires_at": "2099-01-01T00:00:00.000Z",
+}
+
+RETURN: Mapping[str, Any] = {
+    "status": "expected",
+    "card_code": "C-7",
+    "warehouse_id": 1,
+    "whs_code": "CEN",
+    "source": "api",
+    "lines": [{"id": 1, "line_num": 1, "product_id": 1, "item_code": "BOLT-M8", "qty": 4}],
 }
 STOCK_ROW: Mapping[str, Any] = {
     "product_id": 1,
@@ -162,6 +172,10 @@ def _approval(store: Store) -> int:
     return insert_entity(store, APPROVALS, APPROVAL)
 
 
+def _return(store: Store) -> int:
+    return insert_entity(store, RETURNS, RETURN)
+
+
 def _stock_row(store: Store) -> int:
     return insert_entity(store, STOCK, STOCK_ROW)
 
@@ -185,6 +199,7 @@ PLANTED: Mapping[str, EntityFactory] = {
     "/transfers": transfer,
     "/waves": wave,
     "/approvals": _approval,
+    "/returns": _return,
     "/stocks": _stock_row,
     "/stock-levels": _level,
     "/stock-movements": _movement,
@@ -198,8 +213,8 @@ def create_entity(collection: str, erp: Erp, store: Store) -> int | str:
     if collection in PLANTED:
         return PLANTED[collection](store)
     example = EXAMPLES[f"POST {collection}"]
-    body = example.filled(example.prepared(erp))
-    created: int | str = erp.post(collection, body, key="created").data["id"]
+    example.prepared(erp)
+    created: int | str = erp.post(collection, example.body, key="created").data["id"]
     return created
 
 
