@@ -17,7 +17,8 @@ def run_warehouse_demo(demo: Demo, run: str, modules: Mapping[str, bool]) -> Non
     plain, batched, serialled = _create_products(demo, run)
     _receive(demo, run, plain, batched, serialled)
     _put_away(demo, plain, batched, serialled)
-    _ship(demo, run, batched, serialled)
+    order = _ship(demo, run, batched, serialled)
+    _return(demo, run, order, batched)
     if modules["transfer_orders"]:
         _transfer_order(demo, run, plain)
     else:
@@ -154,7 +155,8 @@ def _put_away(demo: Demo, plain: str, batched: str, serialled: str) -> None:
     )  # fmt: skip
 
 
-def _ship(demo: Demo, run: str, batched: str, serialled: str) -> None:
+def _ship(demo: Demo, run: str, batched: str, serialled: str) -> int:
+    """Pick and dispatch a sales order; return its id."""
     order = {
         "external_ref": f"SO-F-{run}",
         "type": "sale_order",
@@ -197,6 +199,53 @@ def _ship(demo: Demo, run: str, batched: str, serialled: str) -> None:
         "Dispatch the order", demo.send("POST", f"/exit-documents/{document['id']}/dispatch"), 200,
         lambda body: body["data"]["status"] + ", picked quantities: "
         + ", ".join(str(line["picked_qty"]) for line in body["data"]["lines"]),
+    )  # fmt: skip
+    number: int = document["id"]
+    return number
+
+
+def _return(demo: Demo, run: str, order: int, batched: str) -> None:
+    """The customer sends some glue back; it is received, and partly sent to its provider."""
+    line = {"item_code": batched, "qty": 4, "reason": "not_wanted"}
+    body = {"exit_document_id": order, "external_ref": f"RMA-{run}", "lines": [line]}
+    made = demo.step(
+        "The customer announces a return of 4 units",
+        demo.send("POST", "/returns", json=body), 201,
+        lambda answer: "{code}, {status}, for {exit_doc_num}".format(**answer["data"]),
+    )["data"]  # fmt: skip
+    demo.step(
+        "More than was dispatched is refused",
+        demo.send("POST", "/returns", json={
+            "exit_document_id": order, "lines": [{**line, "qty": 1000}],
+        }), 422, lambda answer: answer["message"],
+    )  # fmt: skip
+    path = f"/returns/{made['id']}"
+    goods = {"item_code": batched, "batch": "SOON"}
+    demo.call("POST", f"{path}/lines", {
+        "lines": [{**goods, "qty": 3, "bin_code": RECEIVING_BIN}],
+    })  # fmt: skip
+    demo.call("POST", f"{path}/finish")
+    decisions = [
+        {**goods, "qty": 1, "action": "restock", "bin_code": SHELF_BINS[1]},
+        {**goods, "qty": 1, "action": "scrap"},
+        {**goods, "qty": 1, "action": "return_to_provider"},
+    ]
+    demo.step(
+        "Three came back: one is restocked, one scrapped, and one goes back to its provider",
+        demo.send("POST", f"{path}/dispositions", json={
+            "lines": decisions, "partner_code": "V-100",
+        }), 200, lambda answer: answer["data"]["status"],
+    )  # fmt: skip
+    [document] = demo.list_all("/exit-documents", external_ref=f"{made['code']}/1")
+    picking = demo.list_all("/pickings", document_id=document["id"])[0]
+    demo.call("POST", f"/pickings/{picking['id']}/start")
+    taken = {**goods, "qty": 1, "bin_code": RECEIVING_BIN}
+    demo.call("POST", f"/pickings/{picking['id']}/picks", taken)
+    demo.call("POST", f"/pickings/{picking['id']}/finalize")
+    demo.step(
+        "Its exit document is dispatched",
+        demo.send("POST", f"/exit-documents/{document['id']}/dispatch"), 200,
+        lambda answer: "{type}, {status}".format(**answer["data"]),
     )  # fmt: skip
 
 

@@ -51,6 +51,11 @@ _PICKING_ACTIONS: Mapping[str, Sequence[str]] = {
     "reverted": ("start", "picks", "finalize", "revert"),
     "cancelled": ("start", "picks", "cancel"),
 }
+_RETURN_ACTIONS: Mapping[str, Sequence[str]] = {
+    "expected": (),
+    "received": ("lines", "finish"),
+    "dispositioned": ("lines", "finish", "dispositions"),
+}
 _ORDER_ACTIONS: Mapping[str, Sequence[str]] = {
     "draft": (),
     "in_transit": ("release", "picks", "dispatch"),
@@ -86,6 +91,7 @@ class SampleOperations:
             ("transfers", "transfers", self._transfer, 1),
             ("transfer orders", "transfer_orders", self._transfer_order, 1),
             ("pickings", "pickings", self._pick, _CONCURRENCY),
+            ("returns", "returns", self._return, 1),
             ("waves", "waves", self._wave, 1),
         ]
         loaded: list[LoadResult] = []
@@ -264,6 +270,41 @@ class SampleOperations:
                     "serials": line["serials"] or None,
                 }
                 self._post(f"{path}/picks", pick)
+
+    # Returns
+
+    def _return(self, task: Body) -> bool:
+        """Return some of the goods of which most were picked for an exit document."""
+        if self._exists("/returns", external_ref=task["external_ref"]):
+            return False
+        [picking] = self._list("/pickings", external_ref=task["order"])
+        lines = self._get(f"/pickings/{picking['id']}")["lines"]
+        picked = max(lines, key=lambda line: line["picked_qty"])
+        qty = min(task["qty"], picked["picked_qty"])
+        goods = {
+            "item_code": picked["item_code"],
+            "qty": qty,
+            "batch": picked["batch_num"],
+            "serials": picked["serials"][:qty] or None,
+        }
+        body = {
+            "exit_document_id": self._document_id("exit", task["order"]),
+            "external_ref": task["external_ref"],
+            "lines": [{**goods, "reason": task["reason"]}],
+        }
+        created = self._post("/returns", body)
+        path = f"/returns/{created['id']}"
+        arrival = {**goods, "bin_code": picked["bin_code"]}
+        for action in _RETURN_ACTIONS[task["state"]]:
+            match action:
+                case "lines":
+                    self._post(f"{path}/lines", {"lines": [arrival]})
+                case "dispositions":
+                    decided = {"lines": [{**goods, "action": task["action"]}]}
+                    self._post(f"{path}/dispositions", decided)
+                case _:
+                    self._post(f"{path}/{action}")
+        return True
 
     # Waves
 
