@@ -142,6 +142,40 @@ class Transfer:
 
 
 @dataclass(slots=True)
+class CustomerReturn:
+    """A return of an exit document; `undecided` are received goods, in the order of arrival.
+
+    `deliveries` is the number of exit documents with which goods of it go to their provider.
+    """
+
+    id: int
+    order: Order
+    announced: dict[str, Decimal]
+    status: str = "expected"
+    received: dict[str, Decimal] = field(default_factory=dict)
+    serials: set[str] = field(default_factory=set)
+    undecided: Sums = field(default_factory=dict)
+    deliveries: int = 0
+
+    def taken(self, item: str) -> Decimal:
+        """Return what the return takes of an item of its exit document."""
+        if self.status == "cancelled":
+            return ZERO
+        received = self.received.get(item, ZERO)
+        is_open = self.status in {"expected", "receiving"}
+        return max(received, self.announced.get(item, ZERO)) if is_open else received
+
+    def parts(self, place: Place, qty: Decimal) -> Sums:
+        """Return the goods of the item, batch and serial of a place that a disposition takes."""
+        found: Sums = {}
+        for each, left in self.undecided.items():
+            if (each.item, each.batch, each.serial) == (place.item, place.batch, place.serial):
+                part = min(left, qty - sum(found.values(), ZERO))
+                found |= {each: part} if part else {}
+        return found
+
+
+@dataclass(slots=True)
 class WarehouseModel:
     """The expected state of all warehouses."""
 
@@ -153,6 +187,7 @@ class WarehouseModel:
     transfer_orders: list[TransferOrder] = field(default_factory=list)
     waves: list[Wave] = field(default_factory=list)
     transfers: list[Transfer] = field(default_factory=list)
+    returns: list[CustomerReturn] = field(default_factory=list)
 
     def allocated(self, place: Place) -> Decimal:
         """Return the quantity at a place that is allocated to pickings."""
@@ -173,6 +208,21 @@ class WarehouseModel:
             ),
             ZERO,
         )
+
+    def returnable(self, order: Order, item: str) -> Decimal:
+        """Return what can still be returned of an item of an exit document."""
+        sent = order.done.get(item, ZERO) if order.closed else ZERO
+        return sent - sum((one.taken(item) for one in self.returns if one.order is order), ZERO)
+
+    def sent_serials(self, order: Order) -> set[str]:
+        """Return the serials that left with an exit document."""
+        return {
+            place.serial
+            for picking in self.pickings
+            if picking.order is order and picking.dispatched
+            for place in picking.picked
+            if place.serial
+        }
 
     def has_serial(self, item: str, serial: str | None) -> bool:
         """Return whether a serial is in stock anywhere."""
@@ -227,6 +277,9 @@ class WarehouseModel:
         _assert_orders_match(self.exits, state.exits)
         assert {one.id: one.status for one in self.receipts} == {
             one.id: one.status for one in state.receipts
+        }
+        assert {(one.id, one.status) for one in self.returns} == {
+            (one.id, one.status) for one in state.returns
         }
         assert {one.id: one.status for one in self.pickings} == {
             one.id: one.status for one in state.pickings

@@ -19,7 +19,8 @@ from tests.soak.stories import POSITIONS
 
 EVENTS = (
     "product.created", "receipt.created", "receipt.completed", "picking.created",
-    "picking.completed", "shipment.dispatched", "transfer.completed",
+    "picking.completed", "shipment.dispatched", "transfer.completed", "return.received",
+    "return.dispositioned",
 )  # fmt: skip
 _REFUSED_SHARE = 10
 """One of so many events is refused at its first delivery."""

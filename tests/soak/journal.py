@@ -14,6 +14,7 @@ KEYS = {
     "/exit-documents": lambda row: row["external_ref"],
     "/receipts": lambda row: row["document"]["id"],
     "/pickings": lambda row: row["document"]["id"],
+    "/returns": lambda row: row["external_ref"],
 }
 """List → the value that the client chose for a row, so that it can find a lost or doubled one."""
 

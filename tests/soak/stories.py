@@ -14,8 +14,9 @@ WAREHOUSE = "SOAK"
 POSITIONS = ("A-01", "A-02", "A-03")
 _LISTS = (
     "/products", "/entry-documents", "/exit-documents", "/receipts", "/pickings", "/transfers",
-    "/stocks", "/stock-levels", "/stock-movements", "/imports", "/webhooks",
+    "/returns", "/stocks", "/stock-levels", "/stock-movements", "/imports", "/webhooks",
 )  # fmt: skip
+_RETURNED_SHARE = 0.5
 _CONFLICT = 409
 _UNPROCESSABLE = 422
 _NOT_FOUND = 404
@@ -148,6 +149,29 @@ class Worker:
             sent = f"/exit-documents/{document['id']}/dispatch"
             if self.caller.write("POST", sent):
                 self.journal.expect("shipment.dispatched", document["id"])
+                if self._rng.random() < _RETURNED_SHARE:
+                    self._return(document["id"], item)
+
+    def _return(self, document: int, item: str) -> None:
+        """Return one unit of a dispatched document; it is restocked or scrapped."""
+        line, reference = {"item_code": item, "qty": 1}, self._next("RMA")
+        made = self.caller.write("POST", "/returns", {
+            "exit_document_id": document, "external_ref": reference, "lines": [line],
+        })  # fmt: skip
+        self.journal.add("/returns", reference, made)
+        if not made:
+            return
+        path, position = f"/returns/{made['id']}", self._rng.choice(POSITIONS)
+        come = {"lines": [{**line, "bin_code": position}]}
+        self.caller.write("POST", f"{path}/lines", come)
+        if self.caller.write("POST", f"{path}/finish"):
+            self.journal.expect("return.received", made["id"])
+        action = self._rng.choice(("restock", "scrap"))
+        decided = {"lines": [{**line, "action": action}]}
+        if self.caller.write("POST", f"{path}/dispositions", decided):
+            self.journal.expect("return.dispositioned", made["id"])
+            if action == "restock":
+                self.journal.change_stock(item, position, 1)
 
     # Other writes
 

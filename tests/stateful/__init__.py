@@ -4,9 +4,9 @@ from decimal import Decimal
 
 from tests.gateway import Erp
 from tests.stack import Stack
-from tests.stateful.adjustments import AdjustmentRules
 from tests.stateful.machine import WAREHOUSES
 from tests.stateful.receiving import ReceivingRules
+from tests.stateful.returns import ReturnRules
 from tests.stateful.transfers import TransferRules
 from tests.stateful.waves import WaveRules
 from tests.warehouse_model import WarehouseModel
@@ -14,15 +14,19 @@ from tests.warehouse_model import WarehouseModel
 __all__ = ["WAREHOUSES", "WarehouseMachine"]
 
 
-class WarehouseMachine(AdjustmentRules, ReceivingRules, TransferRules, WaveRules):
+class WarehouseMachine(ReturnRules, ReceivingRules, TransferRules, WaveRules):
     """All operations on stock."""
 
     @classmethod
     def prepare(cls, stack: Stack, erp: Erp) -> None:
-        """Create the initial state of every run: some stock, a started receipt, and orders."""
+        """Create the initial state of every run: stock, a started receipt, and orders.
+
+        One of them was dispatched.
+        """
         cls.stack, cls.erp, cls.label, cls.steps = stack, erp, "first", 0
         cls.start, cls.restore = WarehouseModel(), staticmethod(_nothing)
         first = cls()
+        first.dispatch_order({"BRICK": Decimal(4), "DRILL": Decimal(1)}, lot=3)
         for item, bin_code, lot, qty in (
             ("BRICK", "A-01", 1, 5), ("BRICK", "F-01", 1, 2), ("CEMENT", "B-01", 1, 5),
             ("CEMENT", "A-01", 2, 3), ("DRILL", "A-01", 1, 1), ("DRILL", "B-01", 2, 1),

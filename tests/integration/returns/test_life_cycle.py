@@ -150,3 +150,41 @@ def test_user_who_receives_is_the_operator(scenario: ReturnScenario, stack: Stac
         {"lines": [{"item_code": "BRICK", "qty": 1, "bin_code": "B-01"}]},
     )
     assert answer.data["operator"]["id"] == PICKER
+
+
+def test_master_data_is_in_use_until_the_return_ends(
+    scenario: ReturnScenario, stack: Stack
+) -> None:
+    erp = scenario.erp
+    for number, code in enumerate(("PIPE", "VALVE"), start=1):
+        assert erp.post("/products", {"item_code": code, "name": code}).status == 201
+        body = {"whs_code": "SHOP", "bin_code": f"N-{number}", "type": "storage"}
+        assert erp.post("/warehouse-positions", body).status == 201
+    scenario.yard.change_settings(blind_returns=True)
+    blind = {"exit_document_id": None, "warehouse_code": "SHOP", "partner_code": "C-9"}
+    cancelled, ended = (scenario.expected((code, 1), **blind) for code in ("PIPE", "VALVE"))
+    assert not _unused(stack, "PIPE", "VALVE")
+    assert _registered(stack) == {f"return#{cancelled}", f"return#{ended}"}
+
+    scenario.done(cancelled, "cancel")
+    goods = {"item_code": "VALVE", "qty": 1}
+    assert scenario.receive(ended, {**goods, "bin_code": "N-1"}).status == 200
+    scenario.done(ended, "finish")
+    assert _registered(stack) == {f"return#{ended}"}
+    line = {**goods, "action": "restock", "bin_code": "N-2"}
+    assert scenario.decide(ended, line).status == 200
+
+    assert _registered(stack) == set()
+    assert not _unused(stack, "SHOP\x1fN-1", "SHOP\x1fN-2")
+
+
+def _registered(stack: Stack) -> set[str]:
+    """Return the returns in the register of open work."""
+    names = {item["SK"]["S"] for item in stack.items() if item["PK"]["S"] == "open"}
+    return {name for name in names if name.startswith("return#")}
+
+
+def _unused(stack: Stack, *codes: str) -> set[str]:
+    """Return which of these codes no document and no movement has named so far."""
+    aliases = [item["PK"]["S"] for item in stack.items() if "unused" in item]
+    return {code for code in codes for alias in aliases if alias.endswith(f"#{code}")}

@@ -56,14 +56,32 @@ def test_arrivals_above_the_announced_quantity_share_what_is_left(
 
 
 @pytest.mark.usefixtures("slow_aws_calls")
-def test_received_goods_are_decided_on_once(scenario: ReturnScenario, stack: Stack) -> None:
+def test_concurrent_returns_with_one_reference_are_one_return(scenario: ReturnScenario) -> None:
+    answers = at_once(*([lambda: scenario.draft(("BRICK", 1), external_ref="RMA-1")] * 6))
+
+    assert Counter(answer.status for answer in answers) == {201: 1, 200: 5}
+    assert len({answer.data["id"] for answer in answers}) == 1
+    assert len(scenario.erp.walk("/returns")) == 1
+    other = scenario.draft(("BRICK", 2), external_ref="RMA-1")
+    assert (other.status, other.json()["warning"]) == (
+        200,
+        "Return RMA-1 exists already and was not changed. The request differs in: lines.0.qty.",
+    )
+
+
+@pytest.mark.parametrize("action", ["restock", "quarantine"])
+@pytest.mark.usefixtures("slow_aws_calls")
+def test_received_goods_are_decided_on_once(
+    scenario: ReturnScenario, stack: Stack, action: str
+) -> None:
     number = scenario.received({"qty": 3})
-    answers = at_once(*([lambda: scenario.decide(number, {"qty": 1, "action": "restock"})] * 6))
+    answers = at_once(*([lambda: scenario.decide(number, {"qty": 1, "action": action})] * 6))
 
     assert Counter(answer.status for answer in answers)[200] == 3
     assert {answer.code for answer in answers if answer.status != 200} <= {
         "validation_failed", "stale_state"
     }  # fmt: skip
     assert scenario.shown(number)["status"] == "dispositioned"
-    assert scenario.stock("BRICK") == [("B-01", "available", 3)]
+    status = "available" if action == "restock" else "quarantine"
+    assert scenario.stock("BRICK") == [("B-01", status, 3)]
     assert_invariants(stack.store())
