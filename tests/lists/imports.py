@@ -8,7 +8,14 @@ _STATUSES = (
     "uploaded", "validating", "validated", "invalid", "committing", "committed", "failed",
     "cancelled",
 )  # fmt: skip
-_KINDS = ("entry_documents", "exit_documents", "transfer_orders", "pick_faces", "products")
+_KINDS = (
+    "entry_documents",
+    "exit_documents",
+    "transfer_orders",
+    "returns",
+    "pick_faces",
+    "products",
+)
 
 
 def _import(number: int, times: Times) -> StoredImport:

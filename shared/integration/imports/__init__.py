@@ -1,1 +1,1 @@
-"""Bulk imports: spreadsheets of products, documents, transfer orders and pick faces."""
+"""Bulk imports: spreadsheets of products, documents, transfer orders, returns and pick faces."""

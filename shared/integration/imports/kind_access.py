@@ -28,6 +28,7 @@ ACCESS_OF_KIND: Mapping[ImportKind, KindAccess] = {
     "transfer_orders": KindAccess(
         "transfers:read", "transfers:write", "transfer-orders.manage", "transfer_orders"
     ),
+    "returns": KindAccess("receipts:read", "receipts:write", "entries.manage"),
     "pick_faces": KindAccess("warehouses:read", "warehouses:write", "inventory.manage"),
     "products": KindAccess("products:read", "products:write", "inventory.manage"),
 }

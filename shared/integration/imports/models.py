@@ -12,7 +12,7 @@ from shared.kernel.list_parameters import PeriodParameters
 from shared.kernel.uploaded_file import MAX_FILE_NAME, UploadedFile
 
 type ImportKind = Literal[
-    "entry_documents", "exit_documents", "transfer_orders", "pick_faces", "products"
+    "entry_documents", "exit_documents", "transfer_orders", "returns", "pick_faces", "products"
 ]
 type ImportStatus = Literal[
     "uploaded",

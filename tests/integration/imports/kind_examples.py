@@ -107,6 +107,26 @@ TRANSFERS = KindExample(
     ],
 )  # fmt: skip
 
+RETURNS = KindExample(
+    "returns",
+    "/returns",
+    [
+        {
+            "external_ref": "RMA-1", "warehouse_code": "YARD", "partner_code": "C-1",
+            "lines": [
+                {"item_code": "BRICK", "qty": 7, "reason": "not_wanted"},
+                {"item_code": "CEMENT", "qty": 1.5, "batch": "L-1"},
+                {"item_code": "DRILL", "qty": 2, "serials": ["S-1", "S-2"], "reason": "defective"},
+            ],
+        },
+        {
+            "external_ref": "RMA-2", "warehouse_code": "SHOP", "partner_code": "C-2",
+            "lines": [{"item_code": "BRICK", "qty": 1}],
+        },
+    ],
+)  # fmt: skip
+"""Returns without exit document, which the company of the tests allows."""
+
 PICK_FACES = KindExample(
     "pick_faces",
     "/pick-faces",
@@ -120,4 +140,4 @@ PICK_FACES = KindExample(
     ],
 )  # fmt: skip
 
-KIND_EXAMPLES = (PRODUCTS, ENTRIES, EXITS, TRANSFERS, PICK_FACES)
+KIND_EXAMPLES = (PRODUCTS, ENTRIES, EXITS, TRANSFERS, RETURNS, PICK_FACES)

@@ -14,6 +14,7 @@ from shared.warehouse.catalog.repository import PRODUCTS
 from shared.warehouse.documents.repository import COLLECTIONS
 from shared.warehouse.pick_faces.repository import PICK_FACES
 from shared.warehouse.picking.repository import PICKINGS
+from shared.warehouse.returns.repository import RETURNS
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
 from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import ReportedProblem, reported_problems
@@ -25,6 +26,7 @@ _COLLECTIONS: dict[str, Collection[Any]] = {
     "entry": COLLECTIONS["entry"],
     "exit": COLLECTIONS["exit"],
     "transfer_order": TRANSFER_ORDERS,
+    "return": RETURNS,
     "pick_face": PICK_FACES,
     "picking": PICKINGS,
     "import": IMPORTS,
@@ -35,7 +37,7 @@ def _identity(kind: str, entity: Any) -> tuple[object, ...]:
     match kind:
         case "product":
             return (entity.item_code,)
-        case "entry" | "transfer_order":
+        case "entry" | "transfer_order" | "return":
             return (entity.external_ref,)
         case "exit":
             return entity.external_ref, entity.status, len(entity.works)

@@ -10,6 +10,7 @@ from functions.documents.app import routes as documents
 from functions.imports.app import routes as imports
 from functions.transfer_orders.app import routes as transfer_orders
 from functions.warehouses.pick_faces import routes as pick_faces
+from functions.work.returns import routes as returns
 from shared.identity.auth.scopes import PERMISSIONS, SCOPES
 from shared.integration.imports.kind_access import ACCESS_OF_KIND
 from shared.integration.imports.models import IMPORT_KINDS
@@ -166,7 +167,7 @@ def test_a_commit_that_has_begun_is_completed_when_the_setting_is_switched_on(
 def test_access_of_each_kind_is_that_of_the_routes_of_its_entities() -> None:
     operations = {
         each.name: each
-        for group in (catalog, documents, transfer_orders, pick_faces)
+        for group in (catalog, documents, transfer_orders, returns, pick_faces)
         for each in group.operations
     }
     for example in KIND_EXAMPLES:

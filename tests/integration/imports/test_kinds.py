@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from openpyxl import load_workbook
 
+from operations import provisioning
+from shared.identity.tenancy.directory import directory
 from shared.integration.imports.languages import LANGUAGES, Language
 from shared.integration.imports.templates.template import template
 from tests.gateway import Erp
@@ -64,8 +66,10 @@ def import_valid_file(
 def test_an_import_creates_the_same_entities_and_events_as_single_requests(
     example: KindExample, stack: Stack, scenario: ImportScenario, beta: Erp
 ) -> None:
-    WarehouseScenario.with_master_data(scenario.erp, "YARD", "SHOP")
-    WarehouseScenario.with_master_data(beta, "YARD", "SHOP")
+    for erp, slug in ((scenario.erp, "acme"), (beta, "beta")):
+        WarehouseScenario.with_master_data(erp, "YARD", "SHOP")
+        provisioning.set_settings(slug, {"blind_returns": True})
+    directory.clear()
     before = len(stack.events("beta"))
     for number, body in enumerate(example.bodies):
         answer = beta.post(example.path, body, key=f"k-{number}")

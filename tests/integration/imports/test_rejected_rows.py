@@ -170,6 +170,35 @@ PROBLEMS_OF_TRANSFERS: set[ReportedProblem] = {
     (8, "expected_series", "3 given, 2 required"),
 }
 
+RETURN: list[object] = [
+    "external_ref", "exit_document_id", "warehouse_code", "partner_code", "item_code", "qty",
+    "reason", "batch", "serials",
+]  # fmt: skip
+RETURNS: Rows = [
+    RETURN,
+    ["A", "", "YARD", "C-1", "BRICK", "1", "damaged"],
+    ["B", "", "", "", "BRICK", "1"],
+    ["C", "999", "", "", "BRICK", "1"],
+    ["D", "x", "YARD", "C-1", "BRICK", "1", "bored"],
+    ["E", "", "GHOST", "C-1", "HAULAGE", "1"],
+    ["F", "", "YARD", "C-1", "DRILL", "2", "", "L-1", "S-1"],
+]
+PROBLEMS_OF_RETURNS: set[ReportedProblem] = {
+    (3, "warehouse_code", "is required without exit_document_id"),
+    (3, "partner_code", "is required without exit_document_id"),
+    (4, "exit_document_id", "no exit document has the id 999"),
+    (5, "exit_document_id", "must be a number"),
+    (
+        5,
+        "reason",
+        "must be one of 'damaged', 'defective', 'wrong_item', 'not_wanted' or 'other'",
+    ),
+    (6, "warehouse_code", "no warehouse has the code GHOST"),
+    (6, "item_code", "product HAULAGE is not kept in stock"),
+    (7, "batch", "product DRILL is not managed by batch"),
+    (7, "serials", "1 given, 2 required"),
+}
+
 PICK_FACES: Rows = [
     ["item_code", "warehouse_code", "bin_code", "minimum", "maximum"],
     ["BRICK", "YARD", "F-01", "1", "2"],
@@ -221,6 +250,7 @@ EACH = pytest.mark.parametrize(
         Case("entry_documents", ENTRIES, PROBLEMS_OF_ENTRIES, 11, 1),
         Case("exit_documents", EXITS, PROBLEMS_OF_EXITS, 5, 2),
         Case("transfer_orders", TRANSFERS, PROBLEMS_OF_TRANSFERS, 7, 1),
+        Case("returns", RETURNS, PROBLEMS_OF_RETURNS, 6, 1),
         Case("pick_faces", PICK_FACES, PROBLEMS_OF_PICK_FACES, 10, 1),
     ],
     ids=lambda case: case.kind,

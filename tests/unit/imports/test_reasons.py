@@ -20,6 +20,7 @@ _MODULES = (
     "shared.warehouse.documents.rules",
     "shared.warehouse.documents.vocabulary",
     "shared.warehouse.pick_faces.rules",
+    "shared.warehouse.returns.rules",
     "shared.warehouse.transfer_orders.rules",
     "shared.integration.imports.files.cells",
     "shared.integration.imports.files.row_groups",

@@ -11,6 +11,7 @@ _IMPORTERS: Mapping[ImportKind, str] = {
     "entry_documents": "entry_documents:EntryDocumentImporter",
     "exit_documents": "exit_documents:ExitDocumentImporter",
     "transfer_orders": "transfer_orders:TransferOrderImporter",
+    "returns": "returns:ReturnImporter",
     "pick_faces": "pick_faces:PickFaceImporter",
     "products": "products:ProductImporter",
 }

@@ -97,6 +97,17 @@ _SPANISH: Mapping[str, str] = {
     "must be another warehouse than from_warehouse, {}": (
         "debe ser un almacén distinto del de origen, {}"
     ),
+    # what customers send back
+    "no exit document has the id {}": "ningún documento de salida tiene el id {}",
+    "is required without exit_document_id": "es obligatorio sin documento de salida",
+    "is required: the setting blind_returns does not allow returns without it": (
+        "es obligatorio: el ajuste blind_returns no permite devoluciones sin él"
+    ),
+    "{} of {} to return; {} dispatched with {}, {} returned, {} left": (
+        "{} de {} por devolver; {} despachados con {}, {} devueltos, quedan {}"
+    ),
+    "serial {} of {} did not leave with {}": "la serie {} de {} no salió con {}",
+    "serial {} of {} was returned already": "la serie {} de {} ya se devolvió",
     # rows
     "already used in row {}": "ya se usa en la fila {}",
     "differs from row {} of the same document": "difiere de la fila {} del mismo documento",
