@@ -12,7 +12,12 @@ from cli.output import as_text
 from cli.upgrade import ensure_deployed_schema
 from operations import domains, provisioning, tenant_changes, tenant_overview
 from operations.tenant_overview import TenantOverview
-from shared.identity.tenancy.rules import OPTIONAL_NUMBERS, NewTenant, check_moved_to
+from shared.identity.tenancy.rules import (
+    MAX_EXTENSION_DIGIT,
+    OPTIONAL_NUMBERS,
+    NewTenant,
+    check_moved_to,
+)
 from shared.identity.tenancy.tenant import (
     MODULES,
     PLANS,
@@ -93,7 +98,8 @@ class _NumberOrNone(_Number):
 
 
 _NONE = "none"
-"""Switches a rule off that has a number; click calls an absent option None."""
+"""Removes the value of a setting; click calls an absent option None."""
+_OPTIONAL = OPTIONAL_NUMBERS | {"gs1_company_prefix"}
 
 
 def _settings_row(tenant: Tenant) -> dict[str, Any]:
@@ -110,6 +116,9 @@ def _settings_row(tenant: Tenant) -> dict[str, Any]:
         "approval_shortage_percent": settings.approval_shortage_percent,
         "approval_adjustment_qty": settings.approval_adjustment_qty,
         "blind_returns": settings.blind_returns,
+        "packing_required": settings.packing_required,
+        "gs1_company_prefix": settings.gs1_company_prefix,
+        "sscc_extension_digit": settings.sscc_extension_digit,
     }
 
 
@@ -458,6 +467,14 @@ def modules(
     "--blind-returns/--no-blind-returns", default=None,
     help="Accept returns without an exit document.",
 )  # fmt: skip
+@click.option(
+    "--packing-required/--no-packing-required", default=None, help="Dispatch packed goods only.",
+)  # fmt: skip
+@click.option("--gs1-company-prefix", help="4 to 12 digits assigned by GS1, or none.")
+@click.option(
+    "--sscc-extension-digit", type=click.IntRange(0, MAX_EXTENSION_DIGIT),
+    help="First digit of the SSCCs of new handling units.",
+)  # fmt: skip
 @command
 def settings(
     operator: CommandContext, *, slug: str, **options: Decimal | str | bool | None
@@ -472,7 +489,7 @@ def settings(
       stowage tenant settings acme
     """  # noqa: D301  click reads the backspace
     changes = {
-        name: None if value == _NONE and name in OPTIONAL_NUMBERS else value
+        name: None if value == _NONE and name in _OPTIONAL else value
         for name, value in options.items()
         if value is not None
     }

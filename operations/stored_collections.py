@@ -11,6 +11,7 @@ from shared.kernel.db.collection import Collection
 from shared.warehouse.approvals.repository import APPROVALS
 from shared.warehouse.catalog.repository import CATEGORIES, PRODUCTS
 from shared.warehouse.documents.repository import ENTRIES, EXITS
+from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
 from shared.warehouse.partners.repository import CLIENTS, PROVIDERS
 from shared.warehouse.pick_faces.repository import PICK_FACES
 from shared.warehouse.picking.repository import PICKINGS
@@ -27,8 +28,9 @@ COLLECTIONS: Mapping[str, Collection[Any]] = {
     collection.kind: collection
     for collection in (
         APPROVALS, AUDIT, CATEGORIES, CLIENTS, ENTRIES, EXITS, IMPORTS, LAYOUTS, LEVELS, MOVEMENTS,
-        PICKINGS, PICK_FACES, POSITIONS, PRODUCTS, PROVIDERS, RECEIPTS, RETURNED, RETURNS, ROLES,
-        STOCK, TOTALS, TRANSFERS, TRANSFER_ORDERS, USERS, WAREHOUSES, WAVES, WEBHOOKS,
+        PACKING_ORDERS, PICKINGS, PICK_FACES, POSITIONS, PRODUCTS, PROVIDERS, RECEIPTS, RETURNED,
+        RETURNS, ROLES, STOCK, TOTALS, TRANSFERS, TRANSFER_ORDERS, UNITS, USERS, WAREHOUSES, WAVES,
+        WEBHOOKS,
     )
 }  # fmt: skip
 """Kind → collection."""

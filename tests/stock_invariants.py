@@ -13,6 +13,9 @@ from shared.kernel.db.store import Store
 from shared.kernel.fields import ZERO
 from shared.warehouse.documents.models import Document
 from shared.warehouse.documents.repository import COLLECTIONS
+from shared.warehouse.packing.models import StoredPackingOrder, StoredUnit
+from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
+from shared.warehouse.packing.rules import entry_for, lines_for
 from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.receiving.models import StoredReceipt
@@ -43,7 +46,7 @@ _READ: dict[str, Collection[Any]] = {
     one.kind: one
     for one in (
         STOCK, LEVELS, TOTALS, MOVEMENTS, PICKINGS, RECEIPTS, COLLECTIONS["entry"],
-        COLLECTIONS["exit"], TRANSFER_ORDERS, RETURNS, RETURNED,
+        COLLECTIONS["exit"], TRANSFER_ORDERS, RETURNS, RETURNED, PACKING_ORDERS, UNITS,
     )
 }  # fmt: skip
 
@@ -64,6 +67,8 @@ class StoredState:
     returns: list[StoredReturn] = field(default_factory=list)
     returned: dict[int, ReturnedGoods] = field(default_factory=dict)
     """Id of an exit document → what returns have taken of its goods."""
+    packing_orders: list[StoredPackingOrder] = field(default_factory=list)
+    units: list[StoredUnit] = field(default_factory=list)
     holds: dict[int, int] = field(default_factory=dict)
     """Id of a position → number of its rows that hold stock."""
     batch_dates: dict[str, str | None] = field(default_factory=dict)
@@ -92,6 +97,8 @@ def read_state(items: Iterable[Attributes]) -> StoredState:
         TRANSFER_ORDERS.kind: state.transfer_orders,
         RETURNS.kind: state.returns,
         RETURNED.kind: [],
+        PACKING_ORDERS.kind: state.packing_orders,
+        UNITS.kind: state.units,
     }
     for item in items:
         kind, _, rest = item["PK"]["S"].partition("#")
@@ -122,7 +129,8 @@ def check_invariants(state: StoredState) -> None:
     Movements, rows, levels and totals have equal sums. No quantity is negative. A serial is in at
     most one place. The allocated quantity of each row is that of open work. The done quantities of
     documents are those of their work. The transit quantities of transfer orders are in stock. What
-    returns take of an exit document was dispatched with it.
+    returns take of an exit document was dispatched with it. What is packed is in units and was
+    staged for its packing order, and no SSCC is used twice.
     """
     _check_rows(state.rows)
     _check_batches(state.rows, state.batch_dates)
@@ -134,6 +142,7 @@ def check_invariants(state: StoredState) -> None:
     _check_documents(state)
     _check_transit(state.transfer_orders, state.rows)
     _check_returns(state)
+    _check_packing(state)
 
 
 def _check_rows(rows: list[StockRow]) -> None:
@@ -295,6 +304,38 @@ def _check_returns(state: StoredState) -> None:
         named_serials = {(product, each) for product, all_of in goods.serials.items()
                          for each in all_of}  # fmt: skip
         assert named_serials <= sent.serials, number
+
+
+def _check_packing(state: StoredState) -> None:
+    pickings = {picking.id: picking for picking in state.pickings}
+    units = {unit.id: unit for unit in state.units}
+    for order in state.packing_orders:
+        own = [units.pop(entry.id) for entry in order.units]
+        assert [entry_for(unit) for unit in own] == order.units, order
+        packed: dict[object, Decimal] = {}
+        serials: dict[object, list[str]] = {}
+        for goods in (goods for unit in own for goods in unit.contents):
+            assert goods.qty > 0, order
+            lot = (goods.product_id, goods.batch_num)
+            packed[lot] = packed.get(lot, ZERO) + goods.qty
+            serials[lot] = sorted([*serials.get(lot, []), *goods.serials])
+        for line in order.lines:
+            lot = (line.product_id, line.batch_num)
+            assert line.packed_qty == packed.pop(lot, ZERO) <= line.qty, order
+            assert sorted(line.packed_serials) == serials.pop(lot, []), order
+            assert len(set(line.packed_serials)) == len(line.packed_serials), order
+            assert set(line.packed_serials) <= set(line.serials), order
+        assert not packed, order
+        if order.is_active:
+            of_order = [pickings[number] for number in order.picking_ids]
+            assert all(one.packing_order_id == order.id for one in of_order), order
+            staged = lines_for(of_order, order.exit_document_id, {})
+            assert {(one.product_id, one.batch_num): one.qty for one in staged} == {
+                (one.product_id, one.batch_num): one.qty for one in order.lines
+            }
+    assert not units, "units without an order"
+    used = Counter(unit.sscc for unit in state.units if unit.sscc)
+    assert not used or max(used.values()) == 1
 
 
 def _sums(level: StoredLevel) -> Sums:

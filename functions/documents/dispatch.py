@@ -5,7 +5,7 @@ from shared.http.routes import ResourceResponse, Routes
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.documents import views
 from shared.warehouse.documents.models import ExitDocument
-from shared.warehouse.picking.dispatch import dispatch_exit_document
+from shared.warehouse.packing.shipping import dispatch_exit_document
 
 routes = Routes()
 
@@ -19,8 +19,11 @@ routes = Routes()
     response=ExitDocument,
     errors=("conflict",),
     description="Picked goods leave the warehouse, quantities that are not picked are cancelled,"
-    " and the document is closed.",
+    " and the document is closed. Its packing orders become shipped and their handling units"
+    " dispatched; `conflict` while one is still being packed, and with the setting"
+    " `packing_required` when goods are not packed.",
 )
 def dispatch(tx: Transaction, request: Request) -> ResourceResponse:
     """Dispatch the staged goods of an exit document."""
-    return ResourceResponse(views.exit_document(dispatch_exit_document(tx, request.id)))
+    settings = request.tenant.settings
+    return ResourceResponse(views.exit_document(dispatch_exit_document(tx, request.id, settings)))

@@ -1,1 +1,1 @@
-"""Handler of the routes of receipts, pickings, transfers and returns."""
+"""Handler of the routes of receipts, pickings, packing, transfers, returns and approvals."""

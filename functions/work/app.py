@@ -1,8 +1,13 @@
-"""Handler of the routes of receipts, pickings, transfers, returns and approvals."""
+"""Handler of the routes of receipts, pickings, packing, transfers, returns and approvals."""
 
-from functions.work import approvals, pickings, receipts, returns, transfers
+from functions.work import approvals, packing, pickings, receipts, returns, transfers
 from shared.http.api_handler import ApiHandler
 
 lambda_handler = ApiHandler(
-    receipts.routes, pickings.routes, transfers.routes, returns.routes, approvals.routes
+    receipts.routes,
+    pickings.routes,
+    packing.routes,
+    transfers.routes,
+    returns.routes,
+    approvals.routes,
 )

@@ -120,6 +120,19 @@ IMPLIED: Mapping[str, Access] = _read("""
     POST    /pickings/{id}/cancel             pickings:write    exits.manage
     POST    /pickings/{id}/revert             pickings:write    exits.manage
     POST    /pickings/{id}/synchronize        pickings:write    exits.manage
+    GET     /packing-orders                   pickings:read     -
+    POST    /packing-orders                   pickings:write    exits.manage
+    GET     /packing-orders/{id}              pickings:read     -
+    POST    /packing-orders/{id}/complete     pickings:write    exits.manage
+    POST    /packing-orders/{id}/cancel       pickings:write    exits.manage
+    POST    /packing-orders/{id}/handling-units  pickings:write  exits.manage
+    GET     /handling-units                   pickings:read     -
+    GET     /handling-units/{id}              pickings:read     -
+    POST    /handling-units/{id}/contents     pickings:write    exits.manage
+    POST    /handling-units/{id}/contents/remove  pickings:write  exits.manage
+    POST    /handling-units/{id}/close        pickings:write    exits.manage
+    POST    /handling-units/{id}/reopen       pickings:write    exits.manage
+    DELETE  /handling-units/{id}              pickings:write    exits.manage
     POST    /transfers                        transfers:write   inventory.manage
     DELETE  /transfers/{id}                   transfers:write   inventory.manage
     POST    /transfers/{id}/execute           transfers:write   inventory.manage

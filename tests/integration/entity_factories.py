@@ -14,6 +14,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.warehouse.approvals.repository import APPROVALS
+from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.receiving.repository import RECEIPTS
 from shared.warehouse.returns.repository import RETURNS
@@ -98,6 +99,19 @@ RETURN: Mapping[str, Any] = {
     "source": "api",
     "lines": [{"id": 1, "line_num": 1, "product_id": 1, "item_code": "BOLT-M8", "qty": 4}],
 }
+PACKING_ORDER: Mapping[str, Any] = {
+    "status": "open",
+    "exit_document_id": 3,
+    "whs_code": "CEN",
+    "picking_ids": [9],
+    "lines": [{"product_id": 1, "item_code": "BOLT-M8", "product_name": "Bolt M8", "qty": 12}],
+}
+UNIT: Mapping[str, Any] = {
+    "type": "carton",
+    "status": "open",
+    "packing_order_id": 1,
+    "whs_code": "CEN",
+}
 STOCK_ROW: Mapping[str, Any] = {
     "product_id": 1,
     "product_name": "Bolt M8",
@@ -176,6 +190,14 @@ def _return(store: Store) -> int:
     return insert_entity(store, RETURNS, RETURN)
 
 
+def _packing_order(store: Store) -> int:
+    return insert_entity(store, PACKING_ORDERS, PACKING_ORDER)
+
+
+def _handling_unit(store: Store) -> int:
+    return insert_entity(store, UNITS, UNIT)
+
+
 def _stock_row(store: Store) -> int:
     return insert_entity(store, STOCK, STOCK_ROW)
 
@@ -200,6 +222,8 @@ PLANTED: Mapping[str, EntityFactory] = {
     "/waves": wave,
     "/approvals": _approval,
     "/returns": _return,
+    "/packing-orders": _packing_order,
+    "/handling-units": _handling_unit,
     "/stocks": _stock_row,
     "/stock-levels": _level,
     "/stock-movements": _movement,

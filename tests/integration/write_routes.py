@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from tests.gateway import Erp, Response
 from tests.integration.route_example import Example, Values
 from tests.integration.write_imports import import_examples
+from tests.integration.write_packing import packing_examples
 from tests.integration.write_returns import return_examples
 from tests.integration.write_settings import settings_examples
 from tests.integration.write_transfers import transfer_examples
@@ -412,12 +413,7 @@ EXAMPLES: Mapping[str, Example] = {
         200, prepare=_finalized, grows={"movement": 1}, events=["stock.updated"]
     ),
     "POST /pickings/{id}/synchronize": Example(200, prepare=_finalized),
-    "POST /exit-documents/{id}/dispatch": Example(
-        200,
-        prepare=_ready_for_dispatch,
-        grows={"movement": 1},
-        events=["shipment.dispatched", "stock.updated"],
-    ),
+    **packing_examples(_finalized),
     **return_examples(_ready_for_dispatch),
     **wave_examples(_sale_with_stock),
     **import_examples(),

@@ -6,6 +6,7 @@ from tests.lists.approvals import APPROVAL_LIST
 from tests.lists.audit import AUDIT_LIST
 from tests.lists.documents import ENTRY_LIST, EXIT_LIST
 from tests.lists.imports import IMPORT_LIST
+from tests.lists.packing import HANDLING_UNIT_LIST, PACKING_ORDER_LIST
 from tests.lists.partners import CLIENT_LIST, PROVIDER_LIST
 from tests.lists.pick_faces import PICK_FACE_LIST
 from tests.lists.products import CATEGORY_LIST, PRODUCT_LIST
@@ -33,6 +34,8 @@ LISTS: Mapping[str, Listed] = {
         EXIT_LIST,
         RECEIPT_LIST,
         PICKING_LIST,
+        PACKING_ORDER_LIST,
+        HANDLING_UNIT_LIST,
         TRANSFER_LIST,
         TRANSFER_ORDER_LIST,
         RETURN_LIST,

@@ -67,6 +67,7 @@ from shared.kernel.spreadsheets import table
 from shared.warehouse.approvals import rules as approvals
 from shared.warehouse.catalog import models as catalog
 from shared.warehouse.documents import models as documents
+from shared.warehouse.packing import models as packing
 from shared.warehouse.partners import models as partners
 from shared.warehouse.pick_faces import rules as pick_faces
 from shared.warehouse.picking import allocation
@@ -294,6 +295,14 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"received with a transfer order | {transfers.MAX_SERIALS} |",
         f"of a receipt or an entry document | {plain(receiving_rules.MAX_DIFFERENCES)} |",
         f"lines of a transfer | {transfers.MAX_LINES} within a warehouse, 6 between two",
+        (
+            f"packing order | {packing.MAX_PICKINGS} · {packing.MAX_UNITS} ·"
+            f" {plain(packing.MAX_ORDER_CONTENTS)} |"
+        ),
+        (
+            f"units in units | {packing.MAX_CONTENTS} · {plain(packing.MAX_SERIALS)};"
+            f" {packing.MAX_LEVELS} levels |"
+        ),
         f"`POST /transfer-orders/{{id}}/receive` | {transfer_orders.MAX_ARRIVAL_LINES} |",
         f"GTINs of a product · units of one | {catalog.MAX_GTINS} · {plain(catalog.MAX_UNITS)} |",
         f"· `/dispositions` | {returns.MAX_GOODS_LINES} · {returns.MAX_DISPOSITION_LINES} |",

@@ -61,6 +61,7 @@ FLOORS = (
     "shared.warehouse.stock",
     "shared.warehouse.receiving",
     "shared.warehouse.picking",
+    "shared.warehouse.packing",
     "shared.warehouse.transfers",
     "shared.warehouse.transfer_orders",
     "shared.warehouse.returns",

@@ -17,6 +17,8 @@ _WHOLE = "whole"
 _HEADERS = {
     "entry, exit": ("entry", "exit"),
     "transfer order": ("transfer_order",),
+    "packing order": ("packing_order",),
+    "handling unit": ("handling_unit",),
     "stock row": ("stock",),
     "level of all warehouses": ("level_total",),
 }

@@ -6,7 +6,7 @@ from pydantic import BaseModel
 
 from shared.kernel.events.kinds import EVENT_KINDS, TEST_EVENT, AnyEventKind
 from shared.warehouse.catalog.models import Product
-from shared.warehouse.documents.models import ExitDocument
+from shared.warehouse.packing.models import PackingOrderTransition, ShippedDocument
 from shared.warehouse.picking.models import Picking
 from shared.warehouse.receiving.models import Receipt
 from shared.warehouse.returns.models import Return
@@ -21,10 +21,11 @@ from tools.openapi.schemas import Schema, nullable, ref
 MODELS: Mapping[str, type[BaseModel]] = {
     "receipt": Receipt,
     "picking": Picking,
-    "exit_document": ExitDocument,
+    "exit_document": ShippedDocument,
     "transfer": Transfer,
     "transfer_order": TransferOrder,
     "return": Return,
+    "packing_order": PackingOrderTransition,
     "stock_level": StockLevel,
     "product": Product,
     "layout": LayoutHeading,
@@ -38,6 +39,7 @@ _OBJECTS: Mapping[str, Sequence[str]] = {
     "shipment": ["exit_document"],
     "transfer": ["transfer", "transfer_order"],
     "return": ["return"],
+    "packing_order": ["packing_order"],
     "stock": ["stock_level"],
     "product": ["product"],
     "layout": ["layout"],

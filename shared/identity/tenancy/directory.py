@@ -298,7 +298,7 @@ def _settings_of(item: Mapping[str, Any]) -> Settings:
     for each in fields(Settings):
         match item.get(each.name):
             case {"N": number}:
-                values[each.name] = Decimal(number)
+                values[each.name] = int(number) if each.type is int else Decimal(number)
             case {"S": text}:
                 values[each.name] = text
             case {"BOOL": flag}:

@@ -34,6 +34,10 @@ MAX_VALUES = {
 """Name of each numeric setting → its largest value."""
 OPTIONAL_NUMBERS = frozenset({"approval_shortage_percent", "approval_adjustment_qty"})
 """Numeric settings that may be None, which switches their rule off."""
+MAX_EXTENSION_DIGIT = 9
+"""Largest extension digit of an SSCC."""
+COMPANY_PREFIX = r"[0-9]{4,12}"
+"""Regular expression of the company prefix of GS1."""
 _DECIMALS = 6
 MAX_REQUESTS_PER_MINUTE = 1_000_000
 """Largest rate limit that can be agreed with a company."""
@@ -127,6 +131,13 @@ def number_problem(name: str, value: Decimal) -> str | None:
     return f"must be a number from 0 to {most} with at most {_DECIMALS} decimals"
 
 
+def prefix_problem(prefix: str | None) -> str | None:
+    """Return the problem of a company prefix of GS1; None if it is valid or there is none."""
+    if prefix is None or re.fullmatch(COMPANY_PREFIX, prefix):
+        return None
+    return "must have 4 to 12 digits"
+
+
 def check_requests_per_minute(number: int) -> None:
     """Raise ValidationFailed unless the rate limit is allowed."""
     if not 1 <= number <= MAX_REQUESTS_PER_MINUTE:
@@ -185,6 +196,10 @@ def _setting_problems(settings: Settings) -> Iterator[Problem]:
             yield Problem(name, problem)
     if settings.pick_substitution not in SUBSTITUTIONS:
         yield Problem("pick_substitution", f"must be one of {', '.join(SUBSTITUTIONS)}")
+    if problem := prefix_problem(settings.gs1_company_prefix):
+        yield Problem("gs1_company_prefix", problem)
+    if not 0 <= settings.sscc_extension_digit <= MAX_EXTENSION_DIGIT:
+        yield Problem("sscc_extension_digit", f"must be a digit, 0 to {MAX_EXTENSION_DIGIT}")
 
 
 def _address_problems(base_url: str | None, host: str | None) -> Iterator[Problem]:

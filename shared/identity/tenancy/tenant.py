@@ -131,6 +131,12 @@ class Settings:
     """Units that a stock adjustment may change without approval; None for any number."""
     blind_returns: bool = False
     """Whether returns without an exit document are accepted."""
+    packing_required: bool = False
+    """Whether goods are dispatched only when they are packed."""
+    gs1_company_prefix: str | None = None
+    """The digits that GS1 has assigned to the company; None: handling units have no SSCC."""
+    sscc_extension_digit: int = 0
+    """The first digit of the SSCCs of new handling units."""
 
 
 @dataclass(frozen=True, slots=True)

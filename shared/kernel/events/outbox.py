@@ -186,11 +186,16 @@ class EventResource[E]:
 
 
 def raise_record_event[E](
-    tx: Transaction, kind: EventKind, subject: EventResource[E], record: Record[E]
+    tx: Transaction,
+    kind: EventKind,
+    subject: EventResource[E],
+    record: Record[E],
+    more: Mapping[str, object] | None = None,
 ) -> StoredEvent:
     """Add an event about a record, with the state that `record` has after the change.
 
-    The status of the event is the record's, None when its entity has none.
+    `more` are attributes besides those that its list shows. The status of the event is the
+    record's, None when its entity has none.
     """
     event = Event(
         type=kind,
@@ -198,7 +203,7 @@ def raise_record_event[E](
         id=record.id,
         version=record.version,
         href=subject.href.format(record=record),
-        attributes=subject.attributes(record).model_dump(),
+        attributes={**subject.attributes(record).model_dump(), **(more or {})},
         status=getattr(record.entity, "status", None),
     )
     return raise_event(tx, event)

@@ -175,10 +175,15 @@ def advance_document(
     return changed
 
 
-def close_dispatched(tx: Transaction, record: Record[Document]) -> Record[Document]:
-    """Close an exit document whose goods were dispatched, and raise shipment.dispatched."""
+def close_dispatched(
+    tx: Transaction, record: Record[Document], shown: Mapping[str, object]
+) -> Record[Document]:
+    """Close an exit document whose goods were dispatched, and raise shipment.dispatched.
+
+    `shown` is what the event shows besides the document.
+    """
     closed = advance_document(tx, "exit", record, DocumentProgress(closes_document=True))
-    raise_record_event(tx, "shipment.dispatched", views.EXIT_DOCUMENT_EVENTS, closed)
+    raise_record_event(tx, "shipment.dispatched", views.EXIT_DOCUMENT_EVENTS, closed, shown)
     return closed
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from shared.kernel.fields import plain
-from shared.warehouse.labels.models import LabelContent, PackedGoods
+from shared.warehouse.labels.models import LabelContent, ShippedGoods
 
 WIDTH, HEIGHT = 100, 150
 """Size of the label in millimetres."""
@@ -83,7 +83,7 @@ def _address(ship_to: str) -> list[str]:
     return [*lines[: most - 1], ", ".join(lines[most - 1 :])] if len(lines) > most else lines
 
 
-def summary(goods: Sequence[PackedGoods]) -> list[str]:
+def summary(goods: Sequence[ShippedGoods]) -> list[str]:
     """Return what a handling unit contains in at most MAX_GOODS lines."""
     lines = [
         f"{plain(one.qty)} \N{MULTIPLICATION SIGN} {one.name}"

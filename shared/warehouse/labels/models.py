@@ -7,7 +7,7 @@ from decimal import Decimal
 
 
 @dataclass(frozen=True, slots=True)
-class PackedGoods:
+class ShippedGoods:
     """A product in a handling unit or on a packing slip, of one batch."""
 
     item_code: str
@@ -31,7 +31,7 @@ class LabelContent:
     ship_to: str
     document: str
     day: date
-    goods: Sequence[PackedGoods]
+    goods: Sequence[ShippedGoods]
     sender: str | None = None
     weight_kg: Decimal | None = None
     carrier: str | None = None
@@ -44,7 +44,7 @@ class SlipUnit:
 
     code: str
     type: str
-    goods: Sequence[PackedGoods]
+    goods: Sequence[ShippedGoods]
     sscc: str | None = None
     weight_kg: Decimal | None = None
     tracking_number: str | None = None

@@ -7,7 +7,7 @@ from shared.kernel.fields import plain
 from shared.warehouse.labels.barcode import sscc_text
 from shared.warehouse.labels.label import TextBlock
 from shared.warehouse.labels.label_pdf import draw_block
-from shared.warehouse.labels.models import PackedGoods, SlipContent, SlipUnit
+from shared.warehouse.labels.models import ShippedGoods, SlipContent, SlipUnit
 from shared.warehouse.labels.pdf import PdfDocument, units_of, width_of
 from shared.warehouse.labels.shaping import Line, shape, wrap
 
@@ -112,7 +112,7 @@ def _unit_rows(unit: SlipUnit) -> Iterator[_Row]:
         yield from _goods_rows(goods)
 
 
-def _goods_rows(goods: PackedGoods) -> Iterator[_Row]:
+def _goods_rows(goods: ShippedGoods) -> Iterator[_Row]:
     columns = (
         (_CODE, wrap(goods.item_code, units_of(_NAME - _CODE - _GAP, _SIZE), 3)),
         (_NAME, wrap(goods.name, units_of(_BATCH - _NAME - _GAP, _SIZE), 4)),

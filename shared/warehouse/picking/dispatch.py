@@ -1,14 +1,14 @@
-"""Dispatch of exit documents: picked goods leave the warehouse, and the document is closed."""
+"""Dispatch of picked goods for an exit document: they leave the warehouse."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from shared.kernel.db.actions import Cost
 from shared.kernel.db.collection import Record
-from shared.kernel.db.steps import run_steps
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
 from shared.warehouse.documents import service as documents
-from shared.warehouse.documents.models import Document, DocumentProgress
+from shared.warehouse.documents.models import Document
 from shared.warehouse.documents.vocabulary import doc_num
 from shared.warehouse.picking.models import Pick, StoredPicking, picking_code
 from shared.warehouse.picking.repository import PICKINGS
@@ -22,26 +22,29 @@ type _StagedPick = tuple[int, int, Pick]
 """Id of the picking, index of its line, and the pick."""
 
 
-def dispatch_exit_document(tx: Transaction, number: int) -> Record[Document]:
-    """Dispatch the staged goods of an exit document, close it and raise shipment.dispatched.
+@dataclass(frozen=True, slots=True)
+class StagedDocument:
+    """An exit document that can be dispatched, with the pickings that hold goods for it."""
 
-    Quantities that were not picked are given up. Raises Conflict while the document is being
-    picked, when nothing is picked for it, and when it is closed.
+    document: Record[Document]
+    pickings: Sequence[Record[StoredPicking]]
+
+
+def read_staged(tx: Transaction, number: int) -> StagedDocument:
+    """Read an exit document and the pickings that hold goods for it.
+
+    Raises Conflict while the document is being picked, when nothing is picked for it, and when it
+    is closed.
     """
-    return run_steps(tx, lambda: _dispatch_step(tx, number))
-
-
-def _dispatch_step(tx: Transaction, number: int) -> Record[Document] | None:
-    """Dispatch as many picks as fit; with the last of them, close the document."""
     document = documents.get_document(tx.store, "exit", number)
-    pickings = _finished_pickings(tx, document)
-    picks = [one for one in _picks_for(pickings, number) if not one[2].dispatched]
-    dispatched = _dispatch(tx, pickings, picks, number)
-    if len(dispatched) == len(picks):
-        return documents.close_dispatched(tx, document)
-    # Changes nothing, but fails when another request has changed the document meanwhile.
-    documents.advance_document(tx, "exit", document, DocumentProgress())
-    return None
+    return StagedDocument(document, _finished_pickings(tx, document))
+
+
+def dispatch_picks(tx: Transaction, staged: StagedDocument) -> bool:
+    """Dispatch as many picks for a document as fit; return whether all are dispatched."""
+    number = staged.document.id
+    picks = [one for one in _picks_for(staged.pickings, number) if not one[2].dispatched]
+    return len(_dispatch(tx, staged.pickings, picks, number)) == len(picks)
 
 
 def _finished_pickings(tx: Transaction, document: Record[Document]) -> list[Record[StoredPicking]]:

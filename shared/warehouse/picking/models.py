@@ -78,6 +78,8 @@ class StoredPickingLine(Stored):
 class StoredPicking(StoredWork):
     """A picking as stored; it may be for several documents. A lower priority is more urgent.
 
+    `packing_order_id` is the packing order that packs its goods, or has packed them for one of its
+    documents; a cancelled one is not named. Revert and dispatch read it with the picking.
     `due_date` is the earliest due date of its documents. `wave_id` is the wave it was assigned to
     last; the picking is in that wave unless the wave was cancelled or was never completed.
     """
@@ -91,6 +93,7 @@ class StoredPicking(StoredWork):
     whs_code: str
     warehouse_id: int
     wave_id: int | None = None
+    packing_order_id: int | None = Field(default=None, exclude_if=operator.not_)
     lines: list[StoredPickingLine] = Field(default_factory=list)
 
 

@@ -341,7 +341,8 @@ def cancel_picking(tx: Transaction, number: int, update_wave: UpdateWave) -> Rec
 def revert_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
     """Revert a finalized picking: its staged goods return to available stock.
 
-    Raises Conflict unless it is finalized or synchronized, and when goods were dispatched.
+    Raises Conflict unless it is finalized or synchronized, while its goods are packed, and when
+    goods were dispatched.
     """
     picking = get_exit_picking(tx.store, number).entity
     ensure_status("Picking", picking, "finalized", "synchronized")
@@ -373,6 +374,11 @@ def undo_picking(
         line.model_copy(update={"status": rules.line_status(line)}) for line in back.picking.lines
     ]
     return _update(tx, record, back.picking, status=status, lines=lines)
+
+
+def set_packing_order(tx: Transaction, record: Record[StoredPicking], order: int | None) -> None:
+    """Record which packing order packs the goods of a picking; it cannot be reverted meanwhile."""
+    PICKINGS.replace(tx, record, record.entity.model_copy(update={"packing_order_id": order}))
 
 
 def synchronize_picking(tx: Transaction, number: int) -> Record[StoredPicking]:

@@ -95,6 +95,13 @@ def _undo(
         code = picking_code(picking.id)
         message = f"{code} cannot be undone: some of its goods are already dispatched."
         raise Conflict(message)
+    if picking.packing_order_id is not None:
+        code = picking_code(picking.id)
+        message = (
+            f"{code} cannot be undone: its goods are in the packing order"
+            f" {picking.packing_order_id}; cancel that first."
+        )
+        raise Conflict(message)
     posting = StockPosting(tx, cause=MovementCause(type="picking", id=picking.id))
     ahead = read_ahead(
         parts,

@@ -3,14 +3,40 @@
 from decimal import Decimal
 from typing import Annotated
 
-from pydantic import Field, StringConstraints, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+)
 from pydantic_core import PydanticCustomError
 
-from shared.identity.tenancy.rules import MAX_VALUES, number_problem, timezone_problem
+from shared.identity.tenancy.rules import (
+    COMPANY_PREFIX,
+    MAX_EXTENSION_DIGIT,
+    MAX_VALUES,
+    number_problem,
+    prefix_problem,
+    timezone_problem,
+)
 from shared.identity.tenancy.tenant import PlanName, Substitution
-from shared.kernel.fields import ONE_LINE, Input, Measure, Number, Stored, Timestamp
+from shared.kernel.fields import ONE_LINE, WHOLE_NUMBER, Input, Measure, Number, Stored, Timestamp
+
+
+def _checked_prefix(prefix: str) -> str:
+    return _value_or_error(prefix, prefix_problem(prefix))
+
 
 type _Zone = Annotated[str, StringConstraints(min_length=1, max_length=100), ONE_LINE]
+
+type _Prefix = Annotated[
+    str,
+    AfterValidator(_checked_prefix),
+    WithJsonSchema({"type": "string", "pattern": f"^{COMPANY_PREFIX}$"}),
+]
+type _Digit = Annotated[int, Field(ge=0, le=MAX_EXTENSION_DIGIT), WHOLE_NUMBER]
 
 
 class ModulesChange(Input):
@@ -49,6 +75,9 @@ class SettingsChange(Input):
         default=None, json_schema_extra={"maximum": MAX_VALUES["approval_adjustment_qty"]}
     )
     blind_returns: bool = False
+    packing_required: bool = False
+    gs1_company_prefix: _Prefix | None = None
+    sscc_extension_digit: _Digit = 0
 
     @field_validator("timezone")
     @classmethod
@@ -125,6 +154,11 @@ class CompanySettings(Stored):
     blind_returns: bool = Field(
         description="Whether returns without an exit document are accepted."
     )
+    packing_required: bool = Field(description="Whether only packed goods are dispatched.")
+    gs1_company_prefix: str | None = Field(
+        description="Digits assigned by GS1; with them, new handling units have an SSCC."
+    )
+    sscc_extension_digit: int = Field(description="First digit of the SSCCs of new units.")
     updated_at: Timestamp | None = Field(
         description="Time of the last change; null before the first."
     )

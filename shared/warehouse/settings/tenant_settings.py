@@ -140,4 +140,4 @@ def _to_attribute(value: Decimal | str | bool | None) -> dict[str, Any]:  # noqa
         return {"NULL": True}
     if isinstance(value, bool):
         return {"BOOL": value}
-    return {"S": value} if isinstance(value, str) else {"N": f"{value:f}"}
+    return {"S": value} if isinstance(value, str) else {"N": f"{Decimal(value):f}"}

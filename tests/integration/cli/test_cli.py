@@ -160,6 +160,9 @@ def test_settings_can_be_shown_and_changed(stowage: Run) -> None:
         "approval_shortage_percent": None,
         "approval_adjustment_qty": None,
         "blind_returns": False,
+        "packing_required": False,
+        "gs1_company_prefix": None,
+        "sscc_extension_digit": 0,
     }
     changes = ("--receipt-tolerance", "5", "--pick-substitution", "batch")
     changed = shown | {"receipt_tolerance": 5, "pick_substitution": "batch"}
@@ -177,6 +180,18 @@ def test_settings_can_be_shown_and_changed(stowage: Run) -> None:
     blind = stowage("--json", "tenant", "settings", "acme", "--blind-returns")
     changed |= {"blind_returns": True}
     assert as_json(blind) == changed
+    packing = (
+        "--packing-required",
+        "--sscc-extension-digit",
+        "3",
+        "--gs1-company-prefix",
+        "4006381",
+    )
+    changed |= {"packing_required": True, "sscc_extension_digit": 3}
+    packed = changed | {"gs1_company_prefix": "4006381"}
+    assert as_json(stowage("--json", "tenant", "settings", "acme", *packing)) == packed
+    unset = ("--gs1-company-prefix", "none")
+    assert as_json(stowage("--json", "tenant", "settings", "acme", *unset)) == changed
     zone = stowage("--json", "tenant", "settings", "acme", "--timezone", "Europe/Madrid")
     changed |= {"timezone": "Europe/Madrid"}
     assert as_json(zone) == changed

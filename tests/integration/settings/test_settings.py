@@ -27,6 +27,9 @@ _DEFAULTS: dict[str, Any] = {
     "approval_shortage_percent": None,
     "approval_adjustment_qty": None,
     "blind_returns": False,
+    "packing_required": False,
+    "gs1_company_prefix": None,
+    "sscc_extension_digit": 0,
 }
 _CHANGED_SETTINGS: dict[str, Any] = {
     "timezone": "Europe/Madrid",
@@ -40,6 +43,9 @@ _CHANGED_SETTINGS: dict[str, Any] = {
     "approval_shortage_percent": 0,
     "approval_adjustment_qty": 12.5,
     "blind_returns": True,
+    "packing_required": True,
+    "gs1_company_prefix": "4006381",
+    "sscc_extension_digit": 9,
 }
 
 
@@ -131,18 +137,36 @@ def test_invalid_change_returns_all_problems_and_changes_nothing(erp: Erp) -> No
         "approval_shortage_percent": 100.5,
         "approval_adjustment_qty": -1,
         "blind_returns": "no",
+        "packing_required": "no",
+        "gs1_company_prefix": "123",
+        "sscc_extension_digit": 10,
     }
 
     assert problem_fields(erp.patch("/settings", wrong)) == [
         "timezone", "modules.waves", "modules.transfer_orders", "modules.bulk_import",
         "receipt_tolerance", "pick_substitution", "minutes_per_unit", "minutes_per_trip",
         "commit_drops", "imports_require_kind_scope", "approval_shortage_percent",
-        "approval_adjustment_qty", "blind_returns",
+        "approval_adjustment_qty", "blind_returns", "packing_required", "gs1_company_prefix",
+        "sscc_extension_digit",
     ]  # fmt: skip
     one_good = {"timezone": "Europe/Madrid", "receipt_tolerance": "5"}
     assert problem_fields(erp.patch("/settings", one_good)) == ["receipt_tolerance"]
     assert settings_of(erp) == _DEFAULTS
     assert erp.get("/audit-log", query={"action": "settings.changed"}).data == []
+
+
+@each_case("prefix", ["", "1234567890123", "123a", " 1234", "١٢٣٤", 1234])
+def test_company_prefixes_of_another_form_are_refused(erp: Erp, prefix: object) -> None:
+    assert problem_fields(erp.patch("/settings", {"gs1_company_prefix": prefix})) == [
+        "gs1_company_prefix"
+    ]
+
+
+def test_company_prefix_can_be_removed(erp: Erp) -> None:
+    assert erp.patch("/settings", {"gs1_company_prefix": "0012"}).status == 200
+    assert settings_of(erp)["gs1_company_prefix"] == "0012"
+    assert erp.patch("/settings", {"gs1_company_prefix": None}).status == 200
+    assert settings_of(erp) == _DEFAULTS
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,14 @@ _UNCONDITIONAL_KINDS = {"held", "open", "count", "acme", "transfer_order_request
 """Kinds of items that are written without a condition: sums, marks, and events in the outbox."""
 
 _LINES = [{"item_code": "BRICK", "qty": 1}]
+_PACKING: list[tuple[str, dict[str, Any]]] = [
+    ("/packing-orders", {"exit_document_id": 1}),
+    ("/packing-orders/1/handling-units", {"type": "carton"}),
+    ("/handling-units/1/contents", {"item_code": "BRICK", "qty": 2}),
+    ("/handling-units/1/close", {}),
+    ("/packing-orders/1/complete", {}),
+]
+"""Requests that pack the goods of the exit document 1: path and body."""
 _MORE_REQUESTS: list[tuple[str, dict[str, Any]]] = [
     (
         "/entry-documents",
@@ -82,7 +90,8 @@ def test_every_write_of_stock_and_work_has_a_condition(
         number = warehouse.started(order)
         warehouse.pick(number, "BRICK", 2)
         warehouse.act(number, "finalize")
-        answers = [warehouse.erp.post(f"/exit-documents/{order}/dispatch")]
+        answers = [warehouse.erp.post(path, body, key=path) for path, body in _PACKING]
+        answers += [warehouse.erp.post(f"/exit-documents/{order}/dispatch")]
         answers += [warehouse.erp.post(path, body, key=path) for path, body in _MORE_REQUESTS]
         assert warehouse.erp.post("/receipts/1/lines", more).code == "approval_required"
         answers.append(supervisor.post("/approvals/1/grant"))
@@ -99,6 +108,7 @@ def test_every_write_of_stock_and_work_has_a_condition(
     assert kinds >= {
         "stock", "stock_row", "level", "level_total", "movement", "entry", "exit", "receipt",
         "picking", "transfer", "transfer_order", "wave", "approval", "approval_request",
+        "packing_order", "handling_unit",
     }  # fmt: skip
     assert {kind for kind, conditioned in written if not conditioned} <= _UNCONDITIONAL_KINDS
 

@@ -16,6 +16,7 @@ import pytest
 from tests.faults import AwsFaults
 from tests.gateway import Response
 from tests.integration.stock.concurrent_scenarios import SCENARIOS, Acts
+from tests.integration.stock.packing_scenarios import PACKING_SCENARIOS
 from tests.interleaving import DEFAULT_SEED_COUNT, Scheduler, replayable, seeds
 from tests.stack import Stack
 from tests.stock_invariants import StoredState, check_invariants, read_state
@@ -48,6 +49,11 @@ def _outcome(stack: Stack, answers: list[Response]) -> Outcome:
         Counter(one.status for one in state.transfer_orders),
         Counter((one.status, one.lines[0].received_qty) for one in state.returns),
         state.returned,
+        Counter((one.status, one.is_active) for one in state.packing_orders),
+        Counter(
+            (one.status, tuple((goods.item_code, goods.qty) for goods in one.contents))
+            for one in state.units
+        ),
     )
 
 
@@ -98,7 +104,7 @@ class _Scenario:
         return _outcome(self.stack, scheduler.run(self.actions, seed))
 
 
-@pytest.mark.parametrize("prepare", SCENARIOS)
+@pytest.mark.parametrize("prepare", [*SCENARIOS, *PACKING_SCENARIOS])
 def test_concurrent_actions_have_the_outcome_of_a_sequential_order(
     prepare: Callable[[Stack], Acts], stack: Stack, scheduler: Scheduler
 ) -> None:

@@ -281,6 +281,9 @@ def test_settings_are_changed_separately_and_stored_exactly(aws_hooks: AwsCallHo
         commit_drops=False,
         imports_require_kind_scope=False,
         blind_returns=False,
+        packing_required=False,
+        gs1_company_prefix=None,
+        sscc_extension_digit=0,
     )
     set_settings("acme", {"receipt_tolerance": Decimal("2.1"), "pick_substitution": "batch"})
     set_settings("acme", {"minutes_per_unit": Decimal("0.000001")})

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from shared.warehouse.labels.label_pdf import label_pdf
 from shared.warehouse.labels.label_zpl import label_zpl
-from shared.warehouse.labels.models import LabelContent, PackedGoods, SlipContent, SlipUnit
+from shared.warehouse.labels.models import LabelContent, ShippedGoods, SlipContent, SlipUnit
 from shared.warehouse.labels.slip_pdf import slip_pdf
 from tests.unit.labels.pictures import png_of, rendered
 
@@ -25,15 +25,17 @@ ARABIC_NAME = "شركة الخليج 24 للكهرباء (دبي)"
 CHINESE_ADDRESS = "上海市浦东新区世纪大道100号"
 
 GOODS = (
-    PackedGoods(
+    ShippedGoods(
         "CHM-SIL-WHT", "Silicone sealant neutral cure white 310 ml", Decimal(24), "L-2026-03"
     ),
-    PackedGoods("CAB-TE-1R0-50", "Twin and earth cable 6242Y 1.0 mm² grey, 50 m drum", Decimal(2)),
-    PackedGoods("TLS-DRL-18V", "Cordless drill 18 V", Decimal(2), serials=("DR-20418", "DR-20419")),
+    ShippedGoods("CAB-TE-1R0-50", "Twin and earth cable 6242Y 1.0 mm² grey, 50 m drum", Decimal(2)),
+    ShippedGoods(
+        "TLS-DRL-18V", "Cordless drill 18 V", Decimal(2), serials=("DR-20418", "DR-20419")
+    ),
 )
 MIXED = (
-    PackedGoods("CAB-AR", "كابل كهربائي ٢٫٥ مم² أسود 100 م", Decimal(2)),
-    PackedGoods("CHM-ZH", "硅酮密封胶 白色 310 ml 中性固化", Decimal("1.5"), "批次-7"),
+    ShippedGoods("CAB-AR", "كابل كهربائي ٢٫٥ مم² أسود 100 م", Decimal(2)),
+    ShippedGoods("CHM-ZH", "硅酮密封胶 白色 310 ml 中性固化", Decimal("1.5"), "批次-7"),
 )
 
 LABEL = LabelContent(

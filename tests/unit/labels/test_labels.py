@@ -17,7 +17,7 @@ from shared.warehouse.gs1 import check_digit
 from shared.warehouse.labels import label
 from shared.warehouse.labels.label_pdf import label_pdf
 from shared.warehouse.labels.label_zpl import label_zpl
-from shared.warehouse.labels.models import LabelContent, PackedGoods, SlipUnit
+from shared.warehouse.labels.models import LabelContent, ShippedGoods, SlipUnit
 from shared.warehouse.labels.slip_pdf import slip_pdf
 from tests.unit.labels import examples
 from tests.unit.labels.examples import EXPECTED, GOODS, LABEL, PICTURE_DPI, PICTURES, SLIP, WORLD
@@ -127,7 +127,7 @@ def _assert_inside(pdf: bytes, width: float, height: float, margin: float) -> No
             assert 2 <= bottom <= top <= height - 2
 
 
-def _worst(text: str, goods: Sequence[PackedGoods]) -> LabelContent:
+def _worst(text: str, goods: Sequence[ShippedGoods]) -> LabelContent:
     return replace(
         LABEL, code=text, recipient=text, ship_to=f"{text}\n" * 9, document=text, sender=text,
         carrier=text, tracking_number=text, goods=goods,
@@ -161,7 +161,7 @@ def test_any_text_is_rendered(text: str) -> None:
 
 def test_a_slip_of_many_lines_has_all_of_them_in_order() -> None:
     lines = [
-        PackedGoods(
+        ShippedGoods(
             f"ITEM-{n:03d}",
             LONG[: 20 + n * 3],
             Decimal(n),

@@ -225,7 +225,12 @@ def test_invalid_setting_is_refused(change: str, value: str) -> None:
 
 def test_all_invalid_settings_are_reported_together() -> None:
     other: Any = "other"
-    settings = Settings(receipt_tolerance=Decimal("100.1"), pick_substitution=other)
+    settings = Settings(
+        receipt_tolerance=Decimal("100.1"),
+        pick_substitution=other,
+        gs1_company_prefix="123",
+        sscc_extension_digit=10,
+    )
     with pytest.raises(ValidationFailed) as refusal:
         check_settings("Europe/Atlantis", {"waves", "tides"}, settings)
     assert [problem.field for problem in refusal.value.problems] == [
@@ -233,6 +238,8 @@ def test_all_invalid_settings_are_reported_together() -> None:
         "modules",
         "receipt_tolerance",
         "pick_substitution",
+        "gs1_company_prefix",
+        "sscc_extension_digit",
     ]
 
 

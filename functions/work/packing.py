@@ -1,0 +1,238 @@
+"""Routes of packing orders and handling units."""
+
+from shared.http.request import Request
+from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
+from shared.kernel.db.collection import Record
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked
+from shared.warehouse.packing import service, units, views
+from shared.warehouse.packing.models import (
+    ContentsDraft,
+    HandlingUnit,
+    PackingEnd,
+    PackingOrder,
+    PackingOrderDetail,
+    PackingOrderDraft,
+    PackingOrderParameters,
+    StoredPackingOrder,
+    StoredUnit,
+    UnitClosing,
+    UnitDraft,
+    UnitParameters,
+)
+
+routes = Routes()
+
+_READ: OperationOptions = {"scope": "pickings:read"}
+_WRITE: OperationOptions = {
+    "scope": "pickings:write",
+    "permission": "exits.manage",
+    "errors": ("conflict",),
+}
+_ORDER: OperationOptions = {**_WRITE, "response": PackingOrderDetail}
+_UNIT: OperationOptions = {
+    **_WRITE,
+    "response": HandlingUnit,
+    "errors": ("conflict", "gone"),
+}
+_GOODS: OperationOptions = {**_UNIT, "errors": ("conflict", "gone", "rule_blocked")}
+
+
+@routes.declare(
+    "GET",
+    "/packing-orders",
+    "List packing orders",
+    _READ,
+    response=PackingOrder,
+    parameters=PackingOrderParameters,
+    description="`warehouse` is a warehouse code.",
+)
+def list_packing_orders(
+    store: Store, request: Request[None, PackingOrderParameters]
+) -> ListResponse[StoredPackingOrder]:
+    """Return a page of packing orders."""
+    page = service.list_packing_orders(store, request.parameters, request.tenant.timezone)
+    return ListResponse(page, views.order_in_list)
+
+
+@routes.declare(
+    "GET", "/packing-orders/{id}", "Get a packing order", _READ, response=PackingOrderDetail
+)
+def get_packing_order(store: Store, request: Request) -> ResourceResponse:
+    """Return one packing order with its lines and handling units."""
+    return _shown(service.get_packing_order(store, request.id))
+
+
+@routes.declare(
+    "POST",
+    "/packing-orders",
+    "Create a packing order",
+    _ORDER,
+    body=PackingOrderDraft,
+    statuses=(201,),
+    description="For the staged goods of one exit document: of all its finalized pickings, or of"
+    " those in `picking_ids`. A picking has one active packing order at most (`conflict`), and"
+    " cannot be reverted while it has one.",
+)
+def create_packing_order(
+    tx: Transaction, request: Request[Checked[PackingOrderDraft]]
+) -> ResourceResponse:
+    """Create a packing order."""
+    created = service.create_packing_order(tx, request.body)
+    view = views.order_in_detail(created.record, created.units)
+    return ResourceResponse(view, 201, f"/packing-orders/{created.record.id}")
+
+
+@routes.declare(
+    "POST",
+    "/packing-orders/{id}/complete",
+    "Complete a packing order",
+    _ORDER,
+    body=PackingEnd,
+    description="open or in_progress becomes packed. All goods must be in closed handling units"
+    " (`conflict` names what is not), unless `short` is true, with a `reason`: the dispatch then"
+    " ships the rest unpacked.",
+)
+def complete_packing_order(
+    tx: Transaction, request: Request[Checked[PackingEnd]]
+) -> ResourceResponse:
+    """Complete a packing order."""
+    return _shown(service.complete_packing_order(tx, request.id, request.body))
+
+
+@routes.declare(
+    "POST",
+    "/packing-orders/{id}/cancel",
+    "Cancel a packing order",
+    _ORDER,
+    description="open, in_progress or packed becomes cancelled. The goods stay staged, and its"
+    " handling units are deleted.",
+)
+def cancel_packing_order(tx: Transaction, request: Request) -> ResourceResponse:
+    """Cancel a packing order."""
+    return _shown(service.cancel_packing_order(tx, request.id))
+
+
+@routes.declare(
+    "POST",
+    "/packing-orders/{id}/handling-units",
+    "Create a handling unit",
+    _WRITE,
+    body=UnitDraft,
+    response=HandlingUnit,
+    statuses=(201,),
+    errors=("conflict", "rule_blocked"),
+    description="Units stand in units on at most 3 levels. With the company's setting"
+    " `gs1_company_prefix`, the unit has an SSCC that no other unit ever has. At most 200 units per"
+    " packing order.",
+)
+def create_handling_unit(tx: Transaction, request: Request[Checked[UnitDraft]]) -> ResourceResponse:
+    """Create an empty handling unit."""
+    record = units.create_unit(tx, request.id, request.body, request.tenant.settings)
+    return ResourceResponse(views.unit_shown(record), 201, f"/handling-units/{record.id}")
+
+
+@routes.declare(
+    "GET",
+    "/handling-units",
+    "List handling units",
+    _READ,
+    response=HandlingUnit,
+    parameters=UnitParameters,
+)
+def list_handling_units(
+    store: Store, request: Request[None, UnitParameters]
+) -> ListResponse[StoredUnit]:
+    """Return a page of handling units."""
+    return ListResponse(units.list_units(store, request.parameters), views.unit_shown)
+
+
+@routes.declare(
+    "GET",
+    "/handling-units/{id}",
+    "Get a handling unit",
+    _READ,
+    response=HandlingUnit,
+    errors=("gone",),
+)
+def get_handling_unit(store: Store, request: Request) -> ResourceResponse:
+    """Return one handling unit with its contents."""
+    return _unit(units.get_unit(store, request.id))
+
+
+@routes.declare(
+    "POST",
+    "/handling-units/{id}/contents",
+    "Put goods into a handling unit",
+    _GOODS,
+    body=ContentsDraft,
+    description="Goods that are staged for the pickings of the packing order and not packed yet;"
+    " more is refused with `rule_blocked`. The first goods make the packing order in_progress. At"
+    " most 100 contents and 1,000 serials per unit, and 2,000 contents per packing order.",
+)
+def put_in(tx: Transaction, request: Request[Checked[ContentsDraft]]) -> ResourceResponse:
+    """Put goods into a handling unit."""
+    return _unit(units.put_in(tx, request.id, request.body))
+
+
+@routes.declare(
+    "POST",
+    "/handling-units/{id}/contents/remove",
+    "Take goods out of a handling unit",
+    _GOODS,
+    body=ContentsDraft,
+    description="The goods stay staged and can be packed again.",
+)
+def take_out(tx: Transaction, request: Request[Checked[ContentsDraft]]) -> ResourceResponse:
+    """Take goods out of a handling unit."""
+    return _unit(units.take_out(tx, request.id, request.body))
+
+
+@routes.declare(
+    "POST",
+    "/handling-units/{id}/close",
+    "Close a handling unit",
+    _UNIT,
+    body=UnitClosing,
+    description="open becomes closed; units that stand in it must be closed before. A closed unit"
+    " takes no goods and gives none.",
+)
+def close_handling_unit(
+    tx: Transaction, request: Request[Checked[UnitClosing]]
+) -> ResourceResponse:
+    """Close a handling unit."""
+    return _unit(units.close_unit(tx, request.id, request.body))
+
+
+@routes.declare(
+    "POST",
+    "/handling-units/{id}/reopen",
+    "Reopen a handling unit",
+    _UNIT,
+    description="closed becomes open, without a weight; `conflict` once the packing order is"
+    " packed.",
+)
+def reopen_handling_unit(tx: Transaction, request: Request) -> ResourceResponse:
+    """Reopen a closed handling unit."""
+    return _unit(units.reopen_unit(tx, request.id))
+
+
+@routes.declare(
+    "DELETE",
+    "/handling-units/{id}",
+    "Delete a handling unit",
+    _UNIT,
+    description="Only while nothing is in it. Its SSCC is not given to another unit.",
+)
+def delete_handling_unit(tx: Transaction, request: Request) -> ResourceResponse:
+    """Delete an empty handling unit, and return its last state."""
+    return _unit(units.delete_unit(tx, request.id))
+
+
+def _shown(found: service.OrderWithUnits) -> ResourceResponse:
+    return ResourceResponse(views.order_in_detail(found.record, found.units))
+
+
+def _unit(record: Record[StoredUnit]) -> ResourceResponse:
+    return ResourceResponse(views.unit_shown(record))

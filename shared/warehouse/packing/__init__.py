@@ -1,0 +1,1 @@
+"""Packing: packing orders, and the handling units into which staged goods are packed."""

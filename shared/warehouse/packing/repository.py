@@ -1,0 +1,120 @@
+"""The items of packing orders and handling units. Keys and indexes: see docs/storage.md."""
+
+from shared.kernel.db.collection import Collection
+from shared.kernel.db.counters import SHARDS
+from shared.kernel.db.facets import Facets, id_text
+from shared.kernel.db.items import Key, alias_key
+from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.store import Store
+from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Conflict
+from shared.warehouse.packing.models import (
+    PackingOrderParameters,
+    StoredPackingOrder,
+    StoredUnit,
+    UnitParameters,
+)
+
+SSCC_SEQUENCE = "sscc"
+"""Sequence of the serial references of all SSCCs, whatever their prefix."""
+
+
+def _order_facets(order: StoredPackingOrder) -> Facets:
+    return {
+        "status": order.status,
+        "warehouse": order.whs_code,
+        "exit_document_id": id_text(order.exit_document_id),
+        "created_at": order.created_at,
+        "updated_at": order.updated_at,
+    }
+
+
+def _unit_facets(unit: StoredUnit) -> Facets:
+    return {
+        "status": unit.status,
+        "sscc": unit.sscc,
+        "packing_order_id": id_text(unit.packing_order_id),
+        "tracking_number": unit.tracking_number,
+        "created_at": unit.created_at,
+        "updated_at": unit.updated_at,
+    }
+
+
+PACKING_ORDERS = Collection(
+    kind="packing_order",
+    noun="Packing order",
+    model=StoredPackingOrder,
+    facets=_order_facets,
+    sorts={"created_at": 1, "updated_at": 2},
+    partitions={"status": {"created_at": 3}, "warehouse": {"created_at": 4}},
+    own_totals={"warehouse": SHARDS},
+    lookup_indexes={"exit_document_id": 5},
+)
+
+UNITS = Collection(
+    kind="handling_unit",
+    noun="Handling unit",
+    model=StoredUnit,
+    facets=_unit_facets,
+    sorts={"created_at": 1, "updated_at": 2},
+    partitions={"status": {"created_at": 3}},
+    lookup_indexes={"packing_order_id": 4, "tracking_number": 5},
+    lookup_aliases={"sscc": lambda sscc: [sscc_key(sscc)]},
+)
+
+
+def sscc_key(sscc: str) -> Key:
+    """Return the key of the alias that makes an SSCC unique. It stays when its unit is deleted."""
+    return alias_key("sscc", sscc)
+
+
+def put_sscc(tx: Transaction, unit: StoredUnit) -> None:
+    """Add the alias of the SSCC of a unit, if any.
+
+    The commit raises Conflict when it was used before: the serial references of the prefix are used
+    up, or another prefix begins like this one.
+    """
+    if unit.sscc is None:
+        return
+
+    def used() -> Exception:
+        message = (
+            f"The SSCC {unit.sscc} was used before. Repeat the request; if that does not help,"
+            " the company's prefix is used up: set another sscc_extension_digit."
+        )
+        return Conflict(message)
+
+    partition, sort = sscc_key(unit.sscc)
+    item = {PARTITION_KEY: partition, SORT_KEY: sort, "id": unit.id}
+    tx.insert(item, on_condition_failed=used)
+
+
+def list_packing_orders(
+    store: Store, parameters: PackingOrderParameters, timezone: str
+) -> Page[StoredPackingOrder]:
+    """Read a page of packing orders; the days of `parameters` are days in `timezone`."""
+    document = parameters.exit_document_id
+    query = parameters.list_query(
+        equal={
+            "status": parameters.status,
+            "warehouse": parameters.warehouse,
+            "exit_document_id": None if document is None else id_text(document),
+        },
+        between=parameters.created(timezone),
+    )
+    return read_page(store, PACKING_ORDERS, query)
+
+
+def list_units(store: Store, parameters: UnitParameters) -> Page[StoredUnit]:
+    """Read a page of handling units."""
+    order = parameters.packing_order_id
+    query = parameters.list_query(
+        equal={
+            "sscc": parameters.sscc,
+            "packing_order_id": None if order is None else id_text(order),
+            "status": parameters.status,
+            "tracking_number": parameters.tracking_number,
+        }
+    )
+    return read_page(store, UNITS, query)

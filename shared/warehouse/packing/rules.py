@@ -1,0 +1,507 @@
+"""Rules of packing, as pure functions: what may be packed, and what follows from it."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from decimal import Decimal
+
+from shared.kernel.db.collection import Record
+from shared.kernel.errors import Conflict, Problem, RuleBlocked, ValidationFailed
+from shared.kernel.fields import ZERO, plain
+from shared.kernel.validation import Checked, InvalidBody, invalid_fields
+from shared.warehouse.documents.vocabulary import doc_num
+from shared.warehouse.packing.models import (
+    MAX_CONTENTS,
+    MAX_LEVELS,
+    MAX_ORDER_CONTENTS,
+    MAX_PICKINGS,
+    MAX_SERIALS,
+    MAX_UNITS,
+    ContentsDraft,
+    PackedGoods,
+    PackingEnd,
+    PackingOrderDraft,
+    PackingStatus,
+    StoredPackingLine,
+    StoredPackingOrder,
+    StoredUnit,
+    UnitEntry,
+    packing_order_code,
+    unit_code,
+)
+from shared.warehouse.picking.models import Pick, StoredPicking, picking_code
+from shared.warehouse.work_records import wrong_status
+
+_SHOWN = 10
+"""Most things that one message names."""
+
+
+def ensure_status(order: StoredPackingOrder, *allowed: PackingStatus) -> None:
+    """Raise Conflict unless the status of a packing order is one of `allowed`."""
+    if order.status not in allowed:
+        raise Conflict(wrong_status(packing_order_code(order.id), order.status, allowed))
+
+
+# Creation
+
+
+def draft_problems(draft: Checked[PackingOrderDraft]) -> Iterator[Problem]:
+    """Yield a problem unless a draft names either a document or pickings."""
+    given = [
+        draft.exit_document_id is not None or "exit_document_id" in invalid_fields(draft),
+        draft.picking_ids is not None or "picking_ids" in invalid_fields(draft),
+    ]
+    if sum(given) != 1:
+        yield Problem("exit_document_id", "give either exit_document_id or picking_ids")
+
+
+def picks_for(picking: StoredPicking, document: int) -> Iterator[tuple[int, str, Pick]]:
+    """Yield the picks of a picking for a document, each with its product: id and item code."""
+    for line in picking.lines:
+        if line.document_id == document:
+            yield from ((line.product_id, line.item_code, pick) for pick in line.picks)
+
+
+def picking_problems(
+    named: Sequence[int], found: Sequence[Record[StoredPicking]]
+) -> Iterator[Problem]:
+    """Yield a problem of each picking that a draft names and that cannot be packed.
+
+    The pickings of one packing order are of one exit document.
+    """
+    by_id = {record.id: record.entity for record in found}
+    first: int | None = None
+    for at, number in enumerate(named):
+        field, picking = f"picking_ids.{at}", by_id.get(number)
+        if picking is None:
+            yield Problem(field, f"no picking has the id {number}")
+            continue
+        code, documents = picking_code(number), picking.documents
+        if any(one.type == "transfer_order" for one in documents):
+            yield Problem(field, f"{code} belongs to {documents[0].doc_num}, not to exit documents")
+        elif len(documents) > 1:
+            several = ", ".join(str(one.doc_num) for one in documents[:_SHOWN])
+            yield Problem(field, f"{code} is for {several}; give exit_document_id instead")
+        elif picking.status not in {"finalized", "synchronized"}:
+            yield Problem(field, f"{code} is {picking.status}; it must be finalized")
+        elif first is not None and documents[0].id != first:
+            other = doc_num("exit", first)
+            yield Problem(field, f"{code} is for {documents[0].doc_num}, the others for {other}")
+        else:
+            first = documents[0].id
+            yield from _staged_problems(field, picking, first)
+
+
+def document_problems(number: int, found: Sequence[StoredPicking]) -> Iterator[Problem]:
+    """Yield a problem when the finalized pickings `found` of a document cannot be packed."""
+    code, field = doc_num("exit", number), "exit_document_id"
+    picks = [pick for picking in found for _, _, pick in picks_for(picking, number)]
+    if not picks:
+        yield Problem(field, f"{code} has no finalized picking with staged goods")
+    elif any(pick.dispatched for pick in picks):
+        yield Problem(field, f"{code} is dispatched, or its dispatch has begun")
+    elif len(found) > MAX_PICKINGS:
+        message = f"{code} has {len(found)} finalized pickings, at most {MAX_PICKINGS} per order"
+        yield Problem(field, f"{message}; give picking_ids")
+
+
+def _staged_problems(field: str, picking: StoredPicking, document: int) -> Iterator[Problem]:
+    """Yield a problem when a picking has no goods for a document that are still staged."""
+    picks = [pick for _, _, pick in picks_for(picking, document)]
+    code = picking_code(picking.id)
+    if not picks:
+        yield Problem(field, f"{code} has no staged goods")
+    elif any(pick.dispatched for pick in picks):
+        yield Problem(field, f"the goods of {code} are dispatched")
+
+
+def lines_for(
+    pickings: Iterable[StoredPicking], document: int, names: Mapping[str, str]
+) -> list[StoredPackingLine]:
+    """Return what is staged for a document: a line for each item, and for each batch of it.
+
+    `names` are the names of the products by item code.
+    """
+    lines: dict[tuple[int, str | None], StoredPackingLine] = {}
+    for picking in pickings:
+        for product_id, item_code, pick in picks_for(picking, document):
+            key = (product_id, pick.batch_num)
+            line = lines.get(key)
+            if line is None:
+                line = StoredPackingLine(
+                    product_id=product_id,
+                    item_code=item_code,
+                    product_name=names.get(item_code, item_code),
+                    batch_num=pick.batch_num,
+                    qty=ZERO,
+                )
+            serials = [] if pick.serial is None else [pick.serial]
+            lines[key] = line.model_copy(
+                update={"qty": line.qty + pick.qty, "serials": [*line.serials, *serials]}
+            )
+    return list(lines.values())
+
+
+def ensure_not_dispatched(order: StoredPackingOrder, pickings: Iterable[StoredPicking]) -> None:
+    """Raise Conflict when a dispatch of the goods of a packing order has begun."""
+    picks = (one for each in pickings for one in picks_for(each, order.exit_document_id))
+    if any(pick.dispatched for _, _, pick in picks):
+        document = doc_num("exit", order.exit_document_id)
+        message = f"{packing_order_code(order.id)} is being dispatched with {document}."
+        raise Conflict(message)
+
+
+# Units in units
+
+
+def ensure_room_for_unit(order: StoredPackingOrder) -> None:
+    """Raise RuleBlocked when a packing order has as many units as it may have."""
+    if len(order.units) >= MAX_UNITS:
+        message = f"{packing_order_code(order.id)} has {MAX_UNITS} handling units, the most allowed"
+        raise RuleBlocked([Problem("type", message)])
+
+
+def parent_problems(order: StoredPackingOrder, parent: int | None) -> Iterator[Problem]:
+    """Yield a problem when a new unit cannot stand in the unit with the id `parent`."""
+    if parent is None:
+        return
+    levels = len(_ancestors(order, parent))
+    if not levels:
+        message = f"no handling unit of {packing_order_code(order.id)} has the id {parent}"
+        yield Problem("parent_id", message)
+    elif levels >= MAX_LEVELS:
+        message = f"{unit_code(parent)} is on level {levels}; there are at most {MAX_LEVELS}"
+        yield Problem("parent_id", message)
+
+
+def entry_of(order: StoredPackingOrder, unit: int) -> UnitEntry | None:
+    """Return the entry of a unit in its packing order; None when it has none."""
+    return next((entry for entry in order.units if entry.id == unit), None)
+
+
+def _ancestors(order: StoredPackingOrder, unit: int | None) -> list[UnitEntry]:
+    """Return the entries of a unit and of those it stands in, from the inside out."""
+    found: list[UnitEntry] = []
+    while unit is not None and (entry := entry_of(order, unit)) is not None:
+        found.append(entry)
+        unit = entry.parent_id
+    return found
+
+
+def children_of(order: StoredPackingOrder, unit: int) -> list[UnitEntry]:
+    """Return the entries of the units that stand in a unit."""
+    return [entry for entry in order.units if entry.parent_id == unit]
+
+
+def ensure_open(unit: StoredUnit, what: str = "it takes nothing and gives nothing") -> None:
+    """Raise Conflict unless a unit is open."""
+    if unit.status != "open":
+        message = f"{unit_code(unit.id)} is {unit.status}: {what}; reopen it first."
+        raise Conflict(message)
+
+
+def ensure_closed(unit: StoredUnit) -> None:
+    """Raise Conflict unless a unit is closed."""
+    if unit.status != "closed":
+        raise Conflict(wrong_status(unit_code(unit.id), unit.status, ["closed"]))
+
+
+def ensure_children_closed(order: StoredPackingOrder, unit: int) -> None:
+    """Raise Conflict when a unit that stands in a unit is open."""
+    open_ones = [entry.id for entry in children_of(order, unit) if entry.status == "open"]
+    if open_ones:
+        message = f"{_units(open_ones)} in {unit_code(unit)} must be closed first."
+        raise Conflict(message)
+
+
+def ensure_parent_open(order: StoredPackingOrder, parent: int | None) -> None:
+    """Raise Conflict when the unit in which a unit stands is closed."""
+    entry = None if parent is None else entry_of(order, parent)
+    if entry is not None and entry.status != "open":
+        message = f"{unit_code(entry.id)} is {entry.status}; reopen it first."
+        raise Conflict(message)
+
+
+def ensure_empty(order: StoredPackingOrder, unit: StoredUnit) -> None:
+    """Raise Conflict when goods or other units are in a unit."""
+    inside = [unit_code(entry.id) for entry in children_of(order, unit.id)]
+    inside += [one.item_code for one in unit.contents]
+    if inside:
+        message = f"{unit_code(unit.id)} is not empty: {', '.join(inside[:_SHOWN])}."
+        raise Conflict(message)
+
+
+def with_entry(order: StoredPackingOrder, entry: UnitEntry) -> StoredPackingOrder:
+    """Return the packing order with the entry of a unit added or replaced."""
+    units = [entry if one.id == entry.id else one for one in order.units]
+    if entry_of(order, entry.id) is None:
+        units.append(entry)
+    return order.model_copy(update={"units": units})
+
+
+def without_units(order: StoredPackingOrder, units: Sequence[StoredUnit]) -> StoredPackingOrder:
+    """Return the packing order without some units; their goods are to be packed again."""
+    for unit in units:
+        for goods in unit.contents:
+            order = _with_packed(order, goods, -1)
+    gone = {unit.id for unit in units}
+    return order.model_copy(update={"units": [one for one in order.units if one.id not in gone]})
+
+
+def entry_for(unit: StoredUnit) -> UnitEntry:
+    """Return what a packing order knows of a unit."""
+    return UnitEntry(
+        id=unit.id,
+        parent_id=unit.parent_id,
+        status=unit.status,
+        contents=len(unit.contents),
+        weight_kg=unit.weight_kg,
+    )
+
+
+def weight_of(order: StoredPackingOrder) -> Decimal | None:
+    """Return the weight of the top-level units that are weighed; None when none is."""
+    weights = [
+        one.weight_kg for one in order.units if one.parent_id is None and one.weight_kg is not None
+    ]
+    return sum(weights, ZERO) if weights else None
+
+
+def _units(numbers: Iterable[int]) -> str:
+    codes = [unit_code(number) for number in numbers]
+    rest = len(codes) - _SHOWN
+    return ", ".join(codes[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+
+
+# Contents
+
+
+def goods_problems(order: StoredPackingOrder, draft: Checked[ContentsDraft]) -> Iterator[Problem]:
+    """Yield the problems of goods that a draft packs or takes out, besides their quantity.
+
+    An item that is not staged is reported here with the problems of an invalid draft; a rule
+    refuses it in a valid one.
+    """
+    lines = _lines_of(order, draft.item_code)
+    if isinstance(draft, InvalidBody) and draft.item_code is not None and not lines:
+        yield _not_staged(order, draft.item_code)
+    if {"serials", "qty"} & invalid_fields(draft) or not lines or draft.qty is None:
+        return
+    by_serial, serials = any(line.serials for line in lines), draft.serials or []
+    if by_serial and not serials:
+        yield Problem("serials", f"is required: product {draft.item_code} is managed by serial")
+    elif serials and not by_serial:
+        yield Problem("serials", f"product {draft.item_code} is not managed by serial")
+    elif serials and {len(serials), len(set(serials))} != {draft.qty}:
+        message = f"{len(set(serials))} different serials given, qty is {plain(draft.qty)}"
+        yield Problem("serials", f"{message}; they must be equal")
+
+
+def _lines_of(order: StoredPackingOrder, item_code: str | None) -> list[StoredPackingLine]:
+    return [line for line in order.lines if line.item_code == item_code]
+
+
+def _not_staged(order: StoredPackingOrder, item_code: str) -> Problem:
+    return Problem("item_code", f"{item_code} is not staged for {packing_order_code(order.id)}")
+
+
+def goods_to_pack(order: StoredPackingOrder, unit: StoredUnit, draft: ContentsDraft) -> PackedGoods:
+    """Return the goods that a draft puts into a unit.
+
+    Raises:
+        RuleBlocked: They are not staged, are in units already, or do not fit.
+        ValidationFailed: The batch is missing and several are staged.
+    """
+    line = _line_to_pack(order, draft)
+    code, serials = packing_order_code(order.id), draft.serials or []
+    problems: list[Problem] = []
+    left = line.qty - line.packed_qty
+    if draft.qty > left:
+        message = f"{plain(draft.qty)} to pack, {plain(left)} of {line.item_code} left in {code}"
+        problems.append(Problem("qty", message))
+    if strange := [one for one in serials if one not in line.serials]:
+        message = f"{', '.join(strange[:_SHOWN])} not staged for {code}"
+        problems.append(Problem("serials", message))
+    elif packed := [one for one in serials if one in line.packed_serials]:
+        message = f"{', '.join(packed[:_SHOWN])} already packed"
+        problems.append(Problem("serials", message))
+    goods = PackedGoods(**line.model_dump(include=_PRODUCT), serials=serials, qty=draft.qty)
+    problems += _size_problems(order, unit, goods)
+    if problems:
+        raise RuleBlocked(problems)
+    return goods
+
+
+_PRODUCT = {"product_id", "item_code", "product_name", "batch_num"}
+
+
+def _line_to_pack(order: StoredPackingOrder, draft: ContentsDraft) -> StoredPackingLine:
+    """Return the line of the goods of a draft."""
+    code, lines = packing_order_code(order.id), _lines_of(order, draft.item_code)
+    if not lines:
+        raise RuleBlocked([_not_staged(order, draft.item_code)])
+    if draft.batch is None and len(lines) == 1:
+        return lines[0]
+    batches = ", ".join(line.batch_num or "none" for line in lines[:_SHOWN])
+    if draft.batch is None:
+        message = f"is required: {draft.item_code} is staged in the batches {batches}"
+        raise ValidationFailed([Problem("batch", message)])
+    found = next((line for line in lines if line.batch_num == draft.batch), None)
+    if found is None:
+        message = f"batch {draft.batch} of {draft.item_code} is not staged for {code}: {batches}"
+        raise RuleBlocked([Problem("batch", message)])
+    return found
+
+
+def _size_problems(
+    order: StoredPackingOrder, unit: StoredUnit, goods: PackedGoods
+) -> Iterator[Problem]:
+    """Yield a problem when a unit or its packing order would have too many contents."""
+    is_new = not any(_same_goods(one, goods) for one in unit.contents)
+    if is_new and len(unit.contents) >= MAX_CONTENTS:
+        message = f"{unit_code(unit.id)} has {MAX_CONTENTS} contents, the most allowed"
+        yield Problem("item_code", message)
+    elif is_new and sum(entry.contents for entry in order.units) >= MAX_ORDER_CONTENTS:
+        message = f"{packing_order_code(order.id)} has {MAX_ORDER_CONTENTS} contents"
+        yield Problem("item_code", f"{message}, the most allowed")
+    serials = sum(len(one.serials) for one in unit.contents) + len(goods.serials)
+    if serials > MAX_SERIALS:
+        message = f"{unit_code(unit.id)} would have {serials} serials, the most are {MAX_SERIALS}"
+        yield Problem("serials", message)
+
+
+def goods_to_remove(unit: StoredUnit, draft: ContentsDraft) -> PackedGoods:
+    """Return the goods that a draft takes out of a unit.
+
+    Raises:
+        RuleBlocked: They are not in the unit.
+        ValidationFailed: The batch is missing and several are in the unit.
+    """
+    code, serials = unit_code(unit.id), draft.serials or []
+    inside = [one for one in unit.contents if one.item_code == draft.item_code]
+    if not inside:
+        raise RuleBlocked([Problem("item_code", f"{draft.item_code} is not in {code}")])
+    if draft.batch is None and len(inside) > 1:
+        batches = ", ".join(one.batch_num or "none" for one in inside[:_SHOWN])
+        message = f"is required: {draft.item_code} is in {code} in the batches {batches}"
+        raise ValidationFailed([Problem("batch", message)])
+    found = next((one for one in inside if draft.batch in {None, one.batch_num}), None)
+    if found is None:
+        message = f"batch {draft.batch} of {draft.item_code} is not in {code}"
+        raise RuleBlocked([Problem("batch", message)])
+    problems: list[Problem] = []
+    if draft.qty > found.qty:
+        message = f"{plain(draft.qty)} to take out, {plain(found.qty)} of {found.item_code}"
+        problems.append(Problem("qty", f"{message} in {code}"))
+    if strange := [one for one in serials if one not in found.serials]:
+        problems.append(Problem("serials", f"{', '.join(strange[:_SHOWN])} not in {code}"))
+    if problems:
+        raise RuleBlocked(problems)
+    return found.model_copy(update={"qty": draft.qty, "serials": serials})
+
+
+def changed_by(
+    order: StoredPackingOrder, unit: StoredUnit, goods: PackedGoods, sign: int
+) -> tuple[StoredPackingOrder, StoredUnit]:
+    """Return packing order and unit after goods were put in (`sign` 1) or taken out (-1)."""
+    unit = unit.model_copy(update={"contents": list(_contents_after(unit, goods, sign))})
+    return with_entry(_with_packed(order, goods, sign), entry_for(unit)), unit
+
+
+def _contents_after(unit: StoredUnit, goods: PackedGoods, sign: int) -> Iterator[PackedGoods]:
+    found = False
+    for one in unit.contents:
+        if not _same_goods(one, goods):
+            yield one
+            continue
+        found = True
+        qty = one.qty + sign * goods.qty
+        if qty:
+            serials = _serials_after(one.serials, goods.serials, sign)
+            yield one.model_copy(update={"qty": qty, "serials": serials})
+    if not found:
+        yield goods
+
+
+def _with_packed(order: StoredPackingOrder, goods: PackedGoods, sign: int) -> StoredPackingOrder:
+    lines = [
+        line.model_copy(
+            update={
+                "packed_qty": line.packed_qty + sign * goods.qty,
+                "packed_serials": _serials_after(line.packed_serials, goods.serials, sign),
+            }
+        )
+        if _same_goods(line, goods)
+        else line
+        for line in order.lines
+    ]
+    return order.model_copy(update={"lines": lines})
+
+
+def _serials_after(serials: list[str], changed: list[str], sign: int) -> list[str]:
+    if sign > 0:
+        return [*serials, *changed]
+    return [one for one in serials if one not in changed]
+
+
+def _same_goods(one: PackedGoods | StoredPackingLine, other: PackedGoods) -> bool:
+    return (one.product_id, one.batch_num) == (other.product_id, other.batch_num)
+
+
+# The end
+
+
+def end_problems(end: Checked[PackingEnd]) -> Iterator[Problem]:
+    """Yield a problem when goods are left unpacked without a reason."""
+    if end.short and end.reason is None:
+        yield Problem("reason", "is required with short")
+
+
+def ensure_complete(order: StoredPackingOrder) -> None:
+    """Raise Conflict when goods are not packed, or a unit is open."""
+    missing = [
+        f"{plain(line.qty - line.packed_qty)} of {line.item_code}"
+        + (f" batch {line.batch_num}" if line.batch_num else "")
+        for line in order.lines
+        if line.packed_qty < line.qty
+    ]
+    open_ones = [entry.id for entry in order.units if entry.status == "open"]
+    parts: list[str] = []
+    if missing:
+        rest = len(missing) - _SHOWN
+        more = f" and {rest} more" if rest > 0 else ""
+        parts.append(f"{', '.join(missing[:_SHOWN])}{more} not packed")
+    if open_ones:
+        parts.append(f"{_units(open_ones)} not closed")
+    if parts:
+        code = packing_order_code(order.id)
+        message = f"{code} is not completely packed: {'; '.join(parts)}. Send short to leave it so."
+        raise Conflict(message)
+
+
+# Dispatch
+
+
+def ensure_packed(orders: Iterable[StoredPackingOrder]) -> None:
+    """Raise Conflict when a packing order of goods to be dispatched is still being packed."""
+    waiting = [one for one in orders if one.status in {"open", "in_progress"}]
+    if waiting:
+        states = ", ".join(f"{packing_order_code(one.id)} is {one.status}" for one in waiting)
+        message = f"{states}; complete or cancel it before the dispatch."
+        raise Conflict(message)
+
+
+def ensure_all_packed(
+    document: int, pickings: Iterable[StoredPicking], packed: AbstractSet[int]
+) -> None:
+    """Raise Conflict when a picking with goods for a document has none of the orders `packed`."""
+    loose = [
+        picking_code(one.id)
+        for one in pickings
+        if any(picks_for(one, document)) and one.packing_order_id not in packed
+    ]
+    if loose:
+        message = (
+            f"The goods of {', '.join(loose[:_SHOWN])} are not packed; the company dispatches"
+            " packed goods only. Create and complete a packing order."
+        )
+        raise Conflict(message)

@@ -1,0 +1,249 @@
+"""Use cases of packing orders: create, complete, cancel, read and list them."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from shared.kernel.db.actions import MAX_PLANNED_ACTIONS, Cost, StaleRead
+from shared.kernel.db.collection import Record
+from shared.kernel.db.listing import Page
+from shared.kernel.db.parallel import run_both
+from shared.kernel.db.steps import STEP_ACTIONS, STEP_BYTES, fitting_items, has_room, run_steps
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Conflict, Problem, ServiceUnavailable
+from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
+from shared.warehouse.catalog import service as catalog
+from shared.warehouse.documents import service as documents
+from shared.warehouse.packing import repository, rules, views
+from shared.warehouse.packing.models import (
+    PackingEnd,
+    PackingOrderDraft,
+    PackingOrderParameters,
+    StoredPackingOrder,
+    StoredUnit,
+    packing_order_code,
+)
+from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
+from shared.warehouse.picking import service as picking_service
+from shared.warehouse.picking.models import StoredPicking, picking_code
+from shared.warehouse.picking.wave_pickings import read_pickings
+from shared.warehouse.work_records import read_operator
+
+_MAX_PARTS = MAX_PLANNED_ACTIONS - 20
+"""Items of the pickings of a packing order. The other 20 actions are for the order and the stored
+response, of up to 8 items each, the event and the counters."""
+_TRIES = 5
+"""Attempts to read a packing order whose units change meanwhile."""
+
+type _Pickings = list[Record[StoredPicking]]
+
+
+@dataclass(frozen=True, slots=True)
+class OrderWithUnits:
+    """A packing order with its handling units."""
+
+    record: Record[StoredPackingOrder]
+    units: Sequence[Record[StoredUnit]] = ()
+
+
+def create_packing_order(tx: Transaction, checked: Checked[PackingOrderDraft]) -> OrderWithUnits:
+    """Create a packing order for the staged goods of an exit document.
+
+    The pickings of the goods name the order from now on, so they cannot be reverted.
+
+    Raises:
+        ValidationFailed: The draft is invalid, or a picking does not exist, is not finalized, has
+            no staged goods or is of another document; with all problems.
+        Conflict: A picking has an active packing order.
+    """
+    staged, operator = run_both(lambda: _staged_goods(tx, checked), lambda: read_operator(tx))
+    problems = [*rules.draft_problems(checked), *staged.problems]
+    draft = ensure_valid(checked, of_valid_fields(checked, problems))
+    _ensure_free(tx, staged.pickings)
+    ensure_valid(draft, _size_problems(draft, staged.pickings))
+    pickings = [record.entity for record in staged.pickings]
+    number = tx.next_id(PACKING_ORDERS.kind)
+    order = StoredPackingOrder(
+        id=number,
+        status="open",
+        exit_document_id=staged.document,
+        whs_code=pickings[0].whs_code,
+        picking_ids=[picking.id for picking in pickings],
+        station=draft.station,
+        operator=operator,
+        created_at=tx.now,
+        updated_at=tx.now,
+        lines=rules.lines_for(pickings, staged.document, staged.names),
+    )
+    for record in staged.pickings:
+        picking_service.set_packing_order(tx, record, number)
+    return OrderWithUnits(PACKING_ORDERS.insert(tx, number, order))
+
+
+@dataclass(frozen=True, slots=True)
+class _StagedGoods:
+    """The goods that a draft names: `names` are the names of products by item code."""
+
+    document: int
+    pickings: _Pickings
+    names: Mapping[str, str]
+    problems: Sequence[Problem]
+
+
+def _staged_goods(tx: Transaction, draft: Checked[PackingOrderDraft]) -> _StagedGoods:
+    number, is_valid = draft.exit_document_id, not isinstance(draft, InvalidBody)
+    if draft.picking_ids is None and number is not None:
+        found, _ = run_both(
+            lambda: documents.get_documents(tx.store, "exit", [number]),
+            lambda: tx.reserve_ids(PACKING_ORDERS.kind, 1) if is_valid else None,
+        )
+        if not found:
+            problem = Problem("exit_document_id", f"no exit document has the id {number}")
+            return _StagedGoods(number, [], {}, [problem])
+        document = found[0].entity
+        pickings, names = run_both(
+            lambda: read_pickings(tx.store, document.finished),
+            lambda: _names(tx, {line.item_code for line in document.lines}),
+        )
+        found_problems = rules.document_problems(number, [one.entity for one in pickings])
+        return _StagedGoods(number, pickings, names, list(found_problems))
+    named = draft.picking_ids or []
+    pickings, _ = run_both(
+        lambda: read_pickings(tx.store, named),
+        lambda: tx.reserve_ids(PACKING_ORDERS.kind, 1) if is_valid else None,
+    )
+    problems = list(rules.picking_problems(named, pickings))
+    if problems or not pickings:
+        return _StagedGoods(0, pickings, {}, problems)
+    document_id = pickings[0].entity.documents[0].id
+    codes = {line.item_code for record in pickings for line in record.entity.lines}
+    return _StagedGoods(document_id, pickings, _names(tx, codes), problems)
+
+
+def _names(tx: Transaction, codes: Collection[str]) -> Mapping[str, str]:
+    """Return the names of products by item code."""
+    found = tx.store.get_many([catalog.product_key(code) for code in codes])
+    return {code: one.name for code, one in catalog.known_products(tx, codes, found).items()}
+
+
+def _ensure_free(tx: Transaction, pickings: _Pickings) -> None:
+    """Raise Conflict when a picking has an active packing order.
+
+    A picking for several documents may name the order that another of them was shipped with.
+    """
+    named = {one.entity.packing_order_id for one in pickings if one.entity.packing_order_id}
+    orders = PACKING_ORDERS.get_many(tx.store, named) if named else []
+    active = {order.id for order in orders if order.entity.is_active}
+    taken = [
+        f"{picking_code(one.id)} is being packed in {packing_order_code(number)}"
+        for one in pickings
+        if (number := one.entity.packing_order_id) in active and number is not None
+    ]
+    if taken:
+        message = f"{', '.join(taken)}; a picking has one active packing order at most."
+        raise Conflict(message)
+
+
+def _size_problems(draft: PackingOrderDraft, pickings: _Pickings) -> Iterator[Problem]:
+    """Yield a problem when the pickings do not fit into one transaction."""
+    cost = sum((record.cost for record in pickings), Cost())
+    if cost.actions > _MAX_PARTS or cost.size > STEP_BYTES:
+        field = "exit_document_id" if draft.picking_ids is None else "picking_ids"
+        yield Problem(field, "the pickings are too large for one packing order; name fewer")
+
+
+# The end
+
+
+def complete_packing_order(
+    tx: Transaction, number: int, checked: Checked[PackingEnd]
+) -> OrderWithUnits:
+    """Complete a packing order: everything is in closed units, or the rest is left unpacked.
+
+    Raises:
+        ValidationFailed: Goods are left unpacked without a reason.
+        Conflict: The order is not being packed, goods are not packed, or a unit is open.
+    """
+    record = PACKING_ORDERS.get(tx.store, number)
+    end = ensure_valid(checked, of_valid_fields(checked, rules.end_problems(checked)))
+    order = record.entity
+    rules.ensure_status(order, "open", "in_progress")
+    if not end.short:
+        rules.ensure_complete(order)
+    reason = end.reason if end.short else None
+    update = {"status": "packed", "packed_at": tx.now, "short_reason": reason}
+    changed = change_order(tx, record, order.model_copy(update=update))
+    return _with_units(tx.store, changed)
+
+
+def cancel_packing_order(tx: Transaction, number: int) -> OrderWithUnits:
+    """Cancel a packing order: its goods are staged and unpacked, its units are deleted.
+
+    More units than fit into one transaction are deleted in steps; a packed order is being packed
+    meanwhile. Raises Conflict when the order is shipped or cancelled, or its goods are dispatched.
+    """
+    return OrderWithUnits(run_steps(tx, lambda: _cancel_step(tx, number)))
+
+
+def _cancel_step(tx: Transaction, number: int) -> Record[StoredPackingOrder] | None:
+    record = PACKING_ORDERS.get(tx.store, number)
+    order = record.entity
+    rules.ensure_status(order, "open", "in_progress", "packed")
+    # Units that stand in others were created after them: they go first.
+    last = [entry.id for entry in reversed(order.units)][:STEP_ACTIONS]
+    units, pickings = run_both(
+        lambda: UNITS.get_many(tx.store, last),
+        lambda: read_pickings(tx.store, order.picking_ids),
+    )
+    if len(units) < len(last):
+        raise StaleRead  # a unit was deleted since its order was read
+    rules.ensure_not_dispatched(order, [picking.entity for picking in pickings])
+    fitting = fitting_items(tx, units, lambda unit: unit.cost)
+    for unit in fitting:
+        UNITS.remove(tx, unit)
+    order = rules.without_units(order, [unit.entity for unit in fitting])
+    rest = sum((picking.cost for picking in pickings), record.cost)
+    if order.units or not (tx.is_empty or has_room(tx, rest)):
+        status = "in_progress" if order.status == "packed" else order.status
+        update = {"status": status, "packed_at": None, "short_reason": None}
+        change_order(tx, record, order.model_copy(update=update))
+        return None
+    for picking in pickings:
+        picking_service.set_packing_order(tx, picking, None)
+    return change_order(tx, record, order.model_copy(update={"status": "cancelled"}))
+
+
+def change_order(
+    tx: Transaction, record: Record[StoredPackingOrder], order: StoredPackingOrder
+) -> Record[StoredPackingOrder]:
+    """Replace a packing order, and raise packing_order.transitioned if its status is new."""
+    after = order.model_copy(update={"updated_at": tx.now})
+    changed = PACKING_ORDERS.replace(tx, record, after)
+    views.raise_transition(tx, changed, record.entity.status)
+    return changed
+
+
+# Reading
+
+
+def get_packing_order(store: Store, number: int) -> OrderWithUnits:
+    """Read a consistent state of a packing order and its units; NotFound when there is none."""
+    for _ in range(_TRIES):
+        record = PACKING_ORDERS.get(store, number)
+        found = _with_units(store, record)
+        if [rules.entry_for(unit.entity) for unit in found.units] == record.entity.units:
+            return found
+        store.clear_cache()
+    raise ServiceUnavailable
+
+
+def _with_units(store: Store, record: Record[StoredPackingOrder]) -> OrderWithUnits:
+    units = UNITS.get_many(store, [entry.id for entry in record.entity.units])
+    return OrderWithUnits(record, units)
+
+
+def list_packing_orders(
+    store: Store, parameters: PackingOrderParameters, timezone: str
+) -> Page[StoredPackingOrder]:
+    """Read a page of packing orders; the days of `parameters` are days in `timezone`."""
+    return repository.list_packing_orders(store, parameters, timezone)

@@ -1,0 +1,92 @@
+"""Dispatch of exit documents: staged goods leave the warehouse, packed or not."""
+
+from shared.identity.tenancy.tenant import Settings
+from shared.kernel.db.actions import Cost
+from shared.kernel.db.collection import Record
+from shared.kernel.db.steps import has_room, run_steps
+from shared.kernel.db.transaction import Transaction
+from shared.warehouse.documents import service as documents
+from shared.warehouse.documents.models import Document, DocumentProgress
+from shared.warehouse.packing import rules, views
+from shared.warehouse.packing.models import StoredPackingOrder, StoredUnit
+from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
+from shared.warehouse.packing.service import change_order
+from shared.warehouse.picking import dispatch
+
+type _Orders = list[Record[StoredPackingOrder]]
+
+
+def dispatch_exit_document(tx: Transaction, number: int, settings: Settings) -> Record[Document]:
+    """Dispatch the staged goods of an exit document, close it and raise shipment.dispatched.
+
+    Its packing orders become `shipped`, their units `dispatched`. Quantities that were not picked
+    are given up. Raises Conflict while the document is being picked or packed, when nothing is
+    picked for it, and when it is closed; with the setting `packing_required`, also when staged
+    goods have no packed packing order.
+    """
+    return run_steps(tx, lambda: _dispatch_step(tx, number, settings))
+
+
+def _dispatch_step(tx: Transaction, number: int, settings: Settings) -> Record[Document] | None:
+    """Dispatch as many picks as fit, then as many units; with the last, close the document."""
+    staged = dispatch.read_staged(tx, number)
+    orders = _packed_orders(tx, staged, required=settings.packing_required)
+    if dispatch.dispatch_picks(tx, staged):
+        units = _ship(tx, orders)
+        if units is not None:
+            shown = {"units": [views.shipped_unit(unit.entity) for unit in units]}
+            return documents.close_dispatched(tx, staged.document, shown)
+    # Changes nothing, but fails when another request has changed the document meanwhile.
+    documents.advance_document(tx, "exit", staged.document, DocumentProgress())
+    return None
+
+
+def _packed_orders(tx: Transaction, staged: dispatch.StagedDocument, *, required: bool) -> _Orders:
+    """Read the packing orders of the goods; Conflict when one is still being packed."""
+    pickings = [record.entity for record in staged.pickings]
+    named = sorted({one.packing_order_id for one in pickings if one.packing_order_id is not None})
+    found = PACKING_ORDERS.get_many(tx.store, named) if named else []
+    document = staged.document.id
+    # A picking for several documents may be packed for another of them.
+    orders = [one for one in found if one.entity.exit_document_id == document]
+    rules.ensure_packed([one.entity for one in orders])
+    if required:
+        rules.ensure_all_packed(document, pickings, {one.id for one in orders})
+    return orders
+
+
+def _ship(tx: Transaction, orders: _Orders) -> list[Record[StoredUnit]] | None:
+    """Make the units of packing orders dispatched, and orders without others shipped.
+
+    Returns all units, or None when some are left for another step.
+    """
+    all_units: list[Record[StoredUnit]] = []
+    for record in orders:
+        units = UNITS.get_many(tx.store, [entry.id for entry in record.entity.units])
+        all_units += units
+        if record.entity.is_active and not _ship_order(tx, record, units):
+            return None
+    return all_units
+
+
+def _ship_order(
+    tx: Transaction, record: Record[StoredPackingOrder], units: list[Record[StoredUnit]]
+) -> bool:
+    """Make as many units of a packing order dispatched as fit; return whether all are."""
+    order = record.entity
+    own = record.cost + Cost(1)  # the order and its event
+    if not (tx.is_empty or has_room(tx, own)):
+        return False
+    for unit in units:
+        if unit.entity.status == "dispatched":
+            continue
+        if not (tx.is_empty or has_room(tx, own + unit.cost)):
+            if order is not record.entity:
+                change_order(tx, record, order)
+            return False
+        after = unit.entity.model_copy(update={"status": "dispatched", "updated_at": tx.now})
+        UNITS.replace(tx, unit, after)
+        order = rules.with_entry(order, rules.entry_for(after))
+    update = {"status": "shipped", "shipped_at": tx.now}
+    change_order(tx, record, order.model_copy(update=update))
+    return True

@@ -1,0 +1,174 @@
+"""Use cases of handling units: create, fill, empty, close, reopen, delete, read and list them.
+
+Every change of a unit also writes its packing order, which knows what is packed of each line: so
+two packers never pack the same goods, and a unit never changes after its order was completed.
+"""
+
+from shared.identity.tenancy.tenant import Settings
+from shared.kernel.db.collection import Record
+from shared.kernel.db.listing import Page
+from shared.kernel.db.parallel import run_both
+from shared.kernel.db.store import Store
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
+from shared.warehouse.packing import repository, rules
+from shared.warehouse.packing.models import (
+    ContentsDraft,
+    StoredPackingOrder,
+    StoredUnit,
+    UnitClosing,
+    UnitDraft,
+    UnitParameters,
+)
+from shared.warehouse.packing.repository import PACKING_ORDERS, SSCC_SEQUENCE, UNITS
+from shared.warehouse.packing.service import change_order
+from shared.warehouse.packing.sscc import sscc
+from shared.warehouse.work_records import read_operator
+
+type _Unit = Record[StoredUnit]
+type _Order = Record[StoredPackingOrder]
+
+
+def create_unit(
+    tx: Transaction, number: int, checked: Checked[UnitDraft], settings: Settings
+) -> _Unit:
+    """Create an empty handling unit of the packing order with the id `number`.
+
+    Raises:
+        ValidationFailed: The draft is invalid, or the unit cannot stand in the one it names.
+        RuleBlocked: The order has as many units as it may have.
+        Conflict: The order is not being packed, or the unit in which it stands is closed.
+    """
+    prefix, is_valid = settings.gs1_company_prefix, not isinstance(checked, InvalidBody)
+    _, record = run_both(
+        lambda: run_both(
+            lambda: tx.reserve_ids(UNITS.kind, 1) if is_valid else None,
+            lambda: tx.reserve_ids(SSCC_SEQUENCE, 1) if is_valid and prefix else None,
+        ),
+        lambda: PACKING_ORDERS.get(tx.store, number),
+    )
+    order = record.entity
+    problems = rules.parent_problems(order, checked.parent_id)
+    draft = ensure_valid(checked, of_valid_fields(checked, problems))
+    rules.ensure_status(order, "open", "in_progress")
+    rules.ensure_parent_open(order, draft.parent_id)
+    rules.ensure_room_for_unit(order)
+    code = None
+    if prefix:
+        code = sscc(int(settings.sscc_extension_digit), prefix, tx.next_id(SSCC_SEQUENCE))
+    unit = StoredUnit(
+        id=tx.next_id(UNITS.kind),
+        sscc=code,
+        status="open",
+        packing_order_id=order.id,
+        whs_code=order.whs_code,
+        created_at=tx.now,
+        updated_at=tx.now,
+        **draft.model_dump(),
+    )
+    change_order(tx, record, rules.with_entry(order, rules.entry_for(unit)))
+    repository.put_sscc(tx, unit)
+    return UNITS.insert(tx, unit.id, unit)
+
+
+def put_in(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> _Unit:
+    """Put goods into a unit; the first goods make its packing order `in_progress`.
+
+    Raises:
+        ValidationFailed: The draft is invalid; with all problems.
+        RuleBlocked: More than is staged and not packed yet, or more than a unit may hold.
+        Conflict: The unit is not open, or the order is not being packed.
+    """
+    unit, record, draft = _read_for_goods(tx, number, checked)
+    goods = rules.goods_to_pack(record.entity, unit.entity, draft)
+    order, after = rules.changed_by(record.entity, unit.entity, goods, 1)
+    update = {"status": "in_progress", "operator": order.operator or read_operator(tx)}
+    return _change(tx, unit, after, record, order.model_copy(update=update))
+
+
+def take_out(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> _Unit:
+    """Take goods out of a unit; they are to be packed again.
+
+    Raises:
+        ValidationFailed: The draft is invalid; with all problems.
+        RuleBlocked: More than is in the unit.
+        Conflict: The unit is not open, or the order is not being packed.
+    """
+    unit, record, draft = _read_for_goods(tx, number, checked)
+    goods = rules.goods_to_remove(unit.entity, draft)
+    order, after = rules.changed_by(record.entity, unit.entity, goods, -1)
+    return _change(tx, unit, after, record, order)
+
+
+def close_unit(tx: Transaction, number: int, checked: Checked[UnitClosing]) -> _Unit:
+    """Close a unit with its weight and tracking number.
+
+    Raises Conflict unless the unit and its order are open and the units in it are closed.
+    """
+    unit, record = _read(tx, number)
+    closing = ensure_valid(checked)
+    rules.ensure_status(record.entity, "open", "in_progress")
+    rules.ensure_open(unit.entity, "it cannot be closed again")
+    rules.ensure_children_closed(record.entity, number)
+    after = unit.entity.model_copy(update={"status": "closed", **closing.model_dump()})
+    return _change(tx, unit, after, record, record.entity)
+
+
+def reopen_unit(tx: Transaction, number: int) -> _Unit:
+    """Reopen a closed unit; its weight is unknown again.
+
+    Raises Conflict unless it is closed, its order is being packed, and the unit in which it stands
+    is open.
+    """
+    unit, record = _read(tx, number)
+    rules.ensure_status(record.entity, "open", "in_progress")
+    rules.ensure_closed(unit.entity)
+    rules.ensure_parent_open(record.entity, unit.entity.parent_id)
+    after = unit.entity.model_copy(update={"status": "open", "weight_kg": None})
+    return _change(tx, unit, after, record, record.entity)
+
+
+def delete_unit(tx: Transaction, number: int) -> _Unit:
+    """Delete an empty unit; return its last state. Raises Conflict when something is in it."""
+    unit, record = _read(tx, number)
+    rules.ensure_status(record.entity, "open", "in_progress")
+    rules.ensure_parent_open(record.entity, unit.entity.parent_id)
+    rules.ensure_empty(record.entity, unit.entity)
+    change_order(tx, record, rules.without_units(record.entity, [unit.entity]))
+    UNITS.remove(tx, unit)
+    return unit
+
+
+def get_unit(store: Store, number: int) -> _Unit:
+    """Read a unit; NotFound when there is none, Gone when it was deleted."""
+    return UNITS.get(store, number)
+
+
+def list_units(store: Store, parameters: UnitParameters) -> Page[StoredUnit]:
+    """Read a page of units."""
+    return repository.list_units(store, parameters)
+
+
+def _read(tx: Transaction, number: int) -> tuple[_Unit, _Order]:
+    """Read a unit and its packing order."""
+    unit = UNITS.get(tx.store, number)
+    return unit, PACKING_ORDERS.get(tx.store, unit.entity.packing_order_id)
+
+
+def _read_for_goods(
+    tx: Transaction, number: int, checked: Checked[ContentsDraft]
+) -> tuple[_Unit, _Order, ContentsDraft]:
+    """Read an open unit and its packing order; return them and the valid draft."""
+    unit, record = _read(tx, number)
+    draft = ensure_valid(checked, rules.goods_problems(record.entity, checked))
+    rules.ensure_status(record.entity, "open", "in_progress")
+    rules.ensure_open(unit.entity)
+    return unit, record, draft
+
+
+def _change(
+    tx: Transaction, unit: _Unit, after: StoredUnit, record: _Order, order: StoredPackingOrder
+) -> _Unit:
+    """Replace a unit, and its packing order with the entry of the unit."""
+    change_order(tx, record, rules.with_entry(order, rules.entry_for(after)))
+    return UNITS.replace(tx, unit, after.model_copy(update={"updated_at": tx.now}))

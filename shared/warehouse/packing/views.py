@@ -1,0 +1,143 @@
+"""Responses that show packing orders and handling units."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from shared.kernel.db.collection import Record
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.events.outbox import EventResource, raise_record_event
+from shared.kernel.fields import ZERO
+from shared.warehouse.documents.vocabulary import doc_num
+from shared.warehouse.packing import rules
+from shared.warehouse.packing.models import (
+    HandlingUnit,
+    PackingLine,
+    PackingOrder,
+    PackingOrderDetail,
+    PackingQuantities,
+    PackingStatus,
+    ShippedUnit,
+    StoredPackingOrder,
+    StoredUnit,
+    UnitContents,
+    packing_order_code,
+    unit_code,
+)
+
+_LABELS: Mapping[PackingStatus, str] = {
+    "open": "Open",
+    "in_progress": "Being packed",
+    "packed": "Packed",
+    "shipped": "Shipped",
+    "cancelled": "Cancelled",
+}
+
+
+def order_in_list(record: Record[StoredPackingOrder]) -> PackingOrder:
+    """Return the response for a packing order in a list, without lines and handling units."""
+    return PackingOrder.model_construct(**_order(record.entity))
+
+
+_EVENTS = EventResource("packing_order", "/packing-orders/{record.id}", order_in_list)
+
+
+def raise_transition(
+    tx: Transaction, record: Record[StoredPackingOrder], before: PackingStatus
+) -> None:
+    """Raise packing_order.transitioned if the status of a changed packing order is new."""
+    after = record.entity.status
+    if after != before:
+        more = {"from": before, "to": after}
+        raise_record_event(tx, "packing_order.transitioned", _EVENTS, record, more)
+
+
+def order_in_detail(
+    record: Record[StoredPackingOrder], units: Iterable[Record[StoredUnit]]
+) -> PackingOrderDetail:
+    """Return the response for one packing order, with its lines and handling units."""
+    lines = [
+        PackingLine(
+            item_code=line.item_code,
+            product_name=line.product_name,
+            batch_num=line.batch_num,
+            serial_numbers=line.serials,
+            qty=line.qty,
+            packed_qty=line.packed_qty,
+        )
+        for line in record.entity.lines
+    ]
+    return PackingOrderDetail.model_construct(
+        **_order(record.entity), lines=lines, handling_units=[unit_shown(one) for one in units]
+    )
+
+
+def unit_shown(record: Record[StoredUnit]) -> HandlingUnit:
+    """Return the response for a handling unit."""
+    unit = record.entity
+    contents = [
+        UnitContents(
+            item_code=one.item_code,
+            product_name=one.product_name,
+            batch_num=one.batch_num,
+            serial_numbers=one.serials,
+            qty=one.qty,
+        )
+        for one in unit.contents
+    ]
+    return HandlingUnit.model_construct(
+        id=unit.id,
+        code=unit_code(unit.id),
+        sscc=unit.sscc,
+        type=unit.type,
+        status=unit.status,
+        parent_id=unit.parent_id,
+        packing_order_id=unit.packing_order_id,
+        warehouse_code=unit.whs_code,
+        contents=contents,
+        weight_kg=unit.weight_kg,
+        length_mm=unit.length_mm,
+        width_mm=unit.width_mm,
+        height_mm=unit.height_mm,
+        tare_kg=unit.tare_kg,
+        tracking_number=unit.tracking_number,
+        carrier_code=unit.carrier_code,
+        created_at=unit.created_at,
+        updated_at=unit.updated_at,
+    )
+
+
+def shipped_unit(unit: StoredUnit) -> ShippedUnit:
+    """Return what the event shipment.dispatched shows of a handling unit."""
+    return ShippedUnit(
+        code=unit_code(unit.id),
+        sscc=unit.sscc,
+        tracking_number=unit.tracking_number,
+        carrier_code=unit.carrier_code,
+    )
+
+
+def _order(order: StoredPackingOrder) -> dict[str, Any]:
+    quantities = PackingQuantities(
+        to_pack=sum((line.qty for line in order.lines), ZERO),
+        packed=sum((line.packed_qty for line in order.lines), ZERO),
+    )
+    return {
+        "id": order.id,
+        "code": packing_order_code(order.id),
+        "status": order.status,
+        "status_label": _LABELS[order.status],
+        "exit_document_id": order.exit_document_id,
+        "exit_doc_num": doc_num("exit", order.exit_document_id),
+        "warehouse_code": order.whs_code,
+        "picking_ids": order.picking_ids,
+        "station": order.station,
+        "units_count": len(order.units),
+        "qty": quantities,
+        "weight_kg": rules.weight_of(order),
+        "operator": order.operator,
+        "short_reason": order.short_reason,
+        "packed_at": order.packed_at,
+        "shipped_at": order.shipped_at,
+        "created_at": order.created_at,
+        "updated_at": order.updated_at,
+    }

@@ -1,0 +1,1 @@
+"""Tests of packing orders and handling units over HTTP."""

@@ -1,0 +1,110 @@
+"""Packing with many packers and with many units."""
+
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+
+from shared.kernel.db import steps
+from tests.faults import Answer, AwsFaults, Call, Forward, Killed
+from tests.gateway import Response
+from tests.interleaving import Scheduler, replayable, seeds
+from tests.packing_scenario import UNITS, PackingScenario
+from tests.stack import Stack
+from tests.stock_invariants import check_invariants, read_state
+
+
+def test_twenty_packers_pack_exactly_what_is_staged(
+    packing: PackingScenario, stack: Stack, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packing.yard.change_settings(gs1_company_prefix="4006381")
+    order = packing.order(packing.staged(("BRICK", 10))[0])["id"]
+    units = [packing.unit(order) for _ in range(20)]
+    restore = stack.take_snapshot()
+    scheduler = Scheduler(aws_faults, monkeypatch)
+    scheduler.after_commit = lambda: check_invariants(read_state(stack.unsorted_items()))
+
+    def packer(unit: int) -> Callable[[], Response]:
+        return lambda: packing.put(unit, "BRICK", 1)
+
+    for seed in seeds(2):
+        restore()
+        with replayable(seed):
+            answers = scheduler.run([packer(unit) for unit in units], seed)
+            assert Counter(answer.status for answer in answers) == {200: 10, 422: 10}
+            assert packing.shown(order)["qty"] == {"to_pack": 10, "packed": 10}
+
+
+def test_units_made_at_the_same_time_have_different_codes(
+    packing: PackingScenario, stack: Stack, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packing.yard.change_settings(gs1_company_prefix="4006381")
+    order = packing.order(packing.staged(("BRICK", 10))[0])["id"]
+    scheduler = Scheduler(aws_faults, monkeypatch)
+
+    answers = scheduler.run([lambda: packing.create_unit(order)] * 8, seed=1)
+
+    assert {answer.status for answer in answers} == {201}
+    assert len({answer.data["sscc"] for answer in answers}) == 8
+    check_invariants(read_state(stack.unsorted_items()))
+
+
+def test_many_units_are_dispatched_and_deleted_in_steps(
+    packing: PackingScenario, stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steps, "STEP_ACTIONS", 14)
+    document, _ = packing.staged(("BRICK", 10))
+    order = packing.order(document)["id"]
+
+    def pack() -> list[int]:
+        pallet = packing.unit(order, "pallet")
+        units = [packing.unit(order, parent_id=pallet) for _ in range(19)]
+        packing.done(packing.put(units[0], "BRICK", 10))
+        for unit in [*units, pallet]:
+            packing.done(packing.act(unit, "close"))
+        packing.done(packing.complete(order))
+        return [pallet, *units]
+
+    pack()
+    cancelled = packing.done(packing.cancel(order))
+    assert (cancelled["status"], cancelled["units_count"]) == ("cancelled", 0)
+    assert packing.erp.get(UNITS, query={"packing_order_id": order}).data == []
+    order = packing.order(document)["id"]
+    units = pack()
+    before = stack.event_count()
+
+    assert packing.dispatch(document).status == 200
+
+    shown = packing.shown(order)
+    assert shown["status"] == "shipped"
+    assert [unit["id"] for unit in shown["handling_units"]] == units
+    assert {unit["status"] for unit in shown["handling_units"]} == {"dispatched"}
+    assert stack.event_count() == before + 3  # stock, packing order, shipment
+    check_invariants(read_state(stack.unsorted_items()))
+
+
+def test_goods_of_a_dispatch_that_has_begun_are_not_packed(
+    packing: PackingScenario, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steps, "STEP_ACTIONS", 1)
+    packing.yard.stock("BRICK", 4)
+    packing.yard.stock("CEMENT", 3, batch="L1")
+    document = packing.yard.order(("BRICK", 4), ("CEMENT", 3))
+    number = packing.yard.started(document)
+    packing.yard.pick(number, "BRICK", 4)
+    packing.yard.pick(number, "CEMENT", 3, batch="L1")
+    packing.yard.act(number, "finalize")
+
+    def die_after_a_step(call: Call, forward: Forward) -> Answer:
+        answer = forward()
+        if call.operation == "TransactWriteItems":
+            raise Killed
+        return answer
+
+    with pytest.raises(Killed), aws_faults.faulty(die_after_a_step):
+        packing.dispatch(document)
+
+    refused = packing.erp.post("/packing-orders", {"exit_document_id": document})
+
+    assert (refused.status, refused.json()["errors"][0]["field"]) == (422, "exit_document_id")
+    assert packing.dispatch(document).status == 200

@@ -1,0 +1,281 @@
+"""Packing orders from the first carton to the truck, and back."""
+
+from typing import Any
+
+from shared.kernel.db.sequences import allocate_ids
+from tests.gateway import Erp
+from tests.packing_scenario import UNITS, PackingScenario
+from tests.people import PICKER, PICKER_NAME
+from tests.stack import Stack, event_attributes
+from tests.stock_invariants import assert_invariants
+
+
+def _events(stack: Stack, kind: str) -> list[dict[str, Any]]:
+    """Return the attributes of the events of a kind, in their order."""
+    found = [event for event in stack.events() if event["type"]["S"] == kind]
+    return [event_attributes(event) for event in found]
+
+
+def _transitions(stack: Stack) -> list[tuple[str, str, str]]:
+    shown = _events(stack, "packing_order.transitioned")
+    return [(one["from"], one["to"], one["status"]) for one in shown]
+
+
+def test_goods_are_packed_into_units_in_units_and_leave_with_the_dispatch(
+    packing: PackingScenario, stack: Stack
+) -> None:
+    packing.yard.change_settings(gs1_company_prefix="4006381", sscc_extension_digit=3)
+    document, picking = packing.staged(("BRICK", 10))
+
+    order = packing.order(document, station="Table 3")
+
+    assert order == {
+        "id": 1, "object": "packing_order", "code": "PK-1", "status": "open",
+        "status_label": "Open", "exit_document_id": document, "exit_doc_num": f"EX-{document}",
+        "warehouse_code": "YARD", "picking_ids": [picking], "station": "Table 3",
+        "units_count": 0, "qty": {"to_pack": 10, "packed": 0}, "weight_kg": None,
+        "operator": None, "short_reason": None, "packed_at": None, "shipped_at": None,
+        "created_at": order["created_at"], "updated_at": order["created_at"],
+        "lines": [
+            {"item_code": "BRICK", "product_name": "Brick", "batch_num": None,
+             "serial_numbers": [], "qty": 10, "packed_qty": 0}
+        ],
+        "handling_units": [],
+    }  # fmt: skip
+    pallet = packing.unit(1, "pallet", length_mm=1200, width_mm=800, height_mm=150, tare_kg=22.5)
+    carton = packing.unit(1, parent_id=pallet)
+    shown = packing.done(packing.put(carton, "BRICK", 6))
+    assert shown == {
+        "id": 2, "object": "handling_unit", "code": "HU-2", "sscc": "340063810000000025",
+        "type": "carton", "status": "open", "parent_id": pallet, "packing_order_id": 1,
+        "warehouse_code": "YARD", "weight_kg": None, "length_mm": None, "width_mm": None,
+        "height_mm": None, "tare_kg": None, "tracking_number": None, "carrier_code": None,
+        "contents": [
+            {"item_code": "BRICK", "product_name": "Brick", "batch_num": None,
+             "serial_numbers": [], "qty": 6}
+        ],
+        "created_at": shown["created_at"], "updated_at": shown["updated_at"],
+    }  # fmt: skip
+    packing.done(packing.put(pallet, "BRICK", 4))
+    packing.done(packing.act(carton, "close", weight_kg=12))
+    closed = packing.act(pallet, "close", weight_kg=40.5, tracking_number="T-1", carrier_code="UPS")
+    assert (closed.data["tracking_number"], closed.data["carrier_code"]) == ("T-1", "UPS")
+    assert_invariants(stack.store())
+
+    packed = packing.done(packing.complete(1))
+
+    assert (packed["status"], packed["units_count"]) == ("packed", 2)
+    assert (packed["qty"], packed["weight_kg"]) == ({"to_pack": 10, "packed": 10}, 40.5)
+    assert packed["packed_at"] is not None
+    assert [unit["id"] for unit in packed["handling_units"]] == [pallet, carton]
+    assert packing.dispatch(document).status == 200
+    shipped = packing.shown(1)
+    assert (shipped["status"], shipped["packed_at"]) == ("shipped", packed["packed_at"])
+    assert shipped["shipped_at"] is not None
+    assert {unit["status"] for unit in shipped["handling_units"]} == {"dispatched"}
+    assert _transitions(stack) == [
+        ("open", "in_progress", "in_progress"),
+        ("in_progress", "packed", "packed"),
+        ("packed", "shipped", "shipped"),
+    ]
+    [event] = _events(stack, "shipment.dispatched")
+    assert event["status"] == "closed"
+    assert event["units"] == [
+        {"code": "HU-1", "sscc": "340063810000000018", "tracking_number": "T-1",
+         "carrier_code": "UPS"},
+        {"code": "HU-2", "sscc": "340063810000000025", "tracking_number": None,
+         "carrier_code": None},
+    ]  # fmt: skip
+    assert_invariants(stack.store())
+
+
+def test_batches_and_serials_are_packed_as_they_are_staged(
+    packing: PackingScenario, stack: Stack
+) -> None:
+    yard = packing.yard
+    yard.stock("CEMENT", 3, batch="L1")
+    yard.stock("CEMENT", 2, batch="L2")
+    yard.stock("DRILL", 1, serial="S1")
+    yard.stock("DRILL", 1, serial="S2")
+    document = yard.order(("CEMENT", 5), ("DRILL", 2))
+    number = yard.started(document)
+    assert yard.pick(number, "CEMENT", 3, batch="L1").status == 200
+    assert yard.pick(number, "CEMENT", 2, batch="L2").status == 200
+    assert yard.pick(number, "DRILL", 2, serials=["S1", "S2"]).status == 200
+    yard.act(number, "finalize")
+    order = packing.order(document)["id"]
+    unit = packing.unit(order)
+
+    packing.done(packing.put(unit, "CEMENT", 2, batch="L2"))
+    packing.done(packing.put(unit, "DRILL", 1, serials=["S2"]))
+    shown = packing.done(packing.put(unit, "CEMENT", 1, batch="L1"))
+
+    assert [(one["batch_num"], one["serial_numbers"], one["qty"]) for one in shown["contents"]] == [
+        ("L2", [], 2), (None, ["S2"], 1), ("L1", [], 1),
+    ]  # fmt: skip
+    assert packing.remove(unit, "CEMENT", 2, batch="L2").status == 200
+    left = packing.done(packing.remove(unit, "DRILL", 1, serials=["S2"]))
+    assert [(one["batch_num"], one["qty"]) for one in left["contents"]] == [("L1", 1)]
+    assert packing.shown(order)["qty"] == {"to_pack": 7, "packed": 1}
+    assert packing.remove(unit, "CEMENT", 1).status == 200
+    assert_invariants(stack.store())
+
+
+def test_goods_of_several_pickings_are_packed_in_one_order(packing: PackingScenario) -> None:
+    packing.yard.stock("BRICK", 4)
+    document = packing.yard.order(("BRICK", 10))
+    first = packing.picked(document, ("BRICK", 4))
+    packing.yard.stock("BRICK", 6)
+    second = packing.picked(document, ("BRICK", 6))
+
+    order = packing.done(packing.erp.post("/packing-orders", {"picking_ids": [second, first]}))
+
+    assert order["picking_ids"] == [second, first]
+    assert [line["qty"] for line in order["lines"]] == [10]
+
+
+def test_a_picking_for_two_documents_is_packed_for_one_after_the_other(
+    packing: PackingScenario, stack: Stack
+) -> None:
+    yard = packing.yard
+    yard.stock("BRICK", 5)
+    documents = yard.order(("BRICK", 2)), yard.order(("BRICK", 3))
+    number = yard.started(*documents)
+    assert yard.pick(number, "BRICK", 5).status == 200
+    yard.act(number, "finalize")
+    first = packing.order(documents[0])
+    assert first["qty"]["to_pack"] == 2
+
+    taken = packing.erp.post("/packing-orders", {"exit_document_id": documents[1]})
+
+    assert (taken.status, taken.code) == (409, "conflict")
+    assert packing.complete(first["id"], short=True, reason="Loose").status == 200
+    assert packing.dispatch(documents[0]).status == 200
+    second = packing.order(documents[1])
+    assert second["qty"]["to_pack"] == 3
+    assert packing.dispatch(documents[1]).code == "conflict"
+    assert packing.complete(second["id"], short=True, reason="Loose").status == 200
+    assert packing.dispatch(documents[1]).status == 200
+    assert packing.shown(first["id"])["shipped_at"] < packing.shown(second["id"])["shipped_at"]
+    assert_invariants(stack.store())
+
+
+def test_short_packing_leaves_the_rest_unpacked_and_ships_everything(
+    packing: PackingScenario, stack: Stack
+) -> None:
+    document, _ = packing.staged(("BRICK", 10))
+    order = packing.order(document)["id"]
+    unit = packing.unit(order)
+    packing.done(packing.put(unit, "BRICK", 4))
+
+    refused = packing.complete(order)
+
+    assert (refused.status, refused.code) == (409, "conflict")
+    assert refused.json()["error"]["message"] == (
+        "PK-1 is not completely packed: 6 of BRICK not packed; HU-1 not closed. Send short to leave"
+        " it so."
+    )
+    no_reason = packing.complete(order, short=True)
+    assert (no_reason.status, no_reason.json()["errors"][0]["field"]) == (422, "reason")
+    packed = packing.done(packing.complete(order, short=True, reason="Too long for a carton"))
+    assert (packed["status"], packed["short_reason"]) == ("packed", "Too long for a carton")
+    assert packing.put(unit, "BRICK", 1).code == "conflict"
+    assert packing.dispatch(document).status == 200
+    assert packing.yard.level("BRICK") == (0, 0, 0)
+    assert_invariants(stack.store())
+
+
+def test_cancelling_frees_the_goods_and_deletes_the_units(
+    packing: PackingScenario, stack: Stack
+) -> None:
+    document, order, unit = packing.packed(("BRICK", 10))
+    picking = packing.shown(order)["picking_ids"][0]
+    refused = packing.yard.act(picking, "revert")
+    assert (refused.status, refused.code) == (409, "conflict")
+
+    cancelled = packing.done(packing.cancel(order))
+
+    assert (cancelled["status"], cancelled["handling_units"]) == ("cancelled", [])
+    assert cancelled["qty"] == {"to_pack": 10, "packed": 0}
+    assert packing.erp.get(f"{UNITS}/{unit}").status == 410
+    assert packing.cancel(order).code == "conflict"
+    assert packing.yard.level("BRICK") == (10, 10, 0)
+    again = packing.order(document)
+    assert packing.yard.act(picking, "revert").code == "conflict"
+    packing.done(packing.cancel(again["id"]))
+    assert packing.yard.act(picking, "revert").status == 200
+    assert [one[:2] for one in _transitions(stack)] == [
+        ("open", "in_progress"), ("in_progress", "packed"), ("packed", "cancelled"),
+        ("open", "cancelled"),
+    ]  # fmt: skip
+    assert_invariants(stack.store())
+
+
+def test_a_reopened_unit_has_no_weight_and_takes_goods_again(packing: PackingScenario) -> None:
+    document, _ = packing.staged(("BRICK", 10))
+    order = packing.order(document)["id"]
+    unit = packing.unit(order)
+    packing.done(packing.act(unit, "close", weight_kg=3, tracking_number="T-1"))
+    assert packing.shown(order)["weight_kg"] == 3
+
+    shown = packing.done(packing.act(unit, "reopen"))
+
+    assert (shown["status"], shown["weight_kg"]) == ("open", None)
+    assert packing.shown(order)["weight_kg"] is None
+    packing.done(packing.put(unit, "BRICK", 10))
+    packing.done(packing.remove(unit, "BRICK", 10))
+    assert packing.shown(order)["status"] == "in_progress"
+    gone = packing.done(packing.erp.delete(f"{UNITS}/{unit}"))
+    assert gone["id"] == unit
+    assert packing.erp.get(f"{UNITS}/{unit}").status == 410
+    assert packing.shown(order)["units_count"] == 0
+
+
+def test_packed_goods_are_required_if_the_company_says_so(packing: PackingScenario) -> None:
+    loose, _ = packing.staged(("BRICK", 1))
+    document, order, _ = packing.packed(("BRICK", 2))
+    packing.yard.change_settings(packing_required=True)
+
+    refused = packing.dispatch(loose)
+
+    assert (refused.status, refused.code) == (409, "conflict")
+    assert packing.dispatch(document).status == 200
+    assert packing.shown(order)["status"] == "shipped"
+    number = packing.order(loose)["id"]
+    assert packing.dispatch(loose).code == "conflict"
+    packing.done(packing.complete(number, short=True, reason="One brick"))
+    assert packing.dispatch(loose).status == 200
+
+
+def test_the_first_user_who_packs_is_the_operator(packing: PackingScenario, stack: Stack) -> None:
+    document, _ = packing.staged(("BRICK", 2))
+    order = packing.order(document)["id"]
+    unit = packing.unit(order)
+    packer = Erp(stack.gateway, stack.user_token(sub=str(PICKER), permissions="exits.manage"))
+
+    put = packer.post(f"{UNITS}/{unit}/contents", {"item_code": "BRICK", "qty": 1})
+
+    assert put.status == 200, put.text
+
+    assert packing.shown(order)["operator"] == {"id": PICKER, "name": PICKER_NAME}
+
+
+def test_an_sscc_is_never_used_again(packing: PackingScenario, stack: Stack) -> None:
+    packing.yard.change_settings(gs1_company_prefix="400638133393")
+    document, _ = packing.staged(("BRICK", 2))
+    order = packing.order(document)["id"]
+    unit = packing.unit(order)
+    used = packing.erp.get(f"{UNITS}/{unit}").data["sscc"]
+    packing.done(packing.erp.delete(f"{UNITS}/{unit}"))
+    allocate_ids(stack.store(), "sscc", 9_999)
+
+    refused = packing.create_unit(order)
+
+    assert (refused.status, refused.code) == (409, "conflict")
+    assert used in refused.json()["error"]["message"]
+    other = packing.done(packing.create_unit(order))
+    assert other["sscc"][13:17] == "0002"
+    packing.yard.change_settings(sscc_extension_digit=1)
+    assert packing.done(packing.create_unit(order))["sscc"].startswith("1400638133393")
+    packing.yard.change_settings(gs1_company_prefix=None)
+    assert packing.done(packing.create_unit(order))["sscc"] is None

@@ -1,0 +1,227 @@
+"""Requests that are refused, with the field they name."""
+
+from typing import Any
+
+import pytest
+
+from tests.cases import each_case
+from tests.gateway import Response
+from tests.packing_scenario import ORDERS, UNITS, PackingScenario
+
+
+def _assert_refused(answer: Response, status: int, code: str, field: str | None = None) -> None:
+    """Assert that a response is a refusal that names a field."""
+    assert (answer.status, answer.code) == (status, code), answer.text
+    if field is not None:
+        assert [one["field"] for one in answer.json()["errors"]] == [field], answer.text
+
+
+@each_case(
+    "body",
+    [
+        ({}, ["exit_document_id"]),
+        ({"exit_document_id": 1, "picking_ids": [1]}, ["exit_document_id"]),
+        ({"exit_document_id": 99}, ["exit_document_id"]),
+        ({"exit_document_id": 0}, ["exit_document_id"]),
+        ({"picking_ids": []}, ["picking_ids"]),
+        ({"picking_ids": [1, 99, 98]}, ["picking_ids.1", "picking_ids.2"]),
+        ({"picking_ids": [1, 1]}, ["picking_ids.1"]),
+        ({"picking_ids": list(range(1, 22))}, ["picking_ids"]),
+        ({"exit_document_id": 1, "station": 5}, ["station"]),
+    ],
+)
+def test_invalid_packing_order_is_refused(
+    packing: PackingScenario, body: tuple[dict[str, Any], list[str]]
+) -> None:
+    if not packing.erp.get("/exit-documents").data:
+        packing.staged(("BRICK", 1))
+    answer = packing.erp.post(ORDERS, body[0])
+    assert (answer.status, answer.code) == (422, "validation_failed")
+    assert [one["field"] for one in answer.json()["errors"]][: len(body[1])] == body[1]
+    assert packing.erp.get(ORDERS).data == []
+
+
+def test_goods_that_are_not_staged_cannot_be_packed(packing: PackingScenario) -> None:
+    yard = packing.yard
+    document, first = packing.staged(("BRICK", 1))
+    _, second = packing.staged(("BRICK", 2))
+    yard.stock("BRICK", 9)
+    started_document = yard.order(("BRICK", 1))
+    started = yard.started(started_document)
+    cancelled = yard.started(yard.order(("BRICK", 1)))
+    yard.act(cancelled, "cancel")
+    empty = yard.started(yard.order(("CEMENT", 1)))
+    yard.act(empty, "finalize", shortage_reason="other")
+
+    def create(**body: object) -> Response:
+        return packing.erp.post(ORDERS, body)
+
+    def refuse(answer: Response, field: str) -> None:
+        _assert_refused(answer, 422, "validation_failed", field)
+
+    refuse(create(picking_ids=[started]), "picking_ids.0")
+    refuse(create(picking_ids=[first, cancelled]), "picking_ids.1")
+    refuse(create(picking_ids=[empty]), "picking_ids.0")
+    refuse(create(picking_ids=[first, second]), "picking_ids.1")
+    refuse(create(exit_document_id=started_document), "exit_document_id")
+    assert packing.dispatch(document).status == 200
+    refuse(create(picking_ids=[first]), "picking_ids.0")
+    refuse(create(exit_document_id=document), "exit_document_id")
+    yard.act(second, "revert")
+    refuse(create(picking_ids=[second]), "picking_ids.0")
+    assert packing.erp.get(ORDERS).data == []
+
+
+def test_a_picking_for_several_documents_is_packed_by_document(packing: PackingScenario) -> None:
+    yard = packing.yard
+    yard.stock("BRICK", 2)
+    number = yard.started(yard.order(("BRICK", 1)), yard.order(("BRICK", 1)))
+    yard.pick(number, "BRICK", 2)
+    yard.act(number, "finalize")
+
+    answer = packing.erp.post(ORDERS, {"picking_ids": [number]})
+
+    _assert_refused(answer, 422, "validation_failed", "picking_ids.0")
+
+
+def test_a_picking_has_one_active_packing_order(packing: PackingScenario) -> None:
+    document, picking = packing.staged(("BRICK", 1))
+    order = packing.order(document)["id"]
+
+    for body in ({"exit_document_id": document}, {"picking_ids": [picking]}):
+        _assert_refused(packing.erp.post(ORDERS, body), 409, "conflict")
+    _assert_refused(packing.yard.act(picking, "revert"), 409, "conflict")
+    _assert_refused(packing.dispatch(document), 409, "conflict")
+    assert packing.shown(order)["status"] == "open"
+
+
+def test_units_stand_on_three_levels_in_open_units_of_the_same_order(
+    packing: PackingScenario,
+) -> None:
+    order = packing.order(packing.staged(("BRICK", 1))[0])["id"]
+    other = packing.order(packing.staged(("BRICK", 1))[0])["id"]
+    pallet = packing.unit(order, "pallet")
+    tote = packing.unit(order, "tote", parent_id=pallet)
+    carton = packing.unit(order, parent_id=tote)
+
+    for parent in (carton, carton + 1, 99):
+        answer = packing.create_unit(order, parent_id=parent)
+        _assert_refused(answer, 422, "validation_failed", "parent_id")
+    answer = packing.create_unit(other, parent_id=pallet)
+    _assert_refused(answer, 422, "validation_failed", "parent_id")
+    _assert_refused(packing.create_unit(order, "box"), 422, "validation_failed", "type")
+    for unit in (pallet, tote):
+        _assert_refused(packing.act(unit, "close"), 409, "conflict")
+        _assert_refused(packing.erp.delete(f"{UNITS}/{unit}"), 409, "conflict")
+    packing.done(packing.act(carton, "close"))
+    _assert_refused(packing.act(carton, "close"), 409, "conflict")
+    packing.done(packing.act(tote, "close"))
+    _assert_refused(packing.create_unit(order, parent_id=tote), 409, "conflict")
+    _assert_refused(packing.act(carton, "reopen"), 409, "conflict")
+    _assert_refused(packing.erp.delete(f"{UNITS}/{carton}"), 409, "conflict")
+    _assert_refused(packing.act(pallet, "reopen"), 409, "conflict")
+    assert packing.shown(order)["units_count"] == 3
+
+
+def test_more_than_is_staged_or_inside_is_refused(packing: PackingScenario) -> None:
+    yard = packing.yard
+    yard.stock("BRICK", 5)
+    yard.stock("CEMENT", 1, batch="L1")
+    yard.stock("CEMENT", 1, batch="L2")
+    yard.stock("DRILL", 1, serial="S1")
+    yard.stock("DRILL", 1, serial="S2")
+    document = yard.order(("BRICK", 5), ("CEMENT", 2), ("DRILL", 2))
+    number = yard.started(document)
+    assert yard.pick(number, "BRICK", 5).status == 200
+    assert yard.pick(number, "CEMENT", 1, batch="L1").status == 200
+    assert yard.pick(number, "CEMENT", 1, batch="L2").status == 200
+    assert yard.pick(number, "DRILL", 2, serials=["S1", "S2"]).status == 200
+    yard.act(number, "finalize")
+    order = packing.order(document)["id"]
+    unit = packing.unit(order)
+    packing.done(packing.put(unit, "BRICK", 4))
+    packing.done(packing.put(unit, "DRILL", 1, serials=["S1"]))
+    before = packing.shown(order)
+
+    blocked = {
+        "qty": [packing.put(unit, "BRICK", 1.5), packing.remove(unit, "BRICK", 5)],
+        "item_code": [packing.put(unit, "NONE", 1), packing.remove(unit, "CEMENT", 1)],
+        "batch": [
+            packing.put(unit, "CEMENT", 1, batch="L3"), packing.put(unit, "BRICK", 1, batch="L1"),
+            packing.remove(unit, "BRICK", 1, batch="L1"),
+        ],
+        "serials": [
+            packing.put(unit, "DRILL", 1, serials=["S1"]),
+            packing.put(unit, "DRILL", 1, serials=["S3"]),
+            packing.remove(unit, "DRILL", 1, serials=["S2"]),
+        ],
+    }  # fmt: skip
+    for field, answers in blocked.items():
+        for answer in answers:
+            _assert_refused(answer, 422, "rule_blocked", field)
+    wrong = {
+        "batch": [packing.put(unit, "CEMENT", 1)],
+        "serials": [
+            packing.put(unit, "DRILL", 1), packing.put(unit, "DRILL", 2, serials=["S2"]),
+            packing.put(unit, "DRILL", 2, serials=["S2", "S2"]),
+            packing.put(unit, "BRICK", 1, serials=["S2"]), packing.remove(unit, "DRILL", 1),
+        ],
+        "qty": [packing.put(unit, "BRICK", 0), packing.remove(unit, "BRICK", -1)],
+    }  # fmt: skip
+    for field, answers in wrong.items():
+        for answer in answers:
+            _assert_refused(answer, 422, "validation_failed", field)
+    assert packing.shown(order) == before
+
+
+def test_a_closed_unit_takes_nothing_and_gives_nothing(packing: PackingScenario) -> None:
+    order = packing.order(packing.staged(("BRICK", 2))[0])["id"]
+    unit, other = packing.unit(order), packing.unit(order)
+    packing.done(packing.put(unit, "BRICK", 1))
+    _assert_refused(packing.erp.delete(f"{UNITS}/{unit}"), 409, "conflict")
+    _assert_refused(packing.act(unit, "reopen"), 409, "conflict")
+    packing.done(packing.act(unit, "close"))
+
+    _assert_refused(packing.put(unit, "BRICK", 1), 409, "conflict")
+    _assert_refused(packing.remove(unit, "BRICK", 1), 409, "conflict")
+
+    packing.done(packing.put(other, "BRICK", 1))
+    _assert_refused(packing.complete(order), 409, "conflict")
+    packing.done(packing.act(other, "close", weight_kg=1))
+    packing.done(packing.complete(order))
+    assert packing.shown(order)["weight_kg"] == 1
+    for answer in (
+        packing.act(unit, "reopen"), packing.create_unit(order), packing.complete(order),
+        packing.remove(unit, "BRICK", 1), packing.erp.delete(f"{UNITS}/{unit}"),
+    ):  # fmt: skip
+        _assert_refused(answer, 409, "conflict")
+
+
+def test_a_packing_order_has_limits(
+    packing: PackingScenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, most in (("UNITS", 2), ("CONTENTS", 1), ("ORDER_CONTENTS", 2), ("SERIALS", 1)):
+        monkeypatch.setattr(f"shared.warehouse.packing.rules.MAX_{name}", most)
+    yard = packing.yard
+    yard.stock("BRICK", 2)
+    yard.stock("CEMENT", 2, batch="L1")
+    yard.stock("DRILL", 1, serial="S1")
+    yard.stock("DRILL", 1, serial="S2")
+    document = yard.order(("BRICK", 2), ("CEMENT", 2), ("DRILL", 2))
+    number = yard.started(document)
+    yard.pick(number, "BRICK", 2)
+    yard.pick(number, "CEMENT", 2, batch="L1")
+    yard.pick(number, "DRILL", 2, serials=["S1", "S2"])
+    yard.act(number, "finalize")
+    order = packing.order(document)["id"]
+    first, second = packing.unit(order), packing.unit(order)
+    _assert_refused(packing.create_unit(order), 422, "rule_blocked", "type")
+    packing.done(packing.put(first, "BRICK", 1))
+    _assert_refused(packing.put(first, "CEMENT", 1), 422, "rule_blocked", "item_code")
+    packing.done(packing.put(first, "BRICK", 1))
+    answer = packing.put(second, "DRILL", 2, serials=["S1", "S2"])
+    _assert_refused(answer, 422, "rule_blocked", "serials")
+    packing.done(packing.put(second, "CEMENT", 1))
+    monkeypatch.setattr("shared.warehouse.packing.rules.MAX_CONTENTS", 9)
+    answer = packing.put(second, "DRILL", 1, serials=["S1"])
+    _assert_refused(answer, 422, "rule_blocked", "item_code")

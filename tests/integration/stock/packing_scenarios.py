@@ -1,0 +1,87 @@
+"""Scenarios of concurrent operations on staged goods and their packing orders."""
+
+from collections.abc import Callable
+
+from tests.integration.stock.concurrent_scenarios import Acts
+from tests.packing_scenario import PackingScenario
+from tests.stack import Stack
+
+
+def packing_during_the_revert_of_the_picking(stack: Stack) -> Acts:
+    packing = PackingScenario(stack.erp())
+    document, picking = packing.staged(("BRICK", 3))
+    return [
+        lambda: packing.yard.act(picking, "revert"),
+        lambda: packing.erp.post("/packing-orders", {"exit_document_id": document}),
+    ]
+
+
+def two_packing_orders_of_one_picking(stack: Stack) -> Acts:
+    packing = PackingScenario(stack.erp())
+    document, picking = packing.staged(("BRICK", 3))
+    return [
+        lambda: packing.erp.post("/packing-orders", {"exit_document_id": document}),
+        lambda: packing.erp.post("/packing-orders", {"picking_ids": [picking]}),
+    ]
+
+
+def packing_during_the_dispatch(stack: Stack) -> Acts:
+    packing = PackingScenario(stack.erp())
+    document, _ = packing.staged(("BRICK", 3))
+    return [
+        lambda: packing.dispatch(document),
+        lambda: packing.erp.post("/packing-orders", {"exit_document_id": document}),
+    ]
+
+
+def cancellation_of_packed_goods_during_the_dispatch(stack: Stack) -> Acts:
+    packing = PackingScenario(stack.erp())
+    document, order, _ = packing.packed(("BRICK", 3))
+    return [lambda: packing.dispatch(document), lambda: packing.cancel(order)]
+
+
+def removal_during_the_completion(stack: Stack) -> Acts:
+    packing = PackingScenario(stack.erp())
+    document, _ = packing.staged(("BRICK", 3))
+    order = packing.order(document)["id"]
+    unit = packing.unit(order)
+    packing.done(packing.put(unit, "BRICK", 3))
+    return [
+        lambda: packing.complete(order, short=True, reason="Loose"),
+        lambda: packing.remove(unit, "BRICK", 2),
+        lambda: packing.act(unit, "close", weight_kg=1),
+    ]
+
+
+def two_packers_of_the_last_goods(stack: Stack) -> Acts:
+    packing = PackingScenario(stack.erp())
+    document, _ = packing.staged(("BRICK", 3))
+    order = packing.order(document)["id"]
+    units = [packing.unit(order), packing.unit(order)]
+    return [
+        lambda: packing.put(units[0], "BRICK", 2),
+        lambda: packing.put(units[1], "BRICK", 2),
+    ]
+
+
+def unit_in_a_unit_that_is_closed(stack: Stack) -> Acts:
+    packing = PackingScenario(stack.erp())
+    document, _ = packing.staged(("BRICK", 3))
+    order = packing.order(document)["id"]
+    pallet = packing.unit(order, "pallet")
+    return [
+        lambda: packing.create_unit(order, parent_id=pallet),
+        lambda: packing.act(pallet, "close"),
+        lambda: packing.erp.delete(f"/handling-units/{pallet}"),
+    ]
+
+
+PACKING_SCENARIOS: list[Callable[[Stack], Acts]] = [
+    packing_during_the_revert_of_the_picking,
+    two_packing_orders_of_one_picking,
+    packing_during_the_dispatch,
+    cancellation_of_packed_goods_during_the_dispatch,
+    removal_during_the_completion,
+    two_packers_of_the_last_goods,
+    unit_in_a_unit_that_is_closed,
+]

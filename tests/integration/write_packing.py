@@ -1,0 +1,92 @@
+"""Examples of the write routes of packing orders and handling units."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tests.gateway import Erp
+from tests.integration.route_example import Example, Prepare, Values
+
+_ORDER = {"exit_document_id": 1, "station": "Table 3"}
+_CARTON = {"type": "carton", "length_mm": 400, "width_mm": 300, "height_mm": 200}
+_GOODS = {"item_code": "BOLT-M8", "qty": 5}
+_SHORT = {"short": True, "reason": "Too long for a carton"}
+_TRANSITION = "packing_order.transitioned"
+
+
+def packing_examples(finalized: Prepare) -> Mapping[str, Example]:
+    """Return `METHOD /path` → example.
+
+    `finalized` creates the exit document 1 with a finalized picking, for which bolts are staged.
+    """
+
+    def order(erp: Erp) -> Values:
+        finalized(erp)
+        assert erp.patch("/settings", {"gs1_company_prefix": "4006381"}).status == 200
+        return _done(erp, "/packing-orders", _ORDER)
+
+    def unit(erp: Erp) -> Values:
+        number = order(erp)["id"]
+        return _done(erp, f"/packing-orders/{number}/handling-units", _CARTON)
+
+    def filled(erp: Erp) -> Values:
+        values = unit(erp)
+        return _done(erp, f"/handling-units/{values['id']}/contents", _GOODS)
+
+    def closed(erp: Erp) -> Values:
+        values = filled(erp)
+        return _done(erp, f"/handling-units/{values['id']}/close", {"weight_kg": 2.5})
+
+    def to_end(erp: Erp) -> Values:
+        """Pack one of two units; return the id of the packing order."""
+        number = order(erp)["id"]
+        for _ in range(2):
+            _done(erp, f"/packing-orders/{number}/handling-units", _CARTON)
+        _done(erp, "/handling-units/1/contents", _GOODS)
+        return {"id": number}
+
+    def packed(erp: Erp) -> Values:
+        to_end(erp)
+        _done(erp, "/packing-orders/1/complete", _SHORT)
+        return {"id": 1}
+
+    units = "/handling-units/{id}"
+    return {
+        "POST /packing-orders": Example(
+            201, body=_ORDER, prepare=finalized, grows={"packing_order": 1}
+        ),
+        "POST /packing-orders/{id}/handling-units": Example(
+            201, body=_CARTON, prepare=order, grows={"handling_unit": 1}
+        ),
+        "POST /packing-orders/{id}/complete": Example(
+            200, body=_SHORT, prepare=to_end, events=[_TRANSITION]
+        ),
+        "POST /packing-orders/{id}/cancel": Example(
+            # Each unit is deleted in a separate step.
+            200,
+            prepare=to_end,
+            grows={"handling_unit": -2},
+            events=[_TRANSITION],
+        ),
+        f"POST {units}/contents": Example(200, body=_GOODS, prepare=unit, events=[_TRANSITION]),
+        f"POST {units}/contents/remove": Example(200, body=_GOODS, prepare=filled),
+        f"POST {units}/close": Example(
+            200, body={"weight_kg": 2.5, "tracking_number": "T-1"}, prepare=filled
+        ),
+        f"POST {units}/reopen": Example(200, prepare=closed),
+        f"DELETE {units}": Example(
+            200, prepare=unit, grows={"handling_unit": -1}, status_afterwards=410
+        ),
+        "POST /exit-documents/{id}/dispatch": Example(
+            # The pick, each unit and the packing order leave in separate steps.
+            200,
+            prepare=packed,
+            grows={"movement": 1},
+            events=["shipment.dispatched", "stock.updated", _TRANSITION],
+        ),
+    }
+
+
+def _done(erp: Erp, path: str, body: Mapping[str, Any]) -> Values:
+    answer = erp.post(path, body)
+    assert answer.status in {200, 201}, answer.text
+    return {"id": answer.data["id"]}
