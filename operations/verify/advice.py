@@ -30,6 +30,9 @@ _BY_KIND: Mapping[str, str] = {
         "compare the return with its movements, and count the stock",
     ),
     **dict.fromkeys(("return.undecided", "return.status"), _FROM_BACKUP),
+    "packing.exceeded": "take goods out of a unit",
+    "packing.picking": "cancel the packing order",
+    "packing.staged": "cancel the packing order",
     "wave.picking": "cancel the picking",
 }
 

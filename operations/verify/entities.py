@@ -24,6 +24,7 @@ from shared.warehouse.approvals import repository as approvals
 from shared.warehouse.approvals.rules import status_at
 from shared.warehouse.catalog import repository as catalog
 from shared.warehouse.documents import repository as documents
+from shared.warehouse.packing.repository import sscc_key
 from shared.warehouse.partners.repository import document_id_key
 from shared.warehouse.returns import repository as returns
 from shared.warehouse.stock.repository import batch_key, level_id, row_key
@@ -127,6 +128,7 @@ _ALIASES: Mapping[str, Callable[[Any], list[Item]]] = {
     "exit": _document_aliases("exit"),
     "return": _reference_aliases(returns.reference_key),
     "transfer_order": _reference_aliases(transfer_orders.reference_key),
+    "handling_unit": lambda unit: [_alias(sscc_key(unit.sscc), unit.id)] if unit.sscc else [],
     "stock": lambda row: [_alias(row_key(row), row.id)],
     "pick_face": _pick_face_items,
     "user": lambda user: [_alias(users.username_key(user.username), user.id)],
@@ -143,12 +145,17 @@ _ALIAS_KINDS: Mapping[str, str] = {
     "exit_ref": "exit",
     "return_ref": "return",
     "transfer_order_ref": "transfer_order",
+    "sscc": "handling_unit",
     "stock_row": "stock",
     "stock_serial": "stock",
     "username": "user",
     "role_name": "role",
     "approval_request": "approval",
 }
+
+
+KINDS_WITH_LASTING_CODES = frozenset({"handling_unit"})
+"""Kinds whose aliases stay when an entity is deleted."""
 
 
 def alias_kind(key: Key) -> str | None:
@@ -276,6 +283,20 @@ def _work_references(kind: str, entity: Any) -> list[tuple[str, str, int]]:
             ]
         case "wave":
             return [("picking_ids", "picking", number) for number in entity.picking_ids]
+        case _:
+            return _packing_references(kind, entity)
+
+
+def _packing_references(kind: str, entity: Any) -> list[tuple[str, str, int]]:
+    match kind:
+        case "packing_order":
+            return [
+                ("exit_document_id", "exit", entity.exit_document_id),
+                *(("picking_ids", "picking", number) for number in entity.picking_ids),
+                *(("units", "handling_unit", entry.id) for entry in entity.units),
+            ]
+        case "handling_unit":
+            return [("packing_order_id", "packing_order", entity.packing_order_id)]
         case _:
             return []
 

@@ -294,6 +294,10 @@ class _Look:
         head = self._found.get(COLLECTIONS[kind].key(number))
         return head is not None and not head.get("deleted")
 
+    def _is_deleted(self, kind: str, number: int) -> bool:
+        head = self._found.get(COLLECTIONS[kind].key(number))
+        return head is not None and bool(head.get("deleted"))
+
     def _references(self, kind: str, subject: str, record: Record[Any]) -> Iterator[Drift]:
         for name, of, number in entities.references_of(kind, record.entity):
             if not self._is_live(of, number):
@@ -420,6 +424,8 @@ class _Look:
         record = self._live(kind, number)
         if record is None and self._is_live(kind, number):
             return  # it cannot be decoded
+        if kind in entities.KINDS_WITH_LASTING_CODES and self._is_deleted(kind, number):
+            return  # no other entity may get the code
         if record is None or key not in map(key_of, entities.alias_items(kind, record.entity)):
             values = {":id": number}
             fix = Fix(

@@ -1,4 +1,4 @@
-"""Fourth pass: the progress of documents, of the work on them, of returns and of waves.
+"""Fourth pass: the progress of documents and of all kinds of work.
 
 Entities are read in the order of their ids. With those of a chunk, the work on them is held, and
 the movements of one of them at a time.
@@ -11,6 +11,7 @@ from functools import partial
 from itertools import batched
 from typing import Any
 
+from operations.verify import packing_rules
 from operations.verify import work_rules as rules
 from operations.verify.findings import Drift, Fix, shown
 from operations.verify.table_access import ids_in
@@ -23,6 +24,8 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import ZERO
 from shared.warehouse import references
 from shared.warehouse.documents.repository import ENTRIES, EXITS
+from shared.warehouse.packing.models import StoredPackingOrder
+from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
 from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.receiving.models import StoredReceipt
@@ -39,10 +42,15 @@ from shared.warehouse.waves.repository import WAVES
 CHUNK = 50
 """Entities of a chunk."""
 _BATCH = 100
-_KINDS = ("receipt", "picking", "entry", "exit", "transfer_order", "return", "wave")
+_KINDS = (
+    "receipt", "picking", "entry", "exit", "packing_order", "transfer_order", "return", "wave",
+)  # fmt: skip
 _COLLECTIONS: Mapping[str, Collection[Any]] = {
-    one.kind: one for one in (ENTRIES, EXITS, RECEIPTS, PICKINGS, TRANSFER_ORDERS, RETURNS, WAVES)
-}
+    one.kind: one
+    for one in (
+        ENTRIES, EXITS, RECEIPTS, PICKINGS, PACKING_ORDERS, TRANSFER_ORDERS, RETURNS, WAVES,
+    )
+}  # fmt: skip
 _RECEIPT_SIGNS = {"receipt": 1, "receipt_undone": -1}
 _PICKING_SIGNS = {"pick": 1, "pick_undone": -1}
 _TRANSIT_SIGNS = {"transfer_dispatch": 1, "transfer_receipt": -1, "transfer_loss": -1}
@@ -87,6 +95,7 @@ class WorkPass:
             "return": self._return,
             "receipt": self._receipt,
             "picking": self._picking,
+            "packing_order": self._packing_order,
             "transfer_order": self._order,
             "wave": self._wave,
         }
@@ -225,6 +234,50 @@ class WorkPass:
 
     def _lots(self, kind: str, number: int, signs: Mapping[str, int]) -> dict[Lot, Decimal]:
         return rules.lots_of_movements(self._movements(kind, number), signs)
+
+    # Packing orders
+
+    def _packing_order(self, record: Record[StoredPackingOrder]) -> Iterator[Drift]:
+        order, subject = record.entity, f"packing_order {record.id}"
+        numbers = ids_in(self.store, UNITS, "packing_order_id", id_text(record.id))
+        units = UNITS.get_many(self.store, sorted(set(numbers)))
+        pickings = PICKINGS.get_many(self.store, order.picking_ids)
+        expected = packing_rules.expected_packing_order(order, (unit.entity for unit in units))
+        works = (*units, *pickings)
+        basis = (record.version, tuple((work.id, work.version) for work in works))
+        fix = Fix(
+            ("work", "packing_order", record.id),
+            lambda tx: _save(tx, "packing_order", record, expected),
+        )
+        for at, (before, after) in enumerate(zip(order.lines, expected.lines, strict=True)):
+            for name in ("packed_qty", "packed_serials"):
+                values = (getattr(before, name), getattr(after, name))
+                yield from _differing(
+                    "packing.packed", subject, f"lines.{at}.{name}", values, basis, fix
+                )
+        yield from _differing(
+            "packing.units", subject, "units", (order.units, expected.units), basis, fix
+        )
+        if not order.is_active:
+            return
+        staged = packing_rules.staged_for(order, (picking.entity for picking in pickings))
+        for line in expected.lines:
+            most = staged.pop((line.product_id, line.batch_num), ZERO)
+            name = f"{line.item_code} {line.batch_num or ''}".rstrip()
+            yield from _differing("packing.staged", subject, name, (line.qty, most), basis, None)
+            if line.packed_qty > most:
+                yield Drift("packing.exceeded", subject, name, shown(line.packed_qty), shown(most),
+                            basis)  # fmt: skip
+        for product, qty in staged.items():
+            values = (ZERO, qty)
+            yield from _differing(
+                "packing.staged", subject, f"product {product[0]}", values, basis, None
+            )
+        for picking in pickings:
+            values = (picking.entity.packing_order_id, record.id)
+            yield from _differing(
+                "packing.picking", subject, f"picking {picking.id}", values, basis, None
+            )
 
     # Transfer orders
 

@@ -9,6 +9,7 @@ from shared.identity.users.models import RoleCreate, UserCreate
 from shared.kernel.db.transaction import Transaction
 from tests.dns import HOOKS
 from tests.gateway import Erp
+from tests.packing_scenario import PackingScenario
 from tests.people import PICKER
 from tests.stack import prepare_once
 from tests.transfer_scenario import TransferScenario
@@ -61,6 +62,7 @@ def _build(erp: Erp) -> None:
     _post(erp, "/transfers", ends)
     _post(erp, "/transfers", {**ends, "execute": False})
     _return(erp)
+    _pack(PackingScenario(erp, yard))
 
 
 def _people() -> None:
@@ -117,6 +119,24 @@ def _return(erp: Erp) -> None:
     _post(erp, "/returns/1/finish", status=200)
     lines = [{**line, "qty": 1, "action": action} for action in ("restock", "scrap")]
     _post(erp, "/returns/1/dispositions", {"lines": lines}, status=200)
+
+
+def _pack(packing: PackingScenario) -> None:
+    """Packing order 1 has a carton with goods on a pallet, and had a unit that was deleted."""
+    yard = packing.yard
+    yard.change_settings(gs1_company_prefix="4006381")
+    document = yard.order(("BRICK", 3), ("CEMENT", 1))
+    number = yard.started(document)
+    assert yard.pick(number, "BRICK", 3).status == 200
+    assert yard.pick(number, "CEMENT", 1, batch="L1").status == 200
+    assert yard.act(number, "finalize").status == 200
+    order = packing.order(document)["id"]
+    pallet = packing.unit(order, "pallet")
+    carton, empty = packing.unit(order, parent_id=pallet), packing.unit(order)
+    packing.done(packing.put(carton, "BRICK", 2))
+    packing.done(packing.put(pallet, "CEMENT", 1))
+    packing.done(packing.act(carton, "close", weight_kg=4))
+    packing.done(packing.erp.delete(f"/handling-units/{empty}"))
 
 
 def _picking_of_wave(erp: Erp, number: int) -> int:

@@ -728,3 +728,48 @@ def _goods_of_a_return_without_a_disposition(table: Table) -> None:
 @_plant("counter.partition", lasting=("return.status",))
 def _status_of_a_return(table: Table) -> None:
     table.edit("return", 1, status="receiving")
+
+
+# Packing
+
+
+@_plant("packing.packed")
+def _packed_quantity_of_a_packing_order(table: Table) -> None:
+    table.edit_line("packing_order", 1, packed_qty=Decimal(3))
+
+
+@_plant("packing.packed", lasting=("packing.exceeded",))
+def _contents_of_a_unit_above_what_is_staged(table: Table) -> None:
+    [goods] = table.record("handling_unit", 2).entity.contents
+    contents = [goods.model_copy(update={"qty": Decimal(4)})]
+    table.edit("handling_unit", 2, contents=contents)
+
+
+@_plant("packing.units")
+def _entry_of_a_unit_in_its_packing_order(table: Table) -> None:
+    first, *others = table.record("packing_order", 1).entity.units
+    units = [first.model_copy(update={"status": "closed", "weight_kg": Decimal(9)}), *others]
+    table.edit("packing_order", 1, units=units)
+
+
+@_plant("packing.units", "packing.packed")
+def _unit_that_its_packing_order_lacks(table: Table) -> None:
+    order = table.record("packing_order", 1).entity
+    table.edit("packing_order", 1, units=order.units[:1])
+    table.edit_line("packing_order", 1, packed_qty=Decimal(0))
+
+
+@_plant(lasting=("packing.staged",))
+def _quantity_to_pack_of_a_packing_order(table: Table) -> None:
+    table.edit_line("packing_order", 1, qty=Decimal(4))
+
+
+@_plant(lasting=("packing.picking",))
+def _picking_without_its_packing_order(table: Table) -> None:
+    [number] = table.record("packing_order", 1).entity.picking_ids
+    table.edit("picking", number, packing_order_id=None)
+
+
+@_plant("alias.missing")
+def _alias_of_an_sscc_missing(table: Table) -> None:
+    table.delete(("sscc#" + str(table.record("handling_unit", 1).entity.sscc), "ALIAS"))

@@ -110,6 +110,7 @@ class _Client:
         )):  # fmt: skip
             reason = {"shortage_reason": "other"} if action == "finalize" else None
             self._post(f"/pickings/{picking}/{action}", reason)
+        self._pack(document)
         end = self._random.choice(("dispatch", "close"))
         if self._post(f"/exit-documents/{document}/{end}").status == 200:
             self._ended.append(document)
@@ -126,6 +127,19 @@ class _Client:
         self._post(f"/returns/{number}/finish")
         action = self._random.choice(("restock", "quarantine", "scrap", "return_to_provider"))
         self._post(f"/returns/{number}/dispositions", {"lines": [{**line, "action": action}]})
+
+    def _pack(self, document: int) -> None:
+        order = self._id(self._post("/packing-orders", {"exit_document_id": document}))
+        if not order:
+            return
+        for _ in range(2):
+            body = {"type": "carton"}
+            unit = self._id(self._post(f"/packing-orders/{order}/handling-units", body))
+            goods = {"item_code": "BRICK", "qty": 1}
+            for action in ("contents", "contents", "contents/remove"):
+                self._post(f"/handling-units/{unit}/{action}", goods) if unit else None
+        end = self._random.choice(("cancel", "complete", "complete"))
+        self._post(f"/packing-orders/{order}/{end}", {"short": True, "reason": "Loose"})
 
     def _move(self) -> None:
         origin, target = self._random.sample(("A-01", "B-01", "F-01"), 2)
