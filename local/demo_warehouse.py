@@ -195,6 +195,7 @@ def _ship(demo: Demo, run: str, batched: str, serialled: str) -> int:
         demo.send("POST", f"{path}/finalize", json={"shortage_reason": "could_not_locate"}), 200,
         lambda body: f"{body['data']['status']}, shortage: {body['data']['has_shortage']}",
     )  # fmt: skip
+    _pack(demo, document["id"])
     demo.step(
         "Dispatch the order", demo.send("POST", f"/exit-documents/{document['id']}/dispatch"), 200,
         lambda body: body["data"]["status"] + ", picked quantities: "
@@ -246,6 +247,40 @@ def _return(demo: Demo, run: str, order: int, batched: str) -> None:
         "Its exit document is dispatched",
         demo.send("POST", f"/exit-documents/{document['id']}/dispatch"), 200,
         lambda answer: "{type}, {status}".format(**answer["data"]),
+    )  # fmt: skip
+
+
+def _pack(demo: Demo, document: int) -> None:
+    """Pack the goods of an exit document into a carton, which must be closed before it leaves."""
+    order = demo.step(
+        "Pack the picked goods: create a packing order",
+        demo.send("POST", "/packing-orders", json={"exit_document_id": document}), 201,
+        lambda body: "{code}: {qty[to_pack]} units to pack".format(**body["data"]),
+    )["data"]  # fmt: skip
+    path = f"/packing-orders/{order['id']}"
+    unit = demo.call("POST", f"{path}/handling-units", {"type": "carton", "tare_kg": 0.4})
+    for line in order["lines"]:
+        goods = {
+            "item_code": line["item_code"], "qty": line["qty"], "batch": line["batch_num"],
+            "serials": line["serial_numbers"] or None,
+        }  # fmt: skip
+        demo.call("POST", f"/handling-units/{unit['id']}/contents", goods)
+    more = {"item_code": goods["item_code"], "qty": 1, "serials": goods["serials"]}
+    demo.step(
+        "Goods that are packed already are refused",
+        demo.send("POST", f"/handling-units/{unit['id']}/contents", json=more), 422,
+        lambda body: f"{body['error']['code']}: {body['message']}",
+    )  # fmt: skip
+    demo.step(
+        "Dispatch waits until everything is in closed units",
+        demo.send("POST", f"/exit-documents/{document}/dispatch"), 409,
+        lambda body: body["error"]["message"],
+    )  # fmt: skip
+    demo.call("POST", f"/handling-units/{unit['id']}/close", {"weight_kg": 7.5})
+    demo.step(
+        "Close the carton and complete the packing order",
+        demo.send("POST", f"{path}/complete"), 200,
+        lambda body: "{status}: {units_count} unit, {weight_kg} kg".format(**body["data"]),
     )  # fmt: skip
 
 

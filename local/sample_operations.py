@@ -48,6 +48,8 @@ _PICKING_ACTIONS: Mapping[str, Sequence[str]] = {
     "finalized": ("start", "picks", "finalize"),
     "dispatched": ("start", "picks", "finalize", "synchronize", "dispatch"),
     "synchronized": ("start", "picks", "finalize", "synchronize"),
+    "packing": ("start", "picks", "finalize", "synchronize", "pack"),
+    "shipped": ("start", "picks", "finalize", "synchronize", "pack", "complete", "dispatch"),
     "reverted": ("start", "picks", "finalize", "revert"),
     "cancelled": ("start", "picks", "cancel"),
 }
@@ -253,6 +255,10 @@ class SampleOperations:
                     self._post(
                         f"{path}/finalize", {"shortage_reason": "could_not_locate"} if short else {}
                     )
+                case "pack":
+                    self._pack(number)
+                case "complete":
+                    self._complete(number)
                 case "dispatch":
                     self._post(f"/exit-documents/{number}/dispatch")
                 case _:
@@ -305,6 +311,31 @@ class SampleOperations:
                 case _:
                     self._post(f"{path}/{action}")
         return True
+
+    # Packing
+
+    def _pack(self, document: int) -> None:
+        """Pack the goods of an exit document into a carton on a pallet."""
+        order = self._post("/packing-orders", {"exit_document_id": document, "station": "Table 1"})
+        units = f"/packing-orders/{order['id']}/handling-units"
+        pallet = self._post(units, {"type": "pallet", "tare_kg": 22})
+        carton = self._post(units, {"type": "carton", "parent_id": pallet["id"]})
+        for line in order["lines"]:
+            goods = {
+                "item_code": line["item_code"],
+                "qty": line["qty"],
+                "batch": line["batch_num"],
+                "serials": line["serial_numbers"] or None,
+            }
+            self._post(f"/handling-units/{carton['id']}/contents", goods)
+
+    def _complete(self, document: int) -> None:
+        """Close the carton and the pallet of an exit document, and complete its packing order."""
+        [order] = self._list("/packing-orders", exit_document_id=document)
+        for unit in reversed(self._get(f"/packing-orders/{order['id']}")["handling_units"]):
+            closed = {"weight_kg": 12.5 if unit["parent_id"] else 34.5, "carrier_code": "DHL"}
+            self._post(f"/handling-units/{unit['id']}/close", closed)
+        self._post(f"/packing-orders/{order['id']}/complete")
 
     # Waves
 
