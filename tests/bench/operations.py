@@ -8,6 +8,7 @@ from tests import faults
 from tests.bench import (
     bulk_operations,
     concurrent_picking,
+    operations_packing,
     operations_returns,
     operations_stock,
     operations_transfers,
@@ -87,6 +88,7 @@ def measurements(meter: Gauge, *, quick: bool) -> Iterator[Measurement]:
     for size in sizes:
         yield from operations_stock.receipts(meter, size)
         yield from operations_stock.pickings(meter, size)
+        yield from operations_packing.packing(meter, size)
         yield from operations_transfers.transfer_orders(meter, size)
         yield from operations_returns.returns(meter, size)
         yield from operations_transfers.waves(meter, size)

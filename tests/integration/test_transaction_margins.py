@@ -16,6 +16,7 @@ from shared.integration.imports.commit import _IMPORT_ACTIONS
 from shared.kernel.db.actions import MAX_ACTIONS, MAX_PLANNED_ACTIONS
 from shared.warehouse.catalog.models import MAX_GTINS
 from shared.warehouse.gs1 import check_digit
+from shared.warehouse.packing.models import MAX_PICKINGS as MAX_PACKED_PICKINGS
 from shared.warehouse.picking.models import MAX_DOCUMENTS
 from shared.warehouse.picking.models import MAX_SERIALS as MAX_PICKED_SERIALS
 from shared.warehouse.receiving.models import MAX_SERIALS as MAX_RECEIVED_SERIALS
@@ -23,7 +24,12 @@ from shared.warehouse.returns.models import MAX_DISPOSITION_LINES, MAX_GOODS_LIN
 from shared.warehouse.transfer_orders.models import MAX_ARRIVAL_LINES
 from shared.warehouse.transfers.models import MAX_LINES
 from shared.warehouse.transfers.models import MAX_SERIALS as MAX_MOVED_SERIALS
-from tests.bench import operations_returns, operations_stock, operations_transfers
+from tests.bench import (
+    operations_packing,
+    operations_returns,
+    operations_stock,
+    operations_transfers,
+)
 from tests.bench.operations_stock import Measurement
 from tests.bench.request_cost import Gauge
 from tests.faults import AwsFaults
@@ -32,6 +38,7 @@ from tests.import_scenario import ImportScenario
 from tests.integration.repeated_requests import ROUTES, WRITE_ROUTES
 from tests.integration.write_routes import EXAMPLES
 from tests.operation_sizes import Sizes, operation_sizes
+from tests.packing_scenario import PackingScenario
 from tests.receiving_scenario import ReceivingScenario
 from tests.sampling import is_complete
 from tests.stack import Stack, prepare_once
@@ -109,6 +116,7 @@ _MEASUREMENTS: Mapping[str, Callable[[Gauge], Iterator[Measurement]]] = {
     "serials transferred": operations_transfers.serials_away,
     "receipts": partial(operations_stock.receipts, lines=_LINES),
     "pickings": partial(operations_stock.pickings, lines=_LINES),
+    "packing": partial(operations_packing.packing, lines=_LINES),
     "transfer orders": partial(operations_transfers.transfer_orders, lines=_LINES),
     "returns": partial(operations_returns.returns, lines=_LINES),
     "serials returned": operations_returns.serials_returned,
@@ -230,6 +238,27 @@ def test_long_picking_in_a_wave_keeps_the_margin(act: str, erp: Erp, stack: Stac
         supervisor = Erp(stack.gateway, stack.user_token(permissions="approvals.grant"))
         assert supervisor.post("/approvals/1/grant").status == 200
     assert yard.act(number, act.partition(" ")[0], **more).status == 200
+
+
+def test_packing_orders_of_the_most_pickings_and_units_keep_the_margin(
+    erp: Erp, sizes: Sizes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twenty pickings are marked at once; a dispatch and a cancellation of units take steps."""
+    monkeypatch.setattr("shared.warehouse.packing.rules.MAX_UNITS", MAX_PLANNED_ACTIONS)
+    packing = PackingScenario(erp)
+    packing.yard.change_settings(gs1_company_prefix="4006381")
+    document = packing.yard.order(("BRICK", MAX_PACKED_PICKINGS))
+    for _ in range(MAX_PACKED_PICKINGS):
+        packing.yard.stock("BRICK", 1)
+        packing.picked(document, ("BRICK", 1))
+    for end in (packing.cancel, packing.complete):
+        order = packing.order(document)["id"]
+        for _ in range(MAX_PLANNED_ACTIONS):
+            packing.unit(order)
+        body = {"short": True, "reason": "Loose"} if end == packing.complete else {}
+        packing.done(end(order, **body))
+    packing.done(packing.dispatch(document))
+    assert max(sizes.values()) > MAX_PLANNED_ACTIONS - 10
 
 
 @pytest.mark.parametrize("qty", [1, 2])
