@@ -101,6 +101,66 @@ class Picking:
         return sum(self.picked.values(), ZERO) < sum(self.wanted.values(), ZERO)
 
 
+type PackedLot = tuple[str, str, str]
+"""Item, batch and serial of packed goods; empty for none."""
+
+
+@dataclass(slots=True)
+class Unit:
+    """A handling unit: its contents by lot, and the unit in which it stands."""
+
+    id: int
+    parent: "Unit | None" = None
+    status: str = "open"
+    contents: dict[PackedLot, Decimal] = field(default_factory=dict)
+
+    @property
+    def level(self) -> int:
+        """1 for a unit that stands in no other."""
+        return 1 + (self.parent.level if self.parent else 0)
+
+
+@dataclass(slots=True)
+class PackingOrder:
+    """A packing order of an exit document, for the goods of its pickings."""
+
+    id: int
+    order: Order
+    pickings: list[Picking]
+    status: str = "open"
+    units: list[Unit] = field(default_factory=list)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it is neither shipped nor cancelled."""
+        return self.status not in {"shipped", "cancelled"}
+
+    def staged(self) -> dict[PackedLot, Decimal]:
+        """Return the picked quantities by lot."""
+        lots: dict[PackedLot, Decimal] = {}
+        for picking in self.pickings:
+            for place, qty in picking.picked.items():
+                lot = (place.item, place.batch or "", place.serial or "")
+                lots[lot] = lots.get(lot, ZERO) + qty
+        return lots
+
+    def packed(self, lot: PackedLot) -> Decimal:
+        """Return the quantity of a lot that is in units."""
+        return sum((unit.contents.get(lot, ZERO) for unit in self.units), ZERO)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything is in closed units."""
+        is_packed = all(self.packed(lot) == qty for lot, qty in self.staged().items())
+        return is_packed and all(unit.status == "closed" for unit in self.units)
+
+    def ship(self) -> None:
+        """Follow the dispatch of the document."""
+        self.status = "shipped"
+        for unit in self.units:
+            unit.status = "dispatched"
+
+
 @dataclass(slots=True)
 class Wave:
     """A wave of pickings; `status` is the status that the last action on it set."""
@@ -185,9 +245,15 @@ class WarehouseModel:
     receipts: list[Receipt] = field(default_factory=list)
     pickings: list[Picking] = field(default_factory=list)
     transfer_orders: list[TransferOrder] = field(default_factory=list)
+    packing_orders: list[PackingOrder] = field(default_factory=list)
     waves: list[Wave] = field(default_factory=list)
     transfers: list[Transfer] = field(default_factory=list)
     returns: list[CustomerReturn] = field(default_factory=list)
+
+    def active_packing(self, picking: Picking) -> PackingOrder | None:
+        """Return the active packing order of a picking, if any."""
+        found = (one for one in self.packing_orders if one.is_active and picking in one.pickings)
+        return next(found, None)
 
     def allocated(self, place: Place) -> Decimal:
         """Return the quantity at a place that is allocated to pickings."""
@@ -283,6 +349,25 @@ class WarehouseModel:
         }
         assert {one.id: one.status for one in self.pickings} == {
             one.id: one.status for one in state.pickings
+        }
+
+        self._assert_packing_matches(state)
+
+    def _assert_packing_matches(self, state: StoredState) -> None:
+        assert {one.id: one.status for one in self.packing_orders} == {
+            one.id: one.status for one in state.packing_orders
+        }
+        units = [unit for order in self.packing_orders for unit in order.units]
+        assert {
+            unit.id: (unit.status, sum(unit.contents.values(), ZERO), len(unit.contents))
+            for unit in units
+        } == {
+            unit.id: (
+                unit.status,
+                sum((one.qty for one in unit.contents), ZERO),
+                sum(max(1, len(one.serials)) for one in unit.contents),
+            )
+            for unit in state.units
         }
 
     def _allocations(self) -> Iterator[tuple[Place, Decimal]]:

@@ -15,6 +15,8 @@ KEYS = {
     "/receipts": lambda row: row["document"]["id"],
     "/pickings": lambda row: row["document"]["id"],
     "/returns": lambda row: row["external_ref"],
+    "/packing-orders": lambda row: row["exit_document_id"],
+    "/handling-units": lambda row: row["packing_order_id"],
 }
 """List → the value that the client chose for a row, so that it can find a lost or doubled one."""
 

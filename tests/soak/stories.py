@@ -14,8 +14,11 @@ WAREHOUSE = "SOAK"
 POSITIONS = ("A-01", "A-02", "A-03")
 _LISTS = (
     "/products", "/entry-documents", "/exit-documents", "/receipts", "/pickings", "/transfers",
-    "/returns", "/stocks", "/stock-levels", "/stock-movements", "/imports", "/webhooks",
+    "/returns", "/packing-orders", "/handling-units", "/stocks", "/stock-levels",
+    "/stock-movements", "/imports", "/webhooks",
 )  # fmt: skip
+_PACKED_SHARE = 0.5
+"""Share of the shipments that are packed."""
 _RETURNED_SHARE = 0.5
 _CONFLICT = 409
 _UNPROCESSABLE = 422
@@ -146,6 +149,8 @@ class Worker:
         reason = {"shortage_reason": "could_not_locate"} if short else None
         if self.caller.write("POST", f"{path}/finalize", reason):
             self.journal.expect("picking.completed", picking["id"])
+            if self._rng.random() < _PACKED_SHARE:
+                self._pack(document["id"], item, [int(line["qty"]) for line in allocated])
             sent = f"/exit-documents/{document['id']}/dispatch"
             if self.caller.write("POST", sent):
                 self.journal.expect("shipment.dispatched", document["id"])
@@ -172,6 +177,22 @@ class Worker:
             self.journal.expect("return.dispositioned", made["id"])
             if action == "restock":
                 self.journal.change_stock(item, position, 1)
+
+    def _pack(self, document: int, item: str, parts: list[int]) -> None:
+        """Pack picked quantities into a unit, one after the other, and complete the order."""
+        order = self.caller.write("POST", "/packing-orders", {"exit_document_id": document})
+        self.journal.add("/packing-orders", document, order)
+        if not order:
+            return
+        path = f"/packing-orders/{order['id']}"
+        unit = self.caller.write("POST", f"{path}/handling-units", {"type": "carton"})
+        self.journal.add("/handling-units", order["id"], unit)
+        for qty in parts if unit else ():
+            goods = {"item_code": item, "qty": qty}
+            self.caller.write("POST", f"/handling-units/{unit['id']}/contents", goods)
+        if unit and self.caller.write("POST", f"/handling-units/{unit['id']}/close"):
+            # Everything is packed exactly once, or this is refused.
+            self.caller.write("POST", f"{path}/complete")
 
     # Other writes
 

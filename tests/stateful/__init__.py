@@ -5,6 +5,7 @@ from decimal import Decimal
 from tests.gateway import Erp
 from tests.stack import Stack
 from tests.stateful.machine import WAREHOUSES
+from tests.stateful.packing import PackingRules
 from tests.stateful.receiving import ReceivingRules
 from tests.stateful.returns import ReturnRules
 from tests.stateful.transfers import TransferRules
@@ -14,7 +15,7 @@ from tests.warehouse_model import WarehouseModel
 __all__ = ["WAREHOUSES", "WarehouseMachine"]
 
 
-class WarehouseMachine(ReturnRules, ReceivingRules, TransferRules, WaveRules):
+class WarehouseMachine(ReturnRules, ReceivingRules, TransferRules, WaveRules, PackingRules):
     """All operations on stock."""
 
     @classmethod

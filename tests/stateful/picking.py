@@ -125,7 +125,7 @@ class PickingRules(BaseMachine):
         picking = recent_one(self.model.pickings, index)
         possible = picking.status in BEFORE[action]
         if action == "revert":
-            possible &= not picking.dispatched
+            possible &= not picking.dispatched and not self.model.active_packing(picking)
         if action not in {"allocate", "synchronize"}:
             possible &= not any(one.picking is picking for one in self.model.transfer_orders)
         answer = self.post(f"/pickings/{picking.id}/{action}", None, 200 if possible else 409)
@@ -165,9 +165,13 @@ class PickingRules(BaseMachine):
     def dispatch(self, index: int) -> None:
         order = recent_one(self.model.exits, index)
         possible = bool(not order.closed and not order.open_work and order.finished)
+        packing = [one for one in self.model.packing_orders if one.order is order and one.is_active]
+        possible &= all(one.status == "packed" for one in packing)
         self.post(f"/exit-documents/{order.id}/dispatch", None, 200 if possible else 409)
         if possible:
             order.closed = True
+            for one in packing:
+                one.ship()
             for picking in self.model.pickings:
                 if picking.order is order and picking.id in order.finished:
                     picking.dispatched = True
