@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.bench.build_output import PACKAGE_DIRECTORY, functions, layers
 from tests.bench.report import Row, Table, at_most
 
-LAYERS_LIMIT_MB = 35
+LAYERS_LIMIT_MB = 37
 
 
 def measure(_quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
