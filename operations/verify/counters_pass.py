@@ -7,7 +7,7 @@ entity of the kind is held: which totals count it.
 
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import batched
 from typing import Any
@@ -23,15 +23,17 @@ from shared.kernel.db.sequences import last_id
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import (
     STABLE_FACETS,
+    UPDATES,
     VOLATILE_FACETS,
     carried_attributes,
     index_keys,
 )
 from shared.kernel.db.transaction import Transaction
+from shared.warehouse.returns.repository import RETURNED, RETURNS
+from shared.warehouse.warehouses.repository import WAREHOUSES
 
 _COMMIT_MS = 60_000
 """Age from which a change is committed: longer than any invocation."""
-_MAPPED = "warehouse"
 _TRIES = 20
 """Attempts to read totals that do not change meanwhile."""
 
@@ -112,8 +114,8 @@ class CountersPass:
             yield self._drift(collection, name, stored, expected, after)
 
     def _read(self, collection: Collection[Any], count: _Count, since: str | None) -> None:
-        if not collection.sorts:  # maps, which have the ids of their warehouses
-            for numbers in batched(range(1, last_id(self.store, _MAPPED) + 1), 100, strict=False):
+        if not collection.sorts:
+            for numbers in batched(self._ids(collection), 100, strict=False):
                 for record in collection.get_many(self.store, numbers):
                     count.put(record.id, {})
             return
@@ -127,6 +129,17 @@ class CountersPass:
         ):  # fmt: skip
             facets = {**entry.get(STABLE_FACETS, {}), **entry.get(VOLATILE_FACETS, {})}
             count.put(id_of(entry[sort]), facets)
+
+    def _ids(self, collection: Collection[Any]) -> Iterable[int]:
+        """Return the ids that entities without an index may have: those of what they belong to."""
+        if collection is not RETURNED:  # the map of a warehouse
+            return range(1, last_id(self.store, WAREHOUSES.kind) + 1)
+        entries = read_entries(
+            self.store, UPDATES, RETURNS.kind, ProjectionExpression="#facets",
+            ExpressionAttributeNames={"#facets": STABLE_FACETS},
+        )  # fmt: skip
+        documents = (entry[STABLE_FACETS].get("exit_document_id") for entry in entries)
+        return sorted({int(number) for number in documents if number})
 
     def _drift(
         self, collection: Collection[Any], name: str, stored: int, expected: int, totals: Totals

@@ -16,6 +16,9 @@ from tests.transfer_scenario import TransferScenario
 from tests.warehouse_scenario import WarehouseScenario
 from tests.wave_scenario import WaveScenario
 
+RETURNED_EXIT = 7
+"""Id of an exit document whose goods come back; there are fewer warehouses."""
+
 
 def build_company(erp: Erp) -> None:
     """Create the company, or restore what was created before."""
@@ -61,7 +64,7 @@ def _build(erp: Erp) -> None:
     ends = {"from_warehouse": "YARD", "to_warehouse": "YARD", "lines": [move]}
     _post(erp, "/transfers", ends)
     _post(erp, "/transfers", {**ends, "execute": False})
-    _return(erp)
+    _return(erp, yard)
     _pack(PackingScenario(erp, yard))
 
 
@@ -110,10 +113,16 @@ def _pick(yard: Any) -> None:
     assert yard.act(three, "finalize", shortage_reason="damaged").status == 200
 
 
-def _return(erp: Erp) -> None:
+def _return(erp: Erp, yard: WarehouseScenario) -> None:
     """Return 1 is of 3 bricks: one is restocked, one scrapped, and one in quarantine."""
     line = {"item_code": "BRICK", "qty": 3}
-    _post(erp, "/returns", {"exit_document_id": 1, "external_ref": "RMA-1", "lines": [line]})
+    assert yard.order(("BRICK", 3)) == RETURNED_EXIT
+    number = yard.started(RETURNED_EXIT)
+    assert yard.pick(number, "BRICK", 3).status == 200
+    assert yard.act(number, "finalize").status == 200
+    _post(erp, f"/exit-documents/{RETURNED_EXIT}/dispatch", status=200)
+    body = {"exit_document_id": RETURNED_EXIT, "external_ref": "RMA-1", "lines": [line]}
+    _post(erp, "/returns", body)
     goods = {"lines": [{**line, "bin_code": "B-01"}]}
     _post(erp, "/returns/1/lines", goods, status=200)
     _post(erp, "/returns/1/finish", status=200)

@@ -15,6 +15,7 @@ from shared.warehouse.catalog.repository import gtin_key
 from shared.warehouse.references import stock_count_key
 from shared.warehouse.stock.repository import LEVELS, STOCK, level_id, row_key
 from shared.warehouse.warehouses.repository import position_key
+from tests.integration.verify.company import RETURNED_EXIT
 from tests.integration.verify.planting import Table
 
 BRICK, CEMENT, DRILL = 1, 2, 3
@@ -691,12 +692,12 @@ def _gtin_that_no_product_has(table: Table) -> None:
 
 @_plant("returned.qty")
 def _quantity_taken_of_an_exit_document(table: Table) -> None:
-    table.edit("returned", 1, qty={BRICK: Decimal(1)})
+    table.edit("returned", RETURNED_EXIT, qty={BRICK: Decimal(1)})
 
 
 @_plant("returned.serials")
 def _serials_taken_of_an_exit_document(table: Table) -> None:
-    table.edit("returned", 1, serials={DRILL: ["S1"]})
+    table.edit("returned", RETURNED_EXIT, serials={DRILL: ["S1"]})
 
 
 def _goods_of_return(table: Table, **more: int) -> list[Any]:
