@@ -334,6 +334,21 @@ def test_stock_that_arrives_and_moves_during_a_correction_has_the_new_date(
     assert at > 8
 
 
+def test_goods_that_arrive_during_a_correction_have_the_new_date(
+    spread: WarehouseScenario, stack: Stack, aws_faults: AwsFaults
+) -> None:
+    restore = stack.take_snapshot()
+    for at in range(100):
+        restore()
+        corrected: list[Response] = []
+        with aws_faults.faulty(stuck_before(at, partial(_correct_again, spread.erp, corrected))):
+            assert adjust(spread.erp, "F-01", increase=1).status == 201
+        if not corrected:
+            break
+        assert all_dates(spread) == {"2032-03-31"}, at
+    assert at > 3
+
+
 def test_two_corrections_at_once_leave_one_date(
     spread: WarehouseScenario, stack: Stack, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
