@@ -2,7 +2,7 @@
 
 from functions.documents import dispatch
 from shared.http.api_handler import ApiHandler
-from shared.http.existing import existing_resource
+from shared.http.existing import created_resource
 from shared.http.request import Request
 from shared.http.routes import Idempotency, ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.collection import Record
@@ -80,7 +80,8 @@ def create_entry_document(
 ) -> ResourceResponse:
     """Create an entry document. Reference and type are unique together."""
     created = service.create_document(tx, "entry", request.body)
-    return _created(created, _entry(tx.store, created.record), "/entry-documents")
+    view = _entry(tx.store, created.record)
+    return created_resource(created, f"Document {view.external_ref}", view, "/entry-documents")
 
 
 @routes.declare("GET", "/entry-documents/{id}", "Get an entry document", _ENTRY_READ)
@@ -120,7 +121,8 @@ def list_exit_documents(
 def create_exit_document(tx: Transaction, request: Request[Checked[ExitDraft]]) -> ResourceResponse:
     """Create an exit document. Reference and type are unique together."""
     created = service.create_document(tx, "exit", request.body)
-    return _created(created, views.exit_document(created.record), "/exit-documents")
+    view = views.exit_document(created.record)
+    return created_resource(created, f"Document {view.external_ref}", view, "/exit-documents")
 
 
 @routes.declare("GET", "/exit-documents/{id}", "Get an exit document", _EXIT_READ)
@@ -142,15 +144,6 @@ def close_exit_document(tx: Transaction, request: Request) -> ResourceResponse:
     Goods that are staged for it must be dispatched, or their picking reverted, before.
     """
     return ResourceResponse(views.exit_document(service.close_document(tx, "exit", request.id)))
-
-
-def _created(
-    created: service.CreatedDocument, view: EntryDocument | ExitDocument, path: str
-) -> ResourceResponse:
-    location = f"{path}/{created.record.id}"
-    if created.new:
-        return ResourceResponse(view, 201, location)
-    return existing_resource(f"Document {view.external_ref}", view, location, created.differing)
 
 
 lambda_handler = ApiHandler(routes, dispatch.routes)

@@ -1,7 +1,7 @@
 """Handler and routes of transfer orders."""
 
 from shared.http.api_handler import ApiHandler
-from shared.http.existing import existing_resource
+from shared.http.existing import created_resource
 from shared.http.request import Request
 from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.collection import Record
@@ -76,12 +76,8 @@ def create_transfer_order(
         tx, request.body, by_client=request.caller.kind == "client"
     )
     view = views.in_detail(created.record)
-    location = f"/transfer-orders/{created.record.id}"
-    if created.new:
-        return ResourceResponse(view, 201, location)
-    return existing_resource(
-        f"Transfer order {view.external_ref}", view, location, created.differing
-    )
+    what = f"Transfer order {view.external_ref}"
+    return created_resource(created, what, view, "/transfer-orders")
 
 
 @routes.declare("GET", "/transfer-orders/{id}", "Get a transfer order", _READ)

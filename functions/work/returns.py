@@ -1,6 +1,6 @@
 """Routes of returns."""
 
-from shared.http.existing import existing_resource
+from shared.http.existing import created_resource
 from shared.http.request import Request
 from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.collection import Record
@@ -73,10 +73,7 @@ def create_return(tx: Transaction, request: Request[Checked[ReturnDraft]]) -> Re
     """Create a return, once per reference."""
     created = service.create_return(tx, request.body, request.tenant.settings)
     view = views.in_detail(created.record)
-    location = f"/returns/{created.record.id}"
-    if created.new:
-        return ResourceResponse(view, 201, location)
-    return existing_resource(f"Return {view.external_ref}", view, location, created.differing)
+    return created_resource(created, f"Return {view.external_ref}", view, "/returns")
 
 
 @routes.declare(

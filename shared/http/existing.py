@@ -1,10 +1,11 @@
-"""The response to a creation whose reference names a resource that exists already."""
+"""The response to a creation whose reference may name a resource that exists already."""
 
 from collections.abc import Sequence
 
 from pydantic import BaseModel
 
 from shared.http.routes import ResourceResponse
+from shared.kernel.db.collection import CreatedRecord
 from shared.kernel.fields import Stored
 
 _MOST_NAMED = 20
@@ -17,22 +18,26 @@ class ResourceId(Stored):
     id: int
 
 
-def existing_resource(
-    what: str, view: BaseModel, location: str, differing: Sequence[str]
+def created_resource[M: BaseModel](
+    created: CreatedRecord[M], what: str, view: BaseModel, path: str
 ) -> ResourceResponse:
-    """Return the response with the unchanged resource.
+    """Return the response with a new resource, or with the unchanged one that has its reference.
 
-    A client that may not read it learns neither its values nor which fields of the request differ
-    from them: it could find a value out by trying.
+    A client that may not read the latter learns neither its values nor which fields of the request
+    differ from them: it could find a value out by trying.
 
     Args:
+        created: The stored record.
         what: The resource and its reference, for the warning.
         view: The resource.
-        location: Its path, which ends with its id.
-        differing: The fields in which the request differs from it.
+        path: The path of its collection.
     """
+    location = f"{path}/{created.record.id}"
+    if created.new:
+        return ResourceResponse(view, 201, location)
+    differing = created.differing
     unreadable = ResourceResponse(
-        ResourceId(id=int(location.rpartition("/")[2])),
+        ResourceId(id=created.record.id),
         location=location,
         warning=f"{_unchanged(what)} The request differs from it." if differing else None,
     )

@@ -141,7 +141,7 @@ class OperationOptions(TypedDict, total=False):
     may_warn: bool
     """A `warning` may stand beside `data`."""
     finds_existing: bool
-    """Status 200 shows a resource that exists already, or its id: see `existing_resource`."""
+    """Status 200 shows a resource that exists already, or its id: see `created_resource`."""
     volatile_fields: Sequence[str]
     """Fields of the response that change by themselves; If-Match ignores them."""
     allows_self: bool

@@ -280,7 +280,7 @@ def find_delivery(store: Store, webhook: int, event: str) -> LoggedDelivery | No
 
 def stage_delivery(tx: Transaction, seen: LoggedDelivery | None, delivery: StoredDelivery) -> None:
     """Add a delivery; StaleRead if it has changed since `seen` was read."""
-    item, _, _ = _delivery_item(seen, delivery, tx.now_ms)
+    item = _delivery_item(seen, delivery, tx.now_ms)
     tx.replace(item, version=seen.version if seen else 0)
 
 
@@ -292,20 +292,21 @@ def log_delivery(
     Raises:
         DeliveryConflict: The delivery has changed since `seen` was read.
     """
-    item, condition, values = _delivery_item(seen, delivery, now_ms)
-    attributes = to_attributes(item)
-    more: dict[str, Any] = {
-        "ExpressionAttributeValues": {name: encode(value) for name, value in values.items()}
-    }
+    attributes = to_attributes(_delivery_item(seen, delivery, now_ms))
+    condition: dict[str, Any] = {"ConditionExpression": f"attribute_not_exists({PARTITION_KEY})"}
+    if seen:
+        condition = {
+            "ConditionExpression": "version = :seen",
+            "ExpressionAttributeValues": {":seen": encode(seen.version)},
+        }
     try:
         _retry_transient_errors(
             store,
             lambda: store.client.put_item(
                 TableName=store.table,
                 Item=attributes,
-                ConditionExpression=condition,
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",
-                **(more if values else {}),
+                **condition,
             ),
         )
     except store.client.exceptions.ConditionalCheckFailedException as error:
@@ -314,9 +315,7 @@ def log_delivery(
             raise DeliveryConflict from None
 
 
-def _delivery_item(
-    seen: LoggedDelivery | None, delivery: StoredDelivery, now_ms: int
-) -> tuple[Item, str, dict[str, Any]]:
+def _delivery_item(seen: LoggedDelivery | None, delivery: StoredDelivery, now_ms: int) -> Item:
     partition, sort = delivery_key(delivery.webhook_id, delivery.id)
     (data,) = pack(delivery.model_dump_json())
     item: Item = {
@@ -330,9 +329,7 @@ def _delivery_item(
     if delivery.status != _SUCCEEDED:  # sparse index: few deliveries do not succeed
         partition_name, sort_name = index_keys(_STATUS_INDEX)
         item[partition_name], item[sort_name] = _status_partition(delivery), sort
-    if seen is None:
-        return item, f"attribute_not_exists({PARTITION_KEY})", {}
-    return item, "version = :seen", {":seen": seen.version}
+    return item
 
 
 def _status_partition(delivery: StoredDelivery) -> str:

@@ -4,7 +4,7 @@ A subject declares its collections in `repository.py`. This module keeps item, i
 totals consistent.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
 
@@ -79,6 +79,18 @@ class Record[E]:
     def cost(self) -> Cost:
         """What replacing the entity takes of a transaction, as far as it does not grow."""
         return Cost(self.parts, self.size)
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedRecord[E]:
+    """A record, and whether this request created it or its reference existed.
+
+    `differing` has the fields of the request that differ from the record that existed.
+    """
+
+    record: Record[E]
+    new: bool
+    differing: Sequence[str] = ()
 
 
 def tail_keys(partition: str, parts: int) -> list[Key]:

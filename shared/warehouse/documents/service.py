@@ -1,9 +1,8 @@
 """Use cases of entry and exit documents."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 
-from shared.kernel.db.collection import Record
+from shared.kernel.db.collection import CreatedRecord, Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
 from shared.kernel.db.parallel import run_both
@@ -30,25 +29,13 @@ from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import KnownWarehouse
 
 
-@dataclass(frozen=True, slots=True)
-class CreatedDocument:
-    """A document, and whether this request created it.
-
-    `differing` has the fields of the request that differ from the document that existed.
-    """
-
-    record: Record[Document]
-    new: bool
-    differing: Sequence[str] = ()
-
-
 def create_document(
     tx: Transaction,
     kind: DocumentKind,
     draft: Checked[EntryDraft | ExitDraft],
     *,
     import_id: int | None = None,
-) -> CreatedDocument:
+) -> CreatedRecord[Document]:
     """Create a document, or return the one that has its reference and type.
 
     `import_id` is the import that creates the document, if an import does.
@@ -66,14 +53,14 @@ def create_document(
         existing = _existing(kind, draft, found)
         if existing:
             record = repository.COLLECTIONS[kind].get(tx.store, existing)
-            return CreatedDocument(
+            return CreatedRecord(
                 record, new=False, differing=rules.differences(draft, record.entity)
             )
     known = _master_data(tx, draft, found)
     draft = ensure_no_problems(draft, rules.examine(draft, known))
     record = _insert(tx, kind, rules.new_document(number, draft, known, tx.now, import_id))
     references.record_use(tx, found.values())
-    return CreatedDocument(record, new=True)
+    return CreatedRecord(record, new=True)
 
 
 def _insert(tx: Transaction, kind: DocumentKind, document: Document) -> Record[Document]:

@@ -103,7 +103,19 @@ def take_goods(
                 if line.item_code != draft.item_code or not left:
                     continue
                 lines[index], taken = _take(line, draft, serial, left)
-                parts += [_part(at, index, line, goods, serial, qty) for goods, qty in taken]
+                parts += [
+                    Part(
+                        at=at,
+                        line=index,
+                        product_id=line.product_id,
+                        position_id=goods.position_id,
+                        bin_code=goods.bin_code,
+                        batch_num=goods.batch_num,
+                        serial=serial,
+                        qty=qty,
+                    )
+                    for goods, qty in taken
+                ]
                 left -= sum((qty for _, qty in taken), ZERO)
             if left:
                 problems.append(_missing(one, at, draft, (number, serial), wanted - left))
@@ -132,19 +144,6 @@ def _take(
     counter = COUNTERS[draft.action]
     done: Decimal = getattr(line, counter)
     return line.model_copy(update={"goods": goods, counter: done + qty - left}), taken
-
-
-def _part(  # noqa: PLR0913, PLR0917 - the facts of a part
-    at: int,
-    index: int,
-    line: StoredReturnLine,
-    goods: ReturnedStock,
-    serial: str | None,
-    qty: Decimal,
-) -> Part:
-    return Part(
-        at, index, line.product_id, goods.position_id, goods.bin_code, goods.batch_num, serial, qty
-    )
 
 
 def _missing(

@@ -1,11 +1,10 @@
 """Use cases of returns: create, receive, finish, cancel, read and list them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.identity.tenancy.tenant import Settings
-from shared.kernel.db.collection import Record
+from shared.kernel.db.collection import CreatedRecord, Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
 from shared.kernel.db.parallel import run_both
@@ -38,25 +37,13 @@ from shared.warehouse.work_records import read_operator
 _ONE = Decimal(1)
 
 
-@dataclass(frozen=True, slots=True)
-class CreatedReturn:
-    """A return, and whether this request created it.
-
-    `differing` has the fields of the request that differ from the return that existed.
-    """
-
-    record: Record[StoredReturn]
-    new: bool
-    differing: Sequence[str] = ()
-
-
 def create_return(
     tx: Transaction,
     draft: Checked[ReturnDraft],
     settings: Settings,
     *,
     import_id: int | None = None,
-) -> CreatedReturn:
+) -> CreatedRecord[StoredReturn]:
     """Create a return, or return the one that has its reference.
 
     It reserves the announced goods of its exit document. `import_id` is the import that creates it,
@@ -85,7 +72,7 @@ def create_return(
         if existing:
             record = RETURNS.get(tx.store, existing)
             differing = rules.differences(draft, record.entity)
-            return CreatedReturn(record, new=False, differing=differing)
+            return CreatedRecord(record, new=False, differing=differing)
     known = _master_data(tx, draft, document, origin, found)
     draft = ensure_no_problems(draft, rules.examine(draft, known, settings))
     number = tx.next_id(RETURNS.kind)
@@ -101,7 +88,7 @@ def create_return(
         {"product": (line.product_id for line in one.lines), "warehouse": [one.warehouse_id]},
     )
     references.record_use(tx, found.values())
-    return CreatedReturn(record, new=True)
+    return CreatedRecord(record, new=True)
 
 
 def examine_return(

@@ -1,9 +1,8 @@
 """Use cases of transfer orders: create, check, read and list them."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 
-from shared.kernel.db.collection import Record
+from shared.kernel.db.collection import CreatedRecord, Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
 from shared.kernel.db.parallel import run_both
@@ -31,27 +30,13 @@ from shared.warehouse.warehouses.models import WarehouseParameters
 from shared.warehouse.work_records import Operator, read_operator
 
 
-@dataclass(frozen=True, slots=True)
-class CreatedTransferOrder:
-    """A transfer order, and whether this request created it.
-
-    `lacks_stock` is true when it is released and a line lacks stock so far. `differing` has the
-    fields of the request that differ from the order that existed.
-    """
-
-    record: Record[StoredTransferOrder]
-    new: bool
-    lacks_stock: bool
-    differing: Sequence[str] = ()
-
-
 def create_transfer_order(
     tx: Transaction,
     draft: Checked[TransferOrderDraft],
     *,
     by_client: bool,
     source: OrderSource = "api",
-) -> CreatedTransferOrder:
+) -> CreatedRecord[StoredTransferOrder]:
     """Create a transfer order and raise transfer.created, or return the one with its reference.
 
     A draft with `release` is also released for picking. `by_client`: the caller is an
@@ -63,22 +48,24 @@ def create_transfer_order(
         ServiceError: transfer_orders_disabled, the company has fewer than two warehouses.
     """
     if isinstance(draft, InvalidBody) or not draft.release:
-        return _create(tx, draft, by_client=by_client, source=source)
+        created, _ = _create(tx, draft, by_client=by_client, source=source)
+        return created
     # One transaction may not hold all allocations: it makes the first ones with the order.
-    created = run_transaction(
+    created, lacks_stock = run_transaction(
         tx.store,
         lambda inner_tx: _create(inner_tx, draft, by_client=by_client, source=source),
         caller=tx.caller,
         request_name=tx.request_name,
     )
-    if created.lacks_stock:
+    if lacks_stock:
         allocate_rest(tx, created.record.entity.picking_id or 0)
     return created
 
 
 def _create(
     tx: Transaction, draft: Checked[TransferOrderDraft], *, by_client: bool, source: OrderSource
-) -> CreatedTransferOrder:
+) -> tuple[CreatedRecord[StoredTransferOrder], bool]:
+    """Create an order; also return whether it is released and a line lacks stock so far."""
     tx.fence(TRANSFER_ORDERS.kind)
     wanted = transfer_order_keys(draft)
     if draft.release and tx.request_name is not None:
@@ -100,9 +87,9 @@ def _create(
         if existing:
             record = TRANSFER_ORDERS.get(tx.store, existing)
             if of_request:
-                return CreatedTransferOrder(record, new=True, lacks_stock=True)
+                return CreatedRecord(record, new=True), True
             differing = rules.differences(draft, record.entity)
-            return CreatedTransferOrder(record, new=False, lacks_stock=False, differing=differing)
+            return CreatedRecord(record, new=False, differing=differing), False
     known = _master_data(tx, draft, found, picker)
     _ensure_two_warehouses(tx.store, draft, known)
     draft = ensure_no_problems(draft, rules.examine(draft, known, by_client=by_client))
@@ -125,7 +112,7 @@ def _create(
     )
     raise_record_event(tx, "transfer.created", views.TRANSFER_ORDER_EVENTS, record)
     references.record_use(tx, found.values())
-    return CreatedTransferOrder(record, new=True, lacks_stock=lacks_stock)
+    return CreatedRecord(record, new=True), lacks_stock
 
 
 def examine_transfer_order(
