@@ -282,6 +282,20 @@ def _pack(demo: Demo, document: int) -> None:
         demo.send("POST", f"{path}/complete"), 200,
         lambda body: "{status}: {units_count} unit, {weight_kg} kg".format(**body["data"]),
     )  # fmt: skip
+    _print(demo, "Print the packing slip", f"{path}/packing-slip.pdf")
+    if unit["sscc"]:
+        _print(demo, "Print the label of the carton", f"/handling-units/{unit['id']}/label")
+    else:
+        demo.skip("The label of the carton", "the setting gs1_company_prefix is not set")
+
+
+def _print(demo: Demo, title: str, path: str) -> None:
+    demo.step(
+        title,
+        demo.send("GET", path), 200,
+        lambda content: f"a PDF of {len(content)} bytes",
+        read=lambda answer: answer.content,
+    )  # fmt: skip
 
 
 def _transfer_order(demo: Demo, run: str, plain: str) -> None:

@@ -12,7 +12,13 @@ from operations.api_clients import (
     revoke_client,
 )
 from operations.operator_identity import run_as_operator
-from operations.provisioning import create_tenant, set_address, set_shared_address, set_state
+from operations.provisioning import (
+    create_tenant,
+    set_address,
+    set_settings,
+    set_shared_address,
+    set_state,
+)
 from operations.tenant_changes import show_tenant
 from shared.identity.auth.scopes import PERMISSIONS
 from shared.identity.tenancy.access import operator_store
@@ -34,10 +40,11 @@ class DemoTenant:
     modules: frozenset[str] = MODULES
     state: State = "active"
     moved_to: str | None = None
+    gs1_company_prefix: str | None = None
 
 
 DEMO_TENANTS = (
-    DemoTenant("acme"),
+    DemoTenant("acme", gs1_company_prefix="5012345"),
     DemoTenant("beta"),
     DemoTenant("mini", plan="essentials", modules=frozenset()),
     DemoTenant("suspended", state="suspended"),
@@ -142,9 +149,11 @@ def _ensure_tenant(demo: DemoTenant, base_url: str) -> Tenant:
     try:
         tenant = show_tenant(demo.slug)
     except NotFound:
-        return create_tenant(
-            NewTenant(demo.slug, plan=demo.plan, base_url=base_url, modules=demo.modules)
-        )
+        new = NewTenant(demo.slug, plan=demo.plan, base_url=base_url, modules=demo.modules)
+        tenant = create_tenant(new)
+        if demo.gs1_company_prefix is None:
+            return tenant
+        return set_settings(demo.slug, {"gs1_company_prefix": demo.gs1_company_prefix})
     try:
         served(demo.slug, tenant.table_version)
     except UnservedTable as error:

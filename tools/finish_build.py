@@ -31,6 +31,7 @@ EXTRA_LAYERS = {
         "FallbackFunction",
     ),
     "ImportsLayer": ("ImportsFunction", "ImportWorkerFunction"),
+    "LabelsLayer": ("LabelsFunction",),
 }
 """Layer → the functions that use it; all other layers are used by every function."""
 
@@ -46,6 +47,7 @@ BINARY_MODULES: Mapping[str, frozenset[str]] = {
     ),
     "CryptographyLayer": frozenset({"_cffi_backend", "cryptography/hazmat/bindings/_rust"}),
     "ImportsLayer": frozenset({"python_calamine/_python_calamine"}),
+    "LabelsLayer": frozenset({"uharfbuzz/_harfbuzz"}),
 }
 """Layer → its binary modules. pip installs a slow package in Python if no binary one fits."""
 

@@ -6,7 +6,7 @@ from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
-from shared.warehouse.packing import service, units, views
+from shared.warehouse.packing import reading, service, units, views
 from shared.warehouse.packing.models import (
     ContentsDraft,
     HandlingUnit,
@@ -61,7 +61,7 @@ def list_packing_orders(
 )
 def get_packing_order(store: Store, request: Request) -> ResourceResponse:
     """Return one packing order with its lines and handling units."""
-    return _shown(service.get_packing_order(store, request.id))
+    return _shown(reading.get_packing_order(store, request.id))
 
 
 @routes.declare(
@@ -230,7 +230,7 @@ def delete_handling_unit(tx: Transaction, request: Request) -> ResourceResponse:
     return _unit(units.delete_unit(tx, request.id))
 
 
-def _shown(found: service.OrderWithUnits) -> ResourceResponse:
+def _shown(found: reading.OrderWithUnits) -> ResourceResponse:
     return ResourceResponse(views.order_in_detail(found.record, found.units))
 
 

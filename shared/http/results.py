@@ -67,7 +67,7 @@ def file_to_http(result: FileResponse | TextResponse, media: str) -> HttpRespons
     if isinstance(result, TextResponse):
         return HttpResponse(200, result.text, {"Content-Type": media, **result.headers})
     headers = {
-        "Content-Type": media,
+        "Content-Type": result.media or media,
         "Content-Disposition": f'attachment; filename="{result.name}"',
         "X-Content-Type-Options": "nosniff",
     }

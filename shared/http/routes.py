@@ -86,10 +86,11 @@ class TextResponse:
 
 @dataclass(frozen=True, slots=True)
 class FileResponse:
-    """A file of the media type that the route declares."""
+    """A file, of the media type that the route declares unless it has one of `other_media`."""
 
     content: bytes
     name: str
+    media: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,8 @@ class OperationOptions(TypedDict, total=False):
     """Permission that a user needs; None: a valid token is enough."""
     response: type[BaseModel] | str
     """Model of `data`, or the media type of a response that is not JSON."""
+    other_media: Sequence[str]
+    """Further media types of such a response; the handler chooses."""
     statuses: Sequence[int]
     """Statuses of a success; 200 when left out."""
     parameters: type[BaseModel] | None
@@ -169,6 +172,7 @@ class Operation:
     handler: Callable[..., Any]
     scope: str
     response: type[BaseModel] | str
+    other_media: Sequence[str] = ()
     permission: str | None = None
     statuses: Sequence[int] = (200,)
     parameters: type[BaseModel] | None = None

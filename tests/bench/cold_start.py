@@ -36,6 +36,7 @@ from tests.bench import build_output, charts, seed
 from tests.bench.recorder import Invocation, recorded
 from tests.bench.report import Row, Table, at_most
 from tests.gateway import Erp, LambdaContext
+from tests.integration.entity_factories import create_entity
 from tests.stack import CREDENTIALS, Stack, clear_caches_except_clients, deployed
 from tests.webhook_scenario import RELAY, WORKER, stream_batch
 
@@ -216,6 +217,7 @@ def _seeded(address: str) -> Iterator[tuple[Stack, faults.AwsFaults]]:
                 patch.setenv(name, value)
             clear_caches_except_clients()
             seed.fill(stack.erp())
+            create_entity("/handling-units", stack.erp(), stack.store())
             hook = seed.hook(_HOOK) | {"url": address}
             assert stack.erp().post("/webhooks", hook).data["id"] == _HOOK
             yield stack, aws_faults
@@ -247,7 +249,8 @@ def _call_first(stack: Stack, handler: str) -> None:
     module, _, name = handler.rpartition(".")
     target = getattr(importlib.import_module(module), name)
     if isinstance(target, ApiHandler):
-        reads = [one.path for one in target.operations if one.path.endswith("/{id}")]
+        by_id = [one.path for one in target.operations if not one.writes and "{id}" in one.path]
+        reads = sorted(by_id, key=lambda path: not path.endswith("/{id}"))
         answer = stack.erp().get(reads[0].replace("{id}", "1") if reads else "/no-such-route")
         assert answer.status in {200, 404}, answer.text
     elif handler == stack.template.authorizer_handler():

@@ -36,8 +36,14 @@ _DOCUMENTS: Mapping[str, Callable[[str], dict[str, Any]]] = {
 
 _FROM_STORAGE = {"GET /imports/{id}/error-report"}
 """Routes that read a record, the size of a file and the file."""
-_WITH_A_LIST = ("GET /warehouses/{id}", "GET /waves/{id}")
-"""Routes by id that include rows of a list (positions of a warehouse, pickings of a wave)."""
+_WITH_A_LIST = (
+    "GET /warehouses/{id}",
+    "GET /waves/{id}",
+    "GET /packing-orders/{id}",
+    "GET /packing-orders/{id}/packing-slip.pdf",
+)
+"""Routes by id that include rows of a list (positions of a warehouse, pickings of a wave, handling
+units of a packing order)."""
 
 _ONE_PAGE = {one.path for one in LISTS.values() if one.bounded}
 """Lists that never exceed one page."""

@@ -126,8 +126,10 @@ IMPLIED: Mapping[str, Access] = _read("""
     POST    /packing-orders/{id}/complete     pickings:write    exits.manage
     POST    /packing-orders/{id}/cancel       pickings:write    exits.manage
     POST    /packing-orders/{id}/handling-units  pickings:write  exits.manage
+    GET     /packing-orders/{id}/packing-slip.pdf  pickings:read  -
     GET     /handling-units                   pickings:read     -
     GET     /handling-units/{id}              pickings:read     -
+    GET     /handling-units/{id}/label        pickings:read     -
     POST    /handling-units/{id}/contents     pickings:write    exits.manage
     POST    /handling-units/{id}/contents/remove  pickings:write  exits.manage
     POST    /handling-units/{id}/close        pickings:write    exits.manage

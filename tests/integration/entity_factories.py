@@ -99,18 +99,38 @@ RETURN: Mapping[str, Any] = {
     "source": "api",
     "lines": [{"id": 1, "line_num": 1, "product_id": 1, "item_code": "BOLT-M8", "qty": 4}],
 }
+_SHIPPING = {
+    "sender": "Central warehouse",
+    "recipient": "Brindley Electrical",
+    "ship_to": "7 Quay Street\nBristol",
+    "external_ref": "SO-9",
+}
 PACKING_ORDER: Mapping[str, Any] = {
-    "status": "open",
+    "status": "in_progress",
     "exit_document_id": 3,
+    "shipping": _SHIPPING,
     "whs_code": "CEN",
     "picking_ids": [9],
-    "lines": [{"product_id": 1, "item_code": "BOLT-M8", "product_name": "Bolt M8", "qty": 12}],
+    "lines": [
+        {
+            "product_id": 1,
+            "item_code": "BOLT-M8",
+            "product_name": "Bolt M8",
+            "qty": 12,
+            "packed_qty": 5,
+        }
+    ],
 }
 UNIT: Mapping[str, Any] = {
+    "sscc": "340063810000000018",
     "type": "carton",
-    "status": "open",
+    "status": "closed",
     "packing_order_id": 1,
+    "exit_document_id": 3,
+    "shipping": _SHIPPING,
     "whs_code": "CEN",
+    "contents": [{"product_id": 1, "item_code": "BOLT-M8", "product_name": "Bolt M8", "qty": 5}],
+    "inside": [],
 }
 STOCK_ROW: Mapping[str, Any] = {
     "product_id": 1,
@@ -191,7 +211,8 @@ def _return(store: Store) -> int:
 
 
 def _packing_order(store: Store) -> int:
-    return insert_entity(store, PACKING_ORDERS, PACKING_ORDER)
+    entry = {"id": _handling_unit(store), "status": "closed", "contents": 1}
+    return insert_entity(store, PACKING_ORDERS, {**PACKING_ORDER, "units": [entry]})
 
 
 def _handling_unit(store: Store) -> int:

@@ -59,6 +59,7 @@ def test_demo_runs_twice_in_a_tenant_without_data(
     connect: Callable[[str], Stowage], stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     provisioning.switch_modules("beta", off=["bulk_import"])
+    provisioning.set_settings("beta", {"gs1_company_prefix": "4006381"})
     monkeypatch.setattr(demo, "run_webhooks_demo", lambda *_: None)
     monkeypatch.setattr("local.demo_warehouse._WAVE_ORDERS", 2)
     stowage = connect("beta")
@@ -84,7 +85,7 @@ def test_demo_skips_what_the_plan_and_the_modules_exclude(
     skipped = {title for title, outcome in outcomes.items() if outcome.startswith("skipped")}
     assert skipped == {
         "Import files", "Receive webhooks", "A transfer order from Birmingham to Dublin",
-        "A wave of 10 orders",
+        "A wave of 10 orders", "The label of the carton",
     }  # fmt: skip
 
 

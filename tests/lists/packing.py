@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 from shared.kernel.db.transaction import Transaction
+from shared.warehouse.gs1 import check_digit
 from shared.warehouse.packing.models import StoredPackingOrder, StoredUnit
 from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
 from tests.lists.spec import (
@@ -24,7 +25,14 @@ _ORDER_STATUSES = ("open", "in_progress", "packed", "shipped", "cancelled")
 _UNIT_STATUSES = ("open", "closed", "dispatched")
 _TYPES = ("carton", "pallet", "tote", "other")
 _SORTS = {"created_at": by("created_at"), "updated_at": by("updated_at")}
-_ENTRY = {"id": 1, "status": "closed", "parent_id": None, "weight_kg": Decimal("7.5")}
+_ENTRY = {
+    "id": 1,
+    "status": "closed",
+    "parent_id": None,
+    "contents": 1,
+    "weight_kg": Decimal("7.5"),
+}
+_SHIPPING = {"sender": "Yard", "recipient": "Brindley Electrical", "external_ref": "SO-9"}
 _WRONG_IDS = ("0", "x", "")
 
 
@@ -34,6 +42,7 @@ def _order(number: int, times: Times) -> StoredPackingOrder:
             "id": number,
             "status": _ORDER_STATUSES[number % 5],
             "exit_document_id": 1 + number // 2,
+            "shipping": _SHIPPING,
             "whs_code": WAREHOUSE_CODES[warehouse_of(number)],
             "picking_ids": [number],
             "station": unless(number, 2, "Table 3"),
@@ -59,12 +68,14 @@ def _order(number: int, times: Times) -> StoredPackingOrder:
 
 def _stage_unit(tx: Transaction) -> None:
     """Stage the unit that every order with a unit names."""
-    values = _unit(1, HOURLY).model_dump() | {**_ENTRY, "contents": []}
-    UNITS.insert(tx, 1, StoredUnit.model_validate(values))
+    values = _unit(1, HOURLY).model_dump()
+    staged = values | _ENTRY | {"contents": values["contents"]}
+    UNITS.insert(tx, 1, StoredUnit.model_validate(staged))
 
 
 def _sscc(number: int) -> str:
-    return f"{number:018d}"
+    body = f"{number:017d}"
+    return f"{body}{check_digit(body)}"
 
 
 def _unit(number: int, times: Times) -> StoredUnit:
@@ -76,6 +87,8 @@ def _unit(number: int, times: Times) -> StoredUnit:
             "status": _UNIT_STATUSES[number % 3],
             "parent_id": unless(number, 2, 1),
             "packing_order_id": 1 + number // 3,
+            "exit_document_id": 1 + number // 2,
+            "shipping": _SHIPPING,
             "whs_code": WAREHOUSE_CODES[warehouse_of(number)],
             "length_mm": unless(number, 2, 400),
             "width_mm": unless(number, 2, 300),
@@ -95,6 +108,7 @@ def _unit(number: int, times: Times) -> StoredUnit:
                     "batch_num": unless(number, 2, "L1"),
                 }
             ],
+            "inside": [] if number % 3 else None,
         }
     )
 

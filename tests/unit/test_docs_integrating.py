@@ -17,8 +17,9 @@ PAGE = (ROOT / "docs/integrating.md").read_text(encoding="utf-8")
 DOCUMENT: dict[str, Any] = json.loads((ROOT / "docs/openapi.json").read_text(encoding="utf-8"))
 SCHEMAS = DOCUMENT["components"]["schemas"]
 
-_NOT_WORDS = {"sort", "lang"}
-"""Parameters whose values OpenAPI explains: sort orders, languages of templates."""
+_NOT_WORDS = {"sort", "lang", "format"}
+"""Parameters whose values OpenAPI explains: sort orders, languages of templates, formats of
+labels."""
 
 type Rows = list[list[str]]
 

@@ -64,6 +64,7 @@ def test_a_package_has_a_wheel_for_the_runtime(name: str, machine: str) -> None:
 _EXTRA_PACKAGES = {
     "CryptographyLayer": {"cryptography", "jwt"},
     "ImportsLayer": {"openpyxl", "python_calamine"},
+    "LabelsLayer": {"barcode", "pydyf", "uharfbuzz"},
 }
 """Layer → what the code imports from it. The handler of every function can read a form with
 `multipart`, and only imports have forms."""

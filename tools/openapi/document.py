@@ -13,7 +13,6 @@ from pydantic import BaseModel
 from shared.http.existing import ResourceId
 from shared.http.routes import Idempotency, Operation
 from shared.identity.auth.scopes import SCOPES
-from shared.integration.imports.report.rejected_rows import REPORT_MEDIA
 from shared.kernel.fields import MAX_ID
 from tools.openapi import declared, descriptions, events, open_routes
 from tools.openapi.responses import (
@@ -342,7 +341,7 @@ def _success(operation: Operation, status: int, wrappers: Wrappers) -> Schema:
     sent += ["ETag"] if declared.sends_etag(operation) else []
     if status in {HTTPStatus.CREATED, HTTPStatus.ACCEPTED}:
         sent.append("Location")
-    if operation.response == REPORT_MEDIA:
+    if isinstance(operation.response, str) and not _is_drawing(operation.response):
         sent.append("Content-Disposition")
     sent.append("X-Ignored-Parameters")
     content = _content(operation, wrappers)
@@ -358,16 +357,20 @@ def _success(operation: Operation, status: int, wrappers: Wrappers) -> Schema:
 
 def _content(operation: Operation, wrappers: Wrappers) -> Schema:
     if isinstance(operation.response, str):
-        is_text = operation.response.startswith("image/svg")
         text = {"description": "The drawing as an XML text."}
         file = {"format": "binary", "description": "The bytes of the file."}
-        return {operation.response: {"schema": {"type": "string", **(text if is_text else file)}}}
+        schema = {"type": "string", **(text if _is_drawing(operation.response) else file)}
+        return {media: {"schema": schema} for media in (operation.response, *operation.other_media)}
     name, shown = operation.response.__name__, example(operation.response)
     if operation.is_list:
         return wrappers.page(name, shown, operation.path)
     if operation.responds_with_list:
         return wrappers.created_list(name, shown)
     return wrappers.single(name, shown, warns=operation.may_warn)
+
+
+def _is_drawing(media: str) -> bool:
+    return media.startswith("image/svg")
 
 
 def _or_id_only(content: Schema, wrappers: Wrappers) -> Schema:

@@ -41,7 +41,8 @@ SCOPES: Mapping[Scope, str] = {
     "receipts:write": "Create and close entry documents; create receipts and returns and carry them"
     " out, from receiving goods to reverting a receipt, or to what happens to returned goods. Only"
     " users decide approvals.",
-    "pickings:read": "Read exit documents, pickings, packing orders, handling units and waves.",
+    "pickings:read": "Read exit documents, pickings, packing orders, handling units and waves;"
+    " print labels and packing slips.",
     "pickings:write": "Create, close and dispatch exit documents; create pickings and waves and"
     " carry them out, from allocating stock to reverting a picking; create packing orders, and fill"
     " and delete their handling units.",

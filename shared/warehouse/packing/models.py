@@ -152,12 +152,26 @@ class UnitEntry(Stored):
     weight_kg: Number | None = None
 
 
+class ShippingDetails(Stored):
+    """What labels show of a shipment, as it was when its packing order was created.
+
+    `sender` is the name of the warehouse, `recipient` that of the partner. Exit documents keep
+    theirs. Each handling unit has a copy, so one read is enough for its label.
+    """
+
+    sender: str
+    recipient: str
+    ship_to: str | None = None
+    external_ref: str
+
+
 class StoredPackingOrder(Stored):
     """A packing order as stored."""
 
     id: int
     status: PackingStatus
     exit_document_id: int
+    shipping: ShippingDetails
     whs_code: str
     picking_ids: list[int]
     station: str | None = None
@@ -177,7 +191,11 @@ class StoredPackingOrder(Stored):
 
 
 class StoredUnit(Stored):
-    """A handling unit as stored."""
+    """A handling unit as stored.
+
+    `inside` has the ids of all units in it once it is closed, when they cannot change. It is None
+    while the unit is open: only the packing order knows them then.
+    """
 
     id: int
     sscc: str | None = None
@@ -185,6 +203,8 @@ class StoredUnit(Stored):
     status: UnitStatus
     parent_id: int | None = None
     packing_order_id: int
+    exit_document_id: int
+    shipping: ShippingDetails
     whs_code: str
     length_mm: int | None = None
     width_mm: int | None = None
@@ -196,6 +216,7 @@ class StoredUnit(Stored):
     created_at: Timestamp
     updated_at: Timestamp
     contents: list[PackedGoods] = Field(default_factory=list)
+    inside: list[int] | None = None
 
 
 # Responses

@@ -192,6 +192,15 @@ def children_of(order: StoredPackingOrder, unit: int) -> list[UnitEntry]:
     return [entry for entry in order.units if entry.parent_id == unit]
 
 
+def units_inside(order: StoredPackingOrder, unit: int) -> list[int]:
+    """Return the ids of all units in a unit, on every level."""
+    inside = {unit}
+    for entry in order.units:  # units were created after those in which they stand
+        if entry.parent_id in inside:
+            inside.add(entry.id)
+    return sorted(inside - {unit})
+
+
 def ensure_open(unit: StoredUnit, what: str = "it takes nothing and gives nothing") -> None:
     """Raise Conflict unless a unit is open."""
     if unit.status != "open":

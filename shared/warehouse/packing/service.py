@@ -1,7 +1,7 @@
 """Use cases of packing orders: create, complete, cancel, read and list them."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS, Cost, StaleRead
 from shared.kernel.db.collection import Record
@@ -10,40 +10,33 @@ from shared.kernel.db.parallel import run_both
 from shared.kernel.db.steps import STEP_ACTIONS, STEP_BYTES, fitting_items, has_room, run_steps
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Conflict, Problem, ServiceUnavailable
+from shared.kernel.errors import Conflict, Problem
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.documents import service as documents
+from shared.warehouse.documents.models import Document
 from shared.warehouse.packing import repository, rules, views
 from shared.warehouse.packing.models import (
     PackingEnd,
     PackingOrderDraft,
     PackingOrderParameters,
+    ShippingDetails,
     StoredPackingOrder,
-    StoredUnit,
     packing_order_code,
 )
+from shared.warehouse.packing.reading import OrderWithUnits, with_units
 from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
 from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.models import StoredPicking, picking_code
 from shared.warehouse.picking.wave_pickings import read_pickings
+from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.work_records import read_operator
 
 _MAX_PARTS = MAX_PLANNED_ACTIONS - 20
 """Items of the pickings of a packing order. The other 20 actions are for the order and the stored
 response, of up to 8 items each, the event and the counters."""
-_TRIES = 5
-"""Attempts to read a packing order whose units change meanwhile."""
 
 type _Pickings = list[Record[StoredPicking]]
-
-
-@dataclass(frozen=True, slots=True)
-class OrderWithUnits:
-    """A packing order with its handling units."""
-
-    record: Record[StoredPackingOrder]
-    units: Sequence[Record[StoredUnit]] = ()
 
 
 def create_packing_order(tx: Transaction, checked: Checked[PackingOrderDraft]) -> OrderWithUnits:
@@ -62,18 +55,26 @@ def create_packing_order(tx: Transaction, checked: Checked[PackingOrderDraft]) -
     _ensure_free(tx, staged.pickings)
     ensure_valid(draft, _size_problems(draft, staged.pickings))
     pickings = [record.entity for record in staged.pickings]
+    document = staged.document
+    assert document is not None  # noqa: S101 - a valid draft has goods of a document
     number = tx.next_id(PACKING_ORDERS.kind)
     order = StoredPackingOrder(
         id=number,
         status="open",
-        exit_document_id=staged.document,
-        whs_code=pickings[0].whs_code,
+        exit_document_id=document.id,
+        shipping=ShippingDetails(
+            sender=staged.names.warehouse,
+            recipient=document.card_name or document.card_code,
+            ship_to=document.ship_to,
+            external_ref=document.external_ref,
+        ),
+        whs_code=document.whs_code,
         picking_ids=[picking.id for picking in pickings],
         station=draft.station,
         operator=operator,
         created_at=tx.now,
         updated_at=tx.now,
-        lines=rules.lines_for(pickings, staged.document, staged.names),
+        lines=rules.lines_for(pickings, document.id, staged.names.products),
     )
     for record in staged.pickings:
         picking_service.set_packing_order(tx, record, number)
@@ -81,13 +82,21 @@ def create_packing_order(tx: Transaction, checked: Checked[PackingOrderDraft]) -
 
 
 @dataclass(frozen=True, slots=True)
-class _StagedGoods:
-    """The goods that a draft names: `names` are the names of products by item code."""
+class _Names:
+    """Names of products by item code, and of the warehouse."""
 
-    document: int
+    products: Mapping[str, str]
+    warehouse: str
+
+
+@dataclass(frozen=True, slots=True)
+class _StagedGoods:
+    """The goods that a draft names; without a document there are problems."""
+
     pickings: _Pickings
-    names: Mapping[str, str]
     problems: Sequence[Problem]
+    document: Document | None = None
+    names: _Names = field(default_factory=lambda: _Names({}, ""))
 
 
 def _staged_goods(tx: Transaction, draft: Checked[PackingOrderDraft]) -> _StagedGoods:
@@ -99,14 +108,14 @@ def _staged_goods(tx: Transaction, draft: Checked[PackingOrderDraft]) -> _Staged
         )
         if not found:
             problem = Problem("exit_document_id", f"no exit document has the id {number}")
-            return _StagedGoods(number, [], {}, [problem])
+            return _StagedGoods([], [problem])
         document = found[0].entity
         pickings, names = run_both(
             lambda: read_pickings(tx.store, document.finished),
-            lambda: _names(tx, {line.item_code for line in document.lines}),
+            lambda: _names(tx, {line.item_code for line in document.lines}, document.whs_code),
         )
         found_problems = rules.document_problems(number, [one.entity for one in pickings])
-        return _StagedGoods(number, pickings, names, list(found_problems))
+        return _StagedGoods(pickings, list(found_problems), document, names)
     named = draft.picking_ids or []
     pickings, _ = run_both(
         lambda: read_pickings(tx.store, named),
@@ -114,16 +123,25 @@ def _staged_goods(tx: Transaction, draft: Checked[PackingOrderDraft]) -> _Staged
     )
     problems = list(rules.picking_problems(named, pickings))
     if problems or not pickings:
-        return _StagedGoods(0, pickings, {}, problems)
-    document_id = pickings[0].entity.documents[0].id
+        return _StagedGoods(pickings, problems)
+    first = pickings[0].entity
     codes = {line.item_code for record in pickings for line in record.entity.lines}
-    return _StagedGoods(document_id, pickings, _names(tx, codes), problems)
+    [record], names = run_both(
+        lambda: documents.get_documents(tx.store, "exit", [first.documents[0].id]),
+        lambda: _names(tx, codes, first.whs_code),
+    )
+    return _StagedGoods(pickings, problems, record.entity, names)
 
 
-def _names(tx: Transaction, codes: Collection[str]) -> Mapping[str, str]:
-    """Return the names of products by item code."""
-    found = tx.store.get_many([catalog.product_key(code) for code in codes])
-    return {code: one.name for code, one in catalog.known_products(tx, codes, found).items()}
+def _names(tx: Transaction, codes: Collection[str], whs_code: str) -> _Names:
+    """Return the names of products and of a warehouse by their codes."""
+    keys = [catalog.product_key(code) for code in codes]
+    found = tx.store.get_many([*keys, warehouses.warehouse_key(whs_code)])
+    known = warehouses.known_warehouses(tx, [whs_code], found)
+    return _Names(
+        {code: one.name for code, one in catalog.known_products(tx, codes, found).items()},
+        known[whs_code].name if whs_code in known else whs_code,
+    )
 
 
 def _ensure_free(tx: Transaction, pickings: _Pickings) -> None:
@@ -173,7 +191,7 @@ def complete_packing_order(
     reason = end.reason if end.short else None
     update = {"status": "packed", "packed_at": tx.now, "short_reason": reason}
     changed = change_order(tx, record, order.model_copy(update=update))
-    return _with_units(tx.store, changed)
+    return with_units(tx.store, changed)
 
 
 def cancel_packing_order(tx: Transaction, number: int) -> OrderWithUnits:
@@ -224,22 +242,6 @@ def change_order(
 
 
 # Reading
-
-
-def get_packing_order(store: Store, number: int) -> OrderWithUnits:
-    """Read a consistent state of a packing order and its units; NotFound when there is none."""
-    for _ in range(_TRIES):
-        record = PACKING_ORDERS.get(store, number)
-        found = _with_units(store, record)
-        if [rules.entry_for(unit.entity) for unit in found.units] == record.entity.units:
-            return found
-        store.clear_cache()
-    raise ServiceUnavailable
-
-
-def _with_units(store: Store, record: Record[StoredPackingOrder]) -> OrderWithUnits:
-    units = UNITS.get_many(store, [entry.id for entry in record.entity.units])
-    return OrderWithUnits(record, units)
 
 
 def list_packing_orders(

@@ -61,6 +61,8 @@ def create_unit(
         sscc=code,
         status="open",
         packing_order_id=order.id,
+        exit_document_id=order.exit_document_id,
+        shipping=order.shipping,
         whs_code=order.whs_code,
         created_at=tx.now,
         updated_at=tx.now,
@@ -110,7 +112,9 @@ def close_unit(tx: Transaction, number: int, checked: Checked[UnitClosing]) -> _
     rules.ensure_status(record.entity, "open", "in_progress")
     rules.ensure_open(unit.entity, "it cannot be closed again")
     rules.ensure_children_closed(record.entity, number)
-    after = unit.entity.model_copy(update={"status": "closed", **closing.model_dump()})
+    inside = rules.units_inside(record.entity, number)
+    update = {"status": "closed", "inside": inside, **closing.model_dump()}
+    after = unit.entity.model_copy(update=update)
     return _change(tx, unit, after, record, record.entity)
 
 
@@ -124,7 +128,8 @@ def reopen_unit(tx: Transaction, number: int) -> _Unit:
     rules.ensure_status(record.entity, "open", "in_progress")
     rules.ensure_closed(unit.entity)
     rules.ensure_parent_open(record.entity, unit.entity.parent_id)
-    after = unit.entity.model_copy(update={"status": "open", "weight_kg": None})
+    update = {"status": "open", "weight_kg": None, "inside": None}
+    after = unit.entity.model_copy(update=update)
     return _change(tx, unit, after, record, record.entity)
 
 

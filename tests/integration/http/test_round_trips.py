@@ -18,9 +18,15 @@ _DETAILS = sorted(
     for name, found in operations().items()
     if not found.writes and not found.is_list and "{id}" in found.path
 )
-_OTHER_ROUND_TRIPS = {"/warehouses/{id}": 2, "/waves/{id}": 2, "/imports/{id}/error-report": 3}
-"""A warehouse includes its list of positions, and a wave its pickings. An error report takes its
-import, its size and the file."""
+_OTHER_ROUND_TRIPS = {
+    "/warehouses/{id}": 2,
+    "/waves/{id}": 2,
+    "/packing-orders/{id}": 2,
+    "/packing-orders/{id}/packing-slip.pdf": 2,
+    "/imports/{id}/error-report": 3,
+}
+"""A warehouse includes its list of positions, a wave its pickings, and a packing order its handling
+units. An error report takes its import, its size and the file."""
 
 
 def _recorded_request(erp: Erp, path: str, aws_faults: AwsFaults) -> Recording:

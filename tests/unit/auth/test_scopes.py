@@ -10,8 +10,10 @@ from tools.openapi import declared
 
 _WORDS = {
     "api-clients": "API clients",
+    "label": "labels",
     "layout": "maps",
     "layout.svg": "maps",
+    "packing-slip.pdf": "packing slips",
     "stock-adjustments": "stock",
     "stock-levels": "stock",
     "stock-movements": "stock",

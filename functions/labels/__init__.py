@@ -1,0 +1,1 @@
+"""Handler of labels of handling units and of packing slips."""

@@ -1,0 +1,67 @@
+"""Routes of labels of handling units and of packing slips."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from shared.http.api_handler import ApiHandler
+from shared.http.request import Request
+from shared.http.routes import FileResponse, OperationOptions, Routes
+from shared.kernel.db.store import Store
+from shared.warehouse.labels.label_pdf import label_pdf
+from shared.warehouse.labels.label_zpl import label_zpl
+from shared.warehouse.labels.slip_pdf import slip_pdf
+from shared.warehouse.packing.labels import label_content, slip_content
+
+routes = Routes()
+
+
+_PDF, _ZPL = "application/pdf", "application/zpl"
+_READ: OperationOptions = {"scope": "pickings:read", "response": _PDF, "errors": ("conflict",)}
+
+
+class LabelParameters(BaseModel):
+    """Query parameters of a label."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    format: Literal["pdf", "zpl"] = Field(
+        default="pdf", description="`zpl` is for label printers of 203 dpi, in UTF-8."
+    )
+
+
+@routes.declare(
+    "GET",
+    "/handling-units/{id}/label",
+    "Get the label of a handling unit",
+    _READ,
+    other_media=(_ZPL,),
+    parameters=LabelParameters,
+    errors=("conflict", "gone"),
+    description="Logistic label of GS1, 100 x 150 mm: the SSCC as GS1-128, where the unit goes, and"
+    " a summary of the goods in it and in the units in it. `conflict` while the unit is empty, and"
+    " when it has no SSCC.",
+)
+def get_label(store: Store, request: Request[None, LabelParameters]) -> FileResponse:
+    """Return the label of a handling unit as PDF or as ZPL."""
+    content = label_content(store, request.id, request.tenant.timezone)
+    if request.parameters.format == "zpl":
+        return FileResponse(label_zpl(content).encode(), f"{content.code}.zpl", _ZPL)
+    return FileResponse(label_pdf(content), f"{content.code}.pdf")
+
+
+@routes.declare(
+    "GET",
+    "/packing-orders/{id}/packing-slip.pdf",
+    "Get the packing slip of a packing order",
+    _READ,
+    description="The handling units with their goods, batches and serials, on pages of A4."
+    " `conflict` while no goods are packed.",
+)
+def get_packing_slip(store: Store, request: Request) -> FileResponse:
+    """Return the packing slip of a packing order as PDF."""
+    content = slip_content(store, request.id, request.tenant.timezone)
+    return FileResponse(slip_pdf(content), f"{content.code}.pdf")
+
+
+lambda_handler = ApiHandler(routes)

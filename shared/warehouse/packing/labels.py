@@ -1,0 +1,120 @@
+"""What the label of a handling unit and the packing slip of a packing order show.
+
+Only reading: nothing here renders or imports what does.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import date
+
+from shared.kernel.calendar_days import day_of
+from shared.kernel.clock import milliseconds_of
+from shared.kernel.db.store import Store
+from shared.kernel.errors import Conflict
+from shared.warehouse.documents.vocabulary import doc_num
+from shared.warehouse.labels.models import LabelContent, ShippedGoods, SlipContent, SlipUnit
+from shared.warehouse.packing import rules
+from shared.warehouse.packing.models import (
+    PackedGoods,
+    StoredUnit,
+    packing_order_code,
+    unit_code,
+)
+from shared.warehouse.packing.reading import get_packing_order
+from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
+
+
+def label_content(store: Store, number: int, timezone: str) -> LabelContent:
+    """Return the content of the label of a unit: its goods, and those of all units in it.
+
+    Raises:
+        NotFound: No unit ever had this id.
+        Gone: The unit was deleted.
+        Conflict: It has no SSCC, or no goods are in it.
+    """
+    unit = UNITS.get(store, number).entity
+    code = unit_code(number)
+    if unit.sscc is None:
+        message = f"{code} has no SSCC. Set gs1_company_prefix, and pack into a new handling unit."
+        raise Conflict(message)
+    goods = _summed(one for each in (unit, *_inside(store, unit)) for one in each.contents)
+    if not goods:
+        message = f"{code} is empty. A label shows what is in the unit; pack goods first."
+        raise Conflict(message)
+    shipping = unit.shipping
+    return LabelContent(
+        sscc=unit.sscc,
+        code=code,
+        recipient=shipping.recipient,
+        ship_to=shipping.ship_to or "",
+        document=f"{doc_num('exit', unit.exit_document_id)} / {shipping.external_ref}",
+        day=_day(unit.updated_at, timezone),
+        goods=goods,
+        sender=shipping.sender,
+        weight_kg=unit.weight_kg,
+        carrier=unit.carrier_code,
+        tracking_number=unit.tracking_number,
+    )
+
+
+def slip_content(store: Store, number: int, timezone: str) -> SlipContent:
+    """Return the content of the packing slip of a packing order.
+
+    Raises:
+        NotFound: No packing order has this id.
+        Conflict: No goods are packed.
+    """
+    found = get_packing_order(store, number)
+    order, code = found.record.entity, packing_order_code(number)
+    units = [_slip_unit(unit.entity) for unit in found.units]
+    if not any(unit.goods for unit in units):
+        message = f"No goods are packed in {code}. A packing slip lists packed goods."
+        raise Conflict(message)
+    return SlipContent(
+        code=code,
+        document=doc_num("exit", order.exit_document_id),
+        external_ref=order.shipping.external_ref,
+        recipient=order.shipping.recipient,
+        ship_to=order.shipping.ship_to or "",
+        day=_day(order.packed_at or order.updated_at, timezone),
+        units=units,
+        sender=order.shipping.sender,
+    )
+
+
+def _inside(store: Store, unit: StoredUnit) -> list[StoredUnit]:
+    """Read all units in a unit."""
+    numbers = unit.inside
+    if numbers is None:
+        order = PACKING_ORDERS.get(store, unit.packing_order_id).entity
+        numbers = rules.units_inside(order, unit.id)
+    return [record.entity for record in UNITS.get_many(store, numbers)] if numbers else []
+
+
+def _summed(contents: Iterable[PackedGoods]) -> Sequence[ShippedGoods]:
+    """Return goods with one quantity for each product and batch."""
+    summed: dict[tuple[int, str | None], ShippedGoods] = {}
+    for one in contents:
+        key, goods = (one.product_id, one.batch_num), _shipped(one)
+        before = summed.get(key)
+        summed[key] = goods if before is None else replace(before, qty=before.qty + goods.qty)
+    return list(summed.values())
+
+
+def _slip_unit(unit: StoredUnit) -> SlipUnit:
+    return SlipUnit(
+        code=unit_code(unit.id),
+        type=unit.type,
+        goods=[_shipped(one) for one in unit.contents],
+        sscc=unit.sscc,
+        weight_kg=unit.weight_kg,
+        tracking_number=unit.tracking_number,
+    )
+
+
+def _shipped(one: PackedGoods) -> ShippedGoods:
+    return ShippedGoods(one.item_code, one.product_name, one.qty, one.batch_num, tuple(one.serials))
+
+
+def _day(moment: str, timezone: str) -> date:
+    return date.fromisoformat(day_of(milliseconds_of(moment), timezone))

@@ -1,0 +1,121 @@
+"""Labels and packing slips over HTTP: what they show, and when there is none."""
+
+import pypdfium2
+import pytest
+
+from tests.faults import AwsFaults
+from tests.gateway import Response
+from tests.openapi import complaints
+from tests.packing_scenario import ORDERS, UNITS, PackingScenario
+from tests.unit.labels.pictures import rendered, scanned
+
+LABEL, SLIP = "GET /handling-units/{id}/label", "GET /packing-orders/{id}/packing-slip.pdf"
+TIMES = "\N{MULTIPLICATION SIGN}"
+
+
+@pytest.fixture
+def packing(packing: PackingScenario) -> PackingScenario:
+    """A company whose handling units have SSCCs."""
+    packing.yard.change_settings(gs1_company_prefix="4006381", sscc_extension_digit=3)
+    return packing
+
+
+def _label(packing: PackingScenario, unit: int, kind: str = "pdf") -> Response:
+    return packing.erp.get(f"{UNITS}/{unit}/label", query={"format": kind})
+
+
+def _slip(packing: PackingScenario, order: int) -> Response:
+    return packing.erp.get(f"{ORDERS}/{order}/packing-slip.pdf")
+
+
+def _text(answer: Response) -> str:
+    """Return the text of all pages of a PDF response."""
+    assert answer.status == 200, answer.text
+    with pypdfium2.PdfDocument(answer.content) as document:
+        return "\n".join(page.get_textpage().get_text_range() for page in document)
+
+
+def _assert_refused(name: str, answer: Response, status: int, code: str) -> str:
+    assert (answer.status, answer.code) == (status, code), answer.text
+    method, path = name.split(" ")
+    assert complaints(method, path, answer) == []
+    message: str = answer.json()["error"]["message"]
+    return message
+
+
+def test_label_of_a_closed_unit_takes_one_read(
+    packing: PackingScenario, aws_faults: AwsFaults
+) -> None:
+    document, order, unit = packing.packed(("BRICK", 10))
+    with aws_faults.recorded() as seen:
+        answer = _label(packing, unit)
+
+    assert seen.operations == ["GetItem"]
+    assert complaints("GET", "/handling-units/{id}/label", answer) == []
+    assert answer.headers["Content-Type"] == "application/pdf"
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="HU-1.pdf"'
+    sscc = packing.erp.get(f"{UNITS}/{unit}").data["sscc"]
+    assert scanned(rendered(answer.content, 203)) == [("]C1", f"(00){sscc}")]
+    text = _text(answer)
+    for shown in (f"EX-{document} / ", f"10 {TIMES} Brick", "HU-1, 2.5 kg", "Yard"):
+        assert shown in text
+    tag = answer.headers["ETag"]
+    known = packing.erp.get(f"{UNITS}/{unit}/label", headers={"If-None-Match": tag})
+    assert (known.status, known.content) == (304, b"")
+    zpl = _label(packing, unit, "zpl")
+    assert complaints("GET", "/handling-units/{id}/label", zpl) == []
+    assert zpl.headers["Content-Type"] == "application/zpl"
+    assert zpl.headers["Content-Disposition"] == 'attachment; filename="HU-1.zpl"'
+    assert f"^FD>;>800{sscc}^FS".encode() in zpl.content
+    slip = _slip(packing, order)
+    assert complaints("GET", "/packing-orders/{id}/packing-slip.pdf", slip) == []
+    assert slip.headers["Content-Disposition"] == 'attachment; filename="PK-1.pdf"'
+    for shown in (f"EX-{document}", f"(00){sscc}", "BRICK", "Yard", "UNITS 1"):
+        assert shown in _text(slip).replace("\r\n", " ")
+
+
+@pytest.mark.parametrize("is_closed", [False, True])
+def test_label_of_a_pallet_sums_the_goods_of_its_cartons(
+    packing: PackingScenario, aws_faults: AwsFaults, *, is_closed: bool
+) -> None:
+    document, _ = packing.staged(("BRICK", 10))
+    order = packing.order(document)["id"]
+    pallet, other = packing.unit(order, "pallet"), packing.unit(order)
+    tote = packing.unit(order, "tote", parent_id=pallet)
+    carton = packing.unit(order, parent_id=tote)
+    for unit, qty in ((other, 1), (pallet, 2), (tote, 3), (carton, 4)):
+        packing.done(packing.put(unit, "BRICK", qty))
+    if is_closed:
+        for unit in (carton, tote, pallet):
+            packing.done(packing.act(unit, "close"))
+
+    with aws_faults.recorded() as seen:
+        answer = _label(packing, pallet)
+
+    assert f"9 {TIMES} Brick" in _text(answer)
+    assert seen.round_trips == (2 if is_closed else 3)
+    if is_closed:
+        packing.done(packing.act(pallet, "reopen"))
+        packing.done(packing.act(tote, "reopen"))
+        packing.done(packing.remove(tote, "BRICK", 3))
+        assert f"6 {TIMES} Brick" in _text(_label(packing, pallet))
+
+
+def test_labels_that_cannot_be_made_are_refused(packing: PackingScenario) -> None:
+    document, _ = packing.staged(("BRICK", 10))
+    order = packing.order(document)["id"]
+    unit, gone = packing.unit(order), packing.unit(order)
+    assert "HU-1 is empty" in _assert_refused(LABEL, _label(packing, unit), 409, "conflict")
+    assert "PK-1" in _assert_refused(SLIP, _slip(packing, order), 409, "conflict")
+    refused = _label(packing, unit, "png")
+    _assert_refused(LABEL, refused, 422, "validation_failed")
+    assert [problem["field"] for problem in refused.json()["errors"]] == ["format"]
+    packing.done(packing.erp.delete(f"{UNITS}/{gone}"))
+    _assert_refused(LABEL, _label(packing, gone), 410, "gone")
+    _assert_refused(LABEL, _label(packing, 99), 404, "not_found")
+    _assert_refused(SLIP, _slip(packing, 99), 404, "not_found")
+    packing.yard.change_settings(gs1_company_prefix=None)
+    plain = packing.unit(order)
+    packing.done(packing.put(plain, "BRICK", 1))
+    assert "no SSCC" in _assert_refused(LABEL, _label(packing, plain), 409, "conflict")
+    assert _slip(packing, order).status == 200
