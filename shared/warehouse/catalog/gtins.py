@@ -1,15 +1,26 @@
-"""Goods that a request names by a GTIN: the product, and the units that the GTIN counts."""
+"""Goods that a request names by a GTIN: the product, and the units that the GTIN counts.
 
-from collections.abc import Callable
+The GTIN means what it means when it is read. A change of the packaging at the same time is before
+or after the request, so the transaction does not depend on the alias. Work on an open document
+cannot meet a product that has got the code since: an open document, or an open return, keeps the
+codes of its products. A use case without a document compares the id of the product that it reads.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from shared.kernel.db.items import Item
+from pydantic import BaseModel
+
+from shared.kernel.db.items import Item, Key
 from shared.kernel.db.store import Store
-from shared.kernel.errors import Problem, ValidationFailed
+from shared.kernel.errors import Problem, RuleBlocked, ValidationFailed
 from shared.kernel.fields import MAX_QUANTITY, plain
 from shared.kernel.validation import Checked, InvalidBody, invalid_fields, problems_of
 from shared.warehouse.catalog.models import GoodsDraft
 from shared.warehouse.catalog.repository import gtin_key
+
+_LINES = "lines"
+"""Field of a body with several goods."""
 
 
 def by_item_code[M: GoodsDraft, R](
@@ -19,35 +30,85 @@ def by_item_code[M: GoodsDraft, R](
 
     A draft with a GTIN costs one read. Its quantity becomes the number of units, and problems of
     its product are problems of the field `gtin`.
-
-    The GTIN means what it means when it is read. A change of the packaging at the same time is
-    before or after the request, so the transaction does not depend on the alias. Work on an open
-    document cannot meet a product that has got the code since: an open document keeps the codes of
-    its products. A use case without a document compares the id of the product that it reads.
     """
-    named = _with_item_code(store, draft)
-    if draft.gtin is None or "item_code" in draft.model_fields_set:
-        return use(named)
+    named = _with_item_code(draft, _read_aliases(store, [draft]))
+    return _naming_gtins([""] if _is_by_gtin(draft) else [], lambda: use(named))
+
+
+def lines_by_item_code[M: BaseModel, R](
+    store: Store, body: Checked[M], use: Callable[[Checked[M]], R]
+) -> R:
+    """Do what `by_item_code` does for a body whose `lines` are goods; all cost one read."""
+    lines = _own_lines(body)
+    aliases = _read_aliases(store, lines)
+    named = [_with_item_code(line, aliases) for line in lines]
+    paths = [f"{_LINES}.{at}." for at, line in enumerate(lines) if _is_by_gtin(line)]
+    return _naming_gtins(paths, lambda: use(_with_lines(body, lines, named)))
+
+
+def _own_lines(body: Checked[BaseModel]) -> list[Checked[GoodsDraft]]:
+    """Return the lines of a body, each invalid one with its own problems."""
+    lines: Sequence[Checked[GoodsDraft]] = getattr(body, _LINES) or ()
+    own: list[list[Problem]] = [[] for _ in lines]
+    for problem in problems_of(body):
+        field, _, rest = problem.field.partition(".")
+        at, _, inner = rest.partition(".")
+        if field == _LINES and at.isdecimal() and int(at) < len(lines):
+            own[int(at)].append(replace(problem, field=inner))
+    return [
+        replace(line, problems=problems) if isinstance(line, InvalidBody) else line
+        for line, problems in zip(lines, own, strict=True)
+    ]
+
+
+def _with_lines[M: BaseModel](
+    body: Checked[M], before: Sequence[Checked[GoodsDraft]], lines: Sequence[Checked[GoodsDraft]]
+) -> Checked[M]:
+    """Return a body with other lines, and with the problems that they have more than `before`."""
+    more = [
+        replace(problem, field=f"{_LINES}.{at}.{problem.field}")
+        for at, (old, new) in enumerate(zip(before, lines, strict=True))
+        for problem in problems_of(new)
+        if problem not in problems_of(old)
+    ]
+    if not more and not isinstance(body, InvalidBody):
+        return body.model_copy(update={_LINES: lines})
+    model: type[M] = body.model if isinstance(body, InvalidBody) else type(body)
+    values = {name: getattr(body, name) for name in model.model_fields} | {_LINES: lines}
+    return InvalidBody(model, [*problems_of(body), *more], body.model_fields_set, values)
+
+
+def _naming_gtins[R](paths: Iterable[str], use: Callable[[], R]) -> R:
+    """Call `use`; problems of `item_code` at these paths become problems of `gtin`."""
+    fields = {f"{path}item_code": f"{path}gtin" for path in paths}
     try:
-        return use(named)
-    except ValidationFailed as error:
-        problems = [
-            replace(one, field="gtin") if one.field == "item_code" else one
-            for one in error.problems
-        ]
-        raise ValidationFailed(problems) from None
+        return use()
+    except (ValidationFailed, RuleBlocked) as error:
+        if not fields:
+            raise
+        problems = [replace(one, field=fields.get(one.field, one.field)) for one in error.problems]
+        raise type(error)(problems) from None
 
 
-def _with_item_code[M: GoodsDraft](store: Store, draft: Checked[M]) -> Checked[M]:
+def _is_by_gtin(draft: Checked[GoodsDraft]) -> bool:
+    return draft.gtin is not None and "item_code" not in draft.model_fields_set
+
+
+def _read_aliases(store: Store, drafts: Iterable[Checked[GoodsDraft]]) -> Mapping[Key, Item]:
+    keys = [gtin_key(draft.gtin) for draft in drafts if draft.gtin and _is_by_gtin(draft)]
+    return store.get_many(keys) if keys else {}
+
+
+def _with_item_code[M: GoodsDraft](draft: Checked[M], aliases: Mapping[Key, Item]) -> Checked[M]:
     """Return a draft with the code and the units of its GTIN, or an InvalidBody without a code."""
     has_code = "item_code" in draft.model_fields_set
-    if draft.gtin is None and "gtin" in invalid_fields(draft):
+    if draft.gtin is None and {"gtin", ""} & invalid_fields(draft):
         return _with_values(draft, item_code=draft.item_code or None)
     if draft.gtin is None:
         return draft if has_code else _refused(draft, Problem("item_code", "is required"))
     if has_code:
         return _refused(draft, Problem("gtin", "must not be sent together with item_code"))
-    alias = store.get(gtin_key(draft.gtin))
+    alias = aliases.get(gtin_key(draft.gtin))
     if alias is None:
         return _refused(draft, Problem("gtin", f"no product has the GTIN {draft.gtin}"))
     return _counted(draft, alias)

@@ -12,7 +12,6 @@ from shared.kernel.fields import (
     Line,
     Measure,
     Number,
-    Quantity,
     Reason,
     Reference,
     SmallInteger,
@@ -22,6 +21,7 @@ from shared.kernel.fields import (
     exactly_one_of,
 )
 from shared.kernel.list_parameters import IdParameter, ListParameters, PeriodParameters, Text
+from shared.warehouse.catalog.models import GoodsDraft
 from shared.warehouse.documents.models import ExitDocument
 from shared.warehouse.work_records import Operator
 
@@ -93,11 +93,9 @@ class UnitDraft(Input):
     tare_kg: Measure | None = None
 
 
-class ContentsDraft(Input):
+class ContentsDraft(GoodsDraft):
     """Goods that are put into a handling unit or taken out of it."""
 
-    item_code: Code
-    qty: Quantity
     batch: Code | None = Field(
         default=None, description="Required when several batches of the item are staged."
     )

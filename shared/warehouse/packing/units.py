@@ -11,6 +11,7 @@ from shared.kernel.db.parallel import run_both
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
+from shared.warehouse.catalog.gtins import by_item_code
 from shared.warehouse.packing import repository, rules
 from shared.warehouse.packing.models import (
     ContentsDraft,
@@ -81,6 +82,10 @@ def put_in(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> _Un
         RuleBlocked: More than is staged and not packed yet, or more than a unit may hold.
         Conflict: The unit is not open, or the order is not being packed.
     """
+    return by_item_code(tx.store, checked, lambda named: _put_in(tx, number, named))
+
+
+def _put_in(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> _Unit:
     unit, record, draft = _read_for_goods(tx, number, checked)
     goods = rules.goods_to_pack(record.entity, unit.entity, draft)
     order, after = rules.changed_by(record.entity, unit.entity, goods, 1)
@@ -96,6 +101,10 @@ def take_out(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> _
         RuleBlocked: More than is in the unit.
         Conflict: The unit is not open, or the order is not being packed.
     """
+    return by_item_code(tx.store, checked, lambda named: _take_out(tx, number, named))
+
+
+def _take_out(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> _Unit:
     unit, record, draft = _read_for_goods(tx, number, checked)
     goods = rules.goods_to_remove(unit.entity, draft)
     order, after = rules.changed_by(record.entity, unit.entity, goods, -1)

@@ -10,6 +10,7 @@ from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse import references
+from shared.warehouse.catalog.gtins import lines_by_item_code
 from shared.warehouse.returns import disposition_rules as rules
 from shared.warehouse.returns import provider, repository, views
 from shared.warehouse.returns.arrival_rules import GoodsMasterData
@@ -44,6 +45,12 @@ def decide(
         ValidationFailed: The body or what it names is invalid; with all problems. Or expired goods
             would become available; they have expired when their day in `timezone` has passed.
     """
+    return lines_by_item_code(tx.store, checked, lambda named: _decide(tx, number, named, timezone))
+
+
+def _decide(
+    tx: Transaction, number: int, checked: Checked[DispositionsDraft], timezone: str
+) -> Record[StoredReturn]:
     record, posting = run_both(
         lambda: RETURNS.get(tx.store, number),
         lambda: StockPosting(tx, cause=MovementCause(type="return", id=number), receiving=True),

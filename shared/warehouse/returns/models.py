@@ -14,12 +14,12 @@ from shared.kernel.fields import (
     Input,
     Note,
     Number,
-    Quantity,
     Reference,
     Stored,
     Timestamp,
 )
 from shared.kernel.list_parameters import IdParameter, PeriodParameters, Text
+from shared.warehouse.catalog.models import GoodsDraft
 from shared.warehouse.documents.models import Source
 from shared.warehouse.work_records import Operator
 
@@ -46,11 +46,9 @@ type ReturnReason = Literal["damaged", "defective", "wrong_item", "not_wanted", 
 type Disposition = Literal["restock", "quarantine", "scrap", "return_to_provider"]
 
 
-class ReturnLineDraft(Input):
+class ReturnLineDraft(GoodsDraft):
     """Goods that a customer has announced to send back."""
 
-    item_code: Code
-    qty: Quantity
     reason: ReturnReason | None = None
     batch: Code | None = None
     serials: list[Code] | None = None
@@ -79,11 +77,9 @@ class ReturnDraft(Input):
     lines: Annotated[list[ReturnLineDraft], Field(min_length=1, max_length=MAX_LINES)]
 
 
-class ReturnGoodsDraft(Input):
+class ReturnGoodsDraft(GoodsDraft):
     """Goods of a return that arrived, and the position where they were put."""
 
-    item_code: Code
-    qty: Quantity
     bin_code: Code
     batch: Code | None = None
     serials: Annotated[list[Code], Field(max_length=MAX_SERIALS)] | None = None
@@ -98,11 +94,9 @@ class ReturnArrival(Input):
     lines: Annotated[list[ReturnGoodsDraft], Field(min_length=1, max_length=MAX_GOODS_LINES)]
 
 
-class DispositionDraft(Input):
+class DispositionDraft(GoodsDraft):
     """What happens to received goods of a return."""
 
-    item_code: Code
-    qty: Quantity
     action: Disposition
     batch: Code | None = None
     serials: Annotated[list[Code], Field(max_length=MAX_SERIALS)] | None = None

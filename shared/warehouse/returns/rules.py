@@ -338,7 +338,7 @@ def differences(draft: ReturnDraft, one: StoredReturn) -> list[str]:
     ]
     return [
         *differing_fields(sent, stored),
-        *differing_lines([line.model_dump() for line in draft.lines], lines),
+        *differing_lines([line.model_dump(exclude={"gtin"}) for line in draft.lines], lines),
     ]
 
 

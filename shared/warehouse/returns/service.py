@@ -12,9 +12,10 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem, ValidationFailed
 from shared.kernel.events.outbox import raise_record_event
-from shared.kernel.validation import Checked, InvalidBody
+from shared.kernel.validation import Checked, InvalidBody, problems_of
 from shared.warehouse import references
 from shared.warehouse.catalog import service as catalog
+from shared.warehouse.catalog.gtins import lines_by_item_code
 from shared.warehouse.catalog.lines import ensure_no_problems
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document
@@ -53,6 +54,14 @@ def create_return(
         ValidationFailed: The draft is invalid or names unknown master data; has all problems.
         RuleBlocked: The draft is valid, but rules forbid it: more than was dispatched, for example.
     """
+    return lines_by_item_code(
+        tx.store, draft, lambda named: _create(tx, named, settings, import_id)
+    )
+
+
+def _create(
+    tx: Transaction, draft: Checked[ReturnDraft], settings: Settings, import_id: int | None
+) -> CreatedRecord[StoredReturn]:
     lines = 0 if isinstance(draft, InvalidBody) else len(draft.lines)
     _, document = run_both(
         lambda: tx.fence(RETURNS.kind), lambda: _document(tx.store, draft.exit_document_id)
@@ -98,14 +107,20 @@ def examine_return(
 
     The first value is the id of the return that already has the reference of the draft, or None.
     """
-    document = _document(tx.store, draft.exit_document_id)
-    found, origin = run_both(
-        lambda: tx.store.get_many(return_keys(draft, document)),
-        lambda: _origin(tx.store, document, with_serials=_names_serials(draft)),
-    )
-    known = _master_data(tx, draft, document, origin, found)
-    findings = rules.examine(draft, known, settings)
-    return _return_with_reference(draft, found), [*findings.invalid, *findings.blocked]
+
+    def examine(named: Checked[ReturnDraft]) -> tuple[int | None, list[Problem]]:
+        document = _document(tx.store, named.exit_document_id)
+        found, origin = run_both(
+            lambda: tx.store.get_many(return_keys(named, document)),
+            lambda: _origin(tx.store, document, with_serials=_names_serials(named)),
+        )
+        known = _master_data(tx, named, document, origin, found)
+        findings = rules.examine(named, known, settings)
+        more = [one for one in problems_of(named) if one not in problems_of(draft)]
+        problems = [*more, *findings.invalid, *findings.blocked]
+        return _return_with_reference(named, found), problems
+
+    return lines_by_item_code(tx.store, draft, examine)
 
 
 def _document(store: Store, number: int | None) -> Record[Document] | None:
@@ -150,7 +165,7 @@ def return_keys(draft: Checked[ReturnDraft], document: Record[Document] | None) 
 
 def _item_codes(draft: Checked[ReturnDraft]) -> set[str]:
     codes = {line.item_code for _, line in rules.lines_of(draft)}
-    return {code for code in codes if code is not None}
+    return {code for code in codes if code}
 
 
 def _return_with_reference(draft: Checked[ReturnDraft], found: Mapping[Key, Item]) -> int | None:
@@ -207,6 +222,12 @@ def receive_goods(
         ValidationFailed: The arrival or what it names is invalid; with all problems.
         RuleBlocked: More arrives than left with the exit document and was not returned so far.
     """
+    return lines_by_item_code(tx.store, arrival, lambda named: _receive_goods(tx, number, named))
+
+
+def _receive_goods(
+    tx: Transaction, number: int, arrival: Checked[ReturnArrival]
+) -> Record[StoredReturn]:
     (record, posting), operator = run_both(
         lambda: run_both(
             lambda: RETURNS.get(tx.store, number),

@@ -3,6 +3,7 @@
 from typing import Any
 
 from shared.kernel.db.sequences import allocate_ids
+from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.packing_scenario import UNITS, PackingScenario
 from tests.people import PICKER, PICKER_NAME
@@ -279,3 +280,27 @@ def test_an_sscc_is_never_used_again(packing: PackingScenario, stack: Stack) -> 
     assert packing.done(packing.create_unit(order))["sscc"].startswith("1400638133393")
     packing.yard.change_settings(gs1_company_prefix=None)
     assert packing.done(packing.create_unit(order))["sscc"] is None
+
+
+def test_packed_cases_count_their_units(packing: PackingScenario, aws_faults: AwsFaults) -> None:
+    case = "14006381333938"
+    body = {"gtins": [{"gtin": case, "units": 4}]}
+    assert packing.erp.put("/products/1/packaging", body).status == 200
+    order = packing.order(packing.staged(("BRICK", 10))[0])["id"]
+    unit = packing.unit(order)
+    with aws_faults.recorded() as by_code:
+        packing.done(packing.put(unit, "BRICK", 1))
+    with aws_faults.recorded() as by_gtin:
+        packing.done(packing.act(unit, "contents", gtin=case, qty=2))
+
+    assert by_gtin.round_trips == by_code.round_trips + 1
+    left = packing.done(packing.act(unit, "contents/remove", gtin=case, qty=1.25))
+    assert [one["qty"] for one in left["contents"]] == [4]
+    refused = packing.act(unit, "contents", gtin=case, qty=2)
+    assert (refused.status, refused.code) == (422, "rule_blocked")
+    assert refused.json()["errors"] == [
+        {"field": "qty", "message": "8 to pack, 6 of BRICK left in PK-1"}
+    ]
+    packing.done(packing.act(unit, "contents/remove", gtin=case, qty=1))
+    empty = packing.act(unit, "contents/remove", gtin=case, qty=1)
+    assert empty.json()["errors"] == [{"field": "gtin", "message": "BRICK is not in HU-1"}]

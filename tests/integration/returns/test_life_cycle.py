@@ -1,5 +1,6 @@
 """Returns from the announcement to the disposition of the last unit."""
 
+from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.people import PICKER
 from tests.return_scenario import SERIALS, ReturnScenario
@@ -188,3 +189,28 @@ def _unused(stack: Stack, *codes: str) -> set[str]:
     """Return which of these codes no document and no movement has named so far."""
     aliases = [item["PK"]["S"] for item in stack.items() if "unused" in item]
     return {code for code in codes for alias in aliases if alias.endswith(f"#{code}")}
+
+
+def test_returned_cases_count_their_units(scenario: ReturnScenario, aws_faults: AwsFaults) -> None:
+    case = "14006381333938"
+    body = {"gtins": [{"gtin": case, "units": 4}]}
+    assert scenario.erp.put("/products/1/packaging", body).status == 200
+    lines = [{"gtin": case, "qty": 2}, {"item_code": "CEMENT", "qty": 1}]
+    number = scenario.expected(lines=lines, external_ref="RMA-1")
+    again = scenario.draft(lines=lines, external_ref="RMA-1")
+    assert (again.status, again.data["id"], again.json().get("warning")) == (200, number, None)
+    arrived = {"qty": 1, "bin_code": "B-01"}
+    with aws_faults.recorded() as by_code:
+        scenario.done(number, "lines", lines=[{**arrived, "item_code": "BRICK", "qty": 4}])
+    with aws_faults.recorded() as by_gtin:
+        shown = scenario.done(number, "lines", lines=[{**arrived, "gtin": case}])
+
+    assert by_gtin.round_trips == by_code.round_trips + 1
+    assert [(line["qty"], line["received_qty"]) for line in shown["lines"]] == [(8, 8), (1, 0)]
+    scenario.done(number, "finish")
+    decided = [{"gtin": case, "qty": 1.5, "action": "restock"},
+               {"item_code": "BRICK", "qty": 2, "action": "scrap"}]  # fmt: skip
+    line, _ = scenario.done(number, "dispositions", lines=decided)["lines"]
+    assert (line["restocked_qty"], line["scrapped_qty"]) == (6, 2)
+    refused = scenario.draft(lines=[{"gtin": case, "qty": 1}])
+    assert refused.code == "rule_blocked", refused.text
