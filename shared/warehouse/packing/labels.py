@@ -17,11 +17,11 @@ from shared.warehouse.packing import rules
 from shared.warehouse.packing.models import (
     PackedGoods,
     StoredUnit,
-    packing_order_code,
     unit_code,
 )
 from shared.warehouse.packing.reading import get_packing_order
 from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
+from shared.warehouse.picking.models import packing_order_code
 
 
 def label_content(store: Store, number: int, timezone: str) -> LabelContent:

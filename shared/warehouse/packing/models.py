@@ -43,11 +43,6 @@ MAX_LEVELS = 3
 """Levels of units in units: cartons in a tote on a pallet, for example."""
 
 
-def packing_order_code(number: int) -> str:
-    """Return the code of a packing order that people see."""
-    return f"PK-{number}"
-
-
 def unit_code(number: int) -> str:
     """Return the code of a handling unit that people see."""
     return f"HU-{number}"

@@ -25,10 +25,9 @@ from shared.warehouse.packing.models import (
     StoredPackingOrder,
     StoredUnit,
     UnitEntry,
-    packing_order_code,
     unit_code,
 )
-from shared.warehouse.picking.models import Pick, StoredPicking, picking_code
+from shared.warehouse.picking.models import Pick, StoredPicking, packing_order_code, picking_code
 from shared.warehouse.work_records import wrong_status
 
 _SHOWN = 10

@@ -22,12 +22,11 @@ from shared.warehouse.packing.models import (
     PackingOrderParameters,
     ShippingDetails,
     StoredPackingOrder,
-    packing_order_code,
 )
 from shared.warehouse.packing.reading import OrderWithUnits, with_units
 from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
 from shared.warehouse.picking import service as picking_service
-from shared.warehouse.picking.models import StoredPicking, picking_code
+from shared.warehouse.picking.models import StoredPicking, packing_order_code, picking_code
 from shared.warehouse.picking.wave_pickings import read_pickings
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.work_records import read_operator

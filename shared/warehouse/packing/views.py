@@ -20,9 +20,9 @@ from shared.warehouse.packing.models import (
     StoredPackingOrder,
     StoredUnit,
     UnitContents,
-    packing_order_code,
     unit_code,
 )
+from shared.warehouse.picking.models import packing_order_code
 
 _LABELS: Mapping[PackingStatus, str] = {
     "open": "Open",

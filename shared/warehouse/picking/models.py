@@ -134,6 +134,11 @@ class PickingParameters(WorkParameters):
     ] = "-created_at"  # fmt: skip
 
 
+def packing_order_code(number: int) -> str:
+    """Return the code of a packing order that people see; a picking has the number."""
+    return f"PK-{number}"
+
+
 def picking_code(number: int) -> str:
     """Return the code of a picking that people see."""
     return f"PKG-{number}"

@@ -11,7 +11,13 @@ from shared.kernel.errors import Conflict
 from shared.kernel.fields import ZERO
 from shared.warehouse.documents.models import DocumentProgress
 from shared.warehouse.picking import rules
-from shared.warehouse.picking.models import Allocation, Pick, StoredPicking, picking_code
+from shared.warehouse.picking.models import (
+    Allocation,
+    Pick,
+    StoredPicking,
+    packing_order_code,
+    picking_code,
+)
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.stock.models import MovementCause
 from shared.warehouse.stock.posting import StockPosting, read_ahead, row_at
@@ -98,8 +104,8 @@ def _undo(
     if picking.packing_order_id is not None:
         code = picking_code(picking.id)
         message = (
-            f"{code} cannot be undone: its goods are in the packing order"
-            f" {picking.packing_order_id}; cancel that first."
+            f"{code} cannot be undone: its goods are in"
+            f" {packing_order_code(picking.packing_order_id)}; cancel that first."
         )
         raise Conflict(message)
     posting = StockPosting(tx, cause=MovementCause(type="picking", id=picking.id))

@@ -90,7 +90,9 @@ def test_a_picking_has_one_active_packing_order(packing: PackingScenario) -> Non
 
     for body in ({"exit_document_id": document}, {"picking_ids": [picking]}):
         _assert_refused(packing.erp.post(ORDERS, body), 409, "conflict")
-    _assert_refused(packing.yard.act(picking, "revert"), 409, "conflict")
+    reverted = packing.yard.act(picking, "revert")
+    _assert_refused(reverted, 409, "conflict")
+    assert "its goods are in PK-1; cancel that first" in reverted.text
     _assert_refused(packing.dispatch(document), 409, "conflict")
     assert packing.shown(order)["status"] == "open"
 
