@@ -4,6 +4,7 @@ import random
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from shared.warehouse.gs1 import check_digit
 from tests.soak.caller import Caller
 from tests.soak.journal import Journal, StartedImport
 
@@ -20,6 +21,9 @@ _LISTS = (
 _PACKED_SHARE = 0.5
 """Share of the shipments that are packed."""
 _RETURNED_SHARE = 0.5
+_GTIN_SHARE = 0.5
+"""Share of the own products that have a GTIN, and of their goods that are named by it."""
+CASE_UNITS = 4
 _CONFLICT = 409
 _UNPROCESSABLE = 422
 _NOT_FOUND = 404
@@ -36,6 +40,8 @@ class Worker:
     """A product that all clients of the company receive and ship at once."""
     _items: list[tuple[str, str, int]] = field(default_factory=list)
     """Own product, its position, and its quantity."""
+    _gtins: dict[str, str] = field(default_factory=dict)
+    """Own product → GTIN of a case of CASE_UNITS."""
     _number: int = 0
 
     @property
@@ -62,6 +68,21 @@ class Worker:
         if data:
             self.journal.expect("product.created", data["id"])
         return data
+
+    def _name_gtin(self, product: Any) -> None:
+        """Give a product a GTIN of its own."""
+        digits = f"{self._rng.randrange(10**12):012d}"
+        gtin = digits + check_digit(digits)
+        packaging = {"gtins": [{"gtin": gtin, "units": CASE_UNITS}]}
+        if self.caller.write("PUT", f"/products/{product['id']}/packaging", packaging):
+            self._gtins[product["item_code"]] = gtin
+
+    def _goods(self, item: str, qty: float) -> dict[str, Any]:
+        """Return the fields that name a quantity of a product, by code or by GTIN."""
+        gtin = self._gtins.get(item)
+        if gtin and self._rng.random() < _GTIN_SHARE:
+            return {"gtin": gtin, "qty": qty / CASE_UNITS}
+        return {"item_code": item, "qty": qty}
 
     def _create_document(self, path: str, item: str, qty: int) -> Any:
         body = self._document(path, item, qty)
@@ -93,7 +114,10 @@ class Worker:
 
     def _receive_own(self) -> None:
         code = self._next("P")
-        if self.create_product(code):
+        product = self.create_product(code)
+        if product:
+            if self._rng.random() < _GTIN_SHARE:
+                self._name_gtin(product)
             qty, position = self._rng.randint(2, 40), self._rng.choice(POSITIONS)
             self._receive(code, position, qty)
             self._items.append((code, position, qty))
@@ -110,7 +134,7 @@ class Worker:
         self.caller.write("POST", f"{path}/start")
         first = self._rng.randint(1, qty)
         for part in filter(None, (first, qty - first)):
-            line = {"item_code": item, "qty": part, "bin_code": position}
+            line = {**self._goods(item, part), "bin_code": position}
             if self.caller.write("POST", f"{path}/lines", line):
                 self.journal.change_stock(item, position, part)
         if self.caller.write("POST", f"{path}/finalize"):
@@ -142,7 +166,7 @@ class Worker:
         path = f"/pickings/{picking['id']}"
         self.caller.write("POST", f"{path}/start")
         for line in allocated:
-            taken = {"item_code": item, "qty": line["qty"], "bin_code": line["bin_code"]}
+            taken = {**self._goods(item, line["qty"]), "bin_code": line["bin_code"]}
             if self.caller.write("POST", f"{path}/picks", taken):
                 self.journal.change_stock(item, line["bin_code"], -int(line["qty"]))
         short = sum(line["qty"] for line in allocated) < qty
@@ -159,20 +183,21 @@ class Worker:
 
     def _return(self, document: int, item: str) -> None:
         """Return one unit of a dispatched document; it is restocked or scrapped."""
-        line, reference = {"item_code": item, "qty": 1}, self._next("RMA")
+        reference = self._next("RMA")
         made = self.caller.write("POST", "/returns", {
-            "exit_document_id": document, "external_ref": reference, "lines": [line],
+            "exit_document_id": document, "external_ref": reference,
+            "lines": [self._goods(item, 1)],
         })  # fmt: skip
         self.journal.add("/returns", reference, made)
         if not made:
             return
         path, position = f"/returns/{made['id']}", self._rng.choice(POSITIONS)
-        come = {"lines": [{**line, "bin_code": position}]}
+        come = {"lines": [{**self._goods(item, 1), "bin_code": position}]}
         self.caller.write("POST", f"{path}/lines", come)
         if self.caller.write("POST", f"{path}/finish"):
             self.journal.expect("return.received", made["id"])
         action = self._rng.choice(("restock", "scrap"))
-        decided = {"lines": [{**line, "action": action}]}
+        decided = {"lines": [{**self._goods(item, 1), "action": action}]}
         if self.caller.write("POST", f"{path}/dispositions", decided):
             self.journal.expect("return.dispositioned", made["id"])
             if action == "restock":
@@ -188,8 +213,8 @@ class Worker:
         unit = self.caller.write("POST", f"{path}/handling-units", {"type": "carton"})
         self.journal.add("/handling-units", order["id"], unit)
         for qty in parts if unit else ():
-            goods = {"item_code": item, "qty": qty}
-            self.caller.write("POST", f"/handling-units/{unit['id']}/contents", goods)
+            path_of_goods = f"/handling-units/{unit['id']}/contents"
+            self.caller.write("POST", path_of_goods, self._goods(item, qty))
         if unit and self.caller.write("POST", f"/handling-units/{unit['id']}/close"):
             # Everything is packed exactly once, or this is refused.
             self.caller.write("POST", f"{path}/complete")
