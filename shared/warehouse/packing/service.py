@@ -15,7 +15,7 @@ from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_vali
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document
-from shared.warehouse.packing import repository, rules, views
+from shared.warehouse.packing import contents_rules, repository, rules, views
 from shared.warehouse.packing.models import (
     PackingEnd,
     PackingOrderDraft,
@@ -218,7 +218,7 @@ def _cancel_step(tx: Transaction, number: int) -> Record[StoredPackingOrder] | N
     fitting = fitting_items(tx, units, lambda unit: unit.cost)
     for unit in fitting:
         UNITS.remove(tx, unit)
-    order = rules.without_units(order, [unit.entity for unit in fitting])
+    order = contents_rules.without_units(order, [unit.entity for unit in fitting])
     rest = sum((picking.cost for picking in pickings), record.cost)
     if order.units or not (tx.is_empty or has_room(tx, rest)):
         status = "in_progress" if order.status == "packed" else order.status

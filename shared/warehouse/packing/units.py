@@ -12,7 +12,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
 from shared.warehouse.catalog.gtins import by_item_code
-from shared.warehouse.packing import repository, rules
+from shared.warehouse.packing import contents_rules, repository, rules
 from shared.warehouse.packing.models import (
     ContentsDraft,
     StoredPackingOrder,
@@ -87,8 +87,8 @@ def put_in(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> _Un
 
 def _put_in(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> _Unit:
     unit, record, draft = _read_for_goods(tx, number, checked)
-    goods = rules.goods_to_pack(record.entity, unit.entity, draft)
-    order, after = rules.changed_by(record.entity, unit.entity, goods, 1)
+    goods = contents_rules.goods_to_pack(record.entity, unit.entity, draft)
+    order, after = contents_rules.changed_by(record.entity, unit.entity, goods, 1)
     update = {"status": "in_progress", "operator": order.operator or read_operator(tx)}
     return _change(tx, unit, after, record, order.model_copy(update=update))
 
@@ -106,8 +106,8 @@ def take_out(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> _
 
 def _take_out(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> _Unit:
     unit, record, draft = _read_for_goods(tx, number, checked)
-    goods = rules.goods_to_remove(unit.entity, draft)
-    order, after = rules.changed_by(record.entity, unit.entity, goods, -1)
+    goods = contents_rules.goods_to_remove(unit.entity, draft)
+    order, after = contents_rules.changed_by(record.entity, unit.entity, goods, -1)
     return _change(tx, unit, after, record, order)
 
 
@@ -148,7 +148,7 @@ def delete_unit(tx: Transaction, number: int) -> _Unit:
     rules.ensure_status(record.entity, "open", "in_progress")
     rules.ensure_parent_open(record.entity, unit.entity.parent_id)
     rules.ensure_empty(record.entity, unit.entity)
-    change_order(tx, record, rules.without_units(record.entity, [unit.entity]))
+    change_order(tx, record, contents_rules.without_units(record.entity, [unit.entity]))
     UNITS.remove(tx, unit)
     return unit
 
@@ -174,7 +174,7 @@ def _read_for_goods(
 ) -> tuple[_Unit, _Order, ContentsDraft]:
     """Read an open unit and its packing order; return them and the valid draft."""
     unit, record = _read(tx, number)
-    draft = ensure_valid(checked, rules.goods_problems(record.entity, checked))
+    draft = ensure_valid(checked, contents_rules.goods_problems(record.entity, checked))
     rules.ensure_status(record.entity, "open", "in_progress")
     rules.ensure_open(unit.entity)
     return unit, record, draft

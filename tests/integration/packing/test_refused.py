@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from shared.warehouse.packing import contents_rules, rules
 from tests.cases import each_case
 from tests.gateway import Response
 from tests.packing_scenario import ORDERS, UNITS, PackingScenario
@@ -202,8 +203,9 @@ def test_a_closed_unit_takes_nothing_and_gives_nothing(packing: PackingScenario)
 def test_a_packing_order_has_limits(
     packing: PackingScenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, most in (("UNITS", 2), ("CONTENTS", 1), ("ORDER_CONTENTS", 2), ("SERIALS", 1)):
-        monkeypatch.setattr(f"shared.warehouse.packing.rules.MAX_{name}", most)
+    monkeypatch.setattr(rules, "MAX_UNITS", 2)
+    for name, most in (("CONTENTS", 1), ("ORDER_CONTENTS", 2), ("SERIALS", 1)):
+        monkeypatch.setattr(contents_rules, f"MAX_{name}", most)
     yard = packing.yard
     yard.stock("BRICK", 2)
     yard.stock("CEMENT", 2, batch="L1")
@@ -224,6 +226,6 @@ def test_a_packing_order_has_limits(
     answer = packing.put(second, "DRILL", 2, serials=["S1", "S2"])
     _assert_refused(answer, 422, "rule_blocked", "serials")
     packing.done(packing.put(second, "CEMENT", 1))
-    monkeypatch.setattr("shared.warehouse.packing.rules.MAX_CONTENTS", 9)
+    monkeypatch.setattr(contents_rules, "MAX_CONTENTS", 9)
     answer = packing.put(second, "DRILL", 1, serials=["S1"])
     _assert_refused(answer, 422, "rule_blocked", "item_code")
