@@ -11,6 +11,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from tests.bench import size
 from tests.bench.report import Table
 
 PATH = Path(__file__).with_name("baseline.json")
@@ -104,19 +105,8 @@ def compare(recorded: Figures, measured: Figures) -> Comparison:
     return result
 
 
-def record(measured: Figures, *, whole: bool = True) -> None:
-    """Record measured figures; those of other tables stay.
-
-    With `whole`, all figures of the measured tables were measured, so that others are removed.
-    """
-    before = load()
-    merged = {**before, **measured}
-    if not whole:
-        for table, rows in measured.items():
-            known = before.get(table, {})
-            merged[table] = {
-                **known,
-                **{row: {**known.get(row, {}), **figures} for row, figures in rows.items()},
-            }
-    lines = json.dumps(merged, indent=1, sort_keys=True, ensure_ascii=False)
+def record(measured: Figures) -> None:
+    """Record measured figures; sizes stay when the package was not built."""
+    sizes = {title: rows for title, rows in load().items() if title == size.TITLE}
+    lines = json.dumps({**sizes, **measured}, indent=1, sort_keys=True, ensure_ascii=False)
     PATH.write_text(lines + "\n", encoding="utf-8")

@@ -13,7 +13,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -30,24 +30,28 @@ import s3transfer
 
 from operations.api_clients import create_client
 from shared.http.api_handler import ApiHandler
-from shared.warehouse.documents.models import MAX_LINES
 from tests import faults, gateway
-from tests.bench import build_output, charts, seed
+from tests.bench import build_output, seed
 from tests.bench.recorder import Invocation, recorded
-from tests.bench.report import Row, Table, at_most
+from tests.bench.report import Row, Table
 from tests.gateway import Erp, LambdaContext
 from tests.integration.entity_factories import create_entity
 from tests.stack import CREDENTIALS, Stack, clear_caches_except_clients, deployed
+from tests.template import Template
 from tests.webhook_scenario import RELAY, WORKER, stream_batch
 
-READS_BOUND, OTHERS_BOUND = 0.75, 0.95
-"""Of functions whose first request is a read with a token, and of the others."""
-_RUNS, _QUICK_RUNS = 11, 3
+_RUNS, _QUICK_RUNS = 9, 3
+_ONE_VCPU = 1769
+"""MB with which Lambda gives one vCPU."""
 _HERE = Path(__file__).parent
 _MINIMAL = "minimal"
 _LOCALHOST = {"WEBHOOK_LOCALHOST": "true"}
 _HOOK = 2
 """Id of the subscription whose endpoint is on this machine."""
+
+
+type Measured = Mapping[str, float]
+"""What a fresh process measures: see `cold_start_process.py`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +65,14 @@ class Task:
     environment: Mapping[str, str]
     status: int
 
-    def run(self, repeats: int = 0) -> dict[str, float]:
-        """Return what a fresh process measures: see `cold_start_process.py`."""
+    @property
+    def is_read(self) -> bool:
+        """Whether the first request is a GET of the API with a token."""
+        event = self.event
+        return "authorizer" in event.get("requestContext", ()) and "methodArn" not in event
+
+    def run(self) -> Measured:
+        """Measure the function in a fresh process."""
         task = {
             "path": self.path,
             "handler": self.handler,
@@ -70,7 +80,6 @@ class Task:
             "answers": self.answers,
             "environment": self.environment,
             "status": self.status,
-            "repeats": repeats,
             "replay": str(_HERE / "replay.py"),
         }
         done = subprocess.run(  # noqa: S603 - a program of this project
@@ -83,61 +92,69 @@ class Task:
         )
         if done.returncode:
             sys.exit(f"{self.handler} does not start from the build:\n{done.stderr}")
-        found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])  # after the log lines
+        found: Measured = json.loads(done.stdout.splitlines()[-1])  # after the log lines
         return found
 
 
 def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
     """Measure every function and the minimal one in turn."""
-    with tempfile.TemporaryDirectory() as folder, tasks_of_functions() as own_tasks:
-        tasks = {_MINIMAL: _minimal_task(Path(folder)), **own_tasks}
-        times: dict[str, list[tuple[float, float]]] = {name: [] for name in tasks}
-        for _ in range(_QUICK_RUNS if quick else _RUNS):
+    with tempfile.TemporaryDirectory() as folder, endpoint() as address:
+        tasks = {_MINIMAL: _minimal_task(Path(folder)), **_tasks(address)}
+        results: dict[str, list[Measured]] = {name: [] for name in tasks}
+        for _ in range(runs := _QUICK_RUNS if quick else _RUNS):
             for name, task in tasks.items():
-                found = task.run()
-                times[name].append((found["import"], found["first"]))
-    runs = len(times[_MINIMAL])
+                results[name].append(task.run())
+    sizes = Template({}).memory_sizes()
     table = Table(
         "Cold start",
-        ["function", "import", "ratio", "import + first request", "ratio"],
-        f"Medians of the CPU time of {runs} runs in milliseconds on this machine. Each run is a"
-        " fresh process that imports the built artifacts with their .pyc files. The minimal"
-        " function has Powertools (Logger, Metrics, APIGatewayRestResolver), a boto3 DynamoDB"
-        " client and one pydantic model. The first request includes everything that is created on"
-        " first use (clients, keys, credentials of the tenant); recorded responses of AWS take no"
-        " time. The webhook worker delivers to this machine without TLS. The ratios compare with"
-        " the minimal function. The target applies to the second one.",
+        [
+            "function",
+            "first request",
+            "import ms",
+            "import, ratio",
+            "import + first request ms",
+            "ratio",
+            "peak MB",
+            "memory size MB",
+            "ms at this size",
+        ],
+        f"Medians of the CPU time of {runs} runs in milliseconds on this machine, and their peak"
+        " memory in MB of 10^6 bytes. Each run is a fresh process that imports the built artifacts"
+        " with their .pyc files. The minimal function has Powertools (Logger, Metrics,"
+        " APIGatewayRestResolver), a boto3 DynamoDB client and one pydantic model; the ratios"
+        " compare with it. A read is a GET with a token. The first request includes everything that"
+        " is created on first use (clients, keys, credentials of the tenant); recorded responses of"
+        " AWS take no time. The webhook worker delivers to this machine without TLS. The last"
+        " column assumes CPU in proportion to the memory size in `template.yaml`, one vCPU at"
+        f" {_ONE_VCPU} MB.",
     )
-    minimal = _medians(times[_MINIMAL])
+    minimal, minimal_both, _ = _medians(results[_MINIMAL])
     for name, task in tasks.items():
-        own = _medians(times[name])
-        ratios = [mine / theirs for mine, theirs in zip(own, minimal, strict=True)]
-        cells = [name, f"{own[0]:.0f}", f"{ratios[0]:.2f}", f"{own[1]:.0f}", f"{ratios[1]:.2f}"]
-        bound, reached = at_most(ratios[1], _bound(task))
-        row = Row(cells) if name == _MINIMAL else Row(cells, bound, reached, is_target=True)
-        table.rows.append(row)
-    medians = {name: _medians(times[name]) for name in tasks}
-    table.charts.append(
-        charts.bars(
-            "cold-start",
-            "Cold start in milliseconds",
-            {name: (own, both - own) for name, (own, both) in medians.items()},
-            parts=("import", "first request"),
-            form="{:.0f}",
+        own, both, peak = _medians(results[name])
+        size = sizes.get(name)
+        table.rows.append(
+            Row(
+                [
+                    name,
+                    "a read" if task.is_read else "another",
+                    f"{own:.0f}",
+                    f"{own / minimal:.2f}",
+                    f"{both:.0f}",
+                    f"{both / minimal_both:.2f}",
+                    f"{peak:.0f}",
+                    f"{size or ''}",
+                    f"{both * _ONE_VCPU / size:.0f}" if size else "",
+                ]
+            )
         )
-    )
     return [table]
 
 
-def _bound(task: Task) -> float:
-    event = task.event
-    is_read = "authorizer" in event.get("requestContext", ()) and "methodArn" not in event
-    return READS_BOUND if is_read else OTHERS_BOUND
-
-
-def _medians(times: list[tuple[float, float]]) -> tuple[float, float]:
-    imports = [one for one, _ in times]
-    return statistics.median(imports), statistics.median(sum(pair) for pair in times)
+def _medians(results: Sequence[Measured]) -> tuple[float, float, float]:
+    """Return the medians of the import, of import and first request, and of the peak memory."""
+    imported = statistics.median(one["import"] for one in results)
+    both = statistics.median(one["import"] + one["first"] for one in results)
+    return imported, both, statistics.median(one["peak"] for one in results)
 
 
 def _minimal_task(folder: Path) -> Task:
@@ -164,13 +181,6 @@ def _minimal_task(folder: Path) -> Task:
     )
 
 
-@contextmanager
-def tasks_of_functions() -> Iterator[dict[str, Task]]:
-    """Yield the first request of every function, recorded on moto."""
-    with endpoint() as address:
-        yield _tasks(address)
-
-
 def _tasks(address: str) -> dict[str, Task]:
     """Record the first request of every function on moto; `address` receives webhooks."""
     handlers = build_output.functions()
@@ -193,19 +203,6 @@ def _task(stack: Stack, function: str, handler: str, first: Invocation) -> Task:
         environment=CREDENTIALS | stack.template.environment(handler) | _LOCALHOST,
         status=first.result.get("statusCode", 200),
     )
-
-
-def largest_request() -> tuple[str, Task]:
-    """Record the creation of a document with as many lines as possible; return its function."""
-    function = "DocumentsFunction"
-    handler = build_output.functions()[function]
-    with _seeded("http://localhost:9/") as (stack, aws_faults):
-        document = seed.entry("LARGE")
-        lines = document["lines"] * (MAX_LINES // len(document["lines"]))
-        with recorded(aws_faults, fresh=True) as invocations:
-            answer = stack.erp().post("/entry-documents", document | {"lines": lines}, key="large")
-        assert answer.status == HTTPStatus.CREATED, answer.text
-        return function, _task(stack, function, handler, invocations[handler])
 
 
 @contextmanager

@@ -1,10 +1,10 @@
-"""Measures the import of a function and its requests in a fresh process.
+"""Measures the import of a function and its first request in a fresh process.
 
 Reads a JSON object from standard input: `path` (for sys.path), `handler`, `event`, `environment`,
-`answers` (recorded responses), `replay` (path of that module), `status` (expected status of the
-first response; a response without a status counts as 200) and `repeats`. Writes the CPU times of
-the import, of the first request and of one of `repeats` further ones (`{"import", "first",
-"repeated"}`, in milliseconds) and `peak`, the peak memory in MB of 10^6 bytes, to standard output.
+`answers` (recorded responses), `replay` (path of that module) and `status` (expected status of the
+response; a response without a status counts as 200). Writes the CPU times of the import and of the
+first request (`{"import", "first"}`, in milliseconds) and `peak`, the peak memory in MB of 10^6
+bytes, to standard output.
 """
 
 import importlib
@@ -54,13 +54,9 @@ def main() -> None:
     ended = time.process_time()
     if answer.get("statusCode", 200) != task["status"] or answer.get("batchItemFailures"):
         sys.exit(f"{task['handler']} answered {answer}")
-    for _ in range(task["repeats"]):
-        handler(task["event"], _Context())
-    repeated = (time.process_time() - ended) / max(1, task["repeats"])
     found = {
         "import": (imported - began) * 1000,
         "first": (ended - called) * 1000,
-        "repeated": repeated * 1000,
         "peak": _peak_kb() * 1024 / 1e6,
     }
     json.dump(found, sys.stdout)

@@ -12,6 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+import pytest
+
+from tests import faults
 from tests.bench.meter import send_on
 from tests.bench.report import Row, Table
 from tests.bench.request_cost import Gauge
@@ -20,16 +23,12 @@ from tests.bench.warehouse import BINS, BenchWarehouse, code
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Fault, Forward, cancelled_transaction
 from tests.gateway import Erp, Response
+from tests.stack import deployed
 from tests.stock_invariants import assert_invariants
 
 PICKERS, MANY, PICKS = 8, 20, 10
 _CALL_S = 0.02
 """Duration of a call in seconds."""
-
-_TOGETHER, _APART = 1.5, 4
-"""Lower bounds of the throughput relative to one picker, at one position and at one each."""
-_MOST_TRANSACTIONS, _SLOWEST = 2, 12
-"""Upper bounds of transactions per pick, and of the slowest pick relative to one picker."""
 
 type _Item = tuple[str, str, str]
 """Table, partition and sort key."""
@@ -100,7 +99,7 @@ class PickingResult:
         return self.statuses[200] / self.seconds
 
 
-def table(meter: Gauge, aws_faults: AwsFaults) -> Table:
+def measure(_quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
     """Measure one picker, many pickers at one position, and eight pickers at one each."""
     found = Table(
         "Concurrent picking of one product",
@@ -123,40 +122,37 @@ def table(meter: Gauge, aws_faults: AwsFaults) -> Table:
         " Relative figures compare with one picker. At one position, all pickers change the same"
         " two stock rows.",
     )
-    alone = work(meter, aws_faults, pickers=1, places=1)
-    found.rows.append(_row("1", alone, alone, 1))
-    for pickers in (PICKERS, MANY):
-        together = work(meter, aws_faults, pickers=pickers, places=1)
-        found.rows.append(_row(f"{pickers} at one position", together, alone, _TOGETHER))
-    apart = work(meter, aws_faults, pickers=PICKERS, places=PICKERS)
-    found.rows.append(_row(f"{PICKERS} at a position each", apart, alone, _APART))
-    return found
+    with pytest.MonkeyPatch.context() as patch:
+        aws_faults = faults.install(patch)
+        with deployed(patch) as stack:
+            meter = Gauge(stack, aws_faults)
+            alone = _work(meter, aws_faults, pickers=1, places=1)
+            found.rows.append(_row("1", alone, alone))
+            for pickers in (PICKERS, MANY):
+                together = _work(meter, aws_faults, pickers=pickers, places=1)
+                found.rows.append(_row(f"{pickers} at one position", together, alone))
+            apart = _work(meter, aws_faults, pickers=PICKERS, places=PICKERS)
+            found.rows.append(_row(f"{PICKERS} at a position each", apart, alone))
+    return [found]
 
 
-def _row(title: str, shift: PickingResult, alone: PickingResult, least: float) -> Row:
+def _row(title: str, shift: PickingResult, alone: PickingResult) -> Row:
     picks = shift.statuses.total()
-    lost = shift.statuses[200] - shift.picked
-    slowest = shift.slowest / (alone.seconds / PICKS)
-    faster = shift.per_second / alone.per_second
-    cells = [
-        title,
-        f"{picks}",
-        f"{shift.failed}",
-        f"{lost}",
-        f"{shift.conflicts}",
-        f"{shift.commits / picks:.1f}",
-        f"{slowest:.1f}",
-        f"{faster:.1f}",
-    ]
-    bound = (
-        f"no 5xx, no lost picks, ≤ {_MOST_TRANSACTIONS} transactions, slowest ≤ {_SLOWEST},"
-        f" throughput ≥ {least:g}"
+    return Row(
+        [
+            title,
+            f"{picks}",
+            f"{shift.failed}",
+            f"{shift.statuses[200] - shift.picked}",
+            f"{shift.conflicts}",
+            f"{shift.commits / picks:.1f}",
+            f"{shift.slowest / (alone.seconds / PICKS):.1f}",
+            f"{shift.per_second / alone.per_second:.1f}",
+        ]
     )
-    kept = shift.commits <= _MOST_TRANSACTIONS * picks and slowest <= _SLOWEST and faster >= least
-    return Row(cells, bound, not shift.failed and not lost and kept)
 
 
-def work(meter: Gauge, aws_faults: AwsFaults, *, pickers: int, places: int) -> PickingResult:
+def _work(meter: Gauge, aws_faults: AwsFaults, *, pickers: int, places: int) -> PickingResult:
     """Let `pickers` pick a product from `places` positions, one order each."""
     warehouse = BenchWarehouse(meter, 1, stocked=False)
     each = pickers * PICKS // places

@@ -5,7 +5,6 @@ received, 20 files are imported, lists are read 200,000 times, and an endpoint g
 part of the day is replayed; each kind of request occurs in it.
 """
 
-import os
 import random
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,10 +19,9 @@ import pytest
 from shared.identity.tenancy.directory import directory
 from shared.kernel.config import config
 from tests import faults
-from tests.bench import charts, prices
+from tests.bench import prices
 from tests.bench.capacity import Units
 from tests.bench.concurrent_picking import ConflictDetector
-from tests.bench.day_before import BEFORE
 from tests.bench.in_memory_table import InMemoryTable, decode_binary
 from tests.bench.meter import meter, send_on
 from tests.bench.report import Row, Table
@@ -35,8 +33,6 @@ from tests.stack import Stack, deployed
 from tests.stock_invariants import assert_invariants
 from tests.webhook_scenario import WebhookScenario, open_webhook_scenario
 
-WHOLE_DAY = "STOWAGE_WHOLE_DAY"
-"""Environment variable that replays the whole day."""
 SHARE, QUICK_SHARE = 100, 750
 """One part in so many of the day is replayed."""
 
@@ -68,7 +64,7 @@ _LISTS: Sequence[tuple[int, str, Mapping[str, str]]] = (
 
 def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
     """Replay a part of the day."""
-    share = 1 if os.environ.get(WHOLE_DAY) else QUICK_SHARE if quick else SHARE
+    share = QUICK_SHARE if quick else SHARE
     with pytest.MonkeyPatch.context() as patch:
         aws_faults = faults.install(patch)
         with deployed(patch) as stack, open_webhook_scenario(stack, patch) as webhooks:
@@ -77,7 +73,7 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
             day.prepare()
             day.replay(share)
             assert_invariants(stack.store())
-    return [_table(day, share), _comparison(day)]
+    return [_table(day, share), _contention(day)]
 
 
 @dataclass(slots=True)
@@ -107,9 +103,6 @@ class _Kind:
         each += prices.GATEWAY / 1e6 if self.gateway else 0
         each += self._mean(prices.usd_of_calls(self.reading.operations))
         return each * self.daily
-
-    def daily_calls(self) -> float:
-        return self._mean(self.reading.calls) * self.daily
 
     def _mean(self, total: float) -> float:
         return total / self.reading.requests
@@ -395,7 +388,6 @@ def _document(reference: str, lines: list[dict[str, object]]) -> dict[str, Any]:
 
 
 def _table(day: _Day, share: int) -> Table:
-    title = "a whole day" if share == 1 else f"1/{share} of a day"
     table = Table(
         "A day of a mid-sized company",
         [
@@ -408,14 +400,15 @@ def _table(day: _Day, share: int) -> Table:
             "read units each",
             "write units each",
             "USD of a day: DynamoDB",
-            "gateway, Lambda, others",
+            "USD of a day: all",
         ],
         f"{ORDERS:,} orders of {ORDER_LINES} lines are picked and dispatched, {RECEIPT_LINES:,}"
         f" lines are received, {IMPORTS} files are imported, and lists are read {LIST_CALLS:,}"
-        f" times. One endpoint gets the events {', '.join(_EVENTS)}. **Measured: {title}**, against"
-        " moto, and at least one of each kind; the figures of a day are the means of the measured "
-        f"requests times their number in a day. The warehouse has {_PRODUCTS} products with stock"
-        f" at {_BINS} positions; half of the lines are of a tenth of the products."
+        f" times. One endpoint gets the events {', '.join(_EVENTS)}. **Measured: 1/{share} of a"
+        " day**, against moto, and at least one of each kind; the figures of a day are the means of"
+        " the measured requests times their number in a day. The warehouse has"
+        f" {_PRODUCTS} products with stock at {_BINS} positions; half of the lines are of a tenth"
+        " of the products."
         f" {PICKERS} pickers pick at the same time without a pause, more than in reality;"
         f" each call then takes {prices.WAIT_MS} ms, and two transactions that write the same"
         f" item at the same time conflict. The price of Lambda assumes {CPU_MS} ms of"
@@ -424,80 +417,51 @@ def _table(day: _Day, share: int) -> Table:
     )
     for name, kind in day.kinds.items():
         reading, units = kind.reading, kind.reading.units
-        each = [reading.calls, reading.round_trips]
+        totals = reading.calls, reading.round_trips, units.reads, units.writes
+        calls, trips, *units_each = (f"{one / reading.requests:,.1f}" for one in totals)
         table.rows.append(
             Row(
                 [
                     name,
                     f"{reading.requests:,}",
                     f"{kind.daily:,.0f}",
-                    *(f"{one / reading.requests:,.1f}" for one in each),
+                    calls,
+                    trips,
                     f"{reading.most_round_trips}",
-                    f"{units.reads / reading.requests:,.1f}",
-                    f"{units.writes / reading.requests:,.1f}",
+                    *units_each,
                     f"{kind.dynamodb:.3f}",
-                    f"{kind.others:.3f}",
+                    f"{kind.dynamodb + kind.others:.3f}",
                 ]
             )
         )
     kinds = day.kinds.values()
+    dynamodb = sum(kind.dynamodb for kind in kinds)
     table.rows.append(
         Row(
             [
                 "**the day**",
                 f"{sum(kind.reading.requests for kind in kinds):,}",
                 f"{sum(kind.daily for kind in kinds):,.0f}",
-                f"{sum(kind.daily_calls() for kind in kinds):,.0f} in all",
+                "",
                 "",
                 f"{max(kind.reading.most_round_trips for kind in kinds)}",
                 "",
                 "",
-                f"{sum(kind.dynamodb for kind in kinds):.2f}",
-                f"{sum(kind.others for kind in kinds):.2f}",
+                f"{dynamodb:.2f}",
+                f"{dynamodb + sum(kind.others for kind in kinds):.2f}",
             ]
-        )
-    )
-    table.charts.append(
-        charts.bars(
-            "day",
-            "A day of a mid-sized company: USD",
-            {name: (kind.dynamodb, kind.others) for name, kind in day.kinds.items()},
-            parts=("DynamoDB", "gateway, Lambda, others"),
-            form="{:.3f}",
         )
     )
     return table
 
 
-def _comparison(day: _Day) -> Table:
-    slowest = max(
-        ((kind.reading.most_round_trips, name) for name, kind in day.kinds.items()
-         if not name.startswith(("import", "event"))),
-    )  # fmt: skip
+def _contention(day: _Day) -> Table:
     table = Table(
-        "The day, compared",
-        [
-            "figure",
-            f"before the index diet (commit {BEFORE.commit}, {BEFORE.date})",
-            "now",
-        ],
-        "The same replay. The first column was measured once, before the number of index entries"
-        " was reduced. Conflicts are transactions that DynamoDB would have"
-        " cancelled because another one wrote the same item at that moment;"
-        f" {PICKERS} pickers work at once. The"
-        " slowest request is the one with the most round trips, without imports and the relay.",
+        "Contention of the day",
+        ["pickers at once", "conflicts per 1,000 picks", "transactions per pick"],
+        "Conflicts are transactions that DynamoDB would have cancelled because another one wrote"
+        " the same item at that moment.",
     )
-    now = {
-        "USD of a day, DynamoDB": f"{sum(one.dynamodb for one in day.kinds.values()):.2f}",
-        "USD of a day, all": (
-            f"{sum(one.dynamodb + one.others for one in day.kinds.values()):.2f}"
-        ),
-        "calls of a day": f"{sum(one.daily_calls() for one in day.kinds.values()):,.0f}",
-        "conflicts per 1,000 picks": f"{1000 * day.conflicts / day.picks:.0f}",
-        "transactions per pick": f"{day.transactions / day.picks:.2f}",
-        "slowest request": (
-            f"{slowest[1]}: {slowest[0]} round trips, {slowest[0] * prices.WAIT_MS} ms of waiting"
-        ),
-    }
-    table.rows = [Row([name, BEFORE.figures.get(name, ""), value]) for name, value in now.items()]
+    conflicts, transactions = 1000 * day.conflicts / day.picks, day.transactions / day.picks
+    table.rows = [Row([f"{PICKERS}", f"{conflicts:.0f}", f"{transactions:.2f}"])]
     return table

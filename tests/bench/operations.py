@@ -1,4 +1,4 @@
-"""Cost of warehouse operations: single operations, bulk work, and concurrent picking."""
+"""Cost of warehouse operations in several sizes."""
 
 from collections.abc import Iterator
 
@@ -6,8 +6,6 @@ import pytest
 
 from tests import faults
 from tests.bench import (
-    bulk_operations,
-    concurrent_picking,
     operations_packing,
     operations_returns,
     operations_stock,
@@ -19,32 +17,19 @@ from tests.bench.report import Row, Table
 from tests.bench.request_cost import Gauge, Reading
 from tests.stack import deployed
 
-SIZES, QUICK_SIZES = (1, 10, 50), (1, 10)
+SIZES = 1, 10
 """Numbers of lines of a document, and of pickings of a wave."""
 
 
-def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
-    """Measure single operations, bulk operations and concurrent picking."""
-    with pytest.MonkeyPatch.context() as patch:
-        aws_faults = faults.install(patch)
-        with deployed(patch) as stack:
-            meter = Gauge(stack, aws_faults)
-            return [
-                _operations(meter, quick=quick),
-                bulk_operations.table(meter, quick=quick),
-                concurrent_picking.table(meter, aws_faults),
-            ]
-
-
 def compared(_quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
-    """Measure the single operations that CI compares with the baseline."""
+    """Measure the operations that CI compares with the baseline."""
     with pytest.MonkeyPatch.context() as patch:
         aws_faults = faults.install(patch)
         with deployed(patch) as stack:
-            return [_operations(Gauge(stack, aws_faults), quick=True)]
+            return [_operations(Gauge(stack, aws_faults))]
 
 
-def _operations(meter: Gauge, *, quick: bool) -> Table:
+def _operations(meter: Gauge) -> Table:
     table = Table(
         "Warehouse operations",
         [
@@ -69,15 +54,14 @@ def _operations(meter: Gauge, *, quick: bool) -> Table:
         " allocation on every line.",
     )
     found: dict[str, list[Row]] = {}
-    for name, size, cost in measurements(meter, quick=quick):
+    for name, size, cost in measurements(meter):
         found.setdefault(name, []).append(_row(name, size, cost))
     table.rows = [row for rows in found.values() for row in rows]
     return table
 
 
-def measurements(meter: Gauge, *, quick: bool) -> Iterator[Measurement]:
+def measurements(meter: Gauge) -> Iterator[Measurement]:
     """Yield the cost of every operation in several sizes."""
-    sizes = QUICK_SIZES if quick else SIZES
     yield from operations_stock.adjustments(meter)
     yield from operations_stock.lots_received(meter)
     yield from operations_stock.approvals(meter)
@@ -85,7 +69,7 @@ def measurements(meter: Gauge, *, quick: bool) -> Iterator[Measurement]:
     yield from operations_transfers.transfers(meter)
     yield from operations_transfers.serials_away(meter)
     yield from operations_returns.serials_returned(meter)
-    for size in sizes:
+    for size in SIZES:
         yield from operations_stock.receipts(meter, size)
         yield from operations_stock.pickings(meter, size)
         yield from operations_packing.packing(meter, size)
@@ -109,4 +93,4 @@ def _row(name: str, size: str, cost: Reading) -> Row:
         f"{units.usd_per_million:.2f}",
     ]
     figures = {**cost.figures, "most actions": cost.largest_transaction}
-    return Row(cells, figures=figures, label=f"{name}, {size}")
+    return Row(cells, figures, f"{name}, {size}")

@@ -1,15 +1,11 @@
-"""Result tables of benchmarks, with a bound and a result in each row."""
+"""Result tables of benchmarks, and the bars that their figures must keep."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rich.console import Console
 from rich.table import Table as RichTable
-
-from tests.bench.charts import Chart
-
-_WORDS = {True: "pass", False: "FAIL", None: ""}
-_TARGET_WORDS = {True: "reached", False: "missed", None: ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,30 +14,14 @@ class Row:
 
     Attributes:
         cells: The text of each column.
-        bound: The bound of the row in words.
-        passed: Whether the bound holds; None without a bound.
         figures: Name → figure, for figures that are equal on every machine and in every run. They
             are compared with the baseline.
         label: Name of the row in the baseline, if the first cell is not unique in its table.
-        is_target: Whether the bound is a target for times, which a bench shows but does not judge.
     """
 
     cells: Sequence[str]
-    bound: str = ""
-    passed: bool | None = None
     figures: Mapping[str, float] = field(default_factory=dict)
     label: str = ""
-    is_target: bool = False
-
-    @property
-    def fails(self) -> bool:
-        """Whether the bound does not hold."""
-        return self.passed is False and not self.is_target
-
-    @property
-    def verdict(self) -> str:
-        """The result in a word."""
-        return (_TARGET_WORDS if self.is_target else _WORDS)[self.passed]
 
     @property
     def name(self) -> str:
@@ -51,52 +31,107 @@ class Row:
 
 @dataclass(slots=True)
 class Table:
-    """Rows under a title, with a note on how they were measured, and charts of them."""
+    """Rows under a title, with a note on how they were measured."""
 
     title: str
     columns: Sequence[str]
     note: str
     rows: list[Row] = field(default_factory=list)
-    charts: list[Chart] = field(default_factory=list)
-
-    @property
-    def passed(self) -> bool:
-        """Whether all bounds hold."""
-        return not any(row.fails for row in self.rows)
-
-    @property
-    def _has_bounds(self) -> bool:
-        return any(row.bound for row in self.rows)
-
-    def _columns(self) -> list[str]:
-        return [*self.columns, *(("bound", "verdict") if self._has_bounds else ())]
-
-    def _cells(self, row: Row) -> list[str]:
-        return [*row.cells, *((row.bound, row.verdict) if self._has_bounds else ())]
 
     def show(self, console: Console) -> None:
         """Print the table."""
         table = RichTable(title=self.title, title_justify="left", title_style="bold")
-        for number, column in enumerate(self._columns()):
+        for number, column in enumerate(self.columns):
             table.add_column(column, justify="right" if number else "left", overflow="fold")
         for row in self.rows:
-            table.add_row(*self._cells(row), style="red" if row.fails else "")
+            table.add_row(*row.cells)
         console.print(table)
 
     def markdown(self) -> str:
-        """Return note, charts and rows; the heading is that of the page."""
-        columns = self._columns()
-        lines = [self.note, ""] if self.note else []
-        for chart in self.charts:
-            lines += [f"![{chart.title}](performance/{chart.name}.svg)", ""]
-        lines += [
-            "| " + " | ".join(columns) + " |",
-            "|---" + "|---:" * (len(columns) - 1) + "|",
-            *("| " + " | ".join(self._cells(row)) + " |" for row in self.rows),
+        """Return note and rows; the heading is that of the page."""
+        lines = [
+            self.note,
+            "",
+            "| " + " | ".join(self.columns) + " |",
+            "|---" + "|---:" * (len(self.columns) - 1) + "|",
+            *("| " + " | ".join(row.cells) + " |" for row in self.rows),
         ]
         return "\n".join(lines) + "\n"
 
+    @classmethod
+    def parsed(cls, title: str, section: str) -> "Table":
+        """Return the table of a section of the page, without its note."""
+        columns, _, *rows = (
+            [cell.strip() for cell in line[1:-1].split(" | ")]
+            for line in section.splitlines()
+            if line.startswith("|")
+        )
+        return cls(title, columns, "", [Row(cells) for cells in rows])
 
-def at_most(value: float, bound: float, form: str = "{:g}") -> tuple[str, bool]:
-    """Return the text of an upper bound, and whether the figure is within it."""
-    return f"≤ {form.format(bound)}", value <= bound
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """The largest value, or the smallest one, that a column of a table may have.
+
+    Attributes:
+        table: Title of the table.
+        rows: Pattern of the rows: it matches the beginning of the first two cells, joined by " | ".
+        column: Heading of the column.
+        most: The largest value.
+        least: The smallest value, instead of `most`.
+        missed: The value that must not get worse while the bar is missed. None when it is reached.
+    """
+
+    table: str
+    rows: str
+    column: str
+    most: float | None = None
+    least: float | None = None
+    missed: float | None = None
+
+    def __str__(self) -> str:
+        limit = f"at most {self.most:g}" if self.least is None else f"at least {self.least:g}"
+        return ": ".join(filter(None, (self.table, self.rows, self.column, limit)))
+
+    def breaches(self, table: Table, *, whole: bool) -> Iterator[str]:
+        """Yield how the table breaks the bar; see `breaches`."""
+        values = list(self._values(table))
+        reached = all(self._keeps(value, self.most, self.least) for _, value in values)
+        if whole and not values:
+            yield f"{self}: no row has a value"
+        elif whole and reached and self.missed is not None:
+            yield f"{self}: is reached, so remove `missed`"
+        most, least, more = self.most, self.least, ""
+        if self.missed is not None:
+            most, least = (self.missed, None) if least is None else (None, self.missed)
+            more = f"; it was missed with {self.missed:,g} before"
+        for row, value in values:
+            if not self._keeps(value, most, least):
+                yield f"{self}: {value:,g} ({row}){more}"
+
+    @staticmethod
+    def _keeps(value: float, most: float | None, least: float | None) -> bool:
+        return (most is None or value <= most) and (least is None or value >= least)
+
+    def _values(self, table: Table) -> Iterator[tuple[str, float]]:
+        """Yield the name and the value of the rows that have one."""
+        at = table.columns.index(self.column)
+        for row in table.rows:
+            name, cell = " | ".join(row.cells[:2]), row.cells[at]
+            if cell and re.match(self.rows, name):
+                yield name, float(cell.replace(",", ""))
+
+
+def breaches(bars: Sequence[Bar], tables: Sequence[Table], *, whole: bool = True) -> list[str]:
+    """Return how the tables break the bars; bars of other tables are ignored.
+
+    With `whole`, the tables have all rows: each bar must have a row, and must not be reached while
+    it has `missed`.
+    """
+    return [
+        breach
+        for table in tables
+        for bar in bars
+        if bar.table == table.title
+        for breach in bar.breaches(table, whole=whole)
+    ]

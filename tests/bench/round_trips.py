@@ -16,7 +16,7 @@ from shared.identity.tenancy.directory import directory
 from tests import faults
 from tests.bench import seed
 from tests.bench.prices import READ_UNITS, WRITE_UNITS
-from tests.bench.report import Row, Table, at_most
+from tests.bench.report import Row, Table
 from tests.bench.request_cost import COLUMNS, Reading, measured
 from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
@@ -25,25 +25,10 @@ from tests.integration.write_routes import EXAMPLES
 from tests.lists import LISTS
 from tests.stack import Stack, deployed
 
-GET, LIST, CREATE_DOCUMENT, CHECKS, LEASE = 1, 2, 4, 0, 1
-"""Upper bounds of round trips."""
-
 _DOCUMENTS: Mapping[str, Callable[[str], dict[str, Any]]] = {
     "POST /entry-documents": seed.entry,
     "POST /exit-documents": seed.exit_,
 }
-
-
-_FROM_STORAGE = {"GET /imports/{id}/error-report"}
-"""Routes that read a record, the size of a file and the file."""
-_WITH_A_LIST = (
-    "GET /warehouses/{id}",
-    "GET /waves/{id}",
-    "GET /packing-orders/{id}",
-    "GET /packing-orders/{id}/packing-slip.pdf",
-)
-"""Routes by id that include rows of a list (positions of a warehouse, pickings of a wave, handling
-units of a packing order)."""
 
 _ONE_PAGE = {one.path for one in LISTS.values() if one.bounded}
 """Lists that never exceed one page."""
@@ -65,7 +50,6 @@ class RouteRequest:
         erp: Who sends it.
         send: Sends it.
         status: The expected status.
-        bound: Upper bound of its round trips.
         window: Whether it is the first request of its client in a minute.
     """
 
@@ -73,7 +57,6 @@ class RouteRequest:
     erp: Erp
     send: Callable[[], Response]
     status: int
-    bound: int | None = None
     window: bool = False
 
     def cost(self, aws_faults: AwsFaults) -> Reading:
@@ -104,11 +87,11 @@ def measure(_quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature f
         "AWS calls in a warm execution environment. Round trips are sequential calls. Pages have 25"
         " rows (subscriptions: 20, the maximum), documents have 10 lines, and writes have an"
         " Idempotency-Key. `GET /warehouses/{id}` includes a page of positions and"
-        " `GET /waves/{id}` the states of its pickings, so both have the bound of a list. PUT"
-        " changes the code of a resource that has one; PATCH does not. Read and write units are"
-        " computed by DynamoDB's rules: a write in a transaction costs two units, the write of an"
-        f" index entry one. Prices are {READ_UNITS} USD per million reads and {WRITE_UNITS} USD"
-        " per million writes (on-demand capacity).",
+        " `GET /waves/{id}` the states of its pickings. PUT changes the code of a resource that has"
+        " one; PATCH does not. Read and write units are computed by DynamoDB's rules: a write in a"
+        " transaction costs two units, the write of an index entry one. The price is that of"
+        f" DynamoDB on demand: {READ_UNITS} USD per million reads and {WRITE_UNITS} USD per million"
+        " writes.",
     )
     with pytest.MonkeyPatch.context() as patch:
         aws_faults = faults.install(patch)
@@ -120,9 +103,7 @@ def measure(_quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature f
 
 def _row(request: RouteRequest, cost: Reading) -> Row:
     cells = [request.title, *cost.cells, f"{cost.units.usd_per_million:.2f}"]
-    if request.bound is None:
-        return Row(cells, figures=cost.figures)
-    return Row(cells, *at_most(cost.round_trips, request.bound), cost.figures)
+    return Row(cells, cost.figures)
 
 
 def requests(stack: Stack) -> Iterator[RouteRequest]:
@@ -137,9 +118,9 @@ def _checks(stack: Stack) -> Iterator[RouteRequest]:
     """Yield requests for which only the checks are made that all routes have in common."""
     erp = stack.erp()
     title, wrong_way = "common checks", partial(erp.delete, "/products")
-    yield RouteRequest(f"{title} (405 response)", erp, wrong_way, 405, CHECKS)
+    yield RouteRequest(f"{title} (405 response)", erp, wrong_way, 405)
     first = f"{title}, first request of a client in a minute"
-    yield RouteRequest(first, erp, wrong_way, 405, LEASE, window=True)
+    yield RouteRequest(first, erp, wrong_way, 405, window=True)
 
 
 def _token_request(stack: Stack) -> RouteRequest:
@@ -168,16 +149,12 @@ def _reads(stack: Stack, routes: Mapping[str, Operation]) -> Iterator[RouteReque
         number = client if operation.path.startswith("/api-clients/") else 1
         path = operation.path.format(id=number, kind="products", delivery=delivery)
         read = partial(erp.get, path)
-        if not operation.is_list:
-            bound = None if name in _FROM_STORAGE else LIST if name in _WITH_A_LIST else GET
-            yield RouteRequest(name, erp, read, 200, bound)
-            continue
-        yield RouteRequest(name, erp, read, 200, LIST)
-        if operation.path in _ONE_PAGE:
+        yield RouteRequest(name, erp, read, 200)
+        if not operation.is_list or operation.path in _ONE_PAGE:
             continue
         following = erp.get(path).json()["links"]["next"]
         assert following, f"{name} has only one page; add rows in tests/bench/seed.py"
-        yield RouteRequest(f"{name}, links.next", erp, partial(erp.follow, following), 200, LIST)
+        yield RouteRequest(f"{name}, links.next", erp, partial(erp.follow, following), 200)
 
 
 def _writes(stack: Stack, routes: Mapping[str, Operation]) -> Iterator[RouteRequest]:
@@ -191,7 +168,7 @@ def _writes(stack: Stack, routes: Mapping[str, Operation]) -> Iterator[RouteRequ
         if name in _DOCUMENTS:
             seed.fill(erp)
             send = partial(erp.post, operation.path, _DOCUMENTS[name]("NEW-1"), key="measured")
-            yield RouteRequest(name, erp, send, 201, CREATE_DOCUMENT)
+            yield RouteRequest(name, erp, send, 201)
             continue
         assert name in EXAMPLES, f"{name}: add an example in tests/integration/write_routes.py"
         example = EXAMPLES[name]

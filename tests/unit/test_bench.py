@@ -1,4 +1,6 @@
-"""The benchmark compares figures with its baseline, and refuses states that have changes."""
+"""The benchmark compares figures with its baseline, names broken bars, and refuses states that have
+changes.
+"""
 
 import os
 import subprocess
@@ -7,10 +9,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from tests.bench import baseline, charts
+from tests.bench import baseline, size
+from tests.bench.bars import BARS
 from tests.bench.baseline import compare
 from tests.bench.page import Page
-from tests.bench.report import Row, Table
+from tests.bench.report import Bar, Row, Table, breaches
 from tests.bench.state import current_state, reason_against_build
 
 _BEFORE = {"Cost per request": {"GET /stocks": {"calls": 4, "write units": 12.5}}}
@@ -51,17 +54,73 @@ def test_two_rows_of_one_name_are_refused() -> None:
         baseline.figures_of([table])
 
 
-def test_recording_a_part_keeps_the_figures_that_were_not_measured(
+def test_recording_keeps_the_sizes_that_were_not_measured_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(baseline, "PATH", tmp_path / "baseline.json")
-    baseline.record(_BEFORE)
+    sizes = {size.TITLE: {"CatalogFunction": {"code MB": 0.01}}}
+    baseline.record({**_BEFORE, **sizes, "Removed": {"GET /stocks": {"calls": 1}}})
 
-    baseline.record({"Cost per request": {"GET /stocks": {"calls": 3}}}, whole=False)
+    now = {"Cost per request": {"GET /stocks": {"calls": 3}}}
+    baseline.record(now)
 
-    assert baseline.load() == {
-        "Cost per request": {"GET /stocks": {"calls": 3, "write units": 12.5}}
-    }
+    assert baseline.load() == {**now, **sizes}
+
+
+# Bars
+
+_READS = Table(
+    "Cost", ["route", "size", "calls"], "",
+    [Row(["GET /a", "1", "1,204"]), Row(["GET /a", "2", "3"]), Row(["POST /a", "1", ""])],
+)  # fmt: skip
+
+
+def test_page_keeps_every_bar() -> None:
+    tables = Page().tables()
+
+    assert {bar.table for bar in BARS} <= {table.title for table in tables} | {size.TITLE}
+    assert breaches(BARS, tables) == []
+
+
+@pytest.mark.parametrize(
+    ("bar", "broken"),
+    [
+        (Bar("Cost", "GET", "calls", most=1204), []),
+        (Bar("Cost", "GET", "calls", least=3), []),
+        (
+            Bar("Cost", "GET", "calls", most=3),
+            ["Cost: GET: calls: at most 3: 1,204 (GET /a | 1)"],
+        ),
+        (
+            Bar("Cost", "", "calls", least=4),
+            ["Cost: calls: at least 4: 3 (GET /a | 2)"],
+        ),
+        (Bar("Cost", "GET", "calls", most=3, missed=1204), []),
+        (
+            Bar("Cost", "GET", "calls", most=3, missed=1000),
+            ["Cost: GET: calls: at most 3: 1,204 (GET /a | 1); it was missed with 1,000 before"],
+        ),
+        (
+            Bar("Cost", r"GET /a \| 2", "calls", least=3, missed=1),
+            [r"Cost: GET /a \| 2: calls: at least 3: is reached, so remove `missed`"],
+        ),
+        (
+            Bar("Cost", "POST", "calls", most=3),
+            ["Cost: POST: calls: at most 3: no row has a value"],
+        ),
+    ],
+)  # fmt: skip
+def test_broken_bar_is_named(bar: Bar, broken: list[str]) -> None:
+    assert breaches([bar], [_READS]) == broken
+
+
+def test_part_of_the_rows_reaches_no_bar() -> None:
+    bars = [Bar("Cost", "", "calls", most=2000, missed=3000), Bar("Cost", "PUT", "calls", most=1)]
+
+    assert breaches(bars, [_READS], whole=False) == []
+
+
+# States
 
 
 @pytest.fixture
@@ -95,7 +154,7 @@ def test_changed_or_new_code_is_refused(tree: Path) -> None:
 
 
 def test_what_the_benchmark_writes_is_no_change(tree: Path) -> None:
-    for name in ("docs/performance.md", "docs/performance/lists.svg", "tests/bench/baseline.json"):
+    for name in ("docs/performance.md", "tests/bench/baseline.json"):
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         (tree / name).write_text("new")
 
@@ -123,6 +182,9 @@ def test_missing_and_old_builds_are_refused(tmp_path: Path) -> None:
     assert reason_against_build(stamp, "build", tmp_path) is None
 
 
+# The page
+
+
 def test_sections_keep_the_state_of_their_own_measurement(tmp_path: Path) -> None:
     page = Page(tmp_path / "performance.md", ("first", "second"))
     page.write("second", [_table()], "Measured 2026-01-01 at commit aaaaaaa.")
@@ -136,21 +198,8 @@ def test_sections_keep_the_state_of_their_own_measurement(tmp_path: Path) -> Non
     assert "<!-- bench: second -->\nMeasured 2026-01-01 at commit aaaaaaa.\n" in text
 
 
-def test_charts_are_written_beside_the_page_with_equal_text(tmp_path: Path) -> None:
-    chart = charts.bars("cost", "USD & more", {"GET /stocks": (1.0, 2.0)}, parts=("a", "b"))
+def test_tables_of_the_page_are_read_as_they_were_written(tmp_path: Path) -> None:
     page = Page(tmp_path / "performance.md", ("first",))
-    page.write("first", [Table("Cost", ["route"], "", charts=[chart])], "Measured.")
+    page.write("first", [_READS], "Measured.")
 
-    svg = (tmp_path / "performance" / "cost.svg").read_text()
-
-    assert "![USD & more](performance/cost.svg)" in page.path.read_text()
-    assert '<title id="title">USD &amp; more</title>' in svg
-    assert svg == chart.svg("Cost. Measured.")
-
-
-def test_lines_are_placed_on_logarithmic_axes() -> None:
-    chart = charts.lines("x", "Items", {"flat": {1_000: 40, 1_000_000: 40}}, across="rows")
-
-    points = [shape for shape in chart.shapes if shape.startswith("<circle")]
-    assert len(points) == 2
-    assert {point.partition("cy=")[2] for point in points} == {points[0].partition("cy=")[2]}
+    assert page.tables() == [_READS]

@@ -1,0 +1,75 @@
+"""The bars that figures must keep.
+
+A bar with `missed` is a target that is not reached yet: its figure must not get worse than
+`missed`, and when it is reached, `missed` is removed.
+"""
+
+from tests.bench import size
+from tests.bench.lists import TITLE as LISTS
+from tests.bench.report import Bar
+
+_ROUTES, _HANDLER, _DAY = (
+    "Cost per request", "Handler time without waiting for AWS", "A day of a mid-sized company",
+)  # fmt: skip
+_PICKING, _KEYS = "Concurrent picking of one product", "Busiest partition keys"
+_READING, _COMMIT = "Reading and validating an import file", "Committing an import"
+_WEBHOOKS = "Webhooks, from the outbox to the endpoint"
+
+BARS = (
+    Bar(_ROUTES, r"common checks \(", "round trips", most=0),
+    Bar(_ROUTES, r"common checks, first request", "round trips", most=1),
+    Bar(_ROUTES, r"GET (?!\S+/error-report)", "round trips", most=2),
+    # Warehouses include a page of positions, and waves the states of their pickings.
+    Bar(_ROUTES, r"GET /(?!warehouses|waves)[a-z-]+/{id} ", "round trips", most=1),
+    Bar(_ROUTES, r"POST /(entry|exit)-documents ", "round trips", most=4),
+    Bar(
+        _ROUTES,
+        r"(POST|PATCH|DELETE) /(users|webhooks|api-clients)",
+        "round trips",
+        most=8,
+        missed=11,
+    ),
+    Bar(_ROUTES, r"POST /receipts/{id}/lines ", "write units", most=55, missed=62),
+    Bar(_ROUTES, r"POST /stock-adjustments ", "write units", most=45, missed=61),
+    Bar(_ROUTES, r"PATCH /products/{id} ", "write units", most=12, missed=23),
+    Bar(LISTS, "", "narrow: round trips", most=2),
+    Bar(LISTS, "", "by code: round trips", most=3),
+    Bar(LISTS, "", "last page: round trips", most=3),
+    # 25 rows and 30 more
+    Bar(LISTS, "", "narrow: items", most=55, missed=64),
+    Bar(LISTS, "", "page 500: items", most=12_600),
+    # 20 for each row of a page and 200
+    Bar(LISTS, "", "other filters: items", most=700, missed=100_019),
+    Bar(LISTS, "", "pairs: items beyond", most=0),
+    Bar(_DAY, r"\*\*the day", "USD of a day: DynamoDB", most=2.10, missed=2.24),
+    Bar(_DAY, r"\*\*the day", "USD of a day: all", most=2.90, missed=3.33),
+    Bar(_HANDLER, "", "ratio", most=1.5),
+    Bar(_HANDLER, "", "ratio without botocore", most=2.5, missed=3.7),
+    Bar(_PICKING, "", "5xx responses", most=0),
+    Bar(_PICKING, "", "lost picks", most=0),
+    Bar(_PICKING, "", "transactions per pick", most=2),
+    Bar(_PICKING, "", "slowest pick, relative", most=12),
+    Bar(_PICKING, r"\d+ at one position", "throughput, relative", least=1.5),
+    Bar(_PICKING, r"\d+ at a position each", "throughput, relative", least=4),
+    Bar(_KEYS, r"POST /(stock-adjustments|receipts)", "per second", least=500),
+    Bar(_KEYS, r"POST /pickings \| 1 line", "per second", least=500),
+    Bar(_KEYS, r"POST /(pickings|exit-documents/{id}/dispatch) \| 10 ", "per second", least=50),
+    Bar(_KEYS, r"POST /(pickings/{id}/picks|transfers) ", "per second", least=250),
+    Bar("Cold start", r"\w+ \| a read", "ratio", most=0.75, missed=1.3),
+    Bar("Cold start", r"(?!minimal)\w+ \| another", "ratio", most=0.95, missed=1.3),
+    Bar("Cold start", r"\w+Function", "peak MB", most=400),
+    Bar(_READING, r"\.xlsx \|", "read, ratio", most=0.111),
+    Bar(_READING, r"\.csv \|", "read, ratio", most=2),
+    Bar(_READING, r"\.xlsx \|", "validate, ratio", most=0.2),
+    Bar(_READING, "", "peak MB, read", most=512),
+    Bar(_READING, "", "peak MB, validated", most=512),
+    Bar(_COMMIT, "", "rows per call", least=20),
+    Bar(_COMMIT, "", "of a single POST", most=1.2),
+    Bar(_WEBHOOKS, "relay", "AWS calls", most=1.5),
+    Bar(_WEBHOOKS, "relay", "write units", most=1),
+    Bar(_WEBHOOKS, "delivery", "AWS calls", most=4),
+    Bar(_WEBHOOKS, "delivery", "write units", most=2),
+    Bar(_WEBHOOKS, "attempt", "AWS calls", most=5),
+    Bar(_WEBHOOKS, "attempt", "write units", most=3),
+    Bar(size.TITLE, "", "layers MB", most=37),
+)
