@@ -23,6 +23,7 @@ from local.demo_webhooks import run_webhooks_demo
 from local.server import LocalRunFailed
 from local.settings import STACK_FILE
 from local.tenant_access import LocalTenant, RunningStack, find_stack, tenant_access
+from operations.scenarios import order_of
 from shared.identity.tenancy.tenant import WEBHOOKS
 
 CONCURRENCY = 20
@@ -47,15 +48,9 @@ def run_demo(demo: Demo, bucket: TenantBucket) -> None:
             f"{each['whs_code']} ({each['positions_count']} positions)" for each in body["data"]
         ),
     )  # fmt: skip
-    demo.step(
-        "Create a product",
-        demo.send(
-            "POST", "/products", json={"item_code": f"DEMO-{run}", "name": "Cable drum, demo"}
-        ),
-        201,
-        lambda body: f"product {body['data']['id']}",
-    )
-    demo.call("POST", "/products", {"item_code": f"DEMO-{run}-DUCT", "name": "Cable duct, demo"})
+    drum = {"item_code": f"DEMO-{run}", "name": "Cable drum, demo"}
+    demo.post("Create a product", "/products", drum, "product {data[id]}", expected=201)
+    demo.submit("/products", {"item_code": f"DEMO-{run}-DUCT", "name": "Cable duct, demo"})
     products = demo.step(
         "Search the catalog for it",
         demo.send("GET", "/products", params={"search": f"demo-{run}", "per_page": 3}), 200,
@@ -82,51 +77,34 @@ def run_demo(demo: Demo, bucket: TenantBucket) -> None:
 
 
 def _idempotent_order(demo: Demo, run: str, products: list[dict[str, Any]]) -> None:
-    order = {
-        "external_ref": f"PO-{run}",
-        "type": "Orden de compra",
-        "doc_date": "01/03/2026",
-        "partner_code": "V-100",
-        "partner_name": "Harbour Cables Ltd",
-        "warehouse_code": ORIGIN,
-        "lines": [{"item_code": product["item_code"], "qty": 12} for product in products],
-    }
+    lines = [{"item_code": product["item_code"], "qty": 12} for product in products]
+    order = order_of(
+        "purchase_order", f"PO-{run}", ORIGIN, lines, type="Orden de compra",
+        doc_date="01/03/2026", partner_name="Harbour Cables Ltd",
+    )  # fmt: skip
     key = str(uuid.uuid4())
     first = demo.send("POST", "/entry-documents", json=order, key=key)
-    demo.step("The ERP sends a purchase order", first, 201, lambda body: body["data"]["doc_num"])
+    demo.step("The ERP sends a purchase order", first, 201, "{data[doc_num]}")
     again = demo.send("POST", "/entry-documents", json=order, key=key)
     demo.step(
         "The response got lost: the ERP repeats the request with the same key", again, 201,
         lambda _: "the same response" if again.text == first.text else "ANOTHER RESPONSE",
     )  # fmt: skip
     other = demo.send("POST", "/entry-documents", json=order)
-    demo.step(
-        "The same order with another key is recognized by its external_ref", other, 200,
-        lambda body: f"{body['data']['doc_num']}, created before",
-    )  # fmt: skip
+    title = "The same order with another key is recognized by its external_ref"
+    demo.step(title, other, 200, "{data[doc_num]}, created before")
     changed = demo.send("POST", "/entry-documents", json=order | {"comments": "x"}, key=key)
-    demo.step(
-        "A different order with a used key is refused",
-        changed, 422, lambda body: body["error"]["code"],
-    )  # fmt: skip
-    number = first.json()["data"]["id"]
-    demo.step(
+    demo.step("A different order with a used key is refused", changed, 422, "{error[code]}")
+    demo.post(
         "Close the order: nothing more is expected",
-        demo.send("POST", f"/entry-documents/{number}/close"), 200,
-        lambda body: f"{body['data']['doc_num']}, {body['data']['status']}",
+        f"/entry-documents/{first.json()['data']['id']}/close", None,
+        "{data[doc_num]}, {data[status]}",
     )  # fmt: skip
 
 
 def _concurrent_orders(demo: Demo, run: str, products: list[dict[str, Any]]) -> None:
-    order = {
-        "external_ref": f"SO-{run}",
-        "type": "sale_order",
-        "doc_date": "2026-03-01",
-        "partner_code": "C-200",
-        "warehouse_code": ORIGIN,
-        "priority": "Alta",
-        "lines": [{"item_code": products[0]["item_code"], "qty": 10}],
-    }
+    lines = [{"item_code": products[0]["item_code"], "qty": 10}]
+    order = order_of("sale_order", f"SO-{run}", ORIGIN, lines, priority="Alta")
 
     def send(_: int) -> httpx.Response:
         return demo.send("POST", "/exit-documents", json=order)
@@ -151,10 +129,10 @@ def _invalid_order(demo: Demo, run: str) -> None:
         "warehouse_code": "NOWHERE",
         "lines": [{"item_code": "NO-SUCH", "qty": "12"}, {"item_code": f"DEMO-{run}", "qty": -1}],
     }
-    demo.step(
-        "An order with several errors: all are reported together",
-        demo.send("POST", "/entry-documents", json=order), 422,
+    demo.post(
+        "An order with several errors: all are reported together", "/entry-documents", order,
         lambda body: "\n".join(f"{each['field']}: {each['message']}" for each in body["errors"]),
+        expected=422,
     )  # fmt: skip
 
 

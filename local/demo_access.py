@@ -70,25 +70,17 @@ class ApiCaller:
 @contextmanager
 def _picker(demo: Demo, run: str) -> Iterator[dict[str, Any]]:
     """Create a user who picks, with a generated password; delete the user in the end."""
-    role = demo.step(
-        "Create a role for pickers",
-        demo.send(
-            "POST", "/roles", json={"name": f"Picker {run}", "permissions": ["exits.manage"]}
-        ),
-        201,
-        lambda body: ", ".join(body["data"]["permissions"]),
-    )["data"]
+    body = {"name": f"Picker {run}", "permissions": ["exits.manage"]}
+    permitted = "{data[permissions][0]}"
+    role = demo.post("Create a role for pickers", "/roles", body, permitted, expected=201)
     wanted = {"username": f"ana-{run}", "name": "Ana", "roles": [role["id"]]}
-    user = demo.step(
+    user = demo.post(
         "Create the user Ana with that role",
-        demo.send("POST", "/users", json=wanted), 201,
-        lambda body: f"{body['data']['username']}; the password is shown once",
-    )["data"]  # fmt: skip
-    yield user
-    demo.step(
-        "Delete the user",
-        demo.send("DELETE", f"/users/{user['id']}"), 200, lambda body: body["data"]["username"],
+        "/users", wanted, "{data[username]}; the password is shown once", expected=201,
     )  # fmt: skip
+    yield user
+    deleted = demo.send("DELETE", f"/users/{user['id']}")
+    demo.step("Delete the user", deleted, 200, "{data[username]}")
     demo.call("DELETE", f"/roles/{role['id']}")
 
 
@@ -97,15 +89,12 @@ def _sign_in(demo: Demo, api: ApiCaller, username: str, password: str) -> None:
     token = demo.step("Ana signs in", api.request_token(login), 200, _describe_token)[
         "access_token"
     ]
-    demo.step(
-        "Ana lists the pickings",
-        api.send(token, "GET", "/pickings"), 200,
-        lambda body: f"{body['meta']['total']} pickings",
-    )  # fmt: skip
+    listed = api.send(token, "GET", "/pickings")
+    demo.step("Ana lists the pickings", listed, 200, "{meta[total]} pickings")
     demo.step(
         "Ana may not change the settings",
         api.send(token, "PATCH", "/settings", {"timezone": "Europe/Madrid"}), 403,
-        lambda body: f"{body['error']['code']}: {body['message']}",
+        "{error[code]}: {message}",
     )  # fmt: skip
     enrolled = demo.step(
         "Ana enrols a second factor",
@@ -116,31 +105,23 @@ def _sign_in(demo: Demo, api: ApiCaller, username: str, password: str) -> None:
     demo.step(
         "Ana confirms it with the code of her authenticator app",
         api.send(token, "POST", "/users/me/totp/confirm", {"code": code}), 200,
-        lambda body: f"two-step verification: {body['data']['two_step']}",
+        "two-step verification: {data[two_step]}",
     )  # fmt: skip
     password_only = api.request_token(login).json()["access_token"]
     demo.step(
         "With the password alone, Ana may still list products",
         api.send(password_only, "GET", "/products"), 200,
-        lambda body: f"{body['meta']['total']} products",
+        "{meta[total]} products",
     )  # fmt: skip
     demo.step(
         "With the password alone, Ana may not list pickings",
-        api.send(password_only, "GET", "/pickings"), 403, lambda body: body["error"]["code"],
+        api.send(password_only, "GET", "/pickings"), 403, "{error[code]}",
     )  # fmt: skip
-    demo.step(
-        "A code that was used before is refused",
-        api.request_token({**login, "otp": code}),
-        400,
-        lambda body: body["error"],
-    )
-    spare = enrolled["recovery_codes"][0]
-    full = demo.step(
-        "Ana signs in with a recovery code, which works once",
-        api.request_token({**login, "otp": spare}),
-        200,
-        _describe_token,
-    )
+    used = api.request_token({**login, "otp": code})
+    demo.step("A code that was used before is refused", used, 400, "{error}")
+    spare = api.request_token({**login, "otp": enrolled["recovery_codes"][0]})
+    title = "Ana signs in with a recovery code, which works once"
+    full = demo.step(title, spare, 200, _describe_token)
     _refresh(demo, api, full["refresh_token"])
 
 
@@ -152,13 +133,11 @@ def _refresh(demo: Demo, api: ApiCaller, first: str) -> None:
     )  # fmt: skip
     demo.step(
         "A thief presents the used refresh token",
-        api.request_token(_refresh_form(first)), 400,
-        lambda body: body["error"],
+        api.request_token(_refresh_form(first)), 400, "{error}",
     )  # fmt: skip
     demo.step(
         "The reuse shows the theft: the new refresh token is revoked, too",
-        api.request_token(_refresh_form(renewed["refresh_token"])), 400,
-        lambda body: body["error"],
+        api.request_token(_refresh_form(renewed["refresh_token"])), 400, "{error}",
     )  # fmt: skip
 
 
@@ -175,8 +154,7 @@ def _api_client(demo: Demo, run: str, api: ApiCaller) -> None:
         demo.skip(title, created.json()["message"])
         return
     shop = demo.step(
-        title, created, 201,
-        lambda body: f"{body['data']['client_id']}; the secret is shown once",
+        title, created, 201, "{data[client_id]}; the secret is shown once",
     )["data"]  # fmt: skip
     path = f"/api-clients/{shop['client_id']}"
     old = (shop["client_id"], shop["client_secret"])
@@ -184,12 +162,10 @@ def _api_client(demo: Demo, run: str, api: ApiCaller) -> None:
     demo.step(
         "The shop may not read stock",
         api.send(token, "GET", "/stocks"), 403,
-        lambda body: f"missing scope {body['error']['scope']}",
+        "missing scope {error[scope]}",
     )  # fmt: skip
-    rotated = demo.step(
-        "Rotate the secret of the shop", demo.send("POST", f"{path}/rotate-secret"), 200,
-        lambda _: "a new secret, shown once",
-    )["data"]  # fmt: skip
+    title, outcome = "Rotate the secret of the shop", "a new secret, shown once"
+    rotated = demo.post(title, f"{path}/rotate-secret", None, outcome)
     new = (shop["client_id"], rotated["client_secret"])
     statuses = [api.request_token(_CREDENTIALS, one).status_code
                 for one in (old, new)]  # fmt: skip
@@ -198,9 +174,7 @@ def _api_client(demo: Demo, run: str, api: ApiCaller) -> None:
         "token requests answered {}".format(" and ".join(map(str, statuses))),
         passed=statuses == [200, 200],
     )
-    demo.step(
-        "Revoke the API client", demo.send("DELETE", path), 200, lambda body: body["data"]["name"]
-    )
+    demo.step("Revoke the API client", demo.send("DELETE", path), 200, "{data[name]}")
     began = time.monotonic()
     while api.send(token, "GET", "/products").status_code == httpx.codes.OK:
         if time.monotonic() > began + _TIMEOUT_SECONDS:

@@ -8,6 +8,7 @@ import httpx
 from local.demo_access import ApiCaller
 from local.demo_places import ORIGIN, RECEIVING_BIN
 from local.demo_session import Demo
+from operations.scenarios import create_order, order_of, start_receipt
 
 
 def run_approvals_demo(demo: Demo, run: str, http: httpx.Client, slug: str) -> None:
@@ -20,55 +21,34 @@ def run_approvals_demo(demo: Demo, run: str, http: httpx.Client, slug: str) -> N
         slug: The tenant.
     """
     path, goods = _started_receipt(demo, run)
-    refusal = demo.step(
+    refused = "{error[code]}, approval {error[approval_id]}"
+    refusal = demo.post(
         "The ERP receives 1000 of 10 ordered bolts: that needs an approval",
-        demo.send("POST", path, json=goods), 409,
-        lambda body: f"{body['error']['code']}, approval {body['error']['approval_id']}",
+        path, goods, refused, expected=409,
     )  # fmt: skip
     approval = f"/approvals/{refusal['error']['approval_id']}"
     with _supervisor(demo, ApiCaller(http, demo.stowage.base_url), run, slug) as caller:
-        demo.step(
-            "The supervisor reads it",
-            caller("GET", approval), 200, lambda body: body["data"]["message"],
-        )  # fmt: skip
+        demo.step("The supervisor reads it", caller("GET", approval), 200, "{data[message]}")
         demo.step(
             "The supervisor grants it",
             caller("POST", f"{approval}/grant", {"comment": "Goes to the next truck"}), 200,
-            lambda body: f"{body['data']['status']} by {body['data']['decided_by']['name']}",
+            "{data[status]} by {data[decided_by][name]}",
         )  # fmt: skip
-    demo.step(
-        "The ERP repeats the same request: it passes",
-        demo.send("POST", path, json=goods), 200,
+    demo.post(
+        "The ERP repeats the same request: it passes", path, goods,
         lambda body: f"{len(body['data']['approvals'])} approval on the receipt",
     )  # fmt: skip
-    demo.step(
-        "Once more needs another approval",
-        demo.send("POST", path, json=goods), 409,
-        lambda body: f"{body['error']['code']}, approval {body['error']['approval_id']}",
-    )  # fmt: skip
-    demo.step(
-        "The first approval is used",
-        demo.send("GET", approval), 200, lambda body: body["data"]["status"],
-    )  # fmt: skip
+    demo.post("Once more needs another approval", path, goods, refused, expected=409)
+    demo.step("The first approval is used", demo.send("GET", approval), 200, "{data[status]}")
 
 
 def _started_receipt(demo: Demo, run: str) -> tuple[str, dict[str, object]]:
     """Order 10 bolts; return the path of the lines of their receipt, and a line of 1000."""
     code = f"DEMO-{run}-BOLT"
     demo.call("POST", "/products", {"item_code": code, "name": "Bolt, demo"})
-    order = {
-        "external_ref": f"PO-A-{run}",
-        "type": "purchase_order",
-        "doc_date": "2026-03-01",
-        "partner_code": "V-100",
-        "warehouse_code": ORIGIN,
-        "lines": [{"item_code": code, "qty": 10}],
-    }
-    document = demo.call("POST", "/entry-documents", order)
-    receipt = demo.call("POST", "/receipts", {"document_id": document["id"]})
-    demo.call("POST", f"/receipts/{receipt['id']}/start")
-    goods = {"item_code": code, "qty": 1000, "bin_code": RECEIVING_BIN}
-    return f"/receipts/{receipt['id']}/lines", goods
+    order = order_of("purchase_order", f"PO-A-{run}", ORIGIN, [{"item_code": code, "qty": 10}])
+    receipt = start_receipt(demo.submit, create_order(demo.submit, order)["id"])
+    return f"{receipt}/lines", {"item_code": code, "qty": 1000, "bin_code": RECEIVING_BIN}
 
 
 class _Supervisor:

@@ -71,27 +71,18 @@ def _catalogue(demo: Demo, run: str) -> None:
     form: dict[str, Any] = {"data": {"kind": "products"}, "files": file}
     one = demo.step(
         "Upload a file of products with errors", demo.send("POST", "/imports", **form), 202,
-        lambda body: "{status}: {rows[valid]} of {rows[total]} rows are valid".format(
-            **body["data"]
-        ),
+        "{data[status]}: {data[rows][valid]} of {data[rows][total]} rows are valid",
     )["data"]  # fmt: skip
     path = f"/imports/{one['id']}"
     demo.step(
         "Download the error report", demo.send("GET", f"{path}/error-report"),
         200, "\n".join, read=_errors,
     )  # fmt: skip
-    demo.step(
-        "Commit the valid rows", demo.send("POST", f"{path}/commit"), 202,
-        lambda body: "{status}: {documents[committed]} products".format(**body["data"]),
-    )  # fmt: skip
-    demo.step(
-        "Commit the import again", demo.send("POST", f"{path}/commit"), 409,
-        lambda body: body["error"]["code"],
-    )  # fmt: skip
-    demo.step(
-        "Upload the same file again", demo.send("POST", "/imports", **form), 202,
-        lambda body: body["warning"],
-    )  # fmt: skip
+    committed = "{data[status]}: {data[documents][committed]} products"
+    demo.post("Commit the valid rows", f"{path}/commit", None, committed, expected=202)
+    demo.post("Commit the import again", f"{path}/commit", None, "{error[code]}", expected=409)
+    again = demo.send("POST", "/imports", **form)
+    demo.step("Upload the same file again", again, 202, "{warning}")
 
 
 def _errors(report: httpx.Response) -> list[str]:
@@ -114,11 +105,11 @@ def _drop(demo: Demo, run: str, bucket: TenantBucket) -> None:
         passed=one["rows"]["error"] == 0,
     )
     if one["status"] == "validated":  # not if drops are committed automatically
-        demo.call("POST", f"/imports/{one['id']}/commit")
+        demo.submit(f"/imports/{one['id']}/commit")
     demo.step(
         "Read an order that the import created",
         demo.send("GET", "/exit-documents", params={"external_ref": f"SO-S1-{run}"}), 200,
-        lambda body: "{doc_num}, {status}, source {source}".format(**body["data"][0]),
+        "{data[0][doc_num]}, {data[0][status]}, source {data[0][source]}",
     )  # fmt: skip
     name = f"people/staff-{run}.csv"
     bucket.put(f"drop/{name}", b"Name\nAda\n")

@@ -9,9 +9,16 @@ from rich.table import Table
 
 from examples.stowage_client import Stowage, StowageError
 
+type Describe = str | Callable[[Any], str]
+"""Describes the body of a response: a function, or a template for its fields."""
+
 
 class DemoFailed(Exception):
     """A call failed without which the demo cannot continue."""
+
+
+def _described(body: Any, describe: Describe) -> str:
+    return describe.format(**body) if isinstance(describe, str) else describe(body)
 
 
 def _error_message(body: Any) -> str:
@@ -38,7 +45,7 @@ class Demo:
         title: str,
         response: httpx.Response,
         expected: int,
-        describe: Callable[[Any], str],
+        describe: Describe,
         *,
         read: Callable[[httpx.Response], Any] = httpx.Response.json,
     ) -> Any:
@@ -48,15 +55,33 @@ class Demo:
             title: Title of the step.
             response: The response.
             expected: Status with which the step succeeds.
-            describe: Describes the body of a successful response.
+            describe: Describes the body of such a response.
             read: Reads the body from the response.
         """
         request = response.request
         call = f"{request.method} {request.url.path.rpartition('/v1')[2]} → {response.status_code}"
         fine = response.status_code == expected
         body = read(response) if fine else response.json()
-        self.rows.append((title, call, describe(body) if fine else _error_message(body), fine))
+        outcome = _described(body, describe) if fine else _error_message(body)
+        self.rows.append((title, call, outcome, fine))
         return body
+
+    def post(
+        self,
+        title: str,
+        path: str,
+        body: Any = None,
+        describe: Describe = "{data[status]}",
+        *,
+        expected: int = 200,
+    ) -> Any:
+        """Add a row for a POST; return `data` of the response, or the whole body of an error."""
+        found = self.step(title, self.send("POST", path, json=body), expected, describe)
+        return found.get("data", found)
+
+    def submit(self, path: str, body: Any = None) -> Any:
+        """Send a POST without adding a row; see `call`."""
+        return self.call("POST", path, body)
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """Send a request without adding a row; return `data`.

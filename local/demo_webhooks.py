@@ -11,6 +11,7 @@ from examples.webhooks.verify import BadSignatureError, verify
 from local.demo_places import ORIGIN, RECEIVING_BIN
 from local.demo_session import Demo, DemoFailed
 from local.webhook_endpoint import CannedResponse, LocalEndpoint, ReceivedRequest, running_endpoint
+from operations.scenarios import create_order, order_of, receive
 
 _TIMEOUT_SECONDS = 240
 """Longest wait for an asynchronous step on a busy machine."""
@@ -35,7 +36,7 @@ def run_webhooks_demo(demo: Demo, run: str) -> None:
             return
         webhook = demo.step(
             "Subscribe to events of received goods", subscribed, 201,
-            lambda body: f"subscription {body['data']['id']} with its secret",
+            "subscription {data[id]} with its secret",
         )["data"]  # fmt: skip
         path = f"/webhooks/{webhook['id']}"
         try:
@@ -44,36 +45,22 @@ def run_webhooks_demo(demo: Demo, run: str) -> None:
             _fail_and_redeliver(demo, path, endpoint)
         finally:
             demo.send("DELETE", path)
-        demo.step(
-            "Read the deleted subscription: 410, not 404",
-            demo.send("GET", path), 410, lambda body: body["error"]["code"],
-        )  # fmt: skip
+        title = "Read the deleted subscription: 410, not 404"
+        demo.step(title, demo.send("GET", path), 410, "{error[code]}")
     for what, url in _REJECTED_URLS.items():
-        demo.step(
-            f"Reject a URL: {what}",
-            demo.send("POST", "/webhooks", json={"url": url, "events": _KINDS}), 422,
-            lambda body: "url " + body["errors"][0]["message"],
-        )  # fmt: skip
+        body = {"url": url, "events": _KINDS}
+        refusal = "url {errors[0][message]}"
+        demo.post(f"Reject a URL: {what}", "/webhooks", body, refusal, expected=422)
 
 
 def _receive_goods(demo: Demo, run: str, endpoint: LocalEndpoint, secret: str) -> None:
     """Receive goods; show each event."""
     code = f"DEMO-{run}-HOOK"
     product = demo.call("POST", "/products", {"item_code": code, "name": "Wall hook, demo"})
-    order = {
-        "external_ref": f"PO-H-{run}",
-        "type": "purchase_order",
-        "doc_date": "2026-03-01",
-        "partner_code": "V-100",
-        "warehouse_code": ORIGIN,
-        "lines": [{"item_code": code, "qty": 5}],
-    }
-    document = demo.call("POST", "/entry-documents", order)
-    receipt = demo.call("POST", "/receipts", {"document_id": document["id"]})
-    demo.call("POST", f"/receipts/{receipt['id']}/start")
-    line = {"item_code": code, "qty": 5, "bin_code": RECEIVING_BIN}
-    demo.call("POST", f"/receipts/{receipt['id']}/lines", line)
-    demo.call("POST", f"/receipts/{receipt['id']}/finalize")
+    goods = {"item_code": code, "qty": 5}
+    order = order_of("purchase_order", f"PO-H-{run}", ORIGIN, [goods])
+    document = create_order(demo.submit, order)
+    receipt = receive(demo.submit, document["id"], [{**goods, "bin_code": RECEIVING_BIN}])
 
     def belongs_to_receipt(event: Mapping[str, Any]) -> bool:
         data = event["data"]
@@ -104,10 +91,8 @@ def _rotate(demo: Demo, path: str, endpoint: LocalEndpoint, old: str) -> None:
     """Send test events before and after a rotation of the secret."""
     verification = _verification(old, _send_test_event(demo, path, endpoint, "Send a test event"))
     demo.check("Receive the test event", verification, passed=verification == _VERIFIED)
-    new = demo.step(
-        "Rotate the secret; the old one remains valid for 24 hours",
-        demo.send("POST", f"{path}/rotate-secret"), 200, lambda _: "the new secret",
-    )["data"]["secret"]  # fmt: skip
+    title = "Rotate the secret; the old one remains valid for 24 hours"
+    new = demo.post(title, f"{path}/rotate-secret", None, "the new secret")["secret"]
     request = _send_test_event(demo, path, endpoint, "Send another test event")
     verifications = [_verification(old, request), _verification(new, request)]
     demo.check(
@@ -134,10 +119,7 @@ def _fail_and_redeliver(demo: Demo, path: str, endpoint: LocalEndpoint) -> None:
         lambda body: ", ".join(f"{each['event']} {each['status']}" for each in body["data"])
         + f" … of {body['meta']['total']}",
     )  # fmt: skip
-    demo.step(
-        "Redeliver the event",
-        demo.send("POST", f"{log}/redeliver"), 202, lambda body: body["data"]["status"],
-    )  # fmt: skip
+    demo.post("Redeliver the event", f"{log}/redeliver", expected=202)
     bodies = [request.body for request in _wait_for_deliveries(endpoint, event_id, 4)]
     demo.check(
         "Receive the same body again",
@@ -148,9 +130,7 @@ def _fail_and_redeliver(demo: Demo, path: str, endpoint: LocalEndpoint) -> None:
 
 def _send_test_event(demo: Demo, path: str, endpoint: LocalEndpoint, what: str) -> ReceivedRequest:
     """Send a test event and wait for it."""
-    event_id = demo.step(
-        what, demo.send("POST", f"{path}/test"), 202, lambda body: body["data"]["status"]
-    )["data"]["id"]
+    event_id = demo.post(what, f"{path}/test", expected=202)["id"]
     return _wait_for_deliveries(endpoint, event_id, 1)[0]
 
 

@@ -28,6 +28,7 @@ from local.sample import (
     read_one,
     write,
 )
+from operations.scenarios import contents_of, picks_of
 
 _CONCURRENCY = 4
 _SERIALS_PER_CALL = 25
@@ -266,16 +267,8 @@ class SampleOperations:
         return True
 
     def _confirm_picks(self, path: str, picking: Body) -> None:
-        for line in picking["lines"]:
-            if line["bin_code"]:
-                pick = {
-                    "item_code": line["item_code"],
-                    "qty": line["qty"],
-                    "bin_code": line["bin_code"],
-                    "batch": line["batch_num"],
-                    "serials": line["serials"] or None,
-                }
-                self._post(f"{path}/picks", pick)
+        for goods in picks_of(picking):
+            self._post(f"{path}/picks", goods)
 
     # Returns
 
@@ -320,13 +313,7 @@ class SampleOperations:
         units = f"/packing-orders/{order['id']}/handling-units"
         pallet = self._post(units, {"type": "pallet", "tare_kg": 22})
         carton = self._post(units, {"type": "carton", "parent_id": pallet["id"]})
-        for line in order["lines"]:
-            goods = {
-                "item_code": line["item_code"],
-                "qty": line["qty"],
-                "batch": line["batch_num"],
-                "serials": line["serial_numbers"] or None,
-            }
+        for goods in contents_of(order):
             self._post(f"/handling-units/{carton['id']}/contents", goods)
 
     def _complete(self, document: int) -> None:

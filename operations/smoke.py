@@ -17,6 +17,7 @@ import httpx
 from botocore.exceptions import BotoCoreError, ClientError
 
 from examples.stowage_client import Stowage, StowageError
+from operations import scenarios
 from operations.api_clients import create_client
 from operations.deletion import delete_tenant
 from operations.progress import ReportProgress, no_progress
@@ -148,38 +149,24 @@ class SmokeTest:
         return url
 
     def _receive(self) -> str:
-        order = self._order("entry-documents", "purchase_order", "V-1", _RECEIVED)
-        receipt = self._api.post("/receipts", {"document_id": order["id"]})
-        path = f"/receipts/{receipt['id']}"
-        self._api.post(f"{path}/start")
-        line = {"item_code": _ITEM, "qty": _RECEIVED, "bin_code": _BIN}
-        self._api.post(f"{path}/lines", line)
-        return f"receipt {self._api.post(f'{path}/finalize')['status']}"
+        order = self._order("purchase_order", _RECEIVED)
+        goods = {"item_code": _ITEM, "qty": _RECEIVED, "bin_code": _BIN}
+        return f"receipt {scenarios.receive(self._api.post, order['id'], [goods])['status']}"
 
     def _ship(self) -> str:
-        order = self._order("exit-documents", "sale_order", "C-1", _ORDERED)
-        picking = self._api.post("/pickings", {"document_id": order["id"]})
-        path = f"/pickings/{picking['id']}"
-        self._api.post(f"{path}/start")
-        for line in picking["lines"]:
-            pick = {name: line[name] for name in ("item_code", "qty", "bin_code")}
-            self._api.post(f"{path}/picks", pick)
-        self._api.post(f"{path}/finalize")
-        return f"order {self._api.post(f'/exit-documents/{order["id"]}/dispatch')['status']}"
+        order = self._order("sale_order", _ORDERED)
+        return f"order {scenarios.ship(self._api.post, order['id'])['status']}"
 
-    def _order(self, route: str, kind: str, partner: str, qty: int) -> dict[str, Any]:
-        order: dict[str, Any] = self._api.post(
-            f"/{route}",
-            {
-                "external_ref": f"SMOKE-{kind}",
-                "type": kind,
-                "doc_date": f"{datetime.now(UTC):%Y-%m-%d}",
-                "partner_code": partner,
-                "warehouse_code": _WAREHOUSE,
-                "lines": [{"item_code": _ITEM, "qty": qty}],
-            },
+    def _order(self, order_type: scenarios.OrderType, qty: int) -> scenarios.Body:
+        lines = [{"item_code": _ITEM, "qty": qty}]
+        order = scenarios.order_of(
+            order_type,
+            f"SMOKE-{order_type}",
+            _WAREHOUSE,
+            lines,
+            doc_date=f"{datetime.now(UTC):%Y-%m-%d}",
         )
-        return order
+        return scenarios.create_order(self._api.post, order)
 
     def _compare_stock(self) -> str:
         (level,) = self._api.get("/stock-levels", item_code=_ITEM, warehouse=_WAREHOUSE)

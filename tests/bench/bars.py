@@ -19,8 +19,8 @@ BARS = (
     Bar(_ROUTES, r"common checks \(", "round trips", most=0),
     Bar(_ROUTES, r"common checks, first request", "round trips", most=1),
     Bar(_ROUTES, r"GET (?!\S+/error-report)", "round trips", most=2),
-    # Warehouses include a page of positions, and waves the states of their pickings.
-    Bar(_ROUTES, r"GET /(?!warehouses|waves)[a-z-]+/{id} ", "round trips", most=1),
+    # Warehouses include positions, waves the states of pickings, packing orders their units.
+    Bar(_ROUTES, r"GET /(?!warehouses|waves|packing-orders)[a-z-]+/{id} ", "round trips", most=1),
     Bar(_ROUTES, r"POST /(entry|exit)-documents ", "round trips", most=4),
     Bar(
         _ROUTES,

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from operations import scenarios
 from shared.identity.tenancy.directory import directory
 from shared.kernel.config import config
 from tests import faults
@@ -147,24 +148,14 @@ class _Day:
         """
         for numbers in batched(range(_PRODUCTS), ORDER_LINES, strict=True):
             lines = [{"item_code": _code(number), "qty": 2} for number in numbers]
-            order = self._post("/exit-documents", _sale(f"YESTERDAY-{numbers[0]}", lines))["id"]
-            picking = self._post("/pickings", {"document_id": order})["id"]
-            self._post(f"/pickings/{picking}/start", None)
-            allocated = self.stack.erp().get(f"/pickings/{picking}").data["lines"]
-            for line in allocated:
-                picked = {"item_code": line["item_code"], "qty": 2, "bin_code": line["bin_code"]}
-                self._post(f"/pickings/{picking}/picks", picked)
-            self._post(f"/pickings/{picking}/finalize", None)
-            self._post(f"/exit-documents/{order}/dispatch", None)
+            order = _sale(f"YESTERDAY-{numbers[0]}", lines)
+            scenarios.ship(self._post, scenarios.create_order(self._post, order)["id"])
         for numbers in batched(range(_PRODUCTS), RECEIPT_SIZE, strict=True):
             lines = [{"item_code": _code(number), "qty": 48} for number in numbers]
-            body = _purchase(f"YESTERDAY-{numbers[0]}", lines)
-            order = self._post("/entry-documents", body)["id"]
-            receipt = self._post("/receipts", {"document_id": order})["id"]
-            self._post(f"/receipts/{receipt}/start", None)
-            for line in lines:
-                self._post(f"/receipts/{receipt}/lines", {**line, "bin_code": _bin(0)})
-            self._post(f"/receipts/{receipt}/finalize", None)
+            order = _purchase(f"YESTERDAY-{numbers[0]}", lines)
+            goods = [{**line, "bin_code": _bin(0)} for line in lines]
+            created = scenarios.create_order(self._post, order)
+            scenarios.receive(self._post, created["id"], goods)
 
     def replay(self, share: int) -> None:
         """Replay one part in `share` of the day."""
@@ -352,11 +343,11 @@ class _Day:
 
 
 def _sale(reference: str, lines: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"type": "sale_order", "partner_code": "C-1", **_document(reference, lines)}
+    return scenarios.order_of("sale_order", reference, "W1", lines, partner_code="C-1")
 
 
 def _purchase(reference: str, lines: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"type": "purchase_order", "partner_code": "P-1", **_document(reference, lines)}
+    return scenarios.order_of("purchase_order", reference, "W1", lines, partner_code="P-1")
 
 
 @contextmanager
@@ -380,11 +371,6 @@ def _code(number: int) -> str:
 
 def _bin(number: int) -> str:
     return f"A-{number % _BINS + 1}"
-
-
-def _document(reference: str, lines: list[dict[str, object]]) -> dict[str, Any]:
-    common = {"doc_date": "2026-03-01", "warehouse_code": "W1", "external_ref": reference}
-    return {**common, "lines": lines}
 
 
 def _table(day: _Day, share: int) -> Table:

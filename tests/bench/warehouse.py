@@ -1,5 +1,6 @@
 """The warehouses, products and stock of the benchmarks of warehouse operations."""
 
+from operations.scenarios import PATHS, OrderType, order_of
 from tests.bench.request_cost import Gauge
 from tests.people import add_user
 
@@ -9,8 +10,6 @@ BATCHED, TRACED = "CEMENT", "DRILL"
 """A product managed by batch and one managed by serial."""
 PLENTY = 1000
 DRILLS = 20
-
-_DATES = {"doc_date": "2026-03-01"}
 
 
 def code(line: int) -> str:
@@ -76,12 +75,10 @@ class BenchWarehouse:
         return self.sale_of(wanted)
 
     def sale_of(self, lines: list[dict[str, object]]) -> int:
-        body = {"type": "sale_order", "partner_code": "C-1", **self._order(lines)}
-        return self.meter.create("/exit-documents", body)
+        return self._order("sale_order", "C-1", lines)
 
     def purchase(self, lines: list[dict[str, object]]) -> int:
-        body = {"type": "purchase_order", "partner_code": "P-1", **self._order(lines)}
-        return self.meter.create("/entry-documents", body)
+        return self._order("purchase_order", "P-1", lines)
 
     def purchase_of(self, lines: int, qty: int = 100) -> int:
         """Create a purchase order of the first `lines` products."""
@@ -90,7 +87,8 @@ class BenchWarehouse:
         ]
         return self.purchase(wanted)
 
-    def _order(self, lines: list[dict[str, object]]) -> dict[str, object]:
+    def _order(self, order_type: OrderType, partner: str, lines: list[dict[str, object]]) -> int:
         self._references += 1
         reference = f"REF-{self._references}"
-        return {**_DATES, "external_ref": reference, "warehouse_code": HOME, "lines": lines}
+        body = order_of(order_type, reference, HOME, lines, partner_code=partner)
+        return self.meter.create(PATHS[order_type], body)

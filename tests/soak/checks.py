@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 from examples.webhooks.verify import BadSignatureError, verify
 from local.webhook_endpoint import CannedResponse, LocalEndpoint, ReceivedRequest
 from operations.queues import list_queues
+from operations.scenarios import stock_sums
 from tests.soak.caller import Caller
 from tests.soak.journal import KEYS, Journal
 from tests.soak.stories import POSITIONS
@@ -147,24 +147,15 @@ def _check_stock(account: Account) -> None:
     """Compare rows with the journal, and movements with rows and levels, for each product."""
     journal = account.journal
     available: dict[tuple[str, str], Decimal] = defaultdict(Decimal)
-    rows: dict[str, Decimal] = defaultdict(Decimal)
-    for row in account.caller.each("/stocks"):
-        rows[row["item_code"]] += _decimal(row["qty"])
-        if row["inventory_status"] == "available" and row["position"]:
-            available[row["item_code"], row["position"]["bin_code"]] += _decimal(row["qty"])
-    moved: dict[str, Decimal] = defaultdict(Decimal)
-    for row in account.caller.each("/stock-movements"):
-        sign = (row["to"] is not None) - (row["from"] is not None)
-        moved[row["item_code"]] += sign * _decimal(row["qty"])
-    levels = {
-        row["item_code"]: _decimal(row["on_hand"]) + _decimal(row["in_transit"])
-        for row in account.caller.each("/stock-levels", totals="true")
-    }
+    for row in account.caller.each("/stocks", inventory_status="available"):
+        if row["position"]:
+            available[row["item_code"], row["position"]["bin_code"]] += Decimal(str(row["qty"]))
+    sums = stock_sums(account.caller.each)
     for item in sorted({item for item, _ in journal.stock}):
-        if not rows[item] == moved[item] == levels.get(item, 0):
+        moved, rows, level = sums.get(item, (0, 0, 0))
+        if not moved == rows == level:
             journal.log.found(
-                f"{journal.slug}: {item}: rows {rows[item]}, movements {moved[item]}, level "
-                f"{levels.get(item)}"
+                f"{journal.slug}: {item}: rows {rows}, movements {moved}, level {level}"
             )
         for position in POSITIONS:
             expected = journal.stock[item, position].possible()
@@ -173,10 +164,6 @@ def _check_stock(account: Account) -> None:
                     f"{journal.slug}: {item} at {position}: {available[item, position]} in stock, "
                     f"{sorted(map(str, expected))} expected"
                 )
-
-
-def _decimal(value: Any) -> Decimal:
-    return Decimal(str(value))
 
 
 def _check_events(account: Account) -> None:

@@ -4,6 +4,7 @@ import random
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from operations.scenarios import order_of, picks_of
 from shared.warehouse.gs1 import check_digit
 from tests.soak.caller import Caller
 from tests.soak.journal import Journal, StartedImport
@@ -92,14 +93,9 @@ class Worker:
 
     def _document(self, path: str, item: str, qty: int) -> dict[str, Any]:
         incoming = path == "/entry-documents"
-        return {
-            "external_ref": self._next("PO" if incoming else "SO"),
-            "type": "purchase_order" if incoming else "sale_order",
-            "doc_date": "2026-03-01",
-            "partner_code": "V-1" if incoming else "C-1",
-            "warehouse_code": WAREHOUSE,
-            "lines": [{"item_code": item, "qty": qty}],
-        }
+        reference = self._next("PO" if incoming else "SO")
+        lines = [{"item_code": item, "qty": qty}]
+        return order_of("purchase_order" if incoming else "sale_order", reference, WAREHOUSE, lines)
 
     def _create_work(self, path: str, document: Any) -> Any:
         data = self.caller.write(
@@ -160,7 +156,7 @@ class Worker:
         """Ship a quantity; a product that others ship too may be out of stock."""
         document = self._create_document("/exit-documents", item, qty)
         picking = document and self._create_work("/pickings", document)
-        allocated = [line for line in picking["lines"] if line["bin_code"]] if picking else []
+        allocated = picks_of(picking) if picking else []
         if not allocated:
             return
         path = f"/pickings/{picking['id']}"
