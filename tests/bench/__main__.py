@@ -70,7 +70,7 @@ GROUPS: Mapping[str, Group] = {
         merge=lists.merged,
     ),
     "day": Group([day.measure]),
-    "handler-time": Group([handler_time.measure], timed=True),
+    "handler-time": Group([handler_time.measure], timed=True, compared=[handler_time.compared]),
     "cold-start": Group([cold_start.measure], timed=True),
     "concurrent-picking": Group([concurrent_picking.measure]),
     "hot-partitions": Group([hot_partitions.measure]),

@@ -37,7 +37,8 @@ FUNCTION = "bench"
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _FREE_OR_RUN_OUT = (
     "attribute_not_exists(PK) OR #expiry < :seconds"
-    " OR (lease_until <= :now AND fingerprint = :fingerprint)"
+    " OR (#owner = :released AND fingerprint <> :fingerprint)"
+    " OR (#owner = :interrupted AND lease_until <= :now)"
 )
 _SHARDS = 16
 _DAY = 24 * 3600
@@ -117,15 +118,18 @@ class BaselineHandlers:
                 "SK": {"S": "HEAD"},
                 "fingerprint": {"S": fingerprint},
                 "owner": {"S": owner},
+                "request": {"S": uuid.uuid4().hex},
                 "lease_until": {"N": str(now_ms + 28_500)},
                 "expires_at": {"N": str(now_ms // 1000 + _DAY)},
             },
             ConditionExpression=_FREE_OR_RUN_OUT,
-            ExpressionAttributeNames={"#expiry": "expires_at"},
+            ExpressionAttributeNames={"#expiry": "expires_at", "#owner": "owner"},
             ExpressionAttributeValues={
                 ":seconds": {"N": str(now_ms // 1000)},
-                ":now": {"N": str(now_ms)},
+                ":released": {"S": "released"},
                 ":fingerprint": {"S": fingerprint},
+                ":interrupted": {"S": owner},
+                ":now": {"N": str(now_ms)},
             },
             ReturnValuesOnConditionCheckFailure="ALL_OLD",
         )
@@ -145,7 +149,7 @@ class BaselineHandlers:
         )
         made = document(number, body, known, instant(now_ms))
         location = f"{self._base_url}/entry-documents/{number}"
-        answer = json_text({"data": view(made)})
+        answer = json_text({"data": {**view(made), "differences": []}})
         headers = {"Location": location, "ETag": _tag(answer)}
         completed = {
             "PK": {"S": claim},

@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
+from shared.kernel.db.schema import SCHEMA_VERSION
+
 PER_PAGE = 25
 _FILTERS = {
     "sort": "-created_at", "updated_since": None, "external_ref": None, "type": None,
@@ -75,6 +77,7 @@ def item_of(document: Mapping[str, Any]) -> dict[str, Any]:
         "version": {"N": "1"},
         "parts": {"N": "1"},
         "data": {"B": zlib.compress(raw, 6) if len(raw) >= _COMPRESS_FROM else raw},
+        "schema": {"N": str(SCHEMA_VERSION)},
         "facets": {"M": {name: {"S": document[name]} for name in names}},
         "P1": whole, "S1": by_time,
         "P2": whole, "S2": by_time,
