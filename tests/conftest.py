@@ -3,7 +3,9 @@
 import gc
 import random
 from collections.abc import Iterator
+from functools import cache
 
+import botocore.session
 import pytest
 from botocore.config import Config
 from hypothesis import HealthCheck, settings
@@ -47,6 +49,14 @@ def validated_requests() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("_CONFIG", "_S3_CONFIG"):
             patch.setattr(aws, name, getattr(aws, name).merge(validating))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _service_models_read_once() -> Iterator[None]:
+    """Let all sessions of botocore share the files that they read, such as the service models."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(botocore.session, "create_loader", cache(botocore.session.create_loader))
         yield
 
 
