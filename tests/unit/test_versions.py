@@ -9,6 +9,7 @@ import pytest
 
 from tests.cases import each_case
 from tests.expanded_template import expanded
+from tests.sampling import sampled
 from tests.template import Template
 from tools import expanded_template
 
@@ -87,7 +88,7 @@ def test_nothing_names_the_arn_of_a_function_without_its_alias(resources: Resour
     assert not re.findall(r'"Fn::GetAtt": \["\w+Function", "Arn"\]|\$\{\w+Function\.Arn\}', text)
 
 
-@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("layer", sampled("changed layers", LAYERS, every=4))
 def test_a_changed_layer_publishes_versions_of_the_functions_that_use_it(
     layer: str, resources: Resources
 ) -> None:
