@@ -1,16 +1,18 @@
 """Grants that are interrupted, retried or concurrent."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from dataclasses import dataclass
 
 import pytest
 
+from shared.identity.tenancy.directory import directory
 from tests import faults
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Fault, Forward, Killed
 from tests.integration.user_grants.oauth_requests import (
     ExampleUser,
+    OAuthResponse,
     caller_of,
     is_accepted,
     refresh,
@@ -21,9 +23,9 @@ from tests.integration.user_grants.test_refresh_grant import (
     reused_sessions,
     revocation_keys,
 )
+from tests.sampling import deadly_calls
+from tests.stack import Stack
 
-CALL_NUMBERS = range(14)
-"""More numbers than a grant has calls; the last ones interrupt nothing."""
 INTERRUPTIONS: dict[str, Callable[[int], Fault]] = {
     "before": faults.kill_before,
     "after": faults.kill_after,
@@ -36,93 +38,121 @@ def _waits_take_no_time(clock: Clock) -> None:
     assert clock
 
 
-def interrupt(aws_faults: AwsFaults, fault: Fault, deed: Callable[[], Any]) -> bool:
-    """Run an action with a fault; return whether it was interrupted."""
-    try:
-        with aws_faults.faulty(fault):
-            deed()
-    except Killed:
-        return True
-    return False
+@dataclass(frozen=True, slots=True)
+class Interruptions:
+    """Interrupts an action at its calls, a sample with the commit, in the same state each time."""
+
+    stack: Stack
+    aws_faults: AwsFaults
+
+    def of(self, family: str, action: Callable[[], object], cut: str) -> Iterator[bool]:
+        """Yield after each interruption whether the call that commits had taken effect."""
+        calls, restore = self._calls(action)
+        for at in deadly_calls(f"{family} {cut}", calls, every=6):
+            restore()
+            with self.aws_faults.faulty(INTERRUPTIONS[cut](at)), pytest.raises(Killed):
+                action()
+            yield (at, cut) == (len(calls) - 1, "after")
+
+    def lost(self, family: str, action: Callable[[], object]) -> Iterator[None]:
+        """Yield after each run of the action in which the response of a call was lost."""
+        calls, restore = self._calls(action)
+        for at in deadly_calls(family, calls, every=6):
+            restore()
+            with self.aws_faults.faulty(faults.lose_answer(at)):
+                action()
+            yield
+
+    def _calls(self, action: Callable[[], object]) -> tuple[Sequence[str], Callable[[], None]]:
+        """Return the calls of the action, which is not done, and a function that undoes it."""
+        restore_tables = self.stack.take_snapshot()
+
+        def restore() -> None:
+            restore_tables()
+            directory.clear()
+
+        action()  # fill the caches of the environment
+        restore()
+        with self.aws_faults.recorded() as seen:
+            action()
+        return seen.operations, restore
+
+
+@pytest.fixture
+def interruptions(stack: Stack, aws_faults: AwsFaults) -> Interruptions:
+    return Interruptions(stack, aws_faults)
 
 
 @pytest.mark.parametrize("cut", INTERRUPTIONS)
-@pytest.mark.parametrize("at", CALL_NUMBERS)
 def test_interrupted_sign_in_can_be_repeated(
-    at: int, cut: str, two_step_user: ExampleUser, aws_faults: AwsFaults
+    cut: str, two_step_user: ExampleUser, interruptions: Interruptions
 ) -> None:
     user = two_step_user
-    was_cut = interrupt(aws_faults, INTERRUPTIONS[cut](at), lambda: user.sign_in(otp=user.code()))
-    # the code may be used up, the next one is valid
-    again = user.sign_in(otp=user.code(periods=1))
-    assert again.status == 200
-    assert caller_of(again.access_token).second_factor
-    assert is_accepted(refresh(again.refresh_token).access_token)
-    assert was_cut or at > 9
+    for _ in interruptions.of("sign-in", lambda: user.sign_in(otp=user.code()), cut):
+        # the code may be used up, the next one is valid
+        again = user.sign_in(otp=user.code(periods=1))
+        assert again.status == 200
+        assert caller_of(again.access_token).second_factor
+        assert is_accepted(refresh(again.refresh_token).access_token)
 
 
 @pytest.mark.parametrize("cut", INTERRUPTIONS)
-@pytest.mark.parametrize("at", range(7))
 def test_interrupted_refresh_leaves_one_usable_token(
-    at: int, cut: str, user: ExampleUser, aws_faults: AwsFaults
+    cut: str, user: ExampleUser, interruptions: Interruptions
 ) -> None:
     first = user.sign_in()
-    was_cut = interrupt(aws_faults, INTERRUPTIONS[cut](at), lambda: refresh(first.refresh_token))
-    again = refresh(first.refresh_token)
-    if again.status == 200:
-        assert is_accepted(first.access_token)
-        assert reused_sessions() == []
-    else:
-        # the token was rotated, so its next use is a reuse
-        assert again.outcome == INVALID_GRANT
-        assert not is_accepted(first.access_token)
-        assert len(reused_sessions()) == 1
-        assert (at, cut) in {(5, "after"), (6, "before"), (6, "after")}
-    assert was_cut == (at < 6)
-    assert user.sign_in().status == 200
+    for is_done in interruptions.of("refresh", lambda: refresh(first.refresh_token), cut):
+        again = refresh(first.refresh_token)
+        if is_done:
+            # the token was rotated, so its next use is a reuse
+            assert again.outcome == INVALID_GRANT
+            assert not is_accepted(first.access_token)
+            assert len(reused_sessions()) == 1
+        else:
+            assert again.status == 200
+            assert is_accepted(first.access_token)
+            assert reused_sessions() == []
+        assert user.sign_in().status == 200
 
 
 @pytest.mark.parametrize("cut", INTERRUPTIONS)
-@pytest.mark.parametrize("at", range(9))
 def test_interrupted_reuse_detection_is_completed_by_the_next_reuse(
-    at: int, cut: str, user: ExampleUser, aws_faults: AwsFaults
+    cut: str, user: ExampleUser, interruptions: Interruptions
 ) -> None:
     first = user.sign_in()
     second = refresh(first.refresh_token)
-    interrupt(aws_faults, INTERRUPTIONS[cut](at), lambda: refresh(first.refresh_token))
-    assert refresh(first.refresh_token).outcome == INVALID_GRANT
-    assert refresh(second.refresh_token).outcome == INVALID_GRANT
-    assert not is_accepted(second.access_token)
-    assert len(reused_sessions()) == len(revocation_keys()) == 1
+    for _ in interruptions.of("reuse", lambda: refresh(first.refresh_token), cut):
+        assert refresh(first.refresh_token).outcome == INVALID_GRANT
+        assert refresh(second.refresh_token).outcome == INVALID_GRANT
+        assert not is_accepted(second.access_token)
+        assert len(reused_sessions()) == len(revocation_keys()) == 1
 
 
 @pytest.mark.parametrize("cut", INTERRUPTIONS)
-@pytest.mark.parametrize("at", range(7))
 def test_interrupted_revocation_can_be_repeated(
-    at: int, cut: str, user: ExampleUser, aws_faults: AwsFaults
+    cut: str, user: ExampleUser, interruptions: Interruptions
 ) -> None:
     first = user.sign_in()
-    interrupt(aws_faults, INTERRUPTIONS[cut](at), lambda: revoke(first.refresh_token))
-    assert revoke(first.refresh_token).status == 200
-    assert refresh(first.refresh_token).outcome == INVALID_GRANT
-    assert not is_accepted(first.access_token)
-    assert len(revocation_keys()) == 1
+    for _ in interruptions.of("revocation", lambda: revoke(first.refresh_token), cut):
+        assert revoke(first.refresh_token).status == 200
+        assert refresh(first.refresh_token).outcome == INVALID_GRANT
+        assert not is_accepted(first.access_token)
+        assert len(revocation_keys()) == 1
 
 
-@pytest.mark.parametrize("at", CALL_NUMBERS)
 def test_retry_after_a_lost_aws_response_is_not_treated_as_a_reuse(
-    at: int, user: ExampleUser, aws_faults: AwsFaults, clock: Clock
+    user: ExampleUser, interruptions: Interruptions
 ) -> None:
     """botocore retries the call; the own first attempt is not treated as a concurrent change."""
-    assert clock
-    with aws_faults.faulty(faults.lose_answer(at)):
-        first = user.sign_in()
-    assert first.status == 200
-    with aws_faults.faulty(faults.lose_answer(at)):
-        second = refresh(first.refresh_token)
-    assert second.status == 200
-    assert refresh(second.refresh_token).status == 200
-    assert reused_sessions() == []
+    answers: list[OAuthResponse] = []
+    for _ in interruptions.lost("sign-in", lambda: answers.append(user.sign_in())):
+        assert answers[-1].status == 200
+        assert refresh(answers[-1].refresh_token).status == 200
+    first = user.sign_in()
+    for _ in interruptions.lost("refresh", lambda: answers.append(refresh(first.refresh_token))):
+        assert answers[-1].status == 200
+        assert refresh(answers[-1].refresh_token).status == 200
+        assert reused_sessions() == []
 
 
 @pytest.mark.parametrize("times", [1, 3])
