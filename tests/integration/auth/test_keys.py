@@ -26,6 +26,7 @@ from shared.kernel.errors import Conflict, NotFound
 from tests.integration.auth.test_authorizer import ARN
 from tests.integration.auth.test_oauth import client_credentials_form, request_token, send
 from tests.integration.control_plane import AwsCallHooks, Killed, clear_caches, kill_at
+from tests.sampling import sampled
 
 
 class MovableClock:
@@ -301,7 +302,7 @@ def in_use() -> list[SigningKey]:
     return [known.key for known in list_keys() if known.state != "retired"]
 
 
-@pytest.mark.parametrize("moment", range(24))
+@pytest.mark.parametrize("moment", sampled("rotation", range(24), every=3))
 def test_interrupted_rotation_can_be_repeated_and_adds_one_key(
     moment: int, aws_faults: AwsCallHooks
 ) -> None:
@@ -355,7 +356,7 @@ def _enabled_keys() -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("moment", range(14))
+@pytest.mark.parametrize("moment", sampled("retirement of keys", range(14), every=3))
 def test_interrupted_retirement_can_be_repeated(moment: int, aws_faults: AwsCallHooks) -> None:
     old = list_keys()[1].key
     try:
@@ -367,7 +368,7 @@ def test_interrupted_retirement_can_be_repeated(moment: int, aws_faults: AwsCall
     assert old.kms_key not in _enabled_keys()
 
 
-@pytest.mark.parametrize("at", range(20))
+@pytest.mark.parametrize("at", sampled("two rotations", range(20), every=3))
 def test_two_concurrent_rotations_add_one_key(
     at: int, aws_faults: AwsCallHooks, clock: MovableClock
 ) -> None:

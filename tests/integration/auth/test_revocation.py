@@ -23,6 +23,7 @@ from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import NotFound, Unauthenticated
 from tests.integration.auth.test_oauth import client_credentials_form, request_token, send
 from tests.integration.control_plane import AwsCallHooks, Killed, kill_at
+from tests.sampling import sampled
 
 ARN = "arn:aws:execute-api:eu-west-1:123456789012:abc123/api/GET/v1/products"
 SCOPE = frozenset({"products:read"})
@@ -258,7 +259,7 @@ def test_change_of_an_unknown_tenant_raises_not_found(aws_faults: AwsCallHooks) 
         run_transaction(operator_store("nobody"), lambda tx: revocations.revoke_in(tx, "user:7"))
 
 
-@pytest.mark.parametrize("moment", range(20))
+@pytest.mark.parametrize("moment", sampled("revocation of a client", range(20), every=3))
 def test_revocation_of_a_client_can_be_repeated_after_an_interruption(
     moment: int, aws_faults: AwsCallHooks
 ) -> None:
