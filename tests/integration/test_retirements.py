@@ -9,7 +9,7 @@ import pytest
 from shared.identity.tenancy.directory import directory
 from shared.warehouse.references import REFERENCING_KINDS
 from tests.clock import Clock
-from tests.faults import Answer, AwsFaults, Call, Forward, stuck_after
+from tests.faults import Answer, AwsFaults, Call, Forward, Recording, stuck_after
 from tests.gateway import Erp, Response
 from tests.integration.stored_entities import assert_counters_match, read_stored_entities
 from tests.sampling import sampled
@@ -162,6 +162,10 @@ class _RetirementBeforeCommit:
         return forward()
 
 
+def _reads_of_references(seen: Recording) -> list[int]:
+    return [at for at, call in enumerate(seen.calls) if "'open'" in str(call.request)]
+
+
 def test_every_kind_with_a_fence_is_created_here() -> None:
     assert set(REFERENCING_KINDS) <= set(_CREATIONS)
     assert {name for name, _ in _PAIRS} == set(_CREATIONS)
@@ -173,9 +177,12 @@ def test_creation_that_commits_within_a_retirement_never_survives_it(
     creation: str, retirement: str, master_data: Erp, stack: Stack, aws_faults: AwsFaults
 ) -> None:
     restore = stack.take_snapshot()
+    with aws_faults.recorded() as seen:
+        assert master_data.send(*_RETIREMENTS[retirement]).status < 300
     outcomes: list[bool] = []
-    points = sampled(f"{creation}, {retirement}", range(_MOST_CALLS), every=4)
-    for behind in sorted({0, *points}):  # before the first call of the retirement in any case
+    points = sampled(f"{creation}, {retirement}", range(_MOST_CALLS), every=8)
+    # In any case before the first call of the retirement, and when it has read the references.
+    for behind in sorted({0, max(_reads_of_references(seen)) + 1, *points}):
         restore()
         between = _RetirementBeforeCommit(master_data, _RETIREMENTS[retirement], behind)
         with aws_faults.faulty(between):
@@ -205,7 +212,7 @@ def test_references_are_read_after_the_fences_and_fences_are_invalidated_after_t
 
     marked = seen.operations.index("TransactWriteItems")
     fences = [at for at, call in enumerate(seen.calls) if "#epoch" in str(call.request)]
-    register = [at for at, call in enumerate(seen.calls) if "'open'" in str(call.request)]
+    register = _reads_of_references(seen)
     assert len(fences) == len(REFERENCING_KINDS), "one of two shards has fences"
     assert marked < min(fences) < max(fences) < min(register)
     assert "retired_by" in str(seen.calls[marked].request)
@@ -217,7 +224,7 @@ def test_two_retirements_at_once_are_both_done_or_one_is_refused(
 ) -> None:
     restore = stack.take_snapshot()
     other, same = "position is deleted", retirement == "position is deleted"
-    for at in sampled(retirement, range(_MOST_CALLS), every=3):
+    for at in sampled(retirement, range(_MOST_CALLS), every=6):
         restore()
         others: list[Response] = []
         meanwhile = partial(_send_once, master_data, _RETIREMENTS[other], others)

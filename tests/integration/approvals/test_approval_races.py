@@ -22,6 +22,7 @@ from tests.faults import (
 from tests.gateway import Response
 from tests.integration.approvals.conftest import MORE, ApprovalScenario
 from tests.interleaving import DEFAULT_SEED_COUNT, Scheduler, replayable, seeds
+from tests.sampling import deadly_calls
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
 
@@ -169,7 +170,7 @@ def test_use_of_a_grant_and_its_change_happen_both_or_not_at_all(
     as_prepared = stack.take_snapshot()
     with aws_faults.recorded() as seen:
         assert scenario.receive(key="once").status == 200
-    for at in range(len(seen.calls)):
+    for at in deadly_calls(f"use of a grant {kind.__name__}", seen.operations, every=5):
         as_prepared()
         with aws_faults.faulty(kind(at)):
             if kind is lose_answer:
@@ -197,7 +198,7 @@ def test_interrupted_refusal_makes_one_approval_at_most(
     as_prepared = stack.take_snapshot()
     with aws_faults.recorded() as seen:
         scenario.receive(key="once")
-    for at in range(len(seen.calls)):
+    for at in deadly_calls(f"refusal {kind.__name__}", seen.operations, every=5):
         as_prepared()
         with aws_faults.faulty(kind(at)):
             if kind is lose_answer:

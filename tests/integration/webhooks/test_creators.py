@@ -26,6 +26,7 @@ from tests.integration.users.user_requests import (
     before_next_commit,
     create_user,
 )
+from tests.sampling import deadly_calls
 from tests.webhook_scenario import URL, WebhookScenario, respond_500
 
 _BODY = {"url": URL, "events": ["product.created"]}
@@ -384,7 +385,7 @@ def test_interrupted_revocation_is_completed_by_its_repetition(
     as_prepared = webhooks.stack.take_snapshot()
     with aws_faults.recorded() as seen:
         revoke(webhooks, client_id, _DEACTIVATE, key="once")
-    for at in range(len(seen.calls)):
+    for at in deadly_calls(f"revocation {kind.__name__}", seen.operations, every=5):
         as_prepared()
         expire_tenant_cache()
         with pytest.raises(Killed), aws_faults.faulty(kind(at)):
