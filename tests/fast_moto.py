@@ -10,6 +10,7 @@ import copy
 import json
 import re
 from collections.abc import Hashable, Mapping, Sequence
+from datetime import datetime
 from functools import lru_cache
 from threading import Lock
 from typing import Any, NamedTuple
@@ -42,8 +43,8 @@ from tests import engine, wire_rules
 from tests.snapshot import copy_of_table
 
 _TARGET = re.compile(
-    r"DynamoDB_20120810\.(BatchGetItem|BatchWriteItem|DeleteItem|GetItem|PutItem|Query|Scan"
-    r"|TransactWriteItems|UpdateItem)"
+    r"DynamoDB_20120810\.(Batch(?:Get|Write)Item|(?:Delete|Get|Put|Update)Item|DescribeTable"
+    r"|Query|Scan|TransactWriteItems)"
 )
 _MAX_SIZE = 405_000  # bytes of an item; moto's own limit
 _ACTION = re.compile(r"(#?\w+)(?:\s*=?\s*(:\w+))?")
@@ -113,8 +114,8 @@ def _decode_binary(value: dict[str, Any]) -> dict[str, Any]:
 def _to_json(value: object) -> Any:
     if isinstance(value, DynamoType):
         return {value.type: value.value}
-    assert isinstance(value, bytes), type(value)
-    return base64.b64encode(value).decode()
+    assert isinstance(value, bytes | datetime), type(value)
+    return base64.b64encode(value).decode() if isinstance(value, bytes) else value.timestamp()
 
 
 def _skip_signatures(patch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from itertools import count
@@ -12,7 +13,9 @@ from weakref import WeakSet
 import pytest
 from botocore.retries import quota
 from botocore.retries.quota import RetryQuota
+from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from moto import mock_aws
+from moto.kms.models import kms_backends
 from moto.s3.models import s3_backends
 from moto.scheduler.models import scheduler_backends
 from moto.sqs.models import sqs_backends
@@ -119,16 +122,15 @@ class Stack:
         self, slug: str = "acme", *, client: str = "erp", scopes: Iterable[str] = SCOPES
     ) -> str:
         """Issue a token of an integration client, as the token route does."""
-        return tokens.issue_to_client(self.tenant(slug), client, frozenset(scopes))
+        with _signing_in_moto():
+            return tokens.issue_to_client(self.tenant(slug), client, frozenset(scopes))
 
     def user_token(self, slug: str = "acme", **claims: object) -> str:
         """Issue a token of a user; `claims` replace kind, permissions, second_factor …"""
-        tenant = self.tenant(slug)
-        client_token = tokens.issue_to_client(tenant, "app", frozenset())
-        own = tokens._json(client_token.split(".")[1])
-        return tokens.sign_claims(
-            own | {"sub": "u1", "kind": "user", "permissions": "", "second_factor": True} | claims
-        )
+        own = tokens._json(self.token(slug, client="app", scopes=()).split(".")[1])
+        user = {"sub": "u1", "kind": "user", "permissions": "", "second_factor": True}
+        with _signing_in_moto():
+            return tokens.sign_claims(own | user | claims)
 
     def erp(self, slug: str = "acme", **token: Any) -> Erp:
         """Return an ERP whose token has every scope, or those of `scopes`."""
@@ -269,12 +271,35 @@ def _check_signature(token: str, kms_key: str, audience: str) -> None:
     _compute_signature(token, kms_key, audience)
 
 
+_sign_with_kms = signing.sign
+_is_in_moto = ContextVar("is_in_moto", default=False)
+
+
+@contextmanager
+def _signing_in_moto() -> Iterator[None]:
+    """Sign tokens of tests with the keys in moto; a call of KMS costs as much as a request."""
+    token = _is_in_moto.set(True)
+    try:
+        yield
+    finally:
+        _is_in_moto.reset(token)
+
+
+def _sign(kms_key: str, message: bytes) -> bytes:
+    if not _is_in_moto.get():
+        return _sign_with_kms(kms_key, message)
+    key = kms_backends[ACCOUNT][REGION].keys[kms_key].private_key
+    r, s = decode_dss_signature(key.sign(message, "ECDSA_SHA_256"))
+    return r.to_bytes(32) + s.to_bytes(32)
+
+
 @contextmanager
 def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
     """Deploy a fresh stack for the block."""
     deployment = _deployment()
     fast_moto.install(monkeypatch)
     monkeypatch.setattr(tokens, "_check_signature", _check_signature)
+    monkeypatch.setattr(signing, "sign", _sign)
     with mock_aws(), only_known_names(monkeypatch):
         enter_stack(monkeypatch, deployment.template)
         deployment.snapshot.restore()
