@@ -34,13 +34,18 @@ _BEARERS = {"client", "user"}
 """Security schemes whose requests carry an access token of the service."""
 
 
-def coverable() -> list[str]:
-    """Return the ids of the operations whose bounds can be tested."""
+def operation_ids() -> list[str]:
+    """Return the ids of all operations."""
     document: dict[str, Any] = json.loads(DOCUMENT.read_text())
-    ids = [
+    return [
         operation["operationId"] for path in document["paths"].values()
         for operation in path.values() if "operationId" in operation
     ]  # fmt: skip
+
+
+def coverable() -> list[str]:
+    """Return the ids of the operations whose bounds can be tested."""
+    ids = operation_ids()
     return [one for one in ids if not any(re.search(other, one) for other in _UNCOVERED)]
 
 
