@@ -9,6 +9,7 @@ from typing import Any
 from jsonschema import Draft202012Validator, FormatChecker
 
 from tests.gateway import Response
+from tools.openapi.__main__ import texts
 
 _PATH = Path(__file__).parents[1] / "docs" / "openapi.json"
 
@@ -23,6 +24,12 @@ def _closed(node: Any) -> Any:
     if node.get("type") == "object" and "properties" in node:
         closed["additionalProperties"] = False
     return closed
+
+
+@cache
+def generated_texts() -> dict[str, str]:
+    """Return the generated files by name, made once per process."""
+    return texts()
 
 
 @cache

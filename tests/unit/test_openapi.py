@@ -19,8 +19,8 @@ from shared.kernel.events.kinds import EVENT_KINDS, TEST_EVENT
 from shared.kernel.json_text import loads
 from shared.kernel.validation import check, problems_of
 from tests.cases import each_case
+from tests.openapi import generated_texts
 from tools.openapi import declared
-from tools.openapi.__main__ import texts
 from tools.openapi.document import example
 from tools.openapi.schemas import component_schemas
 
@@ -30,7 +30,7 @@ OPERATIONS = {operation.name: operation for operation in declared.operations()}
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(texts()["openapi.json"])
+    found: dict[str, Any] = json.loads(generated_texts()["openapi.json"])
     return found
 
 
@@ -53,9 +53,11 @@ def test_document_is_valid_openapi(document: dict[str, Any]) -> None:
     validate(document)
 
 
-@pytest.mark.parametrize("name", ["openapi.json", "interface-operations.md"])
+@each_case("name", ["openapi.json", "interface-operations.md"])
 def test_committed_file_matches_the_declared_routes(name: str) -> None:
-    assert (ROOT / "docs" / name).read_text() == texts()[name], "run python -m tools.openapi"
+    assert (ROOT / "docs" / name).read_text() == generated_texts()[name], (
+        "run python -m tools.openapi"
+    )
 
 
 def test_operation_ids_are_unique(document: dict[str, Any]) -> None:

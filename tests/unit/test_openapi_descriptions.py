@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.openapi import generated_texts
 from tools.openapi import descriptions, document
-from tools.openapi.__main__ import texts
 from tools.openapi.descriptions import with_descriptions
 
 _FILLERS = {"a", "an", "the", "of", "for", "in", "its", "this", "is", "are"}
@@ -18,7 +18,7 @@ _FILLERS = {"a", "an", "the", "of", "for", "in", "its", "this", "is", "are"}
 @pytest.fixture(scope="module")
 def built() -> dict[str, Any]:
     """The generated document."""
-    found: dict[str, Any] = json.loads(texts()["openapi.json"])
+    found: dict[str, Any] = json.loads(generated_texts()["openapi.json"])
     return found
 
 
