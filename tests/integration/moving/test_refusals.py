@@ -19,6 +19,7 @@ from shared.kernel import aws
 from shared.kernel.config import config
 from shared.kernel.db import schema
 from shared.kernel.errors import Conflict, NotFound
+from tests.cases import each_case
 from tests.faults import AwsFaults, Killed, kill_after
 from tests.integration.moving.crafted_exports import accept
 from tests.integration.moving.two_deployments import (
@@ -137,22 +138,31 @@ def kept_export(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("exports") / "acme"
 
 
-@pytest.mark.parametrize("case", REFUSED)
+@each_case("case", REFUSED)
 def test_damaged_or_unfit_export_is_refused(
     both: TwoDeployments, tmp_path: Path, kept_export: Path, case: str
 ) -> None:
     if not kept_export.exists():
         both.export(kept_export)
-    folder = shutil.copytree(kept_export, tmp_path / "acme")
-    provisioning.set_state("acme", "suspended")
+    _refuse(case, both, shutil.copytree(kept_export, tmp_path / case))
+
+
+@pytest.mark.parametrize("case", sampled("next try", list(REFUSED), every=len(REFUSED)))
+def test_import_after_a_refusal_succeeds(both: TwoDeployments, tmp_path: Path, case: str) -> None:
+    _refuse(case, both, both.export(tmp_path / "acme"))
+    assert both.import_(both.export(tmp_path / "again")).compared
+
+
+def _refuse(case: str, both: TwoDeployments, folder: Path) -> None:
+    """Damage the export in the folder; assert that it is refused and creates nothing."""
     damage, message = REFUSED[case]
+    both.enter_source()
+    provisioning.set_state("acme", "suspended")
     damage(folder)
     both.enter_target()
     with pytest.raises(Conflict, match=message):
         open_export(folder, PASSPHRASE)
     assert "other-tenant-acme" not in aws.client("dynamodb").list_tables()["TableNames"]
-    if case in sampled("next try", list(REFUSED), every=4):
-        assert both.import_(both.export(tmp_path / "again")).compared
 
 
 def test_wrong_passphrase_is_refused(both: TwoDeployments, tmp_path: Path) -> None:
