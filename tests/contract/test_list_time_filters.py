@@ -11,6 +11,7 @@ from tests.cases import each_case
 from tests.contract.filled_lists import FilledLists
 from tests.lists import LISTS
 from tests.lists.spec import Times
+from tests.sampling import sampled
 from tests.stack import ADDRESS
 
 PERIODS = [name for name, spec in LISTS.items() if spec.period]
@@ -69,8 +70,14 @@ def tenants(lists: FilledLists) -> Mapping[str, str]:
     return slugs
 
 
-@pytest.mark.parametrize("zone", BORDERS)
-@pytest.mark.parametrize("path", PERIODS)
+@pytest.mark.parametrize(
+    ("path", "zone"),
+    [
+        (path, zone)
+        for path in PERIODS
+        for zone in sampled(f"zone of {path}", list(BORDERS), every=len(BORDERS))
+    ],
+)
 def test_from_and_to_are_days_in_the_tenants_time_zone(
     lists: FilledLists, tenants: Mapping[str, str], path: str, zone: str
 ) -> None:
