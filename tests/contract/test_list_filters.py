@@ -1,8 +1,11 @@
 """Filters return the expected rows: alone, combined with another filter, and in every order."""
 
+import pytest
+
 from tests.cases import each_case
 from tests.contract.filled_lists import FilledList, FilledLists, is_period, pairs
 from tests.lists import LISTS
+from tests.sampling import sampled
 
 PAGE_AND_ONE = 26
 
@@ -41,6 +44,7 @@ def test_all_filters_combined_return_the_rows_that_match_all(mixed_list: FilledL
     assert mixed_list.mismatches(filter(is_period, queries)) == []
 
 
+@pytest.mark.parametrize("list_name", sampled("sorted filters", list(LISTS), every=3))
 @each_case("direction", ["", "-"])
 def test_filtered_rows_are_sorted_by_every_sort_value(
     lists: FilledLists, list_name: str, direction: str

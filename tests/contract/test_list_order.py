@@ -1,7 +1,10 @@
 """Lists are sorted by each sort value, ascending and descending; equal rows are sorted by id."""
 
+import pytest
+
 from tests.contract.filled_lists import FilledList, FilledLists
 from tests.lists import LISTS
+from tests.sampling import sampled
 
 
 def test_each_sort_value_sorts_ascending_and_descending(tied_list: FilledList) -> None:
@@ -15,6 +18,7 @@ def test_default_order_is_that_of_the_default_sort_value(tied_list: FilledList) 
     assert tied_list.mismatches([{}]) == []
 
 
+@pytest.mark.parametrize("list_name", sampled("sorted pages", list(LISTS), every=3))
 def test_pages_follow_the_sort_order(lists: FilledLists, list_name: str) -> None:
     with lists.filled(LISTS[list_name], 26) as listing:
         for sort in listing.spec.sorts:

@@ -4,11 +4,14 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+import pytest
+
 from shared.kernel.db import bookmarks
 from tests.cases import each_case
 from tests.contract.filled_lists import FilledList, FilledLists, Query
 from tests.gateway import Response
 from tests.lists import LISTS
+from tests.sampling import sampled
 from tests.stack import ADDRESS
 
 DEFAULT = 25
@@ -159,6 +162,7 @@ def test_all_pages_return_each_row_once(listing: FilledList, fresh: bool) -> Non
     assert ids(listing, by_links_backwards(listing, size, {}), fresh=fresh) == pages[::-1]
 
 
+@pytest.mark.parametrize("list_name", sampled("filtered pages", list(LISTS), every=3))
 def test_all_filtered_pages_return_each_row_once(lists: FilledLists, list_name: str) -> None:
     with lists.filled(LISTS[list_name], 26) as listing:
         for parameter, one in listing.filters.items():

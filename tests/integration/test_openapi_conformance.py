@@ -2,7 +2,9 @@
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -48,17 +50,20 @@ def test_repeated_refusal_conforms(erp: Erp) -> None:
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_write_and_following_reads_conform(erp: Erp, name: str) -> None:
+def test_write_its_events_and_following_reads_conform(erp: Erp, stack: Stack, name: str) -> None:
     method, _, path = name.partition(" ")
     example = EXAMPLES[name]
     values = example.prepared(erp)
     target, body = path.format(**values), example.filled(values)
     sender = example.sender(erp, values)
+    before = len(stack.events())
 
     answer = sender.send(method, target, body, key="once")
     again = sender.send(method, target, body, key="once")
 
     assert_conforms(name, answer, example.status)
+    if example.events:
+        _assert_events_conform(name, stack, stack.events()[before:])
     assert_conforms(name, again, example.status)
     assert again.headers["Idempotent-Replayed"] == "true"
     resource, _ = resource_of(target, answer)
@@ -71,20 +76,8 @@ def test_write_and_following_reads_conform(erp: Erp, name: str) -> None:
         assert_conforms(f"GET {group}", erp.get(group), 200)
 
 
-@pytest.mark.parametrize("name", [name for name, one in EXAMPLES.items() if one.events])
-def test_bodies_of_events_conform(erp: Erp, stack: Stack, name: str) -> None:
-    method, _, path = name.partition(" ")
-    example = EXAMPLES[name]
-    values = example.prepared(erp)
-    before = len(stack.events())
-    sender = example.sender(erp, values)
-    sender.send(method, path.format(**values), example.filled(values), key="once")
-
-    raised = [
-        event
-        for entry in stack.events()[before:]
-        if (event := find_event(stack.store(), entry["SK"]["S"]))
-    ]
+def _assert_events_conform(name: str, stack: Stack, entries: Iterable[Any]) -> None:
+    raised = [event for entry in entries if (event := find_event(stack.store(), entry["SK"]["S"]))]
     assert raised or name.endswith("/redeliver")
     for event in raised:
         assert event_complaints(event.type, loads(event.body("https://acme.example"))) == []
