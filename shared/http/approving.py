@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from shared.http.envelope import HttpResponse
 from shared.http.request import Request
 from shared.http.routes import Operation
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store
 from shared.kernel.errors import ApprovalRequired, ServiceError
 from shared.kernel.sent_request import SentRequest
@@ -37,5 +37,5 @@ def end_refused(
     """
     if not isinstance(error, ApprovalNotRequested):
         return error, end()
-    number, replayed = run_both(lambda: request_approval(store, error, sent), end)
+    number, replayed = run_all(lambda: request_approval(store, error, sent), end)
     return ApprovalRequired(error.message, number), replayed

@@ -19,7 +19,7 @@ from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.caller import Caller
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.db.items import encode, from_attributes
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import EXPIRY
 from shared.kernel.errors import ServiceError
@@ -163,7 +163,7 @@ def _take(store: Store, own: _Quota, whole: _Quota) -> _Quota | None:
     # Every environment of the credential is one of the tenant; the credential's number is newer.
     whole.budget.expect(own.budget.environments)
     if own_leases and whole.budget.needs_lease(whole.limit, reserve):
-        has_own, has_whole = run_both(partial(own.take, store), partial(whole.take, store, reserve))
+        has_own, has_whole = run_all(partial(own.take, store), partial(whole.take, store, reserve))
     else:
         has_own, has_whole = own.take(store), whole.take(store)
     if has_own and has_whole:

@@ -28,7 +28,7 @@ from shared.kernel.db.collection import HEAD
 from shared.kernel.db.facets import flag_text, id_text
 from shared.kernel.db.fences import invalidate_fences
 from shared.kernel.db.items import Item, Key
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.steps import has_room
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY, VOLATILE_FACETS
@@ -214,11 +214,9 @@ def retire_unused(tx: Transaction, alias: Key, *, facet: str, number: int, refus
         Conflict: Something refers to it; the mark is removed again.
     """
     mark = retire(tx, alias)
-    (stocked, documented), assigned = run_both(
-        lambda: run_both(
-            lambda: has_stock(tx.store, facet, number),
-            lambda: is_on_open_document(tx.store, facet, number),
-        ),
+    stocked, documented, assigned = run_all(
+        lambda: has_stock(tx.store, facet, number),
+        lambda: is_on_open_document(tx.store, facet, number),
         lambda: has_assignment(tx.store, alias),
     )
     use = None

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from shared.kernel import tracing
-from shared.kernel.db.parallel import map_concurrently, run_both
+from shared.kernel.db.parallel import map_concurrently, run_all
 from shared.kernel.tracing import Segment, span
 from tests.clock import Clock
 from tests.trace_daemon import FUNCTION_SEGMENT, ROOT, TRACE, TraceDaemon, listening
@@ -104,7 +104,7 @@ def test_concurrent_calls_belong_to_the_step_that_makes_them(daemon: TraceDaemon
 
     with span("allocate"):
         map_concurrently(call, [1, 2, 3])
-        run_both(lambda: call(4), lambda: call(5))
+        run_all(lambda: call(4), lambda: call(5))
     *calls, step = daemon.receive_all()
     assert {one["aws"]["operation"] for one in calls} == {f"GetItem{at}" for at in range(1, 6)}
     assert {one["parent_id"] for one in calls} == {step["id"]}

@@ -16,7 +16,7 @@ from shared.identity.audit.models import (
 )
 from shared.identity.names import caller_name
 from shared.kernel.db.listing import Page
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import Prefetched
@@ -56,7 +56,7 @@ def record(  # noqa: PLR0913  the properties of an entry
         field: {"from": _plain(old), "to": _plain(new)}
         for field, (old, new) in (changes or {}).items()
     }
-    _, caller = run_both(lambda: reserve_entry_ids(tx), lambda: actor or actor_of(tx))
+    _, caller = run_all(lambda: reserve_entry_ids(tx), lambda: actor or actor_of(tx))
     entry = StoredEntry(
         action=action,
         actor=caller,

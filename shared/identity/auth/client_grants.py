@@ -29,7 +29,7 @@ from shared.identity.tenancy.directory import (
     tenant_key,
 )
 from shared.identity.tenancy.tenant import Tenant, ensure_active, is_slug
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.observability import add_to_log
 
 type OAuthCode = Literal[
@@ -284,7 +284,7 @@ def client_credentials_grant(
         allowed = ", ".join(sorted(client.scopes))
         raise OAuthError("invalid_scope", f"The scopes of this client are: {allowed}.")
     issued_at = max(now, client.tokens_from)
-    token, _ = run_both(
+    token, _ = run_all(
         lambda: tokens.issue_to_client(tenant, client.client_id, scopes, now=issued_at),
         lambda: issuance.count(tenant),
     )

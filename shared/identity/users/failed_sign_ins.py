@@ -14,7 +14,7 @@ from shared.identity.auth.attempt_limits import AttemptCounters, FailedAttempt
 from shared.identity.users import logins
 from shared.identity.users.repository import UserAccount
 from shared.kernel.clock import instant
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
@@ -53,7 +53,7 @@ def count_failure(
     # The entry has a transaction of its own, which needs the claim of the request: one that was
     # overtaken by its repeat compares with the new password, and is no failure.
     own = store.uncached()
-    failure, prefetched = run_both(
+    failure, prefetched = run_all(
         attempts.fail, lambda: prefetch_entry_id(own) if attempts.will_need_entry else None
     )
     if not failure.is_first and not failure.reached:

@@ -40,7 +40,7 @@ from shared.identity.users.sessions import RefreshToken, Session
 from shared.identity.users.token_revocation import end_session, read_session
 from shared.kernel.clock import now_ms
 from shared.kernel.db.actions import StaleRead
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.sealing import unseal
@@ -118,7 +118,7 @@ def password_grant(
     attempts = AttemptCounters.for_user(slug, name, origin.address, now)
     tenant, application = read_tenant_and_application(client_auth, slug, origin, now, attempts)
     store = store_for(tenant) if tenant else None
-    _, account = run_both(
+    _, account = run_all(
         partial(attempts.begin, now), lambda: find_account(store, name) if store else None
     )
     try:
@@ -135,7 +135,7 @@ def password_grant(
     if account.login.two_step and login == account.login:
         attempts.cancel()
     else:
-        run_both(attempts.cancel, partial(attempts.add_known_address, now))
+        run_all(attempts.cancel, partial(attempts.add_known_address, now))
     ensure_active(tenant)
     request = _GrantRequest(tenant, store, application, now)
     tries = 0
@@ -219,7 +219,7 @@ def _access_token(
     """
     user, login, application = account.record.entity, account.login, request.application
     issuance = IssuanceCounter.for_user(request.tenant, user.id, request.now)
-    rights, _ = run_both(
+    rights, _ = run_all(
         lambda: read_role_permissions(request.store, user.roles),
         lambda: issuance.count(request.tenant),
     )

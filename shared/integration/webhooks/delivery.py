@@ -24,7 +24,7 @@ from shared.integration.webhooks.tasks import DeliveryTask
 from shared.kernel.clock import Deadline, instant, milliseconds_of, now_ms
 from shared.kernel.config import config
 from shared.kernel.db.collection import Record
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
@@ -108,7 +108,7 @@ def _read_state(store: Store, task: DeliveryTask) -> _State | None:
         repository.health_key(task.webhook),
         repository.delivery_key(task.webhook, task.event),
     ]
-    items, event = run_both(lambda: store.get_many(keys), lambda: find_event(store, task.event))
+    items, event = run_all(lambda: store.get_many(keys), lambda: find_event(store, task.event))
     record = WEBHOOKS.from_items(items, task.webhook)
     health = items.get(keys[1])
     if record is None or health is None:

@@ -29,7 +29,7 @@ from shared.kernel.config import config
 from shared.kernel.db.collection import Record
 from shared.kernel.db.cursor import InvalidCursor
 from shared.kernel.db.listing import Page
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, NotFound, Problem
@@ -149,7 +149,7 @@ def get_webhook(store: Store, number: int) -> WebhookWithHealth:
         NotFound: There never was one with this id.
         Gone: It was deleted.
     """
-    record, health = run_both(
+    record, health = run_all(
         lambda: WEBHOOKS.get(store, number), lambda: repository.read_health(store, number)
     )
     return WebhookWithHealth(record, health or EndpointHealth())
@@ -157,7 +157,7 @@ def get_webhook(store: Store, number: int) -> WebhookWithHealth:
 
 def list_webhooks(store: Store, parameters: WebhookParameters) -> WebhookPage:
     """Return a page of subscriptions."""
-    page, health = run_both(
+    page, health = run_all(
         lambda: repository.list_webhooks(store, parameters),
         lambda: repository.read_all_health(store),
     )
@@ -293,7 +293,7 @@ def _get_active_webhook(tx: Transaction, number: int) -> WebhookWithHealth:
 
 def redeliver(tx: Transaction, number: int, event: str) -> StoredDelivery:
     """Start a new round of attempts for a delivery in any status; Conflict if inactive."""
-    found, seen = run_both(
+    found, seen = run_all(
         lambda: _get_active_webhook(tx, number), lambda: _find_delivery(tx.store, number, event)
     )
     delivery = seen.delivery.model_copy(
@@ -314,7 +314,7 @@ def redeliver(tx: Transaction, number: int, event: str) -> StoredDelivery:
 
 def get_delivery(store: Store, number: int, event: str) -> StoredDelivery:
     """Read a delivery; NotFound if there is none or it has expired."""
-    _, found = run_both(
+    _, found = run_all(
         lambda: WEBHOOKS.get(store, number), lambda: _find_delivery(store, number, event)
     )
     return found.delivery
@@ -332,7 +332,7 @@ def list_deliveries(
     store: Store, number: int, parameters: DeliveryParameters
 ) -> Page[StoredDelivery]:
     """Return a page of the newest deliveries of a subscription."""
-    _, deliveries = run_both(
+    _, deliveries = run_all(
         lambda: WEBHOOKS.get(store, number),
         lambda: repository.recent_deliveries(store, number, parameters),
     )

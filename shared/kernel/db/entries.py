@@ -6,7 +6,7 @@ from typing import Any
 
 from shared.kernel.db.counters import Totals
 from shared.kernel.db.items import Item
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.plan import AccessPath
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import index_keys, index_name
@@ -40,5 +40,5 @@ def totals_without(
         )
         return sum(1 for _ in entries)
 
-    found, left_out = run_both(totals, count)
+    found, left_out = run_all(totals, count)
     return replace(found, counts={**found.counts, name: max(0, found.of(name) - left_out)})

@@ -29,7 +29,7 @@ from shared.kernel.db.counters import Totals
 from shared.kernel.db.cursor import InvalidCursor, Mark
 from shared.kernel.db.entries import read_entries, totals_without
 from shared.kernel.db.facets import Facets, id_of, value_of
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.plan import (
     ITEM_COST,
     AccessPath,
@@ -126,7 +126,7 @@ class _List[E: BaseModel, P]:
         if fixed or UPDATED_AT not in self.collection.sorts:
             totals, newest = self.totals(), None
         else:
-            totals, newest = run_both(self.totals, self._newest_change)
+            totals, newest = run_all(self.totals, self._newest_change)
         changed_ms = milliseconds_of(value_of(newest)) if newest else 0
         text = f"{totals.version}/{newest or ''}{self._moment(totals)}"
         return totals, State(text, max(totals.touched_ms, changed_ms))
@@ -203,7 +203,7 @@ class _OrderedList[E: BaseModel](_List[E, OrderedPlan]):
             return self._page_after(self._checked(query.after))
         if query.offset:
             return self._page_by_number()
-        totals, keys = run_both(
+        totals, keys = run_all(
             self.totals, lambda: self._scan(None, 0, query.per_page, query.descending)
         )
         total = totals.of(self.plan.total_name)
@@ -230,7 +230,7 @@ class _OrderedList[E: BaseModel](_List[E, OrderedPlan]):
         page, the list ends only if no entry follows.
         """
         query = self.query
-        totals, keys = run_both(
+        totals, keys = run_all(
             self.totals, lambda: self._scan(after, 0, query.per_page, query.descending)
         )
         total = totals.of(self.plan.total_name)
@@ -240,7 +240,7 @@ class _OrderedList[E: BaseModel](_List[E, OrderedPlan]):
         if query.offset + len(keys) < total or len(keys) < query.per_page:
             records, more = self._records_of(keys), query.offset + len(keys) < total
         else:
-            records, behind = run_both(
+            records, behind = run_all(
                 lambda: self._records_of(keys), lambda: self._scan(last, 0, 1, query.descending)
             )
             more = bool(behind)
@@ -258,7 +258,7 @@ class _OrderedList[E: BaseModel](_List[E, OrderedPlan]):
         bookmarks.cache_position(self.store, self.listing, position)
         if end >= total:
             return self.result(self._records_of(keys), total, None)
-        records, _ = run_both(
+        records, _ = run_all(
             lambda: self._records_of(keys),
             lambda: bookmarks.store_position(self.store, self.listing, position),
         )
@@ -269,7 +269,7 @@ class _OrderedList[E: BaseModel](_List[E, OrderedPlan]):
         known = bookmarks.cached_position(self.store, self.listing, query.offset)
         position: ListPosition | None
         if known:
-            (totals, state), keys = run_both(
+            (totals, state), keys = run_all(
                 self.state,
                 lambda: self._scan(known.after, 0, query.per_page, query.descending),
             )
@@ -278,7 +278,7 @@ class _OrderedList[E: BaseModel](_List[E, OrderedPlan]):
             bookmarks.evict_position(self.store, self.listing, query.offset)
             position = None
         else:
-            (totals, state), position = run_both(
+            (totals, state), position = run_all(
                 self.state,
                 lambda: bookmarks.find_position(self.store, self.listing, query.offset),
             )
@@ -347,9 +347,9 @@ class _GatheredList[E: BaseModel](_List[E, GatheredPlan | AliasPlan]):
             if walked:
                 return self._from_snapshot(walked)
         if not query.offset:
-            (_, state), ids = run_both(self.state, self._gather)
+            (_, state), ids = run_all(self.state, self._gather)
         else:
-            (_, state), snapshot = run_both(
+            (_, state), snapshot = run_all(
                 self.state,
                 lambda: bookmarks.find_snapshot(self.store, self.listing, query.offset, None),
             )
@@ -359,7 +359,7 @@ class _GatheredList[E: BaseModel](_List[E, GatheredPlan | AliasPlan]):
         shown = ids[query.offset : query.offset + query.per_page]
         taken_ms = now_ms()
         if len(ids) > query.per_page:
-            records, _ = run_both(
+            records, _ = run_all(
                 lambda: self.records(shown),
                 lambda: bookmarks.store_snapshot(self.store, self.listing, ids, state, taken_ms),
             )

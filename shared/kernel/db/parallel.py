@@ -1,10 +1,11 @@
 """Concurrent calls of AWS that do not depend on each other."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from functools import cache, partial
 from threading import current_thread
+from typing import overload
 
 _WORKERS = 8
 _NAME = "aws"
@@ -25,36 +26,39 @@ def _inside() -> bool:
     return current_thread().name.startswith(_NAME)
 
 
-def run_both[A, B](first: Callable[[], A], second: Callable[[], B]) -> tuple[A, B]:
-    """Run two calls concurrently; raise the first error after both have ended.
+@overload
+def run_all[A, B](first: Callable[[], A], second: Callable[[], B], /) -> tuple[A, B]: ...
+@overload
+def run_all[A, B, C](
+    first: Callable[[], A], second: Callable[[], B], third: Callable[[], C], /
+) -> tuple[A, B, C]: ...
+@overload
+def run_all[A, B, C, D](
+    first: Callable[[], A],
+    second: Callable[[], B],
+    third: Callable[[], C],
+    fourth: Callable[[], D],
+    /,
+) -> tuple[A, B, C, D]: ...
+@overload
+def run_all[A](
+    first: Callable[[], A], /, *others: Callable[[], object]
+) -> tuple[A, *tuple[object, ...]]: ...
+def run_all(first: Callable[[], object], /, *others: Callable[[], object]) -> tuple[object, ...]:
+    """Run calls concurrently and return their results; raise the first error after all have ended.
 
-    Calls of this module inside `second` run one after the other; inside `first` they run
-    concurrently.
+    Calls of this module inside `first` run concurrently; inside `others` they run one after the
+    other.
     """
     if _inside():
-        return first(), second()
-    other = _submit(second)
+        return first(), *(call() for call in others)
+    futures = [_submit(call) for call in others]
     try:
-        result = first()
+        return first(), *(future.result() for future in futures)
     except BaseException:
-        other.cancel() or other.exception()
+        for future in futures:
+            future.cancel() or future.exception()
         raise
-    return result, other.result()
-
-
-def run_beside[A](first: Callable[[], A], others: Iterable[Callable[[], object]]) -> A:
-    """Run `first` and all of `others` concurrently, as `run_both` does; return what `first` does.
-
-    Calls of this module inside `first` run concurrently.
-    """
-    call = first
-    for other in others:
-        call = partial(_result_of_first, call, other)
-    return call()
-
-
-def _result_of_first[A](first: Callable[[], A], second: Callable[[], object]) -> A:
-    return run_both(first, second)[0]
 
 
 def map_concurrently[A, B](call: Callable[[A], B], arguments: list[A]) -> list[B]:

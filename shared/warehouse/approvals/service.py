@@ -13,7 +13,7 @@ from shared.identity.audit.models import Actor
 from shared.kernel.db.actions import Cost, StaleRead
 from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
-from shared.kernel.db.parallel import run_beside, run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import Prefetched, run_transaction
@@ -63,7 +63,7 @@ class Grant:
 
 
 def reads_ahead(tx: Transaction, *, own_entries: int = 0) -> list[Callable[[], object]]:
-    """Return what `find_grant` reads first, for `run_beside` with the reads of the use case.
+    """Return what `find_grant` reads first, for `run_all` with the reads of the use case.
 
     It includes the ids of the `own_entries` of the audit log that the use case adds in any case.
 
@@ -95,7 +95,7 @@ def find_grant(tx: Transaction, need: ApprovalNeed) -> Grant:
     if tx.request is None:
         raise ApprovalRequired(need.message)
     digest = tx.request.digest()
-    run_beside(lambda: None, reads_ahead(tx))
+    run_all(lambda: None, *reads_ahead(tx))
     found = rules.unexpired(repository.open_request(tx.store, digest), tx.now_ms)
     if found is None:
         key = repository.request_key(digest)
@@ -138,9 +138,7 @@ def request_approval(store: Store, refused: ApprovalNotRequested, request: SentR
         found = rules.unexpired(seen, tx.now_ms)
         if found:
             return found.approval_id
-        number, _ = run_both(
-            lambda: tx.next_id(APPROVALS.kind), lambda: audit.reserve_entry_ids(tx)
-        )
+        number, _ = run_all(lambda: tx.next_id(APPROVALS.kind), lambda: audit.reserve_entry_ids(tx))
         approval = rules.new_approval(number, refused.need, request, tx.now_ms)
         APPROVALS.insert(tx, number, approval)
         repository.put_open_request(tx, approval, replaces=seen.approval_id if seen else None)
@@ -208,9 +206,7 @@ type _Action = Literal["approval.requested", "approval.granted", "approval.denie
 
 def _beside_audit[R](tx: Transaction, call: Callable[[], R]) -> R:
     """Return the result of `call`; concurrently read what an entry of the audit log needs."""
-    _, result = run_both(
-        lambda: run_both(lambda: audit.reserve_entry_ids(tx), lambda: audit.actor_of(tx)), call
-    )
+    _, _, result = run_all(lambda: audit.reserve_entry_ids(tx), lambda: audit.actor_of(tx), call)
     return result
 
 

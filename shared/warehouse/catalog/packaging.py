@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from shared.kernel.db.collection import Record
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
 from shared.kernel.events.outbox import raise_record_event
@@ -24,7 +24,7 @@ def change_packaging(
         ValidationFailed: The change is invalid, or another product has a GTIN; with all problems.
     """
     gtins = rules.valid_gtins(change)
-    record, found = run_both(
+    record, found = run_all(
         lambda: PRODUCTS.get(tx.store, number),
         lambda: tx.store.get_many(repository.gtin_key(gtin) for gtin in gtins.values()),
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from shared.kernel.db.collection import CreatedRecord, Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
@@ -49,7 +49,7 @@ def create_document(
     if isinstance(draft, InvalidBody):
         found = tx.store.get_many(wanted)
     else:
-        found, number = run_both(lambda: tx.store.get_many(wanted), lambda: tx.next_id(kind))
+        found, number = run_all(lambda: tx.store.get_many(wanted), lambda: tx.next_id(kind))
         existing = _existing(kind, draft, found)
         if existing:
             record = repository.COLLECTIONS[kind].get(tx.store, existing)

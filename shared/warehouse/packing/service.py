@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS, Cost, StaleRead
 from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.steps import STEP_ACTIONS, STEP_BYTES, fitting_items, has_room, run_steps
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -48,7 +48,7 @@ def create_packing_order(tx: Transaction, checked: Checked[PackingOrderDraft]) -
             no staged goods or is of another document; with all problems.
         Conflict: A picking has an active packing order.
     """
-    staged, operator = run_both(lambda: _staged_goods(tx, checked), lambda: read_operator(tx))
+    staged, operator = run_all(lambda: _staged_goods(tx, checked), lambda: read_operator(tx))
     problems = [*rules.draft_problems(checked), *staged.problems]
     draft = ensure_valid(checked, of_valid_fields(checked, problems))
     _ensure_free(tx, staged.pickings)
@@ -101,7 +101,7 @@ class _StagedGoods:
 def _staged_goods(tx: Transaction, draft: Checked[PackingOrderDraft]) -> _StagedGoods:
     number, is_valid = draft.exit_document_id, not isinstance(draft, InvalidBody)
     if draft.picking_ids is None and number is not None:
-        found, _ = run_both(
+        found, _ = run_all(
             lambda: documents.get_documents(tx.store, "exit", [number]),
             lambda: tx.reserve_ids(PACKING_ORDERS.kind, 1) if is_valid else None,
         )
@@ -109,14 +109,14 @@ def _staged_goods(tx: Transaction, draft: Checked[PackingOrderDraft]) -> _Staged
             problem = Problem("exit_document_id", f"no exit document has the id {number}")
             return _StagedGoods([], [problem])
         document = found[0].entity
-        pickings, names = run_both(
+        pickings, names = run_all(
             lambda: read_pickings(tx.store, document.finished),
             lambda: _names(tx, {line.item_code for line in document.lines}, document.whs_code),
         )
         found_problems = rules.document_problems(number, [one.entity for one in pickings])
         return _StagedGoods(pickings, list(found_problems), document, names)
     named = draft.picking_ids or []
-    pickings, _ = run_both(
+    pickings, _ = run_all(
         lambda: read_pickings(tx.store, named),
         lambda: tx.reserve_ids(PACKING_ORDERS.kind, 1) if is_valid else None,
     )
@@ -125,7 +125,7 @@ def _staged_goods(tx: Transaction, draft: Checked[PackingOrderDraft]) -> _Staged
         return _StagedGoods(pickings, problems)
     first = pickings[0].entity
     codes = {line.item_code for record in pickings for line in record.entity.lines}
-    [record], names = run_both(
+    [record], names = run_all(
         lambda: documents.get_documents(tx.store, "exit", [first.documents[0].id]),
         lambda: _names(tx, codes, first.whs_code),
     )
@@ -208,7 +208,7 @@ def _cancel_step(tx: Transaction, number: int) -> Record[StoredPackingOrder] | N
     rules.ensure_status(order, "open", "in_progress", "packed")
     # Units that stand in others were created after them: they go first.
     last = [entry.id for entry in reversed(order.units)][:STEP_ACTIONS]
-    units, pickings = run_both(
+    units, pickings = run_all(
         lambda: UNITS.get_many(tx.store, last),
         lambda: read_pickings(tx.store, order.picking_ids),
     )

@@ -7,7 +7,7 @@ two packers never pack the same goods, and a unit never changes after its order 
 from shared.identity.tenancy.tenant import Settings
 from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
@@ -41,11 +41,9 @@ def create_unit(
         Conflict: The order is not being packed, or the unit in which it stands is closed.
     """
     prefix, is_valid = settings.gs1_company_prefix, not isinstance(checked, InvalidBody)
-    _, record = run_both(
-        lambda: run_both(
-            lambda: tx.reserve_ids(UNITS.kind, 1) if is_valid else None,
-            lambda: tx.reserve_ids(SSCC_SEQUENCE, 1) if is_valid and prefix else None,
-        ),
+    _, _, record = run_all(
+        lambda: tx.reserve_ids(UNITS.kind, 1) if is_valid else None,
+        lambda: tx.reserve_ids(SSCC_SEQUENCE, 1) if is_valid and prefix else None,
         lambda: PACKING_ORDERS.get(tx.store, number),
     )
     order = record.entity

@@ -7,7 +7,7 @@ from functools import partial
 from shared.kernel.db import steps
 from shared.kernel.db.actions import Cost, StaleRead
 from shared.kernel.db.items import AttributeMap
-from shared.kernel.db.parallel import map_concurrently, run_both
+from shared.kernel.db.parallel import map_concurrently, run_all
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import ZERO
 from shared.warehouse.picking import rules
@@ -223,7 +223,7 @@ def _load(
     unpickable, skipped = set[str](), set[int]()
     for _ in range(MAX_PAGES):
         read = partial(_free_rows, tx, picking.warehouse_id, starts)
-        found, named = run_both(
+        found, named = run_all(
             partial(map_concurrently, read, list(starts)),
             partial(stock.rows_of_serials, tx.store, serials),
         )
@@ -300,7 +300,7 @@ def _load_rows(
 ) -> list[KnownPosition]:
     """Load rows and the levels of products; return the positions to pick from, of all rows."""
     bins = {row.bin_code for row in rows if row.bin_code}
-    run_both(
+    run_all(
         lambda: posting.load(
             rows=list({row.id for row in rows}),
             levels=[(product, picking.warehouse_id) for product in products],

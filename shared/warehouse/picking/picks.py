@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from shared.identity.tenancy.tenant import Substitution
 from shared.kernel.db.collection import Record
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.fields import ZERO, plain
@@ -52,7 +52,7 @@ def _pick_for_documents(
 ) -> Record[StoredPicking]:
     record = get_exit_picking(tx.store, number)
     ensure_status("Picking", record.entity, "started")
-    (picking, done), _ = run_both(
+    (picking, done), _ = run_all(
         lambda: _pick(tx, record.entity, draft, substitution),
         # Read at the same time for `record_exit_progress`, which then finds it in the cache.
         lambda: documents.get_documents(tx.store, "exit", _probable_document(record.entity, draft)),
@@ -87,7 +87,7 @@ def pick_for_transfer_order(
     """
     before = record.entity
     ensure_status("Picking", before, "pending", "started")
-    (picking, _), acting = run_both(
+    (picking, _), acting = run_all(
         lambda: by_item_code(tx.store, draft, lambda named: _pick(tx, before, named, substitution)),
         lambda: read_operator(tx),
     )

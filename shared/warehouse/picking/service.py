@@ -9,7 +9,7 @@ from typing import Any
 from shared.kernel.db.actions import Cost
 from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
-from shared.kernel.db.parallel import run_beside, run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
@@ -75,11 +75,9 @@ def create_picking(tx: Transaction, checked: Checked[PickingDraft]) -> Record[St
         Conflict: A document has nothing open or is already being picked.
     """
     numbers = rules.document_ids(checked)
-    (found, _), operator = run_both(
-        lambda: run_both(
-            lambda: documents.get_documents(tx.store, "exit", numbers),
-            lambda: None if isinstance(checked, InvalidBody) else tx.reserve_ids(PICKINGS.kind, 1),
-        ),
+    found, _, operator = run_all(
+        lambda: documents.get_documents(tx.store, "exit", numbers),
+        lambda: None if isinstance(checked, InvalidBody) else tx.reserve_ids(PICKINGS.kind, 1),
         lambda: read_operator(tx, checked.operator_id),
     )
     problems = [
@@ -234,7 +232,7 @@ def _reference(record: Record[Document]) -> DocumentReference:
 
 def start_picking(tx: Transaction, number: int, update_wave: UpdateWave) -> Record[StoredPicking]:
     """Start a picking. Raises Conflict unless it is pending."""
-    record, acting = run_both(lambda: get_exit_picking(tx.store, number), lambda: read_operator(tx))
+    record, acting = run_all(lambda: get_exit_picking(tx.store, number), lambda: read_operator(tx))
     picking = record.entity
     ensure_status("Picking", picking, "pending")
     operator = operator_from_start(picking.operator, picking.user_id, acting)
@@ -271,7 +269,7 @@ def finalize_picking(
     percent is short and nobody has approved it.
     """
     reads = [] if shortage_limit is None else approvals.reads_ahead(tx)
-    record = run_beside(lambda: get_exit_picking(tx.store, number), reads)
+    record, *_ = run_all(lambda: get_exit_picking(tx.store, number), *reads)
     ended = release_and_finalize(tx, record, end, record_exit_progress, shortage_limit)
     update_wave(tx, ended)
     return ended

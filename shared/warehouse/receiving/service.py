@@ -10,7 +10,7 @@ from shared.kernel.calendar_days import day_of
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
-from shared.kernel.db.parallel import run_beside, run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem
@@ -61,11 +61,9 @@ def create_receipt(tx: Transaction, draft: Checked[ReceiptDraft]) -> Record[Stor
         Conflict: Nothing is left to receive on the document.
     """
     wanted = [] if draft.document_id is None else [draft.document_id]
-    (found, _), operator = run_both(
-        lambda: run_both(
-            lambda: documents.get_documents(tx.store, "entry", wanted),
-            lambda: None if isinstance(draft, InvalidBody) else tx.reserve_ids(RECEIPTS.kind, 1),
-        ),
+    found, _, operator = run_all(
+        lambda: documents.get_documents(tx.store, "entry", wanted),
+        lambda: None if isinstance(draft, InvalidBody) else tx.reserve_ids(RECEIPTS.kind, 1),
         lambda: read_operator(tx, draft.operator_id),
     )
     problems = [*operator_problems("operator_id", draft.operator_id, operator)]
@@ -110,9 +108,7 @@ def _reference(record: Record[Document]) -> DocumentReference:
 
 def start_receipt(tx: Transaction, number: int) -> Record[StoredReceipt]:
     """Start a receipt. Raises Conflict unless it is pending."""
-    record, acting = run_both(
-        lambda: get_entry_receipt(tx.store, number), lambda: read_operator(tx)
-    )
+    record, acting = run_all(lambda: get_entry_receipt(tx.store, number), lambda: read_operator(tx))
     receipt = record.entity
     ensure_status("Receipt", receipt, "pending")
     operator = operator_from_start(receipt.operator, receipt.user_id, acting)
@@ -202,18 +198,16 @@ def _receive_goods(
     tx: Transaction, number: int, draft: Checked[ReceiptLineDraft], *, tenant: Tenant
 ) -> tuple[Record[StoredReceipt], Record[Document]]:
     cause = MovementCause(type="receipt", id=number)
-    record, posting = run_both(
+    record, posting = run_all(
         lambda: get_entry_receipt(tx.store, number),
         lambda: StockPosting(tx, cause=cause, receiving=True),
     )
     receipt = record.entity
     ensure_status("Receipt", receipt, "started")
     rules.ensure_line_limit(receipt)
-    (document, _), found = run_both(
-        lambda: run_both(
-            lambda: document_of(tx.store, receipt),
-            lambda: audit.actor_of(tx) if draft.approve else None,
-        ),
+    document, _, found = run_all(
+        lambda: document_of(tx.store, receipt),
+        lambda: audit.actor_of(tx) if draft.approve else None,
         lambda: tx.store.get_many(_keys(receipt, draft)),
     )
     if document.entity.status == "closed":
@@ -234,9 +228,7 @@ def _receive_goods(
     if over and not refused:
         own = [lambda: audit.reserve_entry_ids(tx)]
         reads += own if is_approved else approvals.reads_ahead(tx)
-    run_beside(
-        lambda: posting.load(targets=targets, movements=0 if refused else len(targets)), reads
-    )
+    run_all(lambda: posting.load(targets=targets, movements=0 if refused else len(targets)), *reads)
     there = {at: row for at, target in enumerate(targets) if (row := posting.changes.find(target))}
     problems += of_valid_fields(draft, rules.serial_problems(targets, there))
     if targets:

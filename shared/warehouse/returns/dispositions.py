@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from shared.kernel.calendar_days import day_of
 from shared.kernel.db.collection import Record
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.events.outbox import raise_record_event
@@ -51,14 +51,14 @@ def decide(
 def _decide(
     tx: Transaction, number: int, checked: Checked[DispositionsDraft], timezone: str
 ) -> Record[StoredReturn]:
-    record, posting = run_both(
+    record, posting = run_all(
         lambda: RETURNS.get(tx.store, number),
         lambda: StockPosting(tx, cause=MovementCause(type="return", id=number), receiving=True),
     )
     one = record.entity
     ensure_status(one, "received")
     is_for_provider = any(line.action == "return_to_provider" for line in checked.lines or ())
-    external_ref, found = run_both(
+    external_ref, found = run_all(
         lambda: provider.prepare(tx, one) if is_for_provider else None,
         lambda: tx.store.get_many(goods_keys(one, checked)),
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import ZERO
 from shared.warehouse.documents import service as documents
@@ -47,8 +47,9 @@ class ProviderExit:
 
 def prepare(tx: Transaction, one: StoredReturn) -> str:
     """Reserve the ids of an exit document and its picking; return a reference that is free."""
-    (reference, _), _ = run_both(
-        lambda: run_both(lambda: _free_reference(tx, one), lambda: tx.reserve_ids("exit", 1)),
+    reference, _, _ = run_all(
+        lambda: _free_reference(tx, one),
+        lambda: tx.reserve_ids("exit", 1),
         lambda: tx.reserve_ids(_PICKING, 1),
     )
     return reference

@@ -7,7 +7,7 @@ from shared.identity.tenancy.tenant import Settings
 from shared.kernel.db.collection import CreatedRecord, Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem, ValidationFailed
@@ -63,17 +63,13 @@ def _create(
     tx: Transaction, draft: Checked[ReturnDraft], settings: Settings, import_id: int | None
 ) -> CreatedRecord[StoredReturn]:
     lines = 0 if isinstance(draft, InvalidBody) else len(draft.lines)
-    _, document = run_both(
+    _, document = run_all(
         lambda: tx.fence(RETURNS.kind), lambda: _document(tx.store, draft.exit_document_id)
     )
-    ((origin, found), _), _ = run_both(
-        lambda: run_both(
-            lambda: run_both(
-                lambda: _origin(tx.store, document, with_serials=_names_serials(draft)),
-                lambda: tx.store.get_many(return_keys(draft, document)),
-            ),
-            lambda: tx.reserve_ids(RETURNS.kind, 1) if lines else None,
-        ),
+    origin, found, _, _ = run_all(
+        lambda: _origin(tx.store, document, with_serials=_names_serials(draft)),
+        lambda: tx.store.get_many(return_keys(draft, document)),
+        lambda: tx.reserve_ids(RETURNS.kind, 1) if lines else None,
         lambda: tx.reserve_ids(repository.LINE_SEQUENCE, lines) if lines else None,
     )
     if not isinstance(draft, InvalidBody):
@@ -110,7 +106,7 @@ def examine_return(
 
     def examine(named: Checked[ReturnDraft]) -> tuple[int | None, list[Problem]]:
         document = _document(tx.store, named.exit_document_id)
-        found, origin = run_both(
+        found, origin = run_all(
             lambda: tx.store.get_many(return_keys(named, document)),
             lambda: _origin(tx.store, document, with_serials=_names_serials(named)),
         )
@@ -138,7 +134,7 @@ def _origin(
     """Read what left with an exit document, serials only if asked for, and what was returned."""
     if document is None:
         return None
-    returned, pickings = run_both(
+    returned, pickings = run_all(
         lambda: RETURNED.get_many(store, [document.id]),
         lambda: picking.get_pickings(store, document.entity.finished) if with_serials else [],
     )
@@ -228,16 +224,14 @@ def receive_goods(
 def _receive_goods(
     tx: Transaction, number: int, arrival: Checked[ReturnArrival]
 ) -> Record[StoredReturn]:
-    (record, posting), operator = run_both(
-        lambda: run_both(
-            lambda: RETURNS.get(tx.store, number),
-            lambda: StockPosting(tx, cause=_cause(number), receiving=True),
-        ),
+    record, posting, operator = run_all(
+        lambda: RETURNS.get(tx.store, number),
+        lambda: StockPosting(tx, cause=_cause(number), receiving=True),
         lambda: read_operator(tx),
     )
     one = record.entity
     rules.ensure_status(one, "expected", "receiving")
-    origin, found = run_both(
+    origin, found = run_all(
         lambda: _origin_of_arrival(tx.store, one, arrival),
         lambda: tx.store.get_many(goods_keys(one, arrival)),
     )

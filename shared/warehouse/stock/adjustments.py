@@ -7,7 +7,7 @@ from decimal import Decimal
 from shared.identity.audit import service as audit
 from shared.kernel.calendar_days import day_of
 from shared.kernel.db.items import Item
-from shared.kernel.db.parallel import run_beside, run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.fields import ZERO, plain
@@ -69,7 +69,7 @@ def adjust_stock(
     if is_correction(draft):
         return correct_expiry_date(tx, draft)
     posting = StockPosting(tx, reason=draft.reason, receiving=True)
-    (subject, found, aliases), _ = run_both(lambda: _subject(tx, draft), lambda: audit.actor_of(tx))
+    (subject, found, aliases), _ = run_all(lambda: _subject(tx, draft), lambda: audit.actor_of(tx))
     draft = ensure_valid(draft, found)
     if subject is None:
         raise ValidationFailed(found)
@@ -80,7 +80,7 @@ def adjust_stock(
     reads: list[Callable[[], object]] = [lambda: audit.reserve_entry_ids(tx)]
     if limit is not None and _may_exceed(draft, limit):
         reads = approvals.reads_ahead(tx, own_entries=1) or reads
-    run_beside(lambda: posting.load(targets=targets, movements=1), reads)
+    run_all(lambda: posting.load(targets=targets, movements=1), *reads)
     row = posting.changes.find(here)
     # A serial has one row for all positions and statuses.
     if row and (row.position_id, row.inventory_status) != (here.position_id, status):

@@ -11,7 +11,7 @@ from itertools import batched
 
 from shared.identity.audit import service as audit
 from shared.kernel.db import steps
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.steps import commit_in_steps
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem, ValidationFailed
@@ -59,7 +59,7 @@ def correct_expiry_date(tx: Transaction, draft: Checked[AdjustmentDraft]) -> Adj
     if product is None or draft.batch is None or draft.expiry_date is None:
         raise ValidationFailed(list(_problems(draft, product)))
     lot = (product.id, draft.batch)
-    before, _ = run_both(lambda: _batch(tx, product, lot), lambda: audit.actor_of(tx))
+    before, _ = run_all(lambda: _batch(tx, product, lot), lambda: audit.actor_of(tx))
     after = replace(before, expiry_date=draft.expiry_date)
     adjustment = Adjustment(
         movement_id=None,

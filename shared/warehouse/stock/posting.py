@@ -17,7 +17,7 @@ from shared.kernel.db import steps
 from shared.kernel.db.actions import Cost, StaleRead
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.steps import commit_in_steps, has_room
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
@@ -27,7 +27,7 @@ from shared.warehouse import references
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.stock import rules, views
 from shared.warehouse.stock.batches import Batches, lot_of
-from shared.warehouse.stock.models import InventoryStatus, Lot, MovementCause, StockRow, StoredLevel
+from shared.warehouse.stock.models import InventoryStatus, MovementCause, StockRow, StoredLevel
 from shared.warehouse.stock.repository import (
     LEVELS,
     MOVEMENTS,
@@ -204,7 +204,7 @@ class StockPosting:
         lots = sorted({lot for target in targets if (lot := lot_of(target))})
         keys = [*aliases, *(STOCK.key(number) for number in rows), *_level_keys(expected)]
         keys += [batch_key(lot) for lot in lots]
-        found, _ = run_both(
+        found, _ = run_all(
             lambda: tx.store.get_many(keys),
             lambda: tx.reserve_ids(MOVEMENTS.kind, movements) if movements else None,
         )
@@ -217,9 +217,11 @@ class StockPosting:
         new = {place for place in arrivals if LEVELS.key(level_id(*place)) not in found}
         unread = self.batches.add_stored(lots, found)
         keys = [*(STOCK.key(number) for number in others - set(rows)), *_level_keys(places)]
-        more, _ = run_both(
-            lambda: self._read_more(keys, len(new), unread),
+        more, *_ = run_all(
+            lambda: tx.store.get_many(keys),
+            lambda: tx.reserve_ids(LEVELS.kind, len(new)) if new else None,
             lambda: tx.reserve_ids(STOCK.kind, missing) if missing else None,
+            lambda: self.batches.add_derived(unread) if unread else None,
         )
         self._add_records(STOCK.from_items(more, number) for number in others - set(rows))
         self._add_levels(more, places)
@@ -230,24 +232,6 @@ class StockPosting:
         known = [record for record in records if record]
         self._records |= {record.id: record for record in known}
         self.changes.add_rows(record.entity for record in known)
-
-    def _read_more(
-        self, keys: Iterable[Key], new_levels: int, unread: Sequence[Lot]
-    ) -> dict[Key, Item]:
-        """Read items; meanwhile reserve ids of levels, and derive batches from their rows."""
-        tx = self._tx
-
-        def read() -> dict[Key, Item]:
-            found, _ = run_both(
-                lambda: tx.store.get_many(keys),
-                lambda: tx.reserve_ids(LEVELS.kind, new_levels) if new_levels else None,
-            )
-            return found
-
-        if not unread:
-            return read()
-        found, _ = run_both(read, lambda: self.batches.add_derived(unread))
-        return found
 
     def _add_levels(self, found: Mapping[Key, Item], places: set[Place]) -> None:
         for place in places:

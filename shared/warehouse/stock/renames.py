@@ -14,7 +14,7 @@ from shared.kernel.db import steps
 from shared.kernel.db.collection import Collection, Record
 from shared.kernel.db.facets import id_text
 from shared.kernel.db.items import Key
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.steps import commit_in_steps
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
@@ -111,7 +111,7 @@ def _rename_code(tx: Transaction, before: Product, after: Product) -> None:
 
     rows = _pages(tx.store, STOCK, "item_code", before.item_code)
     levels = _pages(tx.store, LEVELS, "product_id", id_text(before.id))
-    first_rows, first_levels = run_both(lambda: next(rows), lambda: next(levels))
+    first_rows, first_levels = run_all(lambda: next(rows), lambda: next(levels))
     pages = chain([[(TOTALS, before.id), *first_levels, *first_rows]], levels, rows)
     _commit(tx, (catalog.product_key(after.item_code), before.id), pages, change)
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import AttributeMap
 from shared.kernel.db.listing import Page
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store
 from shared.warehouse.stock import repository, rules
 from shared.warehouse.stock.models import (
@@ -39,7 +39,7 @@ class StockPage:
 def list_stock(store: Store, parameters: StockParameters) -> StockPage:
     """Return a page of stock rows."""
     if parameters.warehouse is None:
-        page, known = run_both(
+        page, known = run_all(
             lambda: repository.list_stock(store, parameters, parameters.warehouse_id),
             lambda: warehouses.all_warehouses(store),
         )

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from shared.identity.tenancy.tenant import Substitution
 from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.collection import Record
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.validation import Checked, ensure_valid, of_valid_fields
@@ -59,7 +59,7 @@ def _release(
 
     Returns the order, and whether a line lacks stock so far.
     """
-    record, picker = run_both(
+    record, picker = run_all(
         lambda: TRANSFER_ORDERS.get(inner_tx.store, number),
         lambda: read_operator(inner_tx, choice.picker_id),
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from shared.kernel.db.collection import CreatedRecord, Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
@@ -71,14 +71,10 @@ def _create(
     if draft.release and tx.request_name is not None:
         wanted.append(repository.request_key(tx.request_name))
     lines = 0 if isinstance(draft, InvalidBody) else len(draft.lines)
-    ((found, _), picker), _ = run_both(
-        lambda: run_both(
-            lambda: run_both(
-                lambda: tx.store.get_many(wanted),
-                lambda: tx.reserve_ids(TRANSFER_ORDERS.kind, 1) if lines else None,
-            ),
-            lambda: _read_picker(tx, draft),
-        ),
+    found, picker, _, _ = run_all(
+        lambda: tx.store.get_many(wanted),
+        lambda: _read_picker(tx, draft),
+        lambda: tx.reserve_ids(TRANSFER_ORDERS.kind, 1) if lines else None,
         lambda: tx.reserve_ids(repository.LINE_SEQUENCE, lines) if lines else None,
     )
     if not isinstance(draft, InvalidBody):

@@ -12,7 +12,7 @@ from shared.kernel.calendar_days import day_of
 from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.steps import run_steps
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
@@ -161,7 +161,7 @@ def receive_transfer_order(
             goods would become available; they have expired when their day in `timezone` has passed.
         Conflict: More arrives than is in transit.
     """
-    record, posting = run_both(
+    record, posting = run_all(
         lambda: TRANSFER_ORDERS.get(tx.store, number),
         lambda: StockPosting(
             tx, cause=MovementCause(type="transfer_order", id=number), receiving=True

@@ -7,7 +7,7 @@ from decimal import Decimal
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
@@ -49,11 +49,9 @@ def create_transfer(tx: Transaction, draft: Checked[TransferDraft]) -> Record[St
     tx.fence(TRANSFERS.kind)
     ends = (draft.from_warehouse, draft.to_warehouse)
     keys = _keys(*ends, draft.lines or ())
-    (items, _), operator = run_both(
-        lambda: run_both(
-            lambda: tx.store.get_many(keys),
-            lambda: None if isinstance(draft, InvalidBody) else tx.reserve_ids(TRANSFERS.kind, 1),
-        ),
+    items, _, operator = run_all(
+        lambda: tx.store.get_many(keys),
+        lambda: None if isinstance(draft, InvalidBody) else tx.reserve_ids(TRANSFERS.kind, 1),
         lambda: read_operator(tx, draft.operator_id),
     )
     known = _master_data(tx, *ends, draft.lines or (), items)
@@ -96,7 +94,7 @@ def execute_transfer(tx: Transaction, number: int) -> Record[StoredTransfer]:
     when it is already executed.
     """
     tx.fence(TRANSFERS.kind)
-    record, acting = run_both(lambda: TRANSFERS.get(tx.store, number), lambda: read_operator(tx))
+    record, acting = run_all(lambda: TRANSFERS.get(tx.store, number), lambda: read_operator(tx))
     transfer = record.entity
     rules.ensure_status(transfer, "pending", "error")
     ends = (transfer.from_whs_code, transfer.to_whs_code)

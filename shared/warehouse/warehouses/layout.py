@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from shared.kernel.db.collection import Record
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.events.outbox import EventResource, raise_record_event
@@ -62,7 +62,7 @@ def get_layout(store: Store, number: int) -> NamedLayout:
         NotFound: The warehouse does not exist or has no published map.
         Gone: The warehouse was deleted.
     """
-    warehouse, record = run_both(
+    warehouse, record = run_all(
         lambda: WAREHOUSES.get(store, number), lambda: LAYOUTS.get(store, number)
     )
     return NamedLayout(warehouse.entity.name, _view(record, warehouse.entity))

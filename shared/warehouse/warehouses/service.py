@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
@@ -125,7 +125,7 @@ def delete_warehouse(tx: Transaction, number: int) -> Record[WarehouseDetail]:
 def _retire_warehouse(tx: Transaction, warehouse: StoredWarehouse, what: str) -> str:
     alias = warehouse_key(warehouse.whs_code)
     mark = retire(tx, alias)
-    positions, is_on_document = run_both(
+    positions, is_on_document = run_all(
         lambda: repository.position_count(tx.store, warehouse.id),
         lambda: is_on_open_document(tx.store, "warehouse", warehouse.id),
     )
@@ -170,7 +170,7 @@ def get_warehouse(store: Store, number: int) -> Record[WarehouseDetail]:
 def _read_warehouse(
     store: Store, number: int
 ) -> tuple[Record[StoredWarehouse], Page[StoredPosition]]:
-    positions, record = run_both(
+    positions, record = run_all(
         lambda: repository.first_positions(store, number, _IN_DETAIL),
         lambda: WAREHOUSES.get(store, number),
     )
@@ -324,7 +324,7 @@ def get_position(store: Store, number: int) -> Record[Position]:
 def list_positions(store: Store, parameters: PositionParameters) -> Page[Position]:
     """Return a page of positions."""
     code = parameters.warehouse
-    page, register = run_both(
+    page, register = run_all(
         lambda: repository.list_positions(store, parameters),
         lambda: store.get_many([warehouse_key(code)]) if code else repository.read_register(store),
     )
@@ -333,7 +333,7 @@ def list_positions(store: Store, parameters: PositionParameters) -> Page[Positio
 
 
 def _read_position(store: Store, number: int) -> tuple[Record[StoredPosition], Register]:
-    return run_both(lambda: POSITIONS.get(store, number), lambda: repository.read_register(store))
+    return run_all(lambda: POSITIONS.get(store, number), lambda: repository.read_register(store))
 
 
 def _reference_of(register: Register, position: StoredPosition) -> WarehouseReference | None:

@@ -13,7 +13,7 @@ from shared.identity.tenancy.tenant import Settings
 from shared.kernel.db import steps
 from shared.kernel.db.actions import Cost, StaleRead
 from shared.kernel.db.collection import Record
-from shared.kernel.db.parallel import run_both
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.steps import fitting_items
 from shared.kernel.db.transaction import Transaction
@@ -95,7 +95,7 @@ def create_wave(
 def _named_pickings(tx: Transaction, draft: Checked[WaveDraft]) -> tuple[_Pickings, list[Problem]]:
     """Read the pickings that a draft names; return them and every problem besides its fields'."""
     numbers = list(dict.fromkeys(draft.picking_ids or ()))
-    known, records = run_both(
+    known, records = run_all(
         lambda: warehouses.all_warehouses(tx.store),
         lambda: wave_pickings.read_pickings(tx.store, numbers),
     )

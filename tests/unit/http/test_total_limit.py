@@ -50,7 +50,7 @@ def table(monkeypatch: pytest.MonkeyPatch) -> Table:
     """The table in memory; leases of one request are taken one after the other."""
     table = Table()
     monkeypatch.setattr(rate_limit, "_lease", table.lease)
-    monkeypatch.setattr(rate_limit, "run_both", lambda first, second: (first(), second()))
+    monkeypatch.setattr(rate_limit, "run_all", lambda *calls: tuple(call() for call in calls))
     return table
 
 
