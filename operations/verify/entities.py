@@ -129,7 +129,7 @@ _ALIASES: Mapping[str, Callable[[Any], list[Item]]] = {
     "return": _reference_aliases(returns.reference_key),
     "transfer_order": _reference_aliases(transfer_orders.reference_key),
     "handling_unit": lambda unit: [_alias(sscc_key(unit.sscc), unit.id)] if unit.sscc else [],
-    "stock": lambda row: [_alias(row_key(row), row.id)],
+    "stock": lambda row: [_alias(row_key(row.key), row.id)],
     "pick_face": _pick_face_items,
     "user": lambda user: [_alias(users.username_key(user.username), user.id)],
     "role": lambda role: [_alias(users.role_name_key(role.name), role.id)],

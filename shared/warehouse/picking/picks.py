@@ -20,8 +20,14 @@ from shared.warehouse.picking.models import Pick, PickDraft, PickingEnd, StoredP
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.picking.rules import PickPart
 from shared.warehouse.picking.service import get_exit_picking, mark_finalized, record_exit_progress
-from shared.warehouse.stock.models import MovementCause, StockRefused, StockRow
-from shared.warehouse.stock.posting import StockPosting, row_at
+from shared.warehouse.stock.models import (
+    InventoryStatus,
+    MovementCause,
+    RowKey,
+    StockRefused,
+    StockRow,
+)
+from shared.warehouse.stock.posting import StockPosting
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.work_records import ensure_status, operator_from_start, read_operator
 
@@ -124,12 +130,12 @@ def _pick(
     found = rules.split_pick(picking, draft, substitution)
     if any(not part.exact for part in found):
         ensure_valid(draft, _position_problems(tx, picking, draft))
-    source = _source(picking, found[0], draft)
+    product = picking.lines[found[0].line].product_id
+    source = _Source(product, picking.warehouse_id, draft.bin_code, draft.batch)
     posting = StockPosting(tx, cause=MovementCause(type="picking", id=picking.id))
-    places = [place for part in found for place in _places(source, part)]
     posting.load(
         rows=list({part.allocation.stock_id for part in found}),
-        targets=places,
+        targets=[key for part in found for key in _row_keys(source, part)],
         movements=len(found),
     )
     done: dict[int, dict[int, Decimal]] = {}
@@ -150,32 +156,16 @@ class _Source:
 
     product_id: int
     warehouse_id: int
-    position_id: int
     bin_code: str
     batch: str | None
 
-    def at(self, status: str, serial: str | None) -> StockRow:
-        return row_at(
-            product_id=self.product_id,
-            warehouse_id=self.warehouse_id,
-            position_id=self.position_id,
-            bin_code=self.bin_code,
-            status="staged" if status == "staged" else "available",
-            batch=self.batch,
-            serial=serial,
-        )
+    def row(self, status: InventoryStatus, serial: str | None) -> RowKey:
+        return RowKey(self.product_id, self.warehouse_id, self.bin_code, status, self.batch, serial)
 
 
-def _source(picking: StoredPicking, part: PickPart, draft: PickDraft) -> _Source:
-    line = picking.lines[part.line]
-    # The id of the position is not part of a row's key; a row that is found has its own.
-    position = part.allocation.position_id
-    return _Source(line.product_id, picking.warehouse_id, position, draft.bin_code, draft.batch)
-
-
-def _places(source: _Source, part: PickPart) -> list[StockRow]:
-    places = [source.at("staged", part.serial)]
-    return places if part.exact else [*places, source.at("available", part.serial)]
+def _row_keys(source: _Source, part: PickPart) -> list[RowKey]:
+    staged = source.row("staged", part.serial)
+    return [staged] if part.exact else [staged, source.row("available", part.serial)]
 
 
 def _stage_all(
@@ -214,7 +204,7 @@ def _stage_goods(posting: StockPosting, source: _Source, part: PickPart) -> Stoc
 
 
 def _free_row(posting: StockPosting, source: _Source, part: PickPart) -> StockRow:
-    row = posting.changes.find(source.at("available", part.serial))
+    row = posting.changes.find(source.row("available", part.serial))
     here = row is not None and (row.bin_code, row.batch_num, row.inventory_status) == (
         source.bin_code, source.batch, "available",
     )  # fmt: skip

@@ -19,8 +19,8 @@ from shared.warehouse.picking.models import (
     picking_code,
 )
 from shared.warehouse.picking.repository import PICKINGS
-from shared.warehouse.stock.models import MovementCause
-from shared.warehouse.stock.posting import StockPosting, read_ahead, row_at
+from shared.warehouse.stock.models import MovementCause, RowKey
+from shared.warehouse.stock.posting import StockPosting, read_ahead
 
 type RecordProgress = Callable[[Transaction, StoredPicking, Mapping[int, DocumentProgress]], None]
 """Records the progress that a picking made on the documents it serves, by document id."""
@@ -119,14 +119,13 @@ def _undo(
     posting.load(
         rows=[part.staged_id if isinstance(part, Pick) else part.stock_id for _, part in ahead],
         targets=[
-            row_at(
-                product_id=picking.lines[at].product_id,
-                warehouse_id=picking.warehouse_id,
-                position_id=pick.position_id,
-                bin_code=pick.bin_code,
-                status="available",
-                batch=pick.batch_num,
-                serial=pick.serial,
+            RowKey(
+                picking.lines[at].product_id,
+                picking.warehouse_id,
+                pick.bin_code,
+                "available",
+                pick.batch_num,
+                pick.serial,
             )
             for at, pick in staged
         ],

@@ -35,7 +35,7 @@ from shared.warehouse.receiving.models import (
 )
 from shared.warehouse.receiving.repository import RECEIPTS
 from shared.warehouse.stock.models import MovementCause, StockRow
-from shared.warehouse.stock.posting import StockPosting, empty_row
+from shared.warehouse.stock.posting import StockPosting, empty_row, fence_master_data
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import KnownPosition
 from shared.warehouse.work_records import (
@@ -197,11 +197,8 @@ def receive_line(
 def _receive_goods(
     tx: Transaction, number: int, draft: Checked[ReceiptLineDraft], *, tenant: Tenant
 ) -> tuple[Record[StoredReceipt], Record[Document]]:
-    cause = MovementCause(type="receipt", id=number)
-    record, posting = run_all(
-        lambda: get_entry_receipt(tx.store, number),
-        lambda: StockPosting(tx, cause=cause, receiving=True),
-    )
+    record, _ = run_all(lambda: get_entry_receipt(tx.store, number), lambda: fence_master_data(tx))
+    posting = StockPosting(tx, cause=MovementCause(type="receipt", id=number))
     receipt = record.entity
     ensure_status("Receipt", receipt, "started")
     rules.ensure_line_limit(receipt)
@@ -228,8 +225,9 @@ def _receive_goods(
     if over and not refused:
         own = [lambda: audit.reserve_entry_ids(tx)]
         reads += own if is_approved else approvals.reads_ahead(tx)
-    run_all(lambda: posting.load(targets=targets, movements=0 if refused else len(targets)), *reads)
-    there = {at: row for at, target in enumerate(targets) if (row := posting.changes.find(target))}
+    keys = [target.key for target in targets]
+    run_all(lambda: posting.load(targets=keys, movements=0 if refused else len(targets)), *reads)
+    there = {at: row for at, key in enumerate(keys) if (row := posting.changes.find(key))}
     problems += of_valid_fields(draft, rules.serial_problems(targets, there))
     if targets:
         refusal = posting.batches.refusal(targets[0])

@@ -24,10 +24,11 @@ from shared.warehouse.stock.models import (
     InventoryStatus,
     MovementCause,
     MovementType,
+    RowKey,
     StockRefused,
     StockRow,
 )
-from shared.warehouse.stock.posting import StockPosting, row_at
+from shared.warehouse.stock.posting import StockPosting, fence_master_data
 
 
 def decide(
@@ -51,10 +52,8 @@ def decide(
 def _decide(
     tx: Transaction, number: int, checked: Checked[DispositionsDraft], timezone: str
 ) -> Record[StoredReturn]:
-    record, posting = run_all(
-        lambda: RETURNS.get(tx.store, number),
-        lambda: StockPosting(tx, cause=MovementCause(type="return", id=number), receiving=True),
-    )
+    record, _ = run_all(lambda: RETURNS.get(tx.store, number), lambda: fence_master_data(tx))
+    posting = StockPosting(tx, cause=MovementCause(type="return", id=number))
     one = record.entity
     ensure_status(one, "received")
     is_for_provider = any(line.action == "return_to_provider" for line in checked.lines or ())
@@ -100,9 +99,8 @@ def _move(  # noqa: PLR0913, PLR0917 - the facts of a change
     if not moving:
         return []
     places = {part: _target_place(part, draft.lines[part.at], known) for part in moving}
-    sources = {part: _row(one, part, (part.position_id, part.bin_code), "quarantine")
-               for part in moving}  # fmt: skip
-    targets = [_row(one, part, places[part], "available") for part in moving
+    sources = {part: _row_key(one, part, part.bin_code, "quarantine") for part in moving}
+    targets = [_row_key(one, part, places[part][1], "available") for part in moving
                if draft.lines[part.at].action != "scrap"]  # fmt: skip
     posting.load(targets=[*sources.values(), *targets], movements=len(moving))
     rows = {part: _quarantined(posting, part, source) for part, source in sources.items()}
@@ -130,22 +128,12 @@ def _target_place(part: Part, draft: DispositionDraft, known: GoodsMasterData) -
     return position.id, position.bin_code
 
 
-def _row(
-    one: StoredReturn, part: Part, place: tuple[int, str], status: InventoryStatus
-) -> StockRow:
-    """Return the key fields of the stock row of goods at a position."""
-    return row_at(
-        product_id=part.product_id,
-        warehouse_id=one.warehouse_id,
-        position_id=place[0],
-        bin_code=place[1],
-        status=status,
-        batch=part.batch_num,
-        serial=part.serial,
-    )
+def _row_key(one: StoredReturn, part: Part, bin_code: str, status: InventoryStatus) -> RowKey:
+    """Return the key of the stock row of goods at a position."""
+    return RowKey(part.product_id, one.warehouse_id, bin_code, status, part.batch_num, part.serial)
 
 
-def _quarantined(posting: StockPosting, part: Part, source: StockRow) -> StockRow:
+def _quarantined(posting: StockPosting, part: Part, source: RowKey) -> StockRow:
     """Return the stock row of goods in quarantine; raise Conflict when they are not there."""
     row = posting.changes.find(source)
     here = (part.position_id, "quarantine")

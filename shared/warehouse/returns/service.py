@@ -31,7 +31,7 @@ from shared.warehouse.returns.models import (
 )
 from shared.warehouse.returns.repository import RETURNED, RETURNS
 from shared.warehouse.stock.models import MovementCause, StockRow
-from shared.warehouse.stock.posting import StockPosting, empty_row
+from shared.warehouse.stock.posting import StockPosting, empty_row, fence_master_data
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.work_records import read_operator
 
@@ -224,11 +224,12 @@ def receive_goods(
 def _receive_goods(
     tx: Transaction, number: int, arrival: Checked[ReturnArrival]
 ) -> Record[StoredReturn]:
-    record, posting, operator = run_all(
+    record, operator, _ = run_all(
         lambda: RETURNS.get(tx.store, number),
-        lambda: StockPosting(tx, cause=_cause(number), receiving=True),
         lambda: read_operator(tx),
+        lambda: fence_master_data(tx),
     )
+    posting = StockPosting(tx, cause=_cause(number))
     one = record.entity
     rules.ensure_status(one, "expected", "receiving")
     origin, found = run_all(
@@ -320,7 +321,7 @@ def _receive(  # noqa: PLR0913, PLR0917 - the facts of an arrival
                 now=tx.now,
             )
             rows.append((at, number, row))
-    posting.load(targets=[row for _, _, row in rows], movements=len(rows))
+    posting.load(targets=[row.key for _, _, row in rows], movements=len(rows))
     if problems := list(_stock_problems(posting, rows)):
         raise ValidationFailed(problems)
     for at, _, row in rows:
@@ -335,7 +336,7 @@ def _stock_problems(
     """Yield a problem for each serial in stock, and for each date that differs from the batch's."""
     refused = set[int]()
     for at, number, row in rows:
-        there = posting.changes.find(row)
+        there = posting.changes.find(row.key)
         if row.serial_number is not None and there is not None and there.qty:
             place = f"{there.whs_code} {there.bin_code or 'in transit'}"
             message = f"serial {row.serial_number} is already in stock at {place}"

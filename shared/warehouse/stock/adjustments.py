@@ -28,7 +28,7 @@ from shared.warehouse.stock.models import (
     StockRefused,
     StockRow,
 )
-from shared.warehouse.stock.posting import StockPosting, empty_row
+from shared.warehouse.stock.posting import StockPosting, empty_row, fence_master_data
 from shared.warehouse.stock.rules import shortage
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
@@ -68,7 +68,8 @@ def adjust_stock(
     """
     if is_correction(draft):
         return correct_expiry_date(tx, draft)
-    posting = StockPosting(tx, reason=draft.reason, receiving=True)
+    fence_master_data(tx)
+    posting = StockPosting(tx, reason=draft.reason)
     (subject, found, aliases), _ = run_all(lambda: _subject(tx, draft), lambda: audit.actor_of(tx))
     draft = ensure_valid(draft, found)
     if subject is None:
@@ -76,12 +77,12 @@ def adjust_stock(
     status: ShelfStatus = draft.inventory_status or "available"
     here = _row(tx, draft, subject, status)
     changed = _row(tx, draft, subject, draft.to_status) if draft.to_status else None
-    targets = [here, changed] if changed else [here]
+    targets = [row.key for row in (here, changed) if row]
     reads: list[Callable[[], object]] = [lambda: audit.reserve_entry_ids(tx)]
     if limit is not None and _may_exceed(draft, limit):
         reads = approvals.reads_ahead(tx, own_entries=1) or reads
     run_all(lambda: posting.load(targets=targets, movements=1), *reads)
-    row = posting.changes.find(here)
+    row = posting.changes.find(here.key)
     # A serial has one row for all positions and statuses.
     if row and (row.position_id, row.inventory_status) != (here.position_id, status):
         row = None

@@ -21,7 +21,7 @@ from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.stock.entity_pages import id_pages
-from shared.warehouse.stock.models import Lot, StockRow
+from shared.warehouse.stock.models import Lot, RowKey, StockRow
 from shared.warehouse.stock.repository import STOCK, batch_key
 
 _SINCE = 2
@@ -50,7 +50,7 @@ class Batch:
     is_out: bool = False
 
 
-def lot_of(row: StockRow) -> Lot | None:
+def lot_of(row: StockRow | RowKey) -> Lot | None:
     """Return product and batch of a row; None without a batch."""
     return None if row.batch_num is None else (row.product_id, row.batch_num)
 

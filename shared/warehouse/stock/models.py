@@ -45,6 +45,22 @@ type Lot = tuple[int, str]
 """Id of a product, and number of a batch of it."""
 
 
+@dataclass(frozen=True, slots=True)
+class RowKey:
+    """What tells a stock row from all others, to find it.
+
+    There is one row for a product, warehouse, position, status and batch. A serial has one row,
+    wherever it is. Stock in transit has no position.
+    """
+
+    product_id: int
+    warehouse_id: int
+    bin_code: str | None
+    inventory_status: InventoryStatus
+    batch_num: str | None = None
+    serial_number: str | None = None
+
+
 class StockRefused(Exception):
     """A stock change that the rows do not allow.
 
@@ -86,6 +102,18 @@ class StockRow(Stored):
     received_at: Timestamp
     created_at: Timestamp
     updated_at: Timestamp
+
+    @property
+    def key(self) -> RowKey:
+        """What tells this row from all others."""
+        return RowKey(
+            self.product_id,
+            self.warehouse_id,
+            self.bin_code,
+            self.inventory_status,
+            self.batch_num,
+            self.serial_number,
+        )
 
 
 class Quantities(Stored):

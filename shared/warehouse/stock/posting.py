@@ -27,7 +27,13 @@ from shared.warehouse import references
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.stock import rules, views
 from shared.warehouse.stock.batches import Batches, lot_of
-from shared.warehouse.stock.models import InventoryStatus, MovementCause, StockRow, StoredLevel
+from shared.warehouse.stock.models import (
+    InventoryStatus,
+    MovementCause,
+    RowKey,
+    StockRow,
+    StoredLevel,
+)
 from shared.warehouse.stock.repository import (
     LEVELS,
     MOVEMENTS,
@@ -63,7 +69,7 @@ def empty_row(  # noqa: PLR0913 - what makes a row
     expiry_date: str | None = None,
     now: str,
 ) -> StockRow:
-    """Return a row without stock, to use as the target of a movement or to look up a row."""
+    """Return a row without stock, as the target of a movement; `post` gives it its id."""
     return StockRow(
         id=0,
         product_id=product.id,
@@ -85,37 +91,6 @@ def empty_row(  # noqa: PLR0913 - what makes a row
     )
 
 
-def row_at(  # noqa: PLR0913 - what makes a row
-    *,
-    product_id: int,
-    warehouse_id: int,
-    position_id: int | None,
-    bin_code: str | None,
-    status: InventoryStatus,
-    batch: str | None = None,
-    serial: str | None = None,
-) -> StockRow:
-    """Return a row that has only the values of its key, to look up the stored row."""
-    return StockRow(
-        id=0,
-        product_id=product_id,
-        product_name=None,
-        item_code="",
-        qty=ZERO,
-        status="out",
-        warehouse_id=warehouse_id,
-        whs_code="",
-        position_id=position_id,
-        bin_code=bin_code,
-        inventory_status=status,
-        batch_num=batch,
-        serial_number=serial,
-        received_at="",
-        created_at="",
-        updated_at="",
-    )
-
-
 def _level_keys(places: set[Place]) -> list[Key]:
     """Return the keys of the levels of (product, warehouse) pairs and of the products' totals."""
     products = {product for product, _ in places}
@@ -123,6 +98,14 @@ def _level_keys(places: set[Place]) -> list[Key]:
         *(LEVELS.key(level_id(*place)) for place in places),
         *(TOTALS.key(product) for product in products),
     ]
+
+
+def fence_master_data(tx: Transaction) -> None:
+    """Make the commit fail when a product or a position of the stock is deleted from now on.
+
+    Call it before reading them, where stock can arrive that was not there. It costs one read.
+    """
+    tx.fence(STOCK.kind)
 
 
 def read_ahead[I](
@@ -152,9 +135,8 @@ class StockPosting:
         tx: The transaction.
         cause: The work for which stock moves; None for an adjustment.
         reason: Reason of the movements, as text.
-        receiving: Whether stock can arrive where there was none. If true, create the posting
-            before reading products and positions, so that deleting one of them makes this
-            transaction fail.
+
+    If stock can arrive where there was none, the use case calls `fence_master_data` first.
     """
 
     def __init__(
@@ -163,7 +145,6 @@ class StockPosting:
         *,
         cause: MovementCause | None = None,
         reason: str | None = None,
-        receiving: bool = False,
     ) -> None:
         self._tx = tx
         self._cause = cause
@@ -176,14 +157,12 @@ class StockPosting:
         self.batches = Batches(tx)
         self.changes = rules.StockChanges(row_key, tx.now, batch_dates=self.batches.dates)
         self.movement_ids: list[int] = []
-        if receiving:
-            tx.fence(STOCK.kind)
 
     def load(
         self,
         *,
         rows: Several[int] = (),
-        targets: Several[StockRow] = (),
+        targets: Several[RowKey] = (),
         levels: Several[Place] = (),
         movements: int,
     ) -> None:
@@ -193,7 +172,7 @@ class StockPosting:
 
         Args:
             rows: Ids of rows.
-            targets: Descriptions of rows, which need not exist.
+            targets: Keys of rows, which need not exist.
             levels: Product id and warehouse id of levels to read in the first round trip.
             movements: Maximum number of movements; their ids are reserved in parallel.
         """
@@ -244,7 +223,7 @@ class StockPosting:
 
     def row(self, number: int) -> StockRow:
         """Return a loaded row with the changes made so far."""
-        return self.changes.rows[row_key(self._records[number].entity)]
+        return self.changes.rows[row_key(self._records[number].entity.key)]
 
     def misses_rows(self, product_id: int, warehouse_id: int, *, skipped: bool) -> bool:
         """Return whether the index may miss rows: the level has more available stock than they.
@@ -265,7 +244,7 @@ class StockPosting:
 
     def row_id(self, row: StockRow) -> int:
         """Return the id of a changed row. A new row gets its id in `post`."""
-        return self.changes.rows[row_key(row)].id
+        return self.changes.rows[row_key(row.key)].id
 
     @property
     def planned_actions(self) -> int:

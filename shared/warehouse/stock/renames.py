@@ -152,9 +152,9 @@ def _move_rows(tx: Transaction, records: Sequence[Record[StockRow]], bin_code: s
     stock, and the other row has it.
     """
     moved = [record.entity.model_copy(update={"bin_code": bin_code}) for record in records]
-    taken = tx.store.get_many(row_key(row) for row in moved)
+    taken = tx.store.get_many(row_key(row.key) for row in moved)
     for record, row in zip(records, moved, strict=True):
-        old, new = row_key(record.entity), row_key(row)
+        old, new = row_key(record.entity.key), row_key(row.key)
         # The key of a serial has no position.
         if record.entity.bin_code == bin_code or (new != old and new in taken):
             continue

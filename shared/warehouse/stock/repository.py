@@ -29,6 +29,7 @@ from shared.warehouse.stock.models import (
     Lot,
     Movement,
     MovementParameters,
+    RowKey,
     StockParameters,
     StockRow,
     StoredLevel,
@@ -191,14 +192,14 @@ def level_id(product_id: int, warehouse_id: int) -> int:
     return pair_id(product_id, warehouse_id)
 
 
-def row_key(row: StockRow) -> Key:
-    """Return the key of the alias of the only row of a product, place, batch and status.
+def row_key(row: RowKey) -> Key:
+    """Return the key of the alias of the row that has this key.
 
     The alias of a serial has no place, so that a serial cannot be in two places.
     """
     if row.serial_number is not None:
         return _serial_key(row.product_id, row.serial_number)
-    place = row.bin_code if row.position_id is not None else ""
+    place = row.bin_code or ""
     lot = f"{row.inventory_status}{SEPARATOR}{row.batch_num or ''}"
     holder = f"{id_text(row.product_id)}{SEPARATOR}{id_text(row.warehouse_id)}{SEPARATOR}{place}"
     return (f"stock_row#{holder}", lot)

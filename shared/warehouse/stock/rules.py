@@ -15,6 +15,7 @@ from shared.warehouse.stock.models import (
     MovementPlace,
     MovementType,
     Quantities,
+    RowKey,
     StockRefused,
     StockRow,
     StoredLevel,
@@ -40,7 +41,7 @@ class PendingMovement:
 class StockChanges:
     """The stock rows that one transaction touches, before and after its changes.
 
-    `key_of` returns the key of the only row of a product, place, batch, serial and status.
+    `key_of` returns the key of a row in the table.
     `move` is the only method that changes quantities on hand, and it records a movement.
     `allocate` and `release` change allocated quantities and record no movement.
 
@@ -50,7 +51,7 @@ class StockChanges:
     the work was read before another request changed it, and `StaleRead` is raised.
     """
 
-    key_of: Callable[[StockRow], Key]
+    key_of: Callable[[RowKey], Key]
     now: str
     stored: dict[Key, StockRow] = field(default_factory=dict)
     rows: dict[Key, StockRow] = field(default_factory=dict)
@@ -60,13 +61,13 @@ class StockChanges:
     def add_rows(self, rows: Iterable[StockRow]) -> None:
         """Add rows as they are stored."""
         for row in rows:
-            key = self.key_of(row)
+            key = self.key_of(row.key)
             self.stored[key] = row
             self.rows[key] = row
 
-    def find(self, blank: StockRow) -> StockRow | None:
-        """Return the row with the key of `blank`, or None."""
-        return self.rows.get(self.key_of(blank))
+    def find(self, key: RowKey) -> StockRow | None:
+        """Return the row with this key, or None."""
+        return self.rows.get(self.key_of(key))
 
     def changed(self) -> Iterator[tuple[Key, StockRow]]:
         """Yield the key and the new state of each row that differs from its stored state."""
@@ -132,7 +133,7 @@ class StockChanges:
         Raises:
             StockRefused: The row has less available.
         """
-        key = self.key_of(row)
+        key = self.key_of(row.key)
         here = self.rows[key]
         available = here.qty - here.allocated if here.inventory_status == "available" else ZERO
         if available < qty:
@@ -145,14 +146,14 @@ class StockChanges:
         Raises:
             StaleRead: The row has less allocated.
         """
-        key = self.key_of(row)
+        key = self.key_of(row.key)
         here = self.rows[key]
         if here.allocated < qty:
             raise _stale_read(here)
         self._write(key, here, allocated=here.allocated - qty)
 
     def _take(self, source: StockRow, qty: Decimal, *, allocated: bool) -> StockRow:
-        key = self.key_of(source)
+        key = self.key_of(source.key)
         here = self.rows[key]
         unallocated = here.qty - here.allocated
         if allocated and qty > here.allocated:
@@ -170,7 +171,7 @@ class StockChanges:
         return here
 
     def _put(self, target: StockRow, qty: Decimal, source: StockRow | None) -> StockRow:
-        key = self.key_of(target)
+        key = self.key_of(target.key)
         received = source.received_at if source else target.received_at
         expiry = target.expiry_date if source is None else source.expiry_date
         here = self.rows.get(key)

@@ -24,8 +24,14 @@ from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.dispatch import mark_dispatched
 from shared.warehouse.picking.models import Pick, StoredPicking
 from shared.warehouse.stock.expiry import expiry_refusal
-from shared.warehouse.stock.models import MovementCause, MovementType, StockRefused, StockRow
-from shared.warehouse.stock.posting import StockPosting, empty_row, read_ahead, row_at
+from shared.warehouse.stock.models import (
+    MovementCause,
+    MovementType,
+    RowKey,
+    StockRefused,
+    StockRow,
+)
+from shared.warehouse.stock.posting import StockPosting, empty_row, fence_master_data, read_ahead
 from shared.warehouse.transfer_orders import progress_rules as rules
 from shared.warehouse.transfer_orders import views
 from shared.warehouse.transfer_orders.models import (
@@ -131,17 +137,9 @@ def _cause(order: StoredTransferOrder) -> MovementCause:
 
 def _in_transit(
     order: StoredTransferOrder, product_id: int, batch: str | None, serial: str | None
-) -> StockRow:
-    """Return the key fields of the stock row of goods in transit to the destination."""
-    return row_at(
-        product_id=product_id,
-        warehouse_id=order.destination.id or 0,
-        position_id=None,
-        bin_code=None,
-        status="in_transit",
-        batch=batch,
-        serial=serial,
-    )
+) -> RowKey:
+    """Return the key of the stock row of goods in transit to the destination."""
+    return RowKey(product_id, order.destination.id or 0, None, "in_transit", batch, serial)
 
 
 # At the destination
@@ -161,13 +159,11 @@ def receive_transfer_order(
             goods would become available; they have expired when their day in `timezone` has passed.
         Conflict: More arrives than is in transit.
     """
-    record, posting = run_all(
-        lambda: TRANSFER_ORDERS.get(tx.store, number),
-        lambda: StockPosting(
-            tx, cause=MovementCause(type="transfer_order", id=number), receiving=True
-        ),
+    record, _ = run_all(
+        lambda: TRANSFER_ORDERS.get(tx.store, number), lambda: fence_master_data(tx)
     )
     order = record.entity
+    posting = StockPosting(tx, cause=_cause(order))
     rules.ensure_status(order, "in_transit", "receiving")
     found = tx.store.get_many(_keys(order, arrival))
     known = _master_data(tx, order, arrival, found)
@@ -178,8 +174,8 @@ def receive_transfer_order(
         raise Conflict(message)
     if arrival.lines:
         moves = _arrivals(tx, order, arrival, known, found)
-        places = [place for move in moves for place in (move.source, move.target)]
-        posting.load(targets=places, movements=len(moves))
+        keys = [key for move in moves for key in (move.source, move.target.key)]
+        posting.load(targets=keys, movements=len(moves))
         _ensure_not_expired(posting, moves, day_of(tx.now_ms, timezone))
         for move in moves:
             _leave_transit(posting, "transfer_receipt", move.qty, move.source, move.target)
@@ -233,7 +229,7 @@ class _ArrivalMove:
     """Goods of line `line` of an arrival, from their row in transit to a row at a position."""
 
     line: int
-    source: StockRow
+    source: RowKey
     target: StockRow
     qty: Decimal
 
@@ -286,11 +282,12 @@ def _leave_transit(
     posting: StockPosting,
     kind: MovementType,
     qty: Decimal,
-    source: StockRow,
+    source: RowKey,
     target: StockRow | None = None,
 ) -> None:
     """Book that goods of an order are no longer in transit."""
-    row = posting.changes.find(source) or source
+    row = posting.changes.find(source)
+    assert row is not None  # noqa: S101 - rows are kept when their stock has left
     try:
         posting.changes.move(kind, qty, source=row, target=target)
     except StockRefused as refused:
@@ -353,13 +350,13 @@ def _write_off(
     posting = StockPosting(tx, cause=_cause(order), reason=reason)
     ahead = read_ahead(in_transit, lambda one: one[1], lambda _: _ACTIONS_PER_ENTRY)
 
-    def place(one: _LineGoods) -> StockRow:
+    def row_key(one: _LineGoods) -> RowKey:
         _, product, goods = one
         return _in_transit(order, product, goods.batch_num, goods.serial)
 
-    posting.load(targets=[place(one) for one in ahead], movements=len(ahead))
+    posting.load(targets=[row_key(one) for one in ahead], movements=len(ahead))
     lost = posting.add_while_fitting(
-        ahead, lambda one: _leave_transit(posting, "transfer_loss", one[2].qty, place(one))
+        ahead, lambda one: _leave_transit(posting, "transfer_loss", one[2].qty, row_key(one))
     )
     posting.post(later={product for _, product, _ in in_transit[len(lost) :]})
     return lost

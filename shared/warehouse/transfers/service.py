@@ -217,8 +217,8 @@ def _move(tx: Transaction, transfer: StoredTransfer, known: TransferMasterData) 
     )
     moves = [(at, move) for at, line in enumerate(transfer.lines, start=1)
              for move in _moves(tx, transfer, line, known)]  # fmt: skip
-    places = [place for _, (source, target, _) in moves for place in (source, target)]
-    posting.load(targets=places, movements=len(moves))
+    keys = [row.key for _, (source, target, _) in moves for row in (source, target)]
+    posting.load(targets=keys, movements=len(moves))
     refusals: list[str] = []
     for at, (source, target, qty) in moves:
         row = _row_at(posting, source)
@@ -255,7 +255,7 @@ def _moves(
 
 def _row_at(posting: StockPosting, source: StockRow) -> StockRow | None:
     """Return the row of the goods at their source; None when a serial is somewhere else."""
-    row = posting.changes.find(source)
+    row = posting.changes.find(source.key)
     if row is None:
         return None
     facts = ("warehouse_id", "position_id", "batch_num", "inventory_status")

@@ -36,13 +36,13 @@ def _add_serials(stack: Stack, product: KnownProduct, bin_code: str, batch: str 
         key = warehouses.position_key("YARD", bin_code)
         pairs = {("YARD", bin_code)}
         position = warehouses.known_positions(tx, pairs, tx.store.get_many([key]))["YARD", bin_code]
-        posting = StockPosting(tx, receiving=True)
+        posting = StockPosting(tx)
         rows = [
             empty_row(product, warehouse, position, status="available", batch=batch,
                       serial=f"OLD-{number:04d}", now=tx.now)
             for number in range(first, first + _PER_TRANSACTION)
         ]  # fmt: skip
-        posting.load(targets=rows, movements=len(rows))
+        posting.load(targets=[row.key for row in rows], movements=len(rows))
         for row in rows:
             posting.changes.move("adjustment", Decimal(1), target=row)
         posting.post()

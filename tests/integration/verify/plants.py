@@ -166,7 +166,7 @@ def _alias_of_product_missing(table: Table) -> None:
 
 @_plant("alias.missing")
 def _alias_of_stock_row_missing(table: Table) -> None:
-    table.delete(row_key(table.record("stock", 1).entity))
+    table.delete(row_key(table.record("stock", 1).entity.key))
 
 
 @_plant("alias.missing")
@@ -332,9 +332,9 @@ def _status_of_a_row(table: Table) -> None:
 @_plant(lasting=("stock.contradiction",))
 def _row_in_transit_at_a_position(table: Table) -> None:
     row = table.find("stock", lambda row: row.inventory_status == "in_transit")
-    alias = row_key(row.entity)
+    alias = row_key(row.entity.key)
     table.edit("stock", row.id, position_id=1)
-    table.put(row_key(table.record("stock", row.id).entity), {"id": row.id})
+    table.put(row_key(table.record("stock", row.id).entity.key), {"id": row.id})
     table.delete(alias)
 
 
@@ -640,7 +640,7 @@ def _code_of_the_position_of_a_row(table: Table) -> None:
         }
         moved = row.model_copy(update={**empty, "inventory_status": "damaged"})
         STOCK.insert(tx, number, moved)
-        partition, sort = row_key(moved)
+        partition, sort = row_key(moved.key)
         tx.insert({"PK": partition, "SK": sort, "id": number})
 
     run_transaction(table.store, insert)

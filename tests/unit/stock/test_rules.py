@@ -9,7 +9,6 @@ from shared.kernel.db.facets import quantity_text
 from shared.kernel.errors import Conflict
 from shared.kernel.fields import ZERO
 from shared.warehouse.stock.models import StockRefused, StockRow, StoredLevel
-from shared.warehouse.stock.posting import row_at
 from shared.warehouse.stock.repository import row_key
 from shared.warehouse.stock.rules import (
     MAX_ROW,
@@ -27,15 +26,13 @@ NOW = "2026-03-02T09:00:00.000Z"
 
 def row(bin_code: str = "A-01", **more: object) -> StockRow:
     """Return a row with five pieces, two of them allocated."""
-    place = row_at(
-        product_id=1, warehouse_id=1, position_id=ord(bin_code[0]), bin_code=bin_code,
-        status="available",
+    stored = StockRow(
+        id=7, product_id=1, product_name=None, item_code="BRICK", qty=Decimal(5),
+        allocated=Decimal(2), status="in", warehouse_id=1, whs_code="",
+        position_id=ord(bin_code[0]), bin_code=bin_code, inventory_status="available",
+        received_at=BEFORE, created_at=BEFORE, updated_at=BEFORE,
     )  # fmt: skip
-    facts = {
-        "id": 7, "qty": Decimal(5), "allocated": Decimal(2), "status": "in", "item_code": "BRICK",
-        "received_at": BEFORE, "created_at": BEFORE, "updated_at": BEFORE,
-    }  # fmt: skip
-    return place.model_copy(update={**facts, **more})
+    return stored.model_copy(update=more)
 
 
 def blank(bin_code: str = "B-01", **more: object) -> StockRow:
@@ -67,7 +64,7 @@ def test_move_reduces_one_row_and_increases_the_other() -> None:
         "the dates move with the stock"
     )
     assert facts(came, "created_at updated_at") == [NOW, NOW]
-    left = changes.rows[row_key(row())]
+    left = changes.rows[row_key(row().key)]
     assert facts(left, "qty allocated status updated_at") == [2, 2, "in", NOW]
     [moved] = changes.movements
     assert facts(moved, "type qty") == ["transfer", 3]
@@ -81,7 +78,7 @@ def test_empty_row_has_status_out() -> None:
 
     changes.move("dispatch", Decimal(5), source=row())
 
-    left = changes.rows[row_key(row())]
+    left = changes.rows[row_key(row().key)]
     assert facts(left, "qty status") == [0, "out"]
 
 
@@ -105,7 +102,7 @@ def test_staged_stock_stays_allocated() -> None:
     )  # fmt: skip
 
     assert facts(staged, "qty allocated") == [2, 2]
-    left = changes.rows[row_key(row())]
+    left = changes.rows[row_key(row().key)]
     assert facts(left, "qty allocated") == [3, 0]
 
 
@@ -113,10 +110,10 @@ def test_allocation_and_release_change_the_row() -> None:
     changes = stock_changes(row())
 
     changes.allocate(row(), Decimal(3))
-    assert changes.rows[row_key(row())].allocated == 5
+    assert changes.rows[row_key(row().key)].allocated == 5
     changes.release(row(), Decimal(4))
 
-    left = changes.rows[row_key(row())]
+    left = changes.rows[row_key(row().key)]
     assert facts(left, "qty allocated updated_at") == [5, 1, NOW]
     assert changes.movements == []
 
