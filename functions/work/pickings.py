@@ -15,7 +15,7 @@ from shared.warehouse.picking.models import (
     PickingParameters,
     StoredPicking,
 )
-from shared.warehouse.waves.progress import update_wave
+from shared.warehouse.waves import progress
 
 routes = Routes()
 
@@ -75,9 +75,7 @@ def create_picking(tx: Transaction, request: Request[Checked[PickingDraft]]) -> 
 @routes.declare("POST", "/pickings/{id}/start", "Start a picking", _WRITE)
 def start_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Start a picking."""
-    return ResourceResponse(
-        views.picking_in_detail(service.start_picking(tx, request.id, update_wave))
-    )
+    return ResourceResponse(views.picking_in_detail(progress.start_picking(tx, request.id)))
 
 
 @routes.declare(
@@ -124,7 +122,7 @@ def pick(tx: Transaction, request: Request[Checked[PickDraft]]) -> ResourceRespo
 def finalize_picking(tx: Transaction, request: Request[Checked[PickingEnd]]) -> ResourceResponse:
     """Finalize a picking."""
     limit = request.tenant.settings.approval_shortage_percent
-    record = service.finalize_picking(tx, request.id, request.body, update_wave, limit)
+    record = progress.finalize_picking(tx, request.id, request.body, limit)
     return ResourceResponse(views.picking_in_detail(record))
 
 
@@ -137,9 +135,7 @@ def finalize_picking(tx: Transaction, request: Request[Checked[PickingEnd]]) -> 
 )
 def cancel_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Cancel a picking."""
-    return ResourceResponse(
-        views.picking_in_detail(service.cancel_picking(tx, request.id, update_wave))
-    )
+    return ResourceResponse(views.picking_in_detail(progress.cancel_picking(tx, request.id)))
 
 
 @routes.declare(

@@ -1,7 +1,7 @@
 """Use cases of pickings: create, allocate, start, finalize, cancel and revert them."""
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from typing import Any
@@ -45,9 +45,6 @@ from shared.warehouse.work_records import (
     operator_problems,
     read_operator,
 )
-
-type UpdateWave = Callable[[Transaction, Record[StoredPicking]], None]
-"""Updates a picking's wave after the picking was started or has ended."""
 
 _NAMES = uuid.UUID("6a1f6f0e-7a68-4c39-9f5a-2f4f1f3b9c11")
 
@@ -227,18 +224,16 @@ def _reference(record: Record[Document]) -> DocumentReference:
     )
 
 
-# Status changes
+# Status changes; `waves.progress` has those that a wave records, for pickings with a wave
 
 
-def start_picking(tx: Transaction, number: int, update_wave: UpdateWave) -> Record[StoredPicking]:
+def start_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
     """Start a picking. Raises Conflict unless it is pending."""
     record, acting = run_all(lambda: get_exit_picking(tx.store, number), lambda: read_operator(tx))
     picking = record.entity
     ensure_status("Picking", picking, "pending")
     operator = operator_from_start(picking.operator, picking.user_id, acting)
-    started = _update(tx, record, picking, status="started", started_at=tx.now, operator=operator)
-    update_wave(tx, started)
-    return started
+    return _update(tx, record, picking, status="started", started_at=tx.now, operator=operator)
 
 
 def allocate_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
@@ -259,7 +254,6 @@ def finalize_picking(
     tx: Transaction,
     number: int,
     end: Checked[PickingEnd],
-    update_wave: UpdateWave,
     shortage_limit: Decimal | None = None,
 ) -> Record[StoredPicking]:
     """Finalize a picking, release its remaining allocations and raise picking.completed.
@@ -270,9 +264,7 @@ def finalize_picking(
     """
     reads = [] if shortage_limit is None else approvals.reads_ahead(tx)
     record, *_ = run_all(lambda: get_exit_picking(tx.store, number), *reads)
-    ended = release_and_finalize(tx, record, end, record_exit_progress, shortage_limit)
-    update_wave(tx, ended)
-    return ended
+    return release_and_finalize(tx, record, end, record_exit_progress, shortage_limit)
 
 
 def release_and_finalize(
@@ -325,15 +317,13 @@ def mark_finalized(
     return changed
 
 
-def cancel_picking(tx: Transaction, number: int, update_wave: UpdateWave) -> Record[StoredPicking]:
+def cancel_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
     """Cancel a picking: release its allocations and return its staged goods to available stock.
 
     Raises Conflict unless it is pending or started.
     """
     ensure_status("Picking", get_exit_picking(tx.store, number).entity, "pending", "started")
-    cancelled = undo_picking(tx, number, record_exit_progress, "cancelled", "pending", "started")
-    update_wave(tx, cancelled)
-    return cancelled
+    return undo_picking(tx, number, record_exit_progress, "cancelled", "pending", "started")
 
 
 def revert_picking(tx: Transaction, number: int) -> Record[StoredPicking]:

@@ -1,24 +1,48 @@
-"""The progress of waves, updated in the transactions that start and end their pickings."""
+"""Use cases that start and end pickings, and record it in their waves in the same transaction."""
+
+from decimal import Decimal
 
 from shared.kernel.db.collection import Record
 from shared.kernel.db.transaction import Transaction
-from shared.warehouse.picking.models import StoredPicking
+from shared.kernel.validation import Checked
+from shared.warehouse.picking import service as pickings
+from shared.warehouse.picking.models import PickingEnd, StoredPicking
 from shared.warehouse.waves import repository, rules
 from shared.warehouse.waves.repository import WAVES
 
 
-def update_wave(tx: Transaction, picking: Record[StoredPicking]) -> None:
-    """Update a picking's wave after the picking was started or has ended."""
+def start_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
+    """Start a picking. Raises Conflict unless it is pending."""
+    return _recorded(tx, pickings.start_picking(tx, number))
+
+
+def finalize_picking(
+    tx: Transaction,
+    number: int,
+    end: Checked[PickingEnd],
+    shortage_limit: Decimal | None = None,
+) -> Record[StoredPicking]:
+    """Finalize a picking; see `finalize_picking` of pickings."""
+    return _recorded(tx, pickings.finalize_picking(tx, number, end, shortage_limit))
+
+
+def cancel_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
+    """Cancel a picking; see `cancel_picking` of pickings."""
+    return _recorded(tx, pickings.cancel_picking(tx, number))
+
+
+def _recorded(tx: Transaction, picking: Record[StoredPicking]) -> Record[StoredPicking]:
+    """Record in a picking's wave that the picking was started or has ended; return the picking."""
     number = picking.entity.wave_id
     if number is None:
-        return
+        return picking
     found = repository.find_waves(tx.store, [number])
     if number in found.pending:
         repository.touch_pending(tx, number)
-        return
+        return picking
     wave = found.waves.get(number)
-    if wave is None:
-        return
-    after = rules.with_picking_status(wave.entity, picking.id, picking.entity.status, tx.now)
-    if after != wave.entity:
-        WAVES.replace(tx, wave, after)
+    if wave:
+        after = rules.with_picking_status(wave.entity, picking.id, picking.entity.status, tx.now)
+        if after != wave.entity:
+            WAVES.replace(tx, wave, after)
+    return picking
