@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from shared.identity.tenancy.tenant import Substitution
@@ -58,27 +57,16 @@ def _pick_for_documents(
 ) -> Record[StoredPicking]:
     record = get_exit_picking(tx.store, number)
     ensure_status("Picking", record.entity, "started")
-    (picking, done), _ = run_all(
-        lambda: _pick(tx, record.entity, draft, substitution),
-        # Read at the same time for `record_exit_progress`, which then finds it in the cache.
-        lambda: documents.get_documents(tx.store, "exit", _probable_document(record.entity, draft)),
+    plan = _plan(tx, record.entity, draft, substitution)
+    posting, _ = run_all(
+        lambda: _load_stock(tx, record.entity, plan),
+        # Read ahead: `record_exit_progress` finds them in the cache.
+        lambda: documents.get_documents(tx.store, "exit", plan.documents),
     )
-    progress = {
-        document: DocumentProgress(done=quantities) for document, quantities in done.items()
-    }
+    picking, progress = _stage_goods(posting, record.entity, plan)
     record_exit_progress(tx, picking, progress)
     update = {"updated_at": tx.now, "operator": picking.operator or read_operator(tx)}
     return PICKINGS.replace(tx, record, picking.model_copy(update=update))
-
-
-def _probable_document(picking: StoredPicking, draft: Checked[PickDraft]) -> list[int]:
-    """Return the document a pick is probably for: the first with an open line of the product."""
-    waiting = (
-        line.document_id
-        for line in picking.lines
-        if line.item_code == draft.item_code and line.picked_qty < line.qty
-    )
-    return list(islice(waiting, 1))
 
 
 def pick_for_transfer_order(
@@ -93,9 +81,13 @@ def pick_for_transfer_order(
     """
     before = record.entity
     ensure_status("Picking", before, "pending", "started")
-    (picking, _), acting = run_all(
-        lambda: by_item_code(tx.store, draft, lambda named: _pick(tx, before, named, substitution)),
-        lambda: read_operator(tx),
+
+    def stage(named: Checked[PickDraft]) -> StoredPicking:
+        plan = _plan(tx, before, named, substitution)
+        return _stage_goods(_load_stock(tx, before, plan), before, plan)[0]
+
+    picking, acting = run_all(
+        lambda: by_item_code(tx.store, draft, stage), lambda: read_operator(tx)
     )
     operator = before.operator or acting
     if before.status == "pending":
@@ -113,43 +105,6 @@ def pick_for_transfer_order(
     return PICKINGS.replace(tx, record, picking)
 
 
-def _pick(
-    tx: Transaction,
-    picking: StoredPicking,
-    checked: Checked[PickDraft],
-    substitution: Substitution,
-) -> tuple[StoredPicking, dict[int, dict[int, "Decimal"]]]:
-    """Make the stock changes of a pick.
-
-    Returns the picking after it, and the picked quantities by document id and line number.
-    """
-    problems = list(rules.pick_problems(picking, checked, substitution))
-    if not rules.is_allocated_at(picking, checked):
-        problems += _position_problems(tx, picking, checked)
-    draft = ensure_valid(checked, problems)
-    found = rules.split_pick(picking, draft, substitution)
-    if any(not part.exact for part in found):
-        ensure_valid(draft, _position_problems(tx, picking, draft))
-    product = picking.lines[found[0].line].product_id
-    source = _Source(product, picking.warehouse_id, draft.bin_code, draft.batch)
-    posting = StockPosting(tx, cause=MovementCause(type="picking", id=picking.id))
-    posting.load(
-        rows=list({part.allocation.stock_id for part in found}),
-        targets=[key for part in found for key in _row_keys(source, part)],
-        movements=len(found),
-    )
-    done: dict[int, dict[int, Decimal]] = {}
-    moved = _stage_all(posting, source, found)
-    posting.post()
-    for part, staged in moved:
-        picking = rules.picked(picking, part, _stored_pick(posting, part, staged))
-        line = picking.lines[part.line]
-        of_document = done.setdefault(line.document_id, {})
-        before = of_document.get(line.document_line, ZERO)
-        of_document[line.document_line] = before + part.qty
-    return picking, done
-
-
 @dataclass(frozen=True, slots=True)
 class _Source:
     """The position and batch that were picked from."""
@@ -163,20 +118,77 @@ class _Source:
         return RowKey(self.product_id, self.warehouse_id, self.bin_code, status, self.batch, serial)
 
 
+@dataclass(frozen=True, slots=True)
+class _PickPlan:
+    """The allocations that a pick takes, and the position and batch that it takes them from."""
+
+    source: _Source
+    parts: Sequence[PickPart]
+    documents: Sequence[int]
+
+
+def _plan(
+    tx: Transaction,
+    picking: StoredPicking,
+    checked: Checked[PickDraft],
+    substitution: Substitution,
+) -> _PickPlan:
+    """Return what a valid pick takes; raise ValidationFailed with all problems of another."""
+    problems = list(rules.pick_problems(picking, checked, substitution))
+    if not rules.is_allocated_at(picking, checked):
+        problems += _position_problems(tx, picking, checked)
+    draft = ensure_valid(checked, problems)
+    parts = rules.split_pick(picking, draft, substitution)
+    if any(not part.exact for part in parts):
+        ensure_valid(draft, _position_problems(tx, picking, draft))
+    lines = [picking.lines[part.line] for part in parts]
+    source = _Source(lines[0].product_id, picking.warehouse_id, draft.bin_code, draft.batch)
+    return _PickPlan(source, parts, sorted({line.document_id for line in lines}))
+
+
+def _load_stock(tx: Transaction, picking: StoredPicking, plan: _PickPlan) -> StockPosting:
+    posting = StockPosting(tx, cause=MovementCause(type="picking", id=picking.id))
+    posting.load(
+        rows=list({part.allocation.stock_id for part in plan.parts}),
+        targets=[key for part in plan.parts for key in _row_keys(plan.source, part)],
+        movements=len(plan.parts),
+    )
+    return posting
+
+
+def _stage_goods(
+    posting: StockPosting, picking: StoredPicking, plan: _PickPlan
+) -> tuple[StoredPicking, dict[int, DocumentProgress]]:
+    """Make the stock changes of a pick.
+
+    Returns the picking after it, and the progress of its documents by their ids.
+    """
+    done: dict[int, dict[int, Decimal]] = {}
+    moved = _stage_parts(posting, plan)
+    posting.post()
+    for part, staged in moved:
+        picking = rules.picked(picking, part, _stored_pick(posting, part, staged))
+        line = picking.lines[part.line]
+        of_document = done.setdefault(line.document_id, {})
+        before = of_document.get(line.document_line, ZERO)
+        of_document[line.document_line] = before + part.qty
+    return picking, {
+        document: DocumentProgress(done=quantities) for document, quantities in done.items()
+    }
+
+
 def _row_keys(source: _Source, part: PickPart) -> list[RowKey]:
     staged = source.row("staged", part.serial)
     return [staged] if part.exact else [staged, source.row("available", part.serial)]
 
 
-def _stage_all(
-    posting: StockPosting, source: _Source, parts: Sequence[PickPart]
-) -> list[tuple[PickPart, StockRow]]:
+def _stage_parts(posting: StockPosting, plan: _PickPlan) -> list[tuple[PickPart, StockRow]]:
     """Move the parts of a pick to staged stock; raise ValidationFailed with all problems."""
     moved: list[tuple[PickPart, StockRow]] = []
     problems: list[Problem] = []
-    for part in parts:
+    for part in plan.parts:
         try:
-            moved.append((part, _stage_goods(posting, source, part)))
+            moved.append((part, _stage_part(posting, plan.source, part)))
         except ValidationFailed as error:
             problems += error.problems
     if problems:
@@ -184,7 +196,7 @@ def _stage_all(
     return moved
 
 
-def _stage_goods(posting: StockPosting, source: _Source, part: PickPart) -> StockRow:
+def _stage_part(posting: StockPosting, source: _Source, part: PickPart) -> StockRow:
     """Move a part of a pick from available to staged stock; return the staged row."""
     allocated = posting.row(part.allocation.stock_id)
     if part.exact:
