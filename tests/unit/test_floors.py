@@ -65,6 +65,7 @@ FLOORS = (
     "shared.warehouse.transfers",
     "shared.warehouse.transfer_orders",
     "shared.warehouse.returns",
+    "shared.warehouse.rfid",
     "shared.warehouse.waves",
     # integration: what connects to the outside
     "shared.integration.imports",
