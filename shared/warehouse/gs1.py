@@ -39,3 +39,9 @@ def sscc_problem(text: str) -> str | None:
 def gtin_14(gtin: str) -> str:
     """Return the form of a GTIN with 14 digits, in which equal GTINs have equal digits."""
     return gtin.zfill(GTIN_DIGITS)
+
+
+def gtin_forms(gtin: str) -> list[str]:
+    """Return all forms of a GTIN of 14 digits, the longest first."""
+    zeros = len(gtin) - len(gtin.lstrip("0"))
+    return [gtin[-length:] for length in reversed(GTIN_LENGTHS) if GTIN_DIGITS - length <= zeros]

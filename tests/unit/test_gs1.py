@@ -6,6 +6,7 @@ import pytest
 from shared.warehouse.gs1 import (
     check_digit,
     gtin_14,
+    gtin_forms,
     gtin_problem,
     has_check_digit,
     sscc_problem,
@@ -57,3 +58,17 @@ def test_other_texts_are_no_gtin(text: str) -> None:
 def test_a_wrong_check_digit_is_named_with_the_right_one() -> None:
     problem = gtin_problem("4006381333932")
     assert problem == "ends in the check digit 2, which must be 1"
+
+
+@pytest.mark.parametrize(
+    ("gtin", "forms"),
+    [
+        ("14006381333938", ["14006381333938"]),
+        ("04006381333931", ["04006381333931", "4006381333931"]),
+        ("00614141999996", ["00614141999996", "0614141999996", "614141999996"]),
+        ("00000096385074", ["00000096385074", "0000096385074", "000096385074", "96385074"]),
+    ],
+)
+def test_a_gtin_has_each_form_that_leaves_out_zeros_only(gtin: str, forms: list[str]) -> None:
+    assert gtin_forms(gtin) == forms
+    assert {gtin_14(form) for form in forms} == {gtin}

@@ -6,18 +6,24 @@ cannot meet a product that has got the code since: an open document, or an open 
 codes of its products. A use case without a document compares the id of the product that it reads.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from pydantic import BaseModel
 
 from shared.kernel.db.items import Item, Key
+from shared.kernel.db.parallel import map_concurrently, run_all
 from shared.kernel.db.store import Store
 from shared.kernel.errors import Problem, RuleBlocked, ValidationFailed
 from shared.kernel.fields import MAX_QUANTITY, plain
 from shared.kernel.validation import Checked, InvalidBody, invalid_fields, problems_of
-from shared.warehouse.catalog.models import GoodsDraft
-from shared.warehouse.catalog.repository import gtin_key
+from shared.warehouse.catalog.models import GoodsDraft, StoredProduct
+from shared.warehouse.catalog.repository import PRODUCTS, gtin_key, ids_by_barcode
+from shared.warehouse.gs1 import gtin_14, gtin_forms, gtin_problem
+
+MAX_BARCODES = 100
+"""Most GTINs that are looked up as barcodes of products that were not expected: each takes up to
+four queries, because a barcode may be any form of its GTIN."""
 
 _LINES = "lines"
 """Field of a body with several goods."""
@@ -138,3 +144,64 @@ def _refused[M: GoodsDraft](draft: Checked[M], problem: Problem) -> InvalidBody[
     values[problem.field] = None
     problems = [problem, *problems_of(draft)]
     return InvalidBody(model, problems, draft.model_fields_set, values)
+
+
+# Many GTINs, as the tags of a reader have them
+
+
+@dataclass(frozen=True, slots=True)
+class CountedProduct:
+    """The product that a GTIN names, and how many units the GTIN counts."""
+
+    id: int
+    item_code: str
+    by_serial: bool
+    units: int
+
+
+def products_by_gtin(
+    store: Store, gtins: Collection[str], expected: Collection[int]
+) -> Mapping[str, CountedProduct]:
+    """Return the products that GTINs of 14 digits name; other GTINs are not in the result.
+
+    A GTIN is that of a packaging or, if no packaging has it, a barcode in one of its forms. Of
+    several products with the barcode, the result has one of those with the `expected` ids, or the
+    one with the lowest id. Barcodes of expected products are always found; those of others are read
+    from an index, which can lag, for the first MAX_BARCODES GTINs.
+    """
+    aliases, near = run_all(
+        lambda: store.get_many(gtin_key(gtin) for gtin in gtins),
+        lambda: PRODUCTS.get_many(store, expected),
+    )
+    products = {record.id: record.entity for record in near}
+    found: dict[str, tuple[int, int]] = {}
+    for gtin in gtins:
+        if alias := aliases.get(gtin_key(gtin)):
+            found[gtin] = (int(alias["id"]), int(alias["units"]))
+    found = _with_barcodes(found, gtins, products)
+    left = [gtin for gtin in gtins if gtin not in found][:MAX_BARCODES]
+    ids = map_concurrently(lambda gtin: ids_by_barcode(store, gtin_forms(gtin)), left)
+    others = {number for numbers in ids for number in numbers}
+    others |= {number for number, _ in found.values()}
+    more = PRODUCTS.get_many(store, sorted(others - products.keys()))
+    products |= {record.id: record.entity for record in more}
+    found = _with_barcodes(found, left, products)
+    return {
+        gtin: CountedProduct(number, product.item_code, product.man_ser_num, units)
+        for gtin, (number, units) in found.items()
+        if (product := products.get(number))
+    }
+
+
+def _with_barcodes(
+    found: Mapping[str, tuple[int, int]],
+    gtins: Iterable[str],
+    products: Mapping[int, StoredProduct],
+) -> dict[str, tuple[int, int]]:
+    """Add the GTINs that are barcodes of the products: id of the product, and one unit."""
+    barcodes: dict[str, int] = {}
+    for number, product in sorted(products.items()):
+        if product.barcode is not None and gtin_problem(product.barcode) is None:
+            barcodes.setdefault(gtin_14(product.barcode), number)
+    more = {gtin: (barcodes[gtin], 1) for gtin in gtins if gtin in barcodes}
+    return {**more, **found}

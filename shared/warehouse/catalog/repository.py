@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from shared.kernel.db.collection import Collection
+from shared.kernel.db.entity_pages import id_pages
 from shared.kernel.db.facets import SEPARATOR, Facets, fold, id_text, searchable
 from shared.kernel.db.items import Item, Key, alias_key
 from shared.kernel.db.listing import Page, read_page
@@ -151,6 +152,16 @@ def rename_alias(tx: Transaction, product: Product) -> None:
 def gtin_key(gtin: str) -> Key:
     """Return the key of the alias of the product with this GTIN, in whichever form."""
     return alias_key("gtin", gtin_14(gtin))
+
+
+def ids_by_barcode(store: Store, barcodes: Iterable[str]) -> list[int]:
+    """Return the ids of the products with one of the barcodes, from their index, which can lag."""
+    return [
+        number
+        for barcode in barcodes
+        for numbers in id_pages(store, PRODUCTS, "barcode", barcode)
+        for number in numbers
+    ]
 
 
 def gtin_aliases(product: StoredProduct) -> Iterator[Item]:

@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 from itertools import batched, chain
 
 from shared.kernel.db.collection import Record
+from shared.kernel.db.entity_pages import id_pages
 from shared.kernel.db.facets import id_text
 from shared.kernel.db.items import Item, Key, encode
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
-from shared.warehouse.stock.entity_pages import id_pages
 from shared.warehouse.stock.models import Lot, RowKey, StockRow
 from shared.warehouse.stock.repository import STOCK, batch_key
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from shared.kernel.db import steps
 from shared.kernel.db.collection import Collection, Record
+from shared.kernel.db.entity_pages import id_pages
 from shared.kernel.db.facets import id_text
 from shared.kernel.db.items import Key
 from shared.kernel.db.parallel import run_all
@@ -23,7 +24,6 @@ from shared.kernel.validation import Checked
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.models import Product, ProductChange, StoredProduct
 from shared.warehouse.references import reserve_code
-from shared.warehouse.stock.entity_pages import id_pages
 from shared.warehouse.stock.models import StockRow
 from shared.warehouse.stock.repository import LEVELS, STOCK, TOTALS, row_key
 from shared.warehouse.warehouses import service as warehouses

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 
 import pytest
 
+from shared.warehouse.catalog import gtins
+from shared.warehouse.catalog.gtins import CountedProduct, products_by_gtin
+from shared.warehouse.gs1 import gtin_14
 from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
 from tests.integration.conftest import BeforeNextCommit
@@ -125,3 +128,33 @@ def test_a_gtin_costs_one_read_and_an_item_code_none(
                 assert yard.erp.post(path, {**goods, "bin_code": "A-01"}).status == 200
             trips.append((seen.round_trips, len(seen.calls)))
         assert trips[1] == (trips[0][0] + 1, trips[0][1] + 1)
+
+
+def test_a_product_is_found_by_its_packaging_and_then_by_its_barcode(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    erp, brick, shared, no_gtin = stack.erp(), "614141999996", "4006381333931", "614141999990"
+    products = (
+        ("BRICK", brick, False), ("DRILL", shared, True), ("SAW", shared, False),
+        ("TILE", TILE, False), ("OWNER", None, False), ("WRONG", no_gtin, False),
+    )  # fmt: skip
+    for code, barcode, by_serial in products:
+        draft = {"item_code": code, "name": code, "barcode": barcode, "man_ser_num": by_serial}
+        assert erp.post("/products", draft).status == 201
+    packaging = {"gtins": [{"gtin": CASE, "units": 12}, {"gtin": TILE, "units": 5}]}
+    assert erp.put("/products/5/packaging", packaging).status == 200
+
+    def find(*numbers: str, expected: tuple[int, ...] = ()) -> list[CountedProduct | None]:
+        forms = [gtin_14(number) for number in numbers]
+        found = products_by_gtin(stack.store(), forms, expected)
+        return [found.get(form) for form in forms]
+
+    drill, saw = CountedProduct(2, "DRILL", True, 1), CountedProduct(3, "SAW", False, 1)
+    owner = [CountedProduct(5, "OWNER", False, 12), CountedProduct(5, "OWNER", False, 5)]
+    assert find(CASE, TILE) == find(CASE, TILE, expected=(4,)) == owner
+    assert find(brick, no_gtin) == [CountedProduct(1, "BRICK", False, 1), None]
+    assert find(shared) == find(shared, expected=(2, 3)) == [drill]
+    assert find(shared, expected=(3,)) == [saw]
+    monkeypatch.setattr(gtins, "MAX_BARCODES", 1)
+    assert find(brick, shared) == [CountedProduct(1, "BRICK", False, 1), None]
+    assert find(brick, shared, expected=(3,)) == [CountedProduct(1, "BRICK", False, 1), saw]
