@@ -117,6 +117,7 @@ def _settings_row(tenant: Tenant) -> dict[str, Any]:
         "approval_adjustment_qty": settings.approval_adjustment_qty,
         "blind_returns": settings.blind_returns,
         "packing_required": settings.packing_required,
+        "rfid_required": settings.rfid_required,
         "gs1_company_prefix": settings.gs1_company_prefix,
         "sscc_extension_digit": settings.sscc_extension_digit,
     }
@@ -469,6 +470,10 @@ def modules(
 )  # fmt: skip
 @click.option(
     "--packing-required/--no-packing-required", default=None, help="Dispatch packed goods only.",
+)  # fmt: skip
+@click.option(
+    "--rfid-required/--no-rfid-required", default=None,
+    help="Complete packing orders only after a passed RFID validation.",
 )  # fmt: skip
 @click.option("--gs1-company-prefix", help="4 to 12 digits assigned by GS1, or none.")
 @click.option(

@@ -65,6 +65,8 @@ FILE_NAMES = {
     "receipt": "receipts",
     "return": "returns",
     "returned": "returned-goods",
+    "rfid_differences": "rfid-differences",
+    "rfid_validation": "rfid-validations",
     "role": "roles",
     "stock": "stocks",
     "transfer": "transfers",

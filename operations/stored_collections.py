@@ -17,6 +17,7 @@ from shared.warehouse.pick_faces.repository import PICK_FACES
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.receiving.repository import RECEIPTS
 from shared.warehouse.returns.repository import RETURNED, RETURNS
+from shared.warehouse.rfid.repository import DIFFERENCES, VALIDATIONS
 from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK, TOTALS
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
 from shared.warehouse.transfers.repository import TRANSFERS
@@ -27,10 +28,10 @@ from shared.warehouse.waves.repository import WAVES
 COLLECTIONS: Mapping[str, Collection[Any]] = {
     collection.kind: collection
     for collection in (
-        APPROVALS, AUDIT, CATEGORIES, CLIENTS, ENTRIES, EXITS, IMPORTS, LAYOUTS, LEVELS, MOVEMENTS,
-        PACKING_ORDERS, PICKINGS, PICK_FACES, POSITIONS, PRODUCTS, PROVIDERS, RECEIPTS, RETURNED,
-        RETURNS, ROLES, STOCK, TOTALS, TRANSFERS, TRANSFER_ORDERS, UNITS, USERS, WAREHOUSES, WAVES,
-        WEBHOOKS,
+        APPROVALS, AUDIT, CATEGORIES, CLIENTS, DIFFERENCES, ENTRIES, EXITS, IMPORTS, LAYOUTS,
+        LEVELS, MOVEMENTS, PACKING_ORDERS, PICKINGS, PICK_FACES, POSITIONS, PRODUCTS, PROVIDERS,
+        RECEIPTS, RETURNED, RETURNS, ROLES, STOCK, TOTALS, TRANSFERS, TRANSFER_ORDERS, UNITS, USERS,
+        VALIDATIONS, WAREHOUSES, WAVES, WEBHOOKS,
     )
 }  # fmt: skip
 """Kind → collection."""

@@ -12,8 +12,8 @@ type Line = Mapping[str, object]
 class ReceivingScenario:
     """Entry documents of the warehouse YARD, their receipts, and the stock they create."""
 
-    def __init__(self, erp: Erp) -> None:
-        self.yard = WarehouseScenario.with_master_data(erp, "YARD", "SHOP")
+    def __init__(self, erp: Erp, yard: WarehouseScenario | None = None) -> None:
+        self.yard = yard or WarehouseScenario.with_master_data(erp, "YARD", "SHOP")
         self.erp = erp
         self._orders = 0
 

@@ -1,1 +1,1 @@
-"""Handler of the routes of receipts, pickings, packing, transfers, returns and approvals."""
+"""Handler of the routes of receipts, pickings, packing, transfers, returns, RFID and approvals."""

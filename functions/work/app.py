@@ -1,6 +1,6 @@
-"""Handler of the routes of receipts, pickings, packing, transfers, returns and approvals."""
+"""Handler of the routes of receipts, pickings, packing, transfers, returns, RFID and approvals."""
 
-from functions.work import approvals, packing, pickings, receipts, returns, transfers
+from functions.work import approvals, packing, pickings, receipts, returns, rfid, transfers
 from shared.http.api_handler import ApiHandler
 
 lambda_handler = ApiHandler(
@@ -9,5 +9,6 @@ lambda_handler = ApiHandler(
     packing.routes,
     transfers.routes,
     returns.routes,
+    rfid.routes,
     approvals.routes,
 )

@@ -92,13 +92,15 @@ def create_packing_order(
     body=PackingEnd,
     description="open or in_progress becomes packed. All goods must be in closed handling units"
     " (`conflict` names what is not), unless `short` is true, with a `reason`: the dispatch then"
-    " ships the rest unpacked.",
+    " ships the rest unpacked. With the company's setting `rfid_required`, the packing order must"
+    " have passed an RFID validation since its last change (`conflict`).",
 )
 def complete_packing_order(
     tx: Transaction, request: Request[Checked[PackingEnd]]
 ) -> ResourceResponse:
     """Complete a packing order."""
-    return _shown(service.complete_packing_order(tx, request.id, request.body))
+    settings = request.tenant.settings
+    return _shown(service.complete_packing_order(tx, request.id, request.body, settings))
 
 
 @routes.declare(

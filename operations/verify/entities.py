@@ -297,6 +297,12 @@ def _packing_references(kind: str, entity: Any) -> list[tuple[str, str, int]]:
             ]
         case "handling_unit":
             return [("packing_order_id", "packing_order", entity.packing_order_id)]
+        case "rfid_validation":
+            # A handling unit may have been deleted since.
+            is_kept = entity.subject_kind != "handling_unit"
+            found = [("subject_id", entity.subject_kind, entity.subject_id)] if is_kept else []
+            lists = [("id", "rfid_differences", entity.id)] if entity.result == "failed" else []
+            return found + lists
         case _:
             return []
 

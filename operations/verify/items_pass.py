@@ -54,7 +54,11 @@ _EXPIRING = frozenset(
 _SEQUENCE = "sequence"
 _KEPT = frozenset({"administrators", "batch", "held", "schema", _SEQUENCE})
 """Beginnings of the partition keys of items that other passes check, or that nothing follows."""
-_KINDS_BY_SEQUENCE = frozenset(COLLECTIONS) - {"layout", "level", "level_total", "returned"}
+_KINDS_BY_SEQUENCE = frozenset(COLLECTIONS) - {
+    "layout", "level", "level_total", "returned", "rfid_differences",
+}  # fmt: skip
+_OWNERS = {"login": "user", "role_users": "role", "rfid_passed": "packing_order"}
+"""Beginnings of the partition keys of items that belong to one entity → its kind."""
 
 type Live = Mapping[tuple[str, int], Item]
 """Kind and id → head of the live entity."""
@@ -409,8 +413,8 @@ class _Look:
             kind, _, number = key[1].partition("#")
             is_known = kind in entities.REGISTERED_KINDS and number.isdecimal()
             return (kind, int(number)) if is_known else ("", 0)
-        if head in {"login", "role_users"} and rest.isdecimal():
-            return ("user" if head == "login" else "role"), int(rest)
+        if head in _OWNERS and rest.isdecimal():
+            return _OWNERS[head], int(rest)
         number = key[1].partition("#")[2]
         if key[0] == REGISTER_KEY[0] and number.isdecimal():
             return entities.WEBHOOK_KIND, int(number)
@@ -622,7 +626,7 @@ class _Look:
             yield from self._register_entry(item)
         elif key == REGISTER_KEY:
             yield from self._webhooks_register(item)
-        elif begin in {"login", "role_users", "webhooks"} and self._target(item)[0]:
+        elif begin in {*_OWNERS, "webhooks"} and self._target(item)[0]:
             yield from self._of_entity(item)
         elif (
             begin in _EXPIRING

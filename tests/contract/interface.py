@@ -120,6 +120,9 @@ IMPLIED: Mapping[str, Access] = _read("""
     POST    /pickings/{id}/cancel             pickings:write    exits.manage
     POST    /pickings/{id}/revert             pickings:write    exits.manage
     POST    /pickings/{id}/synchronize        pickings:write    exits.manage
+    GET     /rfid-validations                 pickings:read     -
+    POST    /rfid-validations                 pickings:write    exits.manage
+    GET     /rfid-validations/{id}            pickings:read     -
     GET     /packing-orders                   pickings:read     -
     POST    /packing-orders                   pickings:write    exits.manage
     GET     /packing-orders/{id}              pickings:read     -

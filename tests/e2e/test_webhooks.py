@@ -15,7 +15,7 @@ from local.webhook_endpoint import CannedResponse, LocalEndpoint, ReceivedReques
 from tests.e2e.conftest import IMPORTER
 from tests.e2e.import_calls import eventually
 from tests.e2e.responses import data, fields, key, refused, walk
-from tests.e2e.webhook_calls import NEVER_RAISED, send_test_event, subscribed
+from tests.e2e.webhook_calls import NOT_RAISED_HERE, send_test_event, subscribed
 
 OK, FAIL = CannedResponse(), CannedResponse(500, body="no room")
 _CONCURRENCY = 5
@@ -52,7 +52,7 @@ def statuses(delivery: dict[str, Any]) -> list[int | None]:
 
 
 def test_a_subscription_is_created_changed_rotated_and_deleted(beta: httpx.Client) -> None:
-    body = {"url": "http://localhost:1", "events": [NEVER_RAISED]}
+    body = {"url": "http://localhost:1", "events": [NOT_RAISED_HERE]}
     answer = beta.post("/webhooks", json=body, headers=key())
     webhook = data(answer, 201)
     path = f"/webhooks/{webhook['id']}"
@@ -267,7 +267,7 @@ def test_old_and_new_secret_sign_after_a_rotation(beta: httpx.Client) -> None:
 
 
 def test_the_smallest_plan_has_no_webhooks(mini: httpx.Client) -> None:
-    body = {"url": "https://hooks.example.com", "events": [NEVER_RAISED]}
+    body = {"url": "https://hooks.example.com", "events": [NOT_RAISED_HERE]}
     for answer in (mini.get("/webhooks"), mini.post("/webhooks", json=body)):
         envelope = refused(answer, 402, "feature_not_in_plan")
         assert envelope["error"]["feature"] == "webhooks.enabled"
@@ -328,13 +328,17 @@ def test_another_tenant_has_no_access_to_webhooks(
     ],
 )
 def test_an_invalid_url_is_rejected(beta: httpx.Client, url: str, reason: str) -> None:
-    answer = beta.post("/webhooks", json={"url": url, "events": [NEVER_RAISED]})
+    answer = beta.post("/webhooks", json={"url": url, "events": [NOT_RAISED_HERE]})
     assert fields(answer) == ["url"]
     assert reason in answer.json()["errors"][0]["message"]
 
 
 def test_all_problems_are_reported_together(beta: httpx.Client) -> None:
-    wrong = {"url": "https://10.0.0.1", "events": [NEVER_RAISED, "truck.washed"], "secret": "short"}
+    wrong = {
+        "url": "https://10.0.0.1",
+        "events": [NOT_RAISED_HERE, "truck.washed"],
+        "secret": "short",
+    }
     assert fields(beta.post("/webhooks", json=wrong)) == ["url", "events.1", "secret"]
     empty = {"url": "http://localhost:1", "events": []}
     assert fields(beta.post("/webhooks", json=empty)) == ["events"]

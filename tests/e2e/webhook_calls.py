@@ -11,8 +11,8 @@ from local.webhook_endpoint import CannedResponse, ReceivedRequest, running_endp
 from tests.e2e.import_calls import eventually
 from tests.e2e.responses import data
 
-NEVER_RAISED = "rfid_validation.completed"
-"""A kind that nothing raises: its subscriptions receive only test events."""
+NOT_RAISED_HERE = "rfid_validation.completed"
+"""A kind that none of these tests raises: its subscriptions receive only test events."""
 
 _FINAL = {"succeeded", "failed", "cancelled"}
 
@@ -61,7 +61,7 @@ class Subscription:
 @contextmanager
 def subscribed(client: httpx.Client, url: str, *events: str) -> Iterator[Subscription]:
     """Subscribe during the block; without `events` only to a kind that nothing raises."""
-    answer = client.post("/webhooks", json={"url": url, "events": events or [NEVER_RAISED]})
+    answer = client.post("/webhooks", json={"url": url, "events": events or [NOT_RAISED_HERE]})
     webhook = data(answer, 201)
     one = Subscription(client, webhook["id"], webhook["secret"], f"/webhooks/{webhook['id']}")
     try:

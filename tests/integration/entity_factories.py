@@ -18,6 +18,7 @@ from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.receiving.repository import RECEIPTS
 from shared.warehouse.returns.repository import RETURNS
+from shared.warehouse.rfid.repository import VALIDATIONS
 from shared.warehouse.stock.repository import LEVELS, MOVEMENTS, STOCK
 from shared.warehouse.transfers.repository import TRANSFERS
 from shared.warehouse.waves.repository import WAVES
@@ -132,6 +133,15 @@ UNIT: Mapping[str, Any] = {
     "contents": [{"product_id": 1, "item_code": "BOLT-M8", "product_name": "Bolt M8", "qty": 5}],
     "inside": [],
 }
+VALIDATION: Mapping[str, Any] = {
+    "result": "passed",
+    "subject_kind": "packing_order",
+    "subject_id": 1,
+    "read": 12,
+    "unique": 12,
+    "expected": 12,
+    "matched": 12,
+}
 STOCK_ROW: Mapping[str, Any] = {
     "product_id": 1,
     "product_name": "Bolt M8",
@@ -219,6 +229,10 @@ def _handling_unit(store: Store) -> int:
     return insert_entity(store, UNITS, UNIT)
 
 
+def _validation(store: Store) -> int:
+    return insert_entity(store, VALIDATIONS, VALIDATION)
+
+
 def _stock_row(store: Store) -> int:
     return insert_entity(store, STOCK, STOCK_ROW)
 
@@ -245,6 +259,7 @@ PLANTED: Mapping[str, EntityFactory] = {
     "/returns": _return,
     "/packing-orders": _packing_order,
     "/handling-units": _handling_unit,
+    "/rfid-validations": _validation,
     "/stocks": _stock_row,
     "/stock-levels": _level,
     "/stock-movements": _movement,

@@ -1,8 +1,9 @@
-"""Examples of the write routes of packing orders and handling units."""
+"""Examples of the write routes of packing orders, handling units and RFID validations."""
 
 from collections.abc import Mapping
 from typing import Any
 
+from tests.epc_encoding import tag_of
 from tests.gateway import Erp
 from tests.integration.route_example import Example, Prepare, Values
 
@@ -10,6 +11,7 @@ _ORDER = {"exit_document_id": 1, "station": "Table 3"}
 _CARTON = {"type": "carton", "length_mm": 400, "width_mm": 300, "height_mm": 200}
 _GOODS = {"item_code": "BOLT-M8", "qty": 5}
 _SHORT = {"short": True, "reason": "Too long for a carton"}
+_GTIN = "4006381333931"
 _TRANSITION = "packing_order.transitioned"
 
 
@@ -35,6 +37,14 @@ def packing_examples(finalized: Prepare) -> Mapping[str, Example]:
     def closed(erp: Erp) -> Values:
         values = filled(erp)
         return _done(erp, f"/handling-units/{values['id']}/close", {"weight_kg": 2.5})
+
+    def tagged(erp: Erp) -> Values:
+        """Create a packing order of goods whose tags are known."""
+        values = order(erp)
+        [product] = erp.get("/products", query={"item_code": "BOLT-M8"}).data
+        path = f"/products/{product['id']}/packaging"
+        assert erp.put(path, {"gtins": [{"gtin": _GTIN}]}).status == 200
+        return values
 
     def to_end(erp: Erp) -> Values:
         """Pack one of two units; return the id of the packing order."""
@@ -75,6 +85,13 @@ def packing_examples(finalized: Prepare) -> Mapping[str, Example]:
         f"POST {units}/reopen": Example(200, prepare=closed),
         f"DELETE {units}": Example(
             200, prepare=unit, grows={"handling_unit": -1}, status_afterwards=410
+        ),
+        "POST /rfid-validations": Example(
+            201,
+            body={"packing_order_id": 1, "epcs": [tag_of(_GTIN, serial) for serial in range(5)]},
+            prepare=tagged,
+            grows={"rfid_validation": 1},
+            events=["rfid_validation.completed"],
         ),
         "POST /exit-documents/{id}/dispatch": Example(
             # The pick, each unit and the packing order leave in separate steps.

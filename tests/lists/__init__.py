@@ -11,6 +11,7 @@ from tests.lists.partners import CLIENT_LIST, PROVIDER_LIST
 from tests.lists.pick_faces import PICK_FACE_LIST
 from tests.lists.products import CATEGORY_LIST, PRODUCT_LIST
 from tests.lists.returns import RETURN_LIST
+from tests.lists.rfid import RFID_VALIDATION_LIST
 from tests.lists.spec import Listed
 from tests.lists.stock import LEVEL_LIST, MOVEMENT_LIST, STOCK_LIST, TOTAL_LIST
 from tests.lists.transfer_orders import TRANSFER_ORDER_LIST
@@ -36,6 +37,7 @@ LISTS: Mapping[str, Listed] = {
         PICKING_LIST,
         PACKING_ORDER_LIST,
         HANDLING_UNIT_LIST,
+        RFID_VALIDATION_LIST,
         TRANSFER_LIST,
         TRANSFER_ORDER_LIST,
         RETURN_LIST,

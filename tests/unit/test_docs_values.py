@@ -76,6 +76,7 @@ from shared.warehouse.picking import rules as picking_rules
 from shared.warehouse.receiving import models as receiving
 from shared.warehouse.receiving import rules as receiving_rules
 from shared.warehouse.returns import models as returns
+from shared.warehouse.rfid import models as rfid
 from shared.warehouse.settings.models import SettingsChange
 from shared.warehouse.stock import service as stock_service
 from shared.warehouse.stock.models import InventoryStatus
@@ -303,6 +304,7 @@ QUOTED: Mapping[str, Sequence[str]] = {
             f"units in units | {packing.MAX_CONTENTS} · {plain(packing.MAX_SERIALS)};"
             f" {packing.MAX_LEVELS} levels |"
         ),
+        f"validation · characters of an EPC | {plain(rfid.MAX_TAGS)} · {rfid.MAX_EPC} |",
         f"`POST /transfer-orders/{{id}}/receive` | {transfer_orders.MAX_ARRIVAL_LINES} |",
         f"GTINs of a product · units of one | {catalog.MAX_GTINS} · {plain(catalog.MAX_UNITS)} |",
         f"· `/dispositions` | {returns.MAX_GOODS_LINES} · {returns.MAX_DISPOSITION_LINES} |",

@@ -19,6 +19,7 @@ _HEADERS = {
     "transfer order": ("transfer_order",),
     "packing order": ("packing_order",),
     "handling unit": ("handling_unit",),
+    "RFID validation": ("rfid_validation",),
     "stock row": ("stock",),
     "level of all warehouses": ("level_total",),
 }

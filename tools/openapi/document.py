@@ -229,6 +229,7 @@ _TAGS: Mapping[str, str] = {
     "Pickings": "The work of picking goods for exit documents and transfer orders.",
     "Packing orders": "The work of packing the staged goods of an exit document.",
     "Handling units": "Cartons, pallets and totes with packed goods, each with its SSCC.",
+    "Rfid validations": "Comparisons of the tags that a reader has read with expected goods.",
     "Transfers": "Movements of stock between positions of one or two warehouses in one step.",
     "Returns": "Goods that customers send back: announced, received, and decided on.",
     "Tokens": "OAuth 2.0: get and revoke tokens, and read the keys that verify them.",

@@ -10,6 +10,7 @@ from shared.warehouse.packing.models import PackingOrderTransition, ShippedDocum
 from shared.warehouse.picking.models import Picking
 from shared.warehouse.receiving.models import Receipt
 from shared.warehouse.returns.models import Return
+from shared.warehouse.rfid.models import RfidValidation
 from shared.warehouse.stock.models import StockLevel
 from shared.warehouse.transfer_orders.models import TransferOrder
 from shared.warehouse.transfers.models import Transfer
@@ -26,6 +27,7 @@ MODELS: Mapping[str, type[BaseModel]] = {
     "transfer_order": TransferOrder,
     "return": Return,
     "packing_order": PackingOrderTransition,
+    "rfid_validation": RfidValidation,
     "stock_level": StockLevel,
     "product": Product,
     "layout": LayoutHeading,
@@ -40,13 +42,14 @@ _OBJECTS: Mapping[str, Sequence[str]] = {
     "transfer": ["transfer", "transfer_order"],
     "return": ["return"],
     "packing_order": ["packing_order"],
+    "rfid_validation": ["rfid_validation"],
     "stock": ["stock_level"],
     "product": ["product"],
     "layout": ["layout"],
     "wave": ["wave"],
     "webhook": ["webhook"],
 }
-"""First part of a kind → the objects that its events are about. Other kinds are not raised yet."""
+"""First part of a kind → the objects that its events are about."""
 
 _OBJECTS_OF_KIND: Mapping[str, Sequence[str]] = {
     "transfer.dispatched": ["transfer_order"],
@@ -70,7 +73,6 @@ def _class_name(text: str) -> str:
 def schemas() -> dict[str, Schema]:
     """Return the schema of each kind of event, and of its `data`."""
     data = {f"{_class_name(name)}EventData": _data(name) for name in (*MODELS, "webhook")}
-    data["FutureEventData"] = _data(None)
     kinds = {_schema_name(kind): _event(kind) for kind in (*EVENT_KINDS, TEST_EVENT)}
     return {**data, **kinds}
 
@@ -80,19 +82,19 @@ def _schema_name(kind: AnyEventKind) -> str:
 
 
 def _objects(kind: AnyEventKind) -> Sequence[str]:
-    return _OBJECTS_OF_KIND.get(kind) or _OBJECTS.get(kind.partition(".")[0], ())
+    return _OBJECTS_OF_KIND.get(kind) or _OBJECTS[kind.partition(".")[0]]
 
 
-def _data(name: str | None) -> Schema:
-    """Return the schema of `data` about a kind of object; None for kinds not raised yet."""
-    model = MODELS.get(name or "")
+def _data(name: str) -> Schema:
+    """Return the schema of `data` about a kind of object."""
+    model = MODELS.get(name)
     shown: Schema = ref(model.__name__) if model else {"type": "object"}
     fields = f"The fields of {model.__name__}" if model else "The fields of the resource"
     return strict(
         {
             "object": {
                 "type": "string",
-                **({"const": name} if name else {}),
+                "const": name,
                 "description": "Kind of the resource.",
             },
             "id": {"type": "integer", "minimum": 1, "description": "Id of the resource."},
@@ -121,7 +123,6 @@ def _data(name: str | None) -> Schema:
 
 def _event(kind: AnyEventKind) -> Schema:
     data = [ref(f"{_class_name(name)}EventData") for name in _objects(kind)]
-    data = data or [ref("FutureEventData")]
     return strict(
         {
             "id": _ID_TEXT,
@@ -158,13 +159,11 @@ def webhooks(examples: Mapping[str, object]) -> dict[str, Schema]:
 
 def _request(kind: AnyEventKind, examples: Mapping[str, object]) -> Schema:
     objects = _objects(kind)
-    not_yet = "" if objects else " No event of this kind is sent yet."
     return {
         "operationId": f"receive_{kind.replace('.', '_')}",
         "tags": ["Webhooks"],
         "summary": f"Event {kind}",
-        "description": "Sent to the URL of each subscription to this kind, signed with its"
-        f" secret.{not_yet}",
+        "description": "Sent to the URL of each subscription to this kind, signed with its secret.",
         "security": [],
         "parameters": [
             {
@@ -190,7 +189,7 @@ def _request(kind: AnyEventKind, examples: Mapping[str, object]) -> Schema:
 
 
 def _example(kind: AnyEventKind, objects: Sequence[str], examples: Mapping[str, object]) -> Schema:
-    name = objects[0] if objects else "future"
+    name = objects[0]
     shown = examples[MODELS[name].__name__] if name in MODELS else {}
     status = shown.get("status") if isinstance(shown, dict) else None
     path = "stock-levels?product_id=" if name == "stock_level" else f"{name.replace('_', '-')}s/"

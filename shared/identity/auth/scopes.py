@@ -41,11 +41,11 @@ SCOPES: Mapping[Scope, str] = {
     "receipts:write": "Create and close entry documents; create receipts and returns and carry them"
     " out, from receiving goods to reverting a receipt, or to what happens to returned goods. Only"
     " users decide approvals.",
-    "pickings:read": "Read exit documents, pickings, packing orders, handling units and waves;"
-    " print labels and packing slips.",
+    "pickings:read": "Read exit documents, pickings, packing orders, handling units, RFID"
+    " validations and waves; print labels and packing slips.",
     "pickings:write": "Create, close and dispatch exit documents; create pickings and waves and"
     " carry them out, from allocating stock to reverting a picking; create packing orders, and fill"
-    " and delete their handling units.",
+    " and delete their handling units; validate RFID tags.",
     "transfers:read": "Read transfers and transfer orders.",
     "transfers:write": "Create transfers and transfer orders, carry them out and cancel them.",
     "stocks:read": "Read stock, stock levels and stock movements.",
@@ -70,8 +70,8 @@ Permission = Literal[
 
 PERMISSIONS: Mapping[Permission, str] = {
     "entries.manage": "Entry documents, receipts, returns and providers.",
-    "exits.manage": "Exit documents, pickings, packing orders, handling units, waves, dispatch and"
-    " clients.",
+    "exits.manage": "Exit documents, pickings, packing orders, handling units, RFID validations,"
+    " waves, dispatch and clients.",
     "inventory.manage": "Products, product categories, warehouses, positions, maps, pick faces,"
     " stock and transfers.",
     "imports.run": "Bulk imports.",

@@ -133,6 +133,8 @@ class Settings:
     """Whether returns without an exit document are accepted."""
     packing_required: bool = False
     """Whether goods are dispatched only when they are packed."""
+    rfid_required: bool = False
+    """Whether a packing order is completed only after it has passed an RFID validation."""
     gs1_company_prefix: str | None = None
     """The digits that GS1 has assigned to the company; None: handling units have no SSCC."""
     sscc_extension_digit: int = 0

@@ -25,7 +25,7 @@ EventKind = Literal[
     "wave.completed",
     "wave.cancelled",
 ]
-"""Kinds for subscriptions. RFID validations raise none yet."""
+"""Kinds for subscriptions."""
 
 EVENT_KINDS: tuple[EventKind, ...] = get_args(EventKind)
 """All kinds for subscriptions, in the order of the documentation."""

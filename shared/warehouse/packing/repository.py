@@ -1,11 +1,11 @@
 """The items of packing orders and handling units. Keys and indexes: see docs/storage.md."""
 
-from shared.kernel.db.collection import Collection
+from shared.kernel.db.collection import Collection, Record
 from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import Facets, id_text
-from shared.kernel.db.items import Key, alias_key
+from shared.kernel.db.items import Key, alias_key, encode
 from shared.kernel.db.listing import Page, read_page
-from shared.kernel.db.store import Store
+from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
@@ -88,6 +88,33 @@ def put_sscc(tx: Transaction, unit: StoredUnit) -> None:
     partition, sort = sscc_key(unit.sscc)
     item = {PARTITION_KEY: partition, SORT_KEY: sort, "id": unit.id}
     tx.insert(item, on_condition_failed=used)
+
+
+def passed_key(number: int) -> Key:
+    """Return the key of the item with the version of a packing order that passed a validation."""
+    return f"rfid_passed#{number}", "VERSION"
+
+
+def put_passed(tx: Transaction, record: Record[StoredPackingOrder]) -> None:
+    """Record that the tags of a packing order are those of its goods; StaleRead if it changes."""
+    key = PACKING_ORDERS.key(record.id)
+    tx.add_action(
+        "ConditionCheck",
+        {
+            "TableName": tx.store.table,
+            "Key": key_attributes(key),
+            "ConditionExpression": "version = :version",
+            "ExpressionAttributeValues": {":version": encode(record.version)},
+        },
+    )
+    partition, sort = passed_key(record.id)
+    tx.put({PARTITION_KEY: partition, SORT_KEY: sort, "id": record.id, "passed": record.version})
+
+
+def has_passed(store: Store, record: Record[StoredPackingOrder]) -> bool:
+    """Return whether a packing order has passed a validation since its last change."""
+    item = store.get(passed_key(record.id))
+    return item is not None and item["passed"] == record.version
 
 
 def list_packing_orders(

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from shared.identity.tenancy.tenant import Settings
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS, Cost, StaleRead
 from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
@@ -173,13 +174,15 @@ def _size_problems(draft: PackingOrderDraft, pickings: _Pickings) -> Iterator[Pr
 
 
 def complete_packing_order(
-    tx: Transaction, number: int, checked: Checked[PackingEnd]
+    tx: Transaction, number: int, checked: Checked[PackingEnd], settings: Settings
 ) -> OrderWithUnits:
     """Complete a packing order: everything is in closed units, or the rest is left unpacked.
 
     Raises:
         ValidationFailed: Goods are left unpacked without a reason.
-        Conflict: The order is not being packed, goods are not packed, or a unit is open.
+        Conflict: The order is not being packed, goods are not packed, or a unit is open; with the
+            setting `rfid_required`, also when the order has not passed an RFID validation since
+            its last change.
     """
     record = PACKING_ORDERS.get(tx.store, number)
     end = ensure_valid(checked, of_valid_fields(checked, rules.end_problems(checked)))
@@ -187,6 +190,10 @@ def complete_packing_order(
     rules.ensure_status(order, "open", "in_progress")
     if not end.short:
         rules.ensure_complete(order)
+    if settings.rfid_required and not repository.has_passed(tx.store, record):
+        code = packing_order_code(number)
+        message = f"{code} needs a passed RFID validation of the order after its last change."
+        raise Conflict(message)
     reason = end.reason if end.short else None
     update = {"status": "packed", "packed_at": tx.now, "short_reason": reason}
     changed = change_order(tx, record, order.model_copy(update=update))
@@ -228,6 +235,14 @@ def _cancel_step(tx: Transaction, number: int) -> Record[StoredPackingOrder] | N
     for picking in pickings:
         picking_service.set_packing_order(tx, picking, None)
     return change_order(tx, record, order.model_copy(update={"status": "cancelled"}))
+
+
+def record_passed_validation(tx: Transaction, record: Record[StoredPackingOrder]) -> None:
+    """Record that the tags of a packing order are those of its goods, until its next change.
+
+    The commit raises StaleRead when it changes meanwhile.
+    """
+    repository.put_passed(tx, record)
 
 
 def change_order(

@@ -76,6 +76,7 @@ class SettingsChange(Input):
     )
     blind_returns: bool = False
     packing_required: bool = False
+    rfid_required: bool = False
     gs1_company_prefix: _Prefix | None = None
     sscc_extension_digit: _Digit = 0
 
@@ -155,6 +156,9 @@ class CompanySettings(Stored):
         description="Whether returns without an exit document are accepted."
     )
     packing_required: bool = Field(description="Whether only packed goods are dispatched.")
+    rfid_required: bool = Field(
+        description="Whether a packing order must pass an RFID validation before it is completed."
+    )
     gs1_company_prefix: str | None = Field(
         description="Digits assigned by GS1; with them, new handling units have an SSCC."
     )

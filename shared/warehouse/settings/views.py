@@ -26,6 +26,7 @@ def company_settings(snapshot: SettingsSnapshot) -> CompanySettings:
         approval_adjustment_qty=settings.approval_adjustment_qty,
         blind_returns=settings.blind_returns,
         packing_required=settings.packing_required,
+        rfid_required=settings.rfid_required,
         gs1_company_prefix=settings.gs1_company_prefix,
         sscc_extension_digit=settings.sscc_extension_digit,
         updated_at=snapshot.updated_at,

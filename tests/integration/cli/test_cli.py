@@ -161,6 +161,7 @@ def test_settings_can_be_shown_and_changed(stowage: Run) -> None:
         "approval_adjustment_qty": None,
         "blind_returns": False,
         "packing_required": False,
+        "rfid_required": False,
         "gs1_company_prefix": None,
         "sscc_extension_digit": 0,
     }
@@ -182,12 +183,13 @@ def test_settings_can_be_shown_and_changed(stowage: Run) -> None:
     assert as_json(blind) == changed
     packing = (
         "--packing-required",
+        "--rfid-required",
         "--sscc-extension-digit",
         "3",
         "--gs1-company-prefix",
         "4006381",
     )
-    changed |= {"packing_required": True, "sscc_extension_digit": 3}
+    changed |= {"packing_required": True, "rfid_required": True, "sscc_extension_digit": 3}
     packed = changed | {"gs1_company_prefix": "4006381"}
     assert as_json(stowage("--json", "tenant", "settings", "acme", *packing)) == packed
     unset = ("--gs1-company-prefix", "none")

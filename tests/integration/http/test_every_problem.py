@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from shared.kernel.json_text import loads
 from shared.kernel.validation import check, problems_of
+from shared.warehouse.rfid.models import SUBJECT_KINDS
 from tests.cases import each_case
 from tests.gateway import Form, Response
 from tests.integration.route_example import Values
@@ -35,6 +36,7 @@ _CODES = {
     "item_code", "warehouse_code", "warehouse", "whs_code", "from_warehouse", "to_warehouse",
     "document_id", "document_ids", "operator_id", "picker_id", "picking_ids", "roles",
     "warehouse_id", "exit_document_id", "parent_id",
+    *(f"{kind}_id" for kind in SUBJECT_KINDS),
 }  # fmt: skip
 """Fields that refer to something by its code or id."""
 _BINS = {"bin_code", "from_bin", "to_bin", "destination_bin"}

@@ -28,6 +28,7 @@ _DEFAULTS: dict[str, Any] = {
     "approval_adjustment_qty": None,
     "blind_returns": False,
     "packing_required": False,
+    "rfid_required": False,
     "gs1_company_prefix": None,
     "sscc_extension_digit": 0,
 }
@@ -44,6 +45,7 @@ _CHANGED_SETTINGS: dict[str, Any] = {
     "approval_adjustment_qty": 12.5,
     "blind_returns": True,
     "packing_required": True,
+    "rfid_required": True,
     "gs1_company_prefix": "4006381",
     "sscc_extension_digit": 9,
 }
@@ -138,6 +140,7 @@ def test_invalid_change_returns_all_problems_and_changes_nothing(erp: Erp) -> No
         "approval_adjustment_qty": -1,
         "blind_returns": "no",
         "packing_required": "no",
+        "rfid_required": 1,
         "gs1_company_prefix": "123",
         "sscc_extension_digit": 10,
     }
@@ -146,8 +149,8 @@ def test_invalid_change_returns_all_problems_and_changes_nothing(erp: Erp) -> No
         "timezone", "modules.waves", "modules.transfer_orders", "modules.bulk_import",
         "receipt_tolerance", "pick_substitution", "minutes_per_unit", "minutes_per_trip",
         "commit_drops", "imports_require_kind_scope", "approval_shortage_percent",
-        "approval_adjustment_qty", "blind_returns", "packing_required", "gs1_company_prefix",
-        "sscc_extension_digit",
+        "approval_adjustment_qty", "blind_returns", "packing_required", "rfid_required",
+        "gs1_company_prefix", "sscc_extension_digit",
     ]  # fmt: skip
     one_good = {"timezone": "Europe/Madrid", "receipt_tolerance": "5"}
     assert problem_fields(erp.patch("/settings", one_good)) == ["receipt_tolerance"]

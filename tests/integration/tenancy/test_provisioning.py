@@ -282,6 +282,7 @@ def test_settings_are_changed_separately_and_stored_exactly(aws_hooks: AwsCallHo
         imports_require_kind_scope=False,
         blind_returns=False,
         packing_required=False,
+        rfid_required=False,
         gs1_company_prefix=None,
         sscc_extension_digit=0,
     )

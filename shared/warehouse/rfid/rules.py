@@ -1,0 +1,168 @@
+"""Rules of RFID validations, as pure functions: what tags are missing, and which are too many."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from shared.kernel.errors import Problem
+from shared.kernel.fields import ZERO
+from shared.kernel.validation import Checked, invalid_fields
+from shared.warehouse.catalog.gtins import CountedProduct
+from shared.warehouse.rfid.epc import Epc, UnreadableEpcError, decode
+from shared.warehouse.rfid.models import (
+    SHOWN_UNREADABLE,
+    SUBJECT_KINDS,
+    RfidValidationDraft,
+    StoredTagGoods,
+    TagDifferences,
+)
+
+_FIELDS = tuple(f"{kind}_id" for kind in SUBJECT_KINDS)
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedGoods:
+    """A quantity of a product that must have tags; `serials` are those that are known of it."""
+
+    product_id: int
+    item_code: str
+    qty: Decimal
+    serials: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tags:
+    """What a reader has read: each thing that is named, with the first EPC that names it."""
+
+    named: Mapping[Epc, str]
+    unreadable: Sequence[str]
+
+    @property
+    def unique(self) -> int:
+        """How many different tags were read."""
+        return len(self.named) + len(self.unreadable)
+
+    @property
+    def gtins(self) -> list[str]:
+        """The GTINs of the tags, each once."""
+        return list(dict.fromkeys(epc.key for epc in self.named if epc.scheme == "sgtin"))
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The result of comparing tags with expected goods: quantities, and the differences."""
+
+    expected: Decimal
+    matched: Decimal
+    differences: TagDifferences
+
+
+def subject_problems(draft: Checked[RfidValidationDraft]) -> Iterator[Problem]:
+    """Yield a problem of each subject that a draft names, unless it is exactly one."""
+    wrong = invalid_fields(draft)
+    given = [name for name in _FIELDS if getattr(draft, name) is not None or name in wrong]
+    if len(given) != 1:
+        message = f"give exactly one of {', '.join(_FIELDS[:-1])} and {_FIELDS[-1]}"
+        yield from (Problem(name, message) for name in given or _FIELDS[:1])
+
+
+def read_tags(epcs: Iterable[str]) -> Tags:
+    """Return what EPCs name. A tag counts once, in whatever form it is read several times."""
+    named: dict[Epc, str] = {}
+    unreadable: dict[str, str] = {}
+    for text in dict.fromkeys(epcs):
+        try:
+            named.setdefault(decode(text), text)
+        except UnreadableEpcError:
+            unreadable.setdefault(text.upper(), text[:SHOWN_UNREADABLE])
+    return Tags(named, list(unreadable.values()))
+
+
+@dataclass(slots=True)
+class _Count:
+    """What is expected of a product, and what its tags count.
+
+    `serials` are compared if the product is managed by serial. Of expected units whose serials are
+    not known, any serial is accepted.
+    """
+
+    item_code: str
+    by_serial: bool = False
+    expected: Decimal = ZERO
+    serials: dict[str, None] = field(default_factory=dict)
+    units: int = 0
+    read_serials: dict[str, None] = field(default_factory=dict)
+
+    def compare(self) -> tuple[Decimal, StoredTagGoods, StoredTagGoods]:
+        """Return the matched quantity, what is missing, and what is unexpected."""
+        if not self.by_serial:
+            counted = Decimal(self.units)
+            matched = min(self.expected, counted)
+            return matched, self._goods(self.expected - matched), self._goods(counted - matched)
+        right = [one for one in self.read_serials if one in self.serials]
+        others = [one for one in self.read_serials if one not in self.serials]
+        open_units = max(0, int(self.expected) - len(self.serials))
+        # The tag of a case names no serials of its units.
+        any_serial = min(open_units, len(others) + self.units)
+        matched = Decimal(len(right) + any_serial)
+        missing = [one for one in self.serials if one not in self.read_serials]
+        extra = others[open_units:]
+        unexpected = Decimal(len(others) + self.units - any_serial)
+        return (
+            matched,
+            self._goods(self.expected - matched, missing),
+            self._goods(unexpected, extra),
+        )
+
+    def _goods(self, qty: Decimal, serials: Sequence[str] = ()) -> StoredTagGoods:
+        return StoredTagGoods.model_construct(
+            item_code=self.item_code, qty=qty, serials=list(serials)
+        )
+
+
+def compare(
+    expected: Iterable[ExpectedGoods],
+    own_units: AbstractSet[str],
+    tags: Tags,
+    products: Mapping[str, CountedProduct],
+) -> Comparison:
+    """Compare the tags with the expected goods.
+
+    Args:
+        expected: The goods.
+        own_units: The SSCCs of the subject and of the units in it, whose tags count nothing.
+        tags: The tags.
+        products: GTIN of 14 digits → product.
+    """
+    counts: dict[int, _Count] = {}
+    for goods in expected:
+        count = counts.setdefault(goods.product_id, _Count(goods.item_code))
+        count.expected += goods.qty
+        count.serials.update(dict.fromkeys(goods.serials))
+        count.by_serial = count.by_serial or bool(goods.serials)
+    unknown = list[str]()
+    for epc, text in tags.named.items():
+        if epc.scheme == "sscc" and epc.key in own_units:
+            continue
+        product = products.get(epc.key) if epc.scheme == "sgtin" else None
+        if product is None:
+            unknown.append(text)
+            continue
+        count = counts.setdefault(product.id, _Count(product.item_code))
+        count.by_serial = count.by_serial or product.by_serial
+        if count.by_serial and product.units == 1:
+            count.read_serials[epc.serial] = None
+        else:
+            count.units += product.units
+    compared = [count.compare() for count in counts.values()]
+    return Comparison(
+        expected=sum((count.expected for count in counts.values()), ZERO),
+        matched=sum((matched for matched, _, _ in compared), ZERO),
+        differences=TagDifferences.model_construct(
+            missing=[missing for _, missing, _ in compared if missing.qty],
+            unexpected=[unexpected for _, _, unexpected in compared if unexpected.qty],
+            unknown=unknown,
+            unreadable=list(tags.unreadable),
+        ),
+    )

@@ -1,0 +1,60 @@
+"""Responses that show RFID validations."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from shared.kernel.db.collection import Record
+from shared.kernel.events.outbox import EventResource
+from shared.warehouse.rfid.models import (
+    RfidSubject,
+    RfidValidation,
+    RfidValidationDetail,
+    StoredTagGoods,
+    StoredValidation,
+    TagDifferences,
+    TagGoods,
+    validation_code,
+)
+
+
+def validation_in_list(record: Record[StoredValidation]) -> RfidValidation:
+    """Return the response for a validation in a list, without its lists of differences."""
+    return RfidValidation.model_construct(**_validation(record.entity))
+
+
+VALIDATION_EVENTS = EventResource(
+    "rfid_validation", "/rfid-validations/{record.id}", validation_in_list
+)
+
+
+def validation_in_detail(
+    record: Record[StoredValidation], differences: TagDifferences
+) -> RfidValidationDetail:
+    """Return the response for one validation, with its differences."""
+    return RfidValidationDetail.model_construct(
+        **_validation(record.entity),
+        missing=_goods(differences.missing),
+        unexpected=_goods(differences.unexpected),
+        unknown=differences.unknown,
+        unreadable=differences.unreadable,
+    )
+
+
+def _goods(goods: Iterable[StoredTagGoods]) -> list[TagGoods]:
+    return [TagGoods(item_code=one.item_code, qty=one.qty, serials=one.serials) for one in goods]
+
+
+def _validation(validation: StoredValidation) -> dict[str, Any]:
+    return {
+        "id": validation.id,
+        "code": validation_code(validation.id),
+        "status": "completed",
+        "result": validation.result,
+        "subject": RfidSubject(object=validation.subject_kind, id=validation.subject_id),
+        "reader": validation.reader,
+        "read": validation.read,
+        "unique": validation.unique,
+        "expected": validation.expected,
+        "matched": validation.matched,
+        "created_at": validation.created_at,
+    }

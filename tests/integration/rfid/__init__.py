@@ -1,0 +1,1 @@
+"""Tests of RFID validations over HTTP."""

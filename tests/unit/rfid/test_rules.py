@@ -1,0 +1,173 @@
+"""What tags are compared with: quantities, serials, units of cases, and handling units."""
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.warehouse.catalog.gtins import CountedProduct
+from shared.warehouse.gs1 import gtin_14
+from shared.warehouse.rfid import rules
+from shared.warehouse.rfid.models import StoredTagGoods
+from shared.warehouse.rfid.rules import Comparison, ExpectedGoods
+from tests.epc_encoding import grai_96, sscc_tag_of, tag_of
+
+PIECE, CASE, DRILL, DRILL_CASE, OTHER = (
+    "4006381333931", "14006381333938", "614141999996", "10614141999993", "96385074",
+)  # fmt: skip
+SSCC = "340063810000000025"
+PRODUCTS = {
+    gtin_14(PIECE): CountedProduct(1, "BRICK", by_serial=False, units=1),
+    gtin_14(CASE): CountedProduct(1, "BRICK", by_serial=False, units=12),
+    gtin_14(DRILL): CountedProduct(3, "DRILL", by_serial=True, units=1),
+    gtin_14(DRILL_CASE): CountedProduct(3, "DRILL", by_serial=True, units=4),
+}
+
+
+def bricks(qty: float) -> ExpectedGoods:
+    return ExpectedGoods(1, "BRICK", Decimal(str(qty)))
+
+
+def drills(qty: int, *serials: str) -> ExpectedGoods:
+    return ExpectedGoods(3, "DRILL", Decimal(qty), serials)
+
+
+def compare(expected: list[ExpectedGoods], *epcs: str, own: str = SSCC) -> Comparison:
+    return rules.compare(expected, {own}, rules.read_tags(epcs), PRODUCTS)
+
+
+def shown(goods: list[StoredTagGoods]) -> list[tuple[str, Decimal, list[str]]]:
+    return [(one.item_code, one.qty, one.serials) for one in goods]
+
+
+def differences(compared: Comparison) -> tuple[list[object], list[object]]:
+    """Return the missing and the unexpected goods."""
+    found = compared.differences
+    return [*shown(found.missing)], [*shown(found.unexpected)]
+
+
+def quantities(compared: Comparison) -> tuple[float, float]:
+    """Return the expected and the matched quantity."""
+    return float(compared.expected), float(compared.matched)
+
+
+def pieces(*serials: int) -> list[str]:
+    return [tag_of(PIECE, serial) for serial in serials]
+
+
+def test_tags_of_all_goods_leave_no_difference() -> None:
+    expected = [bricks(3), drills(2, "S1", "S2"), bricks(11)]
+    tags = [*pieces(1, 2), tag_of(CASE, 1), tag_of(DRILL, "S2"), tag_of(DRILL, "S1")]
+
+    compared = compare(expected, *tags, sscc_tag_of(SSCC))
+
+    assert compared.differences.is_empty
+    assert quantities(compared) == (16, 16)
+
+
+def test_each_tag_counts_once_whatever_its_form() -> None:
+    forms = [
+        *pieces(7), pieces(7)[0].lower(), "urn:epc:id:sgtin:4006381.033393.7",
+        "urn:epc:tag:sgtin-96:5.4006381.033393.7", "urn:epc:tag:sgtin-198:1.4006381.033393.7",
+        tag_of(PIECE, "7"), "xyz", "XYZ",
+    ]  # fmt: skip
+    tags = rules.read_tags(forms)
+
+    assert (tags.unique, list(tags.unreadable)) == (2, ["xyz"])
+    assert compare([bricks(1)], *forms[:-2]).differences.is_empty
+
+
+@pytest.mark.parametrize(
+    ("expected", "units", "missing", "unexpected"),
+    [
+        (3, 3, [], []),
+        (3, 1, [("BRICK", 2, [])], []),
+        (3, 5, [], [("BRICK", 2, [])]),
+        (2.5, 2, [("BRICK", 0.5, [])], []),
+        (3, 0, [("BRICK", 3, [])], []),
+    ],
+)
+def test_goods_without_serials_are_counted(
+    expected: float, units: int, missing: list[object], unexpected: list[object]
+) -> None:
+    compared = compare([bricks(expected)], *pieces(*range(units)))
+
+    assert differences(compared) == (missing, unexpected)
+    assert quantities(compared) == (expected, min(expected, units))
+
+
+def test_a_case_that_counts_more_than_is_expected_leaves_unexpected_units() -> None:
+    compared = compare([bricks(10)], tag_of(CASE, 1))
+
+    assert differences(compared) == ([], [("BRICK", 2, [])])
+    assert compared.matched == 10
+
+
+def test_serials_are_compared_where_the_product_is_managed_by_serial() -> None:
+    tags = [tag_of(DRILL, serial) for serial in ("S1", "S3")]
+
+    compared = compare([drills(2, "S1", "S2")], *tags)
+
+    assert differences(compared) == ([("DRILL", 1, ["S2"])], [("DRILL", 1, ["S3"])])
+    assert quantities(compared) == (2, 1)
+
+
+def test_any_serial_is_accepted_of_goods_whose_serials_are_not_known() -> None:
+    tags = [tag_of(DRILL, serial) for serial in ("S1", "S7", "S8", "S9")]
+
+    compared = compare([drills(1, "S1"), drills(2)], *tags)
+
+    assert differences(compared) == ([], [("DRILL", 1, ["S9"])])
+    assert compared.matched == 3
+    assert differences(compare([drills(5)], tag_of(DRILL_CASE, 1), tag_of(DRILL, "S1"))) == ([], [])
+
+
+def test_the_tag_of_a_case_names_no_serials() -> None:
+    compared = compare([drills(4, "S1", "S2", "S3", "S4")], tag_of(DRILL_CASE, 1))
+
+    assert differences(compared) == (
+        [("DRILL", 4, ["S1", "S2", "S3", "S4"])], [("DRILL", 4, [])],
+    )  # fmt: skip
+
+
+def test_goods_of_another_product_are_unexpected_with_their_serials() -> None:
+    compared = compare([], tag_of(DRILL, "S1"), *pieces(1))
+
+    assert differences(compared) == ([], [("DRILL", 1, ["S1"]), ("BRICK", 1, [])])
+    assert quantities(compared) == (0, 0)
+
+
+def test_other_numbers_are_unknown_but_the_own_sscc_is_neutral() -> None:
+    foreign, asset, no_product = (
+        sscc_tag_of("006141411234567890"), grai_96("0614141", "12345", 1), tag_of(OTHER, 1),
+    )  # fmt: skip
+    found = compare(
+        [bricks(1)], sscc_tag_of(SSCC), foreign, asset, no_product, "3" * 60, *pieces(1)
+    )
+
+    assert found.differences.unknown == [foreign, asset, no_product]
+    assert found.differences.unreadable == ["3" * 40]
+    assert compare([bricks(1)], sscc_tag_of(SSCC), *pieces(1)).differences.is_empty
+    assert not compare([bricks(1)], foreign, *pieces(1)).differences.is_empty
+
+
+@given(
+    st.integers(0, 30),
+    st.sets(st.integers(1, 40)),
+    st.sets(st.integers(1, 9)),
+    st.sets(st.sampled_from("ABCDEF")),
+    st.sets(st.sampled_from("DEFGHI")),
+)
+def test_what_is_expected_is_matched_or_missing(
+    qty: int, single: set[int], cases: set[int], serials: set[str], read: set[str]
+) -> None:
+    goods = [bricks(qty), drills(len(serials), *sorted(serials))]
+    tags = [tag_of(CASE, serial) for serial in cases] + [tag_of(DRILL, serial) for serial in read]
+
+    compared = compare(goods, *pieces(*single), *tags)
+
+    missing = sum(one.qty for one in compared.differences.missing)
+    unexpected = sum(one.qty for one in compared.differences.unexpected)
+    assert compared.matched + missing == compared.expected == qty + len(serials)
+    assert compared.matched + unexpected == len(single) + 12 * len(cases) + len(read)
