@@ -8,6 +8,7 @@ from shared.identity.users import roles, service
 from shared.identity.users.models import RoleCreate, UserCreate
 from shared.kernel.db.transaction import Transaction
 from tests.dns import HOOKS
+from tests.epc_encoding import tag_of
 from tests.gateway import Erp
 from tests.packing_scenario import PackingScenario
 from tests.people import PICKER
@@ -16,6 +17,8 @@ from tests.transfer_scenario import TransferScenario
 from tests.warehouse_scenario import WarehouseScenario
 from tests.wave_scenario import WaveScenario
 
+_BRICK, _CEMENT = "96385074", "4006381333931"
+"""GTINs: a barcode, and one of a packaging."""
 RETURNED_EXIT = 7
 """Id of an exit document whose goods come back; there are fewer warehouses."""
 
@@ -45,7 +48,7 @@ def _build(erp: Erp) -> None:
     _post(erp, "/providers", {"name": "Cable Works"})
     face = {"item_code": "BRICK", "warehouse_code": "YARD", "bin_code": "F-01", "minimum": 1}
     _post(erp, "/pick-faces", face)
-    gtins = [{"gtin": "4006381333931"}, {"gtin": "14006381333938", "units": 12}]
+    gtins = [{"gtin": _CEMENT}, {"gtin": "14006381333938", "units": 12}]
     assert erp.put("/products/2/packaging", {"gtins": gtins}).status == 200
     _post(erp, "/webhooks", {"url": f"https://{HOOKS}/in", "events": ["stock.updated"]})
     yard.stock("BRICK", 100)
@@ -146,6 +149,16 @@ def _pack(packing: PackingScenario) -> None:
     packing.done(packing.put(pallet, "CEMENT", 1))
     packing.done(packing.act(carton, "close", weight_kg=4))
     packing.done(packing.erp.delete(f"/handling-units/{empty}"))
+    _validate(packing.erp, order)
+
+
+def _validate(erp: Erp, order: int) -> None:
+    """The packing order has passed validation 1 and failed validation 2."""
+    assert erp.patch("/products/1", {"barcode": _BRICK}).status == 200
+    tags = [tag_of(_BRICK, 1), tag_of(_BRICK, 2), tag_of(_CEMENT, 1)]
+    for epcs, result in ((tags, "passed"), (tags[1:], "failed")):
+        body = {"packing_order_id": order, "epcs": epcs}
+        assert _post(erp, "/rfid-validations", body)["result"] == result
 
 
 def _picking_of_wave(erp: Erp, number: int) -> int:

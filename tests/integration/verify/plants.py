@@ -774,3 +774,21 @@ def _picking_without_its_packing_order(table: Table) -> None:
 @_plant("alias.missing")
 def _alias_of_an_sscc_missing(table: Table) -> None:
     table.delete(("sscc#" + str(table.record("handling_unit", 1).entity.sscc), "ALIAS"))
+
+
+# RFID
+
+
+@_plant("item.orphan")
+def _passed_validation_of_a_packing_order_that_does_not_exist(table: Table) -> None:
+    table.put(("rfid_passed#99", "VERSION"), {"id": 99, "passed": 1})
+
+
+@_plant(lasting=("reference.dangling",))
+def _differences_of_a_failed_validation_missing(table: Table) -> None:
+    table.delete(table.head("rfid_differences", 2))
+
+
+@_plant(lasting=("reference.dangling",))
+def _subject_of_a_validation_that_does_not_exist(table: Table) -> None:
+    table.edit("rfid_validation", 1, subject_kind="receipt", subject_id=99)

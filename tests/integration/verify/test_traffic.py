@@ -138,6 +138,7 @@ class _Client:
             goods = {"item_code": "BRICK", "qty": 1}
             for action in ("contents", "contents", "contents/remove"):
                 self._post(f"/handling-units/{unit}/{action}", goods) if unit else None
+        self._post("/rfid-validations", {"packing_order_id": order, "epcs": ["urn:epc:id:none"]})
         end = self._random.choice(("cancel", "complete", "complete"))
         self._post(f"/packing-orders/{order}/{end}", {"short": True, "reason": "Loose"})
 
