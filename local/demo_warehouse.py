@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from local.demo_places import DESTINATION, ORIGIN, RECEIVING_BIN, SHELF_BINS
+from local.demo_rfid import run_rfid_demo
 from local.demo_session import Demo
 from local.pickers import picker_id
 from operations.scenarios import (
@@ -229,6 +230,7 @@ def _pack(demo: Demo, document: int) -> None:
         f"/exit-documents/{document}/dispatch", None, "{error[message]}", expected=409,
     )  # fmt: skip
     demo.submit(f"{unit}/close", {"weight_kg": 7.5})
+    run_rfid_demo(demo, order)
     demo.post(
         "Close the carton and complete the packing order", f"{path}/complete", None,
         "{data[status]}: {data[units_count]} unit, {data[weight_kg]} kg",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from http import HTTPStatus
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from local.sample import (
     read_one,
     write,
 )
+from local.tags import tag_of
 from operations.scenarios import contents_of, picks_of
 
 _CONCURRENCY = 4
@@ -49,8 +51,17 @@ _PICKING_ACTIONS: Mapping[str, Sequence[str]] = {
     "finalized": ("start", "picks", "finalize"),
     "dispatched": ("start", "picks", "finalize", "synchronize", "dispatch"),
     "synchronized": ("start", "picks", "finalize", "synchronize"),
-    "packing": ("start", "picks", "finalize", "synchronize", "pack"),
-    "shipped": ("start", "picks", "finalize", "synchronize", "pack", "complete", "dispatch"),
+    "packing": ("start", "picks", "finalize", "synchronize", "pack", "miss a tag"),
+    "shipped": (
+        "start",
+        "picks",
+        "finalize",
+        "synchronize",
+        "pack",
+        "read tags",
+        "complete",
+        "dispatch",
+    ),
     "reverted": ("start", "picks", "finalize", "revert"),
     "cancelled": ("start", "picks", "cancel"),
 }
@@ -258,6 +269,8 @@ class SampleOperations:
                     )
                 case "pack":
                     self._pack(number)
+                case "miss a tag" | "read tags":
+                    self._validate(number, missed=action == "miss a tag")
                 case "complete":
                     self._complete(number)
                 case "dispatch":
@@ -315,6 +328,30 @@ class SampleOperations:
         carton = self._post(units, {"type": "carton", "parent_id": pallet["id"]})
         for goods in contents_of(order):
             self._post(f"/handling-units/{carton['id']}/contents", goods)
+
+    def _validate(self, document: int, *, missed: bool) -> None:
+        """Read the tags of the packed goods of an exit document; the first may be `missed`."""
+        [row] = self._list("/packing-orders", exit_document_id=document)
+        lines = self._get(f"/packing-orders/{row['id']}")["lines"]
+        tags = [tag for line in lines for tag in self._tags(line)]
+        body = {"packing_order_id": row["id"], "reader": "Gate 1", "epcs": tags[missed:]}
+        if tags:
+            self._post("/rfid-validations", body)
+
+    def _tags(self, line: Body) -> Iterator[str]:
+        """Yield tags of the packed goods of a line: as few as the GTINs of the product allow."""
+        [product] = self._list("/products", item_code=line["item_code"])
+        units = {one["gtin"]: one["units"] for one in self._packaging(product)["gtins"]}
+        if product["barcode"]:
+            units[product["barcode"]] = 1
+        left, serials = int(line["packed_qty"]), iter(line["serial_numbers"] or count(1))
+        for gtin in sorted(units, key=units.__getitem__, reverse=True):
+            while left >= units[gtin]:
+                left -= units[gtin]
+                yield tag_of(gtin, next(serials))
+
+    def _packaging(self, product: Body) -> Body:
+        return self._get(f"/products/{product['id']}/packaging")
 
     def _complete(self, document: int) -> None:
         """Close the carton and the pallet of an exit document, and complete its packing order."""

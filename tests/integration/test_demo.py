@@ -232,7 +232,7 @@ def test_sample_work_is_done_once_beside_other_work(erp: Erp, stack: Stack, tmp_
         "packaging": [{"item_code": "BRICK", "packaging": {"gtins": [{"gtin": "96385074"}]}}],
         "receipts": [], "transfer_orders": [],
         "approvals": [{"external_ref": "PO-1", "qty": 9}],
-        "pickings": [{"external_ref": "SO-3", "state": "dispatched"}],
+        "pickings": [{"external_ref": "SO-3", "state": "shipped"}],
         "returns": [{"external_ref": "RMA-1", "order": "SO-3", "state": "dispositioned", "qty": 2,
                      "reason": "not_wanted", "action": "restock"}],
         "adjustments": [{"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01",
@@ -244,6 +244,7 @@ def test_sample_work_is_done_once_beside_other_work(erp: Erp, stack: Stack, tmp_
                    "wave": {"warehouse_code": "YARD", "strategy": "batch"}}],
     }  # fmt: skip
     (tmp_path / "operations.json").write_text(json.dumps(plan))
+    assert erp.patch("/products/1", {"barcode": "4006381333931"}).status == 200
     http_client = httpx.Client(
         transport=FaultyTransport(stack.gateway),
         base_url=ADDRESS,
@@ -263,6 +264,7 @@ def test_sample_work_is_done_once_beside_other_work(erp: Erp, stack: Stack, tmp_
         nothing | dict.fromkeys(once, (1, 0)) | {"transfers": (2, 0)},
         nothing | dict.fromkeys(once, (0, 1)) | {"transfers": (0, 2)},
     ]
+    assert [row["result"] for row in erp.walk("/rfid-validations")] == ["passed"]
     [approval] = erp.walk("/approvals")
     assert (approval["status"], approval["request"]["body"]["qty"]) == ("pending", 9)
     assert_invariants(stack.store())
