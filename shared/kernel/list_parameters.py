@@ -131,3 +131,14 @@ class PeriodParameters(ListParameters):
                 last_instant(last, timezone) if last else None,
             )
         }
+
+    def created_once(self, timezone: str) -> dict[str, Range]:
+        """Return the range of `created_at` in a list whose rows never change.
+
+        It also has `updated_since`: both times of a row are equal, and only `created_at` has an
+        index.
+        """
+        low, high = self.created(timezone).get("created_at", (None, None))
+        if self.updated_since:
+            low = max(low or "", self.updated_since)
+        return {"created_at": (low, high)} if low or high else {}

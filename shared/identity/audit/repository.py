@@ -51,10 +51,6 @@ def insert(tx: Transaction, entry: StoredEntry) -> None:
 
 def list_entries(store: Store, parameters: AuditParameters, timezone: str) -> Page[StoredEntry]:
     """Read a page of the audit log; `from` and `to` are days in `timezone`."""
-    low, high = parameters.created(timezone).get("created_at", (None, None))
-    if parameters.updated_since:
-        # both times of an entry are equal, and the list is sorted by created_at
-        low = max(low or "", parameters.updated_since)
     query = parameters.list_query(
         equal={
             "action": parameters.action,
@@ -63,6 +59,6 @@ def list_entries(store: Store, parameters: AuditParameters, timezone: str) -> Pa
             "target_type": parameters.target_type,
             "target": parameters.target,
         },
-        between={"created_at": (low, high)} if low or high else None,
+        between=parameters.created_once(timezone),
     )
     return read_page(store, AUDIT, query)

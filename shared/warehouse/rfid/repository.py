@@ -54,6 +54,6 @@ def list_validations(
     """Read a page of validations; the days of `parameters` are days in `timezone`."""
     query = parameters.list_query(
         equal={"subject": parameters.subject, "result": parameters.result},
-        between=parameters.created(timezone),
+        between=parameters.created_once(timezone),
     )
     return read_page(store, VALIDATIONS, query)

@@ -291,11 +291,6 @@ def list_movements(store: Store, parameters: MovementParameters, timezone: str) 
         parameters.product_id, parameters.document_type, parameters.document_id,
     )  # fmt: skip
     both = kind is not None and document is not None
-    ranges = parameters.created(timezone)
-    low, high = ranges.get("created_at", (None, None))
-    if parameters.updated_since:
-        # `updated_at` equals `created_at`, and the list is sorted by `created_at`.
-        low = max(low or "", parameters.updated_since)
     query = parameters.list_query(
         equal={
             "type": parameters.type,
@@ -312,6 +307,6 @@ def list_movements(store: Store, parameters: MovementParameters, timezone: str) 
         contains={
             "warehouses": parameters.warehouse and f"{SEPARATOR}{parameters.warehouse}{SEPARATOR}"
         },
-        between={"created_at": (low, high)} if low or high else None,
+        between=parameters.created_once(timezone),
     )
     return read_page(store, MOVEMENTS, query)
