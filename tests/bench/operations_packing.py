@@ -1,12 +1,14 @@
-"""The cost of every operation on packing orders and handling units, and of their dispatch."""
+"""The cost of every operation on packing orders and handling units, of RFID, and of dispatch."""
 
 from collections.abc import Iterator
 
 from operations import provisioning
 from shared.identity.tenancy.directory import directory
+from shared.warehouse.rfid.models import MAX_TAGS
 from tests.bench.operations_stock import Measurement, lines_of, taken
 from tests.bench.request_cost import Gauge
 from tests.bench.warehouse import BenchWarehouse, code
+from tests.epc_encoding import tag_of
 
 _QTY = 4
 
@@ -41,9 +43,23 @@ def packing(meter: Gauge, lines: int) -> Iterator[Measurement]:
     yield f"{name}/close", size, meter.read(f"{path}/close", closed)
     yield f"{name}/reopen", size, meter.read(f"{path}/reopen")
     meter.post(f"{path}/close")
+    if lines == 1:
+        yield from _validations(meter, order)
     short = {"short": True, "reason": "Too long"}
     yield f"POST {orders}/{{id}}/complete", size, meter.read(f"{order}/complete", short)
     with meter.rolled_back():
         yield f"POST {orders}/{{id}}/cancel", f"2 units, {size}", meter.read(f"{order}/cancel")
     leave = f"/exit-documents/{document}/dispatch"
     yield "POST /exit-documents/{id}/dispatch", f"{size} in 2 units", meter.read(leave)
+
+
+def _validations(meter: Gauge, order: str) -> Iterator[Measurement]:
+    """Measure validations of a packing order with one packed unit."""
+    gtin, path = "4006381333931", "POST /rfid-validations"
+    named = meter.erp.put("/products/1/packaging", {"gtins": [{"gtin": gtin}]})
+    assert named.status == 200, named.text
+    number = int(order.rpartition("/")[2])
+    for tags, size in ((1, "1 tag, passed"), (MAX_TAGS, f"{MAX_TAGS:,} tags, failed")):
+        epcs = [tag_of(gtin, serial) for serial in range(tags)]
+        body = {"packing_order_id": number, "epcs": epcs}
+        yield path, size, meter.read("/rfid-validations", body)

@@ -22,7 +22,7 @@ type _Node = ast.stmt | ast.expr | ast.keyword
 _KINDS = (
     "stock", "level", "level_total", "movement", "receipt", "picking", "transfer",
     "transfer_order", "entry", "exit", "wave", "approval", "return", "returned", "packing_order",
-    "handling_unit",
+    "handling_unit", "rfid_validation", "rfid_differences",
 )  # fmt: skip
 """Kinds of entities that the work in the warehouse writes."""
 

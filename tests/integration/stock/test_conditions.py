@@ -23,6 +23,8 @@ _PACKING: list[tuple[str, dict[str, Any]]] = [
     ("/packing-orders/1/handling-units", {"type": "carton"}),
     ("/handling-units/1/contents", {"item_code": "BRICK", "qty": 2}),
     ("/handling-units/1/close", {}),
+    # One EPC that is not expected: the validation fails.
+    ("/rfid-validations", {"packing_order_id": 1, "epcs": ["urn:epc:id:sscc:0614141.1234567890"]}),
     ("/packing-orders/1/complete", {}),
 ]
 """Requests that pack the goods of the exit document 1: path and body."""
@@ -108,7 +110,7 @@ def test_every_write_of_stock_and_work_has_a_condition(
     assert kinds >= {
         "stock", "stock_row", "level", "level_total", "movement", "entry", "exit", "receipt",
         "picking", "transfer", "transfer_order", "wave", "approval", "approval_request",
-        "packing_order", "handling_unit",
+        "packing_order", "handling_unit", "rfid_validation", "rfid_differences",
     }  # fmt: skip
     assert {kind for kind, conditioned in written if not conditioned} <= _UNCONDITIONAL_KINDS
 
