@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from tests.integration.stock.concurrent_scenarios import Acts
 from tests.packing_scenario import PackingScenario
+from tests.rfid_scenario import RfidScenario, bricks
 from tests.stack import Stack
 
 
@@ -76,6 +77,20 @@ def unit_in_a_unit_that_is_closed(stack: Stack) -> Acts:
     ]
 
 
+def validation_during_packing_and_completion(stack: Stack) -> Acts:
+    gate = RfidScenario(stack.erp())
+    packing = gate.packing
+    gate.yard.change_settings(rfid_required=True)
+    order = packing.order(packing.staged(("BRICK", 3))[0])["id"]
+    unit = packing.unit(order)
+    packing.done(packing.put(unit, "BRICK", 2))
+    return [
+        lambda: gate.validate({"packing_order_id": order}, *bricks(1, 2)),
+        lambda: packing.put(unit, "BRICK", 1),
+        lambda: packing.complete(order, short=True, reason="Loose"),
+    ]
+
+
 PACKING_SCENARIOS: list[Callable[[Stack], Acts]] = [
     packing_during_the_revert_of_the_picking,
     two_packing_orders_of_one_picking,
@@ -84,4 +99,5 @@ PACKING_SCENARIOS: list[Callable[[Stack], Acts]] = [
     removal_during_the_completion,
     two_packers_of_the_last_goods,
     unit_in_a_unit_that_is_closed,
+    validation_during_packing_and_completion,
 ]

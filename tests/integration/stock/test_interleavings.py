@@ -65,7 +65,7 @@ def _response(answer: Response) -> object:
         (line["item_code"], line["qty"], line.get("picked_qty"), line.get("bin_code"))
         for line in shown.get("lines", ())
     ]
-    return answer.status, shown.get("status"), shown.get("qty_after"), lines
+    return answer.status, shown.get("status"), shown.get("result"), shown.get("qty_after"), lines
 
 
 def _line(line: Any) -> object:
