@@ -16,7 +16,7 @@ LONGEST_WAIT = 60  # Maximum seconds between two attempts, also if Retry-After i
 OVERLAP = timedelta(seconds=30)
 """A change becomes visible when its request ends, up to 30 s after its `updated_at`; the overlap
 makes sure that no change is missed."""
-UNCHANGING = ("/stock-movements", "/audit-log")  # Their rows have `created_at` only.
+UNCHANGING = ("/stock-movements", "/audit-log", "/rfid-validations")  # They lack `updated_at`.
 
 
 class StowageError(Exception):

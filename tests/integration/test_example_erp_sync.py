@@ -74,10 +74,13 @@ def exercise(stowage: Stowage) -> None:
     sale = {**ORDER, "external_ref": "SO-1", "type": "sale_order"}
     sale["lines"] = [{"item_code": "BRICK", "qty": 4}]
     sold = stowage.post("/exit-documents", sale)["id"]
-    picking = f"/pickings/{stowage.post('/pickings', {'document_id': sold})['id']}"
+    work = stowage.post("/pickings", {"document_id": sold})["id"]
+    picking = f"/pickings/{work}"
     stowage.post(f"{picking}/start")
     stowage.post(f"{picking}/picks", {"item_code": "BRICK", "qty": 4, "bin_code": "A-01"})
     stowage.post(f"{picking}/finalize")
+    tag = "urn:epc:id:sgtin:0614141.812345.6789"
+    stowage.post("/rfid-validations", {"picking_id": work, "epcs": [tag]})
     stowage.post(f"/exit-documents/{sold}/dispatch")
     stowage.post("/returns", {"exit_document_id": sold, "lines": sale["lines"]})
     stowage.post("/warehouses", {"whs_code": "SHOP", "name": "Shop"})

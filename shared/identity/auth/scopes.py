@@ -45,7 +45,7 @@ SCOPES: Mapping[Scope, str] = {
     " validations and waves; print labels and packing slips.",
     "pickings:write": "Create, close and dispatch exit documents; create pickings and waves and"
     " carry them out, from allocating stock to reverting a picking; create packing orders, and fill"
-    " and delete their handling units; validate RFID tags.",
+    " and delete their handling units; create RFID validations.",
     "transfers:read": "Read transfers and transfer orders.",
     "transfers:write": "Create transfers and transfer orders, carry them out and cancel them.",
     "stocks:read": "Read stock, stock levels and stock movements.",
