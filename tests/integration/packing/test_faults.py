@@ -8,6 +8,7 @@ import pytest
 from shared.kernel.db import steps
 from tests.faults import Answer, AwsFaults, Call, Forward, Killed
 from tests.gateway import Response
+from tests.integration.conftest import BeforeNextCommit
 from tests.interleaving import Scheduler, replayable, seeds
 from tests.packing_scenario import UNITS, PackingScenario
 from tests.stack import Stack
@@ -108,3 +109,27 @@ def test_goods_of_a_dispatch_that_has_begun_are_not_packed(
 
     assert (refused.status, refused.json()["errors"][0]["field"]) == (422, "exit_document_id")
     assert packing.dispatch(document).status == 200
+
+
+def test_a_picking_that_begins_during_the_first_step_stops_the_dispatch(
+    packing: PackingScenario,
+    before_next_commit: BeforeNextCommit,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The step dispatches goods without a change of the document, and yet depends on it."""
+    monkeypatch.setattr(steps, "STEP_ACTIONS", 1)
+    yard = packing.yard
+    yard.stock("BRICK", 4)
+    yard.stock("CEMENT", 3, batch="L1")
+    document = yard.order(("CEMENT", 3), ("BRICK", 10))
+    number = yard.started(document)
+    yard.pick(number, "BRICK", 4)
+    yard.pick(number, "CEMENT", 3, batch="L1")
+    yard.act(number, "finalize", shortage_reason="other")
+    yard.stock("BRICK", 6)
+    begun = before_next_commit(lambda: packing.erp.post("/pickings", {"document_id": document}))
+
+    refused = packing.dispatch(document)
+
+    assert [begun[0].status, refused.status] == [201, 409], refused.text
+    assert packing.erp.get("/stock-movements", query={"type": "dispatch"}).data == []
