@@ -37,8 +37,7 @@ def _category(record: Record[Category]) -> Category:
     return record.entity
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/products",
     "List products",
     _READ,
@@ -53,7 +52,7 @@ def list_products(
     return ListResponse(service.list_products(store, request.parameters), _product)
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/products",
     "Create a product",
@@ -68,7 +67,7 @@ def create_product(tx: Transaction, request: Request[Checked[ProductCreate]]) ->
     return ResourceResponse(_product(record), 201, f"/products/{record.id}")
 
 
-@routes.declare("GET", "/products/{id}", "Get a product", _READ, response=Product, errors=("gone",))
+@routes.read("/products/{id}", "Get a product", _READ, response=Product, errors=("gone",))
 def get_product(store: Store, request: Request) -> ResourceResponse:
     """Return a product."""
     return ResourceResponse(_product(service.get_product(store, request.id)))
@@ -88,8 +87,7 @@ routes.declare_change_and_delete(
 )
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/products/{id}/packaging",
     "Get the packaging of a product",
     _READ,
@@ -101,7 +99,7 @@ def get_packaging(store: Store, request: Request) -> ResourceResponse:
     return ResourceResponse(views.packaging(service.get_product(store, request.id).entity))
 
 
-@routes.declare(
+@routes.write(
     "PUT",
     "/products/{id}/packaging",
     "Change the packaging of a product",
@@ -120,8 +118,7 @@ def change_packaging(
     return ResourceResponse(views.packaging(record.entity))
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/product-categories",
     "List product categories",
     _READ,
@@ -135,7 +132,7 @@ def list_categories(
     return ListResponse(service.list_categories(store, request.parameters), _category)
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/product-categories",
     "Create a product category",
@@ -150,8 +147,7 @@ def create_category(tx: Transaction, request: Request[Checked[CategoryCreate]]) 
     return ResourceResponse(record.entity, 201, f"/product-categories/{record.id}")
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/product-categories/{id}",
     "Get a product category",
     _READ,

@@ -52,8 +52,7 @@ _ENTRY_CREATE: OperationOptions = {**_ENTRY_WRITE, **_CREATE}
 _EXIT_CREATE: OperationOptions = {**_EXIT_WRITE, **_CREATE}
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/entry-documents",
     "List entry documents",
     scope="receipts:read",
@@ -68,7 +67,7 @@ def list_entry_documents(
     return ListResponse(page, views.entry_document)
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/entry-documents",
     "Create an entry document",
@@ -84,13 +83,13 @@ def create_entry_document(
     return created_resource(created, f"Document {view.external_ref}", view, "/entry-documents")
 
 
-@routes.declare("GET", "/entry-documents/{id}", "Get an entry document", _ENTRY_READ)
+@routes.read("/entry-documents/{id}", "Get an entry document", _ENTRY_READ)
 def get_entry_document(store: Store, request: Request) -> ResourceResponse:
     """Return an entry document."""
     return ResourceResponse(_entry(store, service.get_document(store, "entry", request.id)))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/entry-documents/{id}/close",
     "Close an entry document",
@@ -106,9 +105,7 @@ def _entry(store: Store, record: Record[Document]) -> EntryDocumentDetail:
     return views.entry_document_in_detail(record, document_differences(store, record.entity))
 
 
-@routes.declare(
-    "GET", "/exit-documents", "List exit documents", _EXIT_READ, parameters=ExitParameters
-)
+@routes.read("/exit-documents", "List exit documents", _EXIT_READ, parameters=ExitParameters)
 def list_exit_documents(
     store: Store, request: Request[None, ExitParameters]
 ) -> ListResponse[Document]:
@@ -117,7 +114,7 @@ def list_exit_documents(
     return ListResponse(page, views.exit_document)
 
 
-@routes.declare("POST", "/exit-documents", "Create an exit document", _EXIT_CREATE, body=ExitDraft)
+@routes.write("POST", "/exit-documents", "Create an exit document", _EXIT_CREATE, body=ExitDraft)
 def create_exit_document(tx: Transaction, request: Request[Checked[ExitDraft]]) -> ResourceResponse:
     """Create an exit document. Reference and type are unique together."""
     created = service.create_document(tx, "exit", request.body)
@@ -125,13 +122,13 @@ def create_exit_document(tx: Transaction, request: Request[Checked[ExitDraft]]) 
     return created_resource(created, f"Document {view.external_ref}", view, "/exit-documents")
 
 
-@routes.declare("GET", "/exit-documents/{id}", "Get an exit document", _EXIT_READ)
+@routes.read("/exit-documents/{id}", "Get an exit document", _EXIT_READ)
 def get_exit_document(store: Store, request: Request) -> ResourceResponse:
     """Return an exit document."""
     return ResourceResponse(views.exit_document(service.get_document(store, "exit", request.id)))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/exit-documents/{id}/close",
     "Close an exit document",

@@ -10,7 +10,7 @@ from shared.warehouse.packing.shipping import dispatch_exit_document
 routes = Routes()
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/exit-documents/{id}/dispatch",
     "Dispatch an exit document",

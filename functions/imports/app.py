@@ -69,9 +69,7 @@ def _response(
     return ResourceResponse(view, status, location, record.entity.warning)
 
 
-@routes.declare(
-    "GET", "/imports", "List imports", _READ, response=Import, parameters=ImportParameters
-)
+@routes.read("/imports", "List imports", _READ, response=Import, parameters=ImportParameters)
 def list_imports(
     store: Store, request: Request[None, ImportParameters]
 ) -> ListResponse[StoredImport]:
@@ -82,7 +80,7 @@ def list_imports(
     )
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/imports",
     "Upload a file",
@@ -104,7 +102,7 @@ def upload_import(tx: Transaction, request: Request[Checked[ImportUpload]]) -> R
     return _response(record, request, 202, f"/imports/{record.id}")
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/imports/uploads",
     "Request a file upload",
@@ -126,8 +124,7 @@ def request_upload(tx: Transaction, request: Request[Checked[UploadRequest]]) ->
     return ResourceResponse(pending, 201, f"/imports/{record.id}")
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/imports/templates/{kind}",
     "Get a template",
     _READ,
@@ -151,15 +148,14 @@ def get_template(_store: Store, request: Request[None, TemplateParameters]) -> F
     raise NotFound(f"The import kind {name}")
 
 
-@routes.declare("GET", "/imports/{id}", "Get an import", _READ, response=Import, may_warn=True)
+@routes.read("/imports/{id}", "Get an import", _READ, response=Import, may_warn=True)
 def get_import(store: Store, request: Request) -> ResourceResponse:
     """Return one import: its status, counts and structure errors."""
     record = service.get_import(store, request.id, tenant=request.tenant, caller=request.caller)
     return _response(record, request, 200)
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/imports/{id}/error-report",
     "Get the rejected rows",
     _READ,
@@ -177,7 +173,7 @@ def get_error_report(store: Store, request: Request) -> FileResponse | RedirectR
     return FileResponse(report, f"import-{request.id}-errors.xlsx")
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/imports/{id}/commit",
     "Commit an import",
@@ -195,7 +191,7 @@ def commit_import(tx: Transaction, request: Request) -> ResourceResponse:
     return _response(record, request, 202, f"/imports/{record.id}")
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/imports/{id}/cancel",
     "Cancel an import",

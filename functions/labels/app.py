@@ -30,8 +30,7 @@ class LabelParameters(BaseModel):
     )
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/handling-units/{id}/label",
     "Get the label of a handling unit",
     _READ,
@@ -50,8 +49,7 @@ def get_label(store: Store, request: Request[None, LabelParameters]) -> FileResp
     return FileResponse(label_pdf(content), f"{content.code}.pdf")
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/packing-orders/{id}/packing-slip.pdf",
     "Get the packing slip of a packing order",
     _READ,

@@ -31,8 +31,7 @@ def _view[E](record: Record[E]) -> E:
     return record.entity
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/clients",
     "List clients",
     _READ_CLIENTS,
@@ -44,7 +43,7 @@ def list_clients(store: Store, request: Request[None, ClientParameters]) -> List
     return ListResponse(service.list_clients(store, request.parameters), _view)
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/clients",
     "Create a client",
@@ -59,9 +58,7 @@ def create_client(tx: Transaction, request: Request[Checked[ClientCreate]]) -> R
     return ResourceResponse(record.entity, 201, f"/clients/{record.id}")
 
 
-@routes.declare(
-    "GET", "/clients/{id}", "Get a client", _READ_CLIENTS, response=Client, errors=("gone",)
-)
+@routes.read("/clients/{id}", "Get a client", _READ_CLIENTS, response=Client, errors=("gone",))
 def get_client(store: Store, request: Request) -> ResourceResponse:
     """Return a client."""
     return ResourceResponse(service.get_client(store, request.id).entity)
@@ -81,8 +78,7 @@ routes.declare_change_and_delete(
 )
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/providers",
     "List providers",
     _READ_PROVIDERS,
@@ -96,7 +92,7 @@ def list_providers(
     return ListResponse(service.list_providers(store, request.parameters), _view)
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/providers",
     "Create a provider",
@@ -111,8 +107,7 @@ def create_provider(tx: Transaction, request: Request[Checked[ProviderCreate]]) 
     return ResourceResponse(record.entity, 201, f"/providers/{record.id}")
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/providers/{id}",
     "Get a provider",
     _READ_PROVIDERS,

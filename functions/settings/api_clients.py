@@ -33,8 +33,7 @@ _ALL: OperationOptions = {"scope": "settings:manage", "permission": "users.manag
 _ONE: OperationOptions = {**_ALL, "response": ApiClient, "errors": ("gone",)}
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/api-clients",
     "List API clients",
     _ALL,
@@ -50,7 +49,7 @@ def list_api_clients(
     return ListResponse(page, lambda record: client_views.client(record.entity))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/api-clients",
     "Create an API client",
@@ -75,13 +74,13 @@ def create_api_client(
     )
 
 
-@routes.declare("GET", "/api-clients/{id}", "Get an API client", _ONE)
+@routes.read("/api-clients/{id}", "Get an API client", _ONE)
 def get_api_client(store: Store, request: Request) -> ResourceResponse:
     """Return an API client."""
     return ResourceResponse(client_views.client(client_service.get_client(store, _id(request))))
 
 
-@routes.declare(
+@routes.write(
     "PATCH",
     "/api-clients/{id}",
     "Change an API client",
@@ -103,7 +102,7 @@ def change_api_client(
     return ResourceResponse(changed_client(changed, webhooks))
 
 
-@routes.declare(
+@routes.write(
     "DELETE",
     "/api-clients/{id}",
     "Revoke an API client",
@@ -123,7 +122,7 @@ def revoke_api_client(tx: Transaction, request: Request[Checked[AccessEnd]]) -> 
     return ResourceResponse(revoked_client(client, webhooks))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/api-clients/{id}/rotate-secret",
     "Rotate the secret",
@@ -147,7 +146,7 @@ def rotate_client_secret(
     return ResourceResponse(client_views.new_client(changed, secret))
 
 
-@routes.declare(
+@routes.write(
     "DELETE",
     "/api-clients/{id}/previous-secret",
     "End the previous secret",

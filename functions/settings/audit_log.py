@@ -9,8 +9,7 @@ from shared.kernel.db.store import Store
 routes = Routes()
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/audit-log",
     "List the audit log",
     scope="settings:manage",

@@ -19,14 +19,14 @@ _ALL: OperationOptions = {"scope": "settings:manage", "permission": "users.manag
 _ONE: OperationOptions = {**_ALL, "errors": ("gone",)}
 
 
-@routes.declare("GET", "/roles", "List roles", _ALL, response=Role, parameters=RoleParameters)
+@routes.read("/roles", "List roles", _ALL, response=Role, parameters=RoleParameters)
 def list_roles(store: Store, request: Request[None, RoleParameters]) -> ListResponse[StoredRole]:
     """List roles."""
     page = roles.list_roles(store, request.parameters)
     return ListResponse(page, lambda record: views.role(record.entity))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/roles",
     "Create a role",
@@ -43,13 +43,13 @@ def create_role(tx: Transaction, request: Request[Checked[RoleCreate]]) -> Resou
     return ResourceResponse(views.role(record.entity), 201, f"/roles/{record.id}")
 
 
-@routes.declare("GET", "/roles/{id}", "Get a role", _ONE, response=Role)
+@routes.read("/roles/{id}", "Get a role", _ONE, response=Role)
 def get_role(store: Store, request: Request) -> ResourceResponse:
     """Return a role."""
     return ResourceResponse(views.role(roles.get_role(store, request.id).entity))
 
 
-@routes.declare(
+@routes.write(
     "PATCH",
     "/roles/{id}",
     "Change a role",
@@ -72,7 +72,7 @@ def change_role(tx: Transaction, request: Request[Checked[RoleChange]]) -> Resou
     return ResourceResponse(changed_role(role, webhooks))
 
 
-@routes.declare(
+@routes.write(
     "DELETE",
     "/roles/{id}",
     "Delete a role",

@@ -17,13 +17,13 @@ _ALL: OperationOptions = {
 }
 
 
-@routes.declare("GET", "/settings", "Get the settings", _ALL)
+@routes.read("/settings", "Get the settings", _ALL)
 def get_settings(store: Store, _request: Request) -> ResourceResponse:
     """Return the settings."""
     return ResourceResponse(views.company_settings(service.get_settings(store)))
 
 
-@routes.declare(
+@routes.write(
     "PATCH",
     "/settings",
     "Change the settings",

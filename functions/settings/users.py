@@ -40,13 +40,13 @@ def _view(record: Record[User]) -> User:
     return record.entity
 
 
-@routes.declare("GET", "/users", "List users", _ALL, response=User, parameters=UserParameters)
+@routes.read("/users", "List users", _ALL, response=User, parameters=UserParameters)
 def list_users(store: Store, request: Request[None, UserParameters]) -> ListResponse[User]:
     """List users."""
     return ListResponse(service.list_users(store, request.parameters), _view)
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/users",
     "Create a user",
@@ -67,8 +67,7 @@ def create_user(tx: Transaction, request: Request[Checked[UserCreate]]) -> Resou
     return ResourceResponse(views.new_user(record.entity, generated), 201, f"/users/{record.id}")
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/users/{id}",
     "Get a user",
     _OWN,
@@ -80,7 +79,7 @@ def get_user(store: Store, request: Request) -> ResourceResponse:
     return ResourceResponse(service.get_user(store, request.id).entity)
 
 
-@routes.declare(
+@routes.write(
     "PATCH",
     "/users/{id}",
     "Change a user",
@@ -102,7 +101,7 @@ def change_user(tx: Transaction, request: Request[Checked[UserChange]]) -> Resou
     return ResourceResponse(changed_user(user, webhooks))
 
 
-@routes.declare(
+@routes.write(
     "DELETE",
     "/users/{id}",
     "Delete a user",
@@ -124,7 +123,7 @@ def delete_user(tx: Transaction, request: Request[Checked[AccessEnd]]) -> Resour
     return ResourceResponse(changed_user(user, webhooks))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/users/{id}/reset-password",
     "Reset a password",
@@ -144,7 +143,7 @@ def reset_password(tx: Transaction, request: Request[Checked[PasswordReset]]) ->
     return ResourceResponse(views.new_user(record.entity, generated))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/users/{id}/password",
     "Change one's own password",
@@ -163,7 +162,7 @@ def change_password(tx: Transaction, request: Request[Checked[PasswordChange]]) 
     return ResourceResponse(found.entity)
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/users/{id}/totp",
     "Enrol an authenticator app",
@@ -186,7 +185,7 @@ def enrol_totp(
     return ResourceResponse(credentials.enrol_totp(tx, request.id, request.body, request.address))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/users/{id}/totp/confirm",
     "Enable two-step verification",
@@ -203,7 +202,7 @@ def confirm_totp(tx: Transaction, request: Request[Checked[TotpConfirmation]]) -
     return ResourceResponse(found.entity)
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/users/{id}/totp/recovery-codes",
     "Replace the recovery codes",
@@ -226,7 +225,7 @@ def replace_recovery_codes(
     )
 
 
-@routes.declare(
+@routes.write(
     "DELETE",
     "/users/{id}/totp",
     "Disable two-step verification",

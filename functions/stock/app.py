@@ -25,8 +25,7 @@ routes = Routes()
 _SCOPE = "stocks:read"
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/stocks",
     "List stock rows",
     scope=_SCOPE,
@@ -41,8 +40,7 @@ def list_stock(store: Store, request: Request[None, StockParameters]) -> ListRes
     return ListResponse(page.rows, views.stock_row(page.warehouses))
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/stock-levels",
     "List stock levels",
     scope=_SCOPE,
@@ -56,8 +54,7 @@ def list_levels(store: Store, request: Request[None, LevelParameters]) -> ListRe
     return ListResponse(service.list_levels(store, request.parameters), views.level)
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/stock-movements",
     "List stock movements",
     scope=_SCOPE,
@@ -73,15 +70,13 @@ def list_movements(
     return ListResponse(page, views.movement)
 
 
-@routes.declare(
-    "GET", "/stock-movements/{id}", "Get a stock movement", scope=_SCOPE, response=Movement
-)
+@routes.read("/stock-movements/{id}", "Get a stock movement", scope=_SCOPE, response=Movement)
 def get_movement(store: Store, request: Request) -> ResourceResponse:
     """Return a stock movement."""
     return ResourceResponse(service.get_movement(store, request.id).entity)
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/stock-adjustments",
     "Adjust stock",

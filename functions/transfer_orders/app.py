@@ -37,8 +37,7 @@ _WRITE: OperationOptions = {
 _ACT: OperationOptions = {**_WRITE, "errors": ("conflict", "stale_state")}
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/transfer-orders",
     "List transfer orders",
     _READ,
@@ -53,7 +52,7 @@ def list_transfer_orders(
     return ListResponse(page, views.in_list)
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/transfer-orders",
     "Create a transfer order",
@@ -80,13 +79,13 @@ def create_transfer_order(
     return created_resource(created, what, view, "/transfer-orders")
 
 
-@routes.declare("GET", "/transfer-orders/{id}", "Get a transfer order", _READ)
+@routes.read("/transfer-orders/{id}", "Get a transfer order", _READ)
 def get_transfer_order(store: Store, request: Request) -> ResourceResponse:
     """Return one transfer order with its lines."""
     return ResourceResponse(views.in_detail(service.get_transfer_order(store, request.id)))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/transfer-orders/{id}/release",
     "Release a transfer order",
@@ -105,7 +104,7 @@ def release_transfer_order(
     )
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/transfer-orders/{id}/picks",
     "Pick for a transfer order",
@@ -121,7 +120,7 @@ def pick_transfer_order(tx: Transaction, request: Request[Checked[PickDraft]]) -
     return _shown(order_picking.pick(tx, request.id, request.body, substitution))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/transfer-orders/{id}/finish-picking",
     "Finish the picking of a transfer order",
@@ -133,7 +132,7 @@ def finish_picking(tx: Transaction, request: Request) -> ResourceResponse:
     return _shown(order_picking.finish_picking(tx, request.id))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/transfer-orders/{id}/dispatch",
     "Dispatch a transfer order",
@@ -149,7 +148,7 @@ def dispatch_transfer_order(
     return _shown(transit.dispatch_transfer_order(tx, request.id, request.body))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/transfer-orders/{id}/receive",
     "Receive a transfer order",
@@ -167,7 +166,7 @@ def receive_transfer_order(tx: Transaction, request: Request[Checked[Arrival]]) 
     )
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/transfer-orders/{id}/close",
     "Close a transfer order",
@@ -183,7 +182,7 @@ def close_transfer_order(
     return _shown(transit.close_transfer_order(tx, request.id, request.body))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/transfer-orders/{id}/cancel",
     "Cancel a transfer order",

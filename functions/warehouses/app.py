@@ -33,8 +33,7 @@ def _view[E](record: Record[E]) -> E:
     return record.entity
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/warehouses",
     "List warehouses",
     _READ,
@@ -48,7 +47,7 @@ def list_warehouses(
     return ListResponse(service.list_warehouses(store, request.parameters), _view)
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/warehouses",
     "Create a warehouse",
@@ -65,8 +64,7 @@ def create_warehouse(
     return ResourceResponse(record.entity, 201, f"/warehouses/{record.id}")
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/warehouses/{id}",
     "Get a warehouse with its positions",
     _READ,
@@ -94,8 +92,7 @@ routes.declare_change_and_delete(
 )
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/warehouse-positions",
     "List positions",
     _READ,
@@ -109,7 +106,7 @@ def list_positions(
     return ListResponse(service.list_positions(store, request.parameters), _view)
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/warehouse-positions",
     "Create a position",
@@ -124,7 +121,7 @@ def create_position(tx: Transaction, request: Request[Checked[PositionCreate]]) 
     return ResourceResponse(record.entity, 201, f"/warehouse-positions/{record.id}")
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/warehouse-positions/bulk",
     "Create positions by naming mask",
@@ -144,8 +141,7 @@ def create_positions(tx: Transaction, request: Request[Checked[PositionBulk]]) -
     return ResourceResponse(positions, 201, f"/warehouse-positions?warehouse_id={warehouse.id}")
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/warehouse-positions/{id}",
     "Get a position",
     _READ,

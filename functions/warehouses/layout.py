@@ -21,8 +21,7 @@ _SECURITY_HEADERS: Mapping[str, str] = {
 """Headers that block scripts and external resources. Users choose the names in a drawing."""
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/warehouses/{id}/layout",
     "Get the map of a warehouse",
     response=Layout,
@@ -34,7 +33,7 @@ def get_layout(store: Store, request: Request) -> ResourceResponse:
     return ResourceResponse(layout.get_layout(store, request.id).layout)
 
 
-@routes.declare(
+@routes.write(
     "PUT",
     "/warehouses/{id}/layout",
     "Publish the map of a warehouse",
@@ -53,8 +52,7 @@ def publish_layout(tx: Transaction, request: Request[Checked[LayoutDraft]]) -> R
     return ResourceResponse(layout.publish(tx, request.id, request.body))
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/warehouses/{id}/layout.svg",
     "Draw the map of a warehouse",
     response="image/svg+xml",

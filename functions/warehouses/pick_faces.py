@@ -23,8 +23,7 @@ def _view(record: Record[PickFace]) -> PickFace:
     return record.entity
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/pick-faces",
     "List pick faces",
     _READ,
@@ -38,7 +37,7 @@ def list_pick_faces(
     return ListResponse(service.list_pick_faces(store, request.parameters), _view)
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/pick-faces",
     "Assign a pick face",
@@ -60,8 +59,7 @@ def assign_pick_face(tx: Transaction, request: Request[Checked[PickFaceDraft]]) 
     return ResourceResponse(face)
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/pick-faces/{id}",
     "Get a pick face",
     _READ,
@@ -72,7 +70,7 @@ def get_pick_face(store: Store, request: Request) -> ResourceResponse:
     return ResourceResponse(service.get_pick_face(store, request.id).entity)
 
 
-@routes.declare(
+@routes.write(
     "DELETE",
     "/pick-faces/{id}",
     "Remove a pick face",

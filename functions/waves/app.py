@@ -27,8 +27,7 @@ _WRITE: OperationOptions = {
 }
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/waves",
     "List waves",
     _READ,
@@ -42,13 +41,13 @@ def list_waves(store: Store, request: Request[None, WaveParameters]) -> ListResp
     return ListResponse(page, views.in_list)
 
 
-@routes.declare("GET", "/waves/{id}", "Get a wave", _READ, response=WaveDetail)
+@routes.read("/waves/{id}", "Get a wave", _READ, response=WaveDetail)
 def get_wave(store: Store, request: Request) -> ResourceResponse:
     """Return one wave with its pickings."""
     return _shown(service.get_wave(store, request.id))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/waves",
     "Create a wave",
@@ -68,13 +67,13 @@ def create_wave(tx: Transaction, request: Request[Checked[WaveDraft]]) -> Resour
     return ResourceResponse(view, 201, f"/waves/{created.record.id}")
 
 
-@routes.declare("POST", "/waves/{id}/plan", "Plan a wave", _WRITE)
+@routes.write("POST", "/waves/{id}/plan", "Plan a wave", _WRITE)
 def plan_wave(tx: Transaction, request: Request) -> ResourceResponse:
     """Plan a draft wave."""
     return _shown(service.plan_wave(tx, request.id))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/waves/{id}/release",
     "Release a wave",
@@ -88,7 +87,7 @@ def release_wave(tx: Transaction, request: Request) -> ResourceResponse:
     return _shown(releasing.release_wave(tx, request.id))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/waves/{id}/cancel",
     "Cancel a wave",
@@ -100,13 +99,13 @@ def cancel_wave(tx: Transaction, request: Request) -> ResourceResponse:
     return _shown(service.cancel_wave(tx, request.id))
 
 
-@routes.declare("POST", "/waves/{id}/complete", "Complete a picked wave", _WRITE)
+@routes.write("POST", "/waves/{id}/complete", "Complete a picked wave", _WRITE)
 def complete_wave(tx: Transaction, request: Request) -> ResourceResponse:
     """Complete a picked wave."""
     return _shown(service.complete_wave(tx, request.id))
 
 
-@routes.declare("POST", "/waves/{id}/close", "Close a completed wave", _WRITE)
+@routes.write("POST", "/waves/{id}/close", "Close a completed wave", _WRITE)
 def close_wave(tx: Transaction, request: Request) -> ResourceResponse:
     """Close a completed wave."""
     return _shown(service.close_wave(tx, request.id))

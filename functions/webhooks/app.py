@@ -33,8 +33,7 @@ _ONE_WEBHOOK: OperationOptions = {**_ACCESS, "errors": ("gone",)}
 _DELIVERY_LOG: OperationOptions = {**_ACCESS, "errors": ("gone",), "response": Delivery}
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/webhooks",
     "List subscriptions",
     _ACCESS,
@@ -51,7 +50,7 @@ def list_webhooks(
     )
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/webhooks",
     "Create a subscription",
@@ -73,8 +72,7 @@ def create_webhook(tx: Transaction, request: Request[Checked[WebhookCreate]]) ->
     return ResourceResponse(view, 201, f"/webhooks/{created.record.id}")
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/webhooks/{id}",
     "Get a subscription",
     _ONE_WEBHOOK,
@@ -86,7 +84,7 @@ def get_webhook(store: Store, request: Request) -> ResourceResponse:
     return _webhook_response(service.get_webhook(store, request.id))
 
 
-@routes.declare(
+@routes.write(
     "PATCH",
     "/webhooks/{id}",
     "Change a subscription",
@@ -101,7 +99,7 @@ def change_webhook(tx: Transaction, request: Request[Checked[WebhookChange]]) ->
     return _webhook_response(service.change_webhook(tx, request.id, request.body))
 
 
-@routes.declare(
+@routes.write(
     "DELETE",
     "/webhooks/{id}",
     "Delete a subscription",
@@ -114,7 +112,7 @@ def delete_webhook(tx: Transaction, request: Request) -> ResourceResponse:
     return _webhook_response(service.delete_webhook(tx, request.id))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/webhooks/{id}/rotate-secret",
     "Rotate the secret",
@@ -132,7 +130,7 @@ def rotate_secret(tx: Transaction, request: Request[Checked[SecretRotation]]) ->
     return ResourceResponse(views.new_webhook(found.record.entity, found.health, secret))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/webhooks/{id}/test",
     "Send a test event",
@@ -148,8 +146,7 @@ def send_test(tx: Transaction, request: Request) -> ResourceResponse:
     return _accepted_response(service.send_test(tx, request.id))
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/webhooks/{id}/deliveries",
     "List the deliveries of a subscription",
     _DELIVERY_LOG,
@@ -166,14 +163,14 @@ def list_deliveries(
     return ListResponse(page, lambda record: views.delivery(record.entity))
 
 
-@routes.declare("GET", "/webhooks/{id}/deliveries/{delivery}", "Get a delivery", _DELIVERY_LOG)
+@routes.read("/webhooks/{id}/deliveries/{delivery}", "Get a delivery", _DELIVERY_LOG)
 def get_delivery(store: Store, request: Request) -> ResourceResponse:
     """Return a delivery."""
     found = service.get_delivery(store, request.id, request.path_values["delivery"])
     return ResourceResponse(views.delivery(found))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/webhooks/{id}/deliveries/{delivery}/redeliver",
     "Redeliver an event",

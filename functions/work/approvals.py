@@ -21,13 +21,11 @@ _DECIDE: OperationOptions = {
     "scope": "receipts:write",
     "permission": service.PERMISSION,
     "response": Approval,
-    "body": ApprovalDecision,
     "errors": ("conflict", "forbidden"),
 }
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/approvals",
     "List approvals",
     _READ,
@@ -44,18 +42,19 @@ def list_approvals(
     return ListResponse(page, views.approval_at(now))
 
 
-@routes.declare("GET", "/approvals/{id}", "Get an approval", _READ)
+@routes.read("/approvals/{id}", "Get an approval", _READ)
 def get_approval(store: Store, request: Request) -> ResourceResponse:
     """Return one approval."""
     record = service.get_approval(store, request.id)
     return ResourceResponse(views.approval_at(now_ms())(record))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/approvals/{id}/grant",
     "Grant an approval",
     _DECIDE,
+    body=ApprovalDecision,
     description="pending becomes granted: the same request of the same client or user passes once"
     " until `expires_at`. Only users decide; an integration client is refused with `forbidden`.",
 )
@@ -67,11 +66,12 @@ def grant_approval(
     return ResourceResponse(views.approval_at(tx.now_ms)(record))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/approvals/{id}/deny",
     "Deny an approval",
     _DECIDE,
+    body=ApprovalDecision,
     description="pending becomes denied. If the request is repeated, it requires a new approval."
     " Only users decide; an integration client is refused with `forbidden`.",
 )

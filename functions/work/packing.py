@@ -39,8 +39,7 @@ _UNIT: OperationOptions = {
 _GOODS: OperationOptions = {**_UNIT, "errors": ("conflict", "gone", "rule_blocked")}
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/packing-orders",
     "List packing orders",
     _READ,
@@ -56,15 +55,13 @@ def list_packing_orders(
     return ListResponse(page, views.order_in_list)
 
 
-@routes.declare(
-    "GET", "/packing-orders/{id}", "Get a packing order", _READ, response=PackingOrderDetail
-)
+@routes.read("/packing-orders/{id}", "Get a packing order", _READ, response=PackingOrderDetail)
 def get_packing_order(store: Store, request: Request) -> ResourceResponse:
     """Return one packing order with its lines and handling units."""
     return _shown(reading.get_packing_order(store, request.id))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/packing-orders",
     "Create a packing order",
@@ -84,7 +81,7 @@ def create_packing_order(
     return ResourceResponse(view, 201, f"/packing-orders/{created.record.id}")
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/packing-orders/{id}/complete",
     "Complete a packing order",
@@ -103,7 +100,7 @@ def complete_packing_order(
     return _shown(service.complete_packing_order(tx, request.id, request.body, settings))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/packing-orders/{id}/cancel",
     "Cancel a packing order",
@@ -116,7 +113,7 @@ def cancel_packing_order(tx: Transaction, request: Request) -> ResourceResponse:
     return _shown(service.cancel_packing_order(tx, request.id))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/packing-orders/{id}/handling-units",
     "Create a handling unit",
@@ -135,8 +132,7 @@ def create_handling_unit(tx: Transaction, request: Request[Checked[UnitDraft]]) 
     return ResourceResponse(views.unit_shown(record), 201, f"/handling-units/{record.id}")
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/handling-units",
     "List handling units",
     _READ,
@@ -150,8 +146,7 @@ def list_handling_units(
     return ListResponse(units.list_units(store, request.parameters), views.unit_shown)
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/handling-units/{id}",
     "Get a handling unit",
     _READ,
@@ -163,7 +158,7 @@ def get_handling_unit(store: Store, request: Request) -> ResourceResponse:
     return _unit(units.get_unit(store, request.id))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/handling-units/{id}/contents",
     "Put goods into a handling unit",
@@ -178,7 +173,7 @@ def put_in(tx: Transaction, request: Request[Checked[ContentsDraft]]) -> Resourc
     return _unit(units.put_in(tx, request.id, request.body))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/handling-units/{id}/contents/remove",
     "Take goods out of a handling unit",
@@ -191,7 +186,7 @@ def take_out(tx: Transaction, request: Request[Checked[ContentsDraft]]) -> Resou
     return _unit(units.take_out(tx, request.id, request.body))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/handling-units/{id}/close",
     "Close a handling unit",
@@ -207,7 +202,7 @@ def close_handling_unit(
     return _unit(units.close_unit(tx, request.id, request.body))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/handling-units/{id}/reopen",
     "Reopen a handling unit",
@@ -220,7 +215,7 @@ def reopen_handling_unit(tx: Transaction, request: Request) -> ResourceResponse:
     return _unit(units.reopen_unit(tx, request.id))
 
 
-@routes.declare(
+@routes.write(
     "DELETE",
     "/handling-units/{id}",
     "Delete a handling unit",

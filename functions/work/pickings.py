@@ -20,8 +20,7 @@ from shared.warehouse.waves import progress
 routes = Routes()
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/pickings",
     "List pickings",
     scope="pickings:read",
@@ -39,9 +38,7 @@ def list_pickings(
     return ListResponse(page, views.picking_in_list)
 
 
-@routes.declare(
-    "GET", "/pickings/{id}", "Get a picking", scope="pickings:read", response=PickingDetail
-)
+@routes.read("/pickings/{id}", "Get a picking", scope="pickings:read", response=PickingDetail)
 def get_picking(store: Store, request: Request) -> ResourceResponse:
     """Return one picking with its lines."""
     return ResourceResponse(views.picking_in_detail(service.get_picking(store, request.id)))
@@ -55,7 +52,7 @@ _WRITE: OperationOptions = {
 }
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/pickings",
     "Create a picking",
@@ -72,13 +69,13 @@ def create_picking(tx: Transaction, request: Request[Checked[PickingDraft]]) -> 
     return ResourceResponse(views.picking_in_detail(record), 201, f"/pickings/{record.id}")
 
 
-@routes.declare("POST", "/pickings/{id}/start", "Start a picking", _WRITE)
+@routes.write("POST", "/pickings/{id}/start", "Start a picking", _WRITE)
 def start_picking(tx: Transaction, request: Request) -> ResourceResponse:
     """Start a picking."""
     return ResourceResponse(views.picking_in_detail(progress.start_picking(tx, request.id)))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/pickings/{id}/allocate",
     "Allocate stock to a picking",
@@ -90,7 +87,7 @@ def allocate_picking(tx: Transaction, request: Request) -> ResourceResponse:
     return ResourceResponse(views.picking_in_detail(service.allocate_picking(tx, request.id)))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/pickings/{id}/picks",
     "Pick",
@@ -108,7 +105,7 @@ def pick(tx: Transaction, request: Request[Checked[PickDraft]]) -> ResourceRespo
     return ResourceResponse(views.picking_in_detail(record))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/pickings/{id}/finalize",
     "Finalize a picking",
@@ -126,7 +123,7 @@ def finalize_picking(tx: Transaction, request: Request[Checked[PickingEnd]]) -> 
     return ResourceResponse(views.picking_in_detail(record))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/pickings/{id}/cancel",
     "Cancel a picking",
@@ -138,7 +135,7 @@ def cancel_picking(tx: Transaction, request: Request) -> ResourceResponse:
     return ResourceResponse(views.picking_in_detail(progress.cancel_picking(tx, request.id)))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/pickings/{id}/revert",
     "Revert a picking",
@@ -150,7 +147,7 @@ def revert_picking(tx: Transaction, request: Request) -> ResourceResponse:
     return ResourceResponse(views.picking_in_detail(service.revert_picking(tx, request.id)))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/pickings/{id}/synchronize",
     "Synchronize a picking",

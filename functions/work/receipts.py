@@ -20,8 +20,7 @@ from shared.warehouse.receiving.models import (
 routes = Routes()
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/receipts",
     "List receipts",
     scope="receipts:read",
@@ -38,9 +37,7 @@ def list_receipts(
     return ListResponse(page, views.receipt_in_list)
 
 
-@routes.declare(
-    "GET", "/receipts/{id}", "Get a receipt", scope="receipts:read", response=ReceiptDetail
-)
+@routes.read("/receipts/{id}", "Get a receipt", scope="receipts:read", response=ReceiptDetail)
 def get_receipt(store: Store, request: Request) -> ResourceResponse:
     """Return one receipt with its lines."""
     return ResourceResponse(_detail(store, service.get_receipt(store, request.id)))
@@ -62,7 +59,7 @@ _WORK: OperationOptions = {
 }
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/receipts",
     "Create a receipt",
@@ -78,7 +75,7 @@ def create_receipt(tx: Transaction, request: Request[Checked[ReceiptDraft]]) -> 
     return ResourceResponse(_detail(tx.store, record), 201, f"/receipts/{record.id}")
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/receipts/{id}/start",
     "Start a receipt",
@@ -90,7 +87,7 @@ def start_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     return ResourceResponse(_detail(tx.store, service.start_receipt(tx, request.id)))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/receipts/{id}/lines",
     "Receive goods",
@@ -110,7 +107,7 @@ def receive_line(tx: Transaction, request: Request[Checked[ReceiptLineDraft]]) -
     return ResourceResponse(_detail(tx.store, record, document.entity))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/receipts/{id}/finalize",
     "Finalize a receipt",
@@ -122,7 +119,7 @@ def finalize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     return ResourceResponse(_detail(tx.store, service.finalize_receipt(tx, request.id)))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/receipts/{id}/synchronize",
     "Synchronize a receipt",
@@ -134,7 +131,7 @@ def synchronize_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     return ResourceResponse(_detail(tx.store, service.synchronize_receipt(tx, request.id)))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/receipts/{id}/cancel",
     "Cancel a receipt",
@@ -147,7 +144,7 @@ def cancel_receipt(tx: Transaction, request: Request) -> ResourceResponse:
     return ResourceResponse(_detail(tx.store, undo_receipt.cancel_receipt(tx, request.id)))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/receipts/{id}/revert",
     "Revert a receipt",

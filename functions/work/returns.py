@@ -21,8 +21,7 @@ from shared.warehouse.returns.models import (
 routes = Routes()
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/returns",
     "List returns",
     scope="receipts:read",
@@ -37,9 +36,7 @@ def list_returns(
     return ListResponse(page, views.in_list)
 
 
-@routes.declare(
-    "GET", "/returns/{id}", "Get a return", scope="receipts:read", response=ReturnDetail
-)
+@routes.read("/returns/{id}", "Get a return", scope="receipts:read", response=ReturnDetail)
 def get_return(store: Store, request: Request) -> ResourceResponse:
     """Return one return with its lines."""
     return _shown(service.get_return(store, request.id))
@@ -53,7 +50,7 @@ _WRITE: OperationOptions = {
 _ACT: OperationOptions = {**_WRITE, "errors": ("conflict", "stale_state")}
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/returns",
     "Create a return",
@@ -76,7 +73,7 @@ def create_return(tx: Transaction, request: Request[Checked[ReturnDraft]]) -> Re
     return created_resource(created, f"Return {view.external_ref}", view, "/returns")
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/returns/{id}/lines",
     "Receive goods of a return",
@@ -93,7 +90,7 @@ def receive_goods(tx: Transaction, request: Request[Checked[ReturnArrival]]) -> 
     return _shown(service.receive_goods(tx, request.id, request.body))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/returns/{id}/finish",
     "Finish receiving a return",
@@ -106,7 +103,7 @@ def finish_return(tx: Transaction, request: Request) -> ResourceResponse:
     return _shown(service.finish_return(tx, request.id))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/returns/{id}/dispositions",
     "Decide what happens to returned goods",
@@ -124,7 +121,7 @@ def decide(tx: Transaction, request: Request[Checked[DispositionsDraft]]) -> Res
     return _shown(dispositions.decide(tx, request.id, request.body, request.tenant.timezone))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/returns/{id}/cancel",
     "Cancel a return",

@@ -19,8 +19,7 @@ routes = Routes()
 _READ: OperationOptions = {"scope": "pickings:read"}
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/rfid-validations",
     "List RFID validations",
     _READ,
@@ -35,8 +34,7 @@ def list_validations(
     return ListResponse(page, views.validation_in_list)
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/rfid-validations/{id}",
     "Get an RFID validation",
     _READ,
@@ -47,7 +45,7 @@ def get_validation(store: Store, request: Request) -> ResourceResponse:
     return _shown(service.get_validation(store, request.id))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/rfid-validations",
     "Validate RFID tags",

@@ -18,8 +18,7 @@ from shared.warehouse.transfers.models import (
 routes = Routes()
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/transfers",
     "List transfers",
     scope="transfers:read",
@@ -35,8 +34,7 @@ def list_transfers(
     return ListResponse(page, views.transfer_in_list)
 
 
-@routes.declare(
-    "GET",
+@routes.read(
     "/transfers/{id}",
     "Get a transfer",
     scope="transfers:read",
@@ -57,7 +55,7 @@ _WRITE: OperationOptions = {
 _ONE: OperationOptions = {**_WRITE, "errors": ("conflict", "gone")}
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/transfers",
     "Transfer stock",
@@ -75,7 +73,7 @@ def create_transfer(tx: Transaction, request: Request[Checked[TransferDraft]]) -
     return ResourceResponse(views.transfer_in_detail(record), 201, f"/transfers/{record.id}")
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/transfers/{id}/execute",
     "Execute a transfer",
@@ -88,7 +86,7 @@ def execute_transfer(tx: Transaction, request: Request) -> ResourceResponse:
     return ResourceResponse(views.transfer_in_detail(service.execute_transfer(tx, request.id)))
 
 
-@routes.declare(
+@routes.write(
     "POST",
     "/transfers/{id}/acknowledge",
     "Acknowledge a transfer",
@@ -102,7 +100,7 @@ def acknowledge_transfer(tx: Transaction, request: Request[Checked[ErpAnswer]]) 
     return ResourceResponse(views.transfer_in_detail(record))
 
 
-@routes.declare(
+@routes.write(
     "DELETE",
     "/transfers/{id}",
     "Delete a transfer",

@@ -7,17 +7,25 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from enum import Enum
 from functools import cache
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 from pydantic import BaseModel
 
 from shared.http.request import Request
 from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
+from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.list_parameters import ListParameters
+from shared.kernel.validation import Checked
 
-type Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+type WriteMethod = Literal["POST", "PUT", "PATCH", "DELETE"]
+type Method = Literal["GET"] | WriteMethod
+
+type _Read[P, R] = Callable[[Store, Request[None, P]], R]
+"""Handler of a read with query parameters."""
+type _Write[B: BaseModel, R] = Callable[[Transaction, Request[Checked[B]]], R]
+"""Handler of a write with a body."""
 
 
 class Idempotency(Enum):
@@ -109,7 +117,7 @@ class ListResponse[E]:
 
 
 class OperationOptions(TypedDict, total=False):
-    """What the declaration of a route says besides its method, path and summary."""
+    """What the declaration of a route says besides method, path, summary, query and body."""
 
     scope: str
     """Scope that an integration client needs."""
@@ -121,10 +129,6 @@ class OperationOptions(TypedDict, total=False):
     """Further media types of such a response; the handler chooses."""
     statuses: Sequence[int]
     """Statuses of a success; 200 when left out."""
-    parameters: type[BaseModel] | None
-    """Model of the query string."""
-    body: type[BaseModel] | None
-    """Model of the request body."""
     is_form: bool
     """The body is a form (multipart/form-data), not JSON."""
     responds_with_list: bool
@@ -161,8 +165,9 @@ class OperationOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One route. The optional fields are described in `OperationOptions`.
+    """One route. Most optional fields are described in `OperationOptions`.
 
+    `parameters` is the model of the query string, `body` that of the request body.
     `path` is relative to the base address, with `{id}` for the id of the resource.
     """
 
@@ -269,43 +274,113 @@ class Routes:
         paths = self._by_shape.setdefault(_shape(operation.path), {})
         paths.setdefault(operation.path, []).append(operation)
 
-    def declare[F: Callable[..., Any]](
+    @overload
+    def read[F: Callable[[Store, Request], object]](
         self,
-        method: Method,
         path: str,
         summary: str,
         defaults: OperationOptions | None = None,
+        *,
+        parameters: None = None,
+        **options: Unpack[OperationOptions],
+    ) -> Callable[[F], F]: ...
+    @overload
+    def read[P: BaseModel, R](
+        self,
+        path: str,
+        summary: str,
+        defaults: OperationOptions | None = None,
+        *,
+        parameters: type[P],
+        **options: Unpack[OperationOptions],
+    ) -> Callable[[_Read[P, R]], _Read[P, R]]: ...
+    def read[F: Callable[..., Any]](
+        self,
+        path: str,
+        summary: str,
+        defaults: OperationOptions | None = None,
+        *,
+        parameters: type[BaseModel] | None = None,
         **options: Unpack[OperationOptions],
     ) -> Callable[[F], F]:
-        """Declare the decorated handler as a route.
+        """Declare the decorated handler as the GET of `path`.
 
-        The handler of a read takes (store, request), that of a write (transaction, request). A
-        write may run more than once before its transaction is committed. `defaults` are the
-        options that several routes share; `options` go before them.
+        `parameters` is the model of the query string. `defaults` are the options that several
+        routes share; `options` go before them.
         """
-        merged: OperationOptions = {**(defaults or {}), **options}
-        if method != "GET":
-            merged.setdefault("idempotency", Idempotency.OPTIONAL)
 
+        def register(handler: F) -> F:
+            merged: OperationOptions = {**(defaults or {}), **options}
+            self._add(Operation("GET", path, summary, handler, parameters=parameters, **merged))
+            return handler
+
+        return register
+
+    @overload
+    def write[F: Callable[[Transaction, Request], object]](
+        self,
+        method: WriteMethod,
+        path: str,
+        summary: str,
+        defaults: OperationOptions | None = None,
+        *,
+        body: None = None,
+        **options: Unpack[OperationOptions],
+    ) -> Callable[[F], F]: ...
+    @overload
+    def write[B: BaseModel, R](
+        self,
+        method: WriteMethod,
+        path: str,
+        summary: str,
+        defaults: OperationOptions | None = None,
+        *,
+        body: type[B],
+        **options: Unpack[OperationOptions],
+    ) -> Callable[[_Write[B, R]], _Write[B, R]]: ...
+    def write[F: Callable[..., Any]](
+        self,
+        method: WriteMethod,
+        path: str,
+        summary: str,
+        defaults: OperationOptions | None = None,
+        *,
+        body: type[BaseModel] | None = None,
+        **options: Unpack[OperationOptions],
+    ) -> Callable[[F], F]:
+        """Declare the decorated handler as a route that changes something.
+
+        It may run more than once before its transaction is committed. `body` is the model of the
+        request body. `defaults` are the options that several routes share; `options` go before
+        them.
+        """
+        merged: OperationOptions = {
+            "idempotency": Idempotency.OPTIONAL,
+            **(defaults or {}),
+            **options,
+        }
         if merged.get("request_has_secret") and "approval_required" in merged.get("errors", ()):
             message = f"{method} {path} has a secret, which an approval would show"
             raise ValueError(message)
 
         def register(handler: F) -> F:
-            operation = Operation(method, path, summary, handler=handler, **merged)
-            self.operations.append(operation)
-            self._index(operation)
+            self._add(Operation(method, path, summary, handler, body=body, **merged))
             return handler
 
         return register
 
-    def declare_change_and_delete(  # noqa: PLR0913 - the facts of three routes
+    def _add(self, operation: Operation) -> None:
+        self.operations.append(operation)
+        self._index(operation)
+
+    def declare_change_and_delete[B: BaseModel](  # noqa: PLR0913 - the facts of three routes
         self,
         path: str,
         noun: str,
         defaults: OperationOptions,
         *,
-        change: Callable[[Transaction, int, Any], Record[Any]],
+        body: type[B],
+        change: Callable[[Transaction, int, Checked[B]], Record[Any]],
         delete: Callable[[Transaction, int], Record[Any]],
         delete_description: str,
         view: Callable[[Record[Any]], BaseModel] = operator.attrgetter("entity"),
@@ -317,14 +392,15 @@ class Routes:
             path: The path of one entity.
             noun: The entity with its article, such as "a product", for the summaries.
             defaults: Options that several routes share.
+            body: The model of the fields that can be changed.
             change: Changes the fields sent; PUT and PATCH do the same.
             delete: Deletes the entity; the response shows it as it was.
             delete_description: The description of the DELETE operation.
             view: Returns the view of an entity; by default the stored entity itself.
-            options: Options of the three routes; those of the body are for PUT and PATCH.
+            options: Options of the three routes.
         """
 
-        def change_handler(tx: Transaction, request: Request[Any]) -> ResourceResponse:
+        def change_handler(tx: Transaction, request: Request[Checked[B]]) -> ResourceResponse:
             return ResourceResponse(view(change(tx, request.id, request.body)))
 
         def delete_handler(tx: Transaction, request: Request) -> ResourceResponse:
@@ -340,11 +416,10 @@ class Routes:
         delete_options: OperationOptions = {
             **common,
             "description": delete_description,
-            "body": None,
         }
-        self.declare("PUT", path, f"Change {noun}", change_options)(change_handler)
-        self.declare("PATCH", path, f"Change {noun}", change_options)(change_handler)
-        self.declare("DELETE", path, f"Delete {noun}", delete_options)(delete_handler)
+        self.write("PUT", path, f"Change {noun}", change_options, body=body)(change_handler)
+        self.write("PATCH", path, f"Change {noun}", change_options, body=body)(change_handler)
+        self.write("DELETE", path, f"Delete {noun}", delete_options)(delete_handler)
 
     def match(self, path: str) -> Iterator[RouteMatch]:
         """Yield every operation whose path pattern matches `path`."""
