@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 
@@ -17,7 +17,7 @@ from functions.import_worker.app import MAX_DELIVERIES
 from operations import provisioning, signing_keys
 from operations.api_clients import create_client
 from shared.identity.tenancy.access import session_policy
-from shared.identity.tenancy.tenant import MODULES
+from shared.identity.tenancy.tenant import MODULES, Settings
 from tests.aws_calls import Watch, recorded_calls, required_accesses
 from tests.gateway import Erp
 from tests.iam import Access, Statement, allows, read_policy
@@ -205,6 +205,8 @@ def test_company_may_change_its_settings_but_not_its_plan_state_or_address(
         return allows(rights, update)
 
     assert may("timezone", "modules", "settings_version")
+    for each in fields(Settings):
+        assert may(each.name), each.name
     for paid in ("plan", "state", "base_url", "moved_to", "requests_per_minute"):
         assert not may("timezone", paid)
 
