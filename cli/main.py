@@ -20,6 +20,7 @@ from cli.queues import queues
 from cli.restore import restore
 from cli.roles import role
 from cli.smoke import smoke
+from cli.tenant_settings import settings
 from cli.tenants import tenant
 from cli.upgrade import upgrade
 from cli.users import user
@@ -132,6 +133,7 @@ def main(  # noqa: PLR0913  the options of every command
     context.obj = CommandContext(target, Output(as_json=as_json))
 
 
+tenant.add_command(settings)
 tenant.add_command(export)
 tenant.add_command(import_)
 tenant.add_command(delete)
