@@ -25,8 +25,10 @@ _ORDER_STATUSES = ("open", "in_progress", "packed", "shipped", "cancelled")
 _UNIT_STATUSES = ("open", "closed", "dispatched")
 _TYPES = ("carton", "pallet", "tote", "other")
 _SORTS = {"created_at": by("created_at"), "updated_at": by("updated_at")}
+_UNIT = 10**9
+"""Id of the unit of the orders, which no row of the list of units has."""
 _ENTRY = {
-    "id": 1,
+    "id": _UNIT,
     "status": "closed",
     "parent_id": None,
     "contents": 1,
@@ -70,7 +72,7 @@ def _stage_unit(tx: Transaction) -> None:
     """Stage the unit that every order with a unit names."""
     values = _unit(1, HOURLY).model_dump()
     staged = values | _ENTRY | {"contents": values["contents"]}
-    UNITS.insert(tx, 1, StoredUnit.model_validate(staged))
+    UNITS.insert(tx, _UNIT, StoredUnit.model_validate(staged))
 
 
 def _sscc(number: int) -> str:
