@@ -141,7 +141,8 @@ kills: build ## Kill parts of a local stack in a copy of the working tree, and s
 	@$(if $(PORT),PORT=$(PORT)) pytest -n0 tests/kills $(ARGS)
 
 .PHONY: check
-check: $(READY) $(CHECKOV) ## Check format, lint, types, template, generated files and layers.
+check: $(READY) $(CHECKOV) ## Check commits, format, lint, types, template, generated files and layers.
+	python -m tools.commit_subjects
 	ruff format --check
 	ruff check
 	mypy
