@@ -7,8 +7,13 @@ import click
 
 from cli.operator import CommandContext, command
 from operations import provisioning, tenant_changes
-from shared.identity.tenancy.rules import MAX_EXTENSION_DIGIT, OPTIONAL_NUMBERS
-from shared.identity.tenancy.tenant import SUBSTITUTIONS, Tenant
+from shared.identity.tenancy.tenant import Tenant
+from shared.warehouse.settings.values import (
+    MAX_EXTENSION_DIGIT,
+    OPTIONAL_NUMBERS,
+    SUBSTITUTIONS,
+    settings_of,
+)
 
 
 class _Number(click.ParamType):
@@ -38,7 +43,7 @@ _OPTIONAL = OPTIONAL_NUMBERS | {"gs1_company_prefix"}
 
 
 def _settings_row(tenant: Tenant) -> dict[str, Any]:
-    settings = tenant.settings
+    settings = settings_of(tenant)
     return {
         "tenant": tenant.slug,
         "timezone": tenant.timezone,

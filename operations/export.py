@@ -42,6 +42,7 @@ from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.kernel.errors import Conflict, ServiceUnavailable
 from shared.kernel.events import outbox
 from shared.kernel.json_text import dumps, loads
+from shared.warehouse.settings.values import settings_of
 
 FILE_NAMES = {
     "audit": "audit-log",
@@ -260,7 +261,7 @@ def _describe_tenant(tenant: Tenant, overview: TenantOverview) -> dict[str, Any]
         "timezone": tenant.timezone,
         "moved_to": tenant.moved_to,
         "created_at": overview.created_at,
-        "settings": asdict(tenant.settings),
+        "settings": asdict(settings_of(tenant)),
         "limits": dict(tenant.limits),
         "api_clients": [
             {

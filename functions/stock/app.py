@@ -6,6 +6,7 @@ from shared.http.routes import ListResponse, ResourceResponse, Routes
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
+from shared.warehouse.settings.values import settings_of
 from shared.warehouse.stock import adjustments, service, views
 from shared.warehouse.stock.models import (
     Adjustment,
@@ -96,7 +97,7 @@ def get_movement(store: Store, request: Request) -> ResourceResponse:
 )
 def adjust_stock(tx: Transaction, request: Request[Checked[AdjustmentDraft]]) -> ResourceResponse:
     """Adjust the stock of one product at one position."""
-    limit = request.tenant.settings.approval_adjustment_qty
+    limit = settings_of(request.tenant).approval_adjustment_qty
     made = adjustments.adjust_stock(tx, request.body, request.tenant.timezone, limit)
     if made.movement_id is None:
         return ResourceResponse(made)

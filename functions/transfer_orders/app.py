@@ -9,6 +9,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
 from shared.warehouse.picking.models import PickDraft
+from shared.warehouse.settings.values import settings_of
 from shared.warehouse.transfer_orders import order_picking, service, transit, views
 from shared.warehouse.transfer_orders.models import (
     Arrival,
@@ -116,7 +117,7 @@ def release_transfer_order(
 )
 def pick_transfer_order(tx: Transaction, request: Request[Checked[PickDraft]]) -> ResourceResponse:
     """Pick goods at a position."""
-    substitution = request.tenant.settings.pick_substitution
+    substitution = settings_of(request.tenant).pick_substitution
     return _shown(order_picking.pick(tx, request.id, request.body, substitution))
 
 

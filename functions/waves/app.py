@@ -6,6 +6,7 @@ from shared.http.routes import ListResponse, OperationOptions, ResourceResponse,
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
+from shared.warehouse.settings.values import settings_of
 from shared.warehouse.waves import creating, releasing, service, views
 from shared.warehouse.waves.creating import CompanyParameters
 from shared.warehouse.waves.models import StoredWave, Wave, WaveDetail, WaveDraft, WaveParameters
@@ -61,7 +62,7 @@ def get_wave(store: Store, request: Request) -> ResourceResponse:
 )
 def create_wave(tx: Transaction, request: Request[Checked[WaveDraft]]) -> ResourceResponse:
     """Create a draft wave."""
-    company = CompanyParameters(request.tenant.settings, request.tenant.timezone)
+    company = CompanyParameters(settings_of(request.tenant), request.tenant.timezone)
     created = creating.create_wave(tx, request.body, company)
     view = views.in_detail(created.record, created.orders)
     return ResourceResponse(view, 201, f"/waves/{created.record.id}")

@@ -21,6 +21,7 @@ from shared.warehouse.packing.models import (
     UnitDraft,
     UnitParameters,
 )
+from shared.warehouse.settings.values import settings_of
 
 routes = Routes()
 
@@ -96,7 +97,7 @@ def complete_packing_order(
     tx: Transaction, request: Request[Checked[PackingEnd]]
 ) -> ResourceResponse:
     """Complete a packing order."""
-    settings = request.tenant.settings
+    settings = settings_of(request.tenant)
     return _shown(service.complete_packing_order(tx, request.id, request.body, settings))
 
 
@@ -128,7 +129,7 @@ def cancel_packing_order(tx: Transaction, request: Request) -> ResourceResponse:
 )
 def create_handling_unit(tx: Transaction, request: Request[Checked[UnitDraft]]) -> ResourceResponse:
     """Create an empty handling unit."""
-    record = units.create_unit(tx, request.id, request.body, request.tenant.settings)
+    record = units.create_unit(tx, request.id, request.body, settings_of(request.tenant))
     return ResourceResponse(views.unit_shown(record), 201, f"/handling-units/{record.id}")
 
 

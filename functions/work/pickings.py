@@ -15,6 +15,7 @@ from shared.warehouse.picking.models import (
     PickingParameters,
     StoredPicking,
 )
+from shared.warehouse.settings.values import settings_of
 from shared.warehouse.waves import progress
 
 routes = Routes()
@@ -100,7 +101,7 @@ def allocate_picking(tx: Transaction, request: Request) -> ResourceResponse:
 )
 def pick(tx: Transaction, request: Request[Checked[PickDraft]]) -> ResourceResponse:
     """Pick goods at a position."""
-    substitution = request.tenant.settings.pick_substitution
+    substitution = settings_of(request.tenant).pick_substitution
     record = picks.pick(tx, request.id, request.body, substitution)
     return ResourceResponse(views.picking_in_detail(record))
 
@@ -118,7 +119,7 @@ def pick(tx: Transaction, request: Request[Checked[PickDraft]]) -> ResourceRespo
 )
 def finalize_picking(tx: Transaction, request: Request[Checked[PickingEnd]]) -> ResourceResponse:
     """Finalize a picking."""
-    limit = request.tenant.settings.approval_shortage_percent
+    limit = settings_of(request.tenant).approval_shortage_percent
     record = progress.finalize_picking(tx, request.id, request.body, limit)
     return ResourceResponse(views.picking_in_detail(record))
 

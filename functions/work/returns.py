@@ -17,6 +17,7 @@ from shared.warehouse.returns.models import (
     ReturnParameters,
     StoredReturn,
 )
+from shared.warehouse.settings.values import settings_of
 
 routes = Routes()
 
@@ -68,7 +69,7 @@ _ACT: OperationOptions = {**_WRITE, "errors": ("conflict", "stale_state")}
 )
 def create_return(tx: Transaction, request: Request[Checked[ReturnDraft]]) -> ResourceResponse:
     """Create a return, once per reference."""
-    created = service.create_return(tx, request.body, request.tenant.settings)
+    created = service.create_return(tx, request.body, settings_of(request.tenant))
     view = views.in_detail(created.record)
     return created_resource(created, f"Return {view.external_ref}", view, "/returns")
 

@@ -22,17 +22,16 @@ from shared.identity.auth.clients import (
 )
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.directory import TABLE_NAME, tenant_from_item, tenant_key
-from shared.identity.tenancy.rules import check_settings
-from shared.identity.tenancy.tenant import Settings
 from shared.kernel.db import schema
 from shared.kernel.db.items import AttributeMap, unpack_at_most
 from shared.kernel.db.table import EXPIRY, INDEX_COUNT, PARTITION_KEY, SORT_KEY, index_keys
 from shared.kernel.errors import ValidationFailed
 from shared.kernel.events import outbox
 from shared.kernel.events.kinds import EVENT_KINDS, TEST_EVENT
+from shared.warehouse.settings.rules import check_settings
+from shared.warehouse.settings.values import SETTING_NAMES, Settings, settings_of
 
-SETTINGS = frozenset(each.name for each in fields(Settings))
-KEPT = SETTINGS | {
+KEPT = SETTING_NAMES | {
     "pk", "timezone", "revoked", "created_at", "table_version", "settings_version",
     "settings_updated_at",
 }  # fmt: skip
@@ -184,7 +183,7 @@ def _check_tenant(item: AttributeMap, slug: str) -> None:
         f"{schema.SCHEMA_VERSION}",
     )
     tenant = tenant_from_item(item)
-    check_settings(tenant.timezone, (), tenant.settings)
+    check_settings(tenant.timezone, (), settings_of(tenant))
 
 
 def _setting_type(default: object) -> str:

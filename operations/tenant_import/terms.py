@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from shared.identity.tenancy.rules import check_plan, check_requests_per_minute, check_settings
-from shared.identity.tenancy.tenant import Settings
+from shared.identity.tenancy.rules import check_modules, check_plan, check_requests_per_minute
 from shared.kernel.db.items import AttributeMap
 
 
@@ -36,7 +35,7 @@ class Terms:
     def check(self) -> None:
         """Raise ValidationFailed unless plan and modules exist and the limit is allowed."""
         check_plan(self.plan)
-        check_settings(None, self.modules, Settings())
+        check_modules(self.modules)
         if self.requests_per_minute is not None:
             check_requests_per_minute(self.requests_per_minute)
 

@@ -17,7 +17,8 @@ from functions.import_worker.app import MAX_DELIVERIES
 from operations import provisioning, signing_keys
 from operations.api_clients import create_client
 from shared.identity.tenancy.access import session_policy
-from shared.identity.tenancy.tenant import MODULES, Settings
+from shared.identity.tenancy.tenant import MODULES
+from shared.warehouse.settings.values import Settings
 from tests.aws_calls import Watch, recorded_calls, required_accesses
 from tests.gateway import Erp
 from tests.iam import Access, Statement, allows, read_policy

@@ -32,9 +32,7 @@ from shared.identity.tenancy.tenant import (
     TOTAL_REQUESTS,
     WEBHOOKS,
     LimitName,
-    Settings,
     State,
-    Substitution,
     Tenant,
 )
 from shared.identity.users import passwords, recovery_codes, sessions, totp
@@ -77,6 +75,7 @@ from shared.warehouse.receiving import models as receiving
 from shared.warehouse.receiving import rules as receiving_rules
 from shared.warehouse.returns import models as returns
 from shared.warehouse.rfid import models as rfid
+from shared.warehouse.settings import values as setting_values
 from shared.warehouse.settings.models import SettingsChange
 from shared.warehouse.stock import service as stock_service
 from shared.warehouse.stock.models import InventoryStatus
@@ -182,7 +181,7 @@ def _result_seconds() -> int:
     return seconds
 
 
-_SETTINGS = Settings()
+_SETTINGS = setting_values.Settings()
 _clients = per_plan("integration_clients")
 _users = per_plan("users")
 _requests = per_plan("requests_per_minute")
@@ -367,16 +366,17 @@ QUOTED: Mapping[str, Sequence[str]] = {
     "docs/settings.md": [
         *(f"`.{name}`" if name != "waves" else f"`modules.{name}`" for name in MODULES),
         (
-            f"| `receipt_tolerance` | 0 to {tenancy.MAX_VALUES['receipt_tolerance']}, up to"
-            f" {tenancy._DECIMALS} decimals; default {_SETTINGS.receipt_tolerance} |"
+            f"| `receipt_tolerance` | 0 to {setting_values.MAX_VALUES['receipt_tolerance']}, up to"
+            f" {setting_values._DECIMALS} decimals; default {_SETTINGS.receipt_tolerance} |"
         ),
         (
-            f"| `pick_substitution` | {listed(get_args(Substitution.__value__))};"
+            f"| `pick_substitution` | {listed(get_args(setting_values.Substitution.__value__))};"
             f" default `{_SETTINGS.pick_substitution}` |"
         ),
         (
-            f"0 to {tenancy.MAX_VALUES['minutes_per_unit']}, up to {tenancy._DECIMALS} decimals;"
-            f" default {_SETTINGS.minutes_per_unit} and {_SETTINGS.minutes_per_trip} |"
+            f"0 to {setting_values.MAX_VALUES['minutes_per_unit']}, up to"
+            f" {setting_values._DECIMALS} decimals; default {_SETTINGS.minutes_per_unit}"
+            f" and {_SETTINGS.minutes_per_trip} |"
         ),
         f"**within {directory.CACHE_SECONDS:.0f} seconds**",
     ],

@@ -1,19 +1,11 @@
-"""Checks of a tenant's name, plan, address and settings, on plain data."""
+"""Checks of a tenant's name, plan and address, on plain data."""
 
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from decimal import Decimal
 from urllib.parse import urlsplit
 
-from shared.identity.tenancy.tenant import (
-    MODULES,
-    PLANS,
-    SUBSTITUTIONS,
-    PlanName,
-    Settings,
-    is_slug,
-)
+from shared.identity.tenancy.tenant import MODULES, PLANS, PlanName, is_slug
 from shared.kernel.calendar_days import time_zones
 from shared.kernel.errors import Problem, ValidationFailed
 
@@ -24,21 +16,6 @@ _HOST = re.compile(
 """At least two labels; the last one has no digits except in punycode, so no IP address matches."""
 _API = "/api/v1"
 _LOOPBACK = ("localhost", "127.0.0.1")
-MAX_VALUES = {
-    "receipt_tolerance": 100,
-    "minutes_per_unit": 1440,
-    "minutes_per_trip": 1440,
-    "approval_shortage_percent": 100,
-    "approval_adjustment_qty": 999_999_999,
-}
-"""Name of each numeric setting → its largest value."""
-OPTIONAL_NUMBERS = frozenset({"approval_shortage_percent", "approval_adjustment_qty"})
-"""Numeric settings that may be None, which switches their rule off."""
-MAX_EXTENSION_DIGIT = 9
-"""Largest extension digit of an SSCC."""
-COMPANY_PREFIX = r"[0-9]{4,12}"
-"""Regular expression of the company prefix of GS1."""
-_DECIMALS = 6
 MAX_REQUESTS_PER_MINUTE = 1_000_000
 """Largest rate limit that can be agreed with a company."""
 
@@ -84,8 +61,8 @@ class NewTenant:
                 *_slug_problems(self.slug),
                 *_plan_problems(self.plan),
                 *_address_problems(self.base_url, self.host),
-                *_module_problems(self.modules),
-                *_timezone_problems(self.timezone),
+                *module_problems(self.modules),
+                *timezone_problems(self.timezone),
             ]
         )
 
@@ -105,15 +82,9 @@ def base_url_of(host: str) -> str:
     return f"https://{host}{_API}"
 
 
-def check_settings(timezone: str | None, modules: Collection[str], settings: Settings) -> None:
-    """Raise ValidationFailed with every invalid setting; `timezone` None is not checked."""
-    _raise_problems(
-        [
-            *(_timezone_problems(timezone) if timezone is not None else ()),
-            *_module_problems(modules),
-            *_setting_problems(settings),
-        ]
-    )
+def check_modules(modules: Collection[str]) -> None:
+    """Raise ValidationFailed unless all modules exist."""
+    _raise_problems(module_problems(modules))
 
 
 def timezone_problem(timezone: str) -> str | None:
@@ -121,21 +92,6 @@ def timezone_problem(timezone: str) -> str | None:
     if timezone in time_zones():
         return None
     return f"there is no time zone {timezone}; use an IANA name such as Europe/Madrid"
-
-
-def number_problem(name: str, value: Decimal) -> str | None:
-    """Return the problem of a numeric setting (a key of MAX_VALUES); None if it is valid."""
-    most = MAX_VALUES[name]
-    if value.is_finite() and 0 <= value <= most and value == round(value, _DECIMALS):
-        return None
-    return f"must be a number from 0 to {most} with at most {_DECIMALS} decimals"
-
-
-def prefix_problem(prefix: str | None) -> str | None:
-    """Return the problem of a company prefix of GS1; None if it is valid or there is none."""
-    if prefix is None or re.fullmatch(COMPANY_PREFIX, prefix):
-        return None
-    return "must have 4 to 12 digits"
 
 
 def check_requests_per_minute(number: int) -> None:
@@ -176,30 +132,17 @@ def _plan_problems(plan: str) -> Iterator[Problem]:
         yield Problem("plan", f"there is no plan {plan}; the plans are {', '.join(PLANS)}")
 
 
-def _module_problems(modules: Collection[str]) -> Iterator[Problem]:
+def module_problems(modules: Collection[str]) -> Iterator[Problem]:
+    """Yield the problems of the names of modules."""
     for name in sorted(set(modules) - MODULES):
         names = ", ".join(sorted(MODULES))
         yield Problem("modules", f"there is no module {name}; the modules are {names}")
 
 
-def _timezone_problems(timezone: str) -> Iterator[Problem]:
+def timezone_problems(timezone: str) -> Iterator[Problem]:
+    """Yield the problem of a time zone name."""
     if problem := timezone_problem(timezone):
         yield Problem("timezone", problem)
-
-
-def _setting_problems(settings: Settings) -> Iterator[Problem]:
-    for name in MAX_VALUES:
-        value: Decimal | None = getattr(settings, name)
-        if value is None and name in OPTIONAL_NUMBERS:
-            continue
-        if problem := number_problem(name, Decimal("NaN") if value is None else value):
-            yield Problem(name, problem)
-    if settings.pick_substitution not in SUBSTITUTIONS:
-        yield Problem("pick_substitution", f"must be one of {', '.join(SUBSTITUTIONS)}")
-    if problem := prefix_problem(settings.gs1_company_prefix):
-        yield Problem("gs1_company_prefix", problem)
-    if not 0 <= settings.sscc_extension_digit <= MAX_EXTENSION_DIGIT:
-        yield Problem("sscc_extension_digit", f"must be a digit, 0 to {MAX_EXTENSION_DIGIT}")
 
 
 def _address_problems(base_url: str | None, host: str | None) -> Iterator[Problem]:

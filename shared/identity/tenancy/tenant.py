@@ -3,8 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
-from typing import Literal
+from typing import Any, Literal
 
 from shared.kernel.config import config
 from shared.kernel.db.schema import TableVersion
@@ -20,8 +19,6 @@ from shared.kernel.errors import (
 
 type State = Literal["active", "suspended", "cancelled", "moved"]
 type PlanName = Literal["essentials", "professional", "enterprise"]
-type Substitution = Literal["none", "position", "batch", "any"]
-"""What may be picked instead of the allocated stock; `any` is another position and batch."""
 type LimitName = Literal[
     "requests_per_minute", "rows_per_import", "integration_clients", "mobile_clients",
     "webhook_subscriptions", "users", "total_requests_per_minute",
@@ -106,41 +103,6 @@ PLANS: Mapping[PlanName, Plan] = {
 }
 
 
-SUBSTITUTIONS: tuple[Substitution, ...] = ("none", "position", "batch", "any")
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """The settings of a company."""
-
-    receipt_tolerance: Decimal = Decimal(0)
-    """Percentage above the ordered quantity that may be received without approval."""
-    pick_substitution: Substitution = "none"
-    """What may be picked instead of the allocated stock: another position, batch, or both."""
-    minutes_per_unit: Decimal = Decimal("0.5")
-    """Standard minutes to pick one unit."""
-    minutes_per_trip: Decimal = Decimal(5)
-    """Standard minutes to walk to a position and back."""
-    commit_drops: bool = False
-    """Whether files dropped into the import bucket are committed automatically."""
-    imports_require_kind_scope: bool = False
-    """Whether imports also need the scope and the permission of their kind."""
-    approval_shortage_percent: Decimal | None = None
-    """Percentage of a picking's quantity that may be short without approval; None for any."""
-    approval_adjustment_qty: Decimal | None = None
-    """Units that a stock adjustment may change without approval; None for any number."""
-    blind_returns: bool = False
-    """Whether returns without an exit document are accepted."""
-    packing_required: bool = False
-    """Whether goods are dispatched only when they are packed."""
-    rfid_required: bool = False
-    """Whether a packing order is completed only after it has passed an RFID validation."""
-    gs1_company_prefix: str | None = None
-    """The digits that GS1 has assigned to the company; None: handling units have no SSCC."""
-    sscc_extension_digit: int = 0
-    """The first digit of the SSCCs of new handling units."""
-
-
 @dataclass(frozen=True, slots=True)
 class Tenant:
     """One company, as stored in the control table."""
@@ -159,7 +121,6 @@ class Tenant:
     revoked: Mapping[str, int] = field(default_factory=dict)
     """Revocation key → expiry in seconds since the epoch; see
     `shared.identity.tenancy.revocations`."""
-    settings: Settings = field(default_factory=Settings)
     requests_per_minute: int | None = None
     """Agreed rate limit per credential; None for the limit of the plan."""
     table_version: TableVersion | None = None
@@ -168,6 +129,8 @@ class Tenant:
     """Name of its table since a restore; None for the name that its creation gave."""
     is_being_restored: bool = False
     """Whether its requests are refused because its table is about to be replaced."""
+    item: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    """The stored item, in which others keep attributes: `shared.warehouse.settings.values`."""
 
     @property
     def table(self) -> str:

@@ -9,6 +9,7 @@ from shared.identity.tenancy.tenant import Tenant, ensure_active, ensure_module
 from shared.integration.imports.models import ImportKind
 from shared.kernel.caller import Caller
 from shared.kernel.errors import CODES, Forbidden, MissingScope, ServiceError
+from shared.warehouse.settings.values import settings_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def ensure_kind_allowed(
         MissingScope: The integration client lacks the scope of the kind.
         Forbidden: The user lacks the permission of the kind.
     """
-    if caller is None or not tenant.settings.imports_require_kind_scope:
+    if caller is None or not settings_of(tenant).imports_require_kind_scope:
         return
     access = ACCESS_OF_KIND[kind]
     authorize(

@@ -19,6 +19,7 @@ from shared.kernel.clock import Instant, now_ms
 from shared.kernel.db.collection import Record
 from shared.kernel.errors import ImportRefused, NotFound
 from shared.kernel.observability import logger
+from shared.warehouse.settings.values import settings_of
 
 MAX_ATTEMPTS = 5
 """How often an import is taken up without progress before it is set to `failed`. The queue delivers
@@ -117,7 +118,7 @@ def _process(context: ImportContext, record: Record[StoredImport]) -> Record[Sto
 def _is_committed_automatically(context: ImportContext, stored: StoredImport) -> bool:
     return (
         stored.way == "drop"
-        and context.tenant.settings.commit_drops
+        and settings_of(context.tenant).commit_drops
         and tenant_refusal(context.tenant, stored.kind) is None
     )
 

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from shared.identity.tenancy.tenant import Settings
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS, Cost, StaleRead
 from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
@@ -29,6 +28,7 @@ from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
 from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.models import StoredPicking, packing_order_code, picking_code
 from shared.warehouse.picking.wave_pickings import read_pickings
+from shared.warehouse.settings.values import Settings
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.work_records import read_operator
 

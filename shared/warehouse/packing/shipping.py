@@ -1,6 +1,5 @@
 """Dispatch of exit documents: staged goods leave the warehouse, packed or not."""
 
-from shared.identity.tenancy.tenant import Settings
 from shared.kernel.db.actions import Cost
 from shared.kernel.db.collection import Record
 from shared.kernel.db.steps import has_room, run_steps
@@ -12,6 +11,7 @@ from shared.warehouse.packing.models import StoredPackingOrder, StoredUnit
 from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
 from shared.warehouse.packing.service import change_order
 from shared.warehouse.picking import dispatch
+from shared.warehouse.settings.values import Settings
 
 type _Orders = list[Record[StoredPackingOrder]]
 

@@ -4,7 +4,6 @@ Every change of a unit also writes its packing order, which knows what is packed
 two packers never pack the same goods, and a unit never changes after its order was completed.
 """
 
-from shared.identity.tenancy.tenant import Settings
 from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
 from shared.kernel.db.parallel import run_all
@@ -24,6 +23,7 @@ from shared.warehouse.packing.models import (
 from shared.warehouse.packing.repository import PACKING_ORDERS, SSCC_SEQUENCE, UNITS
 from shared.warehouse.packing.service import change_order
 from shared.warehouse.packing.sscc import sscc
+from shared.warehouse.settings.values import Settings
 from shared.warehouse.work_records import read_operator
 
 type _Unit = Record[StoredUnit]

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from shared.identity.tenancy.tenant import Substitution
 from shared.kernel.db.collection import Record
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.transaction import Transaction
@@ -19,6 +18,7 @@ from shared.warehouse.picking.models import Pick, PickDraft, PickingEnd, StoredP
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.picking.rules import PickPart
 from shared.warehouse.picking.service import get_exit_picking, mark_finalized, record_exit_progress
+from shared.warehouse.settings.values import Substitution
 from shared.warehouse.stock.models import (
     InventoryStatus,
     MovementCause,

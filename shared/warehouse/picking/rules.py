@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from shared.identity.tenancy.tenant import Substitution
 from shared.kernel.db.collection import Record
 from shared.kernel.errors import Problem
 from shared.kernel.fields import ZERO, plain
@@ -24,6 +23,7 @@ from shared.warehouse.picking.models import (
     picking_code,
 )
 from shared.warehouse.ranks import rank_of
+from shared.warehouse.settings.values import Substitution
 from shared.warehouse.stock.models import StockRow
 
 _MAX_LINES = 1000

@@ -34,6 +34,7 @@ from shared.warehouse.receiving.models import (
     StoredReceiptLine,
 )
 from shared.warehouse.receiving.repository import RECEIPTS
+from shared.warehouse.settings.values import settings_of
 from shared.warehouse.stock.models import MovementCause, StockRow
 from shared.warehouse.stock.posting import StockPosting, empty_row, fence_master_data
 from shared.warehouse.warehouses import service as warehouses
@@ -210,7 +211,7 @@ def _receive_goods(
     if document.entity.status == "closed":
         message = f"{doc_num('entry', document.id)} is closed; nothing more can be received for it."
         raise Conflict(message)
-    tolerance = tenant.settings.receipt_tolerance
+    tolerance = settings_of(tenant).receipt_tolerance
     parts = rules.quantities_by_line(document.entity, draft, tolerance)
     line = _LineContext(tx, draft, document.entity, parts, found)
     today = day_of(tx.now_ms, tenant.timezone)

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from shared.identity.tenancy.tenant import Settings
 from shared.kernel.errors import Conflict, Problem, StaleState
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, invalid_fields
@@ -26,6 +25,7 @@ from shared.warehouse.returns.models import (
     StoredReturnLine,
     return_code,
 )
+from shared.warehouse.settings.values import Settings
 from shared.warehouse.warehouses.models import KnownWarehouse
 from shared.warehouse.work_records import wrong_status
 

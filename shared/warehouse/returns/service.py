@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from shared.identity.tenancy.tenant import Settings
 from shared.kernel.db.collection import CreatedRecord, Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
@@ -30,6 +29,7 @@ from shared.warehouse.returns.models import (
     StoredReturn,
 )
 from shared.warehouse.returns.repository import RETURNED, RETURNS
+from shared.warehouse.settings.values import Settings
 from shared.warehouse.stock.models import MovementCause, StockRow
 from shared.warehouse.stock.posting import StockPosting, empty_row, fence_master_data
 from shared.warehouse.warehouses import service as warehouses

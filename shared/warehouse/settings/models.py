@@ -13,16 +13,17 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from shared.identity.tenancy.rules import (
+from shared.identity.tenancy.rules import timezone_problem
+from shared.identity.tenancy.tenant import PlanName
+from shared.kernel.fields import ONE_LINE, WHOLE_NUMBER, Input, Measure, Number, Stored, Timestamp
+from shared.warehouse.settings.values import (
     COMPANY_PREFIX,
     MAX_EXTENSION_DIGIT,
     MAX_VALUES,
+    Substitution,
     number_problem,
     prefix_problem,
-    timezone_problem,
 )
-from shared.identity.tenancy.tenant import PlanName, Substitution
-from shared.kernel.fields import ONE_LINE, WHOLE_NUMBER, Input, Measure, Number, Stored, Timestamp
 
 
 def _checked_prefix(prefix: str) -> str:

@@ -1,15 +1,28 @@
 """Decisions about settings on plain data."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from shared.identity.tenancy.rules import module_problems, timezone_problems
 from shared.identity.tenancy.tenant import Tenant
-from shared.kernel.errors import Problem
+from shared.kernel.errors import Problem, ValidationFailed
 from shared.kernel.validation import Checked
 from shared.warehouse.settings.models import SettingsChange
+from shared.warehouse.settings.values import Settings, setting_problems
 
 _MIN_WAREHOUSES = 2
 """Transfer orders move stock between two warehouses."""
+
+
+def check_settings(timezone: str | None, modules: Collection[str], settings: Settings) -> None:
+    """Raise ValidationFailed with every invalid setting; `timezone` None is not checked."""
+    problems = [
+        *(timezone_problems(timezone) if timezone is not None else ()),
+        *module_problems(modules),
+        *setting_problems(settings),
+    ]
+    if problems:
+        raise ValidationFailed(problems)
 
 
 def requested_settings(tenant: Tenant, change: SettingsChange) -> Mapping[str, Any]:

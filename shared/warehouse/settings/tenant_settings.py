@@ -5,21 +5,24 @@ the condition that the version of the settings is unchanged since it was read.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields, replace
-from decimal import Decimal
+from dataclasses import dataclass, replace
 from typing import Any
 
 from shared.identity.audit import service as audit
 from shared.identity.tenancy.directory import existing_tenant, read_item, tenant_key
-from shared.identity.tenancy.rules import check_settings
-from shared.identity.tenancy.tenant import MODULES, Settings, Tenant
+from shared.identity.tenancy.tenant import MODULES, Tenant
 from shared.kernel.clock import Instant
 from shared.kernel.config import config
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import NotFound
-
-_SETTING_NAMES = frozenset(each.name for each in fields(Settings))
+from shared.warehouse.settings.rules import check_settings
+from shared.warehouse.settings.values import (
+    SETTING_NAMES,
+    Settings,
+    setting_attribute,
+    settings_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +62,16 @@ def update_settings(tx: Transaction, requested: Mapping[str, Any]) -> SettingsSn
         ValidationFailed: Lists every invalid value.
         NotFound: The tenant does not exist.
     """
-    values = {name: requested[name] for name in _SETTING_NAMES & requested.keys()}
+    values = {name: requested[name] for name in SETTING_NAMES & requested.keys()}
     check_settings(requested.get("timezone"), requested.get("modules", ()), Settings(**values))
     seen = read_settings(tx.store)
     before = seen.tenant
+    stored = {name: setting_attribute(value) for name, value in values.items()}
     after = replace(
         before,
         timezone=requested.get("timezone", before.timezone),
         modules=frozenset(requested.get("modules", before.modules)),
-        settings=replace(before.settings, **values),
+        item={**before.item, **stored},
     )
     changes = _changes(before, after)
     if not changes:
@@ -84,10 +88,11 @@ def _changes(before: Tenant, after: Tenant) -> dict[str, tuple[Any, Any]]:
 
 
 def _audited_values(tenant: Tenant) -> dict[str, Any]:
+    settings = settings_of(tenant)
     return {
         "timezone": tenant.timezone,
         **{f"modules.{name}": name in tenant.modules for name in sorted(MODULES)},
-        **{name: getattr(tenant.settings, name) for name in sorted(_SETTING_NAMES)},
+        **{name: getattr(settings, name) for name in sorted(SETTING_NAMES)},
     }
 
 
@@ -103,10 +108,7 @@ def _stage(
     attributes = {
         "settings_version": {"N": str(changed.version)},
         "settings_updated_at": {"S": tx.now},
-        **{
-            name: _to_attribute(getattr(tenant.settings, name))
-            for name in _SETTING_NAMES & {*names}
-        },
+        **{name: tenant.item[name] for name in SETTING_NAMES & {*names}},
     }
     removed = ""
     if "timezone" in names:
@@ -133,11 +135,3 @@ def _stage(
             "ExpressionAttributeValues": values,
         },
     )
-
-
-def _to_attribute(value: Decimal | str | bool | None) -> dict[str, Any]:  # noqa: FBT001  a value, not an option
-    if value is None:
-        return {"NULL": True}
-    if isinstance(value, bool):
-        return {"BOOL": value}
-    return {"S": value} if isinstance(value, str) else {"N": f"{Decimal(value):f}"}

@@ -3,11 +3,12 @@
 from shared.identity.tenancy.tenant import MODULES, PLANS
 from shared.warehouse.settings.models import CompanySettings, Limits, Modules
 from shared.warehouse.settings.tenant_settings import SettingsSnapshot
+from shared.warehouse.settings.values import settings_of
 
 
 def company_settings(snapshot: SettingsSnapshot) -> CompanySettings:
     """Return the response model of a tenant's settings."""
-    tenant, settings = snapshot.tenant, snapshot.tenant.settings
+    tenant, settings = snapshot.tenant, settings_of(snapshot.tenant)
     return CompanySettings(
         tenant=tenant.slug,
         plan=tenant.plan,

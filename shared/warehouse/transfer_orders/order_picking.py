@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from shared.identity.tenancy.tenant import Substitution
 from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.collection import Record
 from shared.kernel.db.parallel import run_all
@@ -15,6 +14,7 @@ from shared.warehouse.picking import picks
 from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.allocation import allocate_rest
 from shared.warehouse.picking.models import PickDraft, PickingEnd, StoredPicking
+from shared.warehouse.settings.values import Substitution
 from shared.warehouse.transfer_orders import progress_rules as rules
 from shared.warehouse.transfer_orders.models import (
     OrderStatus,

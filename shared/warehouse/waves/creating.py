@@ -9,7 +9,6 @@ assigned again as soon as no request can be creating it any more.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shared.identity.tenancy.tenant import Settings
 from shared.kernel.db import steps
 from shared.kernel.db.actions import Cost, StaleRead
 from shared.kernel.db.collection import Record
@@ -28,6 +27,7 @@ from shared.kernel.errors import (
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.picking import wave_pickings
 from shared.warehouse.picking.models import StoredPicking, picking_code
+from shared.warehouse.settings.values import Settings
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.waves import repository, rules
 from shared.warehouse.waves.models import StoredWave, WaveDraft, WaveRule

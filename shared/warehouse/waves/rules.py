@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from shared.identity.tenancy.tenant import Settings
 from shared.kernel.calendar_days import first_instant
 from shared.kernel.db.collection import Record
 from shared.kernel.errors import Conflict, Problem
@@ -12,6 +11,7 @@ from shared.warehouse.picking import wave_pickings
 from shared.warehouse.picking.models import StoredPicking, picking_code
 from shared.warehouse.picking.wave_pickings import ENDED_STATUSES, PendingPicking
 from shared.warehouse.ranks import rank_of
+from shared.warehouse.settings.values import Settings
 from shared.warehouse.waves.models import (
     MAX_PICKINGS,
     StoredWave,

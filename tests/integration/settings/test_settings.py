@@ -8,6 +8,7 @@ import pytest
 
 from operations.provisioning import set_plan, set_settings
 from operations.tenant_changes import show_tenant
+from shared.warehouse.settings import values
 from tests.cases import each_case
 from tests.faults import AwsFaults
 from tests.gateway import Erp
@@ -123,7 +124,7 @@ def test_limits_of_approvals_can_be_switched_off_again(erp: Erp) -> None:
     for limit in (5, None):
         answer = erp.patch("/settings", {"approval_adjustment_qty": limit})
         assert (answer.status, answer.data["approval_adjustment_qty"]) == (200, limit)
-        assert show_tenant("acme").settings.approval_adjustment_qty == limit
+        assert values.settings_of(show_tenant("acme")).approval_adjustment_qty == limit
 
 
 def test_invalid_change_returns_all_problems_and_changes_nothing(erp: Erp) -> None:
@@ -284,7 +285,7 @@ def test_operators_change_the_same_settings(stack: Stack, erp: Erp) -> None:
     assert entry["actor"]["type"] == "operator"
     assert entry["changes"]["pick_substitution"] == {"from": "none", "to": "batch"}
     assert entry["changes"]["modules.bulk_import"] == {"from": True, "to": False}
-    assert stack.tenant().settings.pick_substitution == "batch"
+    assert values.settings_of(stack.tenant()).pick_substitution == "batch"
 
 
 def test_settings_of_another_tenant_stay_unchanged(erp: Erp, beta: Erp) -> None:

@@ -20,12 +20,13 @@ from operations.provisioning import (
 from operations.tenant_changes import show_tenant
 from shared.identity.tenancy.directory import directory, read_item, tenant_key
 from shared.identity.tenancy.rules import NewTenant
-from shared.identity.tenancy.tenant import Settings, Tenant
+from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.aws import client
 from shared.kernel.config import config
 from shared.kernel.db.schema import current_version
 from shared.kernel.db.table import EXPIRY, INDEX_COUNT
 from shared.kernel.errors import Conflict, Gone, NotFound, ServiceError, ValidationFailed
+from shared.warehouse.settings.values import Settings, settings_of
 from tests.integration.control_plane import ADDRESS, AwsCallHooks, Killed, kill_at
 from tests.sampling import sampled
 
@@ -273,7 +274,7 @@ def test_plan_and_modules_can_be_changed(aws_hooks: AwsCallHooks) -> None:
 
 def test_settings_are_changed_separately_and_stored_exactly(aws_hooks: AwsCallHooks) -> None:
     assert aws_hooks
-    assert create_tenant(ACME).settings == Settings(
+    assert settings_of(create_tenant(ACME)) == Settings(
         receipt_tolerance=Decimal(0),
         pick_substitution="none",
         minutes_per_unit=Decimal("0.5"),
@@ -288,14 +289,14 @@ def test_settings_are_changed_separately_and_stored_exactly(aws_hooks: AwsCallHo
     )
     set_settings("acme", {"receipt_tolerance": Decimal("2.1"), "pick_substitution": "batch"})
     set_settings("acme", {"minutes_per_unit": Decimal("0.000001")})
-    changed = set_settings("acme", {"commit_drops": True}).settings
+    changed = settings_of(set_settings("acme", {"commit_drops": True}))
     assert changed == Settings(
         Decimal("2.1"), "batch", Decimal("0.000001"), Decimal(5), commit_drops=True
     )
-    assert create_tenant(ACME).settings == show_tenant("acme").settings == changed
+    assert settings_of(create_tenant(ACME)) == settings_of(show_tenant("acme")) == changed
     with pytest.raises(ValidationFailed):
         set_settings("acme", {"receipt_tolerance": Decimal(-1), "minutes_per_trip": Decimal(1)})
-    assert show_tenant("acme").settings == changed
+    assert settings_of(show_tenant("acme")) == changed
 
 
 def test_address_can_be_changed_to_an_own_host(aws_hooks: AwsCallHooks) -> None:

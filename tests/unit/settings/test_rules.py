@@ -1,5 +1,7 @@
 """Decisions about changes of settings."""
 
+from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -7,9 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.identity.tenancy.tenant import MODULES, Tenant
+from shared.kernel.errors import ValidationFailed
 from shared.kernel.validation import check, ensure_valid
 from shared.warehouse.settings import rules
 from shared.warehouse.settings.models import SettingsChange
+from shared.warehouse.settings.values import Settings
+from tests.cases import each_case
 
 _SWITCHES = st.dictionaries(st.sampled_from(sorted(MODULES)), st.booleans())
 
@@ -53,3 +58,48 @@ def test_only_a_disabled_module_can_be_enabled(
 def test_transfer_orders_require_two_warehouses(warehouses: int, problems: int) -> None:
     found = list(rules.transfer_order_problems(warehouses))
     assert [problem.field for problem in found] == ["modules.transfer_orders"] * problems
+
+
+def changed(name: str, value: str) -> Settings:
+    """Return the default settings with one number changed."""
+    change: dict[str, Any] = {name: Decimal(value)}
+    return replace(Settings(), **change)
+
+
+@pytest.mark.parametrize(
+    ("change", "value"),
+    [
+        ("receipt_tolerance", "0"), ("receipt_tolerance", "100"), ("receipt_tolerance", "2.5"),
+        ("minutes_per_unit", "0.000001"), ("minutes_per_trip", "1440"),
+    ],
+)  # fmt: skip
+def test_valid_setting_is_accepted(change: str, value: str) -> None:
+    rules.check_settings("UTC", (), changed(change, value))
+
+
+@each_case("change", ["receipt_tolerance", "minutes_per_unit", "minutes_per_trip"])
+@each_case("value", ["-0.1", "1441", "0.0000001", "NaN", "Infinity", "1E+30"])
+def test_invalid_setting_is_refused(change: str, value: str) -> None:
+    with pytest.raises(ValidationFailed) as refusal:
+        rules.check_settings("UTC", (), changed(change, value))
+    assert [problem.field for problem in refusal.value.problems] == [change]
+
+
+def test_all_invalid_settings_are_reported_together() -> None:
+    other: Any = "other"
+    settings = Settings(
+        receipt_tolerance=Decimal("100.1"),
+        pick_substitution=other,
+        gs1_company_prefix="123",
+        sscc_extension_digit=10,
+    )
+    with pytest.raises(ValidationFailed) as refusal:
+        rules.check_settings("Europe/Atlantis", {"waves", "tides"}, settings)
+    assert [problem.field for problem in refusal.value.problems] == [
+        "timezone",
+        "modules",
+        "receipt_tolerance",
+        "pick_substitution",
+        "gs1_company_prefix",
+        "sscc_extension_digit",
+    ]

@@ -1,7 +1,6 @@
-"""Plans, states, settings and names of tenants."""
+"""Plans, states and names of tenants."""
 
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -10,14 +9,12 @@ from shared.identity.tenancy.rules import (
     RESERVED_SLUGS,
     NewTenant,
     check_moved_to,
-    check_settings,
 )
 from shared.identity.tenancy.tenant import (
     MODULES,
     PLANS,
     PUBLIC_API,
     WEBHOOKS,
-    Settings,
     Tenant,
     ensure_active,
     ensure_feature,
@@ -196,51 +193,6 @@ def test_new_address_is_required_for_a_move_and_refused_otherwise() -> None:
     ):
         with pytest.raises(ValidationFailed):
             check_moved_to(state, address)
-
-
-def changed(name: str, value: str) -> Settings:
-    """Return the default settings with one number changed."""
-    change: dict[str, Any] = {name: Decimal(value)}
-    return replace(Settings(), **change)
-
-
-@pytest.mark.parametrize(
-    ("change", "value"),
-    [
-        ("receipt_tolerance", "0"), ("receipt_tolerance", "100"), ("receipt_tolerance", "2.5"),
-        ("minutes_per_unit", "0.000001"), ("minutes_per_trip", "1440"),
-    ],
-)  # fmt: skip
-def test_valid_setting_is_accepted(change: str, value: str) -> None:
-    check_settings("UTC", (), changed(change, value))
-
-
-@each_case("change", ["receipt_tolerance", "minutes_per_unit", "minutes_per_trip"])
-@each_case("value", ["-0.1", "1441", "0.0000001", "NaN", "Infinity", "1E+30"])
-def test_invalid_setting_is_refused(change: str, value: str) -> None:
-    with pytest.raises(ValidationFailed) as refusal:
-        check_settings("UTC", (), changed(change, value))
-    assert [problem.field for problem in refusal.value.problems] == [change]
-
-
-def test_all_invalid_settings_are_reported_together() -> None:
-    other: Any = "other"
-    settings = Settings(
-        receipt_tolerance=Decimal("100.1"),
-        pick_substitution=other,
-        gs1_company_prefix="123",
-        sscc_extension_digit=10,
-    )
-    with pytest.raises(ValidationFailed) as refusal:
-        check_settings("Europe/Atlantis", {"waves", "tides"}, settings)
-    assert [problem.field for problem in refusal.value.problems] == [
-        "timezone",
-        "modules",
-        "receipt_tolerance",
-        "pick_substitution",
-        "gs1_company_prefix",
-        "sscc_extension_digit",
-    ]
 
 
 def test_next_plan_includes_features_and_limits_of_the_previous_one() -> None:

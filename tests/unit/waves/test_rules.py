@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from shared.identity.tenancy.tenant import Settings
 from shared.kernel.errors import Conflict
 from shared.kernel.validation import check, ensure_valid
 from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.picking.wave_pickings import PendingPicking
+from shared.warehouse.settings.values import Settings
 from shared.warehouse.waves import rules
 from shared.warehouse.waves.models import StoredWave, Strategy, WaveDraft, WaveRule, WaveStatus
 from shared.warehouse.work_records import WorkStatus

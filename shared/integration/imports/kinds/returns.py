@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import get_args
 
-from shared.identity.tenancy.tenant import Settings
 from shared.integration.imports.files.columns import Column, FileLayout
 from shared.integration.imports.kinds.importer import (
     ApplyOptions,
@@ -27,6 +26,7 @@ from shared.kernel.validation import Checked
 from shared.warehouse.returns import service as returns
 from shared.warehouse.returns.models import ReturnDraft, ReturnReason
 from shared.warehouse.settings import service as settings
+from shared.warehouse.settings.values import Settings, settings_of
 
 _REASONS = [same_text(reason) for reason in get_args(ReturnReason.__value__)]
 _COLUMNS = (
@@ -141,4 +141,4 @@ def _settings(tx: Transaction, draft: Checked[ReturnDraft]) -> Settings:
     """Return the settings of the company; only a return without exit document depends on them."""
     if draft.exit_document_id is not None:
         return Settings()
-    return settings.get_settings(tx.store).tenant.settings
+    return settings_of(settings.get_settings(tx.store).tenant)

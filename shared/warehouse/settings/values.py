@@ -1,0 +1,122 @@
+"""The settings of a company, which are attributes of its item in the control table."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from decimal import Decimal
+from typing import Any, Literal
+
+from shared.identity.tenancy.tenant import Tenant
+from shared.kernel.errors import Problem
+
+type Substitution = Literal["none", "position", "batch", "any"]
+"""What may be picked instead of the allocated stock; `any` is another position and batch."""
+
+SUBSTITUTIONS: tuple[Substitution, ...] = ("none", "position", "batch", "any")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of a company."""
+
+    receipt_tolerance: Decimal = Decimal(0)
+    """Percentage above the ordered quantity that may be received without approval."""
+    pick_substitution: Substitution = "none"
+    """What may be picked instead of the allocated stock: another position, batch, or both."""
+    minutes_per_unit: Decimal = Decimal("0.5")
+    """Standard minutes to pick one unit."""
+    minutes_per_trip: Decimal = Decimal(5)
+    """Standard minutes to walk to a position and back."""
+    commit_drops: bool = False
+    """Whether files dropped into the import bucket are committed automatically."""
+    imports_require_kind_scope: bool = False
+    """Whether imports also need the scope and the permission of their kind."""
+    approval_shortage_percent: Decimal | None = None
+    """Percentage of a picking's quantity that may be short without approval; None for any."""
+    approval_adjustment_qty: Decimal | None = None
+    """Units that a stock adjustment may change without approval; None for any number."""
+    blind_returns: bool = False
+    """Whether returns without an exit document are accepted."""
+    packing_required: bool = False
+    """Whether goods are dispatched only when they are packed."""
+    rfid_required: bool = False
+    """Whether a packing order is completed only after it has passed an RFID validation."""
+    gs1_company_prefix: str | None = None
+    """The digits that GS1 has assigned to the company; None: handling units have no SSCC."""
+    sscc_extension_digit: int = 0
+    """The first digit of the SSCCs of new handling units."""
+
+
+SETTING_NAMES = frozenset(each.name for each in fields(Settings))
+"""Names of the settings and of their attributes."""
+MAX_VALUES = {
+    "receipt_tolerance": 100,
+    "minutes_per_unit": 1440,
+    "minutes_per_trip": 1440,
+    "approval_shortage_percent": 100,
+    "approval_adjustment_qty": 999_999_999,
+}
+"""Name of each numeric setting → its largest value."""
+OPTIONAL_NUMBERS = frozenset({"approval_shortage_percent", "approval_adjustment_qty"})
+"""Numeric settings that may be None, which switches their rule off."""
+MAX_EXTENSION_DIGIT = 9
+"""Largest extension digit of an SSCC."""
+COMPANY_PREFIX = r"[0-9]{4,12}"
+"""Regular expression of the company prefix of GS1."""
+_DECIMALS = 6
+
+
+def settings_of(tenant: Tenant) -> Settings:
+    """Return the settings of a tenant. One that was never changed has its default."""
+    values: dict[str, Any] = {}
+    for each in fields(Settings):
+        match tenant.item.get(each.name):
+            case {"N": number}:
+                values[each.name] = int(number) if each.type is int else Decimal(number)
+            case {"S": text}:
+                values[each.name] = text
+            case {"BOOL": flag}:
+                values[each.name] = flag
+            case {"NULL": _}:
+                values[each.name] = None
+    return Settings(**values)
+
+
+def setting_attribute(value: Decimal | str | bool | None) -> Mapping[str, Any]:  # noqa: FBT001  a value, not an option
+    """Return the attribute that stores the value of a setting."""
+    if value is None:
+        return {"NULL": True}
+    if isinstance(value, bool):
+        return {"BOOL": value}
+    return {"S": value} if isinstance(value, str) else {"N": f"{Decimal(value):f}"}
+
+
+def setting_problems(settings: Settings) -> Iterator[Problem]:
+    """Yield the problems of settings."""
+    for name in MAX_VALUES:
+        value: Decimal | None = getattr(settings, name)
+        if value is None and name in OPTIONAL_NUMBERS:
+            continue
+        if problem := number_problem(name, Decimal("NaN") if value is None else value):
+            yield Problem(name, problem)
+    if settings.pick_substitution not in SUBSTITUTIONS:
+        yield Problem("pick_substitution", f"must be one of {', '.join(SUBSTITUTIONS)}")
+    if problem := prefix_problem(settings.gs1_company_prefix):
+        yield Problem("gs1_company_prefix", problem)
+    if not 0 <= settings.sscc_extension_digit <= MAX_EXTENSION_DIGIT:
+        yield Problem("sscc_extension_digit", f"must be a digit, 0 to {MAX_EXTENSION_DIGIT}")
+
+
+def number_problem(name: str, value: Decimal) -> str | None:
+    """Return the problem of a numeric setting (a key of MAX_VALUES); None if it is valid."""
+    most = MAX_VALUES[name]
+    if value.is_finite() and 0 <= value <= most and value == round(value, _DECIMALS):
+        return None
+    return f"must be a number from 0 to {most} with at most {_DECIMALS} decimals"
+
+
+def prefix_problem(prefix: str | None) -> str | None:
+    """Return the problem of a company prefix of GS1; None if it is valid or there is none."""
+    if prefix is None or re.fullmatch(COMPANY_PREFIX, prefix):
+        return None
+    return "must have 4 to 12 digits"
