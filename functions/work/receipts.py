@@ -7,7 +7,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
 from shared.warehouse.documents.models import Document
-from shared.warehouse.receiving import service, undo_receipt, views
+from shared.warehouse.receiving import goods_receipt, service, undo_receipt, views
 from shared.warehouse.receiving.models import (
     Receipt,
     ReceiptDetail,
@@ -103,7 +103,9 @@ def start_receipt(tx: Transaction, request: Request) -> ResourceResponse:
 )
 def receive_line(tx: Transaction, request: Request[Checked[ReceiptLineDraft]]) -> ResourceResponse:
     """Receive goods into stock."""
-    record, document = service.receive_line(tx, request.id, request.body, tenant=request.tenant)
+    record, document = goods_receipt.receive_line(
+        tx, request.id, request.body, tenant=request.tenant
+    )
     return ResourceResponse(_detail(tx.store, record, document.entity))
 
 

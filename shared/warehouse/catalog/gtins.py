@@ -6,7 +6,8 @@ cannot meet a product that has got the code since: an open document, or an open 
 codes of its products. A use case without a document compares the id of the product that it reads.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from pydantic import BaseModel
@@ -29,27 +30,26 @@ _LINES = "lines"
 """Field of a body with several goods."""
 
 
-def by_item_code[M: GoodsDraft, R](
-    store: Store, draft: Checked[M], use: Callable[[Checked[M]], R]
-) -> R:
-    """Call `use` with a draft that names its product by `item_code`, and return its result.
+@contextmanager
+def by_item_code[M: GoodsDraft](store: Store, draft: Checked[M]) -> Iterator[Checked[M]]:
+    """Give a draft that names its product by `item_code` to the block.
 
     A draft with a GTIN costs one read. Its quantity becomes the number of units, and problems of
-    its product are problems of the field `gtin`.
+    its product that the block raises become problems of the field `gtin`.
     """
     named = _with_item_code(draft, _read_aliases(store, [draft]))
-    return _naming_gtins([""] if _is_by_gtin(draft) else [], lambda: use(named))
+    with _naming_gtins([""] if _is_by_gtin(draft) else []):
+        yield named
 
 
-def lines_by_item_code[M: BaseModel, R](
-    store: Store, body: Checked[M], use: Callable[[Checked[M]], R]
-) -> R:
+@contextmanager
+def lines_by_item_code[M: BaseModel](store: Store, body: Checked[M]) -> Iterator[Checked[M]]:
     """Do what `by_item_code` does for a body whose `lines` are goods; all cost one read."""
     lines = _own_lines(body)
     aliases = _read_aliases(store, lines)
     named = [_with_item_code(line, aliases) for line in lines]
-    paths = [f"{_LINES}.{at}." for at, line in enumerate(lines) if _is_by_gtin(line)]
-    return _naming_gtins(paths, lambda: use(_with_lines(body, lines, named)))
+    with _naming_gtins(f"{_LINES}.{at}." for at, line in enumerate(lines) if _is_by_gtin(line)):
+        yield _with_lines(body, lines, named)
 
 
 def _own_lines(body: Checked[BaseModel]) -> list[Checked[GoodsDraft]]:
@@ -84,11 +84,12 @@ def _with_lines[M: BaseModel](
     return InvalidBody(model, [*problems_of(body), *more], body.model_fields_set, values)
 
 
-def _naming_gtins[R](paths: Iterable[str], use: Callable[[], R]) -> R:
-    """Call `use`; problems of `item_code` at these paths become problems of `gtin`."""
+@contextmanager
+def _naming_gtins(paths: Iterable[str]) -> Iterator[None]:
+    """Make problems of `item_code` at these paths, which the block raises, problems of `gtin`."""
     fields = {f"{path}item_code": f"{path}gtin" for path in paths}
     try:
-        return use()
+        yield
     except (ValidationFailed, RuleBlocked) as error:
         if not fields:
             raise

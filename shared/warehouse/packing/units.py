@@ -80,15 +80,12 @@ def put_in(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> _Un
         RuleBlocked: More than is staged and not packed yet, or more than a unit may hold.
         Conflict: The unit is not open, or the order is not being packed.
     """
-    return by_item_code(tx.store, checked, lambda named: _put_in(tx, number, named))
-
-
-def _put_in(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> _Unit:
-    unit, record, draft = _read_for_goods(tx, number, checked)
-    goods = contents_rules.goods_to_pack(record.entity, unit.entity, draft)
-    order, after = contents_rules.changed_by(record.entity, unit.entity, goods, 1)
-    update = {"status": "in_progress", "operator": order.operator or read_operator(tx)}
-    return _change(tx, unit, after, record, order.model_copy(update=update))
+    with by_item_code(tx.store, checked) as named:
+        unit, record, draft = _read_for_goods(tx, number, named)
+        goods = contents_rules.goods_to_pack(record.entity, unit.entity, draft)
+        order, after = contents_rules.changed_by(record.entity, unit.entity, goods, 1)
+        update = {"status": "in_progress", "operator": order.operator or read_operator(tx)}
+        return _change(tx, unit, after, record, order.model_copy(update=update))
 
 
 def take_out(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> _Unit:
@@ -99,14 +96,11 @@ def take_out(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> _
         RuleBlocked: More than is in the unit.
         Conflict: The unit is not open, or the order is not being packed.
     """
-    return by_item_code(tx.store, checked, lambda named: _take_out(tx, number, named))
-
-
-def _take_out(tx: Transaction, number: int, checked: Checked[ContentsDraft]) -> _Unit:
-    unit, record, draft = _read_for_goods(tx, number, checked)
-    goods = contents_rules.goods_to_remove(unit.entity, draft)
-    order, after = contents_rules.changed_by(record.entity, unit.entity, goods, -1)
-    return _change(tx, unit, after, record, order)
+    with by_item_code(tx.store, checked) as named:
+        unit, record, draft = _read_for_goods(tx, number, named)
+        goods = contents_rules.goods_to_remove(unit.entity, draft)
+        order, after = contents_rules.changed_by(record.entity, unit.entity, goods, -1)
+        return _change(tx, unit, after, record, order)
 
 
 def close_unit(tx: Transaction, number: int, checked: Checked[UnitClosing]) -> _Unit:

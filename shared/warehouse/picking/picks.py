@@ -34,6 +34,28 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
 
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """The position and batch that were picked from."""
+
+    product_id: int
+    warehouse_id: int
+    bin_code: str
+    batch: str | None
+
+    def row_key(self, status: InventoryStatus, serial: str | None) -> RowKey:
+        return RowKey(self.product_id, self.warehouse_id, self.bin_code, status, self.batch, serial)
+
+
+@dataclass(frozen=True, slots=True)
+class _PickPlan:
+    """The allocations that a pick takes, and the position and batch that it takes them from."""
+
+    source: _Source
+    parts: Sequence[PickPart]
+    documents: Sequence[int]
+
+
 def pick(
     tx: Transaction,
     number: int,
@@ -47,84 +69,22 @@ def pick(
             may not be picked instead; with all problems.
         Conflict: The picking is not started, or the goods are allocated to other work.
     """
-    return by_item_code(
-        tx.store, draft, lambda named: _pick_for_documents(tx, number, named, substitution)
-    )
-
-
-def _pick_for_documents(
-    tx: Transaction, number: int, draft: Checked[PickDraft], substitution: Substitution
-) -> Record[StoredPicking]:
-    record = get_exit_picking(tx.store, number)
-    ensure_status("Picking", record.entity, "started")
-    plan = _plan(tx, record.entity, draft, substitution)
-    posting, _ = run_all(
-        lambda: _load_stock(tx, record.entity, plan),
-        # Read ahead: `record_exit_progress` finds them in the cache.
-        lambda: documents.get_documents(tx.store, "exit", plan.documents),
-    )
-    picking, progress = _stage_goods(posting, record.entity, plan)
-    record_exit_progress(tx, picking, progress)
+    with by_item_code(tx.store, draft) as named:
+        record = get_exit_picking(tx.store, number)
+        ensure_status("Picking", record.entity, "started")
+        plan = _plan(tx, record.entity, named, substitution)
+        posting, _ = run_all(
+            lambda: _load_stock(tx, record.entity, plan),
+            # Read ahead: `record_exit_progress` finds them in the cache.
+            lambda: documents.get_documents(tx.store, "exit", plan.documents),
+        )
+        picking, progress = _stage_goods(posting, record.entity, plan)
+        record_exit_progress(tx, picking, progress)
     update = {"updated_at": tx.now, "operator": picking.operator or read_operator(tx)}
     return PICKINGS.replace(tx, record, picking.model_copy(update=update))
 
 
-def pick_for_transfer_order(
-    tx: Transaction,
-    record: Record[StoredPicking],
-    draft: Checked[PickDraft],
-    substitution: Substitution,
-) -> Record[StoredPicking]:
-    """Pick goods for a transfer order; see `pick`.
-
-    Its picking is started by its first pick and finalized by its last one.
-    """
-    before = record.entity
-    ensure_status("Picking", before, "pending", "started")
-
-    def stage(named: Checked[PickDraft]) -> StoredPicking:
-        plan = _plan(tx, before, named, substitution)
-        return _stage_goods(_load_stock(tx, before, plan), before, plan)[0]
-
-    picking, acting = run_all(
-        lambda: by_item_code(tx.store, draft, stage), lambda: read_operator(tx)
-    )
-    operator = before.operator or acting
-    if before.status == "pending":
-        operator = operator_from_start(before.operator, before.user_id, acting)
-    picking = picking.model_copy(
-        update={
-            "status": "started",
-            "started_at": before.started_at or tx.now,
-            "updated_at": tx.now,
-            "operator": operator,
-        }
-    )
-    if not rules.has_shortage(picking):
-        return mark_finalized(tx, record, picking, PickingEnd())
-    return PICKINGS.replace(tx, record, picking)
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """The position and batch that were picked from."""
-
-    product_id: int
-    warehouse_id: int
-    bin_code: str
-    batch: str | None
-
-    def row(self, status: InventoryStatus, serial: str | None) -> RowKey:
-        return RowKey(self.product_id, self.warehouse_id, self.bin_code, status, self.batch, serial)
-
-
-@dataclass(frozen=True, slots=True)
-class _PickPlan:
-    """The allocations that a pick takes, and the position and batch that it takes them from."""
-
-    source: _Source
-    parts: Sequence[PickPart]
-    documents: Sequence[int]
+# The plan
 
 
 def _plan(
@@ -146,6 +106,26 @@ def _plan(
     return _PickPlan(source, parts, sorted({line.document_id for line in lines}))
 
 
+def _position_problems(
+    tx: Transaction, picking: StoredPicking, draft: Checked[PickDraft]
+) -> Iterator[Problem]:
+    """Yield why goods may not be picked at the position of a pick."""
+    if draft.bin_code is None:
+        return
+    pair = (picking.whs_code, draft.bin_code)
+    items = tx.store.get_many([warehouses.position_key(*pair)])
+    position = warehouses.known_positions(tx, [pair], items).get(pair)
+    if position is None:
+        message = f"warehouse {picking.whs_code} has no position {draft.bin_code}"
+        yield Problem("bin_code", message)
+    elif position.disabled or position.blocked or not position.pickable:
+        message = f"position {draft.bin_code} is disabled, blocked or not pickable"
+        yield Problem("bin_code", message)
+
+
+# Stock
+
+
 def _load_stock(tx: Transaction, picking: StoredPicking, plan: _PickPlan) -> StockPosting:
     posting = StockPosting(tx, cause=MovementCause(type="picking", id=picking.id))
     posting.load(
@@ -154,6 +134,11 @@ def _load_stock(tx: Transaction, picking: StoredPicking, plan: _PickPlan) -> Sto
         movements=len(plan.parts),
     )
     return posting
+
+
+def _row_keys(source: _Source, part: PickPart) -> list[RowKey]:
+    staged = source.row_key("staged", part.serial)
+    return [staged] if part.exact else [staged, source.row_key("available", part.serial)]
 
 
 def _stage_goods(
@@ -175,11 +160,6 @@ def _stage_goods(
     return picking, {
         document: DocumentProgress(done=quantities) for document, quantities in done.items()
     }
-
-
-def _row_keys(source: _Source, part: PickPart) -> list[RowKey]:
-    staged = source.row("staged", part.serial)
-    return [staged] if part.exact else [staged, source.row("available", part.serial)]
 
 
 def _stage_parts(posting: StockPosting, plan: _PickPlan) -> list[tuple[PickPart, StockRow]]:
@@ -216,7 +196,13 @@ def _stage_part(posting: StockPosting, source: _Source, part: PickPart) -> Stock
 
 
 def _free_row(posting: StockPosting, source: _Source, part: PickPart) -> StockRow:
-    row = posting.changes.find(source.row("available", part.serial))
+    """Return the row of the goods that are picked instead of the allocated ones.
+
+    Raises:
+        ValidationFailed: There are fewer at the position.
+        Conflict: There are enough, but they are allocated to other work.
+    """
+    row = posting.changes.find(source.row_key("available", part.serial))
     here = row is not None and (row.bin_code, row.batch_num, row.inventory_status) == (
         source.bin_code, source.batch, "available",
     )  # fmt: skip
@@ -237,23 +223,6 @@ def _free_row(posting: StockPosting, source: _Source, part: PickPart) -> StockRo
     return row
 
 
-def _position_problems(
-    tx: Transaction, picking: StoredPicking, draft: Checked[PickDraft]
-) -> Iterator[Problem]:
-    """Yield why goods may not be picked at the position of a pick."""
-    if draft.bin_code is None:
-        return
-    pair = (picking.whs_code, draft.bin_code)
-    items = tx.store.get_many([warehouses.position_key(*pair)])
-    position = warehouses.known_positions(tx, [pair], items).get(pair)
-    if position is None:
-        message = f"warehouse {picking.whs_code} has no position {draft.bin_code}"
-        yield Problem("bin_code", message)
-    elif position.disabled or position.blocked or not position.pickable:
-        message = f"position {draft.bin_code} is disabled, blocked or not pickable"
-        yield Problem("bin_code", message)
-
-
 def _stored_pick(posting: StockPosting, part: PickPart, staged: StockRow) -> Pick:
     return Pick(
         staged_id=posting.row_id(staged),
@@ -263,3 +232,41 @@ def _stored_pick(posting: StockPosting, part: PickPart, staged: StockRow) -> Pic
         serial=part.serial,
         qty=part.qty,
     )
+
+
+# Transfer orders
+
+
+def pick_for_transfer_order(
+    tx: Transaction,
+    record: Record[StoredPicking],
+    draft: Checked[PickDraft],
+    substitution: Substitution,
+) -> Record[StoredPicking]:
+    """Pick goods for a transfer order; see `pick`.
+
+    Its picking is started by its first pick and finalized by its last one.
+    """
+    before = record.entity
+    ensure_status("Picking", before, "pending", "started")
+
+    def stage() -> StoredPicking:
+        with by_item_code(tx.store, draft) as named:
+            plan = _plan(tx, before, named, substitution)
+            return _stage_goods(_load_stock(tx, before, plan), before, plan)[0]
+
+    picking, acting = run_all(stage, lambda: read_operator(tx))
+    operator = before.operator or acting
+    if before.status == "pending":
+        operator = operator_from_start(before.operator, before.user_id, acting)
+    picking = picking.model_copy(
+        update={
+            "status": "started",
+            "started_at": before.started_at or tx.now,
+            "updated_at": tx.now,
+            "operator": operator,
+        }
+    )
+    if not rules.has_shortage(picking):
+        return mark_finalized(tx, record, picking, PickingEnd())
+    return PICKINGS.replace(tx, record, picking)

@@ -88,11 +88,10 @@ def _bin_problems(arrival: ReceivedGoods) -> Iterator[Problem]:
 
 
 def serial_problems(
-    targets: Sequence[StockRow], there: Mapping[int, StockRow]
+    targets: Sequence[StockRow], rows: Sequence[StockRow | None]
 ) -> Iterator[Problem]:
-    """Yield a problem for each serial in stock; `there` are the existing rows by target index."""
-    for number, target in enumerate(targets):
-        row = there.get(number)
+    """Yield a problem for each serial in stock; `rows` are the existing rows of the targets."""
+    for number, (target, row) in enumerate(zip(targets, rows, strict=True)):
         if target.serial_number is not None and row is not None and row.qty:
             place = f"{row.whs_code} {row.bin_code or 'in transit'}"
             message = f"serial {target.serial_number} is already in stock at {place}"
@@ -183,13 +182,17 @@ class OverReceipt:
 
 
 def over_receipt(
-    document: Document, draft: ReceiptLineDraft, tolerance: Decimal
+    document: Document, draft: Checked[ReceiptLineDraft], tolerance: Decimal
 ) -> OverReceipt | None:
     """Return what needs an approval when the goods are received; None within the tolerance.
+
+    It is None when the item or the quantity is invalid, too.
 
     `tolerance` is a percentage of the ordered quantity of each line. What was approved for one
     line takes nothing from the tolerance of the others.
     """
+    if draft.item_code is None or draft.qty is None:
+        return None
     lines = _lines_of(document, draft.item_code, None)
     allowed = [_allowed(line, draft, tolerance) for line in lines]
     room = sum(

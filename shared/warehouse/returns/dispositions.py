@@ -46,7 +46,8 @@ def decide(
         ValidationFailed: The body or what it names is invalid; with all problems. Or expired goods
             would become available; they have expired when their day in `timezone` has passed.
     """
-    return lines_by_item_code(tx.store, checked, lambda named: _decide(tx, number, named, timezone))
+    with lines_by_item_code(tx.store, checked) as named:
+        return _decide(tx, number, named, timezone)
 
 
 def _decide(

@@ -54,9 +54,8 @@ def create_return(
         ValidationFailed: The draft is invalid or names unknown master data; has all problems.
         RuleBlocked: The draft is valid, but rules forbid it: more than was dispatched, for example.
     """
-    return lines_by_item_code(
-        tx.store, draft, lambda named: _create(tx, named, settings, import_id)
-    )
+    with lines_by_item_code(tx.store, draft) as named:
+        return _create(tx, named, settings, import_id)
 
 
 def _create(
@@ -103,8 +102,7 @@ def examine_return(
 
     The first value is the id of the return that already has the reference of the draft, or None.
     """
-
-    def examine(named: Checked[ReturnDraft]) -> tuple[int | None, list[Problem]]:
+    with lines_by_item_code(tx.store, draft) as named:
         document = _document(tx.store, named.exit_document_id)
         found, origin = run_all(
             lambda: tx.store.get_many(return_keys(named, document)),
@@ -115,8 +113,6 @@ def examine_return(
         more = [one for one in problems_of(named) if one not in problems_of(draft)]
         problems = [*more, *findings.invalid, *findings.blocked]
         return _return_with_reference(named, found), problems
-
-    return lines_by_item_code(tx.store, draft, examine)
 
 
 def _document(store: Store, number: int | None) -> Record[Document] | None:
@@ -218,7 +214,8 @@ def receive_goods(
         ValidationFailed: The arrival or what it names is invalid; with all problems.
         RuleBlocked: More arrives than left with the exit document and was not returned so far.
     """
-    return lines_by_item_code(tx.store, arrival, lambda named: _receive_goods(tx, number, named))
+    with lines_by_item_code(tx.store, arrival) as named:
+        return _receive_goods(tx, number, named)
 
 
 def _receive_goods(

@@ -44,8 +44,8 @@ def _store(aliases: _Aliases) -> Store:
 def _named(aliases: _Aliases, *lines: object) -> tuple[list[tuple[Any, Any]], dict[str, str]]:
     """Return item code and quantity of each line of an arrival, and the problems by field."""
     body = check(ReturnArrival, {"lines": list(lines)})
-    named = lines_by_item_code(_store(aliases), body, lambda body: body)
-    found = problems_of(named)
+    with lines_by_item_code(_store(aliases), body) as named:
+        found = problems_of(named)
     assert isinstance(named, InvalidBody) == bool(found)
     goods = [(line.item_code, line.qty) for line in named.lines or ()]
     return goods, {problem.field: problem.message for problem in found}
@@ -101,21 +101,14 @@ def test_problems_of_a_product_are_those_of_its_gtin(
     aliases: _Aliases, refusal: type[ValidationFailed | RuleBlocked]
 ) -> None:
     fields = ["lines.0.item_code", "lines.1.item_code", "lines.1.qty", "lines.1.item_code.x"]
-
-    def refuse(_body: object) -> None:
-        raise refusal([Problem(field, "no") for field in fields])
-
     body = check(ReturnArrival, {"lines": [_line(item_code="TILE"), _line(gtin=CASE)]})
-    with pytest.raises(refusal) as refused:
-        lines_by_item_code(_store(aliases), body, refuse)
+    with pytest.raises(refusal) as refused, lines_by_item_code(_store(aliases), body):
+        raise refusal([Problem(field, "no") for field in fields])
     assert [one.field for one in refused.value.problems] == [
         "lines.0.item_code", "lines.1.gtin", "lines.1.qty", "lines.1.item_code.x",
     ]  # fmt: skip
-
-    def refuse_one(_draft: object) -> None:
-        raise refusal([Problem("item_code", "no")])
-
     for goods, field in (({"gtin": CASE}, "gtin"), ({"item_code": "BRICK"}, "item_code")):
-        with pytest.raises(refusal) as refused:
-            by_item_code(_store(aliases), check(ContentsDraft, {**goods, "qty": 1}), refuse_one)
+        draft = check(ContentsDraft, {**goods, "qty": 1})
+        with pytest.raises(refusal) as refused, by_item_code(_store(aliases), draft):
+            raise refusal([Problem("item_code", "no")])
         assert [one.field for one in refused.value.problems] == [field]

@@ -1,0 +1,301 @@
+"""Goods receipt: put goods that arrive into stock, for the open lines of the entry document."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from shared.identity.audit import service as audit
+from shared.identity.tenancy.tenant import Tenant
+from shared.kernel.calendar_days import day_of
+from shared.kernel.db.collection import Record
+from shared.kernel.db.items import Item, Key
+from shared.kernel.db.parallel import run_all
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.errors import Conflict, Problem
+from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
+from shared.warehouse import references
+from shared.warehouse.approvals import service as approvals
+from shared.warehouse.approvals.models import Approver
+from shared.warehouse.catalog import service as catalog
+from shared.warehouse.catalog.gtins import by_item_code
+from shared.warehouse.documents import service as documents
+from shared.warehouse.documents.models import Document, DocumentProgress
+from shared.warehouse.documents.vocabulary import doc_num
+from shared.warehouse.receiving import rules
+from shared.warehouse.receiving.models import (
+    ReceiptApproval,
+    ReceiptLineDraft,
+    StoredReceipt,
+    StoredReceiptLine,
+)
+from shared.warehouse.receiving.service import document_of, get_entry_receipt, update_receipt
+from shared.warehouse.settings.values import settings_of
+from shared.warehouse.stock.models import MovementCause, StockRow
+from shared.warehouse.stock.posting import StockPosting, empty_row, fence_master_data
+from shared.warehouse.warehouses import service as warehouses
+from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
+from shared.warehouse.work_records import ensure_status, read_operator
+
+_AUDITED_FIELDS = ("item_code", "qty", "ordered_qty", "allowed_qty", "received_qty")
+"""Fields of an approval that are copied into its entry of the audit log."""
+_ONE = Decimal(1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrival:
+    """Goods that arrive, with the master data that they name.
+
+    `targets` are the rows that they become, one per serial. There are none while master data is
+    missing. `over` is what needs an approval.
+    """
+
+    goods: rules.ReceivedGoods
+    targets: Sequence[StockRow]
+    over: rules.OverReceipt | None
+
+
+def receive_line(
+    tx: Transaction,
+    number: int,
+    draft: Checked[ReceiptLineDraft],
+    *,
+    tenant: Tenant,
+) -> tuple[Record[StoredReceipt], Record[Document]]:
+    """Receive goods into stock for the open lines of the document.
+
+    Returns:
+        The receipt and the document after it.
+
+    Raises:
+        NotFound: There is no such receipt.
+        Conflict: The receipt is not started, is full, or its document is closed.
+        ValidationFailed: The draft or what it names is invalid; with all problems.
+        ApprovalRequired: More arrives than the tenant's tolerance allows, without an approval.
+    """
+    with by_item_code(tx.store, draft) as named:
+        return _receive_goods(tx, number, named, tenant)
+
+
+def _receive_goods(
+    tx: Transaction, number: int, draft: Checked[ReceiptLineDraft], tenant: Tenant
+) -> tuple[Record[StoredReceipt], Record[Document]]:
+    record, _ = run_all(lambda: get_entry_receipt(tx.store, number), lambda: fence_master_data(tx))
+    posting = StockPosting(tx, cause=MovementCause(type="receipt", id=number))
+    ensure_status("Receipt", record.entity, "started")
+    rules.ensure_line_limit(record.entity)
+    document, found = _read_named(tx, record.entity, draft)
+    arrival = _arrival(tx, draft, document.entity, found, tenant)
+    problems = list(of_valid_fields(draft, rules.examine(arrival.goods)))
+    _load_stock(posting, tx, arrival, is_refused=bool(problems) or isinstance(draft, InvalidBody))
+    problems += of_valid_fields(draft, _stock_problems(posting, arrival))
+    valid = ensure_valid(draft, problems)
+    approved = [_approval(tx, record, valid, arrival.over)] if arrival.over else []
+    line = _post(posting, valid, arrival)
+    done = DocumentProgress(done=line.document_lines)
+    advanced = documents.advance_document(tx, "entry", document, done)
+    received = update_receipt(
+        tx,
+        record,
+        record.entity,
+        lines=[*record.entity.lines, line],
+        operator=record.entity.operator or read_operator(tx),
+        approvals=[*record.entity.approvals, *approved],
+    )
+    references.record_use(tx, found.values())
+    return received, advanced
+
+
+# What the goods name
+
+
+def _read_named(
+    tx: Transaction, receipt: StoredReceipt, draft: Checked[ReceiptLineDraft]
+) -> tuple[Record[Document], Mapping[Key, Item]]:
+    """Read the document of a receipt, and the items of the master data that a draft names.
+
+    Raises Conflict when the document is closed.
+    """
+    whs_code = receipt.whs_code or ""
+    keys = [warehouses.warehouse_key(whs_code)]
+    keys += [catalog.product_key(draft.item_code)] if draft.item_code is not None else []
+    keys += [warehouses.position_key(whs_code, draft.bin_code)] if draft.bin_code else []
+    document, found, _ = run_all(
+        lambda: document_of(tx.store, receipt),
+        lambda: tx.store.get_many(keys),
+        # Read ahead: the approval finds them in the cache.
+        lambda: audit.actor_of(tx) if draft.approve else None,
+    )
+    if document.entity.status == "closed":
+        message = f"{doc_num('entry', document.id)} is closed; nothing more can be received for it."
+        raise Conflict(message)
+    return document, found
+
+
+def _arrival(
+    tx: Transaction,
+    draft: Checked[ReceiptLineDraft],
+    document: Document,
+    found: Mapping[Key, Item],
+    tenant: Tenant,
+) -> _Arrival:
+    tolerance = settings_of(tenant).receipt_tolerance
+    parts = rules.quantities_by_line(document, draft, tolerance)
+    codes = [draft.item_code] if draft.item_code is not None else []
+    bin_code = draft.bin_code or rules.default_bin(document, parts)
+    goods = rules.ReceivedGoods(
+        draft=draft,
+        document=document,
+        parts=parts,
+        bin_code=bin_code,
+        product=catalog.known_products(tx, codes, found).get(draft.item_code or ""),
+        position=_position(tx, document.whs_code, bin_code),
+        today=day_of(tx.now_ms, tenant.timezone),
+    )
+    known = warehouses.known_warehouses(tx, [document.whs_code], found)
+    targets = _targets(tx, goods, known.get(document.whs_code))
+    return _Arrival(goods, targets, rules.over_receipt(document, draft, tolerance))
+
+
+def _position(tx: Transaction, whs_code: str, bin_code: str | None) -> KnownPosition | None:
+    """Return the position of the goods; that of the draft is in the cache."""
+    if bin_code is None:
+        return None
+    pair = (whs_code, bin_code)
+    found = tx.store.get_many([warehouses.position_key(*pair)])
+    return warehouses.known_positions(tx, [pair], found).get(pair)
+
+
+def _targets(
+    tx: Transaction, goods: rules.ReceivedGoods, warehouse: KnownWarehouse | None
+) -> list[StockRow]:
+    """Return the rows that goods become; none while master data is missing.
+
+    A serial has one row at any position, so it is looked up without a position too.
+    """
+    draft = goods.draft
+    if not goods.product or not warehouse or not (goods.position or draft.serials):
+        return []
+    serials: Sequence[str | None] = draft.serials or [None]
+    return [
+        empty_row(
+            goods.product,
+            warehouse,
+            goods.position,
+            status=draft.inventory_status or "available",
+            batch=draft.batch,
+            serial=serial,
+            expiry_date=rules.expiry_date(draft, goods.document),
+            now=tx.now,
+        )
+        for serial in serials
+    ]
+
+
+# Stock
+
+
+def _load_stock(
+    posting: StockPosting, tx: Transaction, arrival: _Arrival, *, is_refused: bool
+) -> None:
+    """Load the stock of goods, beside what an approval reads; ids only if they may be received."""
+    reads: list[Callable[[], object]] = []
+    if arrival.over and not is_refused:
+        if _is_approved(tx, arrival.goods.draft):
+            reads.append(lambda: audit.reserve_entry_ids(tx))
+        else:
+            reads += approvals.reads_ahead(tx)
+    keys = [target.key for target in arrival.targets]
+    movements = 0 if is_refused else len(keys)
+    run_all(lambda: posting.load(targets=keys, movements=movements), *reads)
+
+
+def _stock_problems(posting: StockPosting, arrival: _Arrival) -> Iterator[Problem]:
+    """Yield why goods cannot join the stock that there is."""
+    rows = [posting.changes.find(target.key) for target in arrival.targets]
+    yield from rules.serial_problems(arrival.targets, rows)
+    if arrival.targets:
+        first = arrival.targets[0]
+        refusal = posting.batches.refusal(first)
+        dated = posting.batches.with_date(first)
+        yield from rules.batch_problems(dated, first.expiry_date, refusal, arrival.goods.today)
+
+
+def _post(posting: StockPosting, draft: ReceiptLineDraft, arrival: _Arrival) -> StoredReceiptLine:
+    """Put goods into stock, and return the line of the receipt."""
+    targets = [posting.batches.with_date(target) for target in arrival.targets]
+    for target in targets:
+        posting.changes.move("receipt", draft.qty if not draft.serials else _ONE, target=target)
+    posting.post()
+    first = targets[0]
+    return StoredReceiptLine(
+        product_id=first.product_id,
+        item_code=first.item_code,
+        qty=draft.qty,
+        batch_num=draft.batch,
+        serials=draft.serials or [],
+        document_lines=dict(arrival.goods.parts),
+        position_id=first.position_id,
+        bin_code=first.bin_code,
+        inventory_status=first.inventory_status,
+        expiry_date=first.expiry_date,
+        stock_ids=[posting.row_id(target) for target in targets],
+    )
+
+
+# Approval
+
+
+def _is_approved(tx: Transaction, draft: Checked[ReceiptLineDraft]) -> bool:
+    """Return whether the caller approves what arrives too much, and may do so."""
+    caller = tx.caller
+    may_approve = caller and caller.kind == "user" and approvals.PERMISSION in caller.permissions
+    return bool(draft.approve and may_approve)
+
+
+def _approval(
+    tx: Transaction,
+    record: Record[StoredReceipt],
+    draft: ReceiptLineDraft,
+    over: rules.OverReceipt,
+) -> ReceiptApproval:
+    """Return the approval of an over-receipt: that of the caller, or of the one who granted it.
+
+    Raises ApprovalRequired when there is none.
+    """
+    if _is_approved(tx, draft):
+        user_id = tx.caller.user_id if tx.caller else None
+        user = Approver(user_id=user_id, name=audit.actor_of(tx).name)
+        approval = _stored_approval(draft, over, user, tx.now)
+        _audit_approval(tx, record, approval)
+        return approval
+    grant = approvals.require(tx, rules.approval_need(record.id, draft.item_code, over))
+    return _stored_approval(draft, over, grant.decided_by, grant.decided_at)
+
+
+def _stored_approval(
+    draft: ReceiptLineDraft, over: rules.OverReceipt, decided_by: Approver, decided_at: str
+) -> ReceiptApproval:
+    return ReceiptApproval(
+        code="over_receipt",
+        item_code=draft.item_code,
+        qty=draft.qty,
+        ordered_qty=over.ordered,
+        allowed_qty=over.allowed,
+        received_qty=over.received,
+        decided_by=decided_by,
+        decided_at=decided_at,
+    )
+
+
+def _audit_approval(
+    tx: Transaction, record: Record[StoredReceipt], approval: ReceiptApproval
+) -> None:
+    document = record.entity.document
+    details = {each: getattr(approval, each) for each in _AUDITED_FIELDS}
+    audit.record(
+        tx,
+        "receipt.over_receipt_approved",
+        "receipt",
+        record.id,
+        details={**details, "document_id": document.id if document else None},
+    )
