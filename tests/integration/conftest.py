@@ -11,9 +11,10 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.observability import logger
 from tests.aws_calls import Watch, recorded_calls
 from tests.clock import Clock
-from tests.gateway import Response
+from tests.gateway import Erp, Response
 from tests.integration.roles import ARNS, Roles
 from tests.stack import Stack
+from tests.warehouse_scenario import WarehouseScenario
 
 type BeforeNextCommit = Callable[[Callable[[], Response]], list[Response]]
 
@@ -57,6 +58,12 @@ def _short_refusals() -> Iterator[None]:
 @pytest.fixture
 def roles(stack: Stack) -> Roles:
     return Roles(stack)
+
+
+@pytest.fixture
+def yard(erp: Erp) -> WarehouseScenario:
+    """The warehouses YARD and SHOP, with master data and without stock."""
+    return WarehouseScenario.with_master_data(erp, "YARD", "SHOP")
 
 
 @pytest.fixture

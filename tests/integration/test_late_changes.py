@@ -18,12 +18,6 @@ type BeforeCommit = Callable[..., list[Response]]
 
 
 @pytest.fixture
-def yard(erp: Erp) -> WarehouseScenario:
-    """The warehouses YARD and SHOP, with master data and without stock."""
-    return WarehouseScenario.with_master_data(erp, "YARD", "SHOP")
-
-
-@pytest.fixture
 def before_commit(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> BeforeCommit:
     """Return a function that makes calls before the commit with a number; it returns answers."""
     commit = Transaction.commit

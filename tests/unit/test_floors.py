@@ -96,8 +96,8 @@ def _graph(root: Path) -> dict[str, set[str]]:
 
 def _floor(module: str) -> int | None:
     """Return the position of a module in FLOORS; None for the package of a whole group."""
-    for position, yard in enumerate(FLOORS):
-        if module == yard or module.startswith(f"{yard}."):
+    for position, floor in enumerate(FLOORS):
+        if module == floor or module.startswith(f"{floor}."):
             return position
     return None
 
@@ -148,7 +148,7 @@ def test_every_floor_exists_and_none_is_missing_from_the_list() -> None:
         "shared.integration",
     }
     modules = set(modules_below(ROOT))
-    assert [yard for yard in FLOORS if yard not in modules] == []
+    assert [floor for floor in FLOORS if floor not in modules] == []
     assert [name for name in sorted(modules - groups) if _floor(name) is None] == []
 
 

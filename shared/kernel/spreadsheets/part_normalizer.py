@@ -1,6 +1,6 @@
 """Rewrites a large XML part of a workbook in a normalized form.
 
-python-calamine, which reads the workbook, is fast but trusts its input: for a cell that claims to
+python-calamine, which reads the workbook, is fast but trusts its input: for a cell that says to
 be in row 1048576 and column XFD, it allocates 17 billion cells, and the process runs out of memory.
 Therefore it never reads an uploaded file, only the normalized copy that is written here.
 

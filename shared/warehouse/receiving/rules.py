@@ -44,14 +44,14 @@ def examine(arrival: ReceivedGoods) -> Iterator[Problem]:
     draft, product = arrival.draft, arrival.product
     yield from _item_problems(arrival)
     if product:
-        claim = GoodsLine(
+        goods = GoodsLine(
             "",
             draft.item_code,
             draft.qty,
             {"batch": draft.batch},
             ("serials", draft.serials),
         )
-        yield from examine_goods(claim, product)
+        yield from examine_goods(goods, product)
     yield from _bin_problems(arrival)
     expiry = expiry_date(draft, arrival.document)
     if expired := expiry_refusal(expiry, draft.inventory_status or "available", arrival.today):

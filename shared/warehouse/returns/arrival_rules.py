@@ -78,8 +78,8 @@ def examine_arrival(
     blocked: list[Problem] = []
     if known.origin:
         announced = {line.product_id for line in one.lines}
-        claims = named_goods(arrival, known.products)
-        goods = [claim for claim in claims if claim.product_id in announced]
+        named = named_goods(arrival, known.products)
+        goods = [one for one in named if one.product_id in announced]
         blocked += limit_problems(known.origin, goods, one)
     return LineProblems(invalid, blocked)
 
@@ -101,8 +101,8 @@ def goods_problems(
     if product is None:
         yield Problem(f"{path}.item_code", f"no product has the code {code}")
         return
-    claim = GoodsLine(path, code, line.qty, {"batch": line.batch}, ("serials", line.serials))
-    yield from examine_goods(claim, product)
+    goods = GoodsLine(path, code, line.qty, {"batch": line.batch}, ("serials", line.serials))
+    yield from examine_goods(goods, product)
 
 
 def repeated_serials(

@@ -211,8 +211,8 @@ def _goods_problems(
     if not sent:
         yield Problem(f"{path}.item_code", f"{code} was not dispatched with TO-{order.id}")
         return
-    claim = GoodsLine(path, code, line.qty, {"batch": line.batch}, ("serials", line.serials))
-    yield from examine_goods(claim, known.products[code])
+    goods = GoodsLine(path, code, line.qty, {"batch": line.batch}, ("serials", line.serials))
+    yield from examine_goods(goods, known.products[code])
 
 
 def _serial_problems(

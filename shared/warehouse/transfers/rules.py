@@ -75,8 +75,8 @@ def _goods_problems(
         return
     if not product.in_stock:
         yield Problem(field, f"product {code} is not kept in stock")
-    claim = GoodsLine(path, code, line.qty, {"batch": line.batch}, ("serials", line.serials))
-    yield from examine_goods(claim, product)
+    goods = GoodsLine(path, code, line.qty, {"batch": line.batch}, ("serials", line.serials))
+    yield from examine_goods(goods, product)
 
 
 def _repeated_serials(

@@ -9,27 +9,28 @@ from shared.warehouse import references as register
 from shared.warehouse.catalog import service as catalog
 from tests.clock import Clock
 from tests.gateway import Erp
+from tests.warehouse_scenario import WarehouseScenario
 
 type Write = Callable[..., dict[str, Any]]
 
 
-def test_closing_cancels_open_quantities(yard: Erp, document_body: Write) -> None:
-    number = yard.post("/entry-documents", document_body(), key="k1").data["id"]
+def test_closing_cancels_open_quantities(yard: WarehouseScenario, document_body: Write) -> None:
+    number = yard.erp.post("/entry-documents", document_body(), key="k1").data["id"]
 
-    closed = yard.post(f"/entry-documents/{number}/close")
+    closed = yard.erp.post(f"/entry-documents/{number}/close")
 
     assert closed.status == 200
     assert closed.data["status"] == "closed"
     assert closed.data["lines"][0]["open_qty"] == 0
     assert closed.data["lines"][0]["qty"] == 100
     assert closed.data["lines"][0]["status"] == "closed"
-    again = yard.post(f"/entry-documents/{number}/close")
+    again = yard.erp.post(f"/entry-documents/{number}/close")
     assert (again.status, again.code) == (409, "conflict")
-    assert yard.post("/exit-documents/1/close").code == "not_found"
+    assert yard.erp.post("/exit-documents/1/close").code == "not_found"
 
 
 @pytest.fixture
-def twelve_orders(yard: Erp, document_body: Write, clock: Clock) -> Erp:
+def twelve_orders(yard: WarehouseScenario, document_body: Write, clock: Clock) -> Erp:
     """Twelve sales orders, created one second apart; the first three are closed."""
     for number in range(12):
         clock.advance(1)
@@ -40,11 +41,11 @@ def twelve_orders(yard: Erp, document_body: Write, clock: Clock) -> Erp:
             partner_code=f"C-{number % 3}",
             priority=["Alta", "baja", None, "Normal"][number % 4],
         )
-        assert yard.post("/exit-documents", body, key=f"k{number}").status == 201
+        assert yard.erp.post("/exit-documents", body, key=f"k{number}").status == 201
     for number in (1, 2, 3):
         clock.advance(1)
-        yard.post(f"/exit-documents/{number}/close")
-    return yard
+        yard.erp.post(f"/exit-documents/{number}/close")
+    return yard.erp
 
 
 def references(erp: Erp, **query: object) -> list[str]:
@@ -112,46 +113,50 @@ def test_problem_names_the_invalid_parameter(erp: Erp, query: dict[str, str], fi
     assert (answer.status, answer.json()["error"]["field"]) == (422, field)
 
 
-def test_master_data_on_an_open_document_cannot_be_deleted(yard: Erp, document_body: Write) -> None:
-    products = {row["item_code"]: row["id"] for row in yard.walk("/products")}
+def test_master_data_on_an_open_document_cannot_be_deleted(
+    yard: WarehouseScenario, document_body: Write
+) -> None:
+    products = {row["item_code"]: row["id"] for row in yard.erp.walk("/products")}
     body = document_body(lines=[{"item_code": "BRICK", "qty": 1, "destination_bin": "A-01"}])
-    document = yard.post("/entry-documents", body, key="k1").data["id"]
-    warehouse = yard.get("/warehouses", query={"whs_code": "YARD"}).json()["data"][0]["id"]
-    position = yard.get("/warehouse-positions", query={"bin_code": "A-01"}).json()["data"][0]["id"]
+    document = yard.erp.post("/entry-documents", body, key="k1").data["id"]
+    warehouse = yard.erp.get("/warehouses", query={"whs_code": "YARD"}).json()["data"][0]["id"]
+    position = yard.erp.get("/warehouse-positions", query={"bin_code": "A-01"}).json()["data"][0][
+        "id"
+    ]
     brick = f"/products/{products['BRICK']}"
 
     refused = [
-        yard.delete(brick),
-        yard.patch(brick, {"item_code": "BRICK-2"}),
-        yard.patch(brick, {"man_btch_num": True}),
-        yard.delete(f"/warehouse-positions/{position}"),
-        yard.delete(f"/warehouses/{warehouse}"),
+        yard.erp.delete(brick),
+        yard.erp.patch(brick, {"item_code": "BRICK-2"}),
+        yard.erp.patch(brick, {"man_btch_num": True}),
+        yard.erp.delete(f"/warehouse-positions/{position}"),
+        yard.erp.delete(f"/warehouses/{warehouse}"),
     ]
     assert [answer.code for answer in refused] == ["conflict"] * 5
-    assert yard.patch(brick, {"name": "Red brick"}).status == 200
-    assert yard.delete(f"/products/{products['SAND']}").status == 200
+    assert yard.erp.patch(brick, {"name": "Red brick"}).status == 200
+    assert yard.erp.delete(f"/products/{products['DRILL']}").status == 200
 
-    yard.post(f"/entry-documents/{document}/close")
-    assert yard.delete(f"/warehouse-positions/{position}").status == 200
-    assert yard.delete(brick).status == 200
-    assert yard.get(brick).code == "gone"
+    yard.erp.post(f"/entry-documents/{document}/close")
+    assert yard.erp.delete(f"/warehouse-positions/{position}").status == 200
+    assert yard.erp.delete(brick).status == 200
+    assert yard.erp.get(brick).code == "gone"
 
 
 def test_product_deleted_concurrently_is_never_on_a_document(
-    yard: Erp, document_body: Write, monkeypatch: pytest.MonkeyPatch
+    yard: WarehouseScenario, document_body: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    brick = next(row["id"] for row in yard.walk("/products") if row["item_code"] == "BRICK")
+    brick = next(row["id"] for row in yard.erp.walk("/products") if row["item_code"] == "BRICK")
     known_products = catalog.known_products
     deleted: list[int] = []
 
     def delete_after_reading(*arguments: Any) -> Any:
         known = known_products(*arguments)
         if not deleted:
-            deleted.append(yard.delete(f"/products/{brick}").status)
+            deleted.append(yard.erp.delete(f"/products/{brick}").status)
         return known
 
     monkeypatch.setattr(catalog, "known_products", delete_after_reading)
-    answer = yard.post("/entry-documents", document_body(), key="k1")
+    answer = yard.erp.post("/entry-documents", document_body(), key="k1")
 
     assert deleted == [200]
     assert answer.status == 422
@@ -159,9 +164,9 @@ def test_product_deleted_concurrently_is_never_on_a_document(
 
 
 def test_product_is_usable_after_an_interrupted_deletion(
-    yard: Erp, document_body: Write, monkeypatch: pytest.MonkeyPatch, clock: Clock
+    yard: WarehouseScenario, document_body: Write, monkeypatch: pytest.MonkeyPatch, clock: Clock
 ) -> None:
-    brick = next(row["id"] for row in yard.walk("/products") if row["item_code"] == "BRICK")
+    brick = next(row["id"] for row in yard.erp.walk("/products") if row["item_code"] == "BRICK")
 
     class Died(BaseException):
         pass
@@ -172,8 +177,10 @@ def test_product_is_usable_after_an_interrupted_deletion(
     with monkeypatch.context() as patch:
         patch.setattr(register, "is_on_open_document", die)
         with pytest.raises(Died):
-            yard.delete(f"/products/{brick}")
+            yard.erp.delete(f"/products/{brick}")
 
-    assert yard.post("/entry-documents", document_body(), key="k1").code == "service_unavailable"
+    assert (
+        yard.erp.post("/entry-documents", document_body(), key="k1").code == "service_unavailable"
+    )
     clock.advance(61)
-    assert yard.post("/entry-documents", document_body(), key="k1").status == 201
+    assert yard.erp.post("/entry-documents", document_body(), key="k1").status == 201

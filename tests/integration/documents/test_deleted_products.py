@@ -7,18 +7,21 @@ from shared.kernel.db.transaction import Transaction
 from shared.warehouse.catalog import service
 from shared.warehouse.references import retire
 from tests.clock import Clock
-from tests.gateway import Erp
 from tests.stack import Stack
+from tests.warehouse_scenario import WarehouseScenario
 
 
 def test_invalid_body_is_refused_after_the_retirement_ends(
-    yard: Erp, document_body: Callable[..., dict[str, Any]], stack: Stack, clock: Clock
+    yard: WarehouseScenario,
+    document_body: Callable[..., dict[str, Any]],
+    stack: Stack,
+    clock: Clock,
 ) -> None:
     assert clock.monotonic() > 0  # the clock fixture makes waits immediate
     retire(Transaction(stack.store()), service.product_key("BRICK"))
     clock.advance(50)  # the mark of an interrupted deletion expires after 30 s
 
-    answer = yard.post("/entry-documents", document_body(doc_date="tomorrow"), key="k1")
+    answer = yard.erp.post("/entry-documents", document_body(doc_date="tomorrow"), key="k1")
 
     assert answer.status == 422
     assert [problem["field"] for problem in answer.json()["errors"]] == ["doc_date"]

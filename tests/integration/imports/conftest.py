@@ -14,7 +14,7 @@ def scenario(stack: Stack, clock: Clock) -> ImportScenario:
 
 
 @pytest.fixture
-def yard(scenario: ImportScenario) -> WarehouseScenario:
+def yard_with_returns(scenario: ImportScenario) -> WarehouseScenario:
     """The master data of acme, with the warehouses YARD and SHOP; it allows blind returns."""
     yard = WarehouseScenario.with_master_data(scenario.erp, "YARD", "SHOP")
     yard.change_settings(blind_returns=True)

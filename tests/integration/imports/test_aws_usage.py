@@ -72,15 +72,15 @@ def test_products_need_no_call_per_row(scenario: ImportScenario, aws_faults: Aws
 
 
 @pytest.fixture
-def goods(yard: WarehouseScenario) -> WarehouseScenario:
+def goods(yard_with_returns: WarehouseScenario) -> WarehouseScenario:
     """Add 20 products and 40 positions."""
     for number in range(20):
         body = {"item_code": f"G-{number}", "name": f"Good {number}"}
-        assert yard.erp.post("/products", body).status == 201
+        assert yard_with_returns.erp.post("/products", body).status == 201
     for number in range(40):
         body = {"whs_code": "YARD", "bin_code": f"P-{number}"}
-        assert yard.erp.post("/warehouse-positions", body).status == 201
-    return yard
+        assert yard_with_returns.erp.post("/warehouse-positions", body).status == 201
+    return yard_with_returns
 
 
 def test_documents_need_no_call_per_row(

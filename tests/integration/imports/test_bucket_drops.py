@@ -34,7 +34,7 @@ def result(files: dict[str, bytes], name: str) -> dict[str, Any]:
 
 
 def test_a_file_of_every_kind_is_imported(
-    scenario: ImportScenario, yard: WarehouseScenario
+    scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
     for example in KIND_EXAMPLES:
         name = f"{example.kind}/file.xlsx"
@@ -42,11 +42,11 @@ def test_a_file_of_every_kind_is_imported(
         one = all_imports(scenario)[-1]
         assert (one["kind"], one["status"], one["file"]) == (example.kind, "validated", "file.xlsx")
         assert result(files, name) == one
-        before = yard.erp.get(example.path).json()["meta"]["total"]
+        before = yard_with_returns.erp.get(example.path).json()["meta"]["total"]
         done = scenario.commit(one["id"])
         assert done["status"] == "committed"
         assert result(scenario.files(), name) == done
-        after = yard.erp.get(example.path).json()["meta"]["total"]
+        after = yard_with_returns.erp.get(example.path).json()["meta"]["total"]
         assert after == before + len(example.bodies)
 
 
@@ -203,9 +203,12 @@ def test_drops_are_committed_automatically_if_enabled(scenario: ImportScenario) 
     ids=lambda value: value if isinstance(value, str) else value.kind,
 )
 def test_drops_are_not_committed_automatically_once_a_module_is_off(
-    example: KindExample, module: str, scenario: ImportScenario, yard: WarehouseScenario
+    example: KindExample,
+    module: str,
+    scenario: ImportScenario,
+    yard_with_returns: WarehouseScenario,
 ) -> None:
-    yard.change_settings(commit_drops=True)
+    yard_with_returns.change_settings(commit_drops=True)
     name = f"{example.kind}/file.csv"
     scenario.put_file(f"drop/{name}", as_csv(table(example.kind, example.rows())))
     assert not scenario.deliver(*scenario.take_messages()), "the file arrives"

@@ -25,10 +25,10 @@ _WRITES = ("upload", "request upload", "commit", "cancel")
 
 
 @pytest.fixture
-def strict(yard: WarehouseScenario) -> WarehouseScenario:
+def strict(yard_with_returns: WarehouseScenario) -> WarehouseScenario:
     """The master data of a company whose imports also need the rights of their kind."""
-    yard.change_settings(imports_require_kind_scope=True)
-    return yard
+    yard_with_returns.change_settings(imports_require_kind_scope=True)
+    return yard_with_returns
 
 
 def client(scenario: ImportScenario, *, without: Iterable[str] = ()) -> Erp:
@@ -101,9 +101,9 @@ def test_a_user_needs_the_permission_of_the_kind(
 
 @pytest.mark.parametrize("example", KIND_EXAMPLES, ids=lambda each: each.kind)
 def test_without_the_setting_the_rights_of_imports_are_enough(
-    example: KindExample, scenario: ImportScenario, yard: WarehouseScenario
+    example: KindExample, scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
-    assert yard
+    assert yard_with_returns
     number = upload_with_an_error(scenario, example)
     erp = scenario.stack.erp(scopes={"products:read", "products:write"})
     statuses = {name: answer.status for name, answer in answers(erp, example.kind, number)}
@@ -154,12 +154,12 @@ def test_a_refusal_is_not_kept_under_the_idempotency_key(
 
 
 def test_a_commit_that_has_begun_is_completed_when_the_setting_is_switched_on(
-    scenario: ImportScenario, yard: WarehouseScenario
+    scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
     number = upload_with_an_error(scenario, EXITS)
     erp = scenario.stack.erp(scopes={"products:read", "products:write"})
     assert erp.post(f"/imports/{number}/commit").status == 202
-    yard.change_settings(imports_require_kind_scope=True)
+    yard_with_returns.change_settings(imports_require_kind_scope=True)
     scenario.drain_queue()
     assert scenario.get_import(number)["status"] == "committed"
 

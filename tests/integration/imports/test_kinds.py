@@ -113,12 +113,12 @@ def test_an_import_creates_the_same_entities_and_events_as_single_requests(
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_template_that_is_filled_in_can_be_imported(
-    language: Language, scenario: ImportScenario, yard: WarehouseScenario
+    language: Language, scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
     for example in KIND_EXAMPLES:
-        before = yard.erp.get(example.path).json()["meta"]["total"]
+        before = yard_with_returns.erp.get(example.path).json()["meta"]["total"]
         import_valid_file(scenario, example, "template.xlsx", filled_in(example, language))
-        after = yard.erp.get(example.path).json()["meta"]["total"]
+        after = yard_with_returns.erp.get(example.path).json()["meta"]["total"]
         assert after == before + len(example.bodies)
 
 
@@ -137,9 +137,9 @@ def filled_in(example: KindExample, language: Language) -> bytes:
 
 
 def test_an_unchanged_template_has_no_data_rows(
-    scenario: ImportScenario, yard: WarehouseScenario
+    scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
-    del yard
+    del yard_with_returns
     for example in KIND_EXAMPLES:
         one = scenario.import_file(example.kind, "template.xlsx", template(example.kind, "es"))
         assert one["status"] == "invalid"
@@ -198,9 +198,9 @@ def test_blank_cells_do_not_change_a_product(scenario: ImportScenario, stack: St
 
 
 def test_a_product_with_stock_cannot_change_its_batch_management(
-    scenario: ImportScenario, yard: WarehouseScenario
+    scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
-    yard.stock("BRICK", 1)
+    yard_with_returns.stock("BRICK", 1)
     rows = [["sku", "name", "man_btch_num"], ["BRICK", "Brick", "yes"], ["CEMENT", "Cement", "no"]]
 
     one = scenario.import_file("products", "managed.csv", as_csv(rows))
@@ -213,7 +213,7 @@ def test_a_product_with_stock_cannot_change_its_batch_management(
 
 
 def test_pick_faces_are_created_or_changed(
-    scenario: ImportScenario, yard: WarehouseScenario
+    scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
     first = PICK_FACES.bodies[0]
     answer = scenario.erp.post("/pick-faces", {**first, "minimum": 1, "maximum": 99})
@@ -231,49 +231,52 @@ def test_pick_faces_are_created_or_changed(
     [changed, new] = details(scenario.erp, "/pick-faces")
     assert (changed["item_code"], changed["minimum"], changed["maximum"]) == ("BRICK", 2.5, 99)
     assert (new["item_code"], new["bin_code"], new["minimum"]) == ("CEMENT", "A-01", None)
-    assert yard.erp.get("/pick-faces").json()["meta"]["total"] == 2
+    assert yard_with_returns.erp.get("/pick-faces").json()["meta"]["total"] == 2
 
 
 def test_exit_documents_are_allocated_if_requested(
-    scenario: ImportScenario, stack: Stack, yard: WarehouseScenario
+    scenario: ImportScenario, stack: Stack, yard_with_returns: WarehouseScenario
 ) -> None:
-    yard.stock("BRICK", 6)
-    yard.stock("CEMENT", 2, batch="L-1")
-    yard.stock("DRILL", 1, serial="S-1")
+    yard_with_returns.stock("BRICK", 6)
+    yard_with_returns.stock("CEMENT", 2, batch="L-1")
+    yard_with_returns.stock("DRILL", 1, serial="S-1")
     content = as_xlsx(table("exit_documents", EXITS.rows()))
 
     one = scenario.import_file("exit_documents", "orders.xlsx", content, auto_allocate="true")
-    assert yard.erp.walk("/pickings") == []
+    assert yard_with_returns.erp.walk("/pickings") == []
     scenario.commit(one["id"])
 
-    pickings = [yard.erp.get(f"/pickings/{p['id']}").data for p in yard.erp.walk("/pickings")]
+    pickings = [
+        yard_with_returns.erp.get(f"/pickings/{p['id']}").data
+        for p in yard_with_returns.erp.walk("/pickings")
+    ]
     assert [p["document"]["external_ref"] for p in pickings[::-1]] == ["SO-1", "SO-2"]
-    assert yard.level("BRICK") == (6, 6, 0)
-    assert yard.level("CEMENT") == (2, 2, 0)
-    assert yard.level("DRILL") == (1, 1, 0)
-    assert {yard.document(number)["status"] for number in (1, 2)} == {"assigned"}
+    assert yard_with_returns.level("BRICK") == (6, 6, 0)
+    assert yard_with_returns.level("CEMENT") == (2, 2, 0)
+    assert yard_with_returns.level("DRILL") == (1, 1, 0)
+    assert {yard_with_returns.document(number)["status"] for number in (1, 2)} == {"assigned"}
     assert_invariants(stack.store())
 
 
 def test_documents_that_the_import_did_not_create_are_not_allocated(
-    scenario: ImportScenario, yard: WarehouseScenario
+    scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
-    yard.stock("BRICK", 20)
+    yard_with_returns.stock("BRICK", 20)
     first, _ = EXITS.bodies
-    assert yard.erp.post("/exit-documents", first, key="k").status == 201
+    assert yard_with_returns.erp.post("/exit-documents", first, key="k").status == 201
     content = as_csv(table("exit_documents", EXITS.rows()))
 
     one = scenario.import_file("exit_documents", "orders.csv", content, auto_allocate="true")
     assert scenario.commit(one["id"])["documents"]["committed"] == 1
 
-    [picking] = yard.erp.walk("/pickings")
+    [picking] = yard_with_returns.erp.walk("/pickings")
     assert picking["document"]["external_ref"] == "SO-2"
 
 
 def test_entry_documents_are_not_allocated(
-    scenario: ImportScenario, yard: WarehouseScenario
+    scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
     content = as_csv(table("entry_documents", ENTRIES.rows()))
     one = scenario.import_file("entry_documents", "in.csv", content, auto_allocate="true")
     assert scenario.commit(one["id"])["status"] == "committed"
-    assert yard.erp.walk("/pickings") == []
+    assert yard_with_returns.erp.walk("/pickings") == []

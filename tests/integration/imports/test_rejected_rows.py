@@ -259,9 +259,9 @@ EACH = pytest.mark.parametrize(
 
 @EACH
 def test_all_problems_are_reported_together(
-    case: Case, scenario: ImportScenario, yard: WarehouseScenario
+    case: Case, scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
-    del yard
+    del yard_with_returns
     one = scenario.import_file(case.kind, "bad.csv", as_csv(case.rows), on_duplicate="fail")
 
     invalid_rows = case.total - case.valid
@@ -279,9 +279,9 @@ def test_all_problems_are_reported_together(
 
 @EACH
 def test_reasons_are_in_the_language_of_the_headers(
-    case: Case, scenario: ImportScenario, yard: WarehouseScenario
+    case: Case, scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
-    del yard
+    del yard_with_returns
     headers = {column.field: column.header.es for column in importer_of(case.kind).layout.columns}
     rows: Rows = [[headers[str(name)] for name in case.rows[0]], *case.rows[1:]]
 
@@ -297,9 +297,9 @@ def test_reasons_are_in_the_language_of_the_headers(
 
 
 def test_an_import_without_valid_rows_is_invalid(
-    scenario: ImportScenario, yard: WarehouseScenario
+    scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
-    del yard
+    del yard_with_returns
     rows: Rows = [DOCUMENT, line("A"), line("A", item_code="GHOST")]
     one = scenario.import_file("entry_documents", "bad.csv", as_csv(rows))
     assert one["status"] == "invalid"
@@ -312,13 +312,13 @@ def test_an_import_without_valid_rows_is_invalid(
 
 
 def test_rows_of_a_document_need_not_be_adjacent(
-    scenario: ImportScenario, yard: WarehouseScenario
+    scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
     rows: Rows = [DOCUMENT, line("A"), line("B", type="Orden de compra"), line("A", qty=" 2,5 ")]
     rows += [line("B", type="PURCHASE ORDER", qty="3"), line("A", type="goods_receipt")]
     one = scenario.import_file("entry_documents", "mixed.csv", as_csv(rows, separator=";"))
     scenario.commit(one["id"])
-    found = yard.erp.walk("/entry-documents", sort="created_at")
+    found = yard_with_returns.erp.walk("/entry-documents", sort="created_at")
     assert {
         (shown["external_ref"], shown["type"], tuple(line["qty"] for line in shown["lines"]))
         for shown in found
@@ -330,7 +330,7 @@ def test_rows_of_a_document_need_not_be_adjacent(
 
 
 def test_references_that_differ_only_in_spaces_are_equal(
-    scenario: ImportScenario, yard: WarehouseScenario
+    scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
     rows: Rows = [DOCUMENT, line("A"), line(" A"), line("A\u00a0")]
     rows += [line("7"), line("X")]
@@ -338,7 +338,9 @@ def test_references_that_differ_only_in_spaces_are_equal(
     one = scenario.import_file("entry_documents", "blanks.xlsx", as_xlsx(rows))
     assert one["documents"]["total"] == 2
     assert scenario.commit(one["id"])["documents"]["committed"] == 2
-    found = {shown["external_ref"]: shown for shown in yard.erp.walk("/entry-documents")}
+    found = {
+        shown["external_ref"]: shown for shown in yard_with_returns.erp.walk("/entry-documents")
+    }
     assert {ref: len(shown["lines"]) for ref, shown in found.items()} == {"A": 3, "7": 2}
 
 
@@ -350,9 +352,9 @@ def test_blank_rows_are_ignored(scenario: ImportScenario) -> None:
 
 @EACH
 def test_a_corrected_report_can_be_imported(
-    case: Case, scenario: ImportScenario, yard: WarehouseScenario
+    case: Case, scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
-    del yard
+    del yard_with_returns
     number = scenario.import_file(case.kind, "bad.csv", as_csv(case.rows), on_duplicate="fail")[
         "id"
     ]
@@ -394,9 +396,9 @@ def test_formulas_in_uploads_are_written_as_text(scenario: ImportScenario) -> No
 
 
 def test_a_document_with_too_much_text_is_rejected(
-    scenario: ImportScenario, yard: WarehouseScenario
+    scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
-    del yard
+    del yard_with_returns
     rows: Rows = [[*DOCUMENT, "comments"], [*line("A"), "x"]]
     for index in range(30):
         serials = ", ".join(f"{index}-{number:05d}" for number in range(2_900))
@@ -410,9 +412,9 @@ def test_a_document_with_too_much_text_is_rejected(
 
 
 def test_the_reported_problems_of_a_row_are_limited(
-    scenario: ImportScenario, yard: WarehouseScenario
+    scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
-    del yard
+    del yard_with_returns
     serials = "S-1," * 900
     rows: Rows = [DOCUMENT, line("A", item_code="DRILL", qty="900", serials=serials)]
     one = scenario.import_file("entry_documents", "twice.csv", as_csv(rows))

@@ -41,9 +41,9 @@ def each_example(
 
 @pytest.mark.parametrize("options", [{}, {"on_duplicate": "skip"}], ids=str)
 def test_existing_documents_are_skipped(
-    options: dict[str, str], scenario: ImportScenario, yard: WarehouseScenario
+    options: dict[str, str], scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
-    del yard
+    del yard_with_returns
     for example in each_example(scenario, CREATED):
         one = import_twice(scenario, example, **options)
         before = snapshot(scenario)
@@ -54,9 +54,9 @@ def test_existing_documents_are_skipped(
 
 
 def test_existing_entities_are_errors_if_requested(
-    scenario: ImportScenario, yard: WarehouseScenario
+    scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
-    del yard
+    del yard_with_returns
     for example in each_example(scenario, KIND_EXAMPLES):
         one = import_twice(scenario, example, on_duplicate="fail")
         assert one["status"] == "invalid"
@@ -69,9 +69,9 @@ def test_existing_entities_are_errors_if_requested(
 
 
 def test_existing_products_and_pick_faces_are_skipped_if_requested(
-    scenario: ImportScenario, yard: WarehouseScenario
+    scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
-    del yard
+    del yard_with_returns
     for example in each_example(scenario, CHANGED):
         content = as_csv(table(example.kind, example.rows()))
         scenario.commit(scenario.import_file(example.kind, "first.csv", content)["id"])
@@ -88,9 +88,9 @@ def test_existing_products_and_pick_faces_are_skipped_if_requested(
 
 
 def test_importing_the_same_file_again_changes_nothing(
-    scenario: ImportScenario, yard: WarehouseScenario
+    scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
-    del yard
+    del yard_with_returns
     for example in each_example(scenario, CHANGED):
         one = import_twice(scenario, example)
         before, shown = snapshot(scenario), scenario.erp.walk(example.path)
@@ -102,13 +102,13 @@ def test_importing_the_same_file_again_changes_nothing(
 
 @pytest.mark.parametrize("options", [{}, {"on_duplicate": "fail"}], ids=str)
 def test_an_entity_created_between_validation_and_commit_is_respected(
-    options: dict[str, str], scenario: ImportScenario, yard: WarehouseScenario
+    options: dict[str, str], scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
     for example in each_example(scenario, KIND_EXAMPLES):
         first, *others = example.bodies
         content = as_csv(table(example.kind, example.rows()))
         one = scenario.import_file(example.kind, "new.csv", content, **options)
-        assert yard.erp.post(example.path, first, key="k").status == 201
+        assert yard_with_returns.erp.post(example.path, first, key="k").status == 201
 
         done = scenario.commit(one["id"])
 
@@ -122,7 +122,7 @@ def test_an_entity_created_between_validation_and_commit_is_respected(
 
 
 def test_a_product_deleted_between_validation_and_commit_rejects_its_rows(
-    scenario: ImportScenario, yard: WarehouseScenario
+    scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
     header = [
         "external_ref", "type", "doc_date", "partner_code", "warehouse_code", "item_code", "qty",
@@ -137,8 +137,8 @@ def test_a_product_deleted_between_validation_and_commit_rejects_its_rows(
     ]
     one = scenario.import_file("entry_documents", "in.csv", as_csv(rows))
     assert one["rows"]["valid"] == 4
-    [brick] = [p for p in yard.erp.walk("/products") if p["item_code"] == "BRICK"]
-    assert yard.erp.delete(f"/products/{brick['id']}").status == 200
+    [brick] = [p for p in yard_with_returns.erp.walk("/products") if p["item_code"] == "BRICK"]
+    assert yard_with_returns.erp.delete(f"/products/{brick['id']}").status == 200
 
     done = scenario.commit(one["id"])
 
@@ -151,7 +151,7 @@ def test_a_product_deleted_between_validation_and_commit_rejects_its_rows(
 
 
 def test_an_existing_document_is_skipped_although_its_product_is_deleted(
-    scenario: ImportScenario, yard: WarehouseScenario
+    scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
     header = [
         "external_ref", "type", "doc_date", "partner_code", "warehouse_code", "item_code", "qty",
@@ -159,10 +159,10 @@ def test_an_existing_document_is_skipped_although_its_product_is_deleted(
     rows = [header, ["A", "purchase_order", "2026-03-01", "V-1", "YARD", "BRICK", "1"]]
     first = scenario.import_file("entry_documents", "in.csv", as_csv(rows))
     scenario.commit(first["id"])
-    [document] = yard.erp.walk("/entry-documents")
-    assert yard.erp.post(f"/entry-documents/{document['id']}/close").status == 200
-    [brick] = [p for p in yard.erp.walk("/products") if p["item_code"] == "BRICK"]
-    assert yard.erp.delete(f"/products/{brick['id']}").status == 200
+    [document] = yard_with_returns.erp.walk("/entry-documents")
+    assert yard_with_returns.erp.post(f"/entry-documents/{document['id']}/close").status == 200
+    [brick] = [p for p in yard_with_returns.erp.walk("/products") if p["item_code"] == "BRICK"]
+    assert yard_with_returns.erp.delete(f"/products/{brick['id']}").status == 200
 
     one = scenario.import_file("entry_documents", "in.csv", as_csv(rows))
 

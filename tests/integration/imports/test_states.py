@@ -166,7 +166,7 @@ def switch_transfer_orders(scenario: ImportScenario, *, on: bool) -> None:
 
 
 def test_transfer_orders_are_refused_while_their_module_is_off(
-    scenario: ImportScenario, yard: WarehouseScenario
+    scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
     file = ("orders.csv", as_csv(table("transfer_orders", TRANSFERS.rows())))
     kind = {"kind": "transfer_orders"}
@@ -186,13 +186,15 @@ def test_transfer_orders_are_refused_while_their_module_is_off(
 
     switch_transfer_orders(scenario, on=True)
     assert scenario.commit(number)["status"] == "committed"
-    assert yard.erp.get("/transfer-orders").json()["meta"]["total"] == len(TRANSFERS.bodies)
+    assert yard_with_returns.erp.get("/transfer-orders").json()["meta"]["total"] == len(
+        TRANSFERS.bodies
+    )
 
 
 def test_requests_that_began_while_the_module_was_on_can_be_repeated(
-    scenario: ImportScenario, yard: WarehouseScenario, monkeypatch: pytest.MonkeyPatch
+    scenario: ImportScenario, yard_with_returns: WarehouseScenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    del yard
+    del yard_with_returns
     leave_all_to_worker(monkeypatch)
     content = as_csv(table("transfer_orders", TRANSFERS.rows()))
     form = Form({"kind": "transfer_orders"}, ("orders.csv", content))

@@ -158,9 +158,9 @@ def test_long_headers_are_truncated(scenario: ImportScenario) -> None:
 
 
 def test_exit_documents_are_refused_as_entry_documents(
-    scenario: ImportScenario, yard: WarehouseScenario
+    scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
-    del yard
+    del yard_with_returns
     rows = [ENTRY, ["A", "sale_order", *GOOD[2:]]]
     assert scenario.import_file("entry_documents", "out.csv", as_csv(rows))["status"] == "invalid"
     rows[0][3] = "card_code"

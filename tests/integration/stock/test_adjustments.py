@@ -3,22 +3,37 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from tests.cases import each_case
-from tests.gateway import Erp
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
+from tests.warehouse_scenario import WarehouseScenario
 
 type Adjust = Callable[..., Any]
 
 
-def test_count_creates_stock(yard_erp: Erp, adjust: Adjust, stack: Stack) -> None:
+@pytest.fixture
+def adjust(yard: WarehouseScenario) -> Adjust:
+    """Return a function that adjusts stock, by default of BRICK at A-01 in YARD."""
+
+    def adjusted(**changes: object) -> Any:
+        body = {
+            "item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01", "reason": "Counted",
+        }  # fmt: skip
+        return yard.erp.post("/stock-adjustments", body | changes)
+
+    return adjusted
+
+
+def test_count_creates_stock(yard: WarehouseScenario, adjust: Adjust, stack: Stack) -> None:
     answer = adjust(counted_qty=12.5)
 
     assert answer.status == 201
     made = answer.data
     assert (made["qty_before"], made["qty_after"], made["reason"]) == (0, 12.5, "Counted")
-    [row] = yard_erp.get("/stocks").data
-    product = yard_erp.get("/products", query={"item_code": "BRICK"}).data[0]
+    [row] = yard.erp.get("/stocks").data
+    product = yard.erp.get("/products", query={"item_code": "BRICK"}).data[0]
     assert row == {
         "id": 1,
         "product_id": product["id"],
@@ -41,7 +56,7 @@ def test_count_creates_stock(yard_erp: Erp, adjust: Adjust, stack: Stack) -> Non
         "created_at": made["created_at"],
         "updated_at": made["created_at"],
     }
-    [level] = yard_erp.get("/stock-levels").data
+    [level] = yard.erp.get("/stock-levels").data
     assert level == {
         "product_id": product["id"],
         "item_code": "BRICK",
@@ -53,9 +68,9 @@ def test_count_creates_stock(yard_erp: Erp, adjust: Adjust, stack: Stack) -> Non
         "quarantine": 0,
         "updated_at": made["created_at"],
     }
-    [total] = yard_erp.get("/stock-levels", query={"totals": "true"}).data
+    [total] = yard.erp.get("/stock-levels", query={"totals": "true"}).data
     assert total == level | {"whs_code": None}
-    movement = yard_erp.get(answer.headers["Location"].partition("/api/v1")[2]).data
+    movement = yard.erp.get(answer.headers["Location"].partition("/api/v1")[2]).data
     assert movement == {
         "id": made["movement_id"],
         "type": "adjustment",
@@ -76,7 +91,9 @@ def test_count_creates_stock(yard_erp: Erp, adjust: Adjust, stack: Stack) -> Non
     assert_invariants(stack.store())
 
 
-def test_adjustments_add_up_in_the_ledger(yard_erp: Erp, adjust: Adjust, stack: Stack) -> None:
+def test_adjustments_add_up_in_the_ledger(
+    yard: WarehouseScenario, adjust: Adjust, stack: Stack
+) -> None:
     adjust(increase=10)
     adjust(decrease=4)
     adjust(counted_qty=7)
@@ -85,21 +102,21 @@ def test_adjustments_add_up_in_the_ledger(yard_erp: Erp, adjust: Adjust, stack: 
     adjust(increase=2, item_code="CEMENT", batch="L1", expiry_date="2030-01-31")
     adjust(increase=1, warehouse="SHOP")
 
-    rows = yard_erp.get("/stocks").data
+    rows = yard.erp.get("/stocks").data
     assert [(row["item_code"], row["qty"], row["status"]) for row in rows] == [
         ("BRICK", 0, "out"), ("CEMENT", 2, "in"), ("BRICK", 1, "in"),
     ]  # fmt: skip
-    moved = yard_erp.walk(
+    moved = yard.erp.walk(
         "/stock-movements", sort="created_at", item_code="BRICK", warehouse="YARD"
     )
     signed = [(one["qty"], one["to"] is not None) for one in moved]
     assert signed == [(10, True), (4, False), (1, True), (7, False)]
-    assert [row["on_hand"] for row in yard_erp.get("/stock-levels").data] == [0, 1, 2]
+    assert [row["on_hand"] for row in yard.erp.get("/stock-levels").data] == [0, 1, 2]
     assert_invariants(stack.store())
 
 
 def test_change_of_status_reduces_available_stock(
-    yard_erp: Erp, adjust: Adjust, stack: Stack
+    yard: WarehouseScenario, adjust: Adjust, stack: Stack
 ) -> None:
     adjust(increase=10)
     adjust(to_status="quarantine", qty=3)
@@ -107,12 +124,14 @@ def test_change_of_status_reduces_available_stock(
 
     assert (answer.data["qty_before"], answer.data["qty_after"]) == (3, 0)
     adjust(to_status="quarantine", qty=2)
-    [level] = yard_erp.get("/stock-levels").data
+    [level] = yard.erp.get("/stock-levels").data
     assert (level["on_hand"], level["available"], level["quarantine"]) == (10, 5, 2)
     assert_invariants(stack.store())
 
 
-def test_serial_in_stock_is_refused_elsewhere(yard_erp: Erp, adjust: Adjust, stack: Stack) -> None:
+def test_serial_in_stock_is_refused_elsewhere(
+    yard: WarehouseScenario, adjust: Adjust, stack: Stack
+) -> None:
     assert adjust(item_code="DRILL", serial="S-1", increase=1).status == 201
 
     elsewhere = adjust(item_code="DRILL", serial="S-1", increase=1, bin_code="B-01")
@@ -121,7 +140,7 @@ def test_serial_in_stock_is_refused_elsewhere(yard_erp: Erp, adjust: Adjust, sta
     assert "S-1 is in stock already" in elsewhere.json()["message"]
     assert adjust(item_code="DRILL", serial="S-1", decrease=1).status == 201
     assert adjust(item_code="DRILL", serial="S-1", increase=1, bin_code="B-01").status == 201
-    [row] = yard_erp.get("/stocks", query={"serial": "S-1"}).data
+    [row] = yard.erp.get("/stocks", query={"serial": "S-1"}).data
     assert (row["qty"], row["position"]["bin_code"]) == (1, "B-01")
     assert_invariants(stack.store())
 
@@ -182,34 +201,38 @@ def test_decrease_below_zero_is_refused(adjust: Adjust, stack: Stack) -> None:
     assert_invariants(stack.store())
 
 
-def test_product_and_position_with_stock_cannot_be_deleted(yard_erp: Erp, adjust: Adjust) -> None:
+def test_product_and_position_with_stock_cannot_be_deleted(
+    yard: WarehouseScenario, adjust: Adjust
+) -> None:
     adjust(increase=5)
-    product = yard_erp.get("/products", query={"item_code": "BRICK"}).data[0]["id"]
-    position = yard_erp.get("/warehouse-positions", query={"bin_code": "A-01"}).data[0]["id"]
+    product = yard.erp.get("/products", query={"item_code": "BRICK"}).data[0]["id"]
+    position = yard.erp.get("/warehouse-positions", query={"bin_code": "A-01"}).data[0]["id"]
 
     for path in (f"/products/{product}", f"/warehouse-positions/{position}"):
-        refused = yard_erp.delete(path)
+        refused = yard.erp.delete(path)
         assert (refused.status, refused.code) == (409, "conflict")
         assert "stock" in refused.json()["message"]
-    assert yard_erp.patch(f"/products/{product}", {"item_code": "STONE"}).status == 409
+    assert yard.erp.patch(f"/products/{product}", {"item_code": "STONE"}).status == 409
     adjust(counted_qty=0)
-    assert yard_erp.delete(f"/products/{product}").status == 200
-    assert yard_erp.delete(f"/warehouse-positions/{position}").status == 200
+    assert yard.erp.delete(f"/products/{product}").status == 200
+    assert yard.erp.delete(f"/warehouse-positions/{position}").status == 200
 
 
-def test_inventory_status_tells_rows_apart_and_filters_them(yard_erp: Erp, adjust: Adjust) -> None:
+def test_inventory_status_tells_rows_apart_and_filters_them(
+    yard: WarehouseScenario, adjust: Adjust
+) -> None:
     adjust(counted_qty=10)
     adjust(to_status="quarantine", qty=4)
     adjust(to_status="damaged", qty=1)
     adjust(inventory_status="damaged", decrease=1)
 
-    rows = {row["inventory_status"]: row["qty"] for row in yard_erp.walk("/stocks")}
+    rows = {row["inventory_status"]: row["qty"] for row in yard.erp.walk("/stocks")}
     assert rows == {"available": 5, "quarantine": 4, "damaged": 0}
     for status, qty in rows.items():
-        listed = yard_erp.get("/stocks", query={"inventory_status": status})
+        listed = yard.erp.get("/stocks", query={"inventory_status": status})
         assert [row["qty"] for row in listed.data] == [qty]
         assert listed.json()["meta"]["total"] == 1
-    gone = yard_erp.get("/stocks", query={"inventory_status": "damaged", "status": "in"})
+    gone = yard.erp.get("/stocks", query={"inventory_status": "damaged", "status": "in"})
     assert (gone.data, gone.json()["meta"]["total"]) == ([], 0)
-    refused = yard_erp.get("/stocks", query={"inventory_status": "lost"})
+    refused = yard.erp.get("/stocks", query={"inventory_status": "lost"})
     assert (refused.status, refused.json()["error"]["field"]) == (422, "inventory_status")

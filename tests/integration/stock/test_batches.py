@@ -29,11 +29,6 @@ def receiving(stack: Stack) -> ReceivingScenario:
     return ReceivingScenario(stack.erp())
 
 
-@pytest.fixture
-def yard(stack: Stack) -> WarehouseScenario:
-    return WarehouseScenario.with_master_data(stack.erp(), "YARD", "SHOP")
-
-
 def adjust(erp: Erp, bin_code: object = "A-01", **change: object) -> Response:
     body = {
         "item_code": "CEMENT", "warehouse": "YARD", "bin_code": bin_code, "batch": "L1",

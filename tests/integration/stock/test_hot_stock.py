@@ -2,24 +2,15 @@
 
 from collections import Counter
 
-import pytest
-
 from tests.bench.concurrent_picking import ConflictDetector
 from tests.bench.simulated_time import simulated_time
 from tests.concurrency import run_concurrently
 from tests.faults import AwsFaults, conflict
-from tests.gateway import Erp
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
 from tests.warehouse_scenario import WarehouseScenario
 
 _REQUESTS = 20
-
-
-@pytest.fixture
-def yard(erp: Erp) -> WarehouseScenario:
-    """The warehouse YARD, with master data and without stock."""
-    return WarehouseScenario.with_master_data(erp, "YARD")
 
 
 def test_twenty_requests_for_the_last_ten_units_get_exactly_ten(

@@ -19,7 +19,7 @@ YARD, POSITION = "/warehouses/1", "/warehouse-positions/1"
 
 
 @pytest.fixture
-def yard(erp: Erp) -> WarehouseScenario:
+def emptied_yard(erp: Erp) -> WarehouseScenario:
     """The warehouse YARD, where every product has had stock at A-01 and none is left."""
     yard = WarehouseScenario.with_master_data(erp, "YARD")
     lots: tuple[dict[str, str], ...] = ({}, {"batch": "LOT-1"}, {"serial": "S-1"})
@@ -62,71 +62,80 @@ def assert_code_belongs_to(answer: Response, field: str, owner: str) -> None:
     assert f"was the code of {owner}" in answer.text
 
 
-def test_stock_follows_the_code_of_a_product(yard: WarehouseScenario, stack: Stack) -> None:
-    assert yard.erp.patch(BRICK, {"item_code": "PAVER"}).status == 200
+def test_stock_follows_the_code_of_a_product(emptied_yard: WarehouseScenario, stack: Stack) -> None:
+    assert emptied_yard.erp.patch(BRICK, {"item_code": "PAVER"}).status == 200
 
-    assert rows(yard, item_code="PAVER") == [("PAVER", "YARD", "A-01")]
-    assert rows(yard, item_code="BRICK") == []
+    assert rows(emptied_yard, item_code="PAVER") == [("PAVER", "YARD", "A-01")]
+    assert rows(emptied_yard, item_code="BRICK") == []
     for more in ({}, {"totals": "true"}):
         whs_code = None if more else "YARD"
-        assert levels(yard, item_code="PAVER", **more) == [("PAVER", whs_code)]
-        assert levels(yard, item_code="BRICK", **more) == []
-        assert levels(yard, **more) == [(c, whs_code) for c in ("CEMENT", "DRILL", "PAVER")]
-    yard.stock("PAVER", 3)
+        assert levels(emptied_yard, item_code="PAVER", **more) == [("PAVER", whs_code)]
+        assert levels(emptied_yard, item_code="BRICK", **more) == []
+        assert levels(emptied_yard, **more) == [(c, whs_code) for c in ("CEMENT", "DRILL", "PAVER")]
+    emptied_yard.stock("PAVER", 3)
     [raised] = [
         one for one in stack.events() if "PAVER" in str(one) and "stock" in str(one["type"])
     ]
     assert "BRICK" not in str(raised)
-    [latest] = yard.erp.get("/stock-movements", query={"per_page": 1}).data
+    [latest] = emptied_yard.erp.get("/stock-movements", query={"per_page": 1}).data
     assert latest["item_code"] == "PAVER"
     assert_invariants(stack.store())
 
 
-def test_stock_follows_the_code_of_a_warehouse(yard: WarehouseScenario, stack: Stack) -> None:
-    delete_positions(yard)
-    assert yard.erp.patch(YARD, {"whs_code": "MAIN"}).status == 200
+def test_stock_follows_the_code_of_a_warehouse(
+    emptied_yard: WarehouseScenario, stack: Stack
+) -> None:
+    delete_positions(emptied_yard)
+    assert emptied_yard.erp.patch(YARD, {"whs_code": "MAIN"}).status == 200
 
     products = ["BRICK", "CEMENT", "DRILL"]
-    assert levels(yard, warehouse="MAIN") == [(code, "MAIN") for code in products]
-    assert levels(yard, warehouse="YARD") == []
-    assert rows(yard, warehouse="MAIN") == [(code, "MAIN", "A-01") for code in products]
+    assert levels(emptied_yard, warehouse="MAIN") == [(code, "MAIN") for code in products]
+    assert levels(emptied_yard, warehouse="YARD") == []
+    assert rows(emptied_yard, warehouse="MAIN") == [(code, "MAIN", "A-01") for code in products]
     body = {"whs_code": "MAIN", "bin_code": "A-01"}
-    assert yard.erp.post("/warehouse-positions", body).status == 201
+    assert emptied_yard.erp.post("/warehouse-positions", body).status == 201
     adjustment = {"item_code": "BRICK", "warehouse": "MAIN", "bin_code": "A-01", "increase": 2}
-    assert yard.erp.post("/stock-adjustments", {**adjustment, "reason": "Found"}).status == 201
-    [latest] = yard.erp.get("/stock-movements", query={"per_page": 1}).data
+    assert (
+        emptied_yard.erp.post("/stock-adjustments", {**adjustment, "reason": "Found"}).status == 201
+    )
+    [latest] = emptied_yard.erp.get("/stock-movements", query={"per_page": 1}).data
     assert latest["to"]["whs_code"] == "MAIN"
     assert_invariants(stack.store())
 
 
-def test_stock_follows_the_code_of_a_position(yard: WarehouseScenario, stack: Stack) -> None:
-    assert yard.erp.patch(POSITION, {"bin_code": "A-99"}).status == 200
+def test_stock_follows_the_code_of_a_position(
+    emptied_yard: WarehouseScenario, stack: Stack
+) -> None:
+    assert emptied_yard.erp.patch(POSITION, {"bin_code": "A-99"}).status == 200
 
     products = ["BRICK", "CEMENT", "DRILL"]
-    assert rows(yard, bin_code="A-99") == [(code, "YARD", "A-99") for code in products]
-    assert rows(yard, bin_code="A-01") == []
+    assert rows(emptied_yard, bin_code="A-99") == [(code, "YARD", "A-99") for code in products]
+    assert rows(emptied_yard, bin_code="A-01") == []
     for code, lot in (("BRICK", {}), ("CEMENT", {"batch": "LOT-1"}), ("DRILL", {"serial": "S-1"})):
-        yard.stock(code, 1, "A-99", **lot)
-    assert [row["qty"] for row in yard.erp.get("/stocks").data] == [1, 1, 1]
+        emptied_yard.stock(code, 1, "A-99", **lot)
+    assert [row["qty"] for row in emptied_yard.erp.get("/stocks").data] == [1, 1, 1]
     assert_invariants(stack.store())
 
 
 def test_stock_follows_the_name_of_its_product_also_while_it_arrives(
-    yard: WarehouseScenario, stack: Stack, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
+    emptied_yard: WarehouseScenario,
+    stack: Stack,
+    aws_faults: AwsFaults,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 1)
     for bin_code in ("A-01", "B-01"):
-        yard.stock("BRICK", 3, bin_code)
+        emptied_yard.stock("BRICK", 3, bin_code)
     restore = stack.take_snapshot()
     for at in range(100):
         restore()
         arrivals: list[None] = []
-        meanwhile = partial(_arrive, yard, arrivals)
+        meanwhile = partial(_arrive, emptied_yard, arrivals)
         with aws_faults.faulty(stuck_before(at, meanwhile)):
-            assert yard.erp.patch(BRICK, {"name": "Red brick"}).status == 200
+            assert emptied_yard.erp.patch(BRICK, {"name": "Red brick"}).status == 200
         if not arrivals:
             break
-        shown = yard.erp.get("/stocks", query={"item_code": "BRICK"}).data
+        shown = emptied_yard.erp.get("/stocks", query={"item_code": "BRICK"}).data
         assert [row["product_name"] for row in shown] == ["Red brick"] * 3, at
     assert at > 10
 
@@ -136,55 +145,65 @@ def _arrive(yard: WarehouseScenario, arrivals: list[None]) -> None:
     arrivals.append(None)
 
 
-def test_code_that_movements_name_is_kept_for_its_product(yard: WarehouseScenario) -> None:
-    assert yard.erp.patch(BRICK, {"item_code": "PAVER"}).status == 200
+def test_code_that_movements_name_is_kept_for_its_product(emptied_yard: WarehouseScenario) -> None:
+    assert emptied_yard.erp.patch(BRICK, {"item_code": "PAVER"}).status == 200
     new = {"item_code": "BRICK", "name": "Other"}
 
-    assert_code_belongs_to(yard.erp.post("/products", new), "item_code", "PAVER (product, id 1)")
-    assert_code_belongs_to(yard.erp.patch(CEMENT, {"sku": "BRICK"}), "sku", "PAVER (product, id 1)")
-    unknown = yard.erp.post(
+    assert_code_belongs_to(
+        emptied_yard.erp.post("/products", new), "item_code", "PAVER (product, id 1)"
+    )
+    assert_code_belongs_to(
+        emptied_yard.erp.patch(CEMENT, {"sku": "BRICK"}), "sku", "PAVER (product, id 1)"
+    )
+    unknown = emptied_yard.erp.post(
         "/stock-adjustments",
         {"item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01", "increase": 1,
          "reason": "Found"},
     )  # fmt: skip
     assert (unknown.status, unknown.json()["error"]["field"]) == (422, "item_code")
-    assert yard.erp.patch(BRICK, {"item_code": "BRICK"}).status == 200
-    assert rows(yard, item_code="BRICK") == [("BRICK", "YARD", "A-01")]
+    assert emptied_yard.erp.patch(BRICK, {"item_code": "BRICK"}).status == 200
+    assert rows(emptied_yard, item_code="BRICK") == [("BRICK", "YARD", "A-01")]
     # PAVER was never used.
-    assert yard.erp.post("/products", {"item_code": "PAVER", "name": "Paver"}).status == 201
-    assert yard.erp.patch(BRICK, {"item_code": "BRICK-2"}).status == 200
-    assert yard.erp.delete(BRICK).status == 200
-    assert yard.erp.post("/products", new).status == 201
+    assert emptied_yard.erp.post("/products", {"item_code": "PAVER", "name": "Paver"}).status == 201
+    assert emptied_yard.erp.patch(BRICK, {"item_code": "BRICK-2"}).status == 200
+    assert emptied_yard.erp.delete(BRICK).status == 200
+    assert emptied_yard.erp.post("/products", new).status == 201
 
 
-def test_code_that_only_documents_name_is_kept_for_its_product(yard: WarehouseScenario) -> None:
-    number = yard.erp.post("/products", {"item_code": "TILE", "name": "Tile"}).data["id"]
-    order = yard.order(("TILE", 1))
-    refused = yard.erp.patch(f"/products/{number}", {"item_code": "SLATE"})
+def test_code_that_only_documents_name_is_kept_for_its_product(
+    emptied_yard: WarehouseScenario,
+) -> None:
+    number = emptied_yard.erp.post("/products", {"item_code": "TILE", "name": "Tile"}).data["id"]
+    order = emptied_yard.order(("TILE", 1))
+    refused = emptied_yard.erp.patch(f"/products/{number}", {"item_code": "SLATE"})
     assert (refused.status, refused.code) == (409, "conflict")
-    assert yard.erp.post(f"/exit-documents/{order}/close").status == 200
+    assert emptied_yard.erp.post(f"/exit-documents/{order}/close").status == 200
 
-    assert yard.erp.patch(f"/products/{number}", {"item_code": "SLATE"}).status == 200
+    assert emptied_yard.erp.patch(f"/products/{number}", {"item_code": "SLATE"}).status == 200
 
-    taken = yard.erp.post("/products", {"item_code": "TILE", "name": "Tile"})
+    taken = emptied_yard.erp.post("/products", {"item_code": "TILE", "name": "Tile"})
     assert_code_belongs_to(taken, "item_code", f"SLATE (product, id {number})")
 
 
-def test_code_of_a_warehouse_is_kept_for_it(yard: WarehouseScenario) -> None:
-    delete_positions(yard)
-    assert yard.erp.patch(YARD, {"whs_code": "MAIN"}).status == 200
+def test_code_of_a_warehouse_is_kept_for_it(emptied_yard: WarehouseScenario) -> None:
+    delete_positions(emptied_yard)
+    assert emptied_yard.erp.patch(YARD, {"whs_code": "MAIN"}).status == 200
     new = {"whs_code": "YARD", "name": "Other"}
 
-    assert_code_belongs_to(yard.erp.post("/warehouses", new), "whs_code", "MAIN (warehouse, id 1)")
-    assert [one["whs_code"] for one in yard.erp.get("/warehouses").data] == ["MAIN"]
-    in_former = yard.erp.post("/warehouse-positions", {"whs_code": "YARD", "bin_code": "A-01"})
+    assert_code_belongs_to(
+        emptied_yard.erp.post("/warehouses", new), "whs_code", "MAIN (warehouse, id 1)"
+    )
+    assert [one["whs_code"] for one in emptied_yard.erp.get("/warehouses").data] == ["MAIN"]
+    in_former = emptied_yard.erp.post(
+        "/warehouse-positions", {"whs_code": "YARD", "bin_code": "A-01"}
+    )
     assert (in_former.status, in_former.json()["error"]["field"]) == (422, "whs_code")
-    assert yard.erp.delete(YARD).status == 200
-    assert yard.erp.post("/warehouses", new).status == 201
+    assert emptied_yard.erp.delete(YARD).status == 200
+    assert emptied_yard.erp.post("/warehouses", new).status == 201
 
 
-def test_code_of_a_position_is_kept_for_it(yard: WarehouseScenario) -> None:
-    assert yard.erp.patch(POSITION, {"bin_code": "A-99"}).status == 200
+def test_code_of_a_position_is_kept_for_it(emptied_yard: WarehouseScenario) -> None:
+    assert emptied_yard.erp.patch(POSITION, {"bin_code": "A-99"}).status == 200
     new: dict[str, Any] = {"whs_code": "YARD", "bin_code": "A-01"}
     mask = {
         "whs_code": "YARD",
@@ -193,75 +212,79 @@ def test_code_of_a_position_is_kept_for_it(yard: WarehouseScenario) -> None:
     }
 
     owner = "A-99 (position of YARD, id 1)"
-    assert_code_belongs_to(yard.erp.post("/warehouse-positions", new), "bin_code", owner)
+    assert_code_belongs_to(emptied_yard.erp.post("/warehouse-positions", new), "bin_code", owner)
     assert_code_belongs_to(
-        yard.erp.patch("/warehouse-positions/2", {"bin_code": "A-01"}), "bin_code", owner
+        emptied_yard.erp.patch("/warehouse-positions/2", {"bin_code": "A-01"}), "bin_code", owner
     )
-    assert_code_belongs_to(yard.erp.post("/warehouse-positions/bulk", mask), "naming_mask", owner)
-    assert yard.erp.delete(POSITION).status == 200
-    assert yard.erp.post("/warehouse-positions", new).status == 201
+    assert_code_belongs_to(
+        emptied_yard.erp.post("/warehouse-positions/bulk", mask), "naming_mask", owner
+    )
+    assert emptied_yard.erp.delete(POSITION).status == 200
+    assert emptied_yard.erp.post("/warehouse-positions", new).status == 201
 
 
-def test_product_on_an_open_receipt_cannot_get_another_code(yard: WarehouseScenario) -> None:
+def test_product_on_an_open_receipt_cannot_get_another_code(
+    emptied_yard: WarehouseScenario,
+) -> None:
     body = {
         "external_ref": "PO-1", "type": "purchase_order", "doc_date": "2026-03-01",
         "partner_code": "P-1", "warehouse_code": "YARD",
         "lines": [{"item_code": "BRICK", "qty": 1}],
     }  # fmt: skip
-    document = yard.erp.post("/entry-documents", body, key="k1").data["id"]
-    receipt = yard.erp.post("/receipts", {"document_id": document}).data["id"]
-    assert yard.erp.post(f"/receipts/{receipt}/start").status == 200
+    document = emptied_yard.erp.post("/entry-documents", body, key="k1").data["id"]
+    receipt = emptied_yard.erp.post("/receipts", {"document_id": document}).data["id"]
+    assert emptied_yard.erp.post(f"/receipts/{receipt}/start").status == 200
     line = {"item_code": "BRICK", "qty": 1, "bin_code": "A-01"}
-    assert yard.erp.post(f"/receipts/{receipt}/lines", line).status == 200
-    take_out(yard, "BRICK")
+    assert emptied_yard.erp.post(f"/receipts/{receipt}/lines", line).status == 200
+    take_out(emptied_yard, "BRICK")
 
-    refused = yard.erp.patch(BRICK, {"item_code": "PAVER"})
+    refused = emptied_yard.erp.patch(BRICK, {"item_code": "PAVER"})
 
     assert (refused.status, refused.code) == (409, "conflict")
-    assert yard.erp.post(f"/receipts/{receipt}/finalize").status == 200
-    assert yard.erp.patch(BRICK, {"item_code": "PAVER"}).status == 200
+    assert emptied_yard.erp.post(f"/receipts/{receipt}/finalize").status == 200
+    assert emptied_yard.erp.patch(BRICK, {"item_code": "PAVER"}).status == 200
 
 
 def test_interrupted_rename_is_completed_by_the_same_request(
-    yard: WarehouseScenario, stack: Stack, aws_faults: AwsFaults, clock: Clock,
+    emptied_yard: WarehouseScenario, stack: Stack, aws_faults: AwsFaults, clock: Clock,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     """Whatever has died, the new code is nobody else's, and a repeated request does the rest."""
     monkeypatch.setattr("shared.kernel.db.steps.STEP_ACTIONS", 1)
     for batch in ("LOT-2", "LOT-3"):
-        yard.stock("CEMENT", 1, batch=batch)
-        take_out(yard, "CEMENT", batch=batch)
+        emptied_yard.stock("CEMENT", 1, batch=batch)
+        take_out(emptied_yard, "CEMENT", batch=batch)
     restore = stack.take_snapshot()
     for at in sampled("interrupted rename", range(100), every=5):
         restore()
         try:
             with aws_faults.faulty(kill_before(at)):
-                done = yard.erp.patch(CEMENT, {"item_code": "MORTAR"})
+                done = emptied_yard.erp.patch(CEMENT, {"item_code": "MORTAR"})
         except Killed:
-            stole = yard.erp.post("/products", {"item_code": "MORTAR", "name": "Mortar"})
+            stole = emptied_yard.erp.post("/products", {"item_code": "MORTAR", "name": "Mortar"})
             if stole.status == 201:
-                assert rows(yard, item_code="MORTAR") == []
+                assert rows(emptied_yard, item_code="MORTAR") == []
                 continue
             clock.advance(31)  # the mark of the retirement has expired
-            done = yard.erp.patch(CEMENT, {"item_code": "MORTAR"})
+            done = emptied_yard.erp.patch(CEMENT, {"item_code": "MORTAR"})
         else:
             break
         assert done.status == 200, done.text
-        assert rows(yard, item_code="MORTAR") == [("MORTAR", "YARD", "A-01")] * 3
-        assert levels(yard, item_code="CEMENT") == []
+        assert rows(emptied_yard, item_code="MORTAR") == [("MORTAR", "YARD", "A-01")] * 3
+        assert levels(emptied_yard, item_code="CEMENT") == []
         assert_invariants(stack.store())
     assert at > 15
 
 
 def test_table_of_version_1_frees_the_code_and_has_no_mark(
-    yard: WarehouseScenario, stack: Stack
+    emptied_yard: WarehouseScenario, stack: Stack
 ) -> None:
     """Code of that version would take a former code for the present one."""
     set_version("acme", 1)
-    assert yard.erp.patch(BRICK, {"item_code": "PAVER"}).status == 200
+    assert emptied_yard.erp.patch(BRICK, {"item_code": "PAVER"}).status == 200
 
-    assert rows(yard, item_code="PAVER") == [("PAVER", "YARD", "A-01")]
-    assert yard.erp.post("/products", {"item_code": "BRICK", "name": "Other"}).status == 201
+    assert rows(emptied_yard, item_code="PAVER") == [("PAVER", "YARD", "A-01")]
+    assert emptied_yard.erp.post("/products", {"item_code": "BRICK", "name": "Other"}).status == 201
     aliases = [item for item in stack.items() if item["PK"]["S"].startswith("item_code#")]
     for code in ("BRICK", "PAVER"):
         [alias] = [item for item in aliases if item["PK"]["S"] == f"item_code#{code}"]

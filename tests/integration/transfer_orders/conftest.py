@@ -10,9 +10,9 @@ from tests.transfer_scenario import TransferScenario
 
 
 @pytest.fixture
-def yards(erp: Erp) -> Erp:
+def three_warehouses(erp: Erp) -> Erp:
     """A central warehouse, one in Dublin, one in Cork, and four products."""
-    prepare_once(erp, "three yards", lambda: _furnish(erp))
+    prepare_once(erp, "three warehouses", lambda: _furnish(erp))
     return erp
 
 

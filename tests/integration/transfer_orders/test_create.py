@@ -24,7 +24,7 @@ def problems(answer: Response) -> dict[str, str]:
     return {problem["field"]: problem["message"] for problem in answer.json()["errors"]}
 
 
-def test_draft_is_returned_with_all_fields(yards: Erp, order: Write) -> None:
+def test_draft_is_returned_with_all_fields(three_warehouses: Erp, order: Write) -> None:
     body = order(
         priority=1,
         reason="Restock\nbefore Easter",
@@ -42,7 +42,7 @@ def test_draft_is_returned_with_all_fields(yards: Erp, order: Write) -> None:
         ],
     )
 
-    answer = yards.post(PATH, body)
+    answer = three_warehouses.post(PATH, body)
 
     assert answer.status == 201, answer.text
     data = answer.data
@@ -53,7 +53,7 @@ def test_draft_is_returned_with_all_fields(yards: Erp, order: Write) -> None:
         {"item_code": "CEMENT", "qty": 3, "batch_num": "B7", "serial_numbers": []},
         {"item_code": "DRILL", "qty": 2, "batch_num": None, "serial_numbers": ["S1", "S2"]},
     ]
-    products = {row["item_code"]: row["id"] for row in yards.walk("/products")}
+    products = {row["item_code"]: row["id"] for row in three_warehouses.walk("/products")}
     assert data == {
         "object": "transfer_order",
         "id": number,
@@ -95,40 +95,42 @@ def test_draft_is_returned_with_all_fields(yards: Erp, order: Write) -> None:
         ],
     }
     assert data["created_at"].endswith("Z")
-    assert yards.follow(answer.headers["Location"]).data == data
-    assert yards.walk(PATH) == [{**data, "lines": None}]
+    assert three_warehouses.follow(answer.headers["Location"]).data == data
+    assert three_warehouses.walk(PATH) == [{**data, "lines": None}]
 
 
-def test_ids_of_lines_rise_over_all_orders(yards: Erp, order: Write, aws_faults: AwsFaults) -> None:
+def test_ids_of_lines_rise_over_all_orders(
+    three_warehouses: Erp, order: Write, aws_faults: AwsFaults
+) -> None:
     line = {"item_code": "BRICK", "qty": 1}
     with aws_faults.recorded() as seen:
-        large = yards.post(PATH, order(lines=[line] * 1000, external_ref="L"))
-    small = yards.post(PATH, order(lines=[line] * 2, external_ref="S"))
+        large = three_warehouses.post(PATH, order(lines=[line] * 1000, external_ref="L"))
+    small = three_warehouses.post(PATH, order(lines=[line] * 2, external_ref="S"))
     assert (large.status, small.status) == (201, 201)
 
     ids = [one["id"] for answer in (large, small) for one in answer.data["lines"]]
     assert ids == list(range(1, 1003))
-    assert yards.follow(large.headers["Location"]).data["lines"] == large.data["lines"]
+    assert three_warehouses.follow(large.headers["Location"]).data["lines"] == large.data["lines"]
     sequences = [call for call in seen.calls if "sequence" in str(call.request)]
     assert len(sequences) == 2, "one of orders, one of lines"
 
 
-def test_client_releases_at_once_with_a_picker(yards: Erp, order: Write) -> None:
-    refused = yards.post(PATH, order(release=True))
+def test_client_releases_at_once_with_a_picker(three_warehouses: Erp, order: Write) -> None:
+    refused = three_warehouses.post(PATH, order(release=True))
     assert refused.code == "validation_failed"
     assert problems(refused) == {
         "picker_id": "is required when an integration client releases an order"
     }
-    assert yards.walk(PATH) == []
+    assert three_warehouses.walk(PATH) == []
 
-    released = yards.post(PATH, order(release=True, picker_id=7))
+    released = three_warehouses.post(PATH, order(release=True, picker_id=7))
 
     assert released.status == 201, released.text
     assert (released.data["status"], released.data["priority"]) == ("released", 2)
     assert released.data["headline"] == "CEN → DUB, 1 line"
 
 
-@pytest.mark.usefixtures("yards")
+@pytest.mark.usefixtures("three_warehouses")
 def test_user_releases_without_a_picker(stack: Stack, order: Write) -> None:
     allowed = Erp(stack.gateway, stack.user_token(permissions="transfer-orders.manage"))
     other = Erp(stack.gateway, stack.user_token(permissions="inventory.manage"))
@@ -139,10 +141,10 @@ def test_user_releases_without_a_picker(stack: Stack, order: Write) -> None:
     assert len(other.walk(PATH)) == 1
 
 
-def test_creation_raises_an_event(stack: Stack, yards: Erp, order: Write) -> None:
+def test_creation_raises_an_event(stack: Stack, three_warehouses: Erp, order: Write) -> None:
     before = len(stack.events())
-    data = yards.post(PATH, order()).data
-    yards.post(PATH, order())
+    data = three_warehouses.post(PATH, order()).data
+    three_warehouses.post(PATH, order())
 
     (event,) = stack.events()[before:]
     assert event["type"]["S"] == "transfer.created"
@@ -152,12 +154,12 @@ def test_creation_raises_an_event(stack: Stack, yards: Erp, order: Write) -> Non
     assert event_attributes(event) == {**data, "lines": None}
 
 
-def test_same_reference_returns_the_first_order(yards: Erp, order: Write) -> None:
-    first = yards.post(PATH, order())
+def test_same_reference_returns_the_first_order(three_warehouses: Erp, order: Write) -> None:
+    first = three_warehouses.post(PATH, order())
 
-    again = yards.post(PATH, order(from_warehouse="CORK", release=True))
-    other = yards.post(PATH, order("MOVE-2"))
-    unnamed = [yards.post(PATH, order(None)) for _ in range(2)]
+    again = three_warehouses.post(PATH, order(from_warehouse="CORK", release=True))
+    other = three_warehouses.post(PATH, order("MOVE-2"))
+    unnamed = [three_warehouses.post(PATH, order(None)) for _ in range(2)]
 
     assert (first.status, again.status, other.status) == (201, 200, 201)
     assert again.data == first.data
@@ -166,11 +168,11 @@ def test_same_reference_returns_the_first_order(yards: Erp, order: Write) -> Non
         "Transfer order MOVE-1 exists already and was not changed."
         " The request differs in: from_warehouse, release."
     )
-    assert "warning" not in yards.post(PATH, order(priority=None)).json()
+    assert "warning" not in three_warehouses.post(PATH, order(priority=None)).json()
     line = {"item_code": "BRICK", "qty": 1, "batch_num": "L1", "expected_series": ["1"]}
     changed = order(priority=9, reason="x", due_at="2026-03-02T08:00:00Z", lines=[line])
     assert (
-        yards.post(PATH, changed)
+        three_warehouses.post(PATH, changed)
         .json()["warning"]
         .endswith(
             " differs in: priority, reason, due_at, lines.0.qty, lines.0.batch_num,"
@@ -178,29 +180,29 @@ def test_same_reference_returns_the_first_order(yards: Erp, order: Write) -> Non
         )
     )
     assert [answer.status for answer in unnamed] == [201, 201]
-    assert len(yards.walk(PATH)) == 4
+    assert len(three_warehouses.walk(PATH)) == 4
 
 
 @pytest.mark.usefixtures("aws_faults")  # moto is not thread-safe: one call at a time
-def test_concurrent_requests_create_one_order(yards: Erp, order: Write) -> None:
+def test_concurrent_requests_create_one_order(three_warehouses: Erp, order: Write) -> None:
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda _: yards.post(PATH, order()), range(8)))
+        answers = list(pool.map(lambda _: three_warehouses.post(PATH, order()), range(8)))
 
     assert sorted(answer.status for answer in answers) == [200] * 7 + [201]
     assert len({answer.text for answer in answers}) == 1
-    assert yards.get(PATH).json()["meta"]["total"] == 1
+    assert three_warehouses.get(PATH).json()["meta"]["total"] == 1
 
 
-def test_repeated_request_gets_the_first_response(yards: Erp, order: Write) -> None:
-    first = yards.post(PATH, order(None), key="k1")
-    again = yards.post(PATH, order(None), key="k1")
+def test_repeated_request_gets_the_first_response(three_warehouses: Erp, order: Write) -> None:
+    first = three_warehouses.post(PATH, order(None), key="k1")
+    again = three_warehouses.post(PATH, order(None), key="k1")
 
     assert (again.status, again.text) == (201, first.text)
     assert again.headers["Idempotent-Replayed"] == "true"
-    assert len(yards.walk(PATH)) == 1
+    assert len(three_warehouses.walk(PATH)) == 1
 
 
-def test_all_problems_are_reported_with_their_paths(yards: Erp, order: Write) -> None:
+def test_all_problems_are_reported_with_their_paths(three_warehouses: Erp, order: Write) -> None:
     body = order(
         " ",
         from_warehouse="MOON",
@@ -215,7 +217,7 @@ def test_all_problems_are_reported_with_their_paths(yards: Erp, order: Write) ->
         ],
     )
 
-    assert problems(yards.post(PATH, body)) == {
+    assert problems(three_warehouses.post(PATH, body)) == {
         "external_ref": "must not be empty",
         "from_warehouse": "no warehouse has the code MOON",
         "priority": "must be at least 0",
@@ -228,28 +230,30 @@ def test_all_problems_are_reported_with_their_paths(yards: Erp, order: Write) ->
         "lines.3.expected_batches": "must be a list",
         "lines.3.item_code": "product HAULAGE is not kept in stock",
     }
-    assert list(problems(yards.post(PATH, order(lines=[])))) == ["lines"]
-    assert list(problems(yards.post(PATH, order(to_warehouse="CEN")))) == ["to_warehouse"]
-    assert yards.walk(PATH) == []
+    assert list(problems(three_warehouses.post(PATH, order(lines=[])))) == ["lines"]
+    assert list(problems(three_warehouses.post(PATH, order(to_warehouse="CEN")))) == [
+        "to_warehouse"
+    ]
+    assert three_warehouses.walk(PATH) == []
 
 
-def test_product_not_kept_in_stock_is_blocked_by_rule(yards: Erp, order: Write) -> None:
-    answer = yards.post(PATH, order(lines=[{"item_code": "HAULAGE", "qty": 1}]))
+def test_product_not_kept_in_stock_is_blocked_by_rule(three_warehouses: Erp, order: Write) -> None:
+    answer = three_warehouses.post(PATH, order(lines=[{"item_code": "HAULAGE", "qty": 1}]))
 
     assert (answer.status, answer.code) == (422, "rule_blocked")
     assert list(problems(answer)) == ["lines.0.item_code"]
 
 
-def test_routes_are_not_found_without_the_module(yards: Erp, order: Write) -> None:
-    number = yards.post(PATH, order()).data["id"]
+def test_routes_are_not_found_without_the_module(three_warehouses: Erp, order: Write) -> None:
+    number = three_warehouses.post(PATH, order()).data["id"]
     set_modules("acme", MODULES - {"transfer_orders"})
     directory.clear()
 
     for answer in (
-        yards.get(PATH),
-        yards.get(f"{PATH}/{number}"),
-        yards.post(PATH, order()),
-        yards.post(PATH, {}),
+        three_warehouses.get(PATH),
+        three_warehouses.get(f"{PATH}/{number}"),
+        three_warehouses.post(PATH, order()),
+        three_warehouses.post(PATH, {}),
     ):
         assert (answer.status, answer.code) == (404, "transfer_orders_disabled")
 
@@ -265,46 +269,50 @@ def test_one_warehouse_is_not_enough(erp: Erp, order: Write, body: dict[str, Any
     assert erp.walk(PATH) == []
 
 
-def test_master_data_of_an_order_cannot_be_deleted(yards: Erp, order: Write) -> None:
-    products = {row["item_code"]: row["id"] for row in yards.walk("/products")}
-    halls = {row["whs_code"]: row["id"] for row in yards.walk("/warehouses")}
-    yards.post(PATH, order())
+def test_master_data_of_an_order_cannot_be_deleted(three_warehouses: Erp, order: Write) -> None:
+    products = {row["item_code"]: row["id"] for row in three_warehouses.walk("/products")}
+    halls = {row["whs_code"]: row["id"] for row in three_warehouses.walk("/warehouses")}
+    three_warehouses.post(PATH, order())
 
     refused = [
-        yards.delete(f"/products/{products['BRICK']}"),
-        yards.patch(f"/products/{products['BRICK']}", {"item_code": "BRICK-2"}),
-        yards.delete(f"/warehouses/{halls['CEN']}"),
-        yards.patch(f"/warehouses/{halls['DUB']}", {"whs_code": "DUBLIN"}),
+        three_warehouses.delete(f"/products/{products['BRICK']}"),
+        three_warehouses.patch(f"/products/{products['BRICK']}", {"item_code": "BRICK-2"}),
+        three_warehouses.delete(f"/warehouses/{halls['CEN']}"),
+        three_warehouses.patch(f"/warehouses/{halls['DUB']}", {"whs_code": "DUBLIN"}),
     ]
 
     assert [answer.code for answer in refused] == ["conflict"] * 4
-    assert yards.delete(f"/products/{products['CEMENT']}").status == 200
-    assert yards.delete(f"/warehouses/{halls['CORK']}").status == 200
+    assert three_warehouses.delete(f"/products/{products['CEMENT']}").status == 200
+    assert three_warehouses.delete(f"/warehouses/{halls['CORK']}").status == 200
 
 
 def test_order_never_names_a_warehouse_deleted_meanwhile(
-    yards: Erp, order: Write, monkeypatch: pytest.MonkeyPatch
+    three_warehouses: Erp, order: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cork = next(row["id"] for row in yards.walk("/warehouses") if row["whs_code"] == "CORK")
+    cork = next(
+        row["id"] for row in three_warehouses.walk("/warehouses") if row["whs_code"] == "CORK"
+    )
     known_warehouses = warehouses.known_warehouses
     deleted: list[int] = []
 
     def delete_after_reading(*arguments: Any) -> Any:
         known = known_warehouses(*arguments)
         if not deleted:
-            deleted.append(yards.delete(f"/warehouses/{cork}").status)
+            deleted.append(three_warehouses.delete(f"/warehouses/{cork}").status)
         return known
 
     monkeypatch.setattr(warehouses, "known_warehouses", delete_after_reading)
-    answer = yards.post(PATH, order(to_warehouse="CORK"))
+    answer = three_warehouses.post(PATH, order(to_warehouse="CORK"))
 
     assert deleted == [200]
     assert problems(answer) == {"to_warehouse": "no warehouse has the code CORK"}
-    assert yards.walk(PATH) == []
+    assert three_warehouses.walk(PATH) == []
 
 
-def test_orders_of_other_companies_are_not_found(yards: Erp, beta: Erp, order: Write) -> None:
-    number = yards.post(PATH, order()).data["id"]
+def test_orders_of_other_companies_are_not_found(
+    three_warehouses: Erp, beta: Erp, order: Write
+) -> None:
+    number = three_warehouses.post(PATH, order()).data["id"]
 
     assert beta.get(f"{PATH}/{number}").code == "not_found"
     assert beta.walk(PATH) == []

@@ -19,7 +19,7 @@ PATH = "/transfer-orders"
 
 
 @pytest.fixture
-def many(yards: Erp, order: Write, clock: Clock) -> Erp:
+def many(three_warehouses: Erp, order: Write, clock: Clock) -> Erp:
     """Eight orders, a second apart: every second one released, every third one to Cork."""
     for number in range(8):
         clock.advance(1)
@@ -30,8 +30,8 @@ def many(yards: Erp, order: Write, clock: Clock) -> Erp:
             release=number % 2 == 1,
             picker_id=7,
         )
-        assert yards.post(PATH, body).status == 201
-    return yards
+        assert three_warehouses.post(PATH, body).status == 201
+    return three_warehouses
 
 
 def test_lists_filter_by_every_parameter(many: Erp) -> None:
@@ -63,15 +63,15 @@ def test_newest_orders_come_first_and_without_lines(many: Erp) -> None:
 
 
 def test_updated_since_includes_the_instant_itself(
-    yards: Erp, order: Write, clock: Clock, stack: Stack
+    three_warehouses: Erp, order: Write, clock: Clock, stack: Stack
 ) -> None:
     moments = []
     for number in range(4):
         clock.advance(1)
-        yards.post(PATH, order(f"MOVE-{number}"))
+        three_warehouses.post(PATH, order(f"MOVE-{number}"))
         moments.append(stack.events()[-1]["created_at"]["S"])
 
-    found = yards.walk(PATH, updated_since=moments[2], sort="updated_at")
+    found = three_warehouses.walk(PATH, updated_since=moments[2], sort="updated_at")
 
     assert [row["external_ref"] for row in found] == ["MOVE-2", "MOVE-3"]
 

@@ -6,11 +6,11 @@ from tests.warehouse_scenario import WarehouseScenario
 
 
 @pytest.fixture
-def yards(erp: Erp) -> WarehouseScenario:
+def stocked_yard(erp: Erp) -> WarehouseScenario:
     """The warehouses YARD and SHOP with bricks, cement and drills at A-01 of YARD."""
     prepare_once(
         erp,
-        "yards with stock",
+        "stocked yard",
         lambda: _stock(WarehouseScenario.with_master_data(erp, "YARD", "SHOP")),
     )
     return WarehouseScenario(erp)

@@ -16,11 +16,11 @@ WRONG_ANSWERS: list[tuple[dict[str, object], str]] = [
 ]
 
 
-def test_invalid_field_of_an_acknowledgement_is_named(yards: WarehouseScenario) -> None:
-    number = yards.erp.post(PATH, body()).data["id"]
+def test_invalid_field_of_an_acknowledgement_is_named(stocked_yard: WarehouseScenario) -> None:
+    number = stocked_yard.erp.post(PATH, body()).data["id"]
 
     for answer, field in WRONG_ANSWERS:
-        found = problems(yards.erp.post(f"{PATH}/{number}/acknowledge", answer))
+        found = problems(stocked_yard.erp.post(f"{PATH}/{number}/acknowledge", answer))
         assert list(found) == [field], answer
 
 
@@ -49,19 +49,21 @@ WRONG_LINES: list[tuple[dict[str, object], str]] = [
 ]
 
 
-def test_invalid_line_is_refused_and_moves_nothing(yards: WarehouseScenario, stack: Stack) -> None:
+def test_invalid_line_is_refused_and_moves_nothing(
+    stocked_yard: WarehouseScenario, stack: Stack
+) -> None:
     before = stored_items(stack)
 
     for line, field in WRONG_LINES:
-        found = problems(yards.erp.post(PATH, body({}, line)))
+        found = problems(stocked_yard.erp.post(PATH, body({}, line)))
         assert f"lines.1.{field}" in found, line
         assert all(name.startswith("lines.1.") for name in found), line
     assert stored_items(stack) == before
 
 
-def test_all_problems_are_reported_together(yards: WarehouseScenario) -> None:
+def test_all_problems_are_reported_together(stocked_yard: WarehouseScenario) -> None:
     found = problems(
-        yards.erp.post(
+        stocked_yard.erp.post(
             PATH,
             body(
                 {"item_code": "NONE", "qty": 0},
@@ -79,18 +81,22 @@ def test_all_problems_are_reported_together(yards: WarehouseScenario) -> None:
         "to_warehouse", "operator_id", "execute", "reason", "lines.0.item_code", "lines.0.qty",
         "lines.2.serials.0",
     }  # fmt: skip
-    assert set(problems(yards.erp.post(PATH, {}))) == {"from_warehouse", "to_warehouse", "lines"}
-    assert set(problems(yards.erp.post(PATH, body() | {"lines": []}))) == {"lines"}
+    assert set(problems(stocked_yard.erp.post(PATH, {}))) == {
+        "from_warehouse",
+        "to_warehouse",
+        "lines",
+    }
+    assert set(problems(stocked_yard.erp.post(PATH, body() | {"lines": []}))) == {"lines"}
 
 
 def test_transfers_of_other_companies_are_not_found(
-    yards: WarehouseScenario, beta: Erp, stack: Stack
+    stocked_yard: WarehouseScenario, beta: Erp, stack: Stack
 ) -> None:
-    number = yards.erp.post(PATH, body(execute=False)).data["id"]
+    number = stocked_yard.erp.post(PATH, body(execute=False)).data["id"]
     before = stored_items(stack)
 
     for action in ("execute", "acknowledge"):
-        for caller, wanted in ((beta, number), (yards.erp, number + 1)):
+        for caller, wanted in ((beta, number), (stocked_yard.erp, number + 1)):
             answer = caller.post(f"{PATH}/{wanted}/{action}", {"sap_status": "sent"})
             assert (answer.status, answer.code) == (404, "not_found")
     assert stored_items(stack) == before

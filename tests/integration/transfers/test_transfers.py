@@ -12,9 +12,9 @@ from tests.warehouse_scenario import WarehouseScenario
 KINDS = ("transfer.created", "transfer.completed")
 
 
-def positions_of(yards: WarehouseScenario, item_code: str) -> dict[tuple[str, str, str], float]:
+def positions_of(yard: WarehouseScenario, item_code: str) -> dict[tuple[str, str, str], float]:
     """Return the quantities of an item by warehouse, position and inventory status."""
-    rows = yards.erp.walk("/stocks", item_code=item_code, status="in")
+    rows = yard.erp.walk("/stocks", item_code=item_code, status="in")
     found: dict[tuple[str, str, str], float] = {}
     for row in rows:
         place = (row["position"]["whs_code"], row["position"]["bin_code"], row["inventory_status"])
@@ -27,9 +27,9 @@ def events(stack: Stack) -> list[str]:
 
 
 def test_transfer_within_a_warehouse_is_executed_at_once(
-    yards: WarehouseScenario, stack: Stack
+    stocked_yard: WarehouseScenario, stack: Stack
 ) -> None:
-    answer = yards.erp.post(PATH, body(reason="Tidy up", comments="Aisle A", operator_id=7))
+    answer = stocked_yard.erp.post(PATH, body(reason="Tidy up", comments="Aisle A", operator_id=7))
 
     assert answer.status == 201, answer.text
     shown = answer.data
@@ -61,11 +61,11 @@ def test_transfer_within_a_warehouse_is_executed_at_once(
             }
         ],
     }
-    assert yards.erp.get(f"{PATH}/{number}").data == shown
-    assert positions_of(yards, "BRICK") == {
+    assert stocked_yard.erp.get(f"{PATH}/{number}").data == shown
+    assert positions_of(stocked_yard, "BRICK") == {
         ("YARD", "A-01", "available"): 6, ("YARD", "B-01", "available"): 4,
     }  # fmt: skip
-    [moved] = yards.erp.get("/stock-movements", query={"type": "transfer"}).data
+    [moved] = stocked_yard.erp.get("/stock-movements", query={"type": "transfer"}).data
     assert (moved["qty"], moved["from"]["bin_code"], moved["to"]["bin_code"], moved["reason"]) == (
         4, "A-01", "B-01", "Tidy up",
     )  # fmt: skip
@@ -77,9 +77,9 @@ def test_transfer_within_a_warehouse_is_executed_at_once(
 
 
 def test_batches_and_serials_move_to_another_warehouse(
-    yards: WarehouseScenario, stack: Stack
+    stocked_yard: WarehouseScenario, stack: Stack
 ) -> None:
-    answer = yards.erp.post(
+    answer = stocked_yard.erp.post(
         PATH,
         body(
             {},
@@ -90,23 +90,23 @@ def test_batches_and_serials_move_to_another_warehouse(
     )
 
     assert answer.status == 201, answer.text
-    assert positions_of(yards, "BRICK")["SHOP", "B-01", "available"] == 4
-    assert positions_of(yards, "CEMENT") == {("SHOP", "A-01", "available"): 5}
-    assert positions_of(yards, "DRILL") == {
+    assert positions_of(stocked_yard, "BRICK")["SHOP", "B-01", "available"] == 4
+    assert positions_of(stocked_yard, "CEMENT") == {("SHOP", "A-01", "available"): 5}
+    assert positions_of(stocked_yard, "DRILL") == {
         ("YARD", "A-01", "available"): 1, ("SHOP", "F-01", "available"): 2,
     }  # fmt: skip
-    [cement] = yards.erp.get("/stocks", query={"item_code": "CEMENT", "status": "in"}).data
+    [cement] = stocked_yard.erp.get("/stocks", query={"item_code": "CEMENT", "status": "in"}).data
     assert (cement["batch_num"], cement["expiry_date"]) == ("L1", "2030-01-31")
     levels = {
         (level["item_code"], level["whs_code"]): level["available"]
-        for level in yards.erp.walk("/stock-levels")
+        for level in stocked_yard.erp.walk("/stock-levels")
     }
     assert (levels["BRICK", "YARD"], levels["BRICK", "SHOP"]) == (6, 4)
     assert_invariants(stack.store())
 
 
-def test_goods_keep_their_inventory_status(yards: WarehouseScenario, stack: Stack) -> None:
-    yards.erp.post(
+def test_goods_keep_their_inventory_status(stocked_yard: WarehouseScenario, stack: Stack) -> None:
+    stocked_yard.erp.post(
         "/stock-adjustments",
         {
             "item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01", "to_status": "damaged",
@@ -114,40 +114,42 @@ def test_goods_keep_their_inventory_status(yards: WarehouseScenario, stack: Stac
         },
     )  # fmt: skip
 
-    moved = yards.erp.post(PATH, body({"qty": 3, "inventory_status": "damaged"}))
-    more = yards.erp.post(PATH, body({"qty": 8}))
+    moved = stocked_yard.erp.post(PATH, body({"qty": 3, "inventory_status": "damaged"}))
+    more = stocked_yard.erp.post(PATH, body({"qty": 8}))
 
     assert moved.status == 201
-    assert positions_of(yards, "BRICK") == {
+    assert positions_of(stocked_yard, "BRICK") == {
         ("YARD", "A-01", "available"): 7, ("YARD", "B-01", "damaged"): 3,
     }  # fmt: skip
     assert (more.status, more.code) == (409, "conflict")
     assert_invariants(stack.store())
 
 
-def test_pending_transfer_moves_when_executed(yards: WarehouseScenario, stack: Stack) -> None:
-    made = yards.erp.post(PATH, body(execute=False))
+def test_pending_transfer_moves_when_executed(
+    stocked_yard: WarehouseScenario, stack: Stack
+) -> None:
+    made = stocked_yard.erp.post(PATH, body(execute=False))
     number = made.data["id"]
 
     assert (made.status, made.data["status"]) == (201, "pending")
-    assert positions_of(yards, "BRICK") == {("YARD", "A-01", "available"): 10}
-    early = yards.erp.post(f"{PATH}/{number}/acknowledge", {"sap_status": "sent"})
+    assert positions_of(stocked_yard, "BRICK") == {("YARD", "A-01", "available"): 10}
+    early = stocked_yard.erp.post(f"{PATH}/{number}/acknowledge", {"sap_status": "sent"})
     assert (early.status, early.code) == (409, "conflict")
     assert "pending" in early.json()["message"]
-    done = yards.erp.post(f"{PATH}/{number}/execute")
+    done = stocked_yard.erp.post(f"{PATH}/{number}/execute")
     assert (done.status, done.data["status"], done.data["message"]) == (200, "transferred", None)
-    again = yards.erp.post(f"{PATH}/{number}/execute")
+    again = stocked_yard.erp.post(f"{PATH}/{number}/execute")
     assert (again.status, again.code) == (409, "conflict")
     assert "transferred" in again.json()["message"]
-    assert positions_of(yards, "BRICK")["YARD", "B-01", "available"] == 4
+    assert positions_of(stocked_yard, "BRICK")["YARD", "B-01", "available"] == 4
     assert events(stack) == list(KINDS)
     assert_invariants(stack.store())
 
 
 def test_events_of_an_immediate_transfer_are_ordered(
-    yards: WarehouseScenario, stack: Stack
+    stocked_yard: WarehouseScenario, stack: Stack
 ) -> None:
-    assert yards.erp.post(PATH, body()).status == 201
+    assert stocked_yard.erp.post(PATH, body()).status == 201
 
     raised = [event for event in stack.events() if event["type"]["S"] in KINDS]
     facts = sorted(
@@ -160,43 +162,47 @@ def test_events_of_an_immediate_transfer_are_ordered(
 
 
 def test_missing_goods_are_an_error_that_can_be_executed_again(
-    yards: WarehouseScenario, stack: Stack
+    stocked_yard: WarehouseScenario, stack: Stack
 ) -> None:
-    number = yards.erp.post(PATH, body({"qty": 12}, execute=False)).data["id"]
+    number = stocked_yard.erp.post(PATH, body({"qty": 12}, execute=False)).data["id"]
 
-    failed = yards.erp.post(f"{PATH}/{number}/execute")
+    failed = stocked_yard.erp.post(f"{PATH}/{number}/execute")
 
     assert (failed.status, failed.data["status"]) == (200, "error")
     assert failed.data["message"] == "Line 1: 12 requested, 10 free of BRICK at YARD A-01."
-    assert [row["id"] for row in yards.erp.get(PATH, query={"status": "error"}).data] == [number]
+    assert [row["id"] for row in stocked_yard.erp.get(PATH, query={"status": "error"}).data] == [
+        number
+    ]
     assert events(stack) == ["transfer.created"]
-    yards.stock("BRICK", 2)
-    done = yards.erp.post(f"{PATH}/{number}/execute").data
+    stocked_yard.stock("BRICK", 2)
+    done = stocked_yard.erp.post(f"{PATH}/{number}/execute").data
     assert (done["status"], done["message"]) == ("transferred", None)
-    assert positions_of(yards, "BRICK") == {("YARD", "B-01", "available"): 12}
+    assert positions_of(stocked_yard, "BRICK") == {("YARD", "B-01", "available"): 12}
     assert_invariants(stack.store())
 
 
-def test_target_blocked_meanwhile_is_an_error(yards: WarehouseScenario, stack: Stack) -> None:
-    number = yards.erp.post(PATH, body(execute=False)).data["id"]
-    [shelf] = yards.erp.get(
+def test_target_blocked_meanwhile_is_an_error(
+    stocked_yard: WarehouseScenario, stack: Stack
+) -> None:
+    number = stocked_yard.erp.post(PATH, body(execute=False)).data["id"]
+    [shelf] = stocked_yard.erp.get(
         "/warehouse-positions", query={"warehouse": "YARD", "bin_code": "B-01"}
     ).data
-    yards.erp.patch(f"/warehouse-positions/{shelf['id']}", {"is_blocked": True})
+    stocked_yard.erp.patch(f"/warehouse-positions/{shelf['id']}", {"is_blocked": True})
 
-    failed = yards.erp.post(f"{PATH}/{number}/execute").data
+    failed = stocked_yard.erp.post(f"{PATH}/{number}/execute").data
 
     assert (failed["status"], failed["message"]) == ("error", "Line 1: position B-01 is blocked.")
-    yards.erp.patch(f"/warehouse-positions/{shelf['id']}", {"is_blocked": False})
-    assert yards.erp.post(f"{PATH}/{number}/execute").data["status"] == "transferred"
+    stocked_yard.erp.patch(f"/warehouse-positions/{shelf['id']}", {"is_blocked": False})
+    assert stocked_yard.erp.post(f"{PATH}/{number}/execute").data["status"] == "transferred"
     assert_invariants(stack.store())
 
 
-def test_all_lines_move_or_none(yards: WarehouseScenario, stack: Stack) -> None:
-    yards.erp.post("/pickings", {"document_id": yards.order(("BRICK", 3))})
+def test_all_lines_move_or_none(stocked_yard: WarehouseScenario, stack: Stack) -> None:
+    stocked_yard.erp.post("/pickings", {"document_id": stocked_yard.order(("BRICK", 3))})
     before = stored_items(stack)
 
-    answer = yards.erp.post(
+    answer = stocked_yard.erp.post(
         PATH,
         body(
             {"qty": 5},
@@ -216,41 +222,43 @@ def test_all_lines_move_or_none(yards: WarehouseScenario, stack: Stack) -> None:
     assert_invariants(stack.store())
 
 
-def test_erp_may_acknowledge_repeatedly(yards: WarehouseScenario) -> None:
-    number = yards.erp.post(PATH, body()).data["id"]
+def test_erp_may_acknowledge_repeatedly(stocked_yard: WarehouseScenario) -> None:
+    number = stocked_yard.erp.post(PATH, body()).data["id"]
 
-    refused = yards.erp.post(
+    refused = stocked_yard.erp.post(
         f"{PATH}/{number}/acknowledge", {"sap_status": "rejected", "message": "Period closed"}
     ).data
-    taken = yards.erp.post(
+    taken = stocked_yard.erp.post(
         f"{PATH}/{number}/acknowledge", {"sap_status": "sent", "doc_entry": "0815"}
     ).data
 
     facts = ("status", "sap_status", "doc_entry", "message")
     assert [refused[fact] for fact in facts] == ["transferred", "rejected", None, "Period closed"]
     assert [taken[fact] for fact in facts] == ["transferred", "sent", "0815", None]
-    whole = yards.erp.post(f"{PATH}/{number}/acknowledge", {"sap_status": "sent", "doc_entry": 7})
+    whole = stocked_yard.erp.post(
+        f"{PATH}/{number}/acknowledge", {"sap_status": "sent", "doc_entry": 7}
+    )
     assert whole.data["doc_entry"] == 7
 
 
 def test_transfer_larger_than_one_transaction_is_refused(
-    yards: WarehouseScenario, stack: Stack
+    stocked_yard: WarehouseScenario, stack: Stack
 ) -> None:
     shelves = ("A-01", "B-01", "F-01")
     codes = [f"P-{number}" for number in range(12)]
     for code in codes:
-        assert yards.erp.post("/products", {"item_code": code, "name": code}).status == 201
-        yards.stock(code, 2)
+        assert stocked_yard.erp.post("/products", {"item_code": code, "name": code}).status == 201
+        stocked_yard.stock(code, 2)
     moves = [
         {"item_code": code, "qty": 1, "to_bin": shelves[1 + at % 2]}
         for at, code in enumerate(codes)
     ]
 
-    inside = yards.erp.post(PATH, body(*moves[:11]))
-    across = yards.erp.post(PATH, body(*moves[:6], to_warehouse="SHOP"), key="across")
+    inside = stocked_yard.erp.post(PATH, body(*moves[:11]))
+    across = stocked_yard.erp.post(PATH, body(*moves[:6], to_warehouse="SHOP"), key="across")
     too_many = [
-        yards.erp.post(PATH, body(*moves)),
-        yards.erp.post(PATH, body(*moves[:7], to_warehouse="SHOP")),
+        stocked_yard.erp.post(PATH, body(*moves)),
+        stocked_yard.erp.post(PATH, body(*moves[:7], to_warehouse="SHOP")),
     ]
 
     assert (inside.status, across.status) == (201, 201)
@@ -258,106 +266,113 @@ def test_transfer_larger_than_one_transaction_is_refused(
     assert_invariants(stack.store())
 
 
-def test_thirty_serials_move_in_one_transfer(yards: WarehouseScenario, stack: Stack) -> None:
+def test_thirty_serials_move_in_one_transfer(stocked_yard: WarehouseScenario, stack: Stack) -> None:
     serials = [f"N{number}" for number in range(30)]
     for serial in serials:
-        yards.stock("DRILL", 1, serial=serial)
+        stocked_yard.stock("DRILL", 1, serial=serial)
 
     line = {"item_code": "DRILL", "qty": 30, "serials": serials}
-    answer = yards.erp.post(PATH, body(line, to_warehouse="SHOP"), key="thirty")
+    answer = stocked_yard.erp.post(PATH, body(line, to_warehouse="SHOP"), key="thirty")
 
     assert answer.status == 201, answer.text
-    assert positions_of(yards, "DRILL")["SHOP", "B-01", "available"] == 30
+    assert positions_of(stocked_yard, "DRILL")["SHOP", "B-01", "available"] == 30
     assert_invariants(stack.store())
 
 
 def test_master_data_of_a_pending_transfer_cannot_be_deleted(
-    yards: WarehouseScenario, stack: Stack
+    stocked_yard: WarehouseScenario, stack: Stack
 ) -> None:
-    yards.erp.post("/products", {"item_code": "SAND", "name": "Sand"})
+    stocked_yard.erp.post("/products", {"item_code": "SAND", "name": "Sand"})
     move = {"item_code": "SAND", "qty": 1, "to_bin": "F-01"}
-    number = yards.erp.post(PATH, body(move, to_warehouse="SHOP", execute=False)).data["id"]
-    product = yards.erp.get("/products", query={"item_code": "SAND"}).data[0]["id"]
-    [shelf] = yards.erp.get(
+    number = stocked_yard.erp.post(PATH, body(move, to_warehouse="SHOP", execute=False)).data["id"]
+    product = stocked_yard.erp.get("/products", query={"item_code": "SAND"}).data[0]["id"]
+    [shelf] = stocked_yard.erp.get(
         "/warehouse-positions", query={"warehouse": "SHOP", "bin_code": "F-01"}
     ).data
 
     for path in (f"/products/{product}", f"/warehouse-positions/{shelf['id']}"):
-        refused = yards.erp.delete(path)
+        refused = stocked_yard.erp.delete(path)
         assert (refused.status, refused.code) == (409, "conflict")
-    renamed = yards.erp.patch(f"/products/{product}", {"item_code": "GRIT"})
+    renamed = stocked_yard.erp.patch(f"/products/{product}", {"item_code": "GRIT"})
     assert (renamed.status, renamed.code) == (409, "conflict")
 
-    yards.stock("SAND", 1)
-    assert yards.erp.post(f"{PATH}/{number}/execute").data["status"] == "transferred"
-    yards.erp.post(
+    stocked_yard.stock("SAND", 1)
+    assert stocked_yard.erp.post(f"{PATH}/{number}/execute").data["status"] == "transferred"
+    stocked_yard.erp.post(
         "/stock-adjustments",
         {
             "item_code": "SAND", "warehouse": "SHOP", "bin_code": "F-01", "counted_qty": 0,
             "reason": "Sold",
         },
     )  # fmt: skip
-    assert yards.erp.delete(f"/products/{product}").status == 200
-    assert yards.erp.delete(f"/warehouse-positions/{shelf['id']}").status == 200
+    assert stocked_yard.erp.delete(f"/products/{product}").status == 200
+    assert stocked_yard.erp.delete(f"/warehouse-positions/{shelf['id']}").status == 200
     assert_invariants(stack.store())
 
 
-def test_transfer_takes_six_round_trips(yards: WarehouseScenario, aws_faults: AwsFaults) -> None:
+def test_transfer_takes_six_round_trips(
+    stocked_yard: WarehouseScenario, aws_faults: AwsFaults
+) -> None:
     for key in ("k1", "k2"):
         with aws_faults.recorded() as seen:
-            assert yards.erp.post(PATH, body({"qty": 1}), key=key).status == 201
+            assert stocked_yard.erp.post(PATH, body({"qty": 1}), key=key).status == 201
 
     assert seen.round_trips <= 6
 
 
 @pytest.mark.parametrize("status", ["pending", "error"])
 def test_deleted_transfer_is_gone_and_frees_its_master_data(
-    status: str, yards: WarehouseScenario, stack: Stack
+    status: str, stocked_yard: WarehouseScenario, stack: Stack
 ) -> None:
-    yards.erp.post("/products", {"item_code": "SAND", "name": "Sand"})
+    stocked_yard.erp.post("/products", {"item_code": "SAND", "name": "Sand"})
     move = {"item_code": "SAND", "qty": 1, "from_bin": "F-01"}
-    path = (
-        f"{PATH}/{yards.erp.post(PATH, body(move, to_warehouse='SHOP', execute=False)).data['id']}"
-    )
+    pending = stocked_yard.erp.post(PATH, body(move, to_warehouse="SHOP", execute=False))
+    path = f"{PATH}/{pending.data['id']}"
     if status == "error":
-        yards.erp.post(f"{path}/execute")
-    shown = yards.erp.get(path).data
+        stocked_yard.erp.post(f"{path}/execute")
+    shown = stocked_yard.erp.get(path).data
     assert shown["status"] == status
     named = {
         "/products": {"item_code": "SAND"},
         "/warehouse-positions": {"warehouse": "SHOP", "bin_code": "B-01"},
     }
     paths = [
-        f"{one}/{yards.erp.get(one, query=query).data[0]['id']}" for one, query in named.items()
+        f"{one}/{stocked_yard.erp.get(one, query=query).data[0]['id']}"
+        for one, query in named.items()
     ]
-    assert [yards.erp.delete(one).status for one in paths] == [409, 409]
+    assert [stocked_yard.erp.delete(one).status for one in paths] == [409, 409]
 
-    first, again = yards.erp.delete(path, key="end"), yards.erp.delete(path, key="end")
+    first, again = (
+        stocked_yard.erp.delete(path, key="end"),
+        stocked_yard.erp.delete(path, key="end"),
+    )
 
     assert (first.status, first.data) == (200, shown)
     assert (again.status, again.data) == (200, shown)
     assert again.headers["Idempotent-Replayed"] == "true"
     attempts = [
-        yards.erp.get(path),
-        yards.erp.delete(path),
-        yards.erp.post(f"{path}/execute"),
-        yards.erp.post(f"{path}/acknowledge", {"sap_status": "sent"}),
+        stocked_yard.erp.get(path),
+        stocked_yard.erp.delete(path),
+        stocked_yard.erp.post(f"{path}/execute"),
+        stocked_yard.erp.post(f"{path}/acknowledge", {"sap_status": "sent"}),
     ]
     assert [(answer.status, answer.code) for answer in attempts] == [(410, "gone")] * 4
     for query in ({}, {"status": status}, {"from_warehouse": "YARD"}):
-        assert yards.erp.get(PATH, query=query).json()["meta"]["total"] == 0
-    assert [yards.erp.delete(one).status for one in paths] == [200, 200]
+        assert stocked_yard.erp.get(PATH, query=query).json()["meta"]["total"] == 0
+    assert [stocked_yard.erp.delete(one).status for one in paths] == [200, 200]
     assert events(stack) == ["transfer.created"]
     assert_invariants(stack.store())
 
 
-def test_transferred_transfer_cannot_be_deleted(yards: WarehouseScenario, stack: Stack) -> None:
-    number = yards.erp.post(PATH, body()).data["id"]
+def test_transferred_transfer_cannot_be_deleted(
+    stocked_yard: WarehouseScenario, stack: Stack
+) -> None:
+    number = stocked_yard.erp.post(PATH, body()).data["id"]
 
-    refused = yards.erp.delete(f"{PATH}/{number}")
+    refused = stocked_yard.erp.delete(f"{PATH}/{number}")
 
     assert (refused.status, refused.code) == (409, "conflict")
     assert f"Transfer {number} is transferred" in refused.json()["message"]
-    assert yards.erp.get(f"{PATH}/{number}").status == 200
-    assert yards.erp.delete(f"{PATH}/{number + 1}").status == 404
+    assert stocked_yard.erp.get(f"{PATH}/{number}").status == 200
+    assert stocked_yard.erp.delete(f"{PATH}/{number + 1}").status == 404
     assert_invariants(stack.store())
