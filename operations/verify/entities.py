@@ -1,6 +1,6 @@
 """What follows from an entity: its facets, index keys, lookups, aliases, and places in registers.
 
-Pure rules on entities and items. `items_pass` reads them.
+Pure rules on entities and items. `read_items` reads them.
 """
 
 from collections.abc import Callable, Iterator, Mapping

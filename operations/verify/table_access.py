@@ -69,6 +69,12 @@ def check_version(tx: Transaction, key: Key, version: int) -> None:
     tx.add_action("ConditionCheck", body)
 
 
+def put_with(tx: Transaction, collection: Collection[Any], record: Record[Any], item: Item) -> None:
+    """Put an item that follows from an entity, on the condition that the entity has not changed."""
+    check_unchanged(tx, collection, record)
+    tx.put(item)
+
+
 def set_number(tx: Transaction, key: Key, name: str, stored: int | None, value: int) -> None:
     """Set a number of an item, on the condition that it is as it was read."""
     condition = "attribute_not_exists(#name)" if stored is None else "#name = :stored"
