@@ -1,5 +1,6 @@
 """`stowage tenant settings`."""
 
+from dataclasses import asdict
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -43,24 +44,8 @@ _OPTIONAL = OPTIONAL_NUMBERS | {"gs1_company_prefix"}
 
 
 def _settings_row(tenant: Tenant) -> dict[str, Any]:
-    settings = settings_of(tenant)
-    return {
-        "tenant": tenant.slug,
-        "timezone": tenant.timezone,
-        "receipt_tolerance": settings.receipt_tolerance,
-        "pick_substitution": settings.pick_substitution,
-        "minutes_per_unit": settings.minutes_per_unit,
-        "minutes_per_trip": settings.minutes_per_trip,
-        "commit_drops": settings.commit_drops,
-        "imports_require_kind_scope": settings.imports_require_kind_scope,
-        "approval_shortage_percent": settings.approval_shortage_percent,
-        "approval_adjustment_qty": settings.approval_adjustment_qty,
-        "blind_returns": settings.blind_returns,
-        "packing_required": settings.packing_required,
-        "rfid_required": settings.rfid_required,
-        "gs1_company_prefix": settings.gs1_company_prefix,
-        "sscc_extension_digit": settings.sscc_extension_digit,
-    }
+    row = {"tenant": tenant.slug, "timezone": tenant.timezone}
+    return row | asdict(settings_of(tenant))
 
 
 @click.command()

@@ -233,19 +233,9 @@ class ApiHandler:
             run_transaction(
                 store, partial(_reject_invalid_body, operation, request), caller=call.caller
             )
-        claim = None
-        if key is not None:
-            salt = f"{call.tenant.slug} {key}" if operation.request_has_secret else None
-            claimed = idempotency.claim_key(
-                store,
-                partition=idempotency.record_partition(call.caller.subject, key),
-                fingerprint=idempotency.request_fingerprint(
-                    operation.method, call.path, raw, salt=salt
-                ),
-            )
-            if isinstance(claimed, HttpResponse):
-                return claimed
-            claim = claimed
+        claim = None if key is None else _claim_key(call, operation, store, key, raw)
+        if isinstance(claim, HttpResponse):
+            return claim
         sent = sent_request(operation, call.path, request, raw)
         try:
             return run_transaction(
@@ -423,6 +413,18 @@ def _path_values(match: RouteMatch, caller: Caller) -> Mapping[str, str]:
     if match.operation.allows_self and values.get("id") == "me" and caller.kind == "user":
         return {**values, "id": caller.subject}
     return values
+
+
+def _claim_key(
+    call: _Call, operation: Operation, store: Store, key: str, raw: object
+) -> IdempotencyClaim | HttpResponse:
+    """Claim the key of a write, or return the stored response of the first request with it."""
+    salt = f"{call.tenant.slug} {key}" if operation.request_has_secret else None
+    return idempotency.claim_key(
+        store,
+        partition=idempotency.record_partition(call.caller.subject, key),
+        fingerprint=idempotency.request_fingerprint(operation.method, call.path, raw, salt=salt),
+    )
 
 
 def _end_claim(

@@ -363,7 +363,7 @@ def record_use(tx: Transaction, found: Iterable[Item]) -> None:
     before it.
     """
     keys = {(item[PARTITION_KEY], item[SORT_KEY]) for item in found if UNUSED in item}
-    new = [key for key in sorted(keys) if tx.mark_once(f"use of {key}")]
+    new = [key for key in sorted(keys) if tx.is_first(f"use of {key}")]
     if has_room(tx, Cost(len(new))):
         _remove_unused(tx, new)
         return

@@ -150,7 +150,7 @@ def operator_from_start(
 ) -> Operator | None:
     """Return the operator of work that the user `acting` starts.
 
-    A named operator stays. The user `creator`, who only created the work, gives way.
+    A named operator is kept. The user `creator`, who has only created the work, is replaced.
     """
     is_named = present is not None and present.id != creator
     return present if is_named or acting is None else acting

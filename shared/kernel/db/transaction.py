@@ -89,7 +89,7 @@ class Transaction:
         self._counters: dict[str, CounterChange] = {}
         self._additions: dict[tuple[Key, str], set[int]] = {}
         self._ends_claim = False
-        self._named: set[str] = set()
+        self._seen_names: set[str] = set()
         self._after_step: list[Callable[[], object]] = []
 
     def put(  # noqa: PLR0913 - the parts of one action
@@ -250,21 +250,21 @@ class Transaction:
 
         Another transaction may use them if this one is never committed.
         """
-        drawn = self._attempts.ids.items()
-        return {kind: ids[self._taken.get(kind, 0) :] for kind, ids in drawn}
+        reserved = self._attempts.ids.items()
+        return {kind: ids[self._taken.get(kind, 0) :] for kind, ids in reserved}
 
     def reserve_ids(self, kind: str, count: int) -> None:
         """Allocate the ids of the next `count` calls of `next_id` in one call of the database."""
-        drawn = self._attempts.ids.setdefault(kind, [])
-        missing = self._taken.get(kind, 0) + count - len(drawn)
+        reserved = self._attempts.ids.setdefault(kind, [])
+        missing = self._taken.get(kind, 0) + count - len(reserved)
         if missing > 0:
             first = allocate_ids(self.store, kind, missing)
-            drawn.extend(range(first, first + missing))
+            reserved.extend(range(first, first + missing))
 
-    def mark_once(self, name: str) -> bool:
+    def is_first(self, name: str) -> bool:
         """Return whether this is the first call with `name` in this change."""
-        known = name in self._named
-        self._named.add(name)
+        known = name in self._seen_names
+        self._seen_names.add(name)
         return not known
 
     @property

@@ -149,7 +149,7 @@ def raise_event(
     Raises:
         AssertionError: The transaction has another event of this version.
     """
-    if not tx.mark_once(f"event {event.object} {event.id} {event.version}"):
+    if not tx.is_first(f"event {event.object} {event.id} {event.version}"):
         message = f"version {event.version} of {event.object} {event.id} has two events"
         raise AssertionError(message)
     attributes = dumps(event.attributes)

@@ -139,13 +139,13 @@ def _arrival(
     tenant: Tenant,
 ) -> _Arrival:
     tolerance = settings_of(tenant).receipt_tolerance
-    parts = rules.quantities_by_line(document, draft, tolerance)
+    by_line = rules.quantities_by_line(document, draft, tolerance)
     codes = [draft.item_code] if draft.item_code is not None else []
-    bin_code = draft.bin_code or rules.default_bin(document, parts)
+    bin_code = draft.bin_code or rules.default_bin(document, by_line)
     goods = rules.ReceivedGoods(
         draft=draft,
         document=document,
-        parts=parts,
+        by_line=by_line,
         bin_code=bin_code,
         product=catalog.known_products(tx, codes, found).get(draft.item_code or ""),
         position=_position(tx, document.whs_code, bin_code),
@@ -210,12 +210,12 @@ def _load_stock(
 
 
 def _stock_problems(posting: StockPosting, arrival: _Arrival) -> Iterator[Problem]:
-    """Yield why goods cannot join the stock that there is."""
+    """Let goods join the stock that there is, and yield why they cannot."""
     rows = [posting.changes.find(target.key) for target in arrival.targets]
     yield from rules.serial_problems(arrival.targets, rows)
     if arrival.targets:
         first = arrival.targets[0]
-        refusal = posting.batches.refusal(first)
+        refusal = posting.batches.join(first)
         dated = posting.batches.with_date(first)
         yield from rules.batch_problems(dated, first.expiry_date, refusal, arrival.goods.today)
 
@@ -233,7 +233,7 @@ def _post(posting: StockPosting, draft: ReceiptLineDraft, arrival: _Arrival) -> 
         qty=draft.qty,
         batch_num=draft.batch,
         serials=draft.serials or [],
-        document_lines=dict(arrival.goods.parts),
+        document_lines=dict(arrival.goods.by_line),
         position_id=first.position_id,
         bin_code=first.bin_code,
         inventory_status=first.inventory_status,

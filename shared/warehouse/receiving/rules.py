@@ -26,60 +26,54 @@ _ONE = Decimal(1)
 class ReceivedGoods:
     """Goods that arrive, with the master data that they name.
 
-    `parts` has the quantity by line of the document. `bin_code` is the position of the draft, or
+    `by_line` has the quantity by line of the document. `bin_code` is the position of the draft, or
     else the destination on the document; `today` is the day in the company's time zone.
     """
 
     draft: Checked[ReceiptLineDraft]
     document: Document
-    parts: Mapping[int, Decimal]
+    by_line: Mapping[int, Decimal]
     bin_code: str | None
     product: KnownProduct | None
     position: KnownPosition | None
     today: str
 
 
-def examine(arrival: ReceivedGoods) -> Iterator[Problem]:
+def examine(goods: ReceivedGoods) -> Iterator[Problem]:
     """Yield every problem of received goods that can be found without reading the stock."""
-    draft, product = arrival.draft, arrival.product
-    yield from _item_problems(arrival)
+    draft, product = goods.draft, goods.product
+    yield from _item_problems(goods)
     if product:
-        goods = GoodsLine(
-            "",
-            draft.item_code,
-            draft.qty,
-            {"batch": draft.batch},
-            ("serials", draft.serials),
-        )
-        yield from examine_goods(goods, product)
-    yield from _bin_problems(arrival)
-    expiry = expiry_date(draft, arrival.document)
-    if expired := expiry_refusal(expiry, draft.inventory_status or "available", arrival.today):
+        batch, serials = {"batch": draft.batch}, ("serials", draft.serials)
+        yield from examine_goods(GoodsLine("", draft.item_code, draft.qty, batch, serials), product)
+    yield from _bin_problems(goods)
+    expiry = expiry_date(draft, goods.document)
+    if expired := expiry_refusal(expiry, draft.inventory_status or "available", goods.today):
         yield Problem("expiry_date", expired)
 
 
-def _item_problems(arrival: ReceivedGoods) -> Iterator[Problem]:
-    code = arrival.draft.item_code
-    product = arrival.product
+def _item_problems(goods: ReceivedGoods) -> Iterator[Problem]:
+    code = goods.draft.item_code
+    product = goods.product
     if code is None:
         return
-    if not _lines_of(arrival.document, code, None):
-        yield Problem("item_code", f"{code} is not on the document {arrival.document.external_ref}")
+    if not _lines_of(goods.document, code, None):
+        yield Problem("item_code", f"{code} is not on the document {goods.document.external_ref}")
     elif product is None:
         yield Problem("item_code", f"no product has the code {code}")
     elif not product.in_stock:
         yield Problem("item_code", f"product {code} is not kept in stock")
 
 
-def _bin_problems(arrival: ReceivedGoods) -> Iterator[Problem]:
-    name, position = arrival.bin_code, arrival.position
-    if name is None and not arrival.parts:
+def _bin_problems(goods: ReceivedGoods) -> Iterator[Problem]:
+    name, position = goods.bin_code, goods.position
+    if name is None and not goods.by_line:
         return
     if name is None:
         message = "is required: the document does not name exactly one destination for the goods"
         yield Problem("bin_code", message)
     elif position is None:
-        message = f"warehouse {arrival.document.whs_code} has no position {name}"
+        message = f"warehouse {goods.document.whs_code} has no position {name}"
         yield Problem("bin_code", message)
     elif position.disabled:
         yield Problem("bin_code", f"position {name} is disabled")
@@ -157,9 +151,9 @@ def _allowed(line: DocumentLine, draft: Checked[ReceiptLineDraft], tolerance: De
     return (line.qty * (1 + tolerance / 100)).quantize(unit, ROUND_FLOOR)
 
 
-def default_bin(document: Document, parts: Mapping[int, Decimal]) -> str | None:
+def default_bin(document: Document, by_line: Mapping[int, Decimal]) -> str | None:
     """Return the position that the document names for these lines; None when not exactly one."""
-    named = {line.bin_code for line in document.lines if line.line_num in parts}
+    named = {line.bin_code for line in document.lines if line.line_num in by_line}
     return named.pop() if len(named) == 1 else None
 
 

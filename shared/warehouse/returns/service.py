@@ -338,7 +338,7 @@ def _stock_problems(
             place = f"{there.whs_code} {there.bin_code or 'in transit'}"
             message = f"serial {row.serial_number} is already in stock at {place}"
             yield Problem(f"lines.{at}.serials.{number}", message)
-        if at not in refused and (refusal := posting.batches.refusal(row)):
+        if at not in refused and (refusal := posting.batches.join(row)):
             refused.add(at)
             yield Problem(f"lines.{at}.expiry_date", refusal)
 

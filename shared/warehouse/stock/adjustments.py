@@ -148,7 +148,7 @@ def _joined(posting: StockPosting, goods: StockRow) -> StockRow:
 
     Raises ValidationFailed when they have another date than the stock of the batch.
     """
-    if refusal := posting.batches.refusal(goods):
+    if refusal := posting.batches.join(goods):
         raise ValidationFailed([Problem("expiry_date", refusal)])
     return posting.batches.with_date(goods)
 

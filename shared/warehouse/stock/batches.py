@@ -156,8 +156,8 @@ class Batches:
         self._batches[batch.lot] = batch
         self.dates[batch.lot] = batch.expiry_date
 
-    def refusal(self, goods: StockRow) -> str | None:
-        """Return why goods cannot join the stock of their batch; None if they can.
+    def join(self, goods: StockRow) -> str | None:
+        """Let goods join the stock of their batch, or return why they cannot.
 
         If they have a date, and nothing of the batch is in stock, the batch gets their date.
         """

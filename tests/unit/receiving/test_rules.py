@@ -204,7 +204,7 @@ def test_every_problem_has_its_field_and_message(
     facts: dict[str, Any], field: str, words: str
 ) -> None:
     good: dict[str, Any] = {
-        "draft": draft(), "document": order(line(1, "5")), "parts": {1: 1}, "bin_code": "A-01",
+        "draft": draft(), "document": order(line(1, "5")), "by_line": {1: 1}, "bin_code": "A-01",
         "product": CEMENT, "position": SHELF, "today": "2026-03-01",
     }  # fmt: skip
     assert list(examine(ReceivedGoods(**good))) == []
