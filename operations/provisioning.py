@@ -45,7 +45,7 @@ from shared.kernel.config import config
 from shared.kernel.db import schema
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
-from shared.warehouse.settings.tenant_settings import read_settings, update_settings
+from shared.warehouse.settings.service import get_settings, update_settings
 
 _AUDIT_ACTIONS: Mapping[State, AuditAction] = {
     "active": "tenant.resumed",
@@ -255,16 +255,6 @@ def set_requests_per_minute(slug: str, number: int | None) -> Tenant:
     return change_tenant(slug, "tenant.changed", {"requests_per_minute": value})
 
 
-def set_modules(slug: str, modules: Collection[str]) -> Tenant:
-    """Switch exactly these modules on and all others off.
-
-    Raises:
-        NotFound: There is no such tenant.
-        ValidationFailed: There is no such module.
-    """
-    return set_settings(slug, {"modules": modules})
-
-
 def switch_modules(slug: str, *, on: Collection[str] = (), off: Collection[str] = ()) -> Tenant:
     """Switch modules on and off; other modules stay unchanged, and `on` wins over `off`.
 
@@ -274,7 +264,7 @@ def switch_modules(slug: str, *, on: Collection[str] = (), off: Collection[str] 
     """
 
     def use_case(tx: Transaction) -> Tenant:
-        current = read_settings(tx.store).tenant.modules
+        current = get_settings(tx.store).tenant.modules
         return update_settings(tx, {"modules": current - {*off} | {*on}}).tenant
 
     return run_as_operator(slug, use_case)

@@ -15,3 +15,8 @@ def run_concurrently[R](count: int, call: Callable[[int], R]) -> list[R]:
 
     with ThreadPoolExecutor(count) as pool:
         return list(pool.map(worker, range(count)))
+
+
+def at_once[R](*calls: Callable[[], R]) -> list[R]:
+    """Make all calls at the same time; return their results in order."""
+    return run_concurrently(len(calls), lambda number: calls[number]())

@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from types import SimpleNamespace
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -249,6 +250,19 @@ def kill_before(at: int) -> Fault:
         if turn() == at:
             raise Killed(f"before {call.operation}")
         return forward()
+
+    return fault
+
+
+def kill_after_step(last: int = 1) -> Fault:
+    """Kill the process after transaction number `last`, counted from 1, took effect."""
+    steps = count(1)
+
+    def fault(call: Call, forward: Forward) -> Answer:
+        answer = forward()
+        if call.operation == "TransactWriteItems" and next(steps) == last:
+            raise Killed(f"after step {last}")
+        return answer
 
     return fault
 

@@ -71,6 +71,24 @@ class Response:
         code: str = self.json()["error"]["code"]
         return code
 
+    @property
+    def problems(self) -> dict[str, str]:
+        """The messages of the problems of an invalid request, by field."""
+        assert (self.status, self.code) == (422, "validation_failed"), self.text
+        return {problem["field"]: problem["message"] for problem in self.json()["errors"]}
+
+    @property
+    def blocked(self) -> dict[str, str]:
+        """The messages of the problems of a request that a rule blocks, by field."""
+        assert (self.status, self.code) == (422, "rule_blocked"), self.text
+        return {problem["field"]: problem["message"] for problem in self.json()["errors"]}
+
+    @property
+    def invalid_fields(self) -> list[str]:
+        """The fields of the problems of an invalid request."""
+        assert (self.status, self.code) == (422, "validation_failed"), self.text
+        return [problem["field"] for problem in self.json()["errors"]]
+
 
 class LambdaContext:
     """The context of an invocation; its remaining time decreases."""

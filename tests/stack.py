@@ -184,6 +184,10 @@ class Stack:
         items = stored_items(ACCOUNT, REGION, config().tenant_table(slug))
         return (item for item in items if not item["PK"]["S"].startswith(("rate#", "schema")))
 
+    def stored(self, slug: str = "acme") -> list[dict[str, Any]]:
+        """Return the items that a refused request leaves as they are: all but sequences of ids."""
+        return [item for item in self.items(slug) if item["PK"]["S"] != "sequence"]
+
     def control_items(self) -> list[dict[str, Any]]:
         """Return every item of the control table, in DynamoDB's JSON."""
         return list(stored_items(ACCOUNT, REGION, config().control_table))

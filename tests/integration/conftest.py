@@ -11,6 +11,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.observability import logger
 from tests.aws_calls import Watch, recorded_calls
 from tests.clock import Clock
+from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
 from tests.integration.roles import ARNS, Roles
 from tests.stack import Stack
@@ -64,6 +65,13 @@ def roles(stack: Stack) -> Roles:
 def yard(erp: Erp) -> WarehouseScenario:
     """The warehouses YARD and SHOP, with master data and without stock."""
     return WarehouseScenario.with_master_data(erp, "YARD", "SHOP")
+
+
+@pytest.fixture
+def slow_aws_calls(aws_faults: AwsFaults) -> AwsFaults:
+    """Delay each AWS call, so that concurrent requests overlap."""
+    aws_faults.latency = 0.01
+    return aws_faults
 
 
 @pytest.fixture

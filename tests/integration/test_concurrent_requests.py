@@ -5,19 +5,14 @@ from collections import Counter
 import pytest
 
 from tests.concurrency import run_concurrently
-from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.stored_entities import assert_counters_match, read_stored_entities
 from tests.integration.write_routes import BOLT, EXAMPLES, PURCHASE
 from tests.stack import Stack
 
+pytestmark = pytest.mark.usefixtures("slow_aws_calls")
+
 _REQUESTS = 20
-
-
-@pytest.fixture(autouse=True)
-def overlapping_calls(aws_faults: AwsFaults) -> None:
-    """Delay each AWS call, so that the requests overlap."""
-    aws_faults.latency = 0.01
 
 
 def test_concurrent_retries_with_one_key_create_one_product(stack: Stack, erp: Erp) -> None:

@@ -24,6 +24,7 @@ from local.server import LocalRunFailed
 from local.tenant_access import NOT_RUNNING, RunningStack, tenant_access
 from operations import provisioning
 from operations.api_clients import create_client, show_client
+from shared.identity.tenancy.tenant import MODULES
 from shared.kernel.errors import Gone
 from tests.clock import Clock
 from tests.gateway import Erp
@@ -77,7 +78,7 @@ def test_demo_skips_what_the_plan_and_the_modules_exclude(
 ) -> None:
     WarehouseScenario.with_master_data(stack.erp(), "YARD")
     provisioning.set_plan("acme", "essentials")
-    provisioning.set_modules("acme", [])
+    provisioning.switch_modules("acme", off=MODULES)
     provisioning.set_settings("acme", {"receipt_tolerance": Decimal(25)})
 
     outcomes = run(connect("acme"))

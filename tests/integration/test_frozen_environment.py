@@ -66,7 +66,9 @@ _CHANGES = {
     ),
     "suspended tenant": _Change(partial(provisioning.set_state, "acme", "suspended"), 402),
     "cancelled tenant": _Change(partial(provisioning.set_state, "acme", "cancelled"), 402),
-    "disabled module": _Change(partial(provisioning.set_modules, "acme", ()), 404, "/waves"),
+    "disabled module": _Change(
+        partial(provisioning.switch_modules, "acme", off=["waves"]), 404, "/waves"
+    ),
 }
 
 

@@ -17,7 +17,6 @@ from functions.import_worker.app import MAX_DELIVERIES
 from operations import provisioning, signing_keys
 from operations.api_clients import create_client
 from shared.identity.tenancy.access import session_policy
-from shared.identity.tenancy.tenant import MODULES
 from shared.warehouse.settings.values import Settings
 from tests.aws_calls import Watch, recorded_calls, required_accesses
 from tests.gateway import Erp
@@ -374,7 +373,7 @@ def test_calls_of_the_import_worker_are_allowed_for_its_tenant_only(
 def test_copy_of_a_refused_file_is_allowed_within_the_files_of_the_tenant(
     stack: Stack, roles: Roles, watch: Watch
 ) -> None:
-    provisioning.set_modules("acme", MODULES - {"bulk_import"})
+    provisioning.switch_modules("acme", off=["bulk_import"])
     imports = ImportScenario(stack)
     imports.put_file("drop/products/a b.csv", b"item_code;name\nA;B\n")
     assert imports.deliver(*imports.take_messages()) == []

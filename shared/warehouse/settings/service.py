@@ -1,22 +1,43 @@
-"""Use cases of settings."""
+"""Use cases of settings, which are stored in the tenant's item of the control table.
 
+Requests and operators change settings in the same way: in one transaction with the audit entry, on
+the condition that the version of the settings is unchanged since it was read.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+from shared.identity.audit import service as audit
+from shared.identity.tenancy.directory import existing_tenant, read_item, tenant_key
+from shared.identity.tenancy.tenant import MODULES, Tenant
+from shared.kernel.config import config
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Problem, RuleBlocked, ValidationFailed
+from shared.kernel.errors import NotFound, Problem, RuleBlocked, ValidationFailed
 from shared.kernel.validation import Checked, InvalidBody
 from shared.warehouse.settings import rules
 from shared.warehouse.settings.models import SettingsChange
-from shared.warehouse.settings.tenant_settings import (
+from shared.warehouse.settings.values import (
+    SETTING_NAMES,
+    Settings,
     SettingsSnapshot,
-    read_settings,
-    update_settings,
+    setting_attribute,
+    settings_of,
 )
 from shared.warehouse.warehouses import service as warehouses
 
 
 def get_settings(store: Store) -> SettingsSnapshot:
-    """Read the current settings of the tenant, without the cache of tenants."""
-    return read_settings(store)
+    """Read the tenant and its settings without the cache of tenants. Raises NotFound."""
+    key = tenant_key(store.slug)
+    item = store.get_cached((config().control_table, key), lambda: read_item(key))
+    tenant = existing_tenant(item) if item else None
+    if item is None or tenant is None:
+        raise NotFound(f"The tenant {store.slug}")
+    version = int(item.get("settings_version", {"N": "0"})["N"])
+    updated_at = item.get("settings_updated_at", {"S": None})["S"]
+    return SettingsSnapshot(tenant, version, updated_at)
 
 
 def change_settings(tx: Transaction, change: Checked[SettingsChange]) -> SettingsSnapshot:
@@ -27,7 +48,7 @@ def change_settings(tx: Transaction, change: Checked[SettingsChange]) -> Setting
         NotFound: The tenant does not exist.
         RuleBlocked: Transfer orders cannot be enabled, because there are too few warehouses.
     """
-    tenant = read_settings(tx.store).tenant
+    tenant = get_settings(tx.store).tenant
     problems: list[Problem] = []
     if rules.enables_transfer_orders(tenant, change):
         problems += rules.transfer_order_problems(len(warehouses.all_warehouses(tx.store)))
@@ -36,3 +57,94 @@ def change_settings(tx: Transaction, change: Checked[SettingsChange]) -> Setting
     if problems:
         raise RuleBlocked(problems)
     return update_settings(tx, rules.requested_settings(tenant, change))
+
+
+def update_settings(tx: Transaction, requested: Mapping[str, Any]) -> SettingsSnapshot:
+    """Change settings of the tenant. Handlers apply them within 10 s.
+
+    If all values are as before, nothing is written.
+
+    Args:
+        tx: The transaction.
+        requested: `timezone`, `modules` (the complete set of enabled modules) or the name of a
+            field of `Settings` → value, numbers as Decimals.
+
+    Raises:
+        ValidationFailed: Lists every invalid value.
+        NotFound: The tenant does not exist.
+    """
+    values = {name: requested[name] for name in SETTING_NAMES & requested.keys()}
+    rules.check_settings(
+        requested.get("timezone"), requested.get("modules", ()), Settings(**values)
+    )
+    seen = get_settings(tx.store)
+    before = seen.tenant
+    stored = {name: setting_attribute(value) for name, value in values.items()}
+    after = replace(
+        before,
+        timezone=requested.get("timezone", before.timezone),
+        modules=frozenset(requested.get("modules", before.modules)),
+        item={**before.item, **stored},
+    )
+    changes = _changes(before, after)
+    if not changes:
+        return seen
+    changed = SettingsSnapshot(after, seen.version + 1, tx.now)
+    _stage(tx, seen, changed, {name.partition(".")[0] for name in changes})
+    audit.record(tx, "settings.changed", "settings", None, changes=changes)
+    return changed
+
+
+def _changes(before: Tenant, after: Tenant) -> dict[str, tuple[Any, Any]]:
+    old, new = _audited_values(before), _audited_values(after)
+    return {name: (old[name], new[name]) for name in old if old[name] != new[name]}
+
+
+def _audited_values(tenant: Tenant) -> dict[str, Any]:
+    settings = settings_of(tenant)
+    return {
+        "timezone": tenant.timezone,
+        **{f"modules.{name}": name in tenant.modules for name in sorted(MODULES)},
+        **{name: getattr(settings, name) for name in sorted(SETTING_NAMES)},
+    }
+
+
+def _stage(
+    tx: Transaction, seen: SettingsSnapshot, changed: SettingsSnapshot, names: Collection[str]
+) -> None:
+    """Add the update of the settings `names`, on the condition that the version is unchanged.
+
+    The settings have a version of their own: plan, state and revocation entries change in the same
+    item all the time. A setting that was never changed has the default of the release.
+    """
+    tenant = changed.tenant
+    attributes = {
+        "settings_version": {"N": str(changed.version)},
+        "settings_updated_at": {"S": tx.now},
+        **{name: tenant.item[name] for name in SETTING_NAMES & {*names}},
+    }
+    removed = ""
+    if "timezone" in names:
+        attributes["timezone"] = {"S": tenant.timezone}
+    if "modules" in names and tenant.modules:
+        attributes["modules"] = {"SS": sorted(tenant.modules)}
+    elif "modules" in names:
+        removed = " REMOVE #modules"  # DynamoDB has no empty sets
+    values = {f":{name}": value for name, value in attributes.items()}
+    condition = "attribute_exists(pk) AND attribute_not_exists(settings_version)"
+    if seen.version:
+        condition = "settings_version = :seen"
+        values[":seen"] = {"N": str(seen.version)}
+    assignments = ", ".join(f"#{name} = :{name}" for name in sorted(attributes))
+    written = [*attributes, *(["modules"] if removed else [])]
+    tx.add_action(
+        "Update",
+        {
+            "TableName": config().control_table,
+            "Key": {"pk": {"S": tenant_key(tenant.slug)}},
+            "UpdateExpression": f"SET {assignments}{removed}",
+            "ConditionExpression": condition,
+            "ExpressionAttributeNames": {f"#{name}": name for name in written},
+            "ExpressionAttributeValues": values,
+        },
+    )

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from shared.identity.tenancy.tenant import Tenant
+from shared.kernel.clock import Instant
 from shared.kernel.errors import Problem
 
 type Substitution = Literal["none", "position", "batch", "any"]
@@ -45,6 +46,17 @@ class Settings:
     """The digits that GS1 has assigned to the company; None: handling units have no SSCC."""
     sscc_extension_digit: int = 0
     """The first digit of the SSCCs of new handling units."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsSnapshot:
+    """A tenant with its settings, as read, and the version of the settings."""
+
+    tenant: Tenant
+    version: int
+    """Incremented with every change of the settings; 0 before the first."""
+    updated_at: Instant | None
+    """Time of the last change; None before the first."""
 
 
 SETTING_NAMES = frozenset(each.name for each in fields(Settings))

@@ -4,8 +4,7 @@ from dataclasses import asdict
 
 from shared.identity.tenancy.tenant import MODULES, PLANS
 from shared.warehouse.settings.models import CompanySettings, Limits, Modules
-from shared.warehouse.settings.tenant_settings import SettingsSnapshot
-from shared.warehouse.settings.values import settings_of
+from shared.warehouse.settings.values import SettingsSnapshot, settings_of
 
 
 def company_settings(snapshot: SettingsSnapshot) -> CompanySettings:

@@ -47,8 +47,8 @@ def state(name: str, **options: Any) -> Callable[[], Any]:
 def without(module: str, code: str, path: str) -> TenantChange:
     """Return the change that disables one module."""
     return TenantChange(
-        partial(provisioning.set_modules, "acme", MODULES - {module}),
-        partial(provisioning.set_modules, "acme", MODULES),
+        partial(provisioning.switch_modules, "acme", off=[module]),
+        partial(provisioning.switch_modules, "acme", on=MODULES),
         404,
         code,
         (path, f"{path}/1"),

@@ -140,7 +140,7 @@ def test_files_of_an_inactive_tenant_are_refused(
 
 
 def test_files_are_refused_while_the_module_is_off(scenario: ImportScenario) -> None:
-    provisioning.set_modules(scenario.slug, MODULES - {"bulk_import"})
+    provisioning.switch_modules(scenario.slug, off=["bulk_import"])
     directory.clear()
     files = drop(scenario, "products/goods.csv")
     written_reason = files.pop("rejected/products/goods.csv.reason.txt").decode()
@@ -149,7 +149,7 @@ def test_files_are_refused_while_the_module_is_off(scenario: ImportScenario) -> 
 
 
 def test_transfer_orders_are_refused_while_their_module_is_off(scenario: ImportScenario) -> None:
-    provisioning.set_modules(scenario.slug, MODULES - {"transfer_orders"})
+    provisioning.switch_modules(scenario.slug, off=["transfer_orders"])
     directory.clear()
     files = drop(scenario, "transfer_orders/orders.csv")
     written_reason = files.pop("rejected/transfer_orders/orders.csv.reason.txt").decode()
@@ -163,7 +163,7 @@ def test_transfer_orders_are_refused_while_their_module_is_off(scenario: ImportS
 def test_an_upload_fails_if_its_module_was_switched_off(scenario: ImportScenario) -> None:
     body = {"kind": "transfer_orders", "filename": "orders.csv"}
     answer = scenario.erp.post("/imports/uploads", body)
-    provisioning.set_modules(scenario.slug, MODULES - {"transfer_orders"})
+    provisioning.switch_modules(scenario.slug, off=["transfer_orders"])
     directory.clear()
     scenario.put_file(answer.data["upload"]["fields"]["key"].partition("/")[2], GOODS)
     scenario.drain_queue()
@@ -212,12 +212,12 @@ def test_drops_are_not_committed_automatically_once_a_module_is_off(
     name = f"{example.kind}/file.csv"
     scenario.put_file(f"drop/{name}", as_csv(table(example.kind, example.rows())))
     assert not scenario.deliver(*scenario.take_messages()), "the file arrives"
-    provisioning.set_modules(scenario.slug, MODULES - {module})
+    provisioning.switch_modules(scenario.slug, off=[module])
     directory.clear()
     scenario.drain_queue()
     assert json.loads(scenario.files()[f"drop/{name}.result.json"])["status"] == "validated"
 
-    provisioning.set_modules(scenario.slug, MODULES)
+    provisioning.switch_modules(scenario.slug, on=MODULES)
     directory.clear()
     [one] = all_imports(scenario)
     assert scenario.commit(one["id"])["status"] == "committed"
@@ -244,11 +244,11 @@ def test_an_upload_fails_if_bulk_import_was_switched_off(
 ) -> None:
     body = {"kind": example.kind, "filename": "file.csv"}
     answer = scenario.erp.post("/imports/uploads", body)
-    provisioning.set_modules(scenario.slug, MODULES - {"bulk_import"})
+    provisioning.switch_modules(scenario.slug, off=["bulk_import"])
     directory.clear()
     scenario.put_file(answer.data["upload"]["fields"]["key"].partition("/")[2], GOODS)
     scenario.drain_queue()
-    provisioning.set_modules(scenario.slug, MODULES)
+    provisioning.switch_modules(scenario.slug, on=MODULES)
     directory.clear()
     [one] = all_imports(scenario)
     assert (one["status"], one["structure_errors"]) == (

@@ -7,7 +7,6 @@ import pytest
 from operations import provisioning
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.directory import directory
-from shared.identity.tenancy.tenant import MODULES
 from tests.gateway import Erp, Form
 from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import as_csv, table
@@ -154,14 +153,14 @@ def test_an_import_of_another_tenant_is_not_found(scenario: ImportScenario, beta
 
 def test_every_request_is_refused_while_the_module_is_off(scenario: ImportScenario) -> None:
     number = upload(scenario)
-    provisioning.set_modules(scenario.slug, MODULES - {"bulk_import"})
+    provisioning.switch_modules(scenario.slug, off=["bulk_import"])
     directory.clear()
     assert refusals(scenario.erp, number) == {(404, "bulk_import_disabled")}
 
 
 def switch_transfer_orders(scenario: ImportScenario, *, on: bool) -> None:
-    off = set() if on else {"transfer_orders"}
-    provisioning.set_modules(scenario.slug, MODULES - off)
+    module = ["transfer_orders"]
+    provisioning.switch_modules(scenario.slug, **{"on" if on else "off": module})
     directory.clear()
 
 

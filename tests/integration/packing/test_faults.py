@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from shared.kernel.db import steps
-from tests.faults import Answer, AwsFaults, Call, Forward, Killed
+from tests.faults import AwsFaults, Killed, kill_after_step
 from tests.gateway import Response
 from tests.integration.conftest import BeforeNextCommit
 from tests.interleaving import Scheduler, replayable, seeds
@@ -96,13 +96,7 @@ def test_goods_of_a_dispatch_that_has_begun_are_not_packed(
     packing.yard.pick(number, "CEMENT", 3, batch="L1")
     packing.yard.act(number, "finalize")
 
-    def die_after_a_step(call: Call, forward: Forward) -> Answer:
-        answer = forward()
-        if call.operation == "TransactWriteItems":
-            raise Killed
-        return answer
-
-    with pytest.raises(Killed), aws_faults.faulty(die_after_a_step):
+    with pytest.raises(Killed), aws_faults.faulty(kill_after_step()):
         packing.dispatch(document)
 
     refused = packing.erp.post("/packing-orders", {"exit_document_id": document})

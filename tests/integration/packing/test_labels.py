@@ -109,7 +109,7 @@ def test_labels_that_cannot_be_made_are_refused(packing: PackingScenario) -> Non
     assert "PK-1" in _assert_refused(SLIP, _slip(packing, order), 409, "conflict")
     refused = _label(packing, unit, "png")
     _assert_refused(LABEL, refused, 422, "validation_failed")
-    assert [problem["field"] for problem in refused.json()["errors"]] == ["format"]
+    assert refused.invalid_fields == ["format"]
     packing.done(packing.erp.delete(f"{UNITS}/{gone}"))
     _assert_refused(LABEL, _label(packing, gone), 410, "gone")
     _assert_refused(LABEL, _label(packing, 99), 404, "not_found")

@@ -7,7 +7,7 @@ import pytest
 
 from tests.cases import each_case
 from tests.gateway import Erp
-from tests.integration.partners.answers import ids, problems
+from tests.integration.partners.answers import ids
 from tests.integration.stored_entities import assert_counters_match, read_stored_entities
 from tests.integration.write_routes import SALE
 from tests.stack import Stack
@@ -75,7 +75,7 @@ def test_all_problems_are_reported_together(erp: Erp, create_client: Make) -> No
         },
     )
 
-    assert problems(answer) == {
+    assert answer.problems == {
         "name": "must be valid Unicode text",
         "document_type": "must be one letter, A to Z",
         "document_id": "is already taken by another client",
@@ -91,7 +91,7 @@ def test_all_problems_are_reported_together(erp: Erp, create_client: Make) -> No
     [({}, "is required"), ({"name": None, "document_id": None}, "must be a")],
 )
 def test_name_and_document_id_are_required(erp: Erp, body: dict[str, object], message: str) -> None:
-    found = problems(erp.post("/clients", body))
+    found = erp.post("/clients", body).problems
 
     assert set(found) == {"name", "document_id"}
     assert all(text.startswith(message) for text in found.values())
@@ -101,7 +101,7 @@ def test_name_and_document_id_are_required(erp: Erp, body: dict[str, object], me
 def test_document_id_that_is_not_an_integer_is_refused(erp: Erp, number: object) -> None:
     body = {**BRINDLEY, "document_id": number}
 
-    assert set(problems(erp.post("/clients", body))) == {"document_id"}
+    assert set(erp.post("/clients", body).problems) == {"document_id"}
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
@@ -138,14 +138,14 @@ def test_all_problems_of_a_change_are_reported_together(erp: Erp, create_client:
         {"name": None, "document_id": 5, "document_type": 7, "email": "x", "phone": ""},
     )
 
-    assert problems(answer) == {
+    assert answer.problems == {
         "name": "must be a text",
         "document_id": "is already taken by another client",
         "document_type": "must be a text",
         "email": "must be an e-mail address",
         "phone": "must not be empty",
     }
-    assert set(problems(erp.put("/clients/1", {"document_id": None}))) == {"document_id"}
+    assert set(erp.put("/clients/1", {"document_id": None}).problems) == {"document_id"}
     assert erp.get("/clients/1").data == before
 
 
@@ -154,7 +154,7 @@ def test_document_id_is_unique_in_a_tenant(erp: Erp, beta: Erp, create_client: M
 
     refused = erp.post("/clients", {"name": "Other", "document_id": 5, "document_type": "J"})
 
-    assert problems(refused) == TAKEN
+    assert refused.problems == TAKEN
     assert refused.json()["error"]["field"] == "document_id"
     assert beta.post("/clients", {"name": "Other", "document_id": 5}).status == 201
 
@@ -163,13 +163,13 @@ def test_document_id_of_a_client_can_change(erp: Erp, create_client: Make) -> No
     create_client(document_id=5)
     create_client(document_id=6)
 
-    assert problems(erp.patch("/clients/1", {"document_id": 6})) == TAKEN
+    assert erp.patch("/clients/1", {"document_id": 6}).problems == TAKEN
     assert erp.patch("/clients/1", {"document_id": 5, "name": "Same"}).data["document_id"] == 5
     assert erp.put("/clients/1", {"document_id": 7}).data["document_id"] == 7
 
     assert ids(erp.walk("/clients", document_id=7)) == [1]
     assert erp.walk("/clients", document_id=5) == []
-    assert problems(erp.post("/clients", {"name": "x", "document_id": 7})) == TAKEN
+    assert erp.post("/clients", {"name": "x", "document_id": 7}).problems == TAKEN
     assert create_client(document_id=5)["id"] == 3
 
 

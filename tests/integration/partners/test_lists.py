@@ -9,7 +9,7 @@ from tests.cases import each_case
 from tests.clock import Clock
 from tests.faults import AwsFaults
 from tests.gateway import Erp
-from tests.integration.partners.answers import ids, problems
+from tests.integration.partners.answers import ids
 
 type Make = Callable[..., dict[str, Any]]
 
@@ -134,7 +134,7 @@ def test_all_parameter_problems_are_reported_together(erp: Erp, path: str) -> No
         "document_id": "12a",
     }
 
-    wrong = set(problems(erp.get(path, query=query)))
+    wrong = set(erp.get(path, query=query).problems)
 
     assert wrong == set(query) - (set() if path == "/clients" else {"document_id"})
 
@@ -143,7 +143,7 @@ def test_all_parameter_problems_are_reported_together(erp: Erp, path: str) -> No
 def test_invalid_document_id_is_refused(erp: Erp, number: str) -> None:
     answer = erp.get("/clients", query={"document_id": number})
 
-    assert set(problems(answer)) == {"document_id"}
+    assert set(answer.problems) == {"document_id"}
 
 
 def test_number_of_round_trips(partners: Erp, aws_faults: AwsFaults) -> None:

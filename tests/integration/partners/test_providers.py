@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.gateway import Erp
-from tests.integration.partners.answers import ids, problems
+from tests.integration.partners.answers import ids
 from tests.stack import Stack
 
 type Make = Callable[..., dict[str, Any]]
@@ -52,7 +52,7 @@ def test_all_problems_are_reported_together(erp: Erp) -> None:
         },
     )
 
-    assert problems(answer) == {
+    assert answer.problems == {
         "name": "must not be empty",
         "description": "must have at most 2000 characters",
         "email": "must be an e-mail address",
@@ -64,7 +64,7 @@ def test_all_problems_are_reported_together(erp: Erp) -> None:
 
 @pytest.mark.parametrize("body", [{}, {"name": None}, {"name": ""}, {"name": "x" * 201}])
 def test_name_is_required(erp: Erp, body: dict[str, object]) -> None:
-    assert set(problems(erp.post("/providers", body))) == {"name"}
+    assert set(erp.post("/providers", body).problems) == {"name"}
 
 
 def test_names_need_not_be_unique(create_provider: Make) -> None:
@@ -92,7 +92,7 @@ def test_all_problems_of_a_change_are_reported_together(erp: Erp, create_provide
 
     answer = erp.put("/providers/1", {"name": None, "email": "", "phone": "x" * 51})
 
-    assert problems(answer) == {
+    assert answer.problems == {
         "name": "must be a text",
         "email": "must be an e-mail address",
         "phone": "must have at most 50 characters",

@@ -2,49 +2,31 @@
 
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 from typing import Any
 
 import pytest
 
-from tests.faults import AwsFaults
+from tests.concurrency import run_concurrently
 from tests.gateway import Erp, Response
-from tests.integration.partners.answers import ids, problems
+from tests.integration.partners.answers import ids
 from tests.integration.stored_entities import assert_counters_match, read_stored_entities
 from tests.stack import Stack
 
 type Make = Callable[..., dict[str, Any]]
 
+pytestmark = pytest.mark.usefixtures("slow_aws_calls")
+
 _AT_ONCE = 8
 
 
-def send_concurrently(send: Callable[[int], Response]) -> list[Response]:
-    """Call `send` with the numbers 0 to 7 in parallel threads."""
-    barrier = Barrier(_AT_ONCE)
-
-    def worker(number: int) -> Response:
-        barrier.wait()
-        return send(number)
-
-    with ThreadPoolExecutor(_AT_ONCE) as workers:
-        return list(workers.map(worker, range(_AT_ONCE)))
-
-
-@pytest.fixture(autouse=True)
-def slow_aws_calls(aws_faults: AwsFaults) -> None:
-    """Delay AWS calls, so that the requests overlap."""
-    aws_faults.latency = 0.01
-
-
 def test_concurrent_creates_with_one_document_id_create_one_client(stack: Stack, erp: Erp) -> None:
-    answers = send_concurrently(
-        lambda n: erp.post("/clients", {"name": f"Client {n}", "document_id": 5})
+    answers = run_concurrently(
+        _AT_ONCE, lambda n: erp.post("/clients", {"name": f"Client {n}", "document_id": 5})
     )
 
     assert Counter(answer.status for answer in answers) == {201: 1, 422: _AT_ONCE - 1}
     refused = [answer for answer in answers if answer.status == 422]
-    assert all(set(problems(answer)) == {"document_id"} for answer in refused)
+    assert all(set(answer.problems) == {"document_id"} for answer in refused)
     (made,) = [answer.data for answer in answers if answer.status == 201]
     assert erp.walk("/clients") == erp.walk("/clients", document_id=5) == [made]
     assert_counters_match(stack, read_stored_entities(stack))
@@ -55,7 +37,9 @@ def test_concurrent_changes_to_one_document_id_succeed_once(
 ) -> None:
     numbers = [create_client(f"Client {n}", document_id=100 + n)["id"] for n in range(_AT_ONCE)]
 
-    answers = send_concurrently(lambda n: erp.patch(f"/clients/{numbers[n]}", {"document_id": 5}))
+    answers = run_concurrently(
+        _AT_ONCE, lambda n: erp.patch(f"/clients/{numbers[n]}", {"document_id": 5})
+    )
 
     assert Counter(answer.status for answer in answers) == {200: 1, 422: _AT_ONCE - 1}
     (winner,) = [answer.data["id"] for answer in answers if answer.status == 200]
@@ -72,7 +56,9 @@ def test_concurrent_changes_leave_a_client_one_document_id(
 ) -> None:
     create_client(document_id=99)
 
-    answers = send_concurrently(lambda n: erp.patch("/clients/1", {"document_id": 100 + n}))
+    answers = run_concurrently(
+        _AT_ONCE, lambda n: erp.patch("/clients/1", {"document_id": 100 + n})
+    )
 
     assert {answer.status for answer in answers} == {200}
     kept = erp.get("/clients/1").data["document_id"]
@@ -87,7 +73,7 @@ def test_one_of_several_concurrent_deletes_succeeds(
 ) -> None:
     before = create_client(document_id=5)
 
-    answers = send_concurrently(lambda _: erp.delete("/clients/1"))
+    answers = run_concurrently(_AT_ONCE, lambda _: erp.delete("/clients/1"))
 
     assert Counter(answer.status for answer in answers) == {200: 1, 410: _AT_ONCE - 1}
     assert next(answer.data for answer in answers if answer.status == 200) == before
@@ -104,7 +90,7 @@ def test_document_id_that_moves_during_a_deletion_stays_with_its_new_client(
         body = {"name": f"Heir {n}", "document_id": 5}
         return erp.delete("/clients/1") if n == 0 else erp.post("/clients", body)
 
-    answers = send_concurrently(act)
+    answers = run_concurrently(_AT_ONCE, act)
 
     heirs = [answer.data["id"] for answer in answers[1:] if answer.status == 201]
     assert answers[0].status == 200
@@ -122,8 +108,8 @@ def test_concurrent_changes_of_a_provider_are_all_kept(
     create_provider()
     fields = ["name", "description", "phone", "paymentinfo"]
 
-    answers = send_concurrently(
-        lambda n: erp.patch("/providers/1", {fields[n % 4]: f"new {n % 4}"})
+    answers = run_concurrently(
+        _AT_ONCE, lambda n: erp.patch("/providers/1", {fields[n % 4]: f"new {n % 4}"})
     )
 
     assert {answer.status for answer in answers} == {200}

@@ -2,29 +2,16 @@
 
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 
 import pytest
 
+from tests.concurrency import at_once
 from tests.faults import AwsFaults
 from tests.gateway import Response
 from tests.integration.stored_entities import assert_counters_match, read_stored_entities
 from tests.receiving_scenario import ReceivingScenario
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
-
-
-def at_once(*calls: Callable[[], Response]) -> list[Response]:
-    """Make all calls at the same instant and return their results."""
-    barrier = Barrier(len(calls))
-
-    def worker(call: Callable[[], Response]) -> Response:
-        barrier.wait()
-        return call()
-
-    with ThreadPoolExecutor(len(calls)) as workers:
-        return list(workers.map(worker, calls))
 
 
 @pytest.fixture

@@ -1,12 +1,11 @@
 """Cancelled and reverted receipts: their goods leave the stock again."""
 
-from itertools import count
 from typing import Any
 
 import pytest
 
 from tests.clock import Clock
-from tests.faults import Answer, AwsFaults, Call, Fault, Forward, Killed
+from tests.faults import AwsFaults, Killed, kill_after_step
 from tests.gateway import Erp
 from tests.receiving_scenario import ReceivingScenario
 from tests.stack import Stack
@@ -203,18 +202,6 @@ def test_long_receipt_is_undone_in_steps(
     assert_invariants(stack.store())
 
 
-def _dies_after_step(last: int) -> Fault:
-    steps = count(1)
-
-    def fault(call: Call, forward: Forward) -> Answer:
-        answer = forward()
-        if call.operation == "TransactWriteItems" and next(steps) == last:
-            raise Killed(f"after step {last}")
-        return answer
-
-    return fault
-
-
 def test_interrupted_undo_of_a_long_receipt_continues_when_repeated(
     receiving_scenario: ReceivingScenario,
     stack: Stack,
@@ -226,7 +213,7 @@ def test_interrupted_undo_of_a_long_receipt_continues_when_repeated(
     receiving_scenario.act(number, "finalize")
     as_it_was = stack.take_snapshot()
     for step in (1, 2, 3):
-        with pytest.raises(Killed), aws_faults.faulty(_dies_after_step(step)):
+        with pytest.raises(Killed), aws_faults.faulty(kill_after_step(step)):
             receiving_scenario.act(number, "revert", key="r-1")
 
         assert_invariants(stack.store())

@@ -3,7 +3,7 @@
 import pytest
 
 from shared.kernel.db import steps
-from tests.faults import Answer, AwsFaults, Call, Forward, Killed
+from tests.faults import AwsFaults, Killed, kill_after_step
 from tests.gateway import Erp
 from tests.return_scenario import ReturnScenario
 from tests.stack import Stack
@@ -64,13 +64,7 @@ def test_nothing_comes_back_until_the_last_step_of_a_dispatch(
     scenario, _ = picked
     path, line = f"/exit-documents/{scenario.order}/dispatch", {"item_code": "BRICK", "qty": 1}
 
-    def die_after_a_step(call: Call, forward: Forward) -> Answer:
-        answer = forward()
-        if call.operation == "TransactWriteItems":
-            raise Killed
-        return answer
-
-    with pytest.raises(Killed), aws_faults.faulty(die_after_a_step):
+    with pytest.raises(Killed), aws_faults.faulty(kill_after_step()):
         scenario.erp.post(path)
     left = [row for row in scenario.erp.walk("/stock-movements") if row["type"] == "dispatch"]
     assert left, "a part of the goods has left"

@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
+from tests.concurrency import at_once
 from tests.faults import AwsFaults
-from tests.integration.receiving.test_races import at_once
 from tests.return_scenario import ReturnScenario
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants

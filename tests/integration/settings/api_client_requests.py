@@ -51,12 +51,6 @@ def create_api_client(erp: Erp, **more: object) -> dict[str, Any]:
     return data
 
 
-def problem_fields(answer: Any) -> list[str]:
-    """Return the fields of the problems of a validation error."""
-    assert (answer.status, answer.code) == (422, "validation_failed"), answer.text
-    return [one["field"] for one in answer.json()["errors"]]
-
-
 def stored_client_counts(stack: Stack) -> tuple[int, int]:
     """Return the tenant's stored counters of integration clients and mobile applications."""
     (item,) = (

@@ -12,7 +12,6 @@ from tests.integration.settings.api_client_requests import (
     create_api_client,
     erp_with_token,
     expire_tenant_cache,
-    problem_fields,
     request_token,
     secret_works,
     stored_client_counts,
@@ -64,7 +63,7 @@ def test_mobile_application_has_no_secret_and_no_scopes(stack: Stack, erp: Erp) 
     refused = erp.post(f"/api-clients/{made['id']}/rotate-secret")
     assert (refused.status, refused.code) == (409, "conflict")
     assert erp.delete(f"/api-clients/{made['id']}/previous-secret").status == 404
-    assert problem_fields(erp.patch(f"/api-clients/{made['id']}", {"scopes": ["stocks:read"]})) == [
+    assert erp.patch(f"/api-clients/{made['id']}", {"scopes": ["stocks:read"]}).invalid_fields == [
         "scopes"
     ]
     assert erp.patch(f"/api-clients/{made['id']}", {"name": "Tablets"}).data["name"] == "Tablets"
@@ -86,7 +85,7 @@ def test_mobile_application_has_no_secret_and_no_scopes(stack: Stack, erp: Erp) 
     ],
 )  # fmt: skip
 def test_create_returns_all_problems(erp: Erp, body: object, fields: list[str]) -> None:
-    assert problem_fields(erp.post("/api-clients", body)) == fields
+    assert erp.post("/api-clients", body).invalid_fields == fields
     assert erp.get("/api-clients").json()["meta"]["total"] == 0
 
 
@@ -175,7 +174,7 @@ def test_rotation_without_previous_secret_revokes_secrets_and_tokens(
 def test_invalid_rotation_changes_nothing(stack: Stack, erp: Erp, body: object) -> None:
     made = create_api_client(erp)
     path = f"/api-clients/{made['id']}"
-    assert problem_fields(erp.post(f"{path}/rotate-secret", body)) == ["keep_previous"]
+    assert erp.post(f"{path}/rotate-secret", body).invalid_fields == ["keep_previous"]
     assert secret_works(stack, made["id"], made["client_secret"])
     assert len(erp.get(path).data["secrets"]) == 1
 
@@ -251,7 +250,7 @@ def test_only_sent_fields_change_and_equal_values_change_nothing(erp: Erp) -> No
 )
 def test_change_returns_all_problems(erp: Erp, body: object, fields: list[str]) -> None:
     made = create_api_client(erp)
-    assert problem_fields(erp.patch(f"/api-clients/{made['id']}", body)) == fields
+    assert erp.patch(f"/api-clients/{made['id']}", body).invalid_fields == fields
     assert erp.get(f"/api-clients/{made['id']}").data["name"] == "ERP"
 
 

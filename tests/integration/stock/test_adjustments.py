@@ -185,7 +185,7 @@ def test_invalid_field_is_named(
 def test_all_problems_are_reported_together(adjust: Adjust) -> None:
     answer = adjust(item_code="CEMENT", bin_code="X", reason=5, increase="1", qty=1)
 
-    named = [problem["field"] for problem in answer.json()["errors"]]
+    named = answer.invalid_fields
     assert sorted(named) == ["batch", "bin_code", "counted_qty", "increase", "qty", "reason"]
 
 

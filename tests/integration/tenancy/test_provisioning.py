@@ -12,15 +12,15 @@ from operations.provisioning import (
     create_tenant,
     list_tenants,
     set_address,
-    set_modules,
     set_plan,
     set_settings,
     set_state,
+    switch_modules,
 )
 from operations.tenant_changes import show_tenant
 from shared.identity.tenancy.directory import directory, read_item, tenant_key
 from shared.identity.tenancy.rules import NewTenant
-from shared.identity.tenancy.tenant import Tenant
+from shared.identity.tenancy.tenant import MODULES, Tenant
 from shared.kernel.aws import client
 from shared.kernel.config import config
 from shared.kernel.db.schema import current_version
@@ -264,12 +264,14 @@ def test_plan_and_modules_can_be_changed(aws_hooks: AwsCallHooks) -> None:
     assert aws_hooks
     create_tenant(ACME)
     assert set_plan("acme", "essentials").plan == "essentials"
-    assert set_modules("acme", ["transfer_orders"]).modules == {"transfer_orders"}
-    assert set_modules("acme", []).modules == frozenset()
+    assert switch_modules("acme", on=["transfer_orders"], off=MODULES).modules == {
+        "transfer_orders"
+    }
+    assert switch_modules("acme", off=MODULES).modules == frozenset()
     with pytest.raises(ValidationFailed):
         set_plan("acme", "free")
     with pytest.raises(ValidationFailed):
-        set_modules("acme", ["wave"])
+        switch_modules("acme", on=["wave"])
 
 
 def test_settings_are_changed_separately_and_stored_exactly(aws_hooks: AwsCallHooks) -> None:
@@ -317,7 +319,7 @@ def test_address_can_be_changed_to_an_own_host(aws_hooks: AwsCallHooks) -> None:
         lambda: show_tenant("acme"),
         lambda: set_state("acme", "suspended"),
         lambda: set_plan("acme", "enterprise"),
-        lambda: set_modules("acme", ["waves"]),
+        lambda: switch_modules("acme", on=["waves"]),
         lambda: set_settings("acme", {"receipt_tolerance": Decimal(5)}),
         lambda: set_address("acme", base_url=ADDRESS),
         lambda: create_client("acme", "ERP"),

@@ -1,13 +1,10 @@
 """Refused actions on transfer orders name the status, and change nothing."""
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 from typing import Any
 
 import pytest
 
-from tests.faults import AwsFaults
+from tests.concurrency import at_once
 from tests.gateway import Erp, Response
 from tests.people import add_user
 from tests.stack import Stack
@@ -50,16 +47,6 @@ STEPS: dict[str, tuple[str, dict[str, Any]]] = {
 """The action that takes an order of 4 bricks, one of them picked, out of each status."""
 
 
-def stored_items(stack: Stack) -> list[Any]:
-    """Return all stored items but the sequences of ids."""
-    return [item for item in stack.items() if not item["PK"]["S"].startswith("sequence")]
-
-
-def problems(answer: Response) -> dict[str, str]:
-    assert answer.status == 422, answer.text
-    return {problem["field"]: problem["message"] for problem in answer.json()["errors"]}
-
-
 def _ensure_refused(transfer_scenario: TransferScenario, number: int, state: str) -> None:
     """Assert that the actions that the status does not allow are refused and name the status."""
     for act, allowed in NEEDS.items():
@@ -78,9 +65,9 @@ def test_each_status_allows_only_its_actions(
     number = transfer_scenario.draft(("BRICK", 4)).data["id"]
 
     for state in WAY:
-        before, events = stored_items(stack), len(stack.events())
+        before, events = stack.stored(), len(stack.events())
         _ensure_refused(transfer_scenario, number, state)
-        assert (stored_items(stack), len(stack.events())) == (before, events)
+        assert (stack.stored(), len(stack.events())) == (before, events)
         if state in STEPS:
             act, body = STEPS[state]
             transfer_scenario.done(number, act, **body)
@@ -103,7 +90,7 @@ def test_picking_of_an_order_is_refused_on_its_own_routes(
 ) -> None:
     transfer_scenario.yard.stock("BRICK", 10)
     picking = transfer_scenario.shown(transfer_scenario.order(("BRICK", 4)))["picking_id"]
-    before = stored_items(stack)
+    before = stack.stored()
 
     for act, body in (
         ("start", None), ("picks", ACTS["picks"]), ("finalize", {}), ("cancel", None),
@@ -111,7 +98,7 @@ def test_picking_of_an_order_is_refused_on_its_own_routes(
     ):  # fmt: skip
         answer = transfer_scenario.erp.post(f"/pickings/{picking}/{act}", body)
         assert (answer.status, answer.code) == (409, "conflict")
-    assert stored_items(stack) == before
+    assert stack.stored() == before
 
 
 def test_picker_is_required_only_when_a_client_releases(
@@ -130,7 +117,7 @@ def test_picker_is_required_only_when_a_client_releases(
     released = ana.post(f"{PATH}/{first}/release")
     named = transfer_scenario.done(second, "release", picker_id=9)
 
-    assert list(problems(refused)) == ["picker_id"]
+    assert list(refused.problems) == ["picker_id"]
     assert released.status == 200
     operators = [
         transfer_scenario.erp.get(f"/pickings/{order['picking_id']}").data["operator"]
@@ -157,13 +144,13 @@ def test_orders_of_other_companies_are_not_found(
     transfer_scenario: TransferScenario, beta: Erp, stack: Stack
 ) -> None:
     number = transfer_scenario.draft(("BRICK", 1)).data["id"]
-    before = stored_items(stack)
+    before = stack.stored()
 
     for act, body in ACTS.items():
         for caller, wanted in ((beta, number), (transfer_scenario.erp, number + 1)):
             answer = caller.post(f"{PATH}/{wanted}/{act}", body)
             assert (answer.status, answer.code) == (404, "not_found")
-    assert stored_items(stack) == before
+    assert stack.stored() == before
 
 
 WRONG_ARRIVALS: list[tuple[dict[str, object], str]] = [
@@ -210,11 +197,11 @@ def test_invalid_arrival_is_refused_and_changes_nothing(
     underway: tuple[TransferScenario, int], stack: Stack
 ) -> None:
     transfer_scenario, number = underway
-    before = stored_items(stack)
+    before = stack.stored()
 
     for line, field in WRONG_ARRIVALS:
         wrong = {"item_code": "BRICK", "qty": 1, **line}
-        found = problems(transfer_scenario.receive(number, {"item_code": "BRICK", "qty": 1}, wrong))
+        found = transfer_scenario.receive(number, {"item_code": "BRICK", "qty": 1}, wrong).problems
         assert f"lines.1.{field}" in found, line
         assert all(name.startswith("lines.1.") for name in found), line
     for body, fields in (
@@ -226,8 +213,8 @@ def test_invalid_arrival_is_refused_and_changes_nothing(
             {"final", "lines.0.item_code", "lines.0.qty", "lines.0.bin_code"},
         ),
     ):
-        assert set(problems(transfer_scenario.act(number, "receive", **body))) == fields
-    assert stored_items(stack) == before
+        assert set(transfer_scenario.act(number, "receive", **body).problems) == fields
+    assert stack.stored() == before
 
 
 def test_receiving_more_than_in_transit_is_refused(
@@ -235,7 +222,7 @@ def test_receiving_more_than_in_transit_is_refused(
 ) -> None:
     transfer_scenario, number = underway
     transfer_scenario.receive(number, {"item_code": "DRILL", "qty": 1, "serials": ["S1"]})
-    before = stored_items(stack)
+    before = stack.stored()
 
     for lines, words in (
         ([{"item_code": "BRICK", "qty": 5}], "5 of BRICK received, 4 in transit"),
@@ -255,7 +242,7 @@ def test_receiving_more_than_in_transit_is_refused(
         answer = transfer_scenario.receive(number, *lines)
         assert (answer.status, answer.code) == (409, "conflict")
         assert words in answer.json()["message"]
-    assert stored_items(stack) == before
+    assert stack.stored() == before
     assert_invariants(stack.store())
 
 
@@ -263,7 +250,7 @@ def test_invalid_fields_of_other_actions_are_named(
     transfer_scenario: TransferScenario, stack: Stack
 ) -> None:
     number = transfer_scenario.draft(("BRICK", 1)).data["id"]
-    before = stored_items(stack)
+    before = stack.stored()
 
     for act, body, field in (
         ("release", {"picker_id": 0}, "picker_id"),
@@ -275,8 +262,8 @@ def test_invalid_fields_of_other_actions_are_named(
         ("dispatch", {"carrier_id": 1.5}, "carrier_id"),
         ("close", {"reason": " "}, "reason"),
     ):
-        assert list(problems(transfer_scenario.act(number, act, **body))) == [field]
-    assert stored_items(stack) == before
+        assert list(transfer_scenario.act(number, act, **body).problems) == [field]
+    assert stack.stored() == before
 
 
 def test_pick_that_was_not_allocated_changes_nothing(
@@ -287,7 +274,7 @@ def test_pick_that_was_not_allocated_changes_nothing(
     for serial in ("S1", "S2"):
         transfer_scenario.yard.stock("DRILL", 1, serial=serial)
     number = transfer_scenario.order(("BRICK", 4), ("DRILL", 1))
-    before = stored_items(stack)
+    before = stack.stored()
 
     for body, field in (
         ({"qty": 5}, "qty"),
@@ -297,32 +284,15 @@ def test_pick_that_was_not_allocated_changes_nothing(
         ({"item_code": "DRILL", "serials": ["S9"]}, "serials"),
     ):
         answer = transfer_scenario.act(number, "picks", **{**ACTS["picks"], **body})
-        assert list(problems(answer)) == [field]
-    assert stored_items(stack) == before
+        assert list(answer.problems) == [field]
+    assert stack.stored() == before
 
 
 # Concurrent requests
 
 
-def _at_once(*sends: Callable[[], Response]) -> list[Response]:
-    barrier = Barrier(len(sends))
-
-    def run(send: Callable[[], Response]) -> Response:
-        barrier.wait()
-        return send()
-
-    with ThreadPoolExecutor(len(sends)) as pool:
-        return list(pool.map(run, sends))
-
-
 def _codes(answers: list[Response]) -> list[str]:
     return sorted("ok" if answer.status == 200 else answer.code for answer in answers)
-
-
-@pytest.fixture
-def slow_aws_calls(aws_faults: AwsFaults) -> None:
-    """Delay each AWS call, so that concurrent requests overlap."""
-    aws_faults.latency = 0.01
 
 
 @pytest.mark.usefixtures("slow_aws_calls")
@@ -332,7 +302,7 @@ def test_concurrent_releases_release_an_order_once(
     transfer_scenario.yard.stock("BRICK", 10)
     number = transfer_scenario.draft(("BRICK", 4)).data["id"]
 
-    answers = _at_once(*[lambda: transfer_scenario.act(number, "release", picker_id=7)] * 4)
+    answers = at_once(*[lambda: transfer_scenario.act(number, "release", picker_id=7)] * 4)
 
     assert _codes(answers) == ["ok", *["stale_state"] * 3]
     assert transfer_scenario.level("BRICK", "YARD") == (10, 4, 6, 0)
@@ -348,7 +318,7 @@ def test_release_racing_with_cancel_ends_cancelled(
     for _ in range(3):
         number = transfer_scenario.draft(("BRICK", 4)).data["id"]
 
-        release, cancel = _at_once(
+        release, cancel = at_once(
             lambda number=number: transfer_scenario.act(number, "release", picker_id=7),  # type: ignore[misc]
             lambda number=number: transfer_scenario.act(number, "cancel"),  # type: ignore[misc]
         )
@@ -367,7 +337,7 @@ def test_concurrent_arrivals_receive_goods_once(
     transfer_scenario.yard.stock("BRICK", 10)
     number = transfer_scenario.underway(("BRICK", 3))
 
-    answers = _at_once(
+    answers = at_once(
         *[lambda: transfer_scenario.receive(number, {"item_code": "BRICK", "qty": 1})] * 5
     )
 
@@ -388,7 +358,7 @@ def test_pick_racing_with_cancel_leaves_no_allocation(
     transfer_scenario.yard.stock("BRICK", 10)
     number = transfer_scenario.order(("BRICK", 4))
 
-    pick, cancel = _at_once(
+    pick, cancel = at_once(
         lambda: transfer_scenario.act(number, "picks", **ACTS["picks"]),
         lambda: transfer_scenario.act(number, "cancel"),
     )

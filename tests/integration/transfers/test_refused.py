@@ -1,7 +1,7 @@
 """Refused transfers: all problems are reported, and nothing moves."""
 
 from tests.gateway import Erp
-from tests.integration.transfers.bodies import PATH, body, problems, stored_items
+from tests.integration.transfers.bodies import PATH, body
 from tests.stack import Stack
 from tests.warehouse_scenario import WarehouseScenario
 
@@ -20,7 +20,7 @@ def test_invalid_field_of_an_acknowledgement_is_named(stocked_yard: WarehouseSce
     number = stocked_yard.erp.post(PATH, body()).data["id"]
 
     for answer, field in WRONG_ANSWERS:
-        found = problems(stocked_yard.erp.post(f"{PATH}/{number}/acknowledge", answer))
+        found = stocked_yard.erp.post(f"{PATH}/{number}/acknowledge", answer).problems
         assert list(found) == [field], answer
 
 
@@ -52,51 +52,49 @@ WRONG_LINES: list[tuple[dict[str, object], str]] = [
 def test_invalid_line_is_refused_and_moves_nothing(
     stocked_yard: WarehouseScenario, stack: Stack
 ) -> None:
-    before = stored_items(stack)
+    before = stack.stored()
 
     for line, field in WRONG_LINES:
-        found = problems(stocked_yard.erp.post(PATH, body({}, line)))
+        found = stocked_yard.erp.post(PATH, body({}, line)).problems
         assert f"lines.1.{field}" in found, line
         assert all(name.startswith("lines.1.") for name in found), line
-    assert stored_items(stack) == before
+    assert stack.stored() == before
 
 
 def test_all_problems_are_reported_together(stocked_yard: WarehouseScenario) -> None:
-    found = problems(
-        stocked_yard.erp.post(
-            PATH,
-            body(
-                {"item_code": "NONE", "qty": 0},
-                {"item_code": "DRILL", "qty": 1, "serials": ["S1"]},
-                {"item_code": "DRILL", "qty": 1, "serials": ["S1"], "to_bin": "X-01"},
-                to_warehouse="MOON",
-                operator_id=0,
-                execute="now",
-                reason="",
-            ),
-        )
-    )
+    found = stocked_yard.erp.post(
+        PATH,
+        body(
+            {"item_code": "NONE", "qty": 0},
+            {"item_code": "DRILL", "qty": 1, "serials": ["S1"]},
+            {"item_code": "DRILL", "qty": 1, "serials": ["S1"], "to_bin": "X-01"},
+            to_warehouse="MOON",
+            operator_id=0,
+            execute="now",
+            reason="",
+        ),
+    ).problems
 
     assert set(found) == {
         "to_warehouse", "operator_id", "execute", "reason", "lines.0.item_code", "lines.0.qty",
         "lines.2.serials.0",
     }  # fmt: skip
-    assert set(problems(stocked_yard.erp.post(PATH, {}))) == {
+    assert set(stocked_yard.erp.post(PATH, {}).problems) == {
         "from_warehouse",
         "to_warehouse",
         "lines",
     }
-    assert set(problems(stocked_yard.erp.post(PATH, body() | {"lines": []}))) == {"lines"}
+    assert set(stocked_yard.erp.post(PATH, body() | {"lines": []}).problems) == {"lines"}
 
 
 def test_transfers_of_other_companies_are_not_found(
     stocked_yard: WarehouseScenario, beta: Erp, stack: Stack
 ) -> None:
     number = stocked_yard.erp.post(PATH, body(execute=False)).data["id"]
-    before = stored_items(stack)
+    before = stack.stored()
 
     for action in ("execute", "acknowledge"):
         for caller, wanted in ((beta, number), (stocked_yard.erp, number + 1)):
             answer = caller.post(f"{PATH}/{wanted}/{action}", {"sap_status": "sent"})
             assert (answer.status, answer.code) == (404, "not_found")
-    assert stored_items(stack) == before
+    assert stack.stored() == before

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.faults import AwsFaults
-from tests.integration.transfers.bodies import PATH, body, problems, stored_items
+from tests.integration.transfers.bodies import PATH, body
 from tests.people import PICKER_NAME
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
@@ -200,7 +200,7 @@ def test_target_blocked_meanwhile_is_an_error(
 
 def test_all_lines_move_or_none(stocked_yard: WarehouseScenario, stack: Stack) -> None:
     stocked_yard.erp.post("/pickings", {"document_id": stocked_yard.order(("BRICK", 3))})
-    before = stored_items(stack)
+    before = stack.stored()
 
     answer = stocked_yard.erp.post(
         PATH,
@@ -218,7 +218,7 @@ def test_all_lines_move_or_none(stocked_yard: WarehouseScenario, stack: Stack) -
         "line 3: 1 requested, 0 free of CEMENT, batch L2 at YARD A-01; "
         "line 4: serial S9 of DRILL is not free at YARD A-01."
     )
-    assert stored_items(stack) == before
+    assert stack.stored() == before
     assert_invariants(stack.store())
 
 
@@ -262,7 +262,7 @@ def test_transfer_larger_than_one_transaction_is_refused(
     ]
 
     assert (inside.status, across.status) == (201, 201)
-    assert [list(problems(answer)) for answer in too_many] == [["lines"], ["lines"]]
+    assert [list(answer.problems) for answer in too_many] == [["lines"], ["lines"]]
     assert_invariants(stack.store())
 
 

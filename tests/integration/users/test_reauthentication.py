@@ -56,11 +56,6 @@ def _disable(caller: Erp, user: int | str = "me", **body: object) -> Response:
     return caller.send("DELETE", f"/users/{user}/totp", body)
 
 
-def _problems(answer: Response) -> list[str]:
-    assert (answer.status, answer.code) == (422, "validation_failed"), answer.text
-    return [problem["field"] for problem in answer.json()["errors"]]
-
-
 def _enrol_me(caller: Erp, person: ExampleUser) -> str:
     """Enrol an app; return its current code."""
     answer = enrol(caller, password=person.password)
@@ -159,10 +154,10 @@ def test_enrolment_needs_the_password(stack: Stack, anna: ExampleUser, erp: Erp)
 
     for body in ({}, {"password": None}, {"password": _WRONG}, {"password": 5}, {"otp": "123456"}):
         answer = caller.post("/users/me/totp", body)
-        assert _problems(answer) == ["password"], body
+        assert answer.invalid_fields == ["password"], body
     assert caller.post("/users/me/totp").status == 400, "no body"
     for other in (erp, as_user(stack, 99, "users.manage")):
-        assert _problems(enrol(other, anna.id, password=_WRONG)) == ["password"]
+        assert enrol(other, anna.id, password=_WRONG).invalid_fields == ["password"]
     assert not _has_second_factor(anna)
     assert enrol(caller, password=anna.password).status == 200
 
@@ -178,7 +173,7 @@ def test_users_need_password_or_code_to_disable_their_own(stack: Stack, anna: Ex
     caller = _as(stack, anna.sign_in(otp=anna.recovery_codes[0]))
     used = anna.recovery_codes[0]
 
-    assert _problems(caller.delete("/users/me/totp")) == ["password"], "no body"
+    assert caller.delete("/users/me/totp").invalid_fields == ["password"], "no body"
     for body, fields in (
         ({}, ["password"]),
         ({"password": None, "otp": None}, ["password"]),
@@ -189,7 +184,7 @@ def test_users_need_password_or_code_to_disable_their_own(stack: Stack, anna: Ex
         ({"password": _WRONG, "otp": "nonsense"}, ["password", "otp"]),
         ({"password": anna.password, "otp": "nonsense"}, ["otp"]),
     ):
-        assert _problems(_disable(caller, anna.id, **body)) == fields, body
+        assert _disable(caller, anna.id, **body).invalid_fields == fields, body
     assert _has_second_factor(anna)
     assert _disable(caller, otp=anna.code()).data["two_step"] is False
 
@@ -220,10 +215,10 @@ def test_password_or_code_replaces_the_recovery_codes(stack: Stack, anna: Exampl
 
     for body, fields in (({}, ["password"]), ({"password": _WRONG}, ["password"]),
                          ({"otp": before[0]}, ["otp"])):  # fmt: skip
-        assert _problems(_replace_codes(caller, **body)) == fields, body
+        assert _replace_codes(caller, **body).invalid_fields == fields, body
     code = anna.code()
     first = _replace_codes(caller, otp=code).data["recovery_codes"]
-    assert _problems(_replace_codes(caller, otp=code)) == ["otp"], "a code is used once"
+    assert _replace_codes(caller, otp=code).invalid_fields == ["otp"], "a code is used once"
     second = _replace_codes(caller, password=anna.password).data["recovery_codes"]
 
     assert len({*before, *first, *second}) == 30
@@ -252,7 +247,7 @@ def test_administrator_disables_that_of_others_without_their_credentials(
     for administrator in (caller, erp):
         enable_two_step(anna)
         assert administrator.delete(f"/users/{anna.id}/totp").data["two_step"] is False
-    assert _problems(caller.delete(f"/users/{boss.id}/totp")) == ["password"], "the own one"
+    assert caller.delete(f"/users/{boss.id}/totp").invalid_fields == ["password"], "the own one"
 
 
 def test_guesses_with_a_token_and_sign_ins_share_their_limit(

@@ -25,11 +25,6 @@ from tests.integration.write_users import PACKERS
 from tests.stack import Stack
 
 
-def _problems(answer: Any) -> list[str]:
-    assert (answer.status, answer.code) == (422, "validation_failed"), answer.text
-    return [problem["field"] for problem in answer.json()["errors"]]
-
-
 def test_role_is_created_and_changed(erp: Erp) -> None:
     made = erp.post("/roles", PACKERS)
     assert made.status == 201
@@ -52,18 +47,18 @@ def test_role_is_created_and_changed(erp: Erp) -> None:
 def test_create_returns_all_problems(erp: Erp) -> None:
     create_role(erp, "Équipe")
     wrong = {"name": "EQUIPE", "description": 5, "permissions": ["exits.manage", "all", 7]}
-    assert _problems(erp.post("/roles", wrong)) == [
+    assert erp.post("/roles", wrong).invalid_fields == [
         "description", "permissions.1", "permissions.2", "name",
     ]  # fmt: skip
-    assert _problems(erp.post("/roles", {})) == ["name", "permissions"]
+    assert erp.post("/roles", {}).invalid_fields == ["name", "permissions"]
     repeated = {"name": "Twice", "permissions": ["exits.manage"] * 2}
-    assert _problems(erp.post("/roles", repeated)) == ["permissions.1"]
+    assert erp.post("/roles", repeated).invalid_fields == ["permissions.1"]
 
 
 def test_names_are_unique_ignoring_case_and_accents(erp: Erp) -> None:
     team, other = create_role(erp, "Équipe"), create_role(erp, "Other")
 
-    assert _problems(erp.patch(f"/roles/{other}", {"name": "equipe"})) == ["name"]
+    assert erp.patch(f"/roles/{other}", {"name": "equipe"}).invalid_fields == ["name"]
     assert erp.patch(f"/roles/{team}", {"name": "EQUIPE"}).data["name"] == "EQUIPE"
     assert erp.patch(f"/roles/{team}", {"name": "Team"}).status == 200
     assert erp.patch(f"/roles/{other}", {"name": "equipe"}).status == 200
@@ -121,7 +116,7 @@ def test_role_of_a_user_cannot_be_deleted(erp: Erp) -> None:
     assert erp.get(f"/roles/{role}").code == "gone"
     assert erp.delete(f"/roles/{role}").code == "gone"
     assert erp.patch(f"/roles/{role}", {"name": "X"}).code == "gone"
-    assert _problems(erp.post("/users", {"username": "x", "name": "X", "roles": [role]})) == [
+    assert erp.post("/users", {"username": "x", "name": "X", "roles": [role]}).invalid_fields == [
         "roles.0"
     ]
 
@@ -165,7 +160,7 @@ def test_role_deleted_during_its_assignment_is_refused(erp: Erp, aws_faults: Aws
     with before_next_commit(aws_faults, lambda: erp.delete(f"/roles/{role}")):
         refused = erp.patch(f"/users/{user}", {"roles": [kept, role]})
 
-    assert _problems(refused) == ["roles.1"]
+    assert refused.invalid_fields == ["roles.1"]
     assert erp.get(f"/users/{user}").data["roles"] == [kept]
 
 
@@ -186,7 +181,7 @@ def test_concurrent_deletion_and_assignments_of_a_role_stay_consistent(
 
     deletion = answers.pop(CONCURRENCY // 2)
     created = sum(answer.status == 201 for answer in answers)
-    assert all(_problems(answer) == ["roles.0"] for answer in answers if answer.status != 201)
+    assert all(answer.invalid_fields == ["roles.0"] for answer in answers if answer.status != 201)
     if deletion.status == 200:
         assert created == 0
         assert erp.walk("/users") == []

@@ -32,12 +32,6 @@ from tests.integration.users.user_requests import (
 from tests.integration.write_users import MARIA, PASSWORD
 from tests.stack import Stack
 
-
-def _problems(answer: Any) -> list[str]:
-    assert (answer.status, answer.code) == (422, "validation_failed"), answer.text
-    return [problem["field"] for problem in answer.json()["errors"]]
-
-
 # Creation
 
 
@@ -80,7 +74,7 @@ def test_problems_of_a_user_are_reported_before_the_limit(erp: Erp) -> None:
     set_plan("acme", "essentials")
     for number in range(10):
         create_user(erp, f"user-{number}")
-    assert _problems(erp.post("/users", {**MARIA, "username": "user-1", "roles": [99]})) == [
+    assert erp.post("/users", {**MARIA, "username": "user-1", "roles": [99]}).invalid_fields == [
         "username", "roles.0",
     ]  # fmt: skip
 
@@ -179,16 +173,16 @@ def test_create_returns_all_problems(erp: Erp) -> None:
         "roles": [role, 77, 78],
         "password": "maria.lopez@acme",
     }
-    assert _problems(erp.post("/users", wrong)) == [
+    assert erp.post("/users", wrong).invalid_fields == [
         "name", "email", "username", "roles.1", "roles.2", "password",
     ]  # fmt: skip
-    assert _problems(erp.post("/users", {"roles": [5, 5]})) == ["username", "name", "roles.1"]
+    assert erp.post("/users", {"roles": [5, 5]}).invalid_fields == ["username", "name", "roles.1"]
     assert len(erp.walk("/users")) == 1
 
 
 @pytest.mark.parametrize("password", ["", "short", "password1234", "x" * 300, "x" * 2_000, 5])
 def test_bad_passwords_are_refused(erp: Erp, password: object) -> None:
-    assert _problems(erp.post("/users", {**MARIA, "roles": [], "password": password})) == [
+    assert erp.post("/users", {**MARIA, "roles": [], "password": password}).invalid_fields == [
         "password"
     ]
 
@@ -203,7 +197,7 @@ def test_concurrent_creations_of_one_name_create_one_user(
     answers = run_concurrently(lambda number: erp.post("/users", body, key=f"maria-{number}"))
 
     assert Counter(answer.status for answer in answers) == {201: 1, 422: CONCURRENCY - 1}
-    assert {tuple(_problems(one)) for one in answers if one.status == 422} == {("username",)}
+    assert {tuple(one.invalid_fields) for one in answers if one.status == 422} == {("username",)}
     assert [user["username"] for user in erp.walk("/users")] == ["maria.lopez"]
     assert_counters_match(stack, read_stored_entities(stack))
     assert "1 user has" in erp.delete(f"/roles/{role}").text
@@ -241,7 +235,7 @@ def test_only_sent_fields_change(erp: Erp) -> None:
 )
 def test_invalid_changes_are_refused(erp: Erp, body: dict[str, Any], fields: list[str]) -> None:
     user = create_user(erp)
-    assert _problems(erp.patch(f"/users/{user}", body)) == fields
+    assert erp.patch(f"/users/{user}", body).invalid_fields == fields
 
 
 def test_user_name_cannot_be_changed(erp: Erp) -> None:

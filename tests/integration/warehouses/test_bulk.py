@@ -9,7 +9,7 @@ from shared.kernel.db import steps
 from shared.kernel.db.transaction import Transaction
 from tests.faults import AwsFaults, Fault, Killed, conflict, kill_after, kill_before, lose_answer
 from tests.gateway import Erp
-from tests.integration.warehouses.answers import codes, problems
+from tests.integration.warehouses.answers import codes
 from tests.stack import Stack
 
 type Make = Callable[..., dict[str, Any]]
@@ -198,7 +198,7 @@ def test_all_problems_are_reported_together(erp: Erp, create_warehouse: Make) ->
         },
     )
 
-    assert problems(answer) == {
+    assert answer.problems == {
         "aisles.1": "must be a text",
         "aisles.2": "must not be empty",
         "aisles.3": "must have at most 32 characters",
@@ -218,7 +218,7 @@ def test_all_problems_are_reported_together(erp: Erp, create_warehouse: Make) ->
 def test_labels_are_a_list_or_a_range(erp: Erp, create_warehouse: Make, racks: object) -> None:
     create_warehouse("CEN")
 
-    assert set(problems(erp.post(BULK, {**RACKS, "racks": racks}))) == {"racks"}
+    assert set(erp.post(BULK, {**RACKS, "racks": racks}).problems) == {"racks"}
 
 
 def test_request_creates_at_most_1000_positions(erp: Erp, create_warehouse: Make) -> None:
@@ -230,6 +230,6 @@ def test_request_creates_at_most_1000_positions(erp: Erp, create_warehouse: Make
         "slots": ["A", "B"],
     }
 
-    assert problems(erp.post(BULK, body)) == {
+    assert erp.post(BULK, body).problems == {
         "naming_mask": "names 2000 positions; the limit is 1000 per request"
     }

@@ -12,7 +12,6 @@ from local.sample import ACME, read_records
 from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.stored_entities import assert_counters_match, read_stored_entities
-from tests.integration.warehouses.answers import problems
 from tests.integration.write_routes import MAP
 from tests.openapi import complaints
 from tests.stack import Stack, event_attributes
@@ -92,7 +91,7 @@ def test_words_of_a_map_are_free_and_may_be_empty(erp: Erp, word: str) -> None:
 def test_words_of_a_map_have_at_most_32_characters(erp: Erp) -> None:
     erp.post("/warehouses", {"whs_code": "HALL", "name": "Hall"})
     refused = erp.put(LAYOUT, hall_with_words("x" * 33))
-    assert set(problems(refused)) == {
+    assert set(refused.problems) == {
         "zones.0.type", "zones.0.color", "zones.0.temperature_class", "aisles.0.kind",
         "bays.0.side", "bays.0.rack_type", "points.0.kind",
     }  # fmt: skip
@@ -133,7 +132,7 @@ def test_publication_replaces_the_complete_map(erp: Erp, create_warehouse: Make)
 def test_each_publication_is_one_version_despite_faults(erp: Erp, create_warehouse: Make) -> None:
     create_warehouse("CEN")
     first = erp.put(LAYOUT, MAP, key="first")
-    assert problems(erp.put(LAYOUT, {**MAP, "width_m": 0})) == {
+    assert erp.put(LAYOUT, {**MAP, "width_m": 0}).problems == {
         "width_m": "must be more than 0",
     }
     second = erp.put(LAYOUT, first.data)  # the body of the response
@@ -164,7 +163,7 @@ def test_all_problems_are_reported_together(erp: Erp, create_warehouse: Make) ->
         "bays": [{**bay, "x": 39, "y": 1}, {**bay, "x": "1", "y": 1}, {**bay, "x": 38, "y": 1.5}],
     }
 
-    assert problems(erp.put(LAYOUT, body)) == {
+    assert erp.put(LAYOUT, body).problems == {
         "zones.0.polygon": "must not cross or touch itself",
         "aisles.0.zone": "the map has no zone S",
         "bays.0.x": "the bay reaches beyond the floor",
@@ -267,7 +266,7 @@ def test_number_that_arithmetic_cannot_hold_is_refused(
 ) -> None:
     create_warehouse("CEN")
     answer = erp.put(LAYOUT, raw=f'{{"width_m": {number}, "depth_m": 1}}')
-    assert problems(answer) == {"width_m": problem}
+    assert answer.problems == {"width_m": problem}
 
 
 def test_drawing_is_an_image_without_scripts(erp: Erp, create_warehouse: Make) -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests.cases import each_case
 from tests.clock import Clock
 from tests.gateway import Erp
-from tests.integration.warehouses.answers import codes, problems
+from tests.integration.warehouses.answers import codes
 
 type Make = Callable[..., dict[str, Any]]
 
@@ -149,7 +149,7 @@ def test_all_parameter_problems_are_reported_together(erp: Erp, path: str) -> No
         "bin_code": "x" * 256,
     }
 
-    wrong = set(problems(erp.get(path, query=query)))
+    wrong = set(erp.get(path, query=query).problems)
 
     shared = {"page", "per_page", "sort", "updated_since", "search"}
     own = {
@@ -163,4 +163,4 @@ def test_all_parameter_problems_are_reported_together(erp: Erp, path: str) -> No
 def test_invalid_id_is_refused(erp: Erp, number: str) -> None:
     answer = erp.get("/warehouse-positions", query={"warehouse_id": number})
 
-    assert set(problems(answer)) == {"warehouse_id"}
+    assert set(answer.problems) == {"warehouse_id"}

@@ -9,7 +9,6 @@ from shared.warehouse.pick_faces import service
 from shared.warehouse.pick_faces.models import PickFaceDraft
 from tests.faults import AwsFaults
 from tests.gateway import Erp
-from tests.integration.warehouses.answers import problems
 from tests.integration.warehouses.faces import assert_faces_are_true, assign, face, furnish
 from tests.stack import Stack
 
@@ -83,22 +82,22 @@ def test_all_problems_are_reported_together(depot: Erp, stack: Stack) -> None:
 
     answer = assign(depot, "HAULAGE", "OFF", minimum=9, maximum=4)
 
-    assert problems(answer) == {
+    assert answer.problems == {
         "item_code": "product HAULAGE is not kept in stock",
         "bin_code": "position OFF is not pickable",
         "maximum": "must be at least minimum (9)",
     }
     assert len(answer.json()["errors"]) == 4, "it is disabled, too"
-    assert problems(depot.post("/pick-faces", {"item_code": "X", "minimum": -1})) == {
+    assert depot.post("/pick-faces", {"item_code": "X", "minimum": -1}).problems == {
         "warehouse_code": "is required",
         "bin_code": "is required",
         "minimum": "must be at least 0",
         "item_code": "no product has the code X",
     }
-    assert problems(depot.post("/pick-faces", face("BOLT", "Z", warehouse_code="DUB"))) == {
+    assert depot.post("/pick-faces", face("BOLT", "Z", warehouse_code="DUB")).problems == {
         "warehouse_code": "no warehouse has the code DUB"
     }
-    assert problems(assign(depot, "BOLT", "Z")) == {"bin_code": "warehouse CEN has no position Z"}
+    assert assign(depot, "BOLT", "Z").problems == {"bin_code": "warehouse CEN has no position Z"}
     assert depot.walk("/pick-faces") == []
     assert_faces_are_true(stack)
 
@@ -106,11 +105,11 @@ def test_all_problems_are_reported_together(depot: Erp, stack: Stack) -> None:
 def test_sent_quantity_is_checked_against_the_stored_one(depot: Erp) -> None:
     assign(depot, minimum=5, maximum=50)
 
-    assert problems(assign(depot, minimum=51)) == {"minimum": "must be at most maximum (50)"}
-    assert problems(assign(depot, maximum=4)) == {"maximum": "must be at least minimum (5)"}
+    assert assign(depot, minimum=51).problems == {"minimum": "must be at most maximum (50)"}
+    assert assign(depot, maximum=4).problems == {"maximum": "must be at least minimum (5)"}
     assert assign(depot, minimum=51, maximum=51).status == 200
     depot.patch("/warehouse-positions/1", {"disabled": True})
-    assert problems(assign(depot, minimum=1)) == {"bin_code": "position A-01 is disabled"}
+    assert assign(depot, minimum=1).problems == {"bin_code": "position A-01 is disabled"}
 
 
 def test_removed_pick_face_can_be_assigned_again(depot: Erp, stack: Stack) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.gateway import Erp
-from tests.integration.warehouses.answers import codes, problems
+from tests.integration.warehouses.answers import codes
 from tests.stack import Stack
 
 type Make = Callable[..., dict[str, Any]]
@@ -64,7 +64,7 @@ def test_code_and_warehouse_are_required(erp: Erp, create_warehouse: Make) -> No
     assert created["whs_code"] == "CEN"
     assert created["is_pickable"] is True
     assert not any(created[flag] for flag in ("is_blocked", "is_crossdock", "disabled"))
-    assert problems(erp.post("/warehouse-positions", {"whs_code": None})) == {
+    assert erp.post("/warehouse-positions", {"whs_code": None}).problems == {
         "bin_code": "is required",
         "whs_code": "is required unless warehouse_id is given",
     }
@@ -85,7 +85,7 @@ def test_all_problems_are_reported_together(
                 "capacity_weight_kg": -0.5, "capacity_volume_m3": 0.1234567}""",
     )
 
-    assert problems(answer) == {
+    assert answer.problems == {
         "bin_code": "is already taken by another position of CEN",
         "type": "must not contain control characters",
         "zone_id": "must be a whole number",
@@ -127,7 +127,7 @@ def test_warehouse_must_exist(
     create_warehouse("CEN")
     create_warehouse("DUB")
 
-    assert problems(erp.post("/warehouse-positions", {"bin_code": "A", **body})) == wrong
+    assert erp.post("/warehouse-positions", {"bin_code": "A", **body}).problems == wrong
     assert erp.walk("/warehouse-positions") == []
 
 
@@ -141,7 +141,7 @@ def test_code_is_unique_in_its_warehouse(
     create_position("A-01", whs_code="DUB")
 
     answer = erp.post("/warehouse-positions", {"whs_code": "DUB", "bin_code": " A-01 "})
-    assert problems(answer) == {"bin_code": "is already taken by another position of DUB"}
+    assert answer.problems == {"bin_code": "is already taken by another position of DUB"}
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
@@ -181,7 +181,7 @@ def test_warehouse_of_a_position_cannot_change(
         "/warehouse-positions/1", {"warehouse_id": 2, "whs_code": "DUB", "bin_code": ""}
     )
 
-    assert problems(answer) == {
+    assert answer.problems == {
         "bin_code": "must not be empty",
         "warehouse_id": "must be 1; the warehouse of a position cannot change",
         "whs_code": "must be CEN; the warehouse of a position cannot change",
@@ -195,7 +195,7 @@ def test_code_of_a_position_can_change(
     create_position("A-01")
     create_position("A-02")
 
-    assert problems(erp.patch("/warehouse-positions/1", {"bin_code": "A-02"})) == {
+    assert erp.patch("/warehouse-positions/1", {"bin_code": "A-02"}).problems == {
         "bin_code": "is already taken by another position of CEN"
     }
     assert erp.patch("/warehouse-positions/1", {"bin_code": "A-09"}).status == 200

@@ -7,7 +7,7 @@ import pytest
 
 from tests.faults import AwsFaults
 from tests.gateway import Erp
-from tests.integration.warehouses.answers import codes, problems
+from tests.integration.warehouses.answers import codes
 from tests.stack import Stack
 
 type Make = Callable[..., dict[str, Any]]
@@ -72,7 +72,7 @@ def test_all_problems_are_reported_together(erp: Erp, create_warehouse: Make) ->
         },
     )
 
-    assert problems(answer) == {
+    assert answer.problems == {
         "whs_code": "is already taken by another warehouse",
         "name": "must be valid Unicode text",
         "site_code": "must not be empty",
@@ -87,7 +87,7 @@ def test_all_problems_are_reported_together(erp: Erp, create_warehouse: Make) ->
 
 @pytest.mark.parametrize("body", [{}, {"whs_code": None, "name": None}])
 def test_code_and_name_are_required(erp: Erp, body: dict[str, object]) -> None:
-    assert set(problems(erp.post("/warehouses", body))) == {"whs_code", "name"}
+    assert set(erp.post("/warehouses", body).problems) == {"whs_code", "name"}
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
@@ -109,7 +109,7 @@ def test_name_and_code_cannot_be_reset(erp: Erp, create_warehouse: Make) -> None
 
     answer = erp.patch("/warehouses/1", {"name": None, "whs_code": None})
 
-    assert set(problems(answer)) == {"name", "whs_code"}
+    assert set(answer.problems) == {"name", "whs_code"}
 
 
 def test_warehouse_can_be_sent_its_own_code(
@@ -130,7 +130,7 @@ def test_code_of_an_empty_warehouse_can_change(
     create_warehouse("CEN")
     create_warehouse("DUB")
 
-    assert problems(erp.patch("/warehouses/1", {"whs_code": "DUB"})) == {
+    assert erp.patch("/warehouses/1", {"whs_code": "DUB"}).problems == {
         "whs_code": "is already taken by another warehouse"
     }
     assert erp.patch("/warehouses/1", {"whs_code": "BHX"}).data["whs_code"] == "BHX"
@@ -191,7 +191,7 @@ def test_other_tenants_do_not_find_the_warehouse(beta: Erp, create_warehouse: Ma
 
     assert beta.get("/warehouses/1").code == "not_found"
     assert beta.walk("/warehouses") == []
-    assert problems(beta.post("/warehouse-positions", {"whs_code": "CEN", "bin_code": "A"})) == {
+    assert beta.post("/warehouse-positions", {"whs_code": "CEN", "bin_code": "A"}).problems == {
         "whs_code": "no warehouse has the code CEN"
     }
 

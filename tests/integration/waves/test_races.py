@@ -1,16 +1,13 @@
 """Concurrent actions on waves and their pickings."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from threading import Barrier
 
 import pytest
 
 from shared.kernel.db import steps
+from tests.concurrency import at_once
 from tests.faults import AwsFaults
-from tests.gateway import Response
 from tests.integration.stored_entities import assert_counters_match, read_stored_entities
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
@@ -28,25 +25,13 @@ def wave_scenario(yard: WarehouseScenario, aws_faults: AwsFaults) -> WaveScenari
     return wave_scenario
 
 
-def at_once(calls: Sequence[Callable[[], Response]]) -> list[Response]:
-    """Make calls at the same instant; return their answers in the order of the calls."""
-    barrier = Barrier(len(calls))
-
-    def make(call: Callable[[], Response]) -> Response:
-        barrier.wait()
-        return call()
-
-    with ThreadPoolExecutor(len(calls)) as workers:
-        return list(workers.map(make, calls))
-
-
 def _assert_consistent(stack: Stack) -> None:
     assert_counters_match(stack, read_stored_entities(stack))
     assert_invariants(stack.store())
 
 
 def test_concurrent_waves_assign_a_picking_once(wave_scenario: WaveScenario, stack: Stack) -> None:
-    answers = at_once([partial(wave_scenario.create, [8, own]) for own in range(1, 8)])
+    answers = at_once(*(partial(wave_scenario.create, [8, own]) for own in range(1, 8)))
 
     assert Counter(answer.status for answer in answers) == {201: 1, 409: 6}
     assert {answer.code for answer in answers if answer.status == 409} == {"order_in_wave"}
@@ -64,11 +49,9 @@ def test_concurrent_large_waves_do_not_share_pickings(
     monkeypatch.setattr(steps, "STEP_ACTIONS", 1)
 
     answers = at_once(
-        [
-            lambda: wave_scenario.create([1, 2, 3, 4, 5]),
-            lambda: wave_scenario.create([8, 7, 6, 5, 4]),
-            lambda: wave_scenario.create([5, 8, 1]),
-        ]
+        lambda: wave_scenario.create([1, 2, 3, 4, 5]),
+        lambda: wave_scenario.create([8, 7, 6, 5, 4]),
+        lambda: wave_scenario.create([5, 8, 1]),
     )
 
     states = Counter(answer.status for answer in answers)
@@ -79,7 +62,7 @@ def test_concurrent_large_waves_do_not_share_pickings(
 
 
 def test_concurrent_rules_share_the_pickings(wave_scenario: WaveScenario, stack: Stack) -> None:
-    answers = at_once([lambda: wave_scenario.create(rule={"max_orders": 3})] * 3)
+    answers = at_once(*[lambda: wave_scenario.create(rule={"max_orders": 3})] * 3)
 
     made = [answer.data for answer in answers if answer.status == 201]
     taken = [order["picking_id"] for wave in made for order in wave["orders"]]
@@ -93,10 +76,10 @@ def test_wave_counts_all_concurrent_changes_of_its_pickings(
 ) -> None:
     number = wave_scenario.wave(range(1, 9), "plan", "release")
 
-    started = at_once([partial(wave_scenario.yard.act, one, "start") for one in range(1, 9)])
+    started = at_once(*(partial(wave_scenario.yard.act, one, "start") for one in range(1, 9)))
     assert {answer.status for answer in started} == {200}
     assert wave_scenario.status(number) == "in_progress"
-    ended = at_once([partial(wave_scenario.yard.act, one, "cancel") for one in range(1, 9)])
+    ended = at_once(*(partial(wave_scenario.yard.act, one, "cancel") for one in range(1, 9)))
 
     assert {answer.status for answer in ended} == {200}
     shown = wave_scenario.shown(number)
@@ -110,13 +93,11 @@ def test_release_races_with_changes_of_its_pickings(
     number = wave_scenario.wave(range(1, 9), "plan")
 
     answers = at_once(
-        [
-            lambda: wave_scenario.act(number, "release"),
-            lambda: wave_scenario.act(number, "release"),
-            lambda: wave_scenario.yard.act(1, "start"),
-            lambda: wave_scenario.yard.act(2, "cancel"),
-            lambda: wave_scenario.yard.act(3, "allocate"),
-        ]
+        lambda: wave_scenario.act(number, "release"),
+        lambda: wave_scenario.act(number, "release"),
+        lambda: wave_scenario.yard.act(1, "start"),
+        lambda: wave_scenario.yard.act(2, "cancel"),
+        lambda: wave_scenario.yard.act(3, "allocate"),
     )
 
     assert sorted(answer.status for answer in answers[:2]) == [200, 409]
@@ -134,7 +115,8 @@ def test_cancel_racing_with_release_ends_cancelled(
     number = wave_scenario.wave(range(1, 9), "plan")
 
     released, cancelled = at_once(
-        [lambda: wave_scenario.act(number, "release"), lambda: wave_scenario.act(number, "cancel")]
+        lambda: wave_scenario.act(number, "release"),
+        lambda: wave_scenario.act(number, "cancel"),
     )
 
     # The wave is cancelled before the release, which is then refused, or after it.

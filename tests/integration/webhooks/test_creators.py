@@ -18,7 +18,6 @@ from tests.integration.settings.api_client_requests import (
     create_api_client,
     erp_with_token,
     expire_tenant_cache,
-    problem_fields,
 )
 from tests.integration.users.user_requests import (
     as_user,
@@ -290,7 +289,7 @@ def test_body_of_the_revocation_is_checked(webhooks: WebhookScenario) -> None:
 
     for path in (f"/api-clients/{client_id}", f"/users/{number}"):
         refused = webhooks.erp.delete(path, {"deactivate_webhooks": "yes"})
-        assert problem_fields(refused) == ["deactivate_webhooks"]
+        assert refused.invalid_fields == ["deactivate_webhooks"]
         assert webhooks.erp.get(path).status == 200
 
 
@@ -347,13 +346,13 @@ def test_subscriptions_of_an_active_user_cannot_be_deactivated_with_the_user(
 ) -> None:
     number = create_user(webhooks.erp)
     refused = webhooks.erp.patch(f"/users/{number}", {**_DEACTIVATE, **more, "email": "x"})
-    assert problem_fields(refused) == ["email", "deactivate_webhooks"]
+    assert refused.invalid_fields == ["email", "deactivate_webhooks"]
 
 
 def test_invalid_is_active_is_the_only_problem(webhooks: WebhookScenario) -> None:
     number = create_user(webhooks.erp)
     refused = webhooks.erp.patch(f"/users/{number}", {**_DEACTIVATE, "is_active": "no"})
-    assert problem_fields(refused) == ["is_active"]
+    assert refused.invalid_fields == ["is_active"]
 
 
 def test_operator_deactivates_the_subscriptions_of_a_revoked_client(

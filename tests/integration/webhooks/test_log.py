@@ -204,14 +204,13 @@ def test_invalid_parameter_is_rejected_with_its_name(
 ) -> None:
     for value in values:
         answer = log.webhooks.erp.get(log.path, query={parameter: value})
-        assert (answer.status, answer.code) == (422, "validation_failed"), value
-        assert [problem["field"] for problem in answer.json()["errors"]] == [parameter], value
+        assert answer.invalid_fields == [parameter], value
 
 
 def test_all_invalid_parameters_are_reported_together(log: DeliveryLog) -> None:
     wrong = {"page": "0", "sort": "id", "status": "done", "event": "x", "updated_since": "now"}
     answer = log.webhooks.erp.get(log.path, query=wrong)
-    assert {problem["field"] for problem in answer.json()["errors"]} == set(wrong)
+    assert set(answer.invalid_fields) == set(wrong)
 
 
 def _walk(log: DeliveryLog, answer: Response) -> Iterator[str]:

@@ -8,7 +8,6 @@ import pytest
 from functions.webhooks.app import routes
 from shared.integration.webhooks.ended_access import MANAGING_PERMISSION, MANAGING_SCOPE
 from tests.gateway import Erp, Response
-from tests.integration.settings.api_client_requests import problem_fields
 from tests.integration.users.user_requests import as_user, create_role, create_user
 from tests.integration.webhooks.test_creators import is_active, new_client, subscribe
 from tests.webhook_scenario import URL, WebhookScenario
@@ -174,4 +173,4 @@ def test_deactivation_needs_a_change_that_can_take_the_right_away(
     role = create_role(webhooks.erp)
     for path in (f"/api-clients/{client_id}", f"/roles/{role}"):
         refused = webhooks.erp.patch(path, {"name": "", **_DEACTIVATE})
-        assert problem_fields(refused) == ["name", "deactivate_webhooks"]
+        assert refused.invalid_fields == ["name", "deactivate_webhooks"]

@@ -13,7 +13,6 @@ from shared.kernel.config import config
 from shared.kernel.events.kinds import EVENT_KINDS
 from shared.kernel.sealing import unseal
 from tests.cases import each_case
-from tests.gateway import Response
 from tests.snapshot import stored_items
 from tests.stack import ACCOUNT, REGION, Stack
 from tests.webhook_scenario import URL, WebhookScenario
@@ -22,14 +21,6 @@ FIELDS = {
     "id", "url", "events", "is_active", "failure_count", "last_triggered_at", "created_by",
     "url_set_by", "secret_set_by", "activated_by", "created_at", "updated_at",
 }  # fmt: skip
-
-
-def problems(answer: Response) -> dict[str, str]:
-    """Return field → message of a validation error."""
-    assert answer.status == 422, answer.text
-    body = answer.json()
-    assert body["error"]["code"] == "validation_failed"
-    return {problem["field"]: problem["message"] for problem in body["errors"]}
 
 
 def stored_texts() -> str:
@@ -117,7 +108,7 @@ def test_a_subscription_may_include_all_kinds_of_events(webhooks: WebhookScenari
     ],
 )
 def test_invalid_url_is_rejected(webhooks: WebhookScenario, url: str, message: str) -> None:
-    found = problems(webhooks.erp.post("/webhooks", {"url": url, "events": ["stock.updated"]}))
+    found = webhooks.erp.post("/webhooks", {"url": url, "events": ["stock.updated"]}).problems
 
     assert found.keys() == {"url"}
     assert message in found["url"]
@@ -154,7 +145,7 @@ def test_invalid_url_is_rejected(webhooks: WebhookScenario, url: str, message: s
 def test_all_problems_are_reported_together(
     webhooks: WebhookScenario, body: dict[str, Any], fields: set[str]
 ) -> None:
-    assert problems(webhooks.erp.post("/webhooks", body)).keys() == fields
+    assert webhooks.erp.post("/webhooks", body).problems.keys() == fields
     assert webhooks.erp.get("/webhooks").data == []
 
 
@@ -216,7 +207,7 @@ def test_an_invalid_change_changes_nothing(
     created = webhooks.subscribe()
     before = webhooks.get(created["id"])
 
-    assert problems(webhooks.erp.patch(f"/webhooks/{created['id']}", body)).keys() == fields
+    assert webhooks.erp.patch(f"/webhooks/{created['id']}", body).problems.keys() == fields
     assert webhooks.get(created["id"]) == before
 
 
