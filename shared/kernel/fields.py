@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import (
     AfterValidator,
@@ -61,6 +61,15 @@ class Stored(BaseModel):
     """Base of stored entities and of response models."""
 
     model_config = ConfigDict(extra="ignore", defer_build=True)
+
+    @classmethod
+    def from_stored(cls, entity: "Stored", **others: Any) -> Self:
+        """Return the response that shows an entity.
+
+        It has the entity's fields of the same names and the `others`. They are not validated again,
+        which would take most of the time of a list.
+        """
+        return super().model_construct(**(entity.__dict__ | others))
 
 
 def exactly_one_of(*names: str) -> ConfigDict:

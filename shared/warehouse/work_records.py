@@ -1,7 +1,7 @@
 """The fields, filters, status checks and operators of receipts, pickings and transfers."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal
+from typing import Literal
 
 from shared.identity.names import user_name
 from shared.kernel.db.facets import Facets, id_text
@@ -90,24 +90,6 @@ def work_facets(work: StoredWork, document: DocumentReference | None) -> Facets:
         "created_at": work.created_at,
         "updated_at": work.updated_at,
         "finalized_at": work.finalized_at,
-    }
-
-
-def work_fields(work: StoredWork, document: DocumentReference | None) -> dict[str, Any]:
-    """Return the values of the fields of `WorkView`."""
-    return {
-        "id": work.id,
-        "uuid": work.uuid,
-        "concept": work.concept,
-        "status": work.status,
-        "comments": work.comments,
-        "user_id": work.user_id,
-        "operator": work.operator,
-        "document": document,
-        "started_at": work.started_at,
-        "finalized_at": work.finalized_at,
-        "created_at": work.created_at,
-        "updated_at": work.updated_at,
     }
 
 

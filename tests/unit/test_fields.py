@@ -23,6 +23,7 @@ from shared.kernel.fields import (
     Quantity,
     Reference,
     SmallInteger,
+    Stored,
     Term,
     Word,
 )
@@ -314,3 +315,24 @@ def test_fraction_is_read_as_decimal() -> None:
     assert dumps(loads('{"qty":0.1,"more":[1.10,100000000000000000000.5]}')) == (
         '{"qty":0.1,"more":[1.10,100000000000000000000.5]}'
     )
+
+
+# Responses
+
+
+class _Kept(Stored):
+    id: int
+    note: str | None
+    secret: str
+
+
+class _Shown(Stored):
+    id: int
+    code: str
+    note: str | None
+
+
+def test_response_shows_the_fields_that_it_shares_with_an_entity() -> None:
+    kept = _Kept(id=1, note="a", secret="b")
+    assert dict(_Shown.from_stored(kept, code="X-1")) == {"id": 1, "code": "X-1", "note": "a"}
+    assert _Shown.from_stored(kept, code="X-1", note=None).note is None

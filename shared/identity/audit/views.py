@@ -8,14 +8,6 @@ from shared.kernel.json_text import loads
 def audit_entry(record: Record[StoredEntry]) -> AuditEntry:
     """Return the response model of an entry."""
     stored = record.entity
-    return AuditEntry(
-        id=record.id,
-        action=stored.action,
-        actor=stored.actor,
-        target=stored.target,
-        changes={name: Change(**change) for name, change in loads(stored.changes_json).items()},
-        details=loads(stored.details_json),
-        reason=stored.reason,
-        request_id=stored.request_id,
-        created_at=stored.created_at,
-    )
+    changes = {name: Change(**change) for name, change in loads(stored.changes_json).items()}
+    details = loads(stored.details_json)
+    return AuditEntry.from_stored(stored, id=record.id, changes=changes, details=details)

@@ -14,17 +14,7 @@ def import_view(stored: StoredImport, base_url: str) -> Import:
         base_url: The address of the tenant's API, without a trailing slash.
     """
     report = f"{base_url}/imports/{stored.id}/error-report" if stored.report else None
-    return Import(
-        id=stored.id,
-        kind=stored.kind,
-        status=stored.status,
-        file=stored.file,
-        rows=stored.rows,
-        documents=stored.documents,
-        structure_errors=stored.structure_errors,
-        error_report_url=report,
-        committed_at=stored.committed_at,
-    )
+    return Import.from_stored(stored, error_report_url=report)
 
 
 def import_in_list(stored: StoredImport, tenant: Tenant, caller: Caller) -> Import:

@@ -13,19 +13,10 @@ from shared.integration.webhooks.models import (
 def webhook(stored: StoredWebhook, health: EndpointHealth | None) -> Webhook:
     """Return a subscription without its secret."""
     current = health or EndpointHealth()
-    return Webhook(
-        id=stored.id,
-        url=stored.url,
-        events=stored.events,
-        is_active=stored.is_active,
+    return Webhook.from_stored(
+        stored,
         failure_count=current.failure_count,
         last_triggered_at=current.last_triggered_at,
-        created_by=stored.created_by,
-        url_set_by=stored.url_set_by,
-        secret_set_by=stored.secret_set_by,
-        activated_by=stored.activated_by,
-        created_at=stored.created_at,
-        updated_at=stored.updated_at,
     )
 
 
@@ -36,4 +27,4 @@ def new_webhook(stored: StoredWebhook, health: EndpointHealth, secret: str) -> N
 
 def delivery(stored: StoredDelivery) -> Delivery:
     """Return a delivery."""
-    return Delivery(**{name: getattr(stored, name) for name in Delivery.model_fields})
+    return Delivery.from_stored(stored)

@@ -14,20 +14,8 @@ def approval_at(now_ms: int) -> Callable[[Record[StoredApproval]], Approval]:
     def view(record: Record[StoredApproval]) -> Approval:
         stored = record.entity
         body = None if stored.body_json is None else loads(stored.body_json)
-        return Approval(
-            id=record.id,
-            status=rules.status_at(stored, now_ms),
-            code=stored.code,
-            message=stored.message,
-            resource=stored.resource,
-            request=ApprovalRequest(method=stored.method, path=stored.path, body=body),
-            requested_by=stored.requested_by,
-            decided_by=stored.decided_by,
-            decided_at=stored.decided_at,
-            comment=stored.comment,
-            expires_at=stored.expires_at,
-            created_at=stored.created_at,
-            updated_at=stored.updated_at,
-        )
+        request = ApprovalRequest(method=stored.method, path=stored.path, body=body)
+        status = rules.status_at(stored, now_ms)
+        return Approval.from_stored(stored, id=record.id, status=status, request=request)
 
     return view

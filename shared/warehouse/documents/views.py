@@ -1,8 +1,6 @@
 """Representations of documents in responses and events.
 
-They use `model_construct`: stored documents are already valid, and validating them again would
-take most of the time of a list request. Lines are dictionaries, because `model_construct` of
-each line would take as long as reading the documents.
+Lines are dictionaries, because models of all lines would take as long as reading the documents.
 """
 
 from typing import Any
@@ -21,50 +19,29 @@ from shared.warehouse.documents.vocabulary import DocumentKind, doc_num
 
 def entry_document(record: Record[Document]) -> EntryDocument:
     """Return the representation of an entry document in a list."""
-    return EntryDocument.model_construct(**_entry(record.entity))
+    return EntryDocument.from_stored(record.entity, **_others("entry", record.entity))
 
 
 def entry_document_in_detail(
     record: Record[Document], differences: list[Difference]
 ) -> EntryDocumentDetail:
     """Return the representation of one entry document."""
-    return EntryDocumentDetail.model_construct(**_entry(record.entity), differences=differences)
-
-
-def _entry(document: Document) -> dict[str, Any]:
-    return {**_head("entry", document), "lines": _lines(document, "received_qty")}
+    others = _others("entry", record.entity)
+    return EntryDocumentDetail.from_stored(record.entity, **others, differences=differences)
 
 
 def exit_document(record: Record[Document]) -> ExitDocument:
     """Return the representation of an exit document."""
-    document = record.entity
-    return ExitDocument.model_construct(
-        **_head("exit", document),
-        priority=document.priority,
-        ship_to=document.ship_to,
-        lines=_lines(document, "picked_qty"),
-    )
+    return ExitDocument.from_stored(record.entity, **_others("exit", record.entity))
 
 
 EXIT_DOCUMENT_EVENTS = EventResource("exit_document", "/exit-documents/{record.id}", exit_document)
 
 
-def _head(kind: DocumentKind, document: Document) -> dict[str, Any]:
-    return {
-        "id": document.id,
-        "doc_num": doc_num(kind, document.id),
-        "type": document.type,
-        "external_ref": document.external_ref,
-        "source": document.source,
-        "status": document.status,
-        "card_code": document.card_code,
-        "card_name": document.card_name,
-        "doc_date": document.doc_date,
-        "due_date": document.due_date,
-        "comments": document.comments,
-        "created_at": document.created_at,
-        "updated_at": document.updated_at,
-    }
+def _others(kind: DocumentKind, document: Document) -> dict[str, Any]:
+    """Return what a response shows besides the stored fields."""
+    done = "received_qty" if kind == "entry" else "picked_qty"
+    return {"doc_num": doc_num(kind, document.id), "lines": _lines(document, done)}
 
 
 def _lines(document: Document, done: str) -> list[Any]:

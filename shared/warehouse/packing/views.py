@@ -35,7 +35,7 @@ _LABELS: Mapping[PackingStatus, str] = {
 
 def order_in_list(record: Record[StoredPackingOrder]) -> PackingOrder:
     """Return the response for a packing order in a list, without lines and handling units."""
-    return PackingOrder.model_construct(**_order(record.entity))
+    return PackingOrder.from_stored(record.entity, **_others(record.entity))
 
 
 _EVENTS = EventResource("packing_order", "/packing-orders/{record.id}", order_in_list)
@@ -66,8 +66,9 @@ def order_in_detail(
         )
         for line in record.entity.lines
     ]
-    return PackingOrderDetail.model_construct(
-        **_order(record.entity), lines=lines, handling_units=[unit_shown(one) for one in units]
+    shown = [unit_shown(one) for one in units]
+    return PackingOrderDetail.from_stored(
+        record.entity, **_others(record.entity), lines=lines, handling_units=shown
     )
 
 
@@ -84,25 +85,8 @@ def unit_shown(record: Record[StoredUnit]) -> HandlingUnit:
         )
         for one in unit.contents
     ]
-    return HandlingUnit.model_construct(
-        id=unit.id,
-        code=unit_code(unit.id),
-        sscc=unit.sscc,
-        type=unit.type,
-        status=unit.status,
-        parent_id=unit.parent_id,
-        packing_order_id=unit.packing_order_id,
-        warehouse_code=unit.whs_code,
-        contents=contents,
-        weight_kg=unit.weight_kg,
-        length_mm=unit.length_mm,
-        width_mm=unit.width_mm,
-        height_mm=unit.height_mm,
-        tare_kg=unit.tare_kg,
-        tracking_number=unit.tracking_number,
-        carrier_code=unit.carrier_code,
-        created_at=unit.created_at,
-        updated_at=unit.updated_at,
+    return HandlingUnit.from_stored(
+        unit, code=unit_code(unit.id), warehouse_code=unit.whs_code, contents=contents
     )
 
 
@@ -116,28 +100,18 @@ def shipped_unit(unit: StoredUnit) -> ShippedUnit:
     )
 
 
-def _order(order: StoredPackingOrder) -> dict[str, Any]:
+def _others(order: StoredPackingOrder) -> dict[str, Any]:
+    """Return what a response shows besides the stored fields."""
     quantities = PackingQuantities(
         to_pack=sum((line.qty for line in order.lines), ZERO),
         packed=sum((line.packed_qty for line in order.lines), ZERO),
     )
     return {
-        "id": order.id,
         "code": packing_order_code(order.id),
-        "status": order.status,
         "status_label": _LABELS[order.status],
-        "exit_document_id": order.exit_document_id,
         "exit_doc_num": doc_num("exit", order.exit_document_id),
         "warehouse_code": order.whs_code,
-        "picking_ids": order.picking_ids,
-        "station": order.station,
         "units_count": len(order.units),
         "qty": quantities,
         "weight_kg": rules.weight_of(order),
-        "operator": order.operator,
-        "short_reason": order.short_reason,
-        "packed_at": order.packed_at,
-        "shipped_at": order.shipped_at,
-        "created_at": order.created_at,
-        "updated_at": order.updated_at,
     }

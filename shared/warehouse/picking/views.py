@@ -16,12 +16,11 @@ from shared.warehouse.picking.models import (
     StoredPickingLine,
     picking_code,
 )
-from shared.warehouse.work_records import work_fields
 
 
 def picking_in_list(record: Record[StoredPicking]) -> Picking:
     """Return the response for a picking in a list, without its lines."""
-    return Picking.model_construct(**_picking(record.entity))
+    return Picking.from_stored(record.entity, **_others(record.entity))
 
 
 PICKING_EVENTS = EventResource("picking", "/pickings/{record.id}", picking_in_list)
@@ -31,19 +30,12 @@ def picking_in_detail(record: Record[StoredPicking]) -> PickingDetail:
     """Return the response for one picking, with its lines."""
     picking = record.entity
     lines = [shown for line in picking.lines for shown in _picking_lines(line)]
-    return PickingDetail.model_construct(
-        **_picking(picking), carrier_code=picking.carrier_code, lines=lines
-    )
+    return PickingDetail.from_stored(picking, **_others(picking), lines=lines)
 
 
-def _picking(picking: StoredPicking) -> dict[str, Any]:
-    first = next(iter(picking.documents), None)
-    return {
-        **work_fields(picking, first),
-        "code": picking_code(picking.id),
-        "priority": picking.priority,
-        "has_shortage": picking.has_shortage,
-    }
+def _others(picking: StoredPicking) -> dict[str, Any]:
+    """Return what a response shows besides the stored fields."""
+    return {"code": picking_code(picking.id), "document": next(iter(picking.documents), None)}
 
 
 def _picking_lines(line: StoredPickingLine) -> Iterator[PickingLine]:

@@ -1,7 +1,5 @@
 """Responses that show receipts."""
 
-from typing import Any
-
 from shared.kernel.db.collection import Record
 from shared.kernel.events.outbox import EventResource
 from shared.warehouse.documents.models import Difference
@@ -12,12 +10,11 @@ from shared.warehouse.receiving.models import (
     StoredReceipt,
     StoredReceiptLine,
 )
-from shared.warehouse.work_records import work_fields
 
 
 def receipt_in_list(record: Record[StoredReceipt]) -> Receipt:
     """Return the response for a receipt in a list, without its lines."""
-    return Receipt.model_construct(**_receipt(record.entity))
+    return Receipt.from_stored(record.entity)
 
 
 RECEIPT_EVENTS = EventResource("receipt", "/receipts/{record.id}", receipt_in_list)
@@ -33,13 +30,7 @@ def receipt_in_detail(
     receipt = record.entity
     is_undone = receipt.status in {"cancelled", "reverted"}
     lines = [_receipt_line(line) for line in receipt.lines if is_undone or not line.undone]
-    return ReceiptDetail.model_construct(
-        **_receipt(receipt), lines=lines, differences=differences, approvals=receipt.approvals
-    )
-
-
-def _receipt(receipt: StoredReceipt) -> dict[str, Any]:
-    return work_fields(receipt, receipt.document)
+    return ReceiptDetail.from_stored(receipt, lines=lines, differences=differences)
 
 
 def _receipt_line(line: StoredReceiptLine) -> ReceiptLine:

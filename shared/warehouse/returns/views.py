@@ -28,7 +28,7 @@ _LABELS: Mapping[ReturnStatus, str] = {
 
 def in_list(record: Record[StoredReturn]) -> Return:
     """Return the response for a return in a list, without its lines."""
-    return Return.model_construct(**_shown(record.entity))
+    return Return.from_stored(record.entity, **_others(record.entity))
 
 
 RETURN_EVENTS = EventResource("return", "/returns/{record.id}", in_list)
@@ -38,29 +38,17 @@ def in_detail(record: Record[StoredReturn]) -> ReturnDetail:
     """Return the response for one return, with its lines."""
     one = record.entity
     lines = [_line(one, line) for line in one.lines]
-    return ReturnDetail.model_construct(**_shown(one), lines=lines)
+    return ReturnDetail.from_stored(one, **_others(one), lines=lines)
 
 
-def _shown(one: StoredReturn) -> dict[str, Any]:
+def _others(one: StoredReturn) -> dict[str, Any]:
+    """Return what a response shows besides the stored fields."""
     number = one.exit_document_id
     return {
-        "id": one.id,
         "code": return_code(one.id),
-        "status": one.status,
         "status_label": _LABELS[one.status],
-        "external_ref": one.external_ref,
-        "exit_document_id": number,
         "exit_doc_num": None if number is None else doc_num("exit", number),
-        "card_code": one.card_code,
-        "card_name": one.card_name,
         "warehouse_code": one.whs_code,
-        "source": one.source,
-        "reason": one.reason,
-        "operator": one.operator,
-        "received_at": one.received_at,
-        "dispositioned_at": one.dispositioned_at,
-        "created_at": one.created_at,
-        "updated_at": one.updated_at,
     }
 
 

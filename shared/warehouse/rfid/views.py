@@ -19,7 +19,7 @@ from shared.warehouse.rfid.models import (
 
 def validation_in_list(record: Record[StoredValidation]) -> RfidValidation:
     """Return the response for a validation in a list, without its lists of differences."""
-    return RfidValidation.model_construct(**_validation(record.entity))
+    return RfidValidation.from_stored(record.entity, **_others(record.entity))
 
 
 VALIDATION_EVENTS = EventResource(
@@ -31,8 +31,9 @@ def validation_in_detail(
     record: Record[StoredValidation], differences: TagDifferences
 ) -> RfidValidationDetail:
     """Return the response for one validation, with its differences."""
-    return RfidValidationDetail.model_construct(
-        **_validation(record.entity),
+    return RfidValidationDetail.from_stored(
+        record.entity,
+        **_others(record.entity),
         missing=_goods(differences.missing),
         unexpected=_goods(differences.unexpected),
         unknown=differences.unknown,
@@ -44,17 +45,10 @@ def _goods(goods: Iterable[StoredTagGoods]) -> list[TagGoods]:
     return [TagGoods(item_code=one.item_code, qty=one.qty, serials=one.serials) for one in goods]
 
 
-def _validation(validation: StoredValidation) -> dict[str, Any]:
+def _others(validation: StoredValidation) -> dict[str, Any]:
+    """Return what a response shows besides the stored fields."""
     return {
-        "id": validation.id,
         "code": validation_code(validation.id),
         "status": "completed",
-        "result": validation.result,
         "subject": RfidSubject(object=validation.subject_kind, id=validation.subject_id),
-        "reader": validation.reader,
-        "read": validation.read,
-        "unique": validation.unique,
-        "expected": validation.expected,
-        "matched": validation.matched,
-        "created_at": validation.created_at,
     }

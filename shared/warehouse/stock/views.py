@@ -22,22 +22,8 @@ def stock_row(warehouses: Mapping[int, KnownWarehouse]) -> Callable[[Record[Stoc
         row = record.entity
         warehouse = warehouses.get(row.warehouse_id)
         whs_code = warehouse.whs_code if warehouse else row.whs_code
-        return Stock.model_construct(
-            id=row.id,
-            product_id=row.product_id,
-            product_name=row.product_name,
-            item_code=row.item_code,
-            whs_code=whs_code,
-            qty=row.qty,
-            status=row.status,
-            serial_number=row.serial_number,
-            batch_num=row.batch_num,
-            position=_position(row, whs_code, warehouse),
-            expiry_date=row.expiry_date,
-            inventory_status=row.inventory_status,
-            created_at=row.created_at,
-            updated_at=row.updated_at,
-        )
+        position = _position(row, whs_code, warehouse)
+        return Stock.from_stored(row, whs_code=whs_code, position=position)
 
     return convert
 
@@ -58,18 +44,7 @@ def _position(
 
 def level(record: Record[StoredLevel]) -> StockLevel:
     """Return the representation of a level."""
-    found = record.entity
-    return StockLevel.model_construct(
-        product_id=found.product_id,
-        item_code=found.item_code,
-        whs_code=found.whs_code,
-        on_hand=found.on_hand,
-        allocated=found.allocated,
-        available=found.available,
-        in_transit=found.in_transit,
-        quarantine=found.quarantine,
-        updated_at=found.updated_at,
-    )
+    return StockLevel.from_stored(record.entity, available=record.entity.available)
 
 
 LEVEL_EVENTS = EventResource(

@@ -47,35 +47,17 @@ def _shown(
     record: Record[StoredTransferOrder], lines: list[TransferOrderLine] | None
 ) -> TransferOrder:
     order = record.entity
-    return TransferOrder.model_construct(
-        id=order.id,
+    return TransferOrder.from_stored(
+        order,
         code=order_code(order.id),
-        status=order.status,
         status_label=_LABELS[order.status],
         headline=_headline(order),
         has_discrepancy=progress_rules.has_discrepancy(order),
-        origin=order.origin,
-        destination=order.destination,
-        priority=order.priority,
-        reason=order.reason,
-        due_at=order.due_at,
         lines_count=len(order.lines),
         units=_units(order),
-        dispatched_at=order.dispatched_at,
-        received_at=order.received_at,
-        closed_at=order.closed_at,
-        close_reason=order.close_reason,
-        seal_number=order.seal_number,
-        vehicle_plate=order.vehicle_plate,
-        carrier_id=order.carrier_id,
-        external_ref=order.external_ref,
-        source=order.source,
-        picking_id=order.picking_id,
         # Goods are received on the transfer order itself, so there is no receipt and no ERP answer.
         receipt_id=None,
         sap=None,
-        created_at=order.created_at,
-        updated_at=order.updated_at,
         lines=lines,
     )
 
