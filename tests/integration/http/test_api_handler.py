@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 
 from operations import api_clients, provisioning
-from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.directory import directory
 from shared.kernel.config import config
 from shared.kernel.errors import CODES
 from tests.cases import each_case
 from tests.gateway import Erp, Headers, LambdaContext, Response
 from tests.integration.routes import operations
-from tests.integration.write_routes import BOLT, EXAMPLES
+from tests.integration.write_routes import BOLT
 from tests.stack import Stack
 
 _READS_AND_WRITES = sorted(operations())
@@ -129,19 +128,6 @@ def test_body_is_checked_before_the_resource(erp: Erp) -> None:
 
 
 # Every route
-
-
-@each_case("name", _READS_AND_WRITES)
-def test_every_route_requires_its_scope(stack: Stack, name: str) -> None:
-    method, _, path = name.partition(" ")
-    scope = operations()[name].scope
-    erp = stack.erp(scopes=SCOPES.keys() - {scope})
-
-    body = EXAMPLES[name].body if method != "GET" else None
-    answer = erp.send(method, path.format(**_PATH_VALUES), body)
-
-    _assert_envelope(answer, 403, "missing_scope")
-    assert answer.json()["error"]["scope"] == scope
 
 
 @each_case("path", sorted({name.partition(" ")[2] for name in _READS_AND_WRITES}))

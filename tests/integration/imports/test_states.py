@@ -1,13 +1,12 @@
 """The actions that each status of an import allows, and the required permissions."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
 from operations import provisioning
-from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.directory import directory
-from tests.gateway import Erp, Form
+from tests.gateway import Form
 from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import as_csv, table
 from tests.integration.imports.kind_examples import TRANSFERS
@@ -15,7 +14,6 @@ from tests.integration.imports.outcome import snapshot
 from tests.warehouse_scenario import WarehouseScenario
 
 GOODS = as_csv([["item_code", "name"], ["A", "Good"]])
-FORM = Form({"kind": "products"}, ("goods.csv", GOODS))
 
 
 def uploaded(scenario: ImportScenario) -> int:
@@ -127,37 +125,6 @@ def test_a_file_that_is_received_after_the_cancellation_is_ignored(
     assert scenario.get_import(number)["status"] == "cancelled"
 
 
-def paths(number: int) -> Iterator[tuple[str, str, object]]:
-    yield "GET", "/imports", None
-    yield "GET", f"/imports/{number}", None
-    yield "GET", f"/imports/{number}/error-report", None
-    yield "GET", "/imports/templates/products", None
-    yield "POST", "/imports", FORM
-    yield "POST", "/imports/uploads", {"kind": "products", "filename": "goods.csv"}
-    yield "POST", f"/imports/{number}/commit", None
-    yield "POST", f"/imports/{number}/cancel", None
-
-
-def refusals(erp: Erp, number: int) -> set[tuple[int, str]]:
-    answers = [erp.send(method, path, body) for method, path, body in paths(number)]
-    return {(answer.status, answer.code) for answer in answers}
-
-
-def test_an_import_of_another_tenant_is_not_found(scenario: ImportScenario, beta: Erp) -> None:
-    number = upload(scenario)
-    for method, path, body in paths(number):
-        if str(number) in path:
-            answer = beta.send(method, path, body)
-            assert (answer.status, answer.code) == (404, "not_found"), path
-
-
-def test_every_request_is_refused_while_the_module_is_off(scenario: ImportScenario) -> None:
-    number = upload(scenario)
-    provisioning.switch_modules(scenario.slug, off=["bulk_import"])
-    directory.clear()
-    assert refusals(scenario.erp, number) == {(404, "bulk_import_disabled")}
-
-
 def switch_transfer_orders(scenario: ImportScenario, *, on: bool) -> None:
     module = ["transfer_orders"]
     provisioning.switch_modules(scenario.slug, **{"on" if on else "off": module})
@@ -207,18 +174,6 @@ def test_requests_that_began_while_the_module_was_on_can_be_repeated(
     assert scenario.erp.post(commit, key="commit").status == 202
     scenario.drain_queue()
     assert scenario.get_import(first.data["id"])["status"] == "committed"
-
-
-def test_imports_require_permission_and_scope(scenario: ImportScenario) -> None:
-    number = upload(scenario)
-    user = Erp(scenario.stack.gateway, scenario.stack.user_token(permissions="inventory.manage"))
-    assert refusals(user, number) == {(403, "forbidden")}
-    reader = scenario.stack.erp(scopes=set(SCOPES) - {"products:write"})
-    for method, path, body in paths(number):
-        answer = reader.send(method, path, body)
-        assert method == "GET" or (answer.status, answer.code) == (403, "missing_scope")
-    allowed = Erp(scenario.stack.gateway, scenario.stack.user_token(permissions="imports.run"))
-    assert allowed.post(f"/imports/{number}/commit").status == 202
 
 
 def test_missing_imports_reports_and_templates_are_not_found(scenario: ImportScenario) -> None:

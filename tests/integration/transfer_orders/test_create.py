@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from operations.provisioning import switch_modules
-from shared.identity.tenancy.directory import directory
 from shared.warehouse.warehouses import service as warehouses
 from tests.faults import AwsFaults
 from tests.gateway import Erp
@@ -187,15 +185,6 @@ def test_concurrent_requests_create_one_order(three_warehouses: Erp, order: Writ
     assert three_warehouses.get(PATH).json()["meta"]["total"] == 1
 
 
-def test_repeated_request_gets_the_first_response(three_warehouses: Erp, order: Write) -> None:
-    first = three_warehouses.post(PATH, order(None), key="k1")
-    again = three_warehouses.post(PATH, order(None), key="k1")
-
-    assert (again.status, again.text) == (201, first.text)
-    assert again.headers["Idempotent-Replayed"] == "true"
-    assert len(three_warehouses.walk(PATH)) == 1
-
-
 def test_all_problems_are_reported_with_their_paths(three_warehouses: Erp, order: Write) -> None:
     body = order(
         " ",
@@ -233,20 +222,6 @@ def test_product_not_kept_in_stock_is_blocked_by_rule(three_warehouses: Erp, ord
     answer = three_warehouses.post(PATH, order(lines=[{"item_code": "HAULAGE", "qty": 1}]))
 
     assert list(answer.blocked) == ["lines.0.item_code"]
-
-
-def test_routes_are_not_found_without_the_module(three_warehouses: Erp, order: Write) -> None:
-    number = three_warehouses.post(PATH, order()).data["id"]
-    switch_modules("acme", off=["transfer_orders"])
-    directory.clear()
-
-    for answer in (
-        three_warehouses.get(PATH),
-        three_warehouses.get(f"{PATH}/{number}"),
-        three_warehouses.post(PATH, order()),
-        three_warehouses.post(PATH, {}),
-    ):
-        assert (answer.status, answer.code) == (404, "transfer_orders_disabled")
 
 
 @pytest.mark.parametrize("body", [{}, {"from_warehouse": "CEN", "to_warehouse": "DUB"}])
@@ -298,12 +273,3 @@ def test_order_never_names_a_warehouse_deleted_meanwhile(
     assert deleted == [200]
     assert answer.problems == {"to_warehouse": "no warehouse has the code CORK"}
     assert three_warehouses.walk(PATH) == []
-
-
-def test_orders_of_other_companies_are_not_found(
-    three_warehouses: Erp, beta: Erp, order: Write
-) -> None:
-    number = three_warehouses.post(PATH, order()).data["id"]
-
-    assert beta.get(f"{PATH}/{number}").code == "not_found"
-    assert beta.walk(PATH) == []

@@ -126,33 +126,6 @@ def test_picker_is_required_only_when_a_client_releases(
     assert operators == [{"id": 31, "name": "Ana Núñez"}, {"id": 9, "name": "Bo Lind"}]
 
 
-def test_actions_need_permission_and_module(
-    transfer_scenario: TransferScenario, stack: Stack
-) -> None:
-    number = transfer_scenario.draft(("BRICK", 1)).data["id"]
-    clerk = Erp(stack.gateway, stack.user_token(permissions="inventory.manage"))
-    reader = stack.erp(scopes=["transfers:read"])
-
-    for act, body in ACTS.items():
-        denied = clerk.post(f"{PATH}/{number}/{act}", body)
-        assert (denied.status, denied.code) == (403, "forbidden")
-        unscoped = reader.post(f"{PATH}/{number}/{act}", body)
-        assert (unscoped.status, unscoped.code) == (403, "missing_scope")
-
-
-def test_orders_of_other_companies_are_not_found(
-    transfer_scenario: TransferScenario, beta: Erp, stack: Stack
-) -> None:
-    number = transfer_scenario.draft(("BRICK", 1)).data["id"]
-    before = stack.stored()
-
-    for act, body in ACTS.items():
-        for caller, wanted in ((beta, number), (transfer_scenario.erp, number + 1)):
-            answer = caller.post(f"{PATH}/{wanted}/{act}", body)
-            assert (answer.status, answer.code) == (404, "not_found")
-    assert stack.stored() == before
-
-
 WRONG_ARRIVALS: list[tuple[dict[str, object], str]] = [
     ({"item_code": "SAND"}, "item_code"),
     ({"item_code": "NAIL"}, "item_code"),

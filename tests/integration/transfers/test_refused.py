@@ -1,6 +1,5 @@
 """Refused transfers: all problems are reported, and nothing moves."""
 
-from tests.gateway import Erp
 from tests.integration.transfers.bodies import PATH, body
 from tests.stack import Stack
 from tests.warehouse_scenario import WarehouseScenario
@@ -85,16 +84,3 @@ def test_all_problems_are_reported_together(stocked_yard: WarehouseScenario) -> 
         "lines",
     }
     assert set(stocked_yard.erp.post(PATH, body() | {"lines": []}).problems) == {"lines"}
-
-
-def test_transfers_of_other_companies_are_not_found(
-    stocked_yard: WarehouseScenario, beta: Erp, stack: Stack
-) -> None:
-    number = stocked_yard.erp.post(PATH, body(execute=False)).data["id"]
-    before = stack.stored()
-
-    for action in ("execute", "acknowledge"):
-        for caller, wanted in ((beta, number), (stocked_yard.erp, number + 1)):
-            answer = caller.post(f"{PATH}/{wanted}/{action}", {"sap_status": "sent"})
-            assert (answer.status, answer.code) == (404, "not_found")
-    assert stack.stored() == before

@@ -287,17 +287,3 @@ def test_drawing_is_an_image_without_scripts(erp: Erp, create_warehouse: Make) -
     assert "CEN · <script>alert(1)</script>" in [node.text for node in root.iter()]
     tag = answer.headers["ETag"]
     assert erp.get(f"{LAYOUT}.svg", headers={"If-None-Match": tag}).status == 304
-
-
-def test_scopes_and_permissions_are_required(stack: Stack, create_warehouse: Make) -> None:
-    create_warehouse("CEN")
-
-    reader = stack.erp(scopes=["warehouses:read"])
-    writer = stack.erp(scopes=["warehouses:write"])
-    refused = reader.put(LAYOUT, MAP)
-    assert (refused.status, refused.json()["error"]["scope"]) == (403, "warehouses:write")
-    assert writer.put(LAYOUT, MAP).status == 200
-    assert writer.get(LAYOUT).status == writer.get(f"{LAYOUT}.svg").status == 403
-    assert reader.get(LAYOUT).status == reader.get(f"{LAYOUT}.svg").status == 200
-    clerk = Erp(stack.gateway, stack.user_token())
-    assert (clerk.put(LAYOUT, MAP).status, clerk.get(LAYOUT).status) == (403, 200)

@@ -256,15 +256,3 @@ def test_counts_follow_each_change(erp: Erp, create_warehouse: Make, create_posi
     erp.delete("/warehouse-positions/2")
     assert counts() == [0, 1]
     assert erp.delete("/warehouses/1").data["positions_count"] == 0
-
-
-def test_repeated_request_creates_one_position(erp: Erp, create_warehouse: Make) -> None:
-    create_warehouse("CEN")
-    body = {"whs_code": "CEN", "bin_code": "A-01"}
-
-    first = erp.post("/warehouse-positions", body, key="k1")
-    again = erp.post("/warehouse-positions", body, key="k1")
-
-    assert (again.status, again.text) == (201, first.text)
-    assert again.headers["Idempotent-Replayed"] == "true"
-    assert len(erp.walk("/warehouse-positions")) == 1

@@ -5,7 +5,6 @@ import pytest
 from operations.provisioning import switch_modules
 from shared.identity.tenancy.directory import directory
 from tests.cases import each_case
-from tests.gateway import Erp
 from tests.integration.entity_factories import picking
 from tests.stack import Stack
 from tests.warehouse_scenario import WarehouseScenario
@@ -18,9 +17,6 @@ def wave_scenario(yard: WarehouseScenario) -> WaveScenario:
     wave_scenario = WaveScenario(yard)
     wave_scenario.pickings(3)
     return wave_scenario
-
-
-GOOD = {"warehouse_code": "YARD", "strategy": "batch", "picking_ids": [1, 2]}
 
 
 @each_case(
@@ -117,40 +113,8 @@ def test_picking_of_a_transfer_order_is_refused(wave_scenario: WaveScenario, sta
     assert [order["picking_id"] for order in taken] == [1, 2, 3]
 
 
-def test_pickings_of_other_companies_are_not_found(wave_scenario: WaveScenario, beta: Erp) -> None:
-    number = wave_scenario.wave([1, 2])
-    WarehouseScenario.with_master_data(beta, "YARD")
-
-    answer = beta.post("/waves", GOOD)
-
-    fields = answer.invalid_fields
-    assert (answer.status, fields) == (422, ["picking_ids.0", "picking_ids.1"])
-    for act in ("plan", "release", "cancel", "complete", "close"):
-        for path in (f"/waves/{number}/{act}", f"/waves/x/{act}", f"/waves/0/{act}"):
-            refused = beta.post(path)
-            assert (refused.status, refused.code) == (404, "not_found"), path
-    assert wave_scenario.status(number) == "draft"
-
-
-@pytest.mark.usefixtures("wave_scenario")
-def test_actions_need_scope_or_permission(stack: Stack) -> None:
-    paths = ["/waves", *(f"/waves/1/{act}" for act in ("plan", "release", "cancel"))]
-    others = Erp(stack.gateway, stack.user_token(permissions="entries.manage inventory.manage"))
-    reader = stack.erp(scopes=["pickings:read"])
-    for path in paths:
-        assert others.post(path, GOOD).code == "forbidden"
-        refused = reader.post(path, GOOD)
-        assert (refused.status, refused.code) == (403, "missing_scope")
-    allowed = Erp(stack.gateway, stack.user_token(permissions="exits.manage"))
-    assert allowed.post("/waves", GOOD).status == 201
-
-
-def test_actions_need_the_module(wave_scenario: WaveScenario) -> None:
-    number = wave_scenario.wave([1])
+def test_pickings_of_a_wave_need_no_module(wave_scenario: WaveScenario) -> None:
+    wave_scenario.wave([1])
     switch_modules("acme", off=["waves"])
     directory.clear()
-
-    for path in ("/waves", *(f"/waves/{number}/{act}" for act in ("plan", "cancel"))):
-        answer = wave_scenario.erp.post(path, GOOD)
-        assert (answer.status, answer.code) == (404, "not_found")
     assert wave_scenario.yard.act(1, "start").status == 200

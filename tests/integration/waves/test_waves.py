@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from operations.provisioning import switch_modules
-from shared.identity.tenancy.directory import directory
 from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.entity_factories import picking, wave
@@ -180,30 +178,4 @@ def test_missing_and_foreign_waves_are_not_found(stack: Stack, erp: Erp, beta: E
         erp.get(f"{PATH}/{number + 1}"),
         erp.get(f"{PATH}/x"),
     ):
-        assert (answer.status, answer.code) == (404, "not_found")
-
-
-def test_users_need_the_permission_and_clients_the_scope(stack: Stack) -> None:
-    paths = (PATH, f"{PATH}/{wave(stack.store())}")
-    allowed = Erp(stack.gateway, stack.user_token(permissions="exits.manage"))
-    others = Erp(stack.gateway, stack.user_token(permissions="entries.manage inventory.manage"))
-
-    for path in paths:
-        assert allowed.get(path).status == 200
-        assert (others.get(path).status, others.get(path).code) == (403, "forbidden")
-        assert stack.erp(scopes=["pickings:read"]).get(path).status == 200
-        refused = stack.erp(scopes=["receipts:read"]).get(path)
-        assert (refused.code, refused.json()["error"]["scope"]) == (
-            "missing_scope",
-            "pickings:read",
-        )
-
-
-def test_routes_are_not_found_without_the_module(stack: Stack, erp: Erp) -> None:
-    number = wave(stack.store())
-    switch_modules("acme", off=["waves"])
-    directory.clear()
-
-    for path in (PATH, f"{PATH}/{number}", f"{PATH}?status=open"):
-        answer = erp.get(path)
         assert (answer.status, answer.code) == (404, "not_found")

@@ -246,20 +246,6 @@ def test_missing_and_foreign_records_are_not_found(
         assert (answer.status, answer.code) == (404, "not_found")
 
 
-@pytest.mark.parametrize("path", ["/receipts", "/pickings", "/transfers"])
-def test_users_read_without_special_permission(stack: Stack, path: str) -> None:
-    number = PLANTED[path](stack.store())
-    anyone = Erp(stack.gateway, stack.user_token())
-
-    assert anyone.get(path).status == anyone.get(f"{path}/{number}").status == 200
-    scope = f"{path.removeprefix('/')}:read"
-    other = stack.erp(scopes=["products:read"])
-    assert stack.erp(scopes=[scope]).get(path).status == 200
-    for answer in (other.get(path), other.get(f"{path}/{number}")):
-        assert (answer.status, answer.code) == (403, "missing_scope")
-        assert answer.json()["error"]["scope"] == scope
-
-
 def test_unchanged_record_answers_not_modified(stack: Stack, erp: Erp) -> None:
     store = stack.store()
     number = receipt(store)
