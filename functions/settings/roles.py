@@ -7,6 +7,7 @@ from shared.identity.users.models import Role, RoleChange, RoleCreate, RoleParam
 from shared.integration.webhooks.ended_access import (
     ChangedRole,
     changed_role,
+    read_ahead_of,
     webhooks_of_changed_role,
 )
 from shared.kernel.db.store import Store
@@ -67,7 +68,8 @@ def get_role(store: Store, request: Request) -> ResourceResponse:
 )
 def change_role(tx: Transaction, request: Request[Checked[RoleChange]]) -> ResourceResponse:
     """Change a role; if it loses a permission, also list the subscriptions of its users."""
-    role = roles.change_role(tx, request.id, request.body).entity
+    ahead = read_ahead_of(request.body)
+    role = roles.change_role(tx, request.id, request.body, ahead).entity
     webhooks = webhooks_of_changed_role(tx, role, ensure_valid(request.body))
     return ResourceResponse(changed_role(role, webhooks))
 

@@ -18,9 +18,11 @@ from shared.identity.users.models import (
     UserParameters,
 )
 from shared.integration.webhooks.ended_access import (
+    READ_AHEAD,
     AccessEnd,
     ChangedUser,
     changed_user,
+    read_ahead_of,
     webhooks_of,
     webhooks_of_changed_user,
 )
@@ -96,7 +98,8 @@ def get_user(store: Store, request: Request) -> ResourceResponse:
 )
 def change_user(tx: Transaction, request: Request[Checked[UserChange]]) -> ResourceResponse:
     """Change a user; if access ends or is narrowed, also list the user's subscriptions."""
-    user = service.change_user(tx, request.id, request.body).entity
+    ahead = read_ahead_of(request.body)
+    user = service.change_user(tx, request.id, request.body, ahead).entity
     webhooks = webhooks_of_changed_user(tx, user, ensure_valid(request.body))
     return ResourceResponse(changed_user(user, webhooks))
 
@@ -118,7 +121,7 @@ def change_user(tx: Transaction, request: Request[Checked[UserChange]]) -> Resou
 def delete_user(tx: Transaction, request: Request[Checked[AccessEnd]]) -> ResourceResponse:
     """Delete a user; return it as it was before, with the user's subscriptions."""
     end = ensure_valid(request.body)
-    user = service.delete_user(tx, request.id).entity
+    user = service.delete_user(tx, request.id, READ_AHEAD).entity
     webhooks = webhooks_of(tx, "user", user.id, deactivate=end.deactivate_webhooks)
     return ResourceResponse(changed_user(user, webhooks))
 

@@ -13,13 +13,15 @@ from shared.identity.auth.scopes import Permission
 from shared.identity.users.models import StoredRole, User
 from shared.identity.users.repository import ROLES, USERS
 from shared.kernel.db.items import Key
-from shared.kernel.db.sequences import last_id
+from shared.kernel.db.sequences import last_id, sequence_key
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
 
 PERMISSION: Permission = "users.manage"
+LAST_USER: Key = sequence_key(USERS.kind)
+"""Key of what `ensure_role_not_last` reads besides users and roles."""
 _FENCE: Key = ("administrators", "FENCE")
 _USERS_PER_READ = 100
 
@@ -27,9 +29,12 @@ type Fence = int | None
 """The value of the fence; None before its first change."""
 
 
-def read_fence(store: Store) -> Fence:
-    """Return the fence. Read it before every user and role except the one that is changed."""
-    item = store.get(_FENCE)
+def read_fence(store: Store, ahead: Iterable[Key] = ()) -> Fence:
+    """Return the fence; read the items with the keys `ahead` into the cache in the same call.
+
+    Read it before every user and role except the one that is changed.
+    """
+    item = store.get_many([_FENCE, *ahead]).get(_FENCE)
     return int(item["epoch"]) if item else None
 
 

@@ -131,9 +131,14 @@ def find_account(store: Store, username: str) -> UserAccount | None:
     return read_account(store, alias["id"] if alias else 0)
 
 
+def account_keys(user_id: int) -> list[Key]:
+    """Return the keys of a user and their login."""
+    return [USERS.key(user_id), login_key(user_id)]
+
+
 def read_account(store: Store, user_id: int) -> UserAccount | None:
     """Read a user and their login in one call; return None if the user does not exist."""
-    found = store.get_many([USERS.key(user_id), login_key(user_id)])
+    found = store.get_many(account_keys(user_id))
     record, login = USERS.from_items(found, user_id), login_from_items(found, user_id)
     return UserAccount(record, login) if record and login else None
 

@@ -1,13 +1,18 @@
 """Use cases of roles, which are named sets of permissions."""
 
+from collections.abc import Iterable
+
 from shared.identity.audit.service import record as audit
+from shared.identity.audit.service import reserve_entry_ids
 from shared.identity.tenancy import revocations
 from shared.identity.users import administrators, repository, rules
 from shared.identity.users.models import RoleChange, RoleCreate, RoleParameters, StoredRole
 from shared.identity.users.repository import ROLES
 from shared.identity.webhook_deactivation import deactivation_problems
 from shared.kernel.db.collection import Record
+from shared.kernel.db.items import Key
 from shared.kernel.db.listing import Page
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, NotFound, Problem
@@ -30,17 +35,25 @@ def create_role(tx: Transaction, draft: Checked[RoleCreate]) -> Record[StoredRol
     return ROLES.insert(tx, role_id, role)
 
 
-def change_role(tx: Transaction, role_id: int, change: Checked[RoleChange]) -> Record[StoredRole]:
+def change_role(
+    tx: Transaction, role_id: int, change: Checked[RoleChange], ahead: Iterable[Key] = ()
+) -> Record[StoredRole]:
     """Change the fields that were sent; `deactivate_webhooks` is for the caller of this function.
 
-    Removing a permission revokes the tokens of all users with the role.
+    Removing a permission revokes the tokens of all users with the role. `ahead` are the keys of
+    items that the caller needs later; they are read together with the role.
 
     Raises:
         NotFound, Gone: There is no such role, or it was deleted.
         ValidationFailed: The change is invalid, or the name is taken.
         Conflict: No administrator would be left.
     """
-    fence = administrators.read_fence(tx.store)
+    keys = [ROLES.key(role_id), *ahead]
+    if change.name:
+        keys.append(repository.role_name_key(change.name))
+    if "permissions" in change.model_fields_set:
+        keys.append(administrators.LAST_USER)
+    fence = administrators.read_fence(tx.store, keys)
     record = ROLES.get(tx.store, role_id)
     before = record.entity
     found = [
@@ -59,7 +72,7 @@ def change_role(tx: Transaction, role_id: int, change: Checked[RoleChange]) -> R
         repository.delete_role_name(tx, before)
         repository.insert_role_name(tx, after)
     if set(before.permissions) - set(after.permissions):
-        revocations.revoke_in(tx, f"role:{role_id}")
+        run_all(lambda: revocations.revoke_in(tx, f"role:{role_id}"), lambda: reserve_entry_ids(tx))
         sent["tokens_from"] = revocations.next_valid_iat(tx)
     if changed := rules.field_changes(before, after):
         audit(tx, "role.changed", "role", role_id, changes=changed, details={"name": before.name})

@@ -4,10 +4,11 @@ A change that takes rights away revokes the user's tokens by a revocation entry 
 transaction (`shared.identity.tenancy.revocations`). New tokens get an `iat` from `tokens_from` on.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from shared.identity.audit.service import record as audit
+from shared.identity.audit.service import reserve_entry_ids
 from shared.identity.tenancy import revocations
 from shared.identity.tenancy.plan_counters import PlanCounterChange, count_one_more
 from shared.identity.users import administrators, logins, passwords, repository, rules
@@ -17,7 +18,9 @@ from shared.identity.users.repository import ROLES, USERS, UserAccount
 from shared.identity.webhook_deactivation import deactivation_problems
 from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.collection import Record
+from shared.kernel.db.items import Key
 from shared.kernel.db.listing import Page
+from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import NotFound, Problem, ServiceError
@@ -63,17 +66,20 @@ def create_user(tx: Transaction, draft: Checked[UserCreate]) -> tuple[Record[Use
     return USERS.insert(tx, user_id, user), generated
 
 
-def change_user(tx: Transaction, user_id: int, change: Checked[UserChange]) -> Record[User]:
+def change_user(
+    tx: Transaction, user_id: int, change: Checked[UserChange], ahead: Iterable[Key] = ()
+) -> Record[User]:
     """Change the fields that were sent; `deactivate_webhooks` is for the caller of this function.
 
-    Removing a role revokes the user's tokens; disabling the user also ends the sessions.
+    Removing a role revokes the user's tokens; disabling the user also ends the sessions. `ahead`
+    are the keys of items that the caller needs later; they are read together with the user.
 
     Raises:
         NotFound, Gone: There is no such user, or it was deleted.
         ValidationFailed: The change is invalid, or a role does not exist.
         Conflict: The user is the last administrator, and would no longer be one.
     """
-    fence = administrators.read_fence(tx.store)
+    fence = administrators.read_fence(tx.store, [*repository.account_keys(user_id), *ahead])
     account = get_account(tx, user_id)
     before = account.record.entity
     found = [
@@ -93,26 +99,31 @@ def change_user(tx: Transaction, user_id: int, change: Checked[UserChange]) -> R
     disabled = before.is_active and not after.is_active
     if disabled or -1 in role_changes.values():
         login = account.login.end_sessions() if disabled else account.login
-        revoke_user_tokens(tx, account.login, login)
+        run_all(lambda: revoke_user_tokens(tx, account.login, login), lambda: reserve_entry_ids(tx))
     if changed := rules.field_changes(before, after):
         act = rules.audit_action(before, after)
         audit(tx, act, "user", user_id, changes=changed, details=_audit_details(before))
     return USERS.update(tx, account.record, sent)
 
 
-def delete_user(tx: Transaction, user_id: int) -> Record[User]:
+def delete_user(tx: Transaction, user_id: int, ahead: Iterable[Key] = ()) -> Record[User]:
     """Delete a user: the tokens are revoked, the sessions end and the user name becomes free.
+
+    `ahead` is as in `change_user`.
 
     Raises:
         NotFound, Gone: There is no such user, or it was deleted.
         Conflict: The user is the last administrator.
     """
-    fence = administrators.read_fence(tx.store)
+    fence = administrators.read_fence(tx.store, [*repository.account_keys(user_id), *ahead])
     account = get_account(tx, user_id)
     user = account.record.entity
     administrators.ensure_user_not_last(tx, fence, user, None)
     one_less = PlanCounterChange(_COUNTER, -1, repository.count_users(tx.store))
-    revocations.revoke_in(tx, f"user:{user_id}", counter=one_less)
+    run_all(
+        lambda: revocations.revoke_in(tx, f"user:{user_id}", counter=one_less),
+        lambda: reserve_entry_ids(tx),
+    )
     logins.delete(tx, user_id)
     repository.delete_username(tx, user)
     _change_role_counts(tx, rules.role_count_changes(user.roles, ()))

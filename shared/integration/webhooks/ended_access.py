@@ -27,12 +27,23 @@ from shared.integration.webhooks import repository, service
 from shared.integration.webhooks.models import StoredWebhook
 from shared.integration.webhooks.repository import WEBHOOKS
 from shared.integration.webhooks.rules import Responsible, responsible_for
+from shared.kernel.db.items import Key
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.events.kinds import EventKind
 from shared.kernel.fields import Input, Stored
+from shared.kernel.validation import Checked
 
 MANAGING_SCOPE: Scope = "webhooks:manage"
 MANAGING_PERMISSION = administrators.PERMISSION
+READ_AHEAD: Sequence[Key] = (repository.REGISTER_KEY,)
+"""Keys of what the functions read first; a change of access can read it with other items."""
+_NARROWING = frozenset({"is_active", "roles", "permissions"})
+"""Fields of users and roles that can end or narrow access."""
+
+
+def read_ahead_of(change: Checked[UserChange] | Checked[RoleChange]) -> Sequence[Key]:
+    """Return READ_AHEAD if a change of a user or a role may need it."""
+    return READ_AHEAD if change.model_fields_set & _NARROWING else ()
 
 
 def webhooks_of(

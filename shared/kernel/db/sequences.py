@@ -1,13 +1,19 @@
 """Sequences of ids: they rise, and no id is used twice."""
 
+from shared.kernel.db.items import Key
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.errors import Conflict
 from shared.kernel.fields import MAX_ID
 
 
+def sequence_key(kind: str) -> Key:
+    """Return the key of the item with the last allocated id of a sequence."""
+    return ("sequence", kind)
+
+
 def last_id(store: Store, kind: str) -> int:
     """Return the last allocated id of a sequence; 0 before the first."""
-    item = store.get(("sequence", kind))
+    item = store.get(sequence_key(kind))
     return int(item["last"]) if item else 0
 
 
@@ -19,7 +25,7 @@ def allocate_ids(store: Store, kind: str, count: int) -> int:
     """
     answer = store.client.update_item(
         TableName=store.table,
-        Key=key_attributes(("sequence", kind)),
+        Key=key_attributes(sequence_key(kind)),
         UpdateExpression="ADD #last :count",
         ExpressionAttributeNames={"#last": "last"},
         ExpressionAttributeValues={":count": {"N": str(count)}},
