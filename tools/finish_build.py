@@ -79,12 +79,7 @@ UNUSED_PATHS = (
     "aws_lambda_powertools/utilities/validation",
     "barcode/fonts",  # labels draw no text with it
     "bin",
-    "boto3/crt.py",  # the AWS common runtime is not bundled
-    "boto3/data",  # only clients are used, no resources
-    "boto3/dynamodb",
-    "boto3/ec2",
-    "boto3/examples",
-    "botocore/crt/auth.py",  # as above
+    "botocore/crt/auth.py",  # the AWS common runtime is not bundled
     "botocore/data/*/*/waiters-2.json",
     "botocore/data/*/*/examples-1.json",
     "botocore/stub.py",
@@ -112,8 +107,6 @@ UNUSED_PATHS = (
     "pydantic/networks.py",
     "pydantic/v1",
     "pylopdf_fonts_zh_cn/NotoSerif*",
-    "s3transfer/crt.py",
-    "s3transfer/processpool.py",
     "simplejson/tool.py",
     "tzdata/zoneinfo/*.tab",  # zoneinfo reads the compiled zones only
     "tzdata/zoneinfo/leapseconds",

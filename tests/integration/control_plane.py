@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from boto3 import Session
+from botocore.session import Session
 from moto import mock_aws
 
 from shared.identity.auth import signing
@@ -135,8 +135,8 @@ def _after(**event: Any) -> None:
 def _listen(session: Session) -> None:
     """Register the hooks, which report every call of the session to the current recorder."""
     aws.client.cache_clear()  # Clients created before do not have the hooks.
-    session.events.register("before-call", _before)
-    session.events.register("after-call", _after)
+    session.register("before-call", _before)
+    session.register("after-call", _after)
 
 
 def clear_caches() -> None:
