@@ -16,9 +16,11 @@ def modules_below(root: Path) -> dict[str, Path]:
 
 
 def imports_of(path: Path, known: set[str]) -> Iterator[str]:
-    """Yield every module that a file imports, also inside functions."""
+    """Yield every module that a file imports, also inside functions and as deferred routes."""
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "DeferredRoutes":
+            yield ast.literal_eval(node.args[0])
+        elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"

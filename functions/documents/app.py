@@ -1,7 +1,7 @@
 """Entry and exit documents."""
 
-from functions.documents import dispatch
 from shared.http.api_handler import ApiHandler
+from shared.http.deferred_routes import DeferredRoutes
 from shared.http.existing import created_resource
 from shared.http.request import Request
 from shared.http.routes import Idempotency, ListResponse, OperationOptions, ResourceResponse, Routes
@@ -143,4 +143,6 @@ def close_exit_document(tx: Transaction, request: Request) -> ResourceResponse:
     return ResourceResponse(views.exit_document(service.close_document(tx, "exit", request.id)))
 
 
-lambda_handler = ApiHandler(routes, dispatch.routes)
+lambda_handler = ApiHandler(
+    routes, DeferredRoutes("functions.documents.dispatch", ("/exit-documents/{id}/dispatch",))
+)

@@ -1,8 +1,12 @@
 """Handler of the settings, API clients, users, roles and the audit log."""
 
-from functions.settings import api_clients, audit_log, roles, settings, users
 from shared.http.api_handler import ApiHandler
+from shared.http.deferred_routes import DeferredRoutes
 
 lambda_handler = ApiHandler(
-    settings.routes, api_clients.routes, users.routes, roles.routes, audit_log.routes
+    DeferredRoutes("functions.settings.settings", ("/settings",)),
+    DeferredRoutes("functions.settings.api_clients", ("/api-clients",)),
+    DeferredRoutes("functions.settings.users", ("/users",)),
+    DeferredRoutes("functions.settings.roles", ("/roles",)),
+    DeferredRoutes("functions.settings.audit_log", ("/audit-log",)),
 )

@@ -1,7 +1,7 @@
 """Warehouses and positions. Maps and pick faces are in `layout` and `pick_faces`."""
 
-from functions.warehouses import layout, pick_faces
 from shared.http.api_handler import ApiHandler
+from shared.http.deferred_routes import DeferredRoutes
 from shared.http.request import Request
 from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.collection import Record
@@ -166,4 +166,10 @@ routes.declare_change_and_delete(
 )
 
 
-lambda_handler = ApiHandler(routes, layout.routes, pick_faces.routes)
+lambda_handler = ApiHandler(
+    routes,
+    DeferredRoutes(
+        "functions.warehouses.layout", ("/warehouses/{id}/layout", "/warehouses/{id}/layout.svg")
+    ),
+    DeferredRoutes("functions.warehouses.pick_faces", ("/pick-faces",)),
+)

@@ -1,14 +1,14 @@
 """Handler of the routes of receipts, pickings, packing, transfers, returns, RFID and approvals."""
 
-from functions.work import approvals, packing, pickings, receipts, returns, rfid, transfers
 from shared.http.api_handler import ApiHandler
+from shared.http.deferred_routes import DeferredRoutes
 
 lambda_handler = ApiHandler(
-    receipts.routes,
-    pickings.routes,
-    packing.routes,
-    transfers.routes,
-    returns.routes,
-    rfid.routes,
-    approvals.routes,
+    DeferredRoutes("functions.work.receipts", ("/receipts",)),
+    DeferredRoutes("functions.work.pickings", ("/pickings",)),
+    DeferredRoutes("functions.work.packing", ("/packing-orders", "/handling-units")),
+    DeferredRoutes("functions.work.transfers", ("/transfers",)),
+    DeferredRoutes("functions.work.returns", ("/returns",)),
+    DeferredRoutes("functions.work.rfid", ("/rfid-validations",)),
+    DeferredRoutes("functions.work.approvals", ("/approvals",)),
 )

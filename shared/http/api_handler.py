@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from shared.http import conditional, idempotency
 from shared.http.approving import end_refused, sent_request
+from shared.http.deferred_routes import DeferredRoutes
 from shared.http.envelope import HttpResponse, error_response
 from shared.http.form import read_form
 from shared.http.gateway import path_of, request_id_of, to_gateway
@@ -134,7 +135,7 @@ class ApiHandler:
 
     def __init__(
         self,
-        *groups: Routes,
+        *groups: Routes | DeferredRoutes,
         identify: Callable[[Mapping[str, Any]], Caller] = _caller_of_authorizer,
     ) -> None:
         self._groups = groups

@@ -1,0 +1,37 @@
+"""A function imports the modules of its routes when they are requested."""
+
+import subprocess
+import sys
+
+from shared.http.deferred_routes import DeferredRoutes
+from tests.integration.routes import handlers
+
+_REQUESTED = """
+import sys
+from functions.work.app import lambda_handler
+imported = lambda: sorted(name for name in sys.modules if name.startswith("functions.work."))
+for path in ("/nowhere", "/receipts/7/lines", "/receipts"):
+    print(len(list(lambda_handler._match(path))), *imported())
+"""
+
+
+def test_only_the_module_of_the_requested_path_is_imported() -> None:
+    done = subprocess.run(  # noqa: S603 - a program of this test
+        [sys.executable, "-c", _REQUESTED], capture_output=True, text=True, check=True
+    )
+    app, receipts = "functions.work.app", "functions.work.receipts"
+    assert done.stdout.splitlines() == [f"0 {app}", f"1 {app} {receipts}", f"2 {app} {receipts}"]
+
+
+def test_every_route_of_a_deferred_module_is_found_by_its_path() -> None:
+    deferred = [
+        group
+        for handler in handlers().values()
+        for group in handler._groups
+        if isinstance(group, DeferredRoutes)
+    ]
+    assert deferred
+    for group in deferred:
+        for operation in group.operations:
+            path = operation.path.replace("{id}", "7")
+            assert operation in [match.operation for match in group.match(path)], operation.name
