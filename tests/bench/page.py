@@ -1,4 +1,7 @@
-"""docs/performance.md: a section per table, which says when and at which commit it was measured."""
+"""docs/performance.md: a section per table, which says when and at which commit it was measured.
+
+Sections that the benchmark did not write stay at the end.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -36,7 +39,8 @@ class Page:
 
     def tables(self) -> list[Table]:
         """Return the tables of the page."""
-        return [Table.parsed(text.partition("\n")[0], text) for text in self._sections()]
+        written = [text for text in self._sections() if _GROUP.search(text)]
+        return [Table.parsed(text.partition("\n")[0], text) for text in written]
 
     def _sections(self) -> list[str]:
         text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
@@ -48,13 +52,15 @@ class Page:
         Sections of groups that no longer exist are removed.
         """
         sections: dict[str, list[str]] = {name: [] for name in self.groups}
+        others: list[str] = []
         for section in self._sections():
             found = _GROUP.search(section)
-            if found and found["group"] in sections:
-                sections[found["group"]].append(f"## {section.rstrip()}\n")
+            where = sections.get(found["group"]) if found else others
+            if where is not None:
+                where.append(f"## {section.rstrip()}\n")
         sections[group] = [
             f"## {table.title}\n\n<!-- bench: {group} -->\n{measured}\n\n{table.markdown()}"
             for table in tables
         ]
-        parts = [section for name in self.groups for section in sections[name]]
+        parts = [section for name in self.groups for section in sections[name]] + others
         self.path.write_text("\n".join([_HEAD, *parts]), encoding="utf-8")

@@ -203,3 +203,13 @@ def test_tables_of_the_page_are_read_as_they_were_written(tmp_path: Path) -> Non
     page.write("first", [_READS], "Measured.")
 
     assert page.tables() == [_READS]
+
+
+def test_sections_that_people_wrote_stay_at_the_end(tmp_path: Path) -> None:
+    page = Page(tmp_path / "performance.md", ("first",))
+    page.path.write_text("# Performance\n\n## Notes\n\nWhat is left.\n")
+    for _ in range(2):
+        page.write("first", [_READS], "Measured.")
+
+    assert page.path.read_text().endswith("\n\n## Notes\n\nWhat is left.\n")
+    assert page.tables() == [_READS]
