@@ -15,7 +15,7 @@ from tests.integration.control_plane import ADDRESS
 from tests.integration.offboarding.company import CERTIFICATE, HOST, Company
 from tests.integration.user_grants.oauth_requests import create_example_user, enable_two_step
 from tests.integration.write_webhooks import subscribe
-from tests.stack import clear_caches_except_clients
+from tests.stack import STACK_ID, clear_caches_except_clients
 
 _MOVED_TO = "https://wms.acme.example/api/v1"
 
@@ -65,15 +65,23 @@ _prepared: list[tuple[Callable[[], None], dict[str, str]]] = []
 
 
 @pytest.fixture
-def command(company: Company) -> Callable[[str], list[str]]:
-    """Return the words of a command, with the ids of the example client and key."""
+def command(company: Company, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
+    """Return the words of a command, with the ids of the example client and key.
+
+    Before each command, tables and keys are as prepared.
+    """
     if not _prepared:
         ids = _prepare()
         _prepared.append((company.stack.take_snapshot(), ids))
     restore, ids = _prepared[0]
-    restore()
-    clear_caches_except_clients()
-    return lambda text: [ids.get(word, word) for word in text.split()]
+
+    def prepared(text: str) -> list[str]:
+        restore()
+        monkeypatch.setenv("STACK_ID", STACK_ID)  # the owner of the tables; a command sets another
+        clear_caches_except_clients()
+        return [ids.get(word, word) for word in text.split()]
+
+    return prepared
 
 
 def _prepare() -> dict[str, str]:
@@ -109,7 +117,7 @@ def test_every_command_asks_or_is_known_to_ask_nothing() -> None:
     assert asking | _SILENT == _every_command()
 
 
-@pytest.mark.parametrize(("text", "said"), _ASKING.items())
+@each_case(("text", "said"), _ASKING.items())
 def test_command_without_a_terminal_needs_the_option_yes(
     text: str, said: str, company: Company, command: Callable[[str], list[str]]
 ) -> None:
@@ -151,8 +159,7 @@ def test_confirmed_command_is_run(command: Callable[[str], list[str]]) -> None:
     assert as_json(run("--json", "tenant", "show", "acme"))["state"] == "suspended"
 
 
-@pytest.mark.usefixtures("command")
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "tenant resume acme", "tenant plan acme enterprise", "tenant modules acme --on waves",
@@ -162,8 +169,10 @@ def test_confirmed_command_is_run(command: Callable[[str], list[str]]) -> None:
         "role change acme Packers --permission exits.manage --permission imports.run",
     ],
 )  # fmt: skip
-def test_command_that_takes_nothing_away_asks_nothing(text: str) -> None:
-    done = run(*text.split())
+def test_command_that_takes_nothing_away_asks_nothing(
+    text: str, command: Callable[[str], list[str]]
+) -> None:
+    done = run(*command(text))
     assert done.exit_code == 0, done.stderr
 
 

@@ -102,7 +102,7 @@ def test_a_text_with_line_feeds_makes_no_second_row(hostile: Run) -> None:
     assert len(lines) == 2, "the header and one client"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "arguments",
     [
         ("tenant", "show", HOSTILE), ("tenant", HOSTILE), (HOSTILE,), ("--no\x1bsuch",),

@@ -62,7 +62,7 @@ class Company:
         """Put files of acme and of other tenants into both buckets."""
         for bucket in (config().import_bucket, config().import_work_bucket):
             for key in (*FILE_KEYS, "acme2/drop/products/a.csv", "beta/drop/products/a.csv"):
-                aws.client("s3").put_object(Bucket=bucket, Key=key, Body=key.encode())
+                s3_backends[ACCOUNT]["aws"].put_object(bucket, key, key.encode())
 
     def add_domain(self) -> None:
         """Register the host of acme, which is not its address."""
