@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import wraps
 from typing import Any
 
 from shared.identity.auth import tokens
@@ -12,6 +13,16 @@ from tests.stack import Stack, prepare_once
 
 type Values = Mapping[str, object]
 type Prepare = Callable[[Erp], Values]
+
+
+def prepared_once(prepare: Prepare) -> Prepare:
+    """Let other preparations begin with the result of this one, which runs once per process."""
+
+    @wraps(prepare)
+    def prepared(erp: Erp) -> Values:
+        return prepare_once(erp, prepare, lambda: prepare(erp))
+
+    return prepared
 
 
 def _no_values(_erp: Erp) -> Values:

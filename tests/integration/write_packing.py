@@ -5,7 +5,7 @@ from typing import Any
 
 from tests.epc_encoding import tag_of
 from tests.gateway import Erp
-from tests.integration.route_example import Example, Prepare, Values
+from tests.integration.route_example import Example, Prepare, Values, prepared_once
 
 _ORDER = {"exit_document_id": 1, "station": "Table 3"}
 _CARTON = {"type": "carton", "length_mm": 400, "width_mm": 300, "height_mm": 200}
@@ -21,15 +21,18 @@ def packing_examples(finalized: Prepare) -> Mapping[str, Example]:
     `finalized` creates the exit document 1 with a finalized picking, for which bolts are staged.
     """
 
+    @prepared_once
     def order(erp: Erp) -> Values:
         finalized(erp)
         assert erp.patch("/settings", {"gs1_company_prefix": "4006381"}).status == 200
         return _done(erp, "/packing-orders", _ORDER)
 
+    @prepared_once
     def unit(erp: Erp) -> Values:
         number = order(erp)["id"]
         return _done(erp, f"/packing-orders/{number}/handling-units", _CARTON)
 
+    @prepared_once
     def filled(erp: Erp) -> Values:
         values = unit(erp)
         return _done(erp, f"/handling-units/{values['id']}/contents", _GOODS)
@@ -46,6 +49,7 @@ def packing_examples(finalized: Prepare) -> Mapping[str, Example]:
         assert erp.put(path, {"gtins": [{"gtin": _GTIN}]}).status == 200
         return values
 
+    @prepared_once
     def to_end(erp: Erp) -> Values:
         """Pack one of two units; return the id of the packing order."""
         number = order(erp)["id"]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.gateway import Erp
-from tests.integration.route_example import Example, Prepare, Values
+from tests.integration.route_example import Example, Prepare, Values, prepared_once
 
 _RETURN = {
     "external_ref": "RMA-1",
@@ -28,15 +28,18 @@ def return_examples(ready_for_dispatch: Prepare) -> Mapping[str, Example]:
     `ready_for_dispatch` picks 5 bolts for an exit document, and returns its id.
     """
 
+    @prepared_once
     def dispatched(erp: Erp) -> Values:
         values = ready_for_dispatch(erp)
         assert erp.post(f"/exit-documents/{values['id']}/dispatch").status == 200
         return values
 
+    @prepared_once
     def expected(erp: Erp) -> Values:
         body = {**_RETURN, "exit_document_id": dispatched(erp)["id"]}
         return {"id": erp.post("/returns", body).data["id"]}
 
+    @prepared_once
     def receiving(erp: Erp) -> Values:
         return _act(erp, expected(erp)["id"], "lines", _ARRIVAL)
 

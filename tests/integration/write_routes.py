@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tests.gateway import Erp, Response
-from tests.integration.route_example import Example, Values
+from tests.integration.route_example import Example, Values, prepared_once
 from tests.integration.write_imports import import_examples
 from tests.integration.write_packing import packing_examples
 from tests.integration.write_returns import return_examples
@@ -124,6 +124,7 @@ def _product(erp: Erp) -> Values:
     return {"id": erp.post("/products", BOLT).data["id"]}
 
 
+@prepared_once
 def _emptied(erp: Erp) -> Values:
     """Create a product and a position that had stock and have none left."""
     _product(erp)
@@ -161,6 +162,7 @@ def _provider(erp: Erp) -> Values:
     return {"id": erp.post("/providers", CABLE_WORKS).data["id"]}
 
 
+@prepared_once
 def _master_data(erp: Erp) -> Values:
     """Create everything that a document refers to, and the picker."""
     add_user()
@@ -173,11 +175,13 @@ def _pick_face(erp: Erp) -> Values:
     return {"id": erp.post("/pick-faces", PICK_FACE).data["id"]}
 
 
+@prepared_once
 def _two_warehouses(erp: Erp) -> Values:
     _master_data(erp)
     return {"id": erp.post("/warehouses", {"whs_code": "SOUTH", "name": "South"}).data["id"]}
 
 
+@prepared_once
 def _purchase(erp: Erp) -> Values:
     _master_data(erp)
     return {"id": erp.post("/entry-documents", PURCHASE, key="purchase").data["id"]}
@@ -188,12 +192,14 @@ def _receipt(erp: Erp) -> Values:
     return {"id": erp.post("/receipts", {"document_id": order}).data["id"]}
 
 
+@prepared_once
 def _receiving(erp: Erp) -> Values:
     values = _receipt(erp)
     assert erp.post(f"/receipts/{values['id']}/start").status == 200
     return values
 
 
+@prepared_once
 def _received(erp: Erp) -> Values:
     values = _receiving(erp)
     assert erp.post(f"/receipts/{values['id']}/lines", ARRIVAL).status == 200
@@ -222,11 +228,13 @@ def _long_receipt_ended(erp: Erp) -> Values:
     return values
 
 
+@prepared_once
 def _sale(erp: Erp) -> Values:
     _master_data(erp)
     return {"id": erp.post("/exit-documents", SALE, key="sale").data["id"]}
 
 
+@prepared_once
 def _sale_with_stock(erp: Erp) -> Values:
     """Create stock of bolts, and a sales order with several lines of them."""
     _sale(erp)
@@ -235,6 +243,7 @@ def _sale_with_stock(erp: Erp) -> Values:
     return {}
 
 
+@prepared_once
 def _picking(erp: Erp) -> Values:
     _sale_with_stock(erp)
     return {"id": erp.post("/pickings", {"document_id": 1}).data["id"]}
@@ -245,18 +254,21 @@ def _unallocated(erp: Erp) -> Values:
     return {"id": erp.post("/pickings", {"document_id": 1, "allocate": False}).data["id"]}
 
 
+@prepared_once
 def _started(erp: Erp) -> Values:
     values = _picking(erp)
     erp.post(f"/pickings/{values['id']}/start")
     return values
 
 
+@prepared_once
 def _partly_picked(erp: Erp) -> Values:
     values = _started(erp)
     assert erp.post(f"/pickings/{values['id']}/picks", PICK).status == 200
     return values
 
 
+@prepared_once
 def _finalized(erp: Erp) -> Values:
     values = _partly_picked(erp)
     assert erp.post(f"/pickings/{values['id']}/finalize", SHORT).status == 200

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.gateway import Erp
-from tests.integration.route_example import Example, Prepare, Values
+from tests.integration.route_example import Example, Prepare, Values, prepared_once
 
 _FOUND = {
     "item_code": "BOLT-M8",
@@ -38,6 +38,7 @@ def transfer_examples(two_warehouses: Prepare, order: Mapping[str, Any]) -> Mapp
     of bolts, 42.5 in total, that is released immediately.
     """
 
+    @prepared_once
     def stocked(erp: Erp) -> Values:
         two_warehouses(erp)
         shelf = {"whs_code": "SOUTH", "bin_code": "S-01", "type": "storage"}
@@ -53,19 +54,23 @@ def transfer_examples(two_warehouses: Prepare, order: Mapping[str, Any]) -> Mapp
         stocked(erp)
         return {"id": erp.post("/transfers", _TRANSFER).data["id"]}
 
+    @prepared_once
     def draft(erp: Erp) -> Values:
         stocked(erp)
         return {"id": erp.post("/transfer-orders", {**order, "release": False}).data["id"]}
 
+    @prepared_once
     def released(erp: Erp) -> Values:
         return _act(erp, draft(erp)["id"], "release", _PICKER)
 
     def partly_picked(erp: Erp) -> Values:
         return _act(erp, released(erp)["id"], "picks", _PICK)
 
+    @prepared_once
     def picked(erp: Erp) -> Values:
         return _act(erp, released(erp)["id"], "picks", {**_PICK, "qty": 42.5})
 
+    @prepared_once
     def underway(erp: Erp) -> Values:
         return _act(erp, picked(erp)["id"], "dispatch", {})
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from shared.identity.users import totp
 from tests.gateway import Erp
-from tests.integration.route_example import Example, Values
+from tests.integration.route_example import Example, Values, prepared_once
 from tests.integration.write_webhooks import subscribe
 from tests.stack import Stack
 
@@ -36,6 +36,7 @@ def _role(erp: Erp) -> Values:
     return {"id": answer.data["id"]}
 
 
+@prepared_once
 def _user(erp: Erp) -> Values:
     _role(erp)
     assert erp.post("/roles", {"name": "Office", "permissions": []}).status == 201
@@ -64,6 +65,7 @@ def _role_with_webhook(erp: Erp) -> Values:
     return {"id": 1}
 
 
+@prepared_once
 def _enrolled(erp: Erp) -> Values:
     values = _user(erp)
     answer = erp.post(f"/users/{values['id']}/totp", {"password": PASSWORD})

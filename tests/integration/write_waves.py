@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from tests.gateway import Erp
-from tests.integration.route_example import Example, Prepare, Values
+from tests.integration.route_example import Example, Prepare, Values, prepared_once
 
 _SECOND_SALE = {
     "external_ref": "SO-10",
@@ -19,6 +19,7 @@ _WAVE = {"warehouse_code": "NORTH", "strategy": "batch", "picking_ids": [1, 2]}
 def wave_examples(one_sale: Prepare) -> Mapping[str, Example]:
     """Return `METHOD /path` → example; `one_sale` creates an order of bolts and their stock."""
 
+    @prepared_once
     def pickings(erp: Erp) -> Values:
         one_sale(erp)
         assert erp.post("/exit-documents", _SECOND_SALE, key="second").status == 201
@@ -31,11 +32,13 @@ def wave_examples(one_sale: Prepare) -> Mapping[str, Example]:
         pickings(erp)
         return {"id": erp.post("/waves", _WAVE).data["id"]}
 
+    @prepared_once
     def planned(erp: Erp) -> Values:
         values = draft(erp)
         assert erp.post(f"/waves/{values['id']}/plan").status == 200
         return values
 
+    @prepared_once
     def picked(erp: Erp) -> Values:
         values = planned(erp)
         assert erp.post(f"/waves/{values['id']}/release").status == 200
