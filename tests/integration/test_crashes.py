@@ -161,8 +161,8 @@ _ALWAYS = {
 def _fault_tests(route: str, calls: int) -> Iterator[tuple[str, _FaultTest]]:
     """Yield the faults of a request with `calls` calls, the last of which commits.
 
-    Every request dies right before and right after its commit. A sample has one fault more per
-    route: another one at the commit, or one at a call before it.
+    A sample has two faults per route: the request dies right before or right after its commit, and
+    another fault happens at the commit, or any at a call before it.
     """
     faults: dict[str, Callable[[int], _FaultTest]] = {
         **{kind.__name__: partial(_kill, kind) for kind in (kill_before, kill_after)},
@@ -175,8 +175,8 @@ def _fault_tests(route: str, calls: int) -> Iterator[tuple[str, _FaultTest]]:
         for name, fault in faults.items()
         for at in range(calls)
     }
-    yield tests.pop((kill_before.__name__, commit))
-    yield tests.pop((kill_after.__name__, commit))
+    deaths = [tests.pop((kill.__name__, commit)) for kill in (kill_before, kill_after)]
+    yield from sampled(f"death of {route}", deaths, every=2)
     yield from [tests.pop((name, at)) for of, name, at in _ALWAYS if of == route]
     at_commit = [tests.pop((name, commit)) for name in faults if (name, commit) in tests]
     at_commit += [("in conflict", _conflicts), ("busy", _all_conflicts)]
