@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
 from tests.faults import AwsFaults, Recording
 from tests.gateway import Erp, Response
 
@@ -40,6 +41,13 @@ def operation_sizes(aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch) -> I
         yield sizes
     if _largest(everything) > max(sizes.values(), default=0):
         _note(sizes, BACKGROUND, everything)
+
+
+def assert_margin_is_kept(sizes: Sizes) -> None:
+    """Assert that no operation plans more actions than it may."""
+    assert sizes
+    grown = {name: size for name, size in sizes.items() if size > MAX_PLANNED_ACTIONS}
+    assert not grown, f"more than {MAX_PLANNED_ACTIONS} actions in a transaction: {grown}"
 
 
 def _template(path: str) -> str:

@@ -13,11 +13,13 @@ from shared.kernel.db.items import from_attributes
 from shared.kernel.events.outbox import find_event
 from shared.kernel.json_text import loads
 from tests.cases import each_case
+from tests.faults import AwsFaults
 from tests.gateway import Erp, Form, Response
 from tests.integration.entity_factories import PLANTED, address_of
 from tests.integration.routes import operations
 from tests.integration.write_routes import EXAMPLES, resource_of
 from tests.openapi import complaints, event_complaints
+from tests.operation_sizes import assert_margin_is_kept, operation_sizes
 from tests.stack import Stack
 
 OPERATIONS = operations()
@@ -50,7 +52,10 @@ def test_repeated_refusal_conforms(erp: Erp) -> None:
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_write_its_events_and_following_reads_conform(erp: Erp, stack: Stack, name: str) -> None:
+def test_write_its_events_and_following_reads_conform(
+    erp: Erp, stack: Stack, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """The write also keeps the margin of a transaction; `test_transaction_margins.py` tells why."""
     method, _, path = name.partition(" ")
     example = EXAMPLES[name]
     values = example.prepared(erp)
@@ -58,9 +63,11 @@ def test_write_its_events_and_following_reads_conform(erp: Erp, stack: Stack, na
     sender = example.sender(erp, values)
     before = len(stack.events())
 
-    answer = sender.send(method, target, body, key="once")
+    with operation_sizes(aws_faults, monkeypatch) as sizes:
+        answer = sender.send(method, target, body, key="once")
     again = sender.send(method, target, body, key="once")
 
+    assert_margin_is_kept(sizes)
     assert_conforms(name, answer, example.status)
     if example.events:
         _assert_events_conform(name, stack, stack.events()[before:])
