@@ -4,7 +4,7 @@ import pytest
 
 from tests.contract.filled_lists import FilledList, FilledLists
 from tests.lists import LISTS
-from tests.sampling import sampled
+from tests.sampling import is_complete, sampled
 from tests.stack import Stack, deployed
 
 _SIZES = (0, 1, 25, 26, 250)
@@ -19,7 +19,7 @@ def _each_list(*sizes: int, others: Sequence[int] = _SIZES) -> list[tuple[str, i
     """Return every list with these numbers of rows, and some lists with the others too."""
     names = {size: list(LISTS) for size in sizes}
     for size in set(others) - set(sizes):
-        names[size] = sampled(f"lists of {size} rows", list(LISTS), every=6)
+        names[size] = sampled(f"lists of {size} rows", list(LISTS), every=9)
     return [(name, size) for name in LISTS for size in sorted(names) if name in names[size]]
 
 
@@ -50,15 +50,21 @@ def _filled(lists: FilledLists, request: pytest.FixtureRequest) -> Iterator[Fill
         yield listing
 
 
-@pytest.fixture(params=_each_list(0, 26), ids=str)
+@pytest.fixture(params=_each_list(26), ids=str)
 def listing(lists: FilledLists, request: pytest.FixtureRequest) -> Iterator[FilledList]:
-    """Each list, empty and with a second page."""
+    """Each list with a second page, some of other sizes."""
     yield from _filled(lists, request)
 
 
 @pytest.fixture(params=_each_list(50), ids=str)
 def mixed_list(lists: FilledLists, request: pytest.FixtureRequest) -> Iterator[FilledList]:
     """Each list with rows that each filter returns, and rows that it does not."""
+    yield from _filled(lists, request)
+
+
+@pytest.fixture(params=_each_list(50, others=_SIZES if is_complete() else ()), ids=str)
+def list_of_50(lists: FilledLists, request: pytest.FixtureRequest) -> Iterator[FilledList]:
+    """The lists of `mixed_list`; a sample has one size only."""
     yield from _filled(lists, request)
 
 

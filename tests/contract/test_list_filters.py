@@ -26,22 +26,22 @@ def test_each_filter_returns_its_rows(mixed_list: FilledList) -> None:
     assert mixed_list.mismatches(queries) == []
 
 
-def test_two_filters_return_the_rows_that_match_both(mixed_list: FilledList) -> None:
-    assert mixed_list.mismatches(pairs(mixed_list)) == []
+def test_two_filters_return_the_rows_that_match_both(list_of_50: FilledList) -> None:
+    assert list_of_50.mismatches(pairs(list_of_50)) == []
 
 
-def test_all_filters_combined_return_the_rows_that_match_all(mixed_list: FilledList) -> None:
+def test_all_filters_combined_return_the_rows_that_match_all(list_of_50: FilledList) -> None:
     queries: list[dict[str, str]] = []
-    for row in list(mixed_list.rows.values())[:3]:
+    for row in list(list_of_50.rows.values())[:3]:
         held = {
-            name: [value for value in one.values(mixed_list.count) if one.matches(row, value)]
-            for name, one in mixed_list.filters.items()
+            name: [value for value in one.values(list_of_50.count) if one.matches(row, value)]
+            for name, one in list_of_50.filters.items()
         }
         queries.append({name: values[0] for name, values in held.items() if values})
     queries.append(
-        {name: one.values(mixed_list.count)[0] for name, one in mixed_list.filters.items()}
+        {name: one.values(list_of_50.count)[0] for name, one in list_of_50.filters.items()}
     )
-    assert mixed_list.mismatches(filter(is_period, queries)) == []
+    assert list_of_50.mismatches(filter(is_period, queries)) == []
 
 
 @pytest.mark.parametrize("list_name", sampled("sorted filters", list(LISTS), every=3))

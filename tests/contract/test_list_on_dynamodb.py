@@ -24,9 +24,9 @@ def queries_of(listing: FilledList) -> Iterator[Query]:
     yield dict(list(filters.items())[:2])
 
 
-@pytest.fixture(params=sampled("lists on moto", list(LISTS), every=2))
+@pytest.fixture(params=sampled("lists on moto", list(LISTS), every=4))
 def on_dynamodb(lists: FilledLists, request: pytest.FixtureRequest) -> Iterator[FilledList]:
-    """Every other list, with its rows in moto's table as well."""
+    """Every fourth list, with its rows in moto's table as well."""
     with lists.filled(LISTS[request.param], ROWS) as listing:
         pending = [{"PutRequest": {"Item": item}} for item in listing.table.items()]
         with lists.moto_answers():
