@@ -2,13 +2,14 @@
 
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
+from shared.warehouse.stock.posting import StockPosting
 from tests.faults import AwsFaults, Recording
 from tests.gateway import Erp, Response
 
@@ -48,6 +49,28 @@ def assert_margin_is_kept(sizes: Sizes) -> None:
     assert sizes
     grown = {name: size for name, size in sizes.items() if size > MAX_PLANNED_ACTIONS}
     assert not grown, f"more than {MAX_PLANNED_ACTIONS} actions in a transaction: {grown}"
+
+
+@contextmanager
+def planned_actions(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """Give the number of actions that each stock posting of the block has planned.
+
+    It is compared with what the posting stages.
+    """
+    stage, planned = StockPosting.post, list[int]()
+
+    def stage_as_planned(posting: StockPosting, later: Collection[int] = ()) -> None:
+        tx = posting._tx
+        expected, before = posting.planned_actions, len(tx._actions)
+        stage(posting, later)
+        left = sum(product in later for product, _ in posting.due_levels)
+        assert len(tx._actions) - before == expected - left
+        planned.append(expected)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(StockPosting, "post", stage_as_planned)
+        yield planned
+    assert planned
 
 
 def _template(path: str) -> str:

@@ -35,11 +35,17 @@ from tests.bench.request_cost import Gauge, Reading
 from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.import_scenario import ImportScenario
-from tests.operation_sizes import Sizes, assert_margin_is_kept, operation_sizes
+from tests.operation_sizes import (
+    Sizes,
+    assert_margin_is_kept,
+    operation_sizes,
+    planned_actions,
+)
 from tests.packing_scenario import PackingScenario
 from tests.receiving_scenario import ReceivingScenario
 from tests.sampling import is_complete
 from tests.stack import Stack, prepare_once
+from tests.stock_invariants import assert_invariants
 from tests.transfer_scenario import TransferScenario
 from tests.warehouse_scenario import WarehouseScenario
 from tests.wave_scenario import WaveScenario
@@ -126,10 +132,17 @@ class _Player(Gauge):
 
 @pytest.mark.parametrize("part", _MEASUREMENTS)
 def test_warehouse_operation_keeps_the_margin(
-    part: str, stack: Stack, aws_faults: AwsFaults, sizes: Sizes
+    part: str,
+    stack: Stack,
+    aws_faults: AwsFaults,
+    sizes: Sizes,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert list(_MEASUREMENTS[part](_Player(stack, aws_faults)))
+    with planned_actions(monkeypatch) as planned:
+        assert list(_MEASUREMENTS[part](_Player(stack, aws_faults)))
     assert max(sizes.values()) > 1
+    assert part != "pickings" or max(planned) in range(62, 73), "steps are full"
+    assert_invariants(stack.store())
 
 
 def _serials(most: int) -> list[str]:
