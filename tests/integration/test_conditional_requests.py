@@ -74,7 +74,7 @@ def test_if_match_applies_to_the_settings(erp: Erp) -> None:
     assert (refused.status, refused.code) == (409, "stale_state")
 
 
-@pytest.mark.parametrize("name", sampled("tags of writes", list(EXAMPLES), every=3))
+@pytest.mark.parametrize("name", sampled("tags of writes", list(EXAMPLES), every=6))
 def test_write_honours_if_match_and_responds_with_a_tag_as_documented(erp: Erp, name: str) -> None:
     """The tag is the one that GET has afterwards."""
     method, _, path = name.partition(" ")

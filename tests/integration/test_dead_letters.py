@@ -355,7 +355,7 @@ _REDRIVE, _RELAY_REDRIVE = (
 """Faults of a redrive of 12 messages and of one of the relay, which make these calls or more."""
 
 
-@pytest.mark.parametrize(("fault", "at"), sampled("redrive", _REDRIVE, every=4))
+@pytest.mark.parametrize(("fault", "at"), sampled("redrive", _REDRIVE, every=8))
 def test_redrive_that_dies_or_fails_at_any_call_loses_nothing_and_continues(
     fault: Callable[[int], Fault], at: int, aws_faults: AwsFaults
 ) -> None:
@@ -462,7 +462,7 @@ def test_redrive_of_the_relay_relays_the_events_then_removes_its_failures(
     assert as_json(run("--json", "queues", "redrive", "relay"))["events"] == 0
 
 
-@pytest.mark.parametrize(("fault", "at"), sampled("relay redrive", _RELAY_REDRIVE, every=4))
+@pytest.mark.parametrize(("fault", "at"), sampled("relay redrive", _RELAY_REDRIVE, every=8))
 def test_redrive_of_the_relay_that_dies_at_any_call_loses_no_event(
     fault: Callable[[int], Fault], at: int, webhooks: WebhookScenario, aws_faults: AwsFaults
 ) -> None:

@@ -121,7 +121,7 @@ def test_killed_synchronisation_is_completed_by_the_next_run(
     kept = ("/products", "/entry-documents", "/stock-levels")
     monkeypatch.setattr(erp_sync, "LISTS", {path: erp_sync.LISTS[path] for path in kept})
     tried: list[int] = []
-    for at in sampled(f"synchronisation {after}", range(_MOST_REQUESTS), every=3):
+    for at in sampled(f"synchronisation {after}", range(_MOST_REQUESTS), every=6):
         tried.append(at)
         enqueue_order(database, "/entry-documents", ORDER | {"external_ref": f"PO-{at}"})
         receive(

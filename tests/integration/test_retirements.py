@@ -180,7 +180,7 @@ def test_creation_that_commits_within_a_retirement_never_survives_it(
     with aws_faults.recorded() as seen:
         assert master_data.send(*_RETIREMENTS[retirement]).status < 300
     outcomes: list[bool] = []
-    points = sampled(f"{creation}, {retirement}", range(_MOST_CALLS), every=8)
+    points = sampled(f"{creation}, {retirement}", range(_MOST_CALLS), every=16)
     # In any case before the first call of the retirement, and when it has read the references.
     for behind in sorted({0, max(_reads_of_references(seen)) + 1, *points}):
         restore()
@@ -224,7 +224,7 @@ def test_two_retirements_at_once_are_both_done_or_one_is_refused(
 ) -> None:
     restore = stack.take_snapshot()
     other, same = "position is deleted", retirement == "position is deleted"
-    for at in sampled(retirement, range(_MOST_CALLS), every=6):
+    for at in sampled(retirement, range(_MOST_CALLS), every=12):
         restore()
         others: list[Response] = []
         meanwhile = partial(_send_once, master_data, _RETIREMENTS[other], others)

@@ -170,7 +170,7 @@ def test_use_of_a_grant_and_its_change_happen_both_or_not_at_all(
     as_prepared = stack.take_snapshot()
     with aws_faults.recorded() as seen:
         assert scenario.receive(key="once").status == 200
-    for at in deadly_calls(f"use of a grant {kind.__name__}", seen.operations, every=5):
+    for at in deadly_calls(f"use of a grant {kind.__name__}", seen.operations, every=9):
         as_prepared()
         with aws_faults.faulty(kind(at)):
             if kind is lose_answer:
@@ -198,7 +198,7 @@ def test_interrupted_refusal_makes_one_approval_at_most(
     as_prepared = stack.take_snapshot()
     with aws_faults.recorded() as seen:
         scenario.receive(key="once")
-    for at in deadly_calls(f"refusal {kind.__name__}", seen.operations, every=5):
+    for at in deadly_calls(f"refusal {kind.__name__}", seen.operations, every=9):
         as_prepared()
         with aws_faults.faulty(kind(at)):
             if kind is lose_answer:

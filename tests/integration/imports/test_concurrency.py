@@ -246,7 +246,7 @@ def test_an_import_can_be_cancelled_between_any_two_calls_of_its_validation(
     with aws_faults.recorded() as seen:
         assert not scenario.deliver(body)
     assert len(seen.calls) > 10
-    for index in sampled("cancellation", range(len(seen.calls)), every=4):
+    for index in sampled("cancellation", range(len(seen.calls)), every=8):
         as_uploaded()
         scenario.take_messages()
         results: list[Any] = []
@@ -270,7 +270,7 @@ def test_a_second_commit_is_refused_between_any_two_calls_of_the_first(
     commit = f"/imports/{number}/commit"
     with aws_faults.recorded() as seen:
         assert erp.post(commit, key="a").status == 202
-    for index in sampled("second commit", range(1, len(seen.calls)), every=4):
+    for index in sampled("second commit", range(1, len(seen.calls)), every=8):
         as_validated()
         scenario.take_messages()
         results: list[Any] = []
@@ -318,7 +318,7 @@ def test_two_workers_validate_a_dropped_file_once_between_any_two_calls(
     with aws_faults.recorded() as seen:
         assert not scenario.deliver(body)
     assert len(seen.calls) > 10
-    for index in sampled("second worker", range(len(seen.calls)), every=4):
+    for index in sampled("second worker", range(len(seen.calls)), every=8):
         as_received()
         results: list[Any] = []
         with run_before_call(aws_faults, index, lambda: scenario.deliver(body), results):

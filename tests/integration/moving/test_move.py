@@ -178,7 +178,7 @@ def test_import_that_died_at_any_call_is_completed_by_the_next_run(
         complete = import_tenant(export, export.terms, base_url=ADDRESS)
     expected = table_items("other")
     audits = {key for key in expected if key.startswith("audit#")}
-    for call in deadly_calls("import of a tenant", seen.operations, every=13):
+    for call in deadly_calls("import of a tenant", seen.operations, every=26):
         _forget_target(restore)
         with aws_faults.faulty(kill_after(call)), pytest.raises(Killed):
             import_tenant(export, export.terms, base_url=ADDRESS)

@@ -75,7 +75,7 @@ def test_interrupted_deletion_is_completed_by_the_next_run(
 ) -> None:
     company.cancel()
     restore = company.stack.take_snapshot()
-    for call in sorted({*sampled(f"deletion {fault.__name__}", range(CALLS), every=10), _LAST}):
+    for call in sorted({*sampled(f"deletion {fault.__name__}", range(CALLS), every=20), _LAST}):
         restore()
         company.put_files()
         company.add_domain()

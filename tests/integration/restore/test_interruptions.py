@@ -44,7 +44,7 @@ def test_killed_restore_is_completed_by_the_next_run(
     with aws_faults.recorded() as seen:
         restore_tenant("acme", recovery.at)
     assert {"RestoreTableToPointInTime", "TransactWriteItems"} <= {*seen.operations}
-    for call in deadly_calls("restore", seen.operations, every=8)[part::_PARTS]:
+    for call in deadly_calls("restore", seen.operations, every=16)[part::_PARTS]:
         remove_new_tables()
         undo()
         with aws_faults.faulty(kill_after(call)), pytest.raises(Killed):
@@ -79,7 +79,7 @@ def test_killed_switch_back_is_completed_by_the_next_run(
     contents, undo = items_of(restored.table), stack.take_snapshot()
     with aws_faults.recorded() as seen:
         switch_table("acme", FIRST)
-    for call in deadly_calls("switch back", seen.operations, every=8)[part::_PARTS]:
+    for call in deadly_calls("switch back", seen.operations, every=16)[part::_PARTS]:
         undo()
         with aws_faults.faulty(kill_after(call)), pytest.raises(Killed):
             switch_table("acme", FIRST)

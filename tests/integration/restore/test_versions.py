@@ -143,7 +143,7 @@ def test_killed_restore_raises_each_version_once(
     with aws_faults.recorded() as seen:
         restore_tenant("acme", recovery.at)
     first = seen.operations.index("Scan")
-    for call in deadly_calls("versions of a restore", seen.operations, every=6):
+    for call in deadly_calls("versions of a restore", seen.operations, every=12):
         if call < first:  # it has not begun to raise versions
             continue
         remove_new_tables()

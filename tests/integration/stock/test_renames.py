@@ -255,7 +255,7 @@ def test_interrupted_rename_is_completed_by_the_same_request(
         emptied_yard.stock("CEMENT", 1, batch=batch)
         take_out(emptied_yard, "CEMENT", batch=batch)
     restore = stack.take_snapshot()
-    for at in sampled("interrupted rename", range(100), every=5):
+    for at in sampled("interrupted rename", range(100), every=9):
         restore()
         try:
             with aws_faults.faulty(kill_before(at)):

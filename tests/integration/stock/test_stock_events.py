@@ -226,7 +226,7 @@ def test_repeated_request_raises_the_events_that_an_interrupted_one_left(
         request(erp)
     commits = [at for at, name in enumerate(seen.operations) if name == "TransactWriteItems"]
     assert len(commits) > 1, "the work takes several steps"
-    for at in sorted({*sampled(work, commits[1:], every=10), commits[-1]}):
+    for at in sorted({*sampled(work, commits[1:], every=20), commits[-1]}):
         as_prepared()
         with pytest.raises(Killed), aws_faults.faulty(kill_before(at)):
             request(erp)

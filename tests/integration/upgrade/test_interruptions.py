@@ -81,7 +81,7 @@ def test_killed_upgrade_is_completed_by_the_next_run(  # noqa: PLR0917
             upgrade()
         assert {"UpdateTable", "UpdateItem", "Scan", "TransactWriteItems"} <= {*seen.operations}
         upgraded, counted = contents(stack), totals(stack)
-        for call in deadly_calls("upgrade", seen.operations, every=8)[part::_PARTS]:
+        for call in deadly_calls("upgrade", seen.operations, every=16)[part::_PARTS]:
             restore()
             with aws_faults.faulty(kill_after(call)), pytest.raises(Killed):
                 upgrade()

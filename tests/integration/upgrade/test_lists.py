@@ -194,7 +194,7 @@ def _assert_equal_lists(stack: Stack, listed: Listed, fresh: Store) -> None:
             assert page[0] == wanted, query
         elif query.equal == {MARK: "even"}:
             assert page[0] == sum(mark_of(one) is not None for one in entities)
-    for asked in sampled(listed.name, list(interface_queries(listed)), every=8):
+    for asked in sampled(listed.name, list(interface_queries(listed)), every=16):
         every = {"per_page": 100, **listed.fixed_query, **asked}
         upgraded = stack.erp("acme").get(listed.path, query=every)
         assert upgraded.status == 200, upgraded.text

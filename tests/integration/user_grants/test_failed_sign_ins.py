@@ -128,7 +128,7 @@ def test_interrupted_failure_has_at_most_one_entry(
     restore()
     with aws_faults.recorded() as seen:
         guess(user)
-    for at in deadly_calls(f"failed sign-in {cut.__name__}", seen.operations, every=5):
+    for at in deadly_calls(f"failed sign-in {cut.__name__}", seen.operations, every=9):
         restore()
         with aws_faults.faulty(cut(at)), pytest.raises(Killed):
             guess(user)

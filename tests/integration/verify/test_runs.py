@@ -74,7 +74,7 @@ def test_killed_verification_is_completed_by_the_next_run(
     repaired = _without_times(table)
     writes = [at for at, one in enumerate(seen.calls) if one.operation == "TransactWriteItems"]
     calls = deadly_calls("verification", seen.operations, every=290)
-    for call in sorted({*sampled("repairs", writes, every=10), *calls})[part::_PARTS]:
+    for call in sorted({*sampled("repairs", writes, every=25), *calls})[part::_PARTS]:
         restore()
         with aws_faults.faulty(kill_after(call)), pytest.raises(Killed):
             verify_tenant("acme", repair=True)

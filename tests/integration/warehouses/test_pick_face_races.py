@@ -123,7 +123,7 @@ def test_assignment_and_deletion_never_both_succeed(
     first, second = (_ASSIGNING, going) if assigning_first else (going, _ASSIGNING)
 
     family = f"{going[:2]} {assigning_first}"
-    for behind in sampled(family, range(1, _MOST_CALLS), every=4):
+    for behind in sampled(family, range(1, _MOST_CALLS), every=8):
         restore()
         interleaved = _InterleavedRequest(erp, second, behind)
         with aws_faults.faulty(interleaved):

@@ -384,7 +384,7 @@ def test_interrupted_revocation_is_completed_by_its_repetition(
     as_prepared = webhooks.stack.take_snapshot()
     with aws_faults.recorded() as seen:
         revoke(webhooks, client_id, _DEACTIVATE, key="once")
-    for at in deadly_calls(f"revocation {kind.__name__}", seen.operations, every=5):
+    for at in deadly_calls(f"revocation {kind.__name__}", seen.operations, every=10):
         as_prepared()
         expire_tenant_cache()
         with pytest.raises(Killed), aws_faults.faulty(kind(at)):
