@@ -53,7 +53,10 @@ def raise_versions(
     for changed in _changed_entities(present, since):
         for kind, numbers in _by_kind(changed):
             collection = COLLECTIONS[kind]
-            size = 1 if collection.more_lookups else _CHUNK
+            # What an entity gets in a table that was being upgraded may fill a transaction.
+            is_upgraded = restored.version.complete == restored.version.written
+            is_small = is_upgraded and not collection.more_lookups
+            size = _CHUNK if is_small else 1
             for chunk in batched(numbers, size, strict=False):
                 raised += _raise(restored, collection, {n: changed[kind, n] for n in chunk})
                 report(f"{restored.slug}: {raised} versions raised")

@@ -14,8 +14,8 @@ exact at every moment: the head of an entity says in which version it is counted
 (`Collection.bring_up_to_date`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import batched, groupby
 from typing import Any
 
@@ -37,8 +37,10 @@ from shared.identity.audit import service as audit
 from shared.identity.tenancy.access import operator_store
 from shared.kernel.clock import Deadline, now_ms
 from shared.kernel.db import schema
+from shared.kernel.db.actions import Cost
 from shared.kernel.db.collection import HEAD, SCHEMA, Collection
 from shared.kernel.db.schema import TableVersion, served
+from shared.kernel.db.steps import commit_in_steps, fitting_items
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
@@ -53,7 +55,7 @@ _READ_PER_WRITTEN = 10
 _PAGE = 500
 """Items of the table between two records of the progress."""
 _CHUNK = 10
-"""Entities that are rewritten in one transaction, of up to 0.36 MB each."""
+"""Entities that are rewritten together, in one transaction if it can hold them."""
 _LONGEST_MS = 30 * 86_400_000
 
 
@@ -278,7 +280,7 @@ def _rewrite_all(
     while True:
         numbers, position = _read_page(store, progress.get("position", {}).get("M"), collections)
         pace.spend(_PAGE / _READ_PER_WRITTEN)
-        for kind, chunk in _chunks(numbers, collections):
+        for kind, chunk in _chunks(numbers):
             _rewrite(store, collections[kind], chunk)
             report(f"{lease.slug}: rewriting {collections[kind].noun.lower()} {chunk[-1]}")
             pace.spend(len(chunk))
@@ -332,23 +334,34 @@ def _read_page(
     return sorted(found), page.get("LastEvaluatedKey")
 
 
-def _chunks(
-    numbers: Iterable[tuple[str, int]], collections: Mapping[str, Collection[Any]]
-) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Yield the kind and the ids of the entities of one transaction."""
+def _chunks(numbers: Iterable[tuple[str, int]]) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Yield the kind and the ids of the entities that are read together."""
     for kind, found in groupby(numbers, lambda entity: entity[0]):
-        # An entity with further lookups may fill a transaction on its own.
-        size = 1 if collections[kind].more_lookups else _CHUNK
-        for chunk in batched((number for _, number in found), size, strict=False):
+        for chunk in batched((number for _, number in found), _CHUNK, strict=False):
             yield kind, chunk
 
 
-def _rewrite[E: Any](store: Store, collection: Collection[E], numbers: Iterable[int]) -> None:
-    """Rewrite the entities that still have an old form."""
+def _rewrite[E: Any](store: Store, collection: Collection[E], numbers: Sequence[int]) -> None:
+    """Rewrite the entities that still have an old form, as many in a transaction as it can hold."""
+    written = store.version.written
 
     def use_case(tx: Transaction) -> None:
-        for record in collection.get_many(tx.store, numbers):
-            if record.schema < store.version.written:
-                collection.bring_up_to_date(tx, record)
+        def step(left: Sequence[int]) -> int:
+            records = {one.id: one for one in collection.get_many(tx.store, left)}
+            old = {number: one for number, one in records.items() if one.schema < written}
+
+            def cost(number: int) -> Cost:
+                if number not in old:
+                    return Cost()
+                after = collection.derived_items(replace(old[number], schema=written))
+                return Cost(1 + len(after), old[number].size)
+
+            fitting = fitting_items(tx, left, cost)
+            for number in fitting:
+                if number in old:
+                    collection.bring_up_to_date(tx, old[number])
+            return len(fitting)
+
+        commit_in_steps(tx, numbers, step)
 
     run_transaction(store, use_case)
