@@ -82,6 +82,8 @@ def lookup_drifts(read: ReadItems, kind: str, lookup: Item) -> Iterator[Drift]:
     """Yield a drift if no entity has a lookup."""
     key = key_of(lookup)
     record = read.live(kind, number_of(key))
+    if read.is_live(kind, number_of(key)) and (record is None or record.id != number_of(key)):
+        return  # the head has its own finding
     expected = COLLECTIONS[kind].derived_items(record) if record else []
     if key in map(key_of, expected):
         return

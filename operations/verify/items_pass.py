@@ -36,6 +36,7 @@ from shared.kernel.db.collection import HEAD
 from shared.kernel.db.counters import read_totals
 from shared.kernel.db.facets import ID_DIGITS
 from shared.kernel.db.items import Item, Key, from_attributes
+from shared.kernel.db.search import SEARCH_ITEM
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.warehouse import references
@@ -120,7 +121,7 @@ def _drifts(read: ReadItems, key: Key, greatest: Mapping[str, int]) -> Iterator[
         yield from head_drifts(read, kind, item)
     elif kind and key[1].startswith(_PART):
         yield from part_drifts(read, kind, item)
-    elif kind and key[1].startswith(_LOOKUP):
+    elif kind and key[1].startswith((_LOOKUP, SEARCH_ITEM)):
         yield from lookup_drifts(read, kind, item)
     else:
         yield from _other_drifts(read, item)

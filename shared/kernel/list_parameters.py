@@ -20,6 +20,7 @@ from shared.kernel.db.collection import Range
 from shared.kernel.db.cursor import MAX_CURSOR, MAX_PER_PAGE, NOT_OF_THIS_LIST, Cursor
 from shared.kernel.db.facets import searchable
 from shared.kernel.db.plan import ListQuery
+from shared.kernel.db.search import MAX_WORDS, SEARCH, words_of
 from shared.kernel.fields import MAX_ID, Day, Moment, Term
 
 type Text = Term
@@ -28,13 +29,16 @@ type Text = Term
 
 def _searched(text: str) -> str:
     folded = searchable(text)
-    if not folded:
+    words = words_of(folded)
+    if not words:
         raise PydanticCustomError("search", "must have a letter, digit or sign")
+    if len(words) > MAX_WORDS:
+        raise PydanticCustomError("search", f"must have at most {MAX_WORDS} words")
     return folded
 
 
 type Search = Annotated[Term, AfterValidator(_searched)]
-"""A filter by part of a code or name, without case and accents."""
+"""A filter by parts of a code or name, all of its words, without case and accents."""
 
 
 def _digits(value: object) -> object:
@@ -86,10 +90,19 @@ class ListParameters(BaseModel):
         *,
         equal: dict[str, str | None] | None = None,
         contains: dict[str, str | None] | None = None,
+        search: str | None = None,
         between: dict[str, Range] | None = None,
         moving: dict[str, Range] | None = None,
     ) -> ListQuery:
-        """Return the query; a filter whose value is None is left out."""
+        """Return the query; a filter whose value is None is left out.
+
+        `search` are the words that the facet SEARCH must contain.
+        """
+        parts: dict[str, tuple[str, ...]] = {
+            name: (text,) for name, text in (contains or {}).items() if text is not None
+        }
+        if search is not None:
+            parts[SEARCH] = words_of(search)
         ranges = dict(between or {})
         if self.updated_since:
             ranges["updated_at"] = (self.updated_since, None)
@@ -99,7 +112,7 @@ class ListParameters(BaseModel):
             page=self.page,
             per_page=self.per_page,
             equal={name: text for name, text in (equal or {}).items() if text is not None},
-            contains={name: text for name, text in (contains or {}).items() if text is not None},
+            contains=parts,
             between=ranges,
             moving=moving or {},
             after=self.cursor.mark if self.cursor else None,

@@ -46,9 +46,6 @@ ASSIGNED = "assigned"
 FORMER, UNUSED = "former", "unused"
 """Attributes of an alias: of a code that its owner has given up or is about to get; of a code that
 no document and no movement has named so far."""
-_CODES_SINCE = 2
-"""Version of the schema from which on aliases have these attributes: code of the version before
-takes a former code for the present one."""
 _MARK_MS = 30_000
 """Lifetime of a mark; longer than any invocation, so that it outlives its use case."""
 _WAIT_MS = 3_000
@@ -313,7 +310,7 @@ def put_code(tx: Transaction, alias: Item) -> None:
     """Add the alias of a code that `code_refusal` allows."""
     stored = tx.store.get((alias[PARTITION_KEY], alias[SORT_KEY]))
     is_new = stored is None or stored["id"] != alias["id"] or UNUSED in stored
-    if is_new and tx.store.version.written >= _CODES_SINCE:
+    if is_new:
         alias = {**alias, UNUSED: True}
     if stored is None:
         tx.insert(alias)
@@ -328,8 +325,7 @@ def put_code(tx: Transaction, alias: Item) -> None:
 
 def reserve_code(tx: Transaction, key: Key, number: int) -> None:
     """Keep a code from others until the steps of a rename have ended, and `put_code` follows."""
-    if tx.store.version.written >= _CODES_SINCE:
-        put_code(tx, {PARTITION_KEY: key[0], SORT_KEY: key[1], "id": number, FORMER: True})
+    put_code(tx, {PARTITION_KEY: key[0], SORT_KEY: key[1], "id": number, FORMER: True})
 
 
 def drop_code(tx: Transaction, key: Key, mark: str) -> None:
@@ -348,7 +344,7 @@ def give_up_code(tx: Transaction, key: Key, mark: str, *, new: Key) -> None:
     alias = tx.store.get_many([key, new], uncached=True).get(key)
     if alias is None:
         raise StaleRead
-    if UNUSED in alias or tx.store.version.written < _CODES_SINCE:
+    if UNUSED in alias:
         drop_code(tx, key, mark)
         return
     former = {PARTITION_KEY: key[0], SORT_KEY: key[1], "id": alias["id"], FORMER: True}

@@ -60,7 +60,7 @@ class InMemoryTable:
         self._items: dict[str, dict[str, bytes]] = {}
         self._indexes: dict[tuple[int, str], list[_Entry]] = {}
         self._unsorted: set[tuple[int, str]] = set()
-        self._facets: dict[str, dict[str, Mapping[str, Any]]] = {}
+        self._facets: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = {}
         self._expiring: set[str] = set()
 
     def __len__(self) -> int:
@@ -92,7 +92,7 @@ class InMemoryTable:
             self._expiring.add(partition)
         facets = {name: item[name] for name in (STABLE_FACETS, VOLATILE_FACETS) if name in item}
         if facets:
-            self._facets[partition] = facets
+            self._facets[partition, sort] = facets
 
     def expire(self) -> None:
         """Remove all items that have an expiry time; none of them is in an index."""
@@ -207,7 +207,7 @@ class InMemoryTable:
 
     def _entry(self, entry: _Entry, index: int) -> tuple[Mapping[str, Any], int]:
         """Return an index entry and its size in bytes."""
-        facets = self._facets[entry[1]]
+        facets = self._facets.get(entry[1:], {})
         carried = {name: facets[name] for name in carried_attributes(index) if name in facets}
         _, sort_name = index_keys(index)
         # The entry omits the partition key, which no projection names.
@@ -239,7 +239,8 @@ def _filter(request: Mapping[str, Any]) -> _Test:
 
     def passes(item: Mapping[str, Any]) -> bool:
         return all(
-            name in item[attribute]["M"] and _holds(verb, item[attribute]["M"][name]["S"], text)
+            name in item.get(attribute, {"M": ()})["M"]
+            and _holds(verb, item[attribute]["M"][name]["S"], text)
             for attribute, name, verb, text in tests
         )
 

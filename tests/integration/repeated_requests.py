@@ -14,6 +14,7 @@ from tests.integration.routes import operations
 from tests.integration.stored_entities import (
     StoredEntities,
     assert_counters_match,
+    assert_derived_items_match,
     read_stored_entities,
 )
 from tests.integration.write_routes import EXAMPLES, resource_of
@@ -85,6 +86,7 @@ def assert_done_once(request: RepeatedRequest, stack: Stack, answer: Response) -
     census = read_stored_entities(stack)
     assert census.growth_since(request.before) == example.grows
     assert_counters_match(stack, census)
+    assert_derived_items_match(stack)
     entries = stack.events()[request.events_before :]
     events = [entry["type"]["S"] if "type" in entry else "redelivery" for entry in entries]
     assert sorted(events) == sorted(example.events)

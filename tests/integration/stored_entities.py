@@ -8,8 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-from shared.kernel.db.collection import HEAD, Collection
+from shared.kernel.db.collection import HEAD, SCHEMA, Collection, Record
 from shared.kernel.db.items import Item, from_attributes, unpack
+from shared.kernel.db.search import SEARCH_ITEM
 from shared.kernel.db.store import QueryPage, Store
 from tests.stack import Stack
 
@@ -55,6 +56,30 @@ def read_stored_entities(stack: Stack) -> StoredEntities:
             assert getattr(entity, "id", item["id"]) == item["id"]
             entities[kind].append(entity)
     return StoredEntities(entities)
+
+
+def assert_derived_items_match(stack: Stack) -> None:
+    """Assert that exactly the lookups and search entries exist that follow from the entities."""
+    known = {collection.kind: collection for collection in collections()}
+    items = [from_attributes(attributes) for attributes in stack.items()]
+    wanted = [
+        derived
+        for item in items
+        if item["SK"] == HEAD and "data" in item and item["PK"].partition("#")[0] in known
+        for derived in _derived(known[item["PK"].partition("#")[0]], item)
+    ]
+    found = [item for item in items if item["SK"].startswith(("LOOKUP#", SEARCH_ITEM))]
+    assert sorted(found, key=_key) == sorted(wanted, key=_key)
+
+
+def _derived(collection: Collection[Any], head: Item) -> list[Item]:
+    entity = collection.model.model_validate_json(unpack([head["data"]]))
+    record = Record(int(head["id"]), int(head["version"]), entity, schema=int(head[SCHEMA]))
+    return collection.derived_items(record)
+
+
+def _key(item: Item) -> tuple[str, str]:
+    return item["PK"], item["SK"]
 
 
 class _Shards:

@@ -77,7 +77,12 @@ CLIENT_LIST = spec.Listed(
     """),
     always_filled=_FILLED | {"document_id"},
     filters={
-        "search": spec.contains_text("document_id", "name", values=["area", "ÑUBLE", "8999", "?"]),
+        "search": spec.contains_text(
+            "document_id",
+            "name",
+            values=["area", "ÑUBLE", "8999", "?"],
+            code=lambda number: str(_document_id(number)),
+        ),
         "document_id": spec.Filter(
             lambda count: (str(_document_id(max(1, count // 2))), str(_document_id(1)), "7"),
             lambda row, value: row["document_id"] == int(value),

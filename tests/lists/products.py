@@ -69,7 +69,10 @@ PRODUCT_LIST = spec.Listed(
             "type", ["tool", "fastener", "glue"], wrong=["", "x" * 256], narrow=False
         ),
         "search": spec.contains_text(
-            "item_code", "name", values=["m4", "ARBOL", "nandu", "item-00", "?"]
+            "item_code",
+            "name",
+            values=["m4", "ARBOL", "nandu", "item-00", "M1 plate item", "?"],
+            code=lambda number: _code(number)[5:],
         ),
     },
     sorts={

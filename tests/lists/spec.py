@@ -189,12 +189,20 @@ def equal(name: str, value: Callable[[int], str], *, selective: bool = True) -> 
     )
 
 
-def contains_text(*names: str, values: Sequence[str]) -> Filter:
-    """Return a filter by a substring of one of the fields, ignoring case and accents."""
+def contains_text(
+    *names: str, values: Sequence[str], code: Callable[[int], str] | None = None
+) -> Filter:
+    """Return a filter by words that are all part of one of the fields, in any case and accents.
+
+    `code` returns a text of row n that few rows have.
+    """
     return Filter(
-        lambda _: values,
-        lambda row, part: any(folded(part) in folded(str(row[name])) for name in names),
+        lambda count: (code(max(1, count // 2)), *values) if code else values,
+        lambda row, words: all(
+            any(word in folded(str(row[name])) for name in names) for word in folded(words).split()
+        ),
         INVALID_TEXTS,
+        selective=code is not None,
     )
 
 

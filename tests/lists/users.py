@@ -70,7 +70,7 @@ USER_LIST = spec.Listed(
     """),
     filters={
         "search": spec.contains_text(
-            "username", "name", values=("ang", "pena", "RUIZ 3", "zoe.0", "nobody")
+            "username", "name", values=("ang", "pena", "RUIZ 3", "zoe.0", "nobody"), code=_username
         ),
         "username": spec.Filter(
             lambda count: (_username(count // 2), _username(count).upper(), "nobody"),

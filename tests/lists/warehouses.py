@@ -73,7 +73,9 @@ WAREHOUSE_LIST = spec.Listed(
     always_filled=frozenset({"created_at", "updated_at"}),
     filters={
         "whs_code": spec.equal("whs_code", _code),
-        "search": spec.contains_text("whs_code", "name", values=["été", "w0", "YARD 1", "?"]),
+        "search": spec.contains_text(
+            "whs_code", "name", values=["été", "w0", "YARD 1", "?"], code=_code
+        ),
         "is_virtual": spec.Filter(
             lambda _: ("true", "false"),
             lambda row, value: row["is_virtual"] is (value == "true"),
@@ -168,7 +170,9 @@ POSITION_LIST = spec.Listed(
             selective=True,
         ),
         "bin_code": spec.equal("bin_code", bin_code),
-        "search": spec.contains_text("bin_code", values=["ñ-", "b-0000", "00001", "?"]),
+        "search": spec.contains_text(
+            "bin_code", values=["ñ-", "b-0000", "00001", "?"], code=bin_code
+        ),
     },
     sorts={
         "bin_code": spec.by("bin_code"),

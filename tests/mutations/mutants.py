@@ -79,6 +79,7 @@ def mutants() -> Iterator[Mutant]:
 
 def _mutants() -> Iterator[Mutant]:
     yield from _conditions_of_entities()
+    yield from _writes_of_derived_items()
     for path in sources():
         if path != _COLLECTION:
             yield from _conditions(path)
@@ -168,6 +169,21 @@ def _conditions_of_entities() -> Iterator[Mutant]:
             yield Mutant(
                 path, line, line, f"{kind} without the condition on {description}", changed
             )
+
+
+def _writes_of_derived_items() -> Iterator[Mutant]:
+    """Yield mutants in which a collection does not write or delete entries of the search index."""
+    source = (ROOT / _COLLECTION).read_text()
+    for old, new in (
+        ("for item in (*tails, *form._derived_items(number, entity)):", "for item in tails:"),
+        ("for key in (*self._tail_keys(record.id, record.parts), *derived):", "for key in ():"),
+        ("if before.pop(_key_of(item), None) != item:", "if before.pop(_key_of(item), None):"),
+        ("for key in before:", "for key in ():"),
+        ("if before.pop(_key_of(item), None) != item:", "if not before.pop(_key_of(item), None):"),
+    ):
+        assert source.count(old) == 1, old
+        line = source[: source.index(old)].count("\n") + 1
+        yield Mutant(_COLLECTION, line, line, new.rstrip(":"), source.replace(old, new))
 
 
 def _conditions(path: str) -> Iterator[Mutant]:

@@ -52,7 +52,7 @@ _PARAMETERS: Mapping[str, str] = {
     "updated_since": "Only items changed at or after this instant.",
     "cursor": "Continues after the page whose `links.next` contains it; `page` and `per_page` are"
     " not needed with it. Do not construct it. The cursor of another list, filter or sort is 422.",
-    "search": "Part of the code or name, ignoring case and accents.",
+    "search": "Words that are all part of code or name, in any order, ignoring case and accents.",
     "warehouse": "Only items of the warehouse with exactly this code (`whs_code`).",
     "from_warehouse": "Only items from the warehouse with exactly this code.",
     "to_warehouse": "Only items to the warehouse with exactly this code.",

@@ -18,6 +18,7 @@ from shared.kernel.db.collection import Collection, Record
 from shared.kernel.db.facets import SEPARATOR, Facets, flag_text, fold, id_text, searchable
 from shared.kernel.db.items import Key, alias_key
 from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.search import SEARCH_INDEX, SEARCH_SINCE
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
@@ -55,6 +56,8 @@ USERS = Collection(
     sorts={"id": 1, "updated_at": 2, "username": 3, "name": 4, "created_at": 5},
     lookup_indexes={"email": 6},
     volatile=frozenset({"name", "search", "roles", "is_active", "two_step"}),
+    searched=frozenset({"username", "name", "created_at"}),
+    since={SEARCH_INDEX: SEARCH_SINCE},
 )
 
 
@@ -75,6 +78,8 @@ ROLES = Collection(
     facets=_role_facets,
     sorts={"id": 1, "updated_at": 2, "name": 3, "created_at": 4},
     volatile=frozenset({"name", "search"}),
+    searched=frozenset({"name", "created_at"}),
+    since={SEARCH_INDEX: SEARCH_SINCE},
 )
 
 
@@ -89,16 +94,16 @@ def list_users(store: Store, parameters: UserParameters) -> Page[User]:
             "two_step": None if two_step is None else flag_text(two_step),
         },
         contains={
-            "search": parameters.search,
             "roles": None if role is None else f",{role},",
         },
+        search=parameters.search,
     )
     return read_page(store, USERS, query)
 
 
 def list_roles(store: Store, parameters: RoleParameters) -> Page[StoredRole]:
     """Read a page of roles."""
-    return read_page(store, ROLES, parameters.list_query(contains={"search": parameters.search}))
+    return read_page(store, ROLES, parameters.list_query(search=parameters.search))
 
 
 def count_users(store: Store) -> int:

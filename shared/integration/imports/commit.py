@@ -195,7 +195,7 @@ class _CommitStep:
         done = changed = 0
         rejected: list[RowGroup] = []
         for group, draft in zip(self.groups, drafts, strict=False):
-            if tx.free_actions < self.importer.max_actions + _IMPORT_ACTIONS:
+            if self._free_actions(tx) < self._actions(tx, draft):
                 break
             done += 1
             result = self._apply(tx, draft, options)
@@ -206,9 +206,17 @@ class _CommitStep:
         self.used_ids = tx.ids_taken(self.importer.id_sequence)
         return IMPORTS.replace(tx, record, self._after(stored, done, changed, rejected))
 
+    def _free_actions(self, tx: Transaction) -> int:
+        return tx.free_actions + self.importer.further_actions - _IMPORT_ACTIONS
+
+    def _actions(self, tx: Transaction, draft: Checked[Input]) -> int:
+        """Return how many actions a row group adds at most."""
+        return 0 if isinstance(draft, InvalidBody) else self.importer.actions(tx.store, draft)
+
     def _candidates(self) -> list[Checked[Input]]:
         """Return the drafts of the next row groups, at most as many as a transaction can hold."""
-        most = (MAX_PLANNED_ACTIONS - _IMPORT_ACTIONS) // self.importer.max_actions
+        room = MAX_PLANNED_ACTIONS + self.importer.further_actions - _IMPORT_ACTIONS
+        most = room // self.importer.max_actions
         drafts: list[Checked[Input]] = []
         rows = characters = 0
         for group in self.groups[:most]:

@@ -15,6 +15,7 @@ from shared.kernel.db.counters import Totals, own_kind, read_totals
 from shared.kernel.db.facets import ID_DIGITS, Facets, id_text, sort_text
 from shared.kernel.db.items import PART_SIZE, Item, Key, pack, unpack
 from shared.kernel.db.schema import FIRST_VERSION
+from shared.kernel.db.search import SEARCH, SEARCH_INDEX, search_items
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import (
     PARTITION_KEY,
@@ -93,6 +94,10 @@ class CreatedRecord[E]:
     differing: Sequence[str] = ()
 
 
+def _key_of(item: Item) -> Key:
+    return item[PARTITION_KEY], item[SORT_KEY]
+
+
 def tail_keys(partition: str, parts: int) -> list[Key]:
     """Return the keys of the items after the first, for an entity of `parts` items."""
     return [(partition, f"PART#{part:03d}") for part in range(1, parts)]
@@ -141,8 +146,11 @@ class Collection[E: BaseModel]:
             several. Each mapping (facet → value) is an item of its own, which has keys only and is
             written with the entity. They never change.
         id_digits: Digits of an id in keys; PAIR_DIGITS for ids of `pair_id`.
-        since: Facets and numbers of indexes that are new → version of the schema from which on the
-            items have them. What is not named here is in every version that is served.
+        searched: The facets that the entries of the search index show, besides the text: sorts that
+            only change with it, or never. None for entities that are not searched.
+        since: Facets, numbers of indexes, and SEARCH_INDEX, that are new → version of the schema
+            from which on the items have them. What is not named here is in every version that is
+            served.
     """
 
     kind: str
@@ -162,6 +170,7 @@ class Collection[E: BaseModel]:
     work_queues: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     more_lookups: Callable[[E], Iterable[Facets]] | None = None
     id_digits: int = ID_DIGITS
+    searched: frozenset[str] | None = None
     since: Mapping[str | int, int] = field(default_factory=dict)
 
     def at(self, version: int) -> "Collection[E]":
@@ -195,6 +204,7 @@ class Collection[E: BaseModel]:
                 for facet, (index, order) in self.work_queues.items()
                 if newer.isdisjoint((facet, index, order))
             },
+            searched=None if SEARCH_INDEX in newer else self.searched,
             since={},
         )
 
@@ -282,8 +292,8 @@ class Collection[E: BaseModel]:
         return {name: value for name, value in shown.items() if value is not None}
 
     def derived_items(self, record: Record[E]) -> list[Item]:
-        """Return the items of further lookups that follow from an entity."""
-        return self.at(record.schema)._lookup_items(record.id, record.entity)
+        """Return the items besides its own that follow from an entity."""
+        return self.at(record.schema)._derived_items(record.id, record.entity)
 
     def _tail_keys(self, number: int, parts: int) -> list[Key]:
         return tail_keys(self.key(number)[0], parts)
@@ -307,7 +317,7 @@ class Collection[E: BaseModel]:
         facets = form.facets(entity)
         head, tails = form._items(tx, number, version, entity, facets)
         tx.insert(head)
-        for item in (*tails, *form._lookup_items(number, entity)):
+        for item in (*tails, *form._derived_items(number, entity)):
             tx.put(item)
         self._count(tx, {"n": 1, **dict.fromkeys(form._partition_names(facets), 1)})
         return _record(head, tails, entity)
@@ -331,7 +341,7 @@ class Collection[E: BaseModel]:
             tx.put(tail)
         for key in self._tail_keys(record.id, record.parts)[len(tails) :]:
             tx.delete(key)
-        self._put_new_lookups(tx, record)
+        self._replace_derived(tx, record, entity)
         self._count(tx, self._count_changes(record, form._partition_names(after)))
         return _record(head, tails, entity)
 
@@ -351,7 +361,7 @@ class Collection[E: BaseModel]:
             {**kept, **form._shown(tx.store.version.written, record.id, facets)},
             **self._unchanged(tx, record),
         )
-        self._put_new_lookups(tx, record)
+        self._replace_derived(tx, record, record.entity)
         self._count(tx, self._count_changes(record, form._partition_names(facets)))
 
     def update(self, tx: Transaction, record: Record[E], values: Mapping[str, object]) -> Record[E]:
@@ -376,11 +386,8 @@ class Collection[E: BaseModel]:
             "deleted_at": tx.now,
         }
         tx.put(tombstone, **self._unchanged(tx, record))
-        lookups = [
-            (item[PARTITION_KEY], item[SORT_KEY])
-            for item in self._lookup_items(record.id, record.entity)
-        ]
-        for key in (*self._tail_keys(record.id, record.parts), *lookups):
+        derived = [_key_of(item) for item in self.derived_items(record)]
+        for key in (*self._tail_keys(record.id, record.parts), *derived):
             tx.delete(key)
         self._count(tx, {"n": -1, **self._count_changes(record, ())})
 
@@ -422,11 +429,17 @@ class Collection[E: BaseModel]:
             changes[name] = changes.get(name, 0) + 1
         return changes
 
-    def _put_new_lookups(self, tx: Transaction, record: Record[E]) -> None:
-        """Write the further lookups of an entity again if their items lack a new lookup index."""
-        if self.differs(record.schema, tx.store.version.written):
-            for item in self.at(tx.store.version.written)._lookup_items(record.id, record.entity):
+    def _replace_derived(self, tx: Transaction, record: Record[E], entity: E) -> None:
+        """Write the further items of an entity that differ, and delete those that are left over."""
+        if self.searched is None and not self.differs(record.schema, tx.store.version.written):
+            return  # further lookups never change
+        before = {_key_of(item): item for item in self.derived_items(record)}
+        after = self.at(tx.store.version.written)._derived_items(record.id, entity)
+        for item in after:
+            if before.pop(_key_of(item), None) != item:
                 tx.put(item)
+        for key in before:
+            tx.delete(key)
 
     def _items(
         self, tx: Transaction, number: int, version: int, entity: E, facets: Facets
@@ -480,16 +493,24 @@ class Collection[E: BaseModel]:
             **self._index_attributes(number, facets),
         }
 
-    def _lookup_items(self, number: int, entity: E) -> list[Item]:
+    def _derived_items(self, number: int, entity: E) -> list[Item]:
+        """Return the items of further lookups and of the search index."""
+        partition = self.key(number)[0]
         further = self.more_lookups(entity) if self.more_lookups else ()
-        return [
+        lookups = [
             {
-                PARTITION_KEY: self.key(number)[0],
+                PARTITION_KEY: partition,
                 SORT_KEY: f"LOOKUP#{at:03d}",
                 **self._lookup_attributes(number, facets),
             }
             for at, facets in enumerate(further, start=1)
         ]
+        if self.searched is None:
+            return lookups
+        facets = self.facets(entity)
+        shown = {name: facets[name] for name in (SEARCH, *sorted(self.searched))}
+        found = search_items(partition, self.kind, id_text(number, self.id_digits), shown)
+        return [*lookups, *found]
 
     def _lookup_attributes(self, number: int, facets: Facets) -> Item:
         attributes: Item = {}

@@ -14,7 +14,7 @@ whatever has changed since. A page number without a mark always counts on the cu
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
@@ -28,7 +28,8 @@ from shared.kernel.db.collection import ID, UPDATED_AT, Collection, Record
 from shared.kernel.db.counters import Totals
 from shared.kernel.db.cursor import InvalidCursor, Mark
 from shared.kernel.db.entries import read_entries, totals_without
-from shared.kernel.db.facets import Facets, id_of, value_of
+from shared.kernel.db.facets import id_of, value_of
+from shared.kernel.db.items import AttributeMap, Item
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.plan import (
     ITEM_COST,
@@ -37,11 +38,22 @@ from shared.kernel.db.plan import (
     GatheredPlan,
     ListQuery,
     OrderedPlan,
+    SearchPlan,
+    Words,
     ensure_upgraded,
     plan_list,
 )
-from shared.kernel.db.store import Store
-from shared.kernel.db.table import PARTITION_KEY, SORT_KEY, UPDATES, index_keys, index_name
+from shared.kernel.db.search import SEARCH
+from shared.kernel.db.search_reading import read_rarest_word
+from shared.kernel.db.store import QueryPage, Store
+from shared.kernel.db.table import (
+    PARTITION_KEY,
+    SORT_KEY,
+    STABLE_FACETS,
+    UPDATES,
+    index_keys,
+    index_name,
+)
 
 _MARK = re.compile("[^\x00-\x1f\ud800-\udfff]{0,800}\x1f([0-9]+)")
 _MARK_BYTES = 1024
@@ -107,6 +119,7 @@ class _List[E: BaseModel, P]:
         self.totals = totals
         self.plan = plan
         self.listing = self._name()
+        self.newest_change = cache(self._newest_change)
 
     def _name(self) -> str:
         query = self.query
@@ -123,10 +136,7 @@ class _List[E: BaseModel, P]:
         Most changes alter no total. They show in the entry that was updated last.
         """
         fixed = isinstance(self.plan, OrderedPlan) and self.query.sort in _FIXED_SORTS
-        if fixed or UPDATED_AT not in self.collection.sorts:
-            totals, newest = self.totals(), None
-        else:
-            totals, newest = run_all(self.totals, self._newest_change)
+        totals, newest = run_all(self.totals, (lambda: None) if fixed else self.newest_change)
         changed_ms = milliseconds_of(value_of(newest)) if newest else 0
         text = f"{totals.version}/{newest or ''}{self._moment(totals)}"
         return totals, State(text, max(totals.touched_ms, changed_ms))
@@ -137,6 +147,8 @@ class _List[E: BaseModel, P]:
         return f"/{json.dumps(self.query.moving)}" if self.query.moving else ""
 
     def _newest_change(self) -> str | None:
+        if UPDATED_AT not in self.collection.sorts:
+            return None
         partition, sort = index_keys(UPDATES)
         page = self.store.query(
             IndexName=index_name(UPDATES),
@@ -158,12 +170,12 @@ class _List[E: BaseModel, P]:
         """
         terms: list[str] = []
         names: dict[str, str] = {}
-        for facet, operator, text in _comparisons(self.query):
+        for facet, operator, text in self.query.comparisons():
             if facet in path.covered:
                 continue
-            if only_shown and not self.collection.carries(path.index, path.sort, facet):
+            if only_shown and not self.shows(path, facet):
                 continue
-            attribute, name = self.collection.facet_path(facet)
+            attribute, name = self.facet_path(path, facet)
             names |= {f"#{attribute}": attribute, f"#{name}": name}
             value = f":v{len(values)}"
             values[value] = text
@@ -172,24 +184,23 @@ class _List[E: BaseModel, P]:
             return {}
         return {"FilterExpression": " AND ".join(terms), "ExpressionAttributeNames": names}
 
+    def facet_path(self, path: AccessPath, facet: str) -> tuple[str, str]:
+        """Return the attribute of the entries of a path that holds a facet, and its name in it."""
+        return (
+            (STABLE_FACETS, facet) if path.prefix is not None else self.collection.facet_path(facet)
+        )
+
+    def shows(self, path: AccessPath, facet: str) -> bool:
+        """Return whether the entries of a path show a facet."""
+        if path.prefix is not None:
+            return facet == SEARCH or facet in (self.collection.searched or ())
+        return self.collection.carries(path.index, path.sort, facet)
+
     def records(self, ids: list[int]) -> list[Record[E]]:
         return self.collection.get_many(self.store, ids)
 
     def result(self, records: list[Record[E]], total: int, next_mark: Mark | None) -> Page[E]:
         return Page(records, total, self.query.page, self.query.per_page, next_mark)
-
-
-def _comparisons(query: ListQuery) -> Iterator[tuple[str, str, str]]:
-    """Yield facet, form of the condition and value of each filter."""
-    for facet, text in query.equal.items():
-        yield facet, "{} = {}", text
-    for facet, text in query.contains.items():
-        yield facet, "contains({}, {})", text
-    for facet, (low, high) in query.ranges.items():
-        if low is not None:
-            yield facet, "{} >= {}", low
-        if high is not None:
-            yield facet, "{} <= {}", high
 
 
 class _OrderedList[E: BaseModel](_List[E, OrderedPlan]):
@@ -333,8 +344,8 @@ class _OrderedList[E: BaseModel](_List[E, OrderedPlan]):
         }
 
 
-class _GatheredList[E: BaseModel](_List[E, GatheredPlan | AliasPlan]):
-    _read: Mapping[int, Record[E]] | None = None
+class _GatheredList[E: BaseModel](_List[E, GatheredPlan | AliasPlan | SearchPlan]):
+    _found: Mapping[int, Record[E]] | None = None
     """The records by id, when they were read to filter them."""
 
     def page(self) -> Page[E]:
@@ -347,7 +358,9 @@ class _GatheredList[E: BaseModel](_List[E, GatheredPlan | AliasPlan]):
             if walked:
                 return self._from_snapshot(walked)
         if not query.offset:
-            (_, state), ids = run_all(self.state, self._gather)
+            # Only the first call may read two indexes concurrently, as a search does.
+            ids, _, _ = run_all(self._gather, self.newest_change, self.totals)
+            _, state = self.state()
         else:
             (_, state), snapshot = run_all(
                 self.state,
@@ -382,9 +395,9 @@ class _GatheredList[E: BaseModel](_List[E, GatheredPlan | AliasPlan]):
         return self.result(self.records(shown), snapshot.total, taken_ms)
 
     def records(self, ids: list[int]) -> list[Record[E]]:
-        if self._read is None:
+        if self._found is None:
             return super().records(ids)
-        return [self._read[number] for number in ids]
+        return [self._found[number] for number in ids]
 
     def _gather(self) -> list[int]:
         """Return the ids of all entities that match the filters, in the order of the query."""
@@ -392,93 +405,96 @@ class _GatheredList[E: BaseModel](_List[E, GatheredPlan | AliasPlan]):
         if isinstance(plan, AliasPlan):
             aliases = self.store.get_many(plan.aliases).values()
             return self._matching_items({int(alias["id"]) for alias in aliases})
+        words = plan.words if isinstance(plan, SearchPlan) else [[plan.path]]
         if not plan.reads_items:
-            return self._matching_entries(plan.path)
-        ids = self._entities(plan.path)
+            return self._matching_entries(words)
+        ids = self._entities(words)
         updates = self.collection.sorts.get(UPDATED_AT)
         is_shown = all(
             self.collection.carries(UPDATES, UPDATED_AT, facet)
-            for facet in {self.query.sort, *(facet for facet, _, _ in _comparisons(self.query))}
+            for facet in {self.query.sort, *(facet for facet, _, _ in self.query.comparisons())}
             - {ID}
         )
         if updates and is_shown and len(ids) > max(self.totals().of(None) // ITEM_COST, _FEW):
-            return self._matching_entries(AccessPath(updates, self.collection.kind, UPDATED_AT))
+            return self._matching_entries([[AccessPath(updates, self.collection.kind, UPDATED_AT)]])
         return self._matching_items(ids)
 
-    def _matching_entries(self, path: AccessPath) -> list[int]:
-        """Filter and sort by what the entries show."""
+    def _matching_entries(self, words: Words) -> list[int]:
+        """Filter and sort by what the entries show.
+
+        An entity may have several entries, of which some are of its former name while it changes.
+        """
+        sort, found = self.query.sort, dict[int, str]()
+        for path, entries in self._read(words, self._arguments):
+            sort_name = index_keys(path.index)[1]
+            attribute, name = self.facet_path(path, sort)
+            for entry in entries:
+                key = entry[sort_name]
+                shown = entry.get(attribute, {}).get(name, "")
+                found[id_of(key)] = value_of(key) if sort == path.sort else shown
+        return self._sorted((text, number) for number, text in found.items())
+
+    def _entities(self, words: Words) -> set[int]:
+        """Return the ids of the entities that match as far as the entries show it."""
+        return {
+            id_of(entry[index_keys(path.index)[1]])
+            for path, entries in self._read(words, partial(self._arguments, only_ids=True))
+            for entry in entries
+        }
+
+    def _arguments(self, path: AccessPath, *, only_ids: bool = False) -> dict[str, Any]:
+        """Return the arguments of a Query for the matching entries with the text to sort by.
+
+        With `only_ids`, those that match as far as they show it, and without the text.
+        """
         condition, values = path.key_condition()
-        arguments = self.filters(path, values)
-        sort_name, sort = index_keys(path.index)[1], self.query.sort
-        shown = [sort_name]
-        attribute, name = self.collection.facet_path(sort)
-        if sort not in {ID, path.sort}:
+        # The further entries of an entity show no facets, so a filter would drop them.
+        several = only_ids and path.sort is None and self.collection.more_lookups
+        arguments = {} if several else self.filters(path, values, only_shown=only_ids)
+        shown, sort = [index_keys(path.index)[1]], self.query.sort
+        if not only_ids and sort not in {ID, path.sort}:
+            attribute, name = self.facet_path(path, sort)
             names = arguments.setdefault("ExpressionAttributeNames", {})
             names |= {f"#{attribute}": attribute, f"#{name}": name}
             shown.append(f"#{attribute}.#{name}")
-        entries = read_entries(
-            self.store,
-            path,
-            KeyConditionExpression=condition,
-            values=values,
-            ProjectionExpression=", ".join(shown),
+        return {
+            "KeyConditionExpression": condition,
+            "values": values,
+            "ProjectionExpression": ", ".join(shown),
             **arguments,
-        )
-        return self._sorted(
-            (
-                value_of(entry[sort_name])
-                if sort == path.sort
-                else entry.get(attribute, {}).get(name, ""),
-                id_of(entry[sort_name]),
-            )
-            for entry in entries
-        )
+        }
 
-    def _entities(self, path: AccessPath) -> set[int]:
-        """Return the ids of the entities that match as far as the entries show it."""
-        condition, values = path.key_condition()
-        # The further entries of an entity show no facets, so a filter would drop them.
-        several = path.sort is None and self.collection.more_lookups
-        filters = {} if several else self.filters(path, values, only_shown=True)
-        sort_name = index_keys(path.index)[1]
-        entries = read_entries(
-            self.store,
-            path,
-            KeyConditionExpression=condition,
-            values=values,
-            ProjectionExpression=sort_name,
-            **filters,
-        )
-        return {id_of(entry[sort_name]) for entry in entries}
+    def _read(
+        self, words: Words, arguments_of: Callable[[AccessPath], dict[str, Any]]
+    ) -> Iterable[tuple[AccessPath, Iterable[Item]]]:
+        """Return the entries of one of the words, by path."""
+        if SEARCH not in self.query.contains:
+            [[path]] = words
+            return [(path, read_entries(self.store, path, **arguments_of(path)))]
+        arguments = {path: arguments_of(path) for paths in words for path in paths}
+
+        def read(path: AccessPath, start: AttributeMap | None, limit: int | None) -> QueryPage:
+            more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
+            if limit:
+                more["Limit"] = limit
+            return self.store.query(IndexName=index_name(path.index), **arguments[path], **more)
+
+        return read_rarest_word(words, read).items()
 
     def _matching_items(self, ids: Iterable[int]) -> list[int]:
         """Read entities, filter and sort them."""
         records = self.collection.get_many(self.store, ids)
         facets = {record.id: self.collection.facets(record.entity) for record in records}
-        self._read = {record.id: record for record in records if self._matches(facets[record.id])}
+        covered = self.plan.path.covered if isinstance(self.plan, GatheredPlan) else frozenset()
+        self._found = {
+            record.id: record
+            for record in records
+            if self.query.matches(facets[record.id], besides=covered)
+        }
         return self._sorted(
-            (facets[number].get(self.query.sort) or "", number) for number in self._read
+            (facets[number].get(self.query.sort) or "", number) for number in self._found
         )
 
     def _sorted(self, found: Iterable[tuple[str, int]]) -> list[int]:
         """Return the ids of pairs of sort text and id, in the order of the query."""
         return [number for _, number in sorted(found, reverse=self.query.descending)]
-
-    def _matches(self, facets: Facets) -> bool:
-        """Return whether the facets of an entity match the filters that its path does not cover."""
-        query, plan = self.query, self.plan
-        covered = plan.path.covered if isinstance(plan, GatheredPlan) else frozenset()
-        return (
-            all(
-                facets.get(name) == text
-                for name, text in query.equal.items()
-                if name not in covered
-            )
-            and all(text in (facets.get(name) or "") for name, text in query.contains.items())
-            and all(
-                text is not None and (low is None or low <= text) and (high is None or text <= high)
-                for text, (low, high) in (
-                    (facets.get(name), bounds) for name, bounds in query.ranges.items()
-                )
-            )
-        )

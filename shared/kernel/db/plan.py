@@ -1,6 +1,6 @@
 """The choice of what a list reads: the fewest index entries that cover its filters."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pydantic import BaseModel
@@ -8,8 +8,9 @@ from pydantic import BaseModel
 from shared.kernel.db.collection import ID, Collection, IndexBySort, Range
 from shared.kernel.db.counters import Totals
 from shared.kernel.db.cursor import Mark
-from shared.kernel.db.facets import AFTER_SEPARATOR
+from shared.kernel.db.facets import AFTER_SEPARATOR, Facets
 from shared.kernel.db.items import Key
+from shared.kernel.db.search import SEARCH, indexed_parts, prefix_of, search_partitions
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import index_keys
 from shared.kernel.errors import UnservedTable
@@ -26,14 +27,17 @@ _SPACING = 4
 
 @dataclass(frozen=True, slots=True)
 class ListQuery:
-    """Sort, filters and page of a list. `equal`, `contains` and `between` are by facet."""
+    """Sort, filters and page of a list. `equal`, `contains` and `between` are by facet.
+
+    A facet contains all of its texts in `contains`; those of the facet SEARCH are words.
+    """
 
     sort: str
     descending: bool
     page: int = 1
     per_page: int = 25
     equal: Mapping[str, str] = field(default_factory=dict)
-    contains: Mapping[str, str] = field(default_factory=dict)
+    contains: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     between: Mapping[str, Range] = field(default_factory=dict)
     moving: Mapping[str, Range] = field(default_factory=dict)
     """Further ranges, one bound of which is a moment shortly before now: few entities are after it,
@@ -63,12 +67,43 @@ class ListQuery:
         """Whether a range ends before it begins. DynamoDB refuses such a range."""
         return any(low and high and low > high for low, high in self.ranges.values())
 
+    def comparisons(self) -> Iterator[tuple[str, str, str]]:
+        """Yield facet, form of the condition and value of each filter."""
+        for facet, text in self.equal.items():
+            yield facet, "{} = {}", text
+        for facet, texts in self.contains.items():
+            for text in texts:
+                yield facet, "contains({}, {})", text
+        for facet, (low, high) in self.ranges.items():
+            if low is not None:
+                yield facet, "{} >= {}", low
+            if high is not None:
+                yield facet, "{} <= {}", high
+
+    def matches(self, facets: Facets, *, besides: frozenset[str]) -> bool:
+        """Return whether the facets of an entity match all filters but the equalities `besides`."""
+
+        def is_within(text: str | None, low: str | None, high: str | None) -> bool:
+            return text is not None and (low or text) <= text <= (high or text)
+
+        return (
+            all(
+                facets.get(name) == text for name, text in self.equal.items() if name not in besides
+            )
+            and all(
+                text in (facets.get(name) or "")
+                for name, texts in self.contains.items()
+                for text in texts
+            )
+            and all(is_within(facets.get(name), *bounds) for name, bounds in self.ranges.items())
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class AccessPath:
     """A partition of an index, or a range of it, with the filters that this fulfills (`covered`).
 
-    `sort` is None for a lookup index.
+    `sort` is None for a lookup index and for the search index, whose sort keys begin with `prefix`.
     """
 
     index: int
@@ -76,6 +111,7 @@ class AccessPath:
     sort: str | None
     bounds: Range = (None, None)
     covered: frozenset[str] = frozenset()
+    prefix: str | None = None
 
     def key_condition(self) -> tuple[str, dict[str, str]]:
         """Return the KeyConditionExpression and its values."""
@@ -83,6 +119,9 @@ class AccessPath:
         low, high = self.bounds
         values = {":partition": self.partition}
         condition = f"{partition} = :partition"
+        if self.prefix:
+            values[":prefix"] = self.prefix
+            condition += f" AND begins_with({sort}, :prefix)"
         if low is not None:
             values[":low"] = low
         if high is not None:
@@ -146,7 +185,22 @@ class AliasPlan:
     aliases: list[Key]
 
 
-type Plan = OrderedPlan | GatheredPlan | AliasPlan
+type Words = Sequence[Sequence[AccessPath]]
+"""Paths that lead to all entities with a word, for each of some words."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPlan:
+    """Read the entries of the search index for one of the words, filter and sort them.
+
+    `reads_items`: the entries do not show all facets that the query needs.
+    """
+
+    words: Words
+    reads_items: bool
+
+
+type Plan = OrderedPlan | GatheredPlan | AliasPlan | SearchPlan
 
 
 def plan_list[E: BaseModel](
@@ -193,14 +247,8 @@ class _Planner[E: BaseModel]:
 
     def plan(self) -> Plan:
         collection, query = self.collection, self.query
-        for facet, keys in collection.lookup_aliases.items():
-            if facet in query.equal:
-                return AliasPlan(keys(query.equal[facet]))
-        for facet, index in collection.lookup_indexes.items():
-            if facet in query.equal:
-                partition = collection.partition(facet, query.equal[facet])
-                path = AccessPath(index, partition, None, covered=frozenset({facet}))
-                return self._gathered(path)
+        if few := self._looked_up() or self._searched():
+            return few
         whole = _Part(collection.kind, collection.sorts)
         part = self._cheapest_partition() or whole
         ranges = [*self._ranges(part), *(self._ranges(whole) if part.facet else ())]
@@ -213,6 +261,36 @@ class _Planner[E: BaseModel]:
         if query.sort in part.sorts:
             return OrderedPlan(part.path(query.sort), part.total_name)
         return self._sorted_otherwise(part)
+
+    def _looked_up(self) -> Plan | None:
+        """Plan a list with a filter that leads to few entities."""
+        collection, query = self.collection, self.query
+        for facet, keys in collection.lookup_aliases.items():
+            if facet in query.equal:
+                return AliasPlan(keys(query.equal[facet]))
+        for facet, index in collection.lookup_indexes.items():
+            if facet in query.equal:
+                partition = collection.partition(facet, query.equal[facet])
+                path = AccessPath(index, partition, None, covered=frozenset({facet}))
+                return self._gathered(path)
+        return None
+
+    def _searched(self) -> SearchPlan | None:
+        """Plan a list whose words the search index finds, unless it has an exact code."""
+        collection, query = self.collection, self.query
+        parts = indexed_parts(query.contains.get(SEARCH, ()))
+        exact = query.equal.keys() & collection.sorts.keys()
+        if collection.searched is None or exact or not parts:
+            return None
+        words = [
+            [
+                AccessPath(index, partition, None, prefix=prefix_of(part))
+                for index, partition in search_partitions(collection.kind, part)
+            ]
+            for part in parts
+        ]
+        needed = {query.sort, *query.equal, *query.contains, *query.ranges} - {ID, SEARCH}
+        return SearchPlan(words, reads_items=not needed <= collection.searched)
 
     def _cheapest_partition(self) -> _Part | None:
         collection, equal = self.collection, self.query.equal

@@ -7,6 +7,7 @@ from shared.kernel.db.entity_pages import id_pages
 from shared.kernel.db.facets import SEPARATOR, Facets, fold, id_text, searchable
 from shared.kernel.db.items import Item, Key, alias_key
 from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.search import SEARCH_INDEX, SEARCH_SINCE
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
@@ -22,6 +23,11 @@ from shared.warehouse.catalog.models import (
 from shared.warehouse.gs1 import gtin_14
 
 
+def search_text(item_code: str, name: str | None) -> str:
+    """Return the text of a product that is searched: its code and its name."""
+    return searchable(f"{item_code}{SEPARATOR}{name}")
+
+
 def _product_facets(product: Product) -> Facets:
     return {
         "id": id_text(product.id),
@@ -29,7 +35,7 @@ def _product_facets(product: Product) -> Facets:
         "name": fold(product.name),
         "barcode": product.barcode,
         "type": product.type,
-        "search": searchable(f"{product.item_code}{SEPARATOR}{product.name}"),
+        "search": search_text(product.item_code, product.name),
         "created_at": product.created_at,
         "updated_at": product.updated_at,
     }
@@ -43,6 +49,8 @@ PRODUCTS = Collection(
     sorts={"id": 1, "updated_at": 2, "item_code": 3, "name": 4, "created_at": 5},
     lookup_indexes={"barcode": 6},
     volatile=frozenset({"name", "search"}),
+    searched=frozenset({"item_code", "name", "created_at"}),
+    since={SEARCH_INDEX: SEARCH_SINCE},
 )
 
 
@@ -61,6 +69,8 @@ CATEGORIES = Collection(
     facets=_category_facets,
     sorts={"name": 1, "updated_at": 2},
     volatile=frozenset({"name", "search"}),
+    searched=frozenset({"name"}),
+    since={SEARCH_INDEX: SEARCH_SINCE},
 )
 
 
@@ -73,14 +83,14 @@ def list_products(store: Store, parameters: ProductParameters) -> Page[StoredPro
             "barcode": parameters.barcode,
             "type": parameters.type,
         },
-        contains={"search": parameters.search},
+        search=parameters.search,
     )
     return read_page(store, PRODUCTS, query)
 
 
 def list_categories(store: Store, parameters: CategoryParameters) -> Page[Category]:
     """Return a page of product categories."""
-    query = parameters.list_query(contains={"search": parameters.search})
+    query = parameters.list_query(search=parameters.search)
     return read_page(store, CATEGORIES, query)
 
 

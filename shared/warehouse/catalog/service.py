@@ -6,6 +6,7 @@ from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page
+from shared.kernel.db.search import count_search_items
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Gone, Problem
@@ -97,6 +98,18 @@ def put_product(
         return change_product(tx, number, change, rename_stock)
     except Gone:  # deleted after its alias was read
         raise StaleRead from None
+
+
+def search_actions(store: Store, draft: ProductCreate) -> int:
+    """Return how many items of the search index `put_product` writes or deletes at most."""
+    code = rules.item_code(draft)
+    number = repository.number_of(store, code)
+    before = PRODUCTS.get_many(store, [] if number is None else [number])
+    present = {
+        repository.search_text(record.entity.item_code, record.entity.name) for record in before
+    }
+    text = repository.search_text(code, draft.name)
+    return 0 if present == {text} else max(map(count_search_items, {text, *present}))
 
 
 def product_heads(found: Mapping[Key, Item], codes: Iterable[str]) -> list[Key]:

@@ -9,7 +9,7 @@ from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.documents.models import Document, EntryParameters, ExitParameters
 from shared.warehouse.documents.vocabulary import TYPES, DocumentKind
-from shared.warehouse.ranks import RANK, RANK_SINCE, by_rank, rank_of
+from shared.warehouse.ranks import RANK, by_rank, rank_of
 
 
 def _facets(document: Document) -> Facets:
@@ -53,7 +53,6 @@ EXITS = Collection(
     partitions={"status": {"created_at": 4}},
     lookup_indexes={"card_code": 5},
     lookup_aliases={"external_ref": lambda reference: _reference_keys("exit", reference)},
-    since={RANK: RANK_SINCE, 7: RANK_SINCE},
 )
 
 COLLECTIONS: dict[DocumentKind, Collection[Document]] = {"entry": ENTRIES, "exit": EXITS}
@@ -89,4 +88,4 @@ def list_documents(
             "priority": integer_text(priority),
         }
     )
-    return read_page(store, COLLECTIONS[kind], by_rank(store, query))
+    return read_page(store, COLLECTIONS[kind], by_rank(query))

@@ -4,6 +4,7 @@ from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import SEPARATOR, Facets, fold, id_text, searchable
 from shared.kernel.db.items import Key, alias_key
 from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.search import SEARCH_INDEX, SEARCH_SINCE
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
@@ -38,6 +39,8 @@ CLIENTS = Collection(
     lookup_indexes={"email": 5},
     lookup_aliases={"document_id": lambda number: [document_id_key(number)]},
     volatile=frozenset({"name", "search"}),
+    searched=frozenset({"name", "created_at"}),
+    since={SEARCH_INDEX: SEARCH_SINCE},
 )
 
 
@@ -61,6 +64,8 @@ PROVIDERS = Collection(
     sorts={"id": 1, "updated_at": 2, "name": 3, "created_at": 4},
     lookup_indexes={"email": 5},
     volatile=frozenset({"name", "search"}),
+    searched=frozenset({"name", "created_at"}),
+    since={SEARCH_INDEX: SEARCH_SINCE},
 )
 
 
@@ -72,7 +77,7 @@ def list_clients(store: Store, parameters: ClientParameters) -> Page[Client]:
             "document_id": None if number is None else str(number),
             "email": _email_text(parameters.email),
         },
-        contains={"search": parameters.search},
+        search=parameters.search,
     )
     return read_page(store, CLIENTS, query)
 
@@ -81,7 +86,7 @@ def list_providers(store: Store, parameters: ProviderParameters) -> Page[Provide
     """Return a page of providers."""
     query = parameters.list_query(
         equal={"email": _email_text(parameters.email)},
-        contains={"search": parameters.search},
+        search=parameters.search,
     )
     return read_page(store, PROVIDERS, query)
 

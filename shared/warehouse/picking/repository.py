@@ -9,7 +9,7 @@ from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import STABLE_FACETS, index_keys, index_name
 from shared.warehouse.picking.models import PickingParameters, StoredPicking
-from shared.warehouse.ranks import RANK, RANK_SINCE, by_rank, rank_of
+from shared.warehouse.ranks import RANK, by_rank, rank_of
 from shared.warehouse.work_records import DocumentReference, work_facets
 
 
@@ -54,7 +54,6 @@ PICKINGS = Collection(
     lookup_indexes={"external_ref": 5, "document_id": 6},
     keys_only=frozenset({"external_ref", "document_id", "document_ids"}),
     more_lookups=_lookups_of_other_documents,
-    since={RANK: RANK_SINCE, 8: RANK_SINCE},
 )
 
 
@@ -74,7 +73,7 @@ def list_pickings(
         contains={"document_ids": joined([number]) if number and reference is not None else None},
         between=parameters.created(timezone),
     )
-    return read_page(store, PICKINGS, by_rank(store, query))
+    return read_page(store, PICKINGS, by_rank(query))
 
 
 def pending_pickings(store: Store, whs_code: str) -> list[tuple[int, Item]]:

@@ -24,9 +24,6 @@ from shared.kernel.db.transaction import Transaction
 from shared.warehouse.stock.models import Lot, RowKey, StockRow
 from shared.warehouse.stock.repository import STOCK, batch_key
 
-_SINCE = 2
-"""Version of the schema from which on batches are stored: code of the version before adds stock
-without regard to them."""
 _RECENT_MS = 10_000
 """Age up to which an index may not show a new row: its commit may have taken seconds."""
 _MAX_NEW_ROWS = 300
@@ -71,8 +68,6 @@ def write_batch(tx: Transaction, batch: Batch, new_rows: Collection[int] = ()) -
 
     `new_rows` are the ids of the rows of the batch that the transaction creates.
     """
-    if not batch.version and tx.store.version.written < _SINCE:
-        return
     is_recent = batch.changed_ms > tx.now_ms - _RECENT_MS
     known = sorted(batch.new_rows.difference(new_rows)) if is_recent else []
     named = {*known[-_MAX_NEW_ROWS:], *new_rows}

@@ -9,7 +9,9 @@ from typing import Any
 
 from shared.kernel.db.actions import Cost
 from shared.kernel.db.collection import Record
+from shared.kernel.db.facets import searchable
 from shared.kernel.db.items import Item, Key
+from shared.kernel.db.search import count_search_items
 from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.steps import commit_in_steps, fitting_items
 from shared.kernel.db.store import Store
@@ -27,8 +29,8 @@ from shared.warehouse.warehouses.models import (
 from shared.warehouse.warehouses.repository import POSITIONS, known_in
 from shared.warehouse.warehouses.rules import NamedPosition
 
-_COST_PER_POSITION = Cost(actions=2, size=5_000)
-"""A position and its alias; names and labels are short."""
+_ACTIONS_PER_POSITION, _BYTES_PER_POSITION = 2, 5_000
+"""A position and its alias, besides its entries of the search index; names and labels are short."""
 
 
 def create_positions(
@@ -58,11 +60,16 @@ def create_positions(
     return warehouse, _read(tx.store, warehouse, named)
 
 
+def _cost(name: NamedPosition) -> Cost:
+    entries = count_search_items(searchable(name.bin_code))
+    return Cost(_ACTIONS_PER_POSITION + entries, _BYTES_PER_POSITION)
+
+
 def _create_step(
     tx: Transaction, warehouse: KnownWarehouse, draft: PositionBulk, left: Sequence[NamedPosition]
 ) -> int:
     """Add as many missing positions as fit; return how many of `left` are done."""
-    names = fitting_items(tx, left, lambda _: _COST_PER_POSITION)
+    names = fitting_items(tx, left, _cost)
     tx.fence(POSITIONS.kind)  # before the warehouse is read
     warehouse_key = service.warehouse_key(warehouse.whs_code)
     keys = {

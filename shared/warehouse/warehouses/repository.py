@@ -17,6 +17,7 @@ from shared.kernel.db.facets import (
 from shared.kernel.db.items import Item, Key, alias_key
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.plan import ListQuery
+from shared.kernel.db.search import SEARCH_INDEX, SEARCH_SINCE
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
@@ -54,6 +55,8 @@ WAREHOUSES = Collection(
     read_with=lambda number: [_positions_key(number)],
     sorts={"whs_code": 1, "updated_at": 2, "name": 3},
     volatile=frozenset({"name", "search"}),
+    searched=frozenset({"whs_code", "name"}),
+    since={SEARCH_INDEX: SEARCH_SINCE},
 )
 
 
@@ -82,6 +85,8 @@ POSITIONS = Collection(
     },
     # One shard, because a list of warehouses reads the counter of each.
     own_totals={"warehouse_id": 1, "whs_code": 1},
+    searched=frozenset({"bin_code"}),
+    since={SEARCH_INDEX: SEARCH_SINCE},
 )
 
 
@@ -96,7 +101,7 @@ def list_warehouses(store: Store, parameters: WarehouseParameters) -> Page[Store
             "whs_code": parameters.whs_code,
             "is_virtual": None if virtual is None else flag_text(virtual),
         },
-        contains={"search": parameters.search},
+        search=parameters.search,
     )
     return read_page(store, WAREHOUSES, query)
 
@@ -110,7 +115,7 @@ def list_positions(store: Store, parameters: PositionParameters) -> Page[StoredP
             "whs_code": parameters.warehouse,
             "bin_code": parameters.bin_code,
         },
-        contains={"search": parameters.search},
+        search=parameters.search,
     )
     return read_page(store, POSITIONS, query)
 

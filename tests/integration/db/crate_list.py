@@ -87,7 +87,11 @@ class CrateTable:
             mine = facets(crate)
             return (
                 all(mine[name] == text for name, text in query.equal.items())
-                and all(text in (mine[name] or "") for name, text in query.contains.items())
+                and all(
+                    text in (mine[name] or "")
+                    for name, texts in query.contains.items()
+                    for text in texts
+                )
                 and all(
                     (low is None or (mine[name] or "") >= low)
                     and (high is None or (mine[name] or "") <= high)

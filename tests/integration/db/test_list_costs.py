@@ -123,7 +123,7 @@ def _walk(
 _WALKS = {
     "everything": ListQuery("name", descending=True, per_page=_PER_PAGE),
     "one status": ListQuery("id", False, per_page=_PER_PAGE, equal={"status": "open"}),
-    "a search": ListQuery("id", False, per_page=_PER_PAGE, contains={"name": "crate"}),
+    "a search": ListQuery("id", False, per_page=_PER_PAGE, contains={"name": ("crate",)}),
 }
 
 

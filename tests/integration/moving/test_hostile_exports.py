@@ -17,6 +17,7 @@ from operations.tenant_import.line_checks import RefusedLine, checked_line
 from shared.identity.tenancy.access import session_policy
 from shared.identity.tenancy.rules import NewTenant
 from shared.kernel.config import config
+from shared.kernel.db import schema
 from shared.kernel.errors import Conflict, ValidationFailed
 from tests.aws_calls import recorded_calls
 from tests.cases import each_case
@@ -238,8 +239,10 @@ def _added(where: str, **attributes: Any) -> Callable[[list[Line]], list[Line]]:
             "the tenant has unlimited, which this release does not know",
         ),
         (
-            lambda lines: replaced(lines, "tenant", _in_item(table_version={"N": "1"})),
-            "has the schema version 1, and its items have 2",
+            lambda lines: replaced(
+                lines, "tenant", _in_item(table_version={"N": f"{schema.SCHEMA_VERSION - 1}"})
+            ),
+            f"has the schema version {schema.SCHEMA_VERSION - 1}, and its items have",
         ),
         (
             lambda lines: replaced(lines, "tenant", _in_item(receipt_tolerance={"N": "1000"})),

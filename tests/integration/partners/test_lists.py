@@ -85,7 +85,7 @@ def test_partners_are_filtered(
         ({"document_id": "2222", "email": "p1@a.example"}, []),
         ({"search": "22"}, [2]),
         ({"search": "1111"}, [1]),
-        ({"search": "3333 mer"}, []),
+        ({"search": "mer 3333"}, [3]),
         ({"search": "3333mer"}, []),
     ],
 )

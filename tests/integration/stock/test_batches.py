@@ -11,7 +11,6 @@ from tests.clock import Clock
 from tests.faults import AwsFaults, Killed, kill_after, kill_before, stuck_before
 from tests.gateway import Erp, Response
 from tests.integration.receiving.test_refused import nothing_changes
-from tests.integration.upgrade.conftest import set_version
 from tests.receiving_scenario import ReceivingScenario
 from tests.sampling import sampled
 from tests.stack import Stack
@@ -129,26 +128,6 @@ def test_serials_of_a_batch_have_its_date(yard: WarehouseScenario) -> None:
     assert moved.status == 201
     assert dates(yard.erp) == [("A-01", 1, FIRST), ("B-01", 1, FIRST)]
     assert dates(yard.erp, "L2") == [("A-01", 1, OTHER)]
-
-
-@pytest.mark.usefixtures("clock")
-def test_stock_of_an_earlier_release_has_the_earliest_date_of_its_batch(
-    yard: WarehouseScenario, stack: Stack
-) -> None:
-    set_version("acme", 1)
-    yard.stock("CEMENT", 5, batch="L1", expiry_date=FIRST)
-    assert_names(adjust(yard.erp, "B-01", increase=1, expiry_date=OTHER), FIRST)
-    assert stack.store().get(batch_key(LOT)) is None
-    set_version("acme", 2)
-
-    erp = stack.erp()
-    assert_names(adjust(erp, "B-01", increase=1, expiry_date=OTHER), FIRST)
-    line = {"item_code": "CEMENT", "qty": 1, "batch": "L1", "from_bin": "A-01", "to_bin": "B-01"}
-    ends = {"from_warehouse": "YARD", "to_warehouse": "YARD", "lines": [line]}
-    assert erp.post("/transfers", ends).status == 201
-
-    assert dates(erp) == [("A-01", 4, FIRST), ("B-01", 1, FIRST)]
-    assert_invariants(stack.store())
 
 
 def test_index_that_lags_behind_hides_no_new_row(
@@ -374,18 +353,3 @@ def _move_about(erp: Erp, changes: list[int]) -> None:
         body = {"from_warehouse": "YARD", "to_warehouse": ends[0]}
         moved = erp.post("/transfers", {**body, "lines": [{**line, "to_bin": ends[1]}]})
         changes.append(moved.status)
-
-
-def test_correction_of_stock_of_an_earlier_release(yard: WarehouseScenario, stack: Stack) -> None:
-    """Its rows may have several dates, which the index shows."""
-    set_version("acme", 1)
-    yard.stock("CEMENT", 1, batch="L1", expiry_date=FIRST)
-    yard.stock("CEMENT", 1, "B-01", batch="L1")
-    assert correct(yard.erp).status == 200
-    assert (all_dates(yard), stack.store().get(batch_key(LOT))) == ({OTHER}, None)
-    set_version("acme", 2)
-
-    assert correct(yard.erp, FIRST).status == 200
-
-    assert all_dates(yard) == {FIRST}
-    assert_invariants(stack.store())

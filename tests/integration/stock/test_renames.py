@@ -8,7 +8,6 @@ import pytest
 from tests.clock import Clock
 from tests.faults import AwsFaults, Killed, kill_before, stuck_before
 from tests.gateway import Erp, Response
-from tests.integration.upgrade.conftest import set_version
 from tests.sampling import sampled
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
@@ -274,18 +273,3 @@ def test_interrupted_rename_is_completed_by_the_same_request(
         assert levels(emptied_yard, item_code="CEMENT") == []
         assert_invariants(stack.store())
     assert at > 15
-
-
-def test_table_of_version_1_frees_the_code_and_has_no_mark(
-    emptied_yard: WarehouseScenario, stack: Stack
-) -> None:
-    """Code of that version would take a former code for the present one."""
-    set_version("acme", 1)
-    assert emptied_yard.erp.patch(BRICK, {"item_code": "PAVER"}).status == 200
-
-    assert rows(emptied_yard, item_code="PAVER") == [("PAVER", "YARD", "A-01")]
-    assert emptied_yard.erp.post("/products", {"item_code": "BRICK", "name": "Other"}).status == 201
-    aliases = [item for item in stack.items() if item["PK"]["S"].startswith("item_code#")]
-    for code in ("BRICK", "PAVER"):
-        [alias] = [item for item in aliases if item["PK"]["S"] == f"item_code#{code}"]
-        assert alias.keys().isdisjoint({"former", "unused"})

@@ -64,6 +64,8 @@ class Table:
         derived = collection.derived_attributes(replace(record, entity=entity))
         [data] = pack(entity.model_dump_json())
         self.put(collection.key(number), {**kept, "data": data, **derived})
+        for item in collection.derived_items(replace(record, entity=entity)):
+            self.put((item[PARTITION_KEY], item[SORT_KEY]), item)
 
     def edit_line(self, kind: str, number: int, at: int = 0, **values: Any) -> None:
         """Replace fields of a line of an entity."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from shared.kernel.db.facets import SEPARATOR, id_text
 from shared.kernel.db.items import Key
+from shared.kernel.db.table import SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.fields import ZERO
@@ -792,3 +793,29 @@ def _differences_of_a_failed_validation_missing(table: Table) -> None:
 @_plant(lasting=("reference.dangling",))
 def _subject_of_a_validation_that_does_not_exist(table: Table) -> None:
     table.edit("rfid_validation", 1, subject_kind="receipt", subject_id=99)
+
+
+# The search index
+
+
+@_plant("lookup.missing")
+def _search_entries_missing(table: Table) -> None:
+    table.delete(_search_entries(table))
+
+
+@_plant("lookup.wrong")
+def _search_entries_of_an_earlier_name(table: Table) -> None:
+    key = _search_entries(table)
+    table.change(key, facets={**table.item(key)["facets"], "name": "earlier"})
+
+
+@_plant("lookup.orphan")
+def _search_entries_left_over(table: Table) -> None:
+    key = _search_entries(table)
+    left_over = (key[0], "SEARCH#009")
+    table.put(left_over, {**table.item(key), SORT_KEY: left_over[1]})
+
+
+def _search_entries(table: Table) -> Key:
+    """Return the key of the first search entries of a product."""
+    return (table.head("product", BRICK)[0], "SEARCH#001")

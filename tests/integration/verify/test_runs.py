@@ -11,6 +11,7 @@ from operations.verify.metering import default_rate
 from shared.identity.tenancy.directory import directory, read_item, tenant_key
 from shared.kernel import aws
 from shared.kernel.config import config
+from shared.kernel.db import schema
 from shared.kernel.errors import Conflict, NotFound, UnservedTable
 from tests.clock import Clock
 from tests.faults import AwsFaults, Killed, kill_after
@@ -240,9 +241,11 @@ def test_table_that_is_being_upgraded_is_refused(
     stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert stack
-    monkeypatch.setattr("shared.kernel.db.schema.SCHEMA_VERSION", 3)
-    _set(upgrade={"M": {"to": {"N": "3"}, "announced_at": {"N": "1"}}})
-    with pytest.raises(Conflict, match=r"is being upgraded to version 3\. Complete the upgrade"):
+    target = schema.SCHEMA_VERSION + 1
+    monkeypatch.setattr(schema, "SCHEMA_VERSION", target)
+    _set(upgrade={"M": {"to": {"N": str(target)}, "announced_at": {"N": "1"}}})
+    message = rf"is being upgraded to version {target}\. Complete the upgrade"
+    with pytest.raises(Conflict, match=message):
         verify_tenant("acme")
 
 

@@ -36,8 +36,11 @@ NAMES = [
 
 @pytest.fixture
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> int:
-    """Five positions per transaction, so that twelve positions take three transactions."""
-    monkeypatch.setattr(steps, "STEP_ACTIONS", 10)
+    """Five positions per transaction, so that twelve positions take three transactions.
+
+    A position also has an alias and an item with search entries.
+    """
+    monkeypatch.setattr(steps, "STEP_ACTIONS", 15)
     return 5
 
 
@@ -130,9 +133,9 @@ def test_step_fills_a_transaction(erp: Erp, create_warehouse: Make, aws_faults: 
         assert len(erp.post(BULK, body, key="k1").data) == 100
 
     steps = [call for call in recording.calls if call.operation == "TransactWriteItems"]
-    # Positions and aliases, the totals (of all, and of the warehouse by id and by code), and the
-    # claim of the key; last the response.
-    assert [len(step.request["TransactItems"]) for step in steps] == [76, 76, 60, 1]
+    # Positions and aliases, the search entries of 100 (the other codes are too short), the totals
+    # (of all, and of the warehouse by id and by code), and the claim of the key; last the response.
+    assert [len(step.request["TransactItems"]) for step in steps] == [76, 76, 61, 1]
 
 
 @pytest.mark.usefixtures("small_steps", "clock")

@@ -12,7 +12,7 @@ from tests.gateway import Erp
 from tests.stack import Stack
 
 _NOW = "2026-03-01T12:00:00.000Z"
-_PER_STEP = 20
+_PER_STEP = 10
 
 
 def _code(number: int) -> str:

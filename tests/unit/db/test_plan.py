@@ -6,7 +6,17 @@ from typing import Any
 import pytest
 
 from shared.kernel.db.counters import Totals
-from shared.kernel.db.plan import AliasPlan, GatheredPlan, ListQuery, OrderedPlan, Plan, plan_list
+from shared.kernel.db.plan import (
+    AliasPlan,
+    GatheredPlan,
+    ListQuery,
+    OrderedPlan,
+    Plan,
+    SearchPlan,
+    plan_list,
+)
+from shared.kernel.db.search import SEARCH
+from shared.warehouse.catalog.repository import PRODUCTS
 from shared.warehouse.documents.repository import ENTRIES
 from shared.warehouse.stock.repository import STOCK
 from tests.cases import each_case
@@ -74,6 +84,18 @@ def test_other_filters_read_the_fewest_entries(
     assert isinstance(plan, GatheredPlan)
     assert (plan.path.index, plan.path.partition) == (index, partition)
     assert not plan.reads_items
+
+
+@pytest.mark.parametrize(
+    ("equal", "planned"),
+    [({}, SearchPlan), ({"type": "a"}, SearchPlan), ({"item_code": "A"}, GatheredPlan)],
+)
+def test_search_reads_its_index_unless_a_code_is_exact(
+    equal: Mapping[str, str], planned: type[Plan]
+) -> None:
+    query = ListQuery("name", descending=False, equal=equal, contains={SEARCH: ("bolt", "m8")})
+    plan = plan_list(PRODUCTS, query, _no_totals)
+    assert isinstance(plan, planned)
 
 
 def test_all_but_the_newest_are_read_in_order_and_the_newest_counted() -> None:

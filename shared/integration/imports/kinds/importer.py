@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from shared.integration.imports.files.columns import FileLayout
 from shared.integration.imports.models import OnDuplicate
 from shared.kernel.db.items import Item, Key
+from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem, ValidationFailed
 from shared.kernel.fields import Input
@@ -31,7 +32,10 @@ class Importer(ABC):
         layout: The columns of its files.
         model: The request body that a row group is converted to.
         id_sequence: The item kind whose ids new entities take.
-        max_actions: The largest number of actions that one row group adds to a transaction.
+        max_actions: The largest number of actions that one row group adds to a transaction; see
+            `actions`.
+        further_actions: Actions of a transaction above MAX_PLANNED_ACTIONS. Greater than 0 only if
+            `actions` is exact, so that what a later version adds takes row groups out of a step.
         prefetch_groups: For how many row groups the items of `keys` are read ahead of the
             transactions. Greater than 0 only if the transaction is conditioned on all of them.
     """
@@ -40,6 +44,7 @@ class Importer(ABC):
     model: ClassVar[type[Input]]
     id_sequence: ClassVar[str]
     max_actions: ClassVar[int]
+    further_actions: ClassVar[int] = 0
     prefetch_groups: ClassVar[int] = 0
 
     def add_fence(self, tx: Transaction) -> None:
@@ -59,6 +64,11 @@ class Importer(ABC):
         """Return how many ids `apply` takes of other sequences, to allocate them together."""
         del drafts
         return {}
+
+    def actions(self, store: Store, draft: Any) -> int:
+        """Return how many actions the row group of a valid draft adds at most."""
+        del store, draft
+        return self.max_actions
 
     @abstractmethod
     def validate(self, tx: Transaction, draft: Any, options: ApplyOptions) -> Sequence[Problem]:

@@ -7,6 +7,7 @@ from shared.integration.imports.kinds.importer import ApplyOptions, Importer
 from shared.integration.imports.kinds.standard_columns import boolean_column, same_text
 from shared.integration.imports.languages import BilingualText
 from shared.kernel.db.items import Item, Key
+from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
 from shared.kernel.validation import Checked
@@ -100,6 +101,7 @@ class ProductImporter(Importer):
     model = ProductCreate
     id_sequence = "product"
     max_actions = 3
+    further_actions = 16
     prefetch_groups = 1000
 
     def keys(
@@ -113,6 +115,10 @@ class ProductImporter(Importer):
     def dependent_keys(self, draft: Checked[ProductCreate], found: Mapping[Key, Item]) -> list[Key]:
         """See Importer."""
         return catalog.product_heads(found, [draft.item_code or ""])
+
+    def actions(self, store: Store, draft: ProductCreate) -> int:
+        """See Importer. A new name or code also has entries of the search index."""
+        return self.max_actions + catalog.search_actions(store, draft)
 
     def validate(
         self, tx: Transaction, draft: Checked[ProductCreate], options: ApplyOptions

@@ -1,0 +1,92 @@
+"""The search index: where a word is found, and how many items that takes."""
+
+from pathlib import Path
+from statistics import mean
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.kernel.db.facets import SEPARATOR, searchable
+from shared.kernel.db.items import Item
+from shared.kernel.db.search import (
+    INDEXED_LENGTH,
+    SEARCH,
+    count_search_items,
+    indexed_parts,
+    prefix_of,
+    search_items,
+    search_partitions,
+    words_of,
+)
+from shared.kernel.db.table import index_keys
+
+_OWN_ATTRIBUTES = 3
+"""Attributes of an item besides the keys of its entries."""
+_TEXT = st.text(st.sampled_from("abAB1é-/. ç"), max_size=60)
+
+
+def _items(text: str) -> list[Item]:
+    return search_items("product#7", "product", "7", {SEARCH: text})
+
+
+def _is_found(text: str, part: str) -> bool:
+    """Return whether the entries of a text have one that begins with a part."""
+    prefix = prefix_of(part)
+    for index, partition in search_partitions("product", part):
+        partition_name, sort_name = index_keys(index)
+        for item in _items(text):
+            if item.get(partition_name) == partition and item[sort_name].startswith(prefix):
+                return True
+    return False
+
+
+@given(_TEXT, st.data())
+def test_each_part_of_a_word_is_found_where_it_begins_with_a_letter(
+    written: str, data: st.DataObject
+) -> None:
+    text = searchable(written)
+    words = [word for word in words_of(text) if len(word) >= INDEXED_LENGTH]
+    if not words:
+        return
+    word = data.draw(st.sampled_from(words))
+    start = data.draw(st.integers(0, len(word) - INDEXED_LENGTH))
+    end = data.draw(st.integers(start + INDEXED_LENGTH, len(word)))
+    assert all(_is_found(text, part) for part in indexed_parts([word[start:end]]))
+
+
+def test_word_is_found_from_its_first_letter_on() -> None:
+    assert indexed_parts(["-m8", "nut", "(bolt", "a"]) == ["bolt", "nut"]
+    assert not indexed_parts(["-m8", "m8"])
+
+
+def test_words_that_are_part_of_others_are_left_out() -> None:
+    assert words_of(f"bolt  m8 bolts{SEPARATOR}m8x40 m8") == ("bolts", "m8x40")
+
+
+def test_other_words_are_not_found() -> None:
+    text = searchable(f"SCR-912{SEPARATOR}Cylinder head screw")
+    assert not _is_found(text, "912c")
+    assert not _is_found(text, "headscrew")
+
+
+def test_product_with_a_common_name_takes_at_most_25_more_write_units() -> None:
+    units = []
+    for line in (Path(__file__).parent / "product_names.txt").read_text().splitlines():
+        items = _items(searchable(line.replace("|", SEPARATOR)))
+        # An item in a transaction takes two, an index entry one; none is larger than 1 KB.
+        entries = sum(len(item) - _OWN_ATTRIBUTES for item in items) / 2
+        units.append(2 * len(items) + entries)
+    assert mean(units) <= 25
+
+
+@given(_TEXT)
+def test_items_are_counted_before_they_are_made(written: str) -> None:
+    text = searchable(written)
+    assert count_search_items(text) == len(_items(text))
+
+
+def test_longest_texts_take_few_items() -> None:
+    assert count_search_items("x" * 600) <= 9
+    words = " ".join(f"abc{chr(0x4E00 + at)}" for at in range(600))
+    assert count_search_items(words[:600]) <= 60
+    assert count_search_items(words[:250]) <= 25, "a code and a name without compatibility signs"
