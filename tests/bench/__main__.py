@@ -36,6 +36,7 @@ from tests.bench import (
     lists,
     operations,
     round_trips,
+    searches,
     size,
 )
 from tests.bench.bars import BARS
@@ -69,6 +70,7 @@ GROUPS: Mapping[str, Group] = {
         compared=[partial(lists.compared, part=part) for part in range(lists.PARTS)],
         merge=lists.merged,
     ),
+    "searches": Group([searches.measure]),
     "day": Group([day.measure]),
     "handler-time": Group([handler_time.measure], timed=True, compared=[handler_time.compared]),
     "cold-start": Group([cold_start.measure], timed=True),

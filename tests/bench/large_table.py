@@ -6,7 +6,7 @@ Only the index entries are kept. They are those that the code writes: each row p
 
 import gc
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
@@ -16,7 +16,9 @@ from pydantic import BaseModel
 
 from shared.kernel.db import collection
 from shared.kernel.db.counters import SHARDS, CounterChange, shard_key
+from shared.kernel.db.facets import searchable
 from shared.kernel.db.items import Item, Key
+from shared.kernel.db.search import SEARCH_ITEM, indexed_parts, search_partitions, words_of
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import INDEX_COUNT, PARTITION_KEY, SORT_KEY, index_keys
 from shared.kernel.db.transaction import Transaction
@@ -64,10 +66,20 @@ class LargeTable(InMemoryTable):
         store: The store whose table it replaces.
         listed: The list.
         times: The instants of its rows.
+        searches: What is searched in it; it has no other entries of the search index, which would
+            not fit into memory.
     """
 
-    def __init__(self, store: Store, listed: Listed, times: Times) -> None:
+    def __init__(
+        self, store: Store, listed: Listed, times: Times, searches: Iterable[str] = ()
+    ) -> None:
         super().__init__(store.table)
+        self._searched = {
+            place
+            for search in searches
+            for part in indexed_parts(words_of(searchable(search)))
+            for place in search_partitions(listed.collection.kind, part)
+        }
         self._store, self._listed, self._times = store, listed, times
         self._rows = 0
         self._numbers: dict[str, int] = {}
@@ -77,12 +89,19 @@ class LargeTable(InMemoryTable):
         listed.related_items(tx)
         write_items(self, tx)
 
-    def grow(self, count: int) -> None:
-        """Add rows until there are `count`."""
+    def grow(self, count: int, *, keep: Callable[[int], bool] = lambda _: True) -> None:
+        """Add rows until there are `count`.
+
+        A row that `keep` is false for is only counted, in the total of the whole: no request of a
+        benchmark that leaves it out reads it.
+        """
         listed, numbers = self._listed, self._numbers
         with _without_bodies():
             for number in range(self._rows + 1, count + 1):
                 caught = self._shards[number % SHARDS]
+                if not keep(number):
+                    caught.count(listed.collection.kind, {"n": 1})
+                    continue
                 caught.items.clear()
                 insert_row(caught, listed, number, self._times)  # type: ignore[arg-type]
                 for item in caught.items:
@@ -96,9 +115,11 @@ class LargeTable(InMemoryTable):
     def _enter_items(self, items: list[Item]) -> None:
         for item in items:
             partition, sort = item[PARTITION_KEY], item[SORT_KEY]
+            is_search = sort.startswith(SEARCH_ITEM)
             for index, partition_name, sort_name in _KEYS:
-                if partition_name in item:
-                    self._enter((index, item[partition_name]), (item[sort_name], partition, sort))
+                place = (index, item.get(partition_name, ""))
+                if partition_name in item and (not is_search or place in self._searched):
+                    self._enter(place, (item[sort_name], partition, sort))
 
     def _stored(self, partition: str, sort: str) -> Any:
         self._make(partition)

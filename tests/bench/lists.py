@@ -128,7 +128,7 @@ def merged(parts: Sequence[Table]) -> list[Table]:
     return [growth, *(table for table in parts if table.title != TITLE)]
 
 
-def _benches(part: int) -> Iterator["_Bench"]:
+def _benches(part: int) -> Iterator["Bench"]:
     listed = [spec for spec in LISTS.values() if not spec.bounded]
     # The second part has most of the lists with a million rows.
     each = len(listed) // PARTS + 1
@@ -136,7 +136,7 @@ def _benches(part: int) -> Iterator["_Bench"]:
         aws_faults = faults.install(patch)
         with deployed(patch) as stack:
             for spec in listed[part * each : (part + 1) * each]:
-                yield _Bench(stack, aws_faults, spec)
+                yield Bench(stack, aws_faults, spec)
 
 
 def scenarios(spec: Listed) -> Iterator[Scenario]:
@@ -228,7 +228,7 @@ def _growth_row(spec: Listed, count: int, costs: _Costs, beyond: int | None = No
 
 
 @dataclass(slots=True)
-class _Bench:
+class Bench:
     stack: Stack
     aws_faults: AwsFaults
     spec: Listed
@@ -241,7 +241,10 @@ class _Bench:
         """Measure all queries at the first size, and those that do not examine the list at both."""
         first, _ = sizes
         beyond = self._beyond_the_more_selective(fill(self.stack.store(), self.spec, SMALL, HOURLY))
-        table = LargeTable(self.stack.store(), self.spec, HOURLY)
+        filters, searches = self.spec.filters, list[str]()
+        if "search" in filters:
+            searches = [filters["search"].values(count)[0] for count in sizes]
+        table = LargeTable(self.stack.store(), self.spec, HOURLY, searches)
         for count in sizes:
             table.grow(count)
             costs = self.costs(table, count, others=count == first)
@@ -259,6 +262,11 @@ class _Bench:
                     _, worst = found.get(scenario.title, (0, Cost()))
                     found[scenario.title] = scenario.kind, worst.or_worse(cost)
         return found
+
+    def cost_of(self, table: InMemoryTable, query: Query) -> Cost:
+        """Measure one query."""
+        _forget_bookmarks(table)
+        return self._cost(table, partial(self._get, query=query))
 
     def _request(self, table: InMemoryTable, query: Query, scenario: Scenario) -> _Request | None:
         """Return the request to measure; None when there is no second page."""
@@ -298,23 +306,22 @@ class _Bench:
         filters = self.spec.all_filters(HOURLY)
         values = {name: one.values(SMALL)[0] for name, one in filters.items()}
         alone = {
-            name: self._total(table, {name: value}) if filters[name].selective else SMALL
+            name: self.total(table, {name: value}) if filters[name].selective else SMALL
             for name, value in values.items()
         }
         worst = 0
         for pair in combinations(values, 2):
             if pair == ("from", "to"):
                 continue
-            _forget_bookmarks(table)
-            query = {name: values[name] for name in pair}
-            cost = self._cost(table, partial(self._get, query=query))
+            cost = self.cost_of(table, {name: values[name] for name in pair})
             entries = [alone[name] for name in pair if name not in _TIMES or set(pair) <= _TIMES]
             hidden = self.spec.path == "/stocks" and set(pair) in _HIDDEN
             most = max(_FEW, (max if hidden else min)(entries) + _BESIDE)
             worst = max(worst, cost.examined - most)
         return worst
 
-    def _total(self, table: InMemoryTable, query: Query) -> int:
+    def total(self, table: InMemoryTable, query: Query) -> int:
+        """Return how many rows a query finds."""
         with self._on(table) as erp:
             found: int = self._get(erp, query=query).json()["meta"]["total"]
             return found

@@ -7,7 +7,8 @@ from tests.lists import spec
 _NAMES = ("Hexagon bolt", "Árbol de levas", "arandela", "Ñandú gasket", "ZINC plate")
 
 
-def _code(number: int) -> str:
+def product_code(number: int) -> str:
+    """Return the code of product n."""
     # The order of codes differs from that of ids.
     return f"ITEM-{number * 7919 % 10**7:07d}"
 
@@ -15,8 +16,8 @@ def _code(number: int) -> str:
 def _product(number: int, times: spec.Times) -> Product:
     return Product(
         id=number,
-        item_code=_code(number),
-        sku=_code(number),
+        item_code=product_code(number),
+        sku=product_code(number),
         name=f"{_NAMES[number % 5]} M{number % 47}",
         barcode=spec.unless(number, 5, _barcode(number)),
         type=spec.unless(number, 4, "fastener" if number % 2 else "tool"),
@@ -57,8 +58,8 @@ PRODUCT_LIST = spec.Listed(
     """),
     always_filled=frozenset({"created_at", "updated_at"}),
     filters={
-        "item_code": spec.equal("item_code", _code),
-        "sku": spec.equal("sku", _code),
+        "item_code": spec.equal("item_code", product_code),
+        "sku": spec.equal("sku", product_code),
         "barcode": spec.Filter(
             lambda count: (_barcode(count // 2 | 1), _barcode(count), "no such value"),
             lambda row, value: row["barcode"] == value,
@@ -72,7 +73,7 @@ PRODUCT_LIST = spec.Listed(
             "item_code",
             "name",
             values=["m4", "ARBOL", "nandu", "item-00", "M1 plate item", "?"],
-            code=lambda number: _code(number)[5:],
+            code=lambda number: product_code(number)[5:],
         ),
     },
     sorts={
