@@ -11,6 +11,8 @@ from shared.kernel.db.collection import HEAD, Collection
 from shared.kernel.db.items import from_attributes, unpack
 from shared.kernel.db.store import Store
 from shared.kernel.fields import ZERO
+from shared.warehouse.approvals.models import StoredApproval
+from shared.warehouse.approvals.repository import APPROVALS
 from shared.warehouse.documents.models import Document
 from shared.warehouse.documents.repository import COLLECTIONS
 from shared.warehouse.packing.models import StoredPackingOrder, StoredUnit
@@ -23,6 +25,8 @@ from shared.warehouse.receiving.repository import RECEIPTS
 from shared.warehouse.returns import rules as return_rules
 from shared.warehouse.returns.models import ReturnedGoods, StoredReturn
 from shared.warehouse.returns.repository import RETURNED, RETURNS
+from shared.warehouse.rfid.models import StoredValidation
+from shared.warehouse.rfid.repository import VALIDATIONS
 from shared.warehouse.stock.models import Movement, Quantities, StockRow, StoredLevel
 from shared.warehouse.stock.repository import (
     LEVELS,
@@ -47,6 +51,7 @@ _READ: dict[str, Collection[Any]] = {
     for one in (
         STOCK, LEVELS, TOTALS, MOVEMENTS, PICKINGS, RECEIPTS, COLLECTIONS["entry"],
         COLLECTIONS["exit"], TRANSFER_ORDERS, RETURNS, RETURNED, PACKING_ORDERS, UNITS,
+        APPROVALS, VALIDATIONS,
     )
 }  # fmt: skip
 
@@ -69,6 +74,8 @@ class StoredState:
     """Id of an exit document → what returns have taken of its goods."""
     packing_orders: list[StoredPackingOrder] = field(default_factory=list)
     units: list[StoredUnit] = field(default_factory=list)
+    approvals: list[StoredApproval] = field(default_factory=list)
+    validations: list[StoredValidation] = field(default_factory=list)
     holds: dict[int, int] = field(default_factory=dict)
     """Id of a position → number of its rows that hold stock."""
     batch_dates: dict[str, str | None] = field(default_factory=dict)
@@ -99,6 +106,8 @@ def read_state(items: Iterable[Attributes]) -> StoredState:
         RETURNED.kind: [],
         PACKING_ORDERS.kind: state.packing_orders,
         UNITS.kind: state.units,
+        APPROVALS.kind: state.approvals,
+        VALIDATIONS.kind: state.validations,
     }
     for item in items:
         kind, _, rest = item["PK"]["S"].partition("#")

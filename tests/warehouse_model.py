@@ -3,7 +3,7 @@
 It keeps plain sums and does not share any rule with the service.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import NamedTuple
@@ -111,6 +111,7 @@ class Unit:
 
     id: int
     parent: "Unit | None" = None
+    sscc: str = ""
     status: str = "open"
     contents: dict[PackedLot, Decimal] = field(default_factory=dict)
 
@@ -129,20 +130,22 @@ class PackingOrder:
     pickings: list[Picking]
     status: str = "open"
     units: list[Unit] = field(default_factory=list)
+    staged: dict[PackedLot, Decimal] = field(init=False)
+    """The picked quantities by lot."""
+    has_passed: bool = False
+    """Whether its tags were those of its goods since it has changed last."""
+
+    def __post_init__(self) -> None:
+        self.staged = {}
+        for picking in self.pickings:
+            for place, qty in picking.picked.items():
+                lot = (place.item, place.batch or "", place.serial or "")
+                self.staged[lot] = self.staged.get(lot, ZERO) + qty
 
     @property
     def is_active(self) -> bool:
         """Whether it is neither shipped nor cancelled."""
         return self.status not in {"shipped", "cancelled"}
-
-    def staged(self) -> dict[PackedLot, Decimal]:
-        """Return the picked quantities by lot."""
-        lots: dict[PackedLot, Decimal] = {}
-        for picking in self.pickings:
-            for place, qty in picking.picked.items():
-                lot = (place.item, place.batch or "", place.serial or "")
-                lots[lot] = lots.get(lot, ZERO) + qty
-        return lots
 
     def packed(self, lot: PackedLot) -> Decimal:
         """Return the quantity of a lot that is in units."""
@@ -151,7 +154,7 @@ class PackingOrder:
     @property
     def is_complete(self) -> bool:
         """Whether everything is in closed units."""
-        is_packed = all(self.packed(lot) == qty for lot, qty in self.staged().items())
+        is_packed = all(self.packed(lot) == qty for lot, qty in self.staged.items())
         return is_packed and all(unit.status == "closed" for unit in self.units)
 
     def ship(self) -> None:
@@ -236,6 +239,16 @@ class CustomerReturn:
 
 
 @dataclass(slots=True)
+class ModelApproval:
+    """An approval of a refused request."""
+
+    id: int
+    path: str
+    body: Mapping[str, object] | None
+    status: str = "pending"
+
+
+@dataclass(slots=True)
 class WarehouseModel:
     """The expected state of all warehouses."""
 
@@ -249,6 +262,17 @@ class WarehouseModel:
     waves: list[Wave] = field(default_factory=list)
     transfers: list[Transfer] = field(default_factory=list)
     returns: list[CustomerReturn] = field(default_factory=list)
+    approvals: list[ModelApproval] = field(default_factory=list)
+    validations: dict[int, str] = field(default_factory=dict)
+    """Id of an RFID validation → its result."""
+    rfid_required: bool = False
+    shortage_percent: Decimal | None = None
+    adjustment_qty: Decimal | None = None
+
+    def open_approval(self, path: str, body: Mapping[str, object] | None) -> ModelApproval | None:
+        """Return the pending or granted approval of a request, if any."""
+        of_request = (one for one in self.approvals if (one.path, one.body) == (path, body))
+        return next((one for one in of_request if one.status in {"pending", "granted"}), None)
 
     def active_packing(self, picking: Picking) -> PackingOrder | None:
         """Return the active packing order of a picking, if any."""
@@ -350,7 +374,10 @@ class WarehouseModel:
         assert {one.id: one.status for one in self.pickings} == {
             one.id: one.status for one in state.pickings
         }
-
+        assert {one.id: one.status for one in self.approvals} == {
+            one.id: one.stage for one in state.approvals
+        }
+        assert self.validations == {one.id: one.result for one in state.validations}
         self._assert_packing_matches(state)
 
     def _assert_packing_matches(self, state: StoredState) -> None:

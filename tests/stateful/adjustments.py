@@ -1,6 +1,7 @@
 """Rules of stock adjustments and of reading stock levels."""
 
 from decimal import Decimal
+from functools import partial
 
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
@@ -39,6 +40,10 @@ class AdjustmentRules(BaseMachine):
         """Adjust a quantity or an inventory status."""
         place = place_at(item, whs, bin_code, lot, status)
         qty = Decimal(1) if item == "DRILL" else qty
+        again = partial(
+            self.adjust_stock, item=item, whs=whs, bin_code=bin_code, lot=lot, qty=qty,
+            change=change, status=status,
+        )  # fmt: skip
         body = {
             "item_code": item, "warehouse": whs, "bin_code": bin_code, "batch": place.batch,
             "serial": place.serial, "inventory_status": status, "reason": "Looked",
@@ -48,19 +53,28 @@ class AdjustmentRules(BaseMachine):
         if change == "to_status":
             other = "damaged" if status == "available" else "available"
             possible = on_hand > 0 and qty <= free
-            self.post(
+            answer = self.post(
                 "/stock-adjustments", {**body, "to_status": other, "qty": qty},
                 201 if possible else 409,
+                again=again if possible and self._exceeds_limit(qty) else None,
             )  # fmt: skip
-            if possible:
+            if answer.status == 201:
                 self.model.move(place, place._replace(status=other), qty)
             return
         difference = {"increase": qty, "decrease": -qty, "counted_qty": qty - on_hand}[change]
         possible = not elsewhere if difference > 0 else -difference <= free
         expected = 409 if not possible else 201 if difference else 200
-        self.post("/stock-adjustments", {**body, change: qty}, expected)
-        if possible:
+        answer = self.post(
+            "/stock-adjustments", {**body, change: qty}, expected,
+            again=again if possible and self._exceeds_limit(abs(difference)) else None,
+        )  # fmt: skip
+        if answer.status == 201:
             self.model.move(None, place, difference)
+
+    def _exceeds_limit(self, units: Decimal) -> bool:
+        """Return whether an adjustment of so many units requires an approval."""
+        limit = self.model.adjustment_qty
+        return limit is not None and units > limit
 
     @rule()
     def read_levels(self) -> None:

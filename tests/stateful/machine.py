@@ -2,7 +2,7 @@
 
 Each rule sends one request through the API, possible or not. The model predicts the status of
 the response. After each rule, the stored state must satisfy the stock invariants and match the
-model. A refused request must not change anything; one that requires an approval may make this.
+model. A refused request must not change anything; one that requires an approval may create it.
 """
 
 import copy
@@ -15,12 +15,13 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from shared.identity.tenancy.directory import directory
 from shared.kernel.json_text import dumps
 from tests.gateway import Erp, Response
 from tests.stack import Stack
 from tests.stock_invariants import check_invariants, read_state
-from tests.warehouse_model import OPEN_BINS, Place, WarehouseModel
-from tests.warehouse_scenario import POSITIONS
+from tests.warehouse_model import OPEN_BINS, ModelApproval, Place, WarehouseModel
+from tests.warehouse_scenario import POSITIONS, WarehouseScenario
 
 WAREHOUSES = ("YARD", "SHOP", "PORT")
 
@@ -39,6 +40,8 @@ GTINS: Mapping[str, tuple[str, int]] = {
     "DRILL": ("96385074", 1),
 }
 """Item → a GTIN of it, and the units that it counts."""
+PIECE = "614141999996"
+"""A GTIN that counts one BRICK."""
 
 _VOLATILE = ("idempotency#", "sequence", "count#")
 """Key prefixes of items that a refused request may change."""
@@ -55,6 +58,7 @@ class SentRequest:
     key: str
     status: int
     text: str
+    sender: Erp
 
 
 class BaseMachine(RuleBasedStateMachine):
@@ -66,6 +70,8 @@ class BaseMachine(RuleBasedStateMachine):
     steps = 0
     stack: Stack
     erp: Erp
+    supervisor: Erp
+    """A user who decides on approvals."""
     restore: Callable[[], None]
     start = WarehouseModel()
     """The state at the start of a run."""
@@ -74,29 +80,76 @@ class BaseMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.restore()
+        directory.clear()
         self.model = copy.deepcopy(self.start)
         self.sent_requests: list[SentRequest] = []
+        self.refused: dict[int, Callable[[], None]] = {}
+        """Id of an approval → what sends its request again."""
         self._number = len(self.model.entries) + len(self.model.exits)
 
     # Requests and checks
 
-    def post(self, path: str, body: Mapping[str, object] | None, expected: int) -> Response:
-        """Send a request and assert the status of its response."""
+    def post(
+        self,
+        path: str,
+        body: Mapping[str, object] | None,
+        expected: int,
+        *,
+        again: Callable[[], None] | None = None,
+        sender: Erp | None = None,
+    ) -> Response:
+        """Send a request and assert the status of its response.
+
+        Args:
+            path: The path.
+            body: The body, in which null means that the field is not sent.
+            expected: The status that the model predicts.
+            again: What sends the request again, if a rule requires an approval of it. The status is
+                then 409 unless the request is granted.
+            sender: Who sends the request; default is the ERP.
+        """
         type(self).steps += 1
+        sender = sender or self.erp
+        approval = self.model.open_approval(path, _plain(body)) if again else None
+        is_refused = again is not None and (approval is None or approval.status != "granted")
+        expected = 409 if is_refused else expected
         before = self._stored() if expected >= 400 else None
         key = f"{self.label}-{len(self.sent_requests)}"
-        answer = self.erp.post(path, _plain(body), key=key)
+        answer = sender.post(path, _plain(body), key=key)
         assert answer.status == expected, f"{path} {body}: {answer.status} {answer.text}"
-        needs_approval = "approval_required" in answer.text
+        assert ("approval_required" in answer.text) == is_refused, answer.text
         if before is not None:
-            kept = _OF_APPROVALS if needs_approval else ()
+            kept = _OF_APPROVALS if is_refused else ()
             message = "a refused request changed the stored state"
             assert _without(self._stored(), kept) == _without(before, kept), message
-        if expected != 422 and not needs_approval:
-            self.sent_requests.append(SentRequest(path, body, key, answer.status, answer.text))
-        else:
-            self.sent_requests.append(SentRequest(path, body, "", answer.status, answer.text))
+        if again and is_refused:
+            self._record_approval(answer, path, body, again)
+        elif approval:
+            approval.status = "used"
+        key = "" if expected == 422 or is_refused else key
+        self.sent_requests.append(SentRequest(path, body, key, expected, answer.text, sender))
         return answer
+
+    def _record_approval(
+        self,
+        answer: Response,
+        path: str,
+        body: Mapping[str, object] | None,
+        again: Callable[[], None],
+    ) -> None:
+        """Assert that a refused request names its open approval, or else a new one."""
+        number: int = answer.json()["error"]["approval_id"]
+        found = self.model.open_approval(path, _plain(body))
+        if found:
+            assert number == found.id, "the approval is not that of the request"
+        else:
+            assert number not in self.refused, "the approval is not new"
+            self.model.approvals.append(ModelApproval(number, path, _plain(body)))
+            self.refused[number] = again
+
+    def change_settings(self, **settings: object) -> None:
+        """Change settings of the company."""
+        WarehouseScenario(self.erp).change_settings(**settings)
 
     @invariant()
     def check_state(self) -> None:
@@ -122,17 +175,20 @@ class BaseMachine(RuleBasedStateMachine):
             return
         type(self).steps += 1
         one, before = kept[-1 - index % len(kept)], self._stored()
-        again = self.erp.post(one.path, _plain(one.body), key=one.key)
+        again = one.sender.post(one.path, _plain(one.body), key=one.key)
         assert (again.status, again.text) == (one.status, one.text)
         assert again.headers["Idempotent-Replayed"] == "true"
         if one.body is not None:
-            other = self.erp.post(one.path, _plain({**one.body, "other": True}), key=one.key)
+            other = one.sender.post(one.path, _plain({**one.body, "other": True}), key=one.key)
             assert other.status == 422, f"{one.path}: {other.text}"
         assert self._stored() == before
 
     @rule(
         path=st.sampled_from(
-            ("/stock-adjustments", "/receipts", "/pickings", "/transfers", "/transfer-orders")
+            (
+                "/stock-adjustments", "/receipts", "/pickings", "/transfers", "/transfer-orders",
+                "/rfid-validations",
+            )
         ),
         body=st.sampled_from(
             (

@@ -50,7 +50,8 @@ class PackingRules(PickingRules):
         body = {"type": "carton", "parent_id": parent.id if parent else None}
         answer = self.post(f"/packing-orders/{packing.id}/handling-units", body, expected)
         if expected == 201:
-            packing.units.append(Unit(answer.data["id"], parent))
+            packing.units.append(Unit(answer.data["id"], parent, answer.data["sscc"]))
+            packing.has_passed = False
 
     def _units(self) -> list[tuple[PackingOrder, Unit]]:
         return [(packing, unit) for packing in self.model.packing_orders for unit in packing.units]
@@ -60,7 +61,7 @@ class PackingRules(PickingRules):
     def pack(self, index: int, lot: int, qty: Decimal, action: str) -> None:
         """Put goods of a staged lot into a unit, or take them out."""
         packing, unit = recent_one(self._units(), index)
-        staged = sorted(packing.staged())
+        staged = sorted(packing.staged)
         if not staged:
             return
         item, batch, serial = recent_one(staged, lot)
@@ -70,7 +71,7 @@ class PackingRules(PickingRules):
             "serials": [serial] if serial else None,
         }  # fmt: skip
         name = (item, batch, serial)
-        left = packing.staged()[name] - packing.packed(name)
+        left = packing.staged[name] - packing.packed(name)
         if action == "contents/remove":
             left = unit.contents.get(name, ZERO)
         expected = 200
@@ -85,6 +86,7 @@ class PackingRules(PickingRules):
             if not unit.contents[name]:
                 del unit.contents[name]
             packing.status = "in_progress"
+            packing.has_passed = False
 
     @precondition(lambda self: self._units())
     @rule(index=INDEX, action=st.sampled_from(("close", "close", "reopen")))
@@ -101,6 +103,7 @@ class PackingRules(PickingRules):
         self.post(f"/handling-units/{unit.id}/{action}", None, 200 if possible else 409)
         if possible:
             unit.status = "closed" if action == "close" else "open"
+            packing.has_passed = False
 
     @precondition(lambda self: self._units())
     @rule(index=INDEX)
@@ -113,6 +116,7 @@ class PackingRules(PickingRules):
         assert answer.status == (200 if possible else 409), answer.text
         if possible:
             packing.units.remove(unit)
+            packing.has_passed = False
 
     @precondition(lambda self: self.model.packing_orders)
     @rule(index=INDEX, end=st.sampled_from(("complete", "short", "cancel")))
@@ -124,6 +128,7 @@ class PackingRules(PickingRules):
         else:
             possible = packing.status in _BEING_PACKED
             possible &= end == "short" or packing.is_complete
+            possible &= packing.has_passed or not self.model.rfid_required
         body = {"short": True, "reason": "Loose"} if end == "short" else None
         action = "cancel" if end == "cancel" else "complete"
         path = f"/packing-orders/{packing.id}/{action}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from hypothesis import strategies as st
@@ -143,17 +144,24 @@ class PickingRules(BaseMachine):
     @rule(index=INDEX, reason=st.sampled_from(("damaged", "damaged", None)))
     def finalize_picking(self, index: int, reason: str | None) -> None:
         """Finalize a picking, complete or short."""
-        picking = recent_one(self.model.pickings, index)
-        expected = 200
+        self._finalize(recent_one(self.model.pickings, index), reason)
+
+    def _finalize(self, picking: Picking, reason: str | None) -> None:
+        expected, again = 200, None
         if picking.status != "started" or any(
             one.picking is picking for one in self.model.transfer_orders
         ):
             expected = 409
         elif picking.is_short and reason is None:
             expected = 422
+        elif self.model.shortage_percent is not None:
+            wanted = sum(picking.wanted.values(), ZERO)
+            short = wanted - sum(picking.picked.values(), ZERO)
+            if short > wanted * self.model.shortage_percent / 100:
+                again = partial(self._finalize, picking, reason)
         body = {"shortage_reason": reason} if reason else None
-        self.post(f"/pickings/{picking.id}/finalize", body, expected)
-        if expected == 200:
+        answer = self.post(f"/pickings/{picking.id}/finalize", body, expected, again=again)
+        if answer.status == 200:
             picking.status = "finalized"
             picking.allocated.clear()
             picking.order.open_work.discard(picking.id)

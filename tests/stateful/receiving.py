@@ -1,6 +1,7 @@
 """Rules of entry documents and receipts."""
 
 from decimal import Decimal
+from functools import partial
 
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
@@ -20,7 +21,7 @@ from tests.stateful.machine import (  # fmt: skip
     place_at,
     recent_one,
 )
-from tests.warehouse_model import OPEN_BINS, ZERO, Order, Receipt
+from tests.warehouse_model import OPEN_BINS, ZERO, Order, Place, Receipt
 
 
 class ReceivingRules(BaseMachine):
@@ -51,26 +52,29 @@ class ReceivingRules(BaseMachine):
         by_gtin: bool,
     ) -> None:  # fmt: skip
         receipt = recent_one(self.model.receipts, index)
-        order = receipt.order
-        place = place_at(item, order.whs, bin_code, lot, status)
-        qty = Decimal(1) if item == "DRILL" else qty
+        place = place_at(item, receipt.order.whs, bin_code, lot, status)
+        self._receive(receipt, place, Decimal(1) if place.serial else qty, by_gtin=by_gtin)
+
+    def _receive(self, receipt: Receipt, place: Place, qty: Decimal, *, by_gtin: bool) -> None:
+        order, item = receipt.order, place.item
         body = {
-            **named(item, qty, by_gtin=by_gtin), "bin_code": bin_code, "batch": place.batch,
-            "serials": [place.serial] if place.serial else None, "inventory_status": status,
+            **named(item, qty, by_gtin=by_gtin), "bin_code": place.bin, "batch": place.batch,
+            "serials": [place.serial] if place.serial else None, "inventory_status": place.status,
         }  # fmt: skip
+        again = None
         expected = 200
         if receipt.status != "started" or order.closed:
             expected = 409
         elif (
             item not in order.wanted
-            or bin_code not in OPEN_BINS
+            or place.bin not in OPEN_BINS
             or self.model.has_serial(item, place.serial)
         ):
             expected = 422
         elif order.done.get(item, ZERO) + qty > order.wanted[item]:
-            expected = 409
-        self.post(f"/receipts/{receipt.id}/lines", body, expected)
-        if expected == 200:
+            again = partial(self._receive, receipt, place, qty, by_gtin=by_gtin)
+        answer = self.post(f"/receipts/{receipt.id}/lines", body, expected, again=again)
+        if answer.status == 200:
             receipt.received[place] = receipt.received.get(place, ZERO) + qty
             self.model.move(None, place, qty)
             order.record_progress(item, qty)

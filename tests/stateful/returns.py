@@ -16,8 +16,8 @@ _ACTIONS = ("restock", "restock", "quarantine", "scrap", "return_to_provider")
 class ReturnRules(AdjustmentRules, PickingRules):
     """Returns of exit documents, from the announcement to the dispositions."""
 
-    def dispatch_order(self, wanted: dict[str, Decimal], *, lot: int) -> None:
-        """Put goods on the shelf, and dispatch them with an exit document."""
+    def stage_order(self, wanted: dict[str, Decimal], *, lot: int) -> None:
+        """Put goods on the shelf, and pick them for an exit document."""
         for item, qty in wanted.items():
             self.adjust_stock(
                 item=item, whs="YARD", bin_code="A-01", lot=lot, qty=qty, change="increase",
@@ -26,10 +26,11 @@ class ReturnRules(AdjustmentRules, PickingRules):
         self.create_exit_document("YARD", wanted)
         self.create_picking(index=0, allocate=True)
         self.act_on_picking(0, "start")
-        for qty in wanted.values():
+        picking = self.model.pickings[-1]
+        while picking.allocated:
+            qty = picking.allocated[max(picking.allocated, key=str)]
             self.pick(index=0, place_index=0, bin_code="A-01", qty=qty, wrong=False, by_gtin=False)
         self.finalize_picking(0, None)
-        self.dispatch(0)
 
     @precondition(lambda self: self.model.exits)
     @rule(index=INDEX, wanted=st.dictionaries(ITEMS, st.integers(1, 3).map(Decimal), min_size=1))

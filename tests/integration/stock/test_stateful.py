@@ -9,7 +9,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests.clock import Clock
 from tests.stack import Stack
 from tests.stateful import WAREHOUSES, WarehouseMachine
-from tests.stateful.machine import GTINS
+from tests.stateful.machine import GTINS, PIECE
 from tests.warehouse_scenario import WarehouseScenario
 
 _RUN = 50
@@ -29,7 +29,7 @@ def test_stored_state_matches_the_model_after_every_operation(
     erp = stack.erp()
     WarehouseScenario.with_master_data(erp, *WAREHOUSES)
     for number, (gtin, units) in enumerate(GTINS.values(), 1):
-        body = {"gtins": [{"gtin": gtin, "units": units}]}
+        body = {"gtins": [{"gtin": gtin, "units": units}, *([{"gtin": PIECE}] * (number == 1))]}
         assert erp.put(f"/products/{number}/packaging", body).status == 200
     WarehouseMachine.prepare(stack, erp)
 
