@@ -40,7 +40,7 @@ def run_demo(demo: Demo, bucket: TenantBucket) -> None:
     tenant exclude are skipped.
     """
     run = uuid.uuid4().hex[:8]
-    settings = demo.call("GET", "/settings")
+    settings = demo.call("/settings", method="GET")
     ensure_places(demo)
     demo.step(
         "List the warehouses", demo.send("GET", "/warehouses", params={"per_page": 5}), 200,
@@ -50,7 +50,7 @@ def run_demo(demo: Demo, bucket: TenantBucket) -> None:
     )  # fmt: skip
     drum = {"item_code": f"DEMO-{run}", "name": "Cable drum, demo"}
     demo.post("Create a product", "/products", drum, "product {data[id]}", expected=201)
-    demo.submit("/products", {"item_code": f"DEMO-{run}-DUCT", "name": "Cable duct, demo"})
+    demo.call("/products", {"item_code": f"DEMO-{run}-DUCT", "name": "Cable duct, demo"})
     products = demo.step(
         "Search the catalog for it",
         demo.send("GET", "/products", params={"search": f"demo-{run}", "per_page": 3}), 200,

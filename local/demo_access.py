@@ -81,7 +81,7 @@ def _picker(demo: Demo, run: str) -> Iterator[dict[str, Any]]:
     yield user
     deleted = demo.send("DELETE", f"/users/{user['id']}")
     demo.step("Delete the user", deleted, 200, "{data[username]}")
-    demo.call("DELETE", f"/roles/{role['id']}")
+    demo.call(f"/roles/{role['id']}", method="DELETE")
 
 
 def _sign_in(demo: Demo, api: ApiCaller, username: str, password: str) -> None:

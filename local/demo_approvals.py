@@ -45,9 +45,9 @@ def run_approvals_demo(demo: Demo, run: str, http: httpx.Client, slug: str) -> N
 def _started_receipt(demo: Demo, run: str) -> tuple[str, dict[str, object]]:
     """Order 10 bolts; return the path of the lines of their receipt, and a line of 1000."""
     code = f"DEMO-{run}-BOLT"
-    demo.call("POST", "/products", {"item_code": code, "name": "Bolt, demo"})
+    demo.call("/products", {"item_code": code, "name": "Bolt, demo"})
     order = order_of("purchase_order", f"PO-A-{run}", ORIGIN, [{"item_code": code, "qty": 10}])
-    receipt = start_receipt(demo.submit, create_order(demo.submit, order)["id"])
+    receipt = start_receipt(demo.call, create_order(demo.call, order)["id"])
     return f"{receipt}/lines", {"item_code": code, "qty": 1000, "bin_code": RECEIVING_BIN}
 
 
@@ -65,11 +65,10 @@ class _Supervisor:
 @contextmanager
 def _supervisor(demo: Demo, api: ApiCaller, run: str, slug: str) -> Iterator[_Supervisor]:
     """Create a user who may grant approvals and sign in; delete the user in the end."""
-    role = demo.call(
-        "POST", "/roles", {"name": f"Supervisor {run}", "permissions": ["approvals.grant"]}
-    )
+    wanted_role = {"name": f"Supervisor {run}", "permissions": ["approvals.grant"]}
+    role = demo.call("/roles", wanted_role)
     wanted = {"username": f"sue-{run}", "name": "Sue", "roles": [role["id"]]}
-    user = demo.call("POST", "/users", wanted)
+    user = demo.call("/users", wanted)
     login = {
         "grant_type": "password",
         "username": f"{user['username']}@{slug}",
@@ -79,5 +78,5 @@ def _supervisor(demo: Demo, api: ApiCaller, run: str, slug: str) -> Iterator[_Su
         "A supervisor signs in", api.request_token(login), 200, lambda _: user["username"]
     )
     yield _Supervisor(api, signed_in["access_token"])
-    demo.call("DELETE", f"/users/{user['id']}")
-    demo.call("DELETE", f"/roles/{role['id']}")
+    demo.call(f"/users/{user['id']}", method="DELETE")
+    demo.call(f"/roles/{role['id']}", method="DELETE")

@@ -105,7 +105,7 @@ def _drop(demo: Demo, run: str, bucket: TenantBucket) -> None:
         passed=one["rows"]["error"] == 0,
     )
     if one["status"] == "validated":  # not if drops are committed automatically
-        demo.submit(f"/imports/{one['id']}/commit")
+        demo.call(f"/imports/{one['id']}/commit")
     demo.step(
         "Read an order that the import created",
         demo.send("GET", "/exit-documents", params={"external_ref": f"SO-S1-{run}"}), 200,

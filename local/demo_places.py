@@ -14,8 +14,8 @@ def ensure_places(demo: Demo) -> None:
     """Create the warehouses and positions that the tenant does not have."""
     for code, name in _NAMES.items():
         if not demo.list_all("/warehouses", whs_code=code):
-            demo.call("POST", "/warehouses", {"whs_code": code, "name": name})
+            demo.call("/warehouses", {"whs_code": code, "name": name})
         for bin_code in _BINS[code]:
             if not demo.list_all("/warehouse-positions", warehouse=code, bin_code=bin_code):
                 body = {"whs_code": code, "bin_code": bin_code}
-                demo.call("POST", "/warehouse-positions", body)
+                demo.call("/warehouse-positions", body)

@@ -39,6 +39,6 @@ def _gtin_of_piece(demo: Demo, item_code: str) -> str:
     path = f"/products/{product['id']}/packaging"
     digits = f"952{product['id'] % 10**9:09d}"
     gtin = digits + check_digit(digits)
-    others = [one for one in demo.call("GET", path)["gtins"] if one["gtin"] != gtin]
-    demo.call("PUT", path, {"gtins": [*others, {"gtin": gtin}]})
+    others = [one for one in demo.call(path, method="GET")["gtins"] if one["gtin"] != gtin]
+    demo.call(path, {"gtins": [*others, {"gtin": gtin}]}, method="PUT")
     return gtin

@@ -79,11 +79,7 @@ class Demo:
         found = self.step(title, self.send("POST", path, json=body), expected, describe)
         return found.get("data", found)
 
-    def submit(self, path: str, body: Any = None) -> Any:
-        """Send a POST without adding a row; see `call`."""
-        return self.call("POST", path, body)
-
-    def call(self, method: str, path: str, body: Any = None) -> Any:
+    def call(self, path: str, body: Any = None, *, method: str = "POST") -> Any:
         """Send a request without adding a row; return `data`.
 
         Raises:

@@ -43,7 +43,7 @@ def _create_products(demo: Demo, run: str) -> tuple[str, str, str]:
     tracking: Sequence[dict[str, bool]] = ({}, {"man_btch_num": True}, {"man_ser_num": True})
     for code, options in zip(codes, tracking, strict=True):
         name = code.rpartition("-")[2].title()
-        demo.call("POST", "/products", {"item_code": code, "name": f"{name}, demo", **options})
+        demo.call("/products", {"item_code": code, "name": f"{name}, demo", **options})
     return codes
 
 
@@ -53,9 +53,9 @@ def _name_cases(demo: Demo, item_code: str, units: int) -> str:
     digits = f"1952{product['id'] % 10**9:09d}"
     gtin = digits + check_digit(digits)
     demo.call(
-        "PUT",
         f"/products/{product['id']}/packaging",
         {"weight_kg": 0.25, "gtins": [{"gtin": gtin, "units": units}]},
+        method="PUT",
     )
     return gtin
 
@@ -67,19 +67,19 @@ def _receive(demo: Demo, run: str, plain: str, batched: str, serialled: str) -> 
         {"item_code": serialled, "qty": 3},
     ]
     order = order_of("purchase_order", f"PO-F-{run}", ORIGIN, ordered)
-    document = create_order(demo.submit, order)["id"]
+    document = create_order(demo.call, order)["id"]
     receipt = demo.post(
         "Goods arrive: create a receipt for the purchase order",
         "/receipts", {"document_id": document}, "receipt {data[id]}, {data[status]}", expected=201,
     )  # fmt: skip
     path = f"/receipts/{receipt['id']}"
-    demo.submit(f"{path}/start")
+    demo.call(f"{path}/start")
     goods: Sequence[dict[str, Any]] = (
         {"item_code": batched, "qty": 25, "batch": "LATE", "expiry_date": "2030-06-30"},
         {"item_code": serialled, "qty": 3, "serials": [f"{run}-{n}" for n in range(3)]},
     )
     for line in goods:
-        demo.submit(f"{path}/lines", {**line, "bin_code": RECEIVING_BIN})
+        demo.call(f"{path}/lines", {**line, "bin_code": RECEIVING_BIN})
     cases = {"gtin": _name_cases(demo, batched, 5), "qty": 3, "bin_code": RECEIVING_BIN}
     demo.post(
         "Receive 3 cases of 5 glues by the GTIN of the case",
@@ -109,7 +109,7 @@ def _receive(demo: Demo, run: str, plain: str, batched: str, serialled: str) -> 
         "A serial number that is already in stock is refused",
         f"{path}/lines", {**duplicate, "bin_code": RECEIVING_BIN}, "{message}", expected=422,
     )  # fmt: skip
-    demo.submit(f"{path}/finalize")
+    demo.call(f"{path}/finalize")
     demo.step(
         "The purchase order shows the open quantities",
         demo.send("GET", f"/entry-documents/{document}"), 200,
@@ -144,7 +144,7 @@ def _ship(demo: Demo, run: str, batched: str, serialled: str) -> int:
     """Pick and dispatch a sales order; return its id."""
     ordered = [{"item_code": batched, "qty": 20}, {"item_code": serialled, "qty": 1}]
     order = order_of("sale_order", f"SO-F-{run}", ORIGIN, ordered)
-    document: int = create_order(demo.submit, order)["id"]
+    document: int = create_order(demo.call, order)["id"]
     picking = demo.post(
         "Allocate a sales order: the batch that expires first is taken first",
         "/pickings", {"document_id": document},
@@ -154,11 +154,11 @@ def _ship(demo: Demo, run: str, batched: str, serialled: str) -> int:
         ), expected=201,
     )  # fmt: skip
     path = f"/pickings/{picking['id']}"
-    demo.submit(f"{path}/start")
+    demo.call(f"{path}/start")
     for goods in picks_of(picking):
         # Two units of the batch LATE are missing on the shelf.
         missing = 2 if goods["batch"] == "LATE" else 0
-        demo.submit(f"{path}/picks", {**goods, "qty": goods["qty"] - missing})
+        demo.call(f"{path}/picks", {**goods, "qty": goods["qty"] - missing})
     demo.post(
         "Two units are missing: the picking needs a shortage reason",
         f"{path}/finalize", None, "{message}", expected=422,
@@ -189,8 +189,8 @@ def _return(demo: Demo, run: str, order: int, batched: str) -> None:
     demo.post("More than was dispatched is refused", "/returns", excess, "{message}", expected=422)
     path = f"/returns/{made['id']}"
     goods = {"item_code": batched, "batch": "SOON"}
-    demo.submit(f"{path}/lines", {"lines": [{**goods, "qty": 3, "bin_code": RECEIVING_BIN}]})
-    demo.submit(f"{path}/finish")
+    demo.call(f"{path}/lines", {"lines": [{**goods, "qty": 3, "bin_code": RECEIVING_BIN}]})
+    demo.call(f"{path}/finish")
     decisions = [
         {**goods, "qty": 1, "action": "restock", "bin_code": SHELF_BINS[1]},
         {**goods, "qty": 1, "action": "scrap"},
@@ -202,7 +202,7 @@ def _return(demo: Demo, run: str, order: int, batched: str) -> None:
     )  # fmt: skip
     [document] = demo.list_all("/exit-documents", external_ref=f"{made['code']}/1")
     [picking] = demo.list_all("/pickings", document_id=document["id"])
-    pick(demo.submit, demo.call("GET", f"/pickings/{picking['id']}"))
+    pick(demo.call, demo.call(f"/pickings/{picking['id']}", method="GET"))
     demo.post(
         "Its exit document is dispatched",
         f"/exit-documents/{document['id']}/dispatch", None, "{data[type]}, {data[status]}",
@@ -217,10 +217,10 @@ def _pack(demo: Demo, document: int) -> None:
         "{data[code]}: {data[qty][to_pack]} units to pack", expected=201,
     )  # fmt: skip
     path = f"/packing-orders/{order['id']}"
-    carton = demo.submit(f"{path}/handling-units", {"type": "carton", "tare_kg": 0.4})
+    carton = demo.call(f"{path}/handling-units", {"type": "carton", "tare_kg": 0.4})
     unit = f"/handling-units/{carton['id']}"
     for goods in contents_of(order):
-        demo.submit(f"{unit}/contents", goods)
+        demo.call(f"{unit}/contents", goods)
     demo.post(
         "Goods that are packed already are refused",
         f"{unit}/contents", {**goods, "qty": 1}, "{error[code]}: {message}", expected=422,
@@ -229,7 +229,7 @@ def _pack(demo: Demo, document: int) -> None:
         "Dispatch waits until everything is in closed units",
         f"/exit-documents/{document}/dispatch", None, "{error[message]}", expected=409,
     )  # fmt: skip
-    demo.submit(f"{unit}/close", {"weight_kg": 7.5})
+    demo.call(f"{unit}/close", {"weight_kg": 7.5})
     run_rfid_demo(demo, order)
     demo.post(
         "Close the carton and complete the packing order", f"{path}/complete", None,
@@ -252,7 +252,7 @@ def _print(demo: Demo, title: str, path: str) -> None:
 
 
 def _transfer_order(demo: Demo, run: str, plain: str) -> None:
-    picker = picker_id(demo.call("GET", "/users"), lambda body: demo.submit("/users", body))
+    picker = picker_id(demo.call("/users", method="GET"), lambda body: demo.call("/users", body))
     body = {
         "from_warehouse": ORIGIN,
         "to_warehouse": DESTINATION,
@@ -261,9 +261,9 @@ def _transfer_order(demo: Demo, run: str, plain: str) -> None:
         "picker_id": picker,
         "lines": [{"item_code": plain, "qty": 30}],
     }
-    path = f"/transfer-orders/{demo.submit('/transfer-orders', body)['id']}"
-    demo.submit(f"{path}/picks", {"item_code": plain, "qty": 30, "bin_code": SHELF_BINS[0]})
-    demo.submit(f"{path}/dispatch", {"seal_number": "S-10442", "vehicle_plate": "DEMO 1"})
+    path = f"/transfer-orders/{demo.call('/transfer-orders', body)['id']}"
+    demo.call(f"{path}/picks", {"item_code": plain, "qty": 30, "bin_code": SHELF_BINS[0]})
+    demo.call(f"{path}/dispatch", {"seal_number": "S-10442", "vehicle_plate": "DEMO 1"})
     demo.step(
         "A transfer order is in transit from Birmingham to Dublin",
         demo.send("GET", "/stock-levels", params={"item_code": plain, "warehouse": DESTINATION}),
@@ -287,11 +287,11 @@ def _wave(demo: Demo, run: str, plain: str) -> None:
     for number in range(_WAVE_ORDERS):
         lines = [{"item_code": plain, "qty": 4}]
         order = order_of("sale_order", f"SO-W{number}-{run}", ORIGIN, lines)
-        wanted = {"document_id": create_order(demo.submit, order)["id"], "allocate": False}
-        pickings.append(demo.submit("/pickings", wanted)["id"])
+        wanted = {"document_id": create_order(demo.call, order)["id"], "allocate": False}
+        pickings.append(demo.call("/pickings", wanted)["id"])
     body = {"warehouse_code": ORIGIN, "strategy": "batch", "picking_ids": pickings}
-    path = f"/waves/{demo.submit('/waves', body)['id']}"
-    demo.submit(f"{path}/plan")
+    path = f"/waves/{demo.call('/waves', body)['id']}"
+    demo.call(f"{path}/plan")
     demo.post(
         f"Release a wave of {_WAVE_ORDERS} orders, which allocates all of them",
         f"{path}/release", None,
@@ -299,7 +299,7 @@ def _wave(demo: Demo, run: str, plain: str) -> None:
         " {data[metrics][standard_minutes]} standard minutes",
     )  # fmt: skip
     for picking in pickings:
-        pick(demo.submit, demo.call("GET", f"/pickings/{picking}"))
+        pick(demo.call, demo.call(f"/pickings/{picking}", method="GET"))
     demo.post("Complete the wave after all pickings are finalized", f"{path}/complete")
 
 

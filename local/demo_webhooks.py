@@ -56,11 +56,11 @@ def run_webhooks_demo(demo: Demo, run: str) -> None:
 def _receive_goods(demo: Demo, run: str, endpoint: LocalEndpoint, secret: str) -> None:
     """Receive goods; show each event."""
     code = f"DEMO-{run}-HOOK"
-    product = demo.call("POST", "/products", {"item_code": code, "name": "Wall hook, demo"})
+    product = demo.call("/products", {"item_code": code, "name": "Wall hook, demo"})
     goods = {"item_code": code, "qty": 5}
     order = order_of("purchase_order", f"PO-H-{run}", ORIGIN, [goods])
-    document = create_order(demo.submit, order)
-    receipt = receive(demo.submit, document["id"], [{**goods, "bin_code": RECEIVING_BIN}])
+    document = create_order(demo.call, order)
+    receipt = receive(demo.call, document["id"], [{**goods, "bin_code": RECEIVING_BIN}])
 
     def belongs_to_receipt(event: Mapping[str, Any]) -> bool:
         data = event["data"]
@@ -105,9 +105,9 @@ def _rotate(demo: Demo, path: str, endpoint: LocalEndpoint, old: str) -> None:
 def _fail_and_redeliver(demo: Demo, path: str, endpoint: LocalEndpoint) -> None:
     """Let the endpoint fail, read the delivery log, and redeliver an event."""
     endpoint.respond_next(CannedResponse(500, body="maintenance"), CannedResponse(500))
-    event_id = demo.call("POST", f"{path}/test")["id"]
+    event_id = demo.call(f"{path}/test")["id"]
     log = f"{path}/deliveries/{event_id}"
-    _wait_until(lambda: demo.call("GET", log)["status"] == "succeeded", "the third attempt")
+    _wait_until(lambda: demo.call(log, method="GET")["status"] == "succeeded", "the third attempt")
     demo.step(
         "Retry a delivery after two failed attempts",
         demo.send("GET", log), 200,
