@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 from shared.kernel.db.actions import ErrorFactory
 from shared.kernel.db.facets import id_text
-from shared.kernel.db.items import Item, Key, encode
-from shared.kernel.db.store import key_attributes
+from shared.kernel.db.items import Item, Key
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 
@@ -145,33 +144,13 @@ def check_unchanged(tx: Transaction, login: Login) -> None:
 
     A new session needs it: a concurrent change that ends all sessions must end this one, too.
     """
-    check_version(tx, login_key(login.user_id), login.version)
-
-
-def check_version(tx: Transaction, key: Key, version: int) -> None:
-    """Add the condition that an item still has the version that was read."""
-    tx.add_action(
-        "ConditionCheck",
-        {
-            "TableName": tx.store.table,
-            "Key": key_attributes(key),
-            "ConditionExpression": "version = :version",
-            "ExpressionAttributeValues": {":version": encode(version)},
-        },
-    )
+    tx.check(login_key(login.user_id), version=login.version)
 
 
 def check_exists(tx: Transaction, user_id: int, *, on_condition_failed: ErrorFactory) -> None:
     """Add the condition that a user has a login."""
-    tx.add_action(
-        "ConditionCheck",
-        {
-            "TableName": tx.store.table,
-            "Key": key_attributes(login_key(user_id)),
-            "ConditionExpression": f"attribute_exists({PARTITION_KEY})",
-        },
-        on_condition_failed,
-    )
+    condition = f"attribute_exists({PARTITION_KEY})"
+    tx.check(login_key(user_id), condition=condition, on_condition_failed=on_condition_failed)
 
 
 def delete(tx: Transaction, user_id: int) -> None:

@@ -160,7 +160,7 @@ def bind_sign_in(tx: Transaction, account: UserAccount, after: Login) -> None:
         after: The login to store; equal to `account.login` if nothing changes.
     """
     user = account.record
-    logins.check_version(tx, USERS.key(user.id), user.version)
+    tx.check(USERS.key(user.id), version=user.version)
     if after == account.login:
         logins.check_unchanged(tx, account.login)
     else:

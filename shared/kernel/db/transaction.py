@@ -133,6 +133,24 @@ class Transaction:
         else:
             self.insert(item)
 
+    def check(
+        self,
+        key: Key,
+        *,
+        version: int | None = None,
+        condition: str | None = None,
+        values: Mapping[str, Any] | None = None,
+        on_condition_failed: ErrorFactory = StaleRead,
+    ) -> None:
+        """Make the commit depend on an item that it does not write.
+
+        It must have the `version` that was read, or else fulfil the `condition`.
+        """
+        if version is not None:
+            condition, values = "version = :seen", {":seen": version}
+        body = {"TableName": self.store.table, "Key": key_attributes(key)}
+        self._add("ConditionCheck", body, condition, None, values, on_condition_failed)
+
     def end_claim(self, item: Item) -> None:
         """Replace the claim of the store by `item`; the commit depends on the claim as always."""
         claim = self.store.claim

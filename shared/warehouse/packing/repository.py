@@ -3,9 +3,9 @@
 from shared.kernel.db.collection import Collection, Record
 from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import Facets, id_text
-from shared.kernel.db.items import Key, alias_key, encode
+from shared.kernel.db.items import Key, alias_key
 from shared.kernel.db.listing import Page, read_page
-from shared.kernel.db.store import Store, key_attributes
+from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
@@ -97,16 +97,7 @@ def passed_key(number: int) -> Key:
 
 def put_passed(tx: Transaction, record: Record[StoredPackingOrder]) -> None:
     """Record that the tags of a packing order are those of its goods; StaleRead if it changes."""
-    key = PACKING_ORDERS.key(record.id)
-    tx.add_action(
-        "ConditionCheck",
-        {
-            "TableName": tx.store.table,
-            "Key": key_attributes(key),
-            "ConditionExpression": "version = :version",
-            "ExpressionAttributeValues": {":version": encode(record.version)},
-        },
-    )
+    tx.check(PACKING_ORDERS.key(record.id), version=record.version)
     partition, sort = passed_key(record.id)
     tx.put({PARTITION_KEY: partition, SORT_KEY: sort, "id": record.id, "passed": record.version})
 

@@ -17,8 +17,8 @@ from itertools import batched, chain
 from shared.kernel.db.collection import Record
 from shared.kernel.db.entity_pages import id_pages
 from shared.kernel.db.facets import id_text
-from shared.kernel.db.items import Item, Key, encode
-from shared.kernel.db.store import Store, key_attributes
+from shared.kernel.db.items import Item, Key
+from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.stock.models import Lot, RowKey, StockRow
@@ -85,13 +85,11 @@ def write_batch(tx: Transaction, batch: Batch, new_rows: Collection[int] = ()) -
 
 def require_date(tx: Transaction, batch: Batch) -> None:
     """Make the commit fail with StaleRead when a batch gets another date."""
-    body = {
-        "TableName": tx.store.table,
-        "Key": key_attributes(batch_key(batch.lot)),
-        "ConditionExpression": "expiry_date = :date",
-        "ExpressionAttributeValues": {":date": encode(batch.expiry_date)},
-    }
-    tx.add_action("ConditionCheck", body)
+    tx.check(
+        batch_key(batch.lot),
+        condition="expiry_date = :date",
+        values={":date": batch.expiry_date},
+    )
 
 
 def rows_of(store: Store, batch: Batch) -> Iterator[Record[StockRow]]:
