@@ -13,14 +13,12 @@ from shared.kernel.db.store import Store
 from shared.kernel.errors import Conflict
 from shared.warehouse.documents.vocabulary import doc_num
 from shared.warehouse.labels.models import LabelContent, ShippedGoods, SlipContent, SlipUnit
-from shared.warehouse.packing import rules
 from shared.warehouse.packing.models import (
     PackedGoods,
     StoredUnit,
     unit_code,
 )
-from shared.warehouse.packing.reading import get_packing_order
-from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
+from shared.warehouse.packing.reading import get_packing_order, get_unit_with_content
 from shared.warehouse.picking.models import packing_order_code
 
 
@@ -32,12 +30,12 @@ def label_content(store: Store, number: int, timezone: str) -> LabelContent:
         Gone: The unit was deleted.
         Conflict: It has no SSCC, or no goods are in it.
     """
-    unit = UNITS.get(store, number).entity
-    code = unit_code(number)
+    units = get_unit_with_content(store, number)
+    unit, code = units[0], unit_code(number)
     if unit.sscc is None:
         message = f"{code} has no SSCC. Set gs1_company_prefix, and pack into a new handling unit."
         raise Conflict(message)
-    goods = _summed(one for each in (unit, *_inside(store, unit)) for one in each.contents)
+    goods = _summed(one for each in units for one in each.contents)
     if not goods:
         message = f"{code} is empty. A label shows what is in the unit; pack goods first."
         raise Conflict(message)
@@ -80,15 +78,6 @@ def slip_content(store: Store, number: int, timezone: str) -> SlipContent:
         units=units,
         sender=order.shipping.sender,
     )
-
-
-def _inside(store: Store, unit: StoredUnit) -> list[StoredUnit]:
-    """Read all units in a unit."""
-    numbers = unit.inside
-    if numbers is None:
-        order = PACKING_ORDERS.get(store, unit.packing_order_id).entity
-        numbers = rules.units_inside(order, unit.id)
-    return [record.entity for record in UNITS.get_many(store, numbers)] if numbers else []
 
 
 def _summed(contents: Iterable[PackedGoods]) -> Sequence[ShippedGoods]:

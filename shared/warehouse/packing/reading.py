@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from shared.kernel.db.collection import Record
 from shared.kernel.db.store import Store
-from shared.kernel.errors import Gone, ServiceUnavailable
+from shared.kernel.errors import ServiceUnavailable
 from shared.warehouse.packing import rules
 from shared.warehouse.packing.models import StoredPackingOrder, StoredUnit
 from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
@@ -34,20 +34,46 @@ def get_packing_order(store: Store, number: int) -> OrderWithUnits:
 
 
 def get_unit_with_content(store: Store, number: int) -> list[StoredUnit]:
-    """Read a consistent state of a unit and of the units in it.
+    """Read a consistent state of a unit and of the units in it; the unit is the first.
 
     Raises:
-        NotFound, Gone: The unit does not exist, or it was deleted.
+        NotFound: No unit ever had this id.
+        Gone: The unit was deleted.
+        ServiceUnavailable: The units changed during every attempt.
     """
-    unit = UNITS.get(store, number)
-    order = get_packing_order(store, unit.entity.packing_order_id)
-    inside: dict[int, StoredUnit] = {}
-    for one in order.units:  # in the order of their creation: those inside come after it
-        if one.id == number or one.entity.parent_id in inside:
-            inside[one.id] = one.entity
-    if not inside:  # deleted since it was read
-        raise Gone(f"{UNITS.noun} {number}")
-    return list(inside.values())
+    fresh = store.uncached()
+    for _ in range(_TRIES):
+        unit = UNITS.get(fresh, number).entity
+        found = _with_open_units(fresh, unit) if unit.inside is None else _with_closed(fresh, unit)
+        if found:
+            return found
+    raise ServiceUnavailable
+
+
+def _with_closed(store: Store, unit: StoredUnit) -> list[StoredUnit]:
+    """Return a closed unit and those in it; nothing when it was reopened, and they have changed.
+
+    Units in a closed unit are closed, and do not change.
+    """
+    if not unit.inside:
+        return [unit]
+    inside = [record.entity for record in UNITS.get_many(store, unit.inside)]
+    is_same = len(inside) == len(unit.inside) and all(one.status != "open" for one in inside)
+    return [unit, *inside] if is_same else []
+
+
+def _with_open_units(store: Store, unit: StoredUnit) -> list[StoredUnit]:
+    """Return an open unit and those in it; nothing when one of them has changed meanwhile.
+
+    Every change of a unit is also one of its packing order, which names the units.
+    """
+    before = PACKING_ORDERS.get(store, unit.packing_order_id)
+    inside = rules.units_inside(before.entity, unit.id)
+    if not inside:
+        return [unit]
+    found = UNITS.get_many(store, [unit.id, *inside])
+    after = PACKING_ORDERS.get(store, unit.packing_order_id)
+    return [record.entity for record in found] if after.version == before.version else []
 
 
 def with_units(store: Store, record: Record[StoredPackingOrder]) -> OrderWithUnits:

@@ -3,7 +3,7 @@
 import pypdfium2
 import pytest
 
-from tests.faults import AwsFaults
+from tests.faults import AwsFaults, stuck_before
 from tests.gateway import Response
 from tests.openapi import complaints
 from tests.packing_scenario import ORDERS, UNITS, PackingScenario
@@ -93,12 +93,38 @@ def test_label_of_a_pallet_sums_the_goods_of_its_cartons(
         answer = _label(packing, pallet)
 
     assert f"9 {TIMES} Brick" in _text(answer)
-    assert seen.round_trips == (2 if is_closed else 3)
+    assert seen.round_trips == (2 if is_closed else 4)
     if is_closed:
         packing.done(packing.act(pallet, "reopen"))
         packing.done(packing.act(tote, "reopen"))
         packing.done(packing.remove(tote, "BRICK", 3))
         assert f"6 {TIMES} Brick" in _text(_label(packing, pallet))
+
+
+@pytest.mark.parametrize(("is_closed", "at"), [(False, 1), (False, 2), (False, 3), (True, 1)])
+def test_label_never_counts_goods_twice_that_move_meanwhile(
+    packing: PackingScenario, aws_faults: AwsFaults, at: int, *, is_closed: bool
+) -> None:
+    document, _ = packing.staged(("BRICK", 10))
+    order = packing.order(document)["id"]
+    pallet = packing.unit(order, "pallet")
+    carton = packing.unit(order, parent_id=pallet)
+    for unit, qty in ((pallet, 2), (carton, 4)):
+        packing.done(packing.put(unit, "BRICK", qty))
+    if is_closed:
+        for unit in (carton, pallet):
+            packing.done(packing.act(unit, "close"))
+
+    def move() -> None:
+        for unit in (pallet, carton) if is_closed else ():
+            packing.done(packing.act(unit, "reopen"))
+        packing.done(packing.remove(pallet, "BRICK", 1))
+        packing.done(packing.put(carton, "BRICK", 1))
+
+    with aws_faults.faulty(stuck_before(at, move)):
+        answer = _label(packing, pallet)
+
+    assert f"6 {TIMES} Brick" in _text(answer)
 
 
 def test_labels_that_cannot_be_made_are_refused(packing: PackingScenario) -> None:
