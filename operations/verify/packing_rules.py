@@ -1,4 +1,4 @@
-"""Rules of packing: what packing orders should say, as it follows from their handling units."""
+"""Rules of packing: what packing orders and their handling units should say of each other."""
 
 from collections.abc import Iterable
 from decimal import Decimal
@@ -6,7 +6,7 @@ from decimal import Decimal
 from operations.verify.stock_rules import add
 from shared.kernel.fields import ZERO
 from shared.warehouse.packing.models import StoredPackingOrder, StoredUnit
-from shared.warehouse.packing.rules import entry_for, lines_for
+from shared.warehouse.packing.rules import entry_for, lines_for, units_inside
 from shared.warehouse.picking.models import StoredPicking
 
 type Batch = tuple[int, str | None]
@@ -39,6 +39,12 @@ def expected_packing_order(
     stored = [entry.id for entry in order.units]
     ids = stored if set(stored) == entries.keys() else sorted(entries)
     return order.model_copy(update={"lines": lines, "units": [entries[one] for one in ids]})
+
+
+def expected_unit(order: StoredPackingOrder, unit: StoredUnit) -> StoredUnit:
+    """Return a unit with what it has of its packing order, whose entries are right."""
+    inside = None if unit.status == "open" else units_inside(order, unit.id)
+    return unit.model_copy(update={"shipping": order.shipping, "inside": inside})
 
 
 def staged_for(

@@ -4,7 +4,7 @@ Entities are read in the order of their ids. With those of a chunk, the work on 
 the movements of one of them at a time.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -24,7 +24,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import ZERO
 from shared.warehouse import references
 from shared.warehouse.documents.repository import ENTRIES, EXITS
-from shared.warehouse.packing.models import StoredPackingOrder
+from shared.warehouse.packing.models import StoredPackingOrder, StoredUnit
 from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
 from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
@@ -258,6 +258,8 @@ class WorkPass:
         yield from _differing(
             "packing.units", subject, "units", (order.units, expected.units), basis, fix
         )
+        for unit in units:
+            yield from self._unit(unit, packing_rules.expected_unit(expected, unit.entity), basis)
         if not order.is_active:
             return
         staged = packing_rules.staged_for(order, (picking.entity for picking in pickings))
@@ -277,6 +279,21 @@ class WorkPass:
             values = (picking.entity.packing_order_id, record.id)
             yield from _differing(
                 "packing.picking", subject, f"picking {picking.id}", values, basis, None
+            )
+
+    def _unit(
+        self, record: Record[StoredUnit], expected: StoredUnit, basis: Hashable
+    ) -> Iterator[Drift]:
+        """Compare a unit with what it has of its packing order."""
+
+        def save(tx: Transaction) -> None:
+            UNITS.replace(tx, record, expected.model_copy(update={"updated_at": tx.now}))
+
+        fix = Fix(("work", "handling_unit", record.id), save)
+        for name in ("shipping", "inside"):
+            values = (getattr(record.entity, name), getattr(expected, name))
+            yield from _differing(
+                f"packing.{name}", f"handling_unit {record.id}", name, values, basis, fix
             )
 
     # Transfer orders

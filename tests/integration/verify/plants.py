@@ -819,3 +819,22 @@ def _search_entries_left_over(table: Table) -> None:
 def _search_entries(table: Table) -> Key:
     """Return the key of the first search entries of a product."""
     return (table.head("product", BRICK)[0], "SEARCH#001")
+
+
+# What handling units have of their packing order
+
+
+@_plant("packing.shipping")
+def _address_of_a_unit(table: Table) -> None:
+    shipping = table.record("handling_unit", 1).entity.shipping
+    table.edit("handling_unit", 1, shipping=shipping.model_copy(update={"ship_to": "Nowhere"}))
+
+
+@_plant("packing.inside")
+def _units_in_a_closed_unit(table: Table) -> None:
+    table.edit("handling_unit", 2, inside=[1])
+
+
+@_plant("packing.inside")
+def _units_in_an_open_unit(table: Table) -> None:
+    table.edit("handling_unit", 1, inside=[])
