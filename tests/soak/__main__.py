@@ -20,6 +20,7 @@ from operations import api_clients, provisioning
 from shared.identity.tenancy.rules import MAX_REQUESTS_PER_MINUTE, NewTenant
 from shared.identity.tenancy.tenant import MODULES
 from shared.kernel.errors import Conflict
+from shared.warehouse.approvals.service import PERMISSION
 from tests.soak.caller import Caller, Company
 from tests.soak.checks import (
     EVENTS,
@@ -112,14 +113,16 @@ class Run:
         receiver = Receiver()
         threading.Thread(target=receiver.serve_forever, args=(0.1,), daemon=True).start()
         try:
-            company = Company(slug, address, made.client_id, made.client_secret)
+            login = {"grant_type": "client_credentials"}
+            company = Company(slug, address, login, (made.client_id, made.client_secret))
             caller = Caller(company, self.log, self.rng(slug))
             self._create_places(caller)
+            supervisor = self._create_supervisor(caller)
             webhook = caller.write(
                 "POST", "/webhooks", {"url": receiver.url, "events": list(EVENTS)}
             )
             inbox = Inbox(receiver, webhook["id"], webhook["secret"])
-            yield Account(caller, Journal(slug, self.log), inbox)
+            yield Account(caller, supervisor, Journal(slug, self.log), inbox)
             caller.write("DELETE", f"/webhooks/{webhook['id']}")
         finally:
             api_clients.revoke_client(made.client_id, deactivate_webhooks=True)
@@ -135,12 +138,27 @@ class Run:
             body = {"whs_code": WAREHOUSE, "bin_code": position}
             caller.write("POST", "/warehouse-positions", body, allowed=exists)
 
+    def _create_supervisor(self, caller: Caller) -> Company:
+        """Create a user who may grant approvals; return how this user signs in."""
+        name = f"sue-{self.name}"
+        role = caller.write("POST", "/roles", {"name": name, "permissions": [PERMISSION]})
+        body = {"username": name, "name": "Sue", "roles": [role["id"]]}
+        user = caller.write("POST", "/users", body)
+        slug = caller.company.slug
+        login = {
+            "grant_type": "password",
+            "username": f"{name}@{slug}",
+            "password": user["password"],
+        }
+        return Company(slug, caller.company.base_url, login)
+
     def _workers(self, account: Account) -> list[Worker]:
         company, journal = account.caller.company, account.journal
         shared = f"S-{self.name}"
         workers = [
             Worker(
                 Caller(company, self.log, self.rng(company.slug, number)),
+                Caller(account.supervisor, self.log, self.rng(company.slug, number, "supervisor")),
                 journal, f"{self.name}-{number}", shared,
             )
             for number in range(_WORKERS)

@@ -23,12 +23,14 @@ _REPLAYED = "Idempotent-Replayed"
 
 @dataclass(slots=True)
 class Company:
-    """A tenant of the run, and the token that its clients share."""
+    """A tenant of the run, and the token that its clients or its supervisors share."""
 
     slug: str
     base_url: str
-    client_id: str
-    client_secret: str
+    login: Mapping[str, str]
+    """The form of a token request."""
+    auth: tuple[str, str] | None = None
+    """Id and secret of an API client."""
     _token: str = ""
     _requested: float = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -75,7 +77,6 @@ class Caller:
         *,
         form: Mapping[str, Any] | None = None,
         allowed: tuple[int, ...] = (),
-        headers: Mapping[str, str] | None = None,
     ) -> Any:
         """Send a write, in one of several ways, until there is a response.
 
@@ -85,13 +86,16 @@ class Caller:
             body: JSON body.
             form: Options of httpx in place of a JSON body.
             allowed: Statuses of errors that are no finding.
-            headers: Further headers.
 
         Returns:
             `data` of the response; None for an error.
         """
         sent = dict(form) if form else ({} if body is None else {"json": body})
-        keyed = {**(headers or {}), "Idempotency-Key": self._key()}
+        return self._data(self.exchange(method, path, sent, self.new_key()), allowed)
+
+    def exchange(self, method: str, path: str, sent: Mapping[str, Any], key: str) -> httpx.Response:
+        """Send a write with an Idempotency-Key, in one of several ways; return its response."""
+        keyed = {"Idempotency-Key": key}
         way = self.rng.choice(_CALM)
         if way == "twice":
             self.log.count("twice")
@@ -109,14 +113,15 @@ class Caller:
             if way == "repeated":
                 self.log.count("repeated")
                 self._compare(first, self._until_answered(method, path, sent, keyed), way)
-        return self._data(first, allowed)
+        return first
 
     def abandon(self, method: str, path: str, body: Any) -> None:
         """Send a write, give it up and do not repeat it."""
         self.log.count("abandoned")
-        self._give_up(method, path, {"json": body}, {"Idempotency-Key": self._key()})
+        self._give_up(method, path, {"json": body}, {"Idempotency-Key": self.new_key()})
 
-    def _key(self) -> str:
+    def new_key(self) -> str:
+        """Return an Idempotency-Key that no other request has."""
         self._sent += 1
         return f"{self.rng.getrandbits(64):016x}-{self._sent}"
 
@@ -198,8 +203,8 @@ class Caller:
             try:
                 answer = self.http.post(
                     f"{company.base_url}/oauth/token",
-                    data={"grant_type": "client_credentials"},
-                    auth=(company.client_id, company.client_secret),
+                    data=company.login,
+                    auth=httpx.BasicAuth(*company.auth) if company.auth else httpx.Auth(),
                 )
             except httpx.TransportError:
                 self.log.count("unanswered")

@@ -13,14 +13,14 @@ from examples.webhooks.verify import BadSignatureError, verify
 from local.webhook_endpoint import CannedResponse, LocalEndpoint, ReceivedRequest
 from operations.queues import list_queues
 from operations.scenarios import stock_sums
-from tests.soak.caller import Caller
+from tests.soak.caller import Caller, Company
 from tests.soak.journal import KEYS, Journal
 from tests.soak.stories import POSITIONS
 
 EVENTS = (
     "product.created", "receipt.created", "receipt.completed", "picking.created",
     "picking.completed", "shipment.dispatched", "transfer.completed", "return.received",
-    "return.dispositioned",
+    "return.dispositioned", "rfid_validation.completed",
 )  # fmt: skip
 _REFUSED_SHARE = 10
 """One of so many events is refused at its first delivery."""
@@ -75,9 +75,10 @@ class Inbox:
 
 @dataclass(slots=True)
 class Account:
-    """A company of the run: a caller, its journal and its received events."""
+    """A company of the run: a caller, its supervisor, its journal and its received events."""
 
     caller: Caller
+    supervisor: Company
     journal: Journal
     inbox: Inbox
 

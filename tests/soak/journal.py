@@ -2,13 +2,16 @@
 
 import threading
 from collections import defaultdict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
 from tests.soak.request_log import RequestLog
 
-KEYS = {
+type Key = str | int
+
+KEYS: Mapping[str, Callable[[Any], Key]] = {
     "/products": lambda row: row["item_code"],
     "/entry-documents": lambda row: row["external_ref"],
     "/exit-documents": lambda row: row["external_ref"],
@@ -17,10 +20,10 @@ KEYS = {
     "/returns": lambda row: row["external_ref"],
     "/packing-orders": lambda row: row["exit_document_id"],
     "/handling-units": lambda row: row["packing_order_id"],
+    "/rfid-validations": lambda row: row["reader"],
+    "/approvals": lambda row: f"{row['request']['path']} {row['status']}",
 }
 """List → the value that the client chose for a row, so that it can find a lost or doubled one."""
-
-type Key = str | int
 
 
 @dataclass(slots=True)

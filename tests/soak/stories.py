@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from operations.scenarios import order_of, picks_of
 from shared.warehouse.gs1 import check_digit
+from tests.epc_encoding import tag_of
 from tests.soak.caller import Caller
 from tests.soak.journal import Journal, StartedImport
 
@@ -17,7 +18,7 @@ POSITIONS = ("A-01", "A-02", "A-03")
 _LISTS = (
     "/products", "/entry-documents", "/exit-documents", "/receipts", "/pickings", "/transfers",
     "/returns", "/packing-orders", "/handling-units", "/stocks", "/stock-levels",
-    "/stock-movements", "/imports", "/webhooks",
+    "/stock-movements", "/imports", "/webhooks", "/approvals", "/rfid-validations",
 )  # fmt: skip
 _PACKED_SHARE = 0.5
 """Share of the shipments that are packed."""
@@ -25,6 +26,10 @@ _RETURNED_SHARE = 0.5
 _GTIN_SHARE = 0.5
 """Share of the own products that have a GTIN, and of their goods that are named by it."""
 CASE_UNITS = 4
+_EXCESS_SHARE = 0.3
+"""Share of the receipts on which one unit more than ordered arrives."""
+_SHORT_SHARE = 0.3
+"""Share of the validations of several tags in which one is not read."""
 _CONFLICT = 409
 _UNPROCESSABLE = 422
 _NOT_FOUND = 404
@@ -35,14 +40,15 @@ class Worker:
     """One client of a company; every name that it gives contains `name`, which is unique."""
 
     caller: Caller
+    supervisor: Caller
     journal: Journal
     name: str
     shared_item: str
     """A product that all clients of the company receive and ship at once."""
     _items: list[tuple[str, str, int]] = field(default_factory=list)
     """Own product, its position, and its quantity."""
-    _gtins: dict[str, str] = field(default_factory=dict)
-    """Own product → GTIN of a case of CASE_UNITS."""
+    _gtins: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Own product → GTINs of a case of CASE_UNITS, and of one unit."""
     _number: int = 0
 
     @property
@@ -71,18 +77,18 @@ class Worker:
         return data
 
     def _name_gtin(self, product: Any) -> None:
-        """Give a product a GTIN of its own."""
-        digits = f"{self._rng.randrange(10**12):012d}"
-        gtin = digits + check_digit(digits)
-        packaging = {"gtins": [{"gtin": gtin, "units": CASE_UNITS}]}
+        """Give a product GTINs of its own, for a case and for one unit."""
+        digits = f"{self._rng.randrange(10**11):011d}"
+        case, piece = (one + check_digit(one) for one in (f"{digits}0", f"{digits}1"))
+        packaging = {"gtins": [{"gtin": case, "units": CASE_UNITS}, {"gtin": piece}]}
         if self.caller.write("PUT", f"/products/{product['id']}/packaging", packaging):
-            self._gtins[product["item_code"]] = gtin
+            self._gtins[product["item_code"]] = case, piece
 
     def _goods(self, item: str, qty: float) -> dict[str, Any]:
         """Return the fields that name a quantity of a product, by code or by GTIN."""
-        gtin = self._gtins.get(item)
-        if gtin and self._rng.random() < _GTIN_SHARE:
-            return {"gtin": gtin, "qty": qty / CASE_UNITS}
+        gtins = self._gtins.get(item)
+        if gtins and self._rng.random() < _GTIN_SHARE:
+            return {"gtin": gtins[0], "qty": qty / CASE_UNITS}
         return {"item_code": item, "qty": qty}
 
     def _create_document(self, path: str, item: str, qty: int) -> Any:
@@ -133,8 +139,62 @@ class Worker:
             line = {**self._goods(item, part), "bin_code": position}
             if self.caller.write("POST", f"{path}/lines", line):
                 self.journal.change_stock(item, position, part)
+        self._validate("receipt", receipt["id"], item, qty)
+        if self._rng.random() < _EXCESS_SHARE:
+            self._receive_with_approval(f"{path}/lines", item, position)
         if self.caller.write("POST", f"{path}/finalize"):
             self.journal.expect("receipt.completed", receipt["id"])
+
+    def _receive_with_approval(self, path: str, item: str, position: str) -> None:
+        """Receive one unit more than ordered after a grant; another one like it is denied."""
+        line = {"item_code": item, "qty": 1, "bin_code": position}
+        key = self.caller.new_key()
+        granted = self._decide(path, line, key, "grant")
+        if not granted:
+            return
+        # A request that was given up may still arrive: under the same key, both are one.
+        passed = self.caller.exchange("POST", path, {"json": line}, key)
+        if passed.is_success:
+            self.journal.change_stock(item, position, 1)
+            self.journal.add("/approvals", f"{path} used", granted)
+        else:
+            self.journal.log.found(f"{path}: granted, but {passed.status_code} {passed.text[:300]}")
+        denied = self._decide(path, line, self.caller.new_key(), "deny")
+        self.journal.add("/approvals", f"{path} denied", denied)
+
+    def _decide(self, path: str, body: dict[str, Any], key: str, decision: str) -> Any:
+        """Send a request that needs an approval, and decide about it; return the approval."""
+        refused = self.caller.exchange("POST", path, {"json": body}, key)
+        number = refused.json().get("error", {}).get("approval_id")
+        if refused.status_code != _CONFLICT or number is None:
+            text = f"{path}: {refused.status_code} {refused.text[:300]}, approval_required expected"
+            self.journal.log.found(text)
+            return None
+        return self.supervisor.write("POST", f"/approvals/{number}/{decision}")
+
+    # Tags
+
+    def _validate(self, subject: str, number: int, item: str, qty: int) -> None:
+        """Compare the tags of goods, sometimes without one, with what a piece of work has."""
+        if item not in self._gtins:
+            return
+        case, piece = self._gtins[item]
+        cases = self._rng.randint(0, qty // CASE_UNITS)
+        tags = [tag_of(case, serial) for serial in range(cases)]
+        tags += [tag_of(piece, serial) for serial in range(qty - cases * CASE_UNITS)]
+        is_short = (
+            qty - cases * CASE_UNITS > 0 and len(tags) > 1 and self._rng.random() < _SHORT_SHARE
+        )
+        reader = self._next("GATE")
+        body = {f"{subject}_id": number, "reader": reader, "epcs": tags[: -1 if is_short else None]}
+        shown = self.caller.write("POST", "/rfid-validations", body)
+        self.journal.add("/rfid-validations", reader, shown)
+        if shown:
+            self.journal.expect("rfid_validation.completed", shown["id"])
+            found = (shown["result"], shown["expected"], shown["matched"])
+            if found != ("failed" if is_short else "passed", qty, qty - is_short):
+                text = f"{self.journal.slug}: RFID of {subject} {number}: {found}, {qty} expected"
+                self.journal.log.found(f"{text}, {'one tag too few' if is_short else 'all tags'}")
 
     # Shipping
 
@@ -169,6 +229,8 @@ class Worker:
         reason = {"shortage_reason": "could_not_locate"} if short else None
         if self.caller.write("POST", f"{path}/finalize", reason):
             self.journal.expect("picking.completed", picking["id"])
+            picked = sum(int(line["qty"]) for line in allocated)
+            self._validate("picking", picking["id"], item, picked)
             if self._rng.random() < _PACKED_SHARE:
                 self._pack(document["id"], item, [int(line["qty"]) for line in allocated])
             sent = f"/exit-documents/{document['id']}/dispatch"
@@ -190,6 +252,7 @@ class Worker:
         path, position = f"/returns/{made['id']}", self._rng.choice(POSITIONS)
         come = {"lines": [{**self._goods(item, 1), "bin_code": position}]}
         self.caller.write("POST", f"{path}/lines", come)
+        self._validate("return", made["id"], item, 1)
         if self.caller.write("POST", f"{path}/finish"):
             self.journal.expect("return.received", made["id"])
         action = self._rng.choice(("restock", "scrap"))
@@ -212,6 +275,8 @@ class Worker:
             path_of_goods = f"/handling-units/{unit['id']}/contents"
             self.caller.write("POST", path_of_goods, self._goods(item, qty))
         if unit and self.caller.write("POST", f"/handling-units/{unit['id']}/close"):
+            self._validate("handling_unit", unit["id"], item, sum(parts))
+            self._validate("packing_order", order["id"], item, sum(parts))
             # Everything is packed exactly once, or this is refused.
             self.caller.write("POST", f"{path}/complete")
 

@@ -82,7 +82,7 @@ def test_each_kill_during_a_request_explains_one_server_error_but_no_500(
 
 
 def _caller(answer: httpx.MockTransport, seed: int = 1) -> Caller:
-    company = Company("acme", "https://api.test/api/v1", "id", "secret")
+    company = Company("acme", "https://api.test/api/v1", {"grant_type": "client_credentials"})
     rng = random.Random(seed)  # noqa: S311 - not security
     return Caller(company, RequestLog(), rng, httpx.Client(transport=answer))
 
