@@ -83,12 +83,11 @@ def read_tags(epcs: Iterable[str]) -> Tags:
 class _Count:
     """What is expected of a product, and what its tags count.
 
-    `serials` are compared if the product is managed by serial. Of expected units whose serials are
-    not known, any serial is accepted.
+    `read_serials` are read only if the product is managed by serial. Of expected units whose
+    serials are not known, any serial is accepted, and so is the tag of a case, which names none.
     """
 
     item_code: str
-    by_serial: bool = False
     expected: Decimal = ZERO
     serials: dict[str, None] = field(default_factory=dict)
     units: int = 0
@@ -96,23 +95,17 @@ class _Count:
 
     def compare(self) -> tuple[Decimal, StoredTagGoods, StoredTagGoods]:
         """Return the matched quantity, what is missing, and what is unexpected."""
-        if not self.by_serial:
-            counted = Decimal(self.units)
-            matched = min(self.expected, counted)
-            return matched, self._goods(self.expected - matched), self._goods(counted - matched)
         right = [one for one in self.read_serials if one in self.serials]
         others = [one for one in self.read_serials if one not in self.serials]
-        open_units = max(0, int(self.expected) - len(self.serials))
-        # The tag of a case names no serials of its units.
-        any_serial = min(open_units, len(others) + self.units)
-        matched = Decimal(len(right) + any_serial)
+        without_serial = max(ZERO, self.expected - len(self.serials))
+        counted = Decimal(len(others) + self.units)
+        accepted = min(without_serial, counted)
+        matched = len(right) + accepted
         missing = [one for one in self.serials if one not in self.read_serials]
-        extra = others[open_units:]
-        unexpected = Decimal(len(others) + self.units - any_serial)
         return (
             matched,
             self._goods(self.expected - matched, missing),
-            self._goods(unexpected, extra),
+            self._goods(counted - accepted, others[int(without_serial) :]),
         )
 
     def _goods(self, qty: Decimal, serials: Sequence[str] = ()) -> StoredTagGoods:
@@ -140,18 +133,16 @@ def compare(
         count = counts.setdefault(goods.product_id, _Count(goods.item_code))
         count.expected += goods.qty
         count.serials.update(dict.fromkeys(goods.serials))
-        count.by_serial = count.by_serial or bool(goods.serials)
     unknown = list[str]()
     for epc, text in tags.named.items():
-        if epc.scheme == "sscc" and epc.key in own_units:
+        if epc.key in own_units:
             continue
-        product = products.get(epc.key) if epc.scheme == "sgtin" else None
+        product = products.get(epc.key)
         if product is None:
             unknown.append(text)
             continue
         count = counts.setdefault(product.id, _Count(product.item_code))
-        count.by_serial = count.by_serial or product.by_serial
-        if count.by_serial and product.units == 1:
+        if product.by_serial and product.units == 1:
             count.read_serials[epc.serial] = None
         else:
             count.units += product.units

@@ -4,7 +4,7 @@ from tests.epc_encoding import sscc_tag_of
 from tests.gateway import Erp
 from tests.receiving_scenario import ReceivingScenario
 from tests.return_scenario import ReturnScenario
-from tests.rfid_scenario import PATH, RfidScenario, bricks, cases, drills, passed
+from tests.rfid_scenario import PATH, RESULT, RfidScenario, bricks, cases, drills, passed
 from tests.stack import Stack, event_attributes
 
 
@@ -15,6 +15,8 @@ def test_a_packing_order_expects_what_is_packed_and_before_what_is_to_be_packed(
     order = packing.order(packing.staged(("BRICK", 13))[0])["id"]
     subject = {"packing_order_id": order}
     assert gate.result(subject, *cases(1), *bricks(1)) == passed(13)
+    found = gate.erp.get(f"{PATH}/1").data
+    assert {name: found[name] for name in RESULT} == passed(13)
     packing.done(packing.put(packing.unit(order), "BRICK", 2))
     before = stack.event_count()
 
@@ -92,6 +94,8 @@ def test_a_receipt_expects_what_is_received_and_before_what_is_announced(
     number = receiving.started(order)
     subject = {"receipt_id": number}
     assert gate.result(subject, *bricks(1, 2, 3), *drills("S1", "S2")) == passed(5)
+    wrong = gate.result(subject, *bricks(1, 2, 3), *drills("S1", "S7"))
+    assert wrong["missing"] == [{"item_code": "DRILL", "qty": 1, "serials": ["S2"]}]
     assert receiving.receive(number, 2).status == 200
 
     assert gate.result(subject, *bricks(1, 2)) == passed(2)
@@ -99,6 +103,17 @@ def test_a_receipt_expects_what_is_received_and_before_what_is_announced(
     assert short["missing"] == [{"item_code": "BRICK", "qty": 1, "serials": []}]
     assert receiving.act(number, "cancel").status == 200
     assert gate.result(subject, *bricks(1))["expected"] == 0
+
+
+def test_any_serial_counts_for_the_rest_of_a_line_with_serials(gate: RfidScenario) -> None:
+    receiving = ReceivingScenario(gate.erp, gate.yard)
+    order = receiving.order({"item_code": "DRILL", "qty": 2, "serials": ["S1", "S2"]})
+    first = receiving.started(order)
+    answer = receiving.receive(first, 1, item_code="DRILL", serials=["S1"])
+    assert answer.status == 200, answer.text
+    second = {"receipt_id": receiving.started(order)}
+
+    assert gate.result(second, *drills("S9")) == passed(1)
 
 
 def test_a_return_expects_what_is_received_and_before_what_is_announced(erp: Erp) -> None:
@@ -111,3 +126,6 @@ def test_a_return_expects_what_is_received_and_before_what_is_announced(erp: Erp
     assert gate.result(subject, *bricks(1)) == passed(1)
     returns.done(number, "finish")
     assert gate.result(subject, *bricks(1)) == passed(1)
+    cancelled = returns.expected(("BRICK", 4))
+    returns.done(cancelled, "cancel")
+    assert gate.result({"return_id": cancelled}, *bricks(1))["expected"] == 0

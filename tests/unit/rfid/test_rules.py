@@ -85,6 +85,7 @@ def test_each_tag_counts_once_whatever_its_form() -> None:
         (3, 1, [("BRICK", 2, [])], []),
         (3, 5, [], [("BRICK", 2, [])]),
         (2.5, 2, [("BRICK", 0.5, [])], []),
+        (2.5, 3, [], [("BRICK", 0.5, [])]),
         (3, 0, [("BRICK", 3, [])], []),
     ],
 )
@@ -121,6 +122,20 @@ def test_any_serial_is_accepted_of_goods_whose_serials_are_not_known() -> None:
     assert differences(compared) == ([], [("DRILL", 1, ["S9"])])
     assert compared.matched == 3
     assert differences(compare([drills(5)], tag_of(DRILL_CASE, 1), tag_of(DRILL, "S1"))) == ([], [])
+
+
+def test_serials_of_missing_goods_are_named_where_they_are_known() -> None:
+    compared = compare([drills(2, "S1", "S2"), drills(1), bricks(1)], *pieces(1))
+
+    assert differences(compared) == ([("DRILL", 3, ["S1", "S2"])], [])
+
+
+def test_only_tags_of_goods_have_gtins() -> None:
+    asset = grai_96(PIECE[:7], PIECE[7:12], 1)
+    tags = rules.read_tags([sscc_tag_of(SSCC), asset, *pieces(1, 2), tag_of(CASE, 1)])
+
+    assert tags.gtins == [gtin_14(PIECE), CASE]
+    assert compare([], asset).differences.unknown == [asset], "its digits are those of the GTIN"
 
 
 def test_the_tag_of_a_case_names_no_serials() -> None:
