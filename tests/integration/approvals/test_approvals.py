@@ -4,6 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
+from shared.kernel.db.transaction import Transaction
+from shared.kernel.db.unit_of_work import run_transaction
+from shared.kernel.errors import ApprovalRequired
+from shared.warehouse.approvals import service as approvals
+from shared.warehouse.approvals.models import ApprovalNeed, ApprovedResource
 from tests.cases import each_case
 from tests.clock import Clock
 from tests.gateway import Erp
@@ -102,6 +107,19 @@ def test_only_the_same_request_passes(
     assert scenario.shown(number)["status"] == "granted"
 
     assert scenario.receive({"qty": 11.0, "item_code": "BRICK"}, key="any").status == 200
+
+
+def test_work_that_no_request_carries_out_is_refused_without_an_approval(stack: Stack) -> None:
+    need = ApprovalNeed("adjustment", "Too many.", ApprovedResource(object="product", id=1))
+
+    def use_case(tx: Transaction) -> None:
+        assert approvals.reads_ahead(tx) == []
+        approvals.require(tx, need)
+
+    with pytest.raises(ApprovalRequired, match="Too many") as refused:
+        run_transaction(stack.store(), use_case)
+    assert refused.type is ApprovalRequired
+    assert stack.items() == []
 
 
 def test_supervisor_may_grant_an_own_request(scenario: ApprovalScenario) -> None:
