@@ -330,7 +330,7 @@ def _status_of_a_row(table: Table) -> None:
     table.edit("stock", 1, status="out")
 
 
-@_plant(lasting=("stock.contradiction",))
+@_plant("alias.missing", lasting=("stock.contradiction",))
 def _row_in_transit_at_a_position(table: Table) -> None:
     row = table.find("stock", lambda row: row.inventory_status == "in_transit")
     alias = row_key(row.entity.key)
@@ -785,7 +785,7 @@ def _passed_validation_of_a_packing_order_that_does_not_exist(table: Table) -> N
     table.put(("rfid_passed#99", "VERSION"), {"id": 99, "passed": 1})
 
 
-@_plant(lasting=("reference.dangling",))
+@_plant("counter.n", lasting=("reference.dangling",))
 def _differences_of_a_failed_validation_missing(table: Table) -> None:
     table.delete(table.head("rfid_differences", 2))
 
