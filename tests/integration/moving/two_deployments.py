@@ -1,6 +1,7 @@
 """A tenant with data of every kind in one deployment, and a second deployment beside it."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -140,11 +141,22 @@ def import_export(
     return import_tenant(export, terms or export.terms, base_url=base_url, host=host)
 
 
+_SETS = {"SS", "NS", "BS"}
+
+
 def table_items(stack: str) -> dict[str, dict[str, Any]]:
     """Return the items of acme's table in a stack by their keys, without limits of requests."""
     found = stored_items(ACCOUNT, REGION, f"{stack}-tenant-acme")
-    items = {f"{item['PK']['S']} {item['SK']['S']}": item for item in found}
+    items = {f"{item['PK']['S']} {item['SK']['S']}": _with_ordered_sets(item) for item in found}
     return {key: item for key, item in items.items() if not key.startswith("rate#")}
+
+
+def _with_ordered_sets(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an item whose sets, which have no order, are sorted."""
+    return {
+        name: {kind: sorted(value) if kind in _SETS else value for kind, value in content.items()}
+        for name, content in item.items()
+    }
 
 
 def control_items(template: Template) -> dict[str, dict[str, Any]]:
