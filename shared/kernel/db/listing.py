@@ -16,7 +16,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel
@@ -30,7 +30,7 @@ from shared.kernel.db.cursor import InvalidCursor, Mark
 from shared.kernel.db.entries import read_entries, totals_without
 from shared.kernel.db.facets import id_of, value_of
 from shared.kernel.db.items import AttributeMap, Item
-from shared.kernel.db.parallel import run_all
+from shared.kernel.db.parallel import once, run_all
 from shared.kernel.db.plan import (
     ITEM_COST,
     AccessPath,
@@ -64,7 +64,7 @@ _FIXED_SORTS = frozenset({"id", "created_at"})
 _PAGE_ENTRIES = 5_000
 """More index entries than a Query returns at once, at most 1 MB."""
 _FEW = 200
-"""Items that are read without comparing their number with that of all index entries."""
+"""Items that are read without comparing their number with the total of the collection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +92,12 @@ def read_page[E: BaseModel](store: Store, collection: Collection[E], query: List
     own = [
         f"{facet}={query.equal[facet]}" for facet in collection.own_totals if facet in query.equal
     ]
-    totals = cache(lambda: collection.totals(store, own))
+    totals = once(lambda: collection.totals(store, own))
     plan = plan_list(collection, query, totals)
     if isinstance(plan, OrderedPlan):
         if plan.left_out:
             name = plan.total_name or "n"
-            totals = cache(partial(totals_without, store, plan.left_out, name, totals))
+            totals = once(partial(totals_without, store, plan.left_out, name, totals))
         return _OrderedList(store, collection, query, totals, plan).page()
     return _GatheredList(store, collection, query, totals, plan).page()
 
@@ -119,7 +119,7 @@ class _List[E: BaseModel, P]:
         self.totals = totals
         self.plan = plan
         self.listing = self._name()
-        self.newest_change = cache(self._newest_change)
+        self.newest_change = once(self._newest_change)
 
     def _name(self) -> str:
         query = self.query
@@ -415,7 +415,8 @@ class _GatheredList[E: BaseModel](_List[E, GatheredPlan | AliasPlan | SearchPlan
             for facet in {self.query.sort, *(facet for facet, _, _ in self.query.comparisons())}
             - {ID}
         )
-        if updates and is_shown and len(ids) > max(self.totals().of(None) // ITEM_COST, _FEW):
+        is_large = len(ids) > _FEW and len(ids) > self.totals().of(None) // ITEM_COST
+        if updates and is_shown and is_large:
             return self._matching_entries([[AccessPath(updates, self.collection.kind, UPDATED_AT)]])
         return self._matching_items(ids)
 

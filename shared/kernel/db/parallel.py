@@ -4,7 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from functools import cache, partial
-from threading import current_thread
+from threading import Lock, current_thread
 from typing import overload
 
 _WORKERS = 8
@@ -68,3 +68,14 @@ def map_concurrently[A, B](call: Callable[[A], B], arguments: list[A]) -> list[B
     futures = [_submit(partial(call, argument)) for argument in arguments[1:]]
     first = call(arguments[0])
     return [first, *(future.result() for future in futures)]
+
+
+def once[A](call: Callable[[], A]) -> Callable[[], A]:
+    """Return a function that runs `call` the first time; concurrent callers wait for its result."""
+    lock, result = Lock(), cache(call)
+
+    def locked() -> A:
+        with lock:
+            return result()
+
+    return locked

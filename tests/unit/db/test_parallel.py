@@ -4,7 +4,7 @@ from threading import Event, current_thread
 
 import pytest
 
-from shared.kernel.db.parallel import run_all
+from shared.kernel.db.parallel import once, run_all
 
 
 def test_results_have_the_order_of_the_calls() -> None:
@@ -13,13 +13,15 @@ def test_results_have_the_order_of_the_calls() -> None:
 
 
 def test_the_first_error_is_raised_after_all_calls_have_ended() -> None:
-    may_end, ended = Event(), list[str]()
+    begun, may_end, ended = Event(), Event(), list[str]()
 
     def end_late() -> None:
+        begun.set()
         may_end.wait(10)
         ended.append("late")
 
     def fail() -> None:
+        begun.wait(10)  # a call that has not begun is not made
         may_end.set()
         raise KeyError
 
@@ -34,3 +36,21 @@ def test_calls_within_another_run_in_its_thread() -> None:
 
     _, within = run_all(lambda: None, two_threads)
     assert len(within) == 1
+
+
+def test_concurrent_callers_get_the_result_of_one_call() -> None:
+    calls, is_called, may_end = list[int](), Event(), Event()
+
+    def call() -> int:
+        calls.append(len(calls))
+        is_called.set()
+        may_end.wait(0.2)
+        return len(calls)
+
+    def call_second() -> int:
+        is_called.wait(10)
+        return result()
+
+    result = once(call)
+    assert run_all(call_second, result) == (1, 1)
+    assert len(calls) == 1
