@@ -152,6 +152,7 @@ check: $(READY) $(CHECKOV) ## Check commits, format, lint, types, template, gene
 	python -m tools.openapi --check
 	tools/openapi/lint.sh
 	python -m tools.error_page --check
+	tools/console/check.sh
 	python -m tools.third_party --check
 	@for layer in $(LAYERS); do \
 		diff -u layers/$$layer/requirements.txt <(tools/export_layer.sh $$layer) || \

@@ -174,6 +174,8 @@ def _print_summary() -> None:
     for row in rows:
         print("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)))
     print(f"\nBase address      {stack['base_url']}")
+    print(f"Web console       {stack['base_url']}/console/")
+    print(f"                  sign in as {acme['username']} with {acme['password']}")
     print(f"All credentials   {STACK_FILE}\n\nTry it:\n")
     print(f"TOKEN=$(curl -s -u {acme['client_id']}:{acme['client_secret']} \\")
     print(f"  -d grant_type=client_credentials {stack['base_url']}/oauth/token |")

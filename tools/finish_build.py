@@ -2,8 +2,8 @@
 
 `sam build` installs complete packages: descriptions of every AWS service, type stubs, and no
 compiled modules. This tool removes files that no function uses, compiles the rest, checks that
-the binary modules are those of the processor, and prints the sizes. Running it again changes
-nothing.
+the binary modules are those of the processor, compresses the files of the web console, and prints
+the sizes. Running it again changes nothing.
 
 The compiled files are of the kind unchecked-hash: Lambda changes the modification times of files,
 so Python would otherwise compile every module again at each cold start.
@@ -17,6 +17,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from py_compile import PycInvalidationMode
+
+from functions.console import content
 
 KEPT_SERVICES = frozenset({"dynamodb", "kms", "s3", "scheduler", "sqs", "sts"})
 """AWS services that the functions call; the descriptions of all others are removed."""
@@ -33,7 +35,9 @@ EXTRA_LAYERS = {
     "ImportsLayer": ("ImportsFunction", "ImportWorkerFunction"),
     "LabelsLayer": ("LabelsFunction",),
 }
-"""Layer → the functions that use it; all other layers are used by every function."""
+"""Layer → the functions that use it; the other layers are used by all but WITHOUT_LAYERS."""
+
+WITHOUT_LAYERS = frozenset({"ConsoleFunction"})
 
 PYTHON = (3, 13)
 """Version of the functions; compiled files can only be read by the same minor version."""
@@ -205,6 +209,7 @@ def main() -> None:
         remove_paths(unused_files(build / layer / "python"))
     if wrong := list(wrong_binaries(build, options.architecture)):
         sys.exit("\n".join(wrong))
+    content.pack(build / "ConsoleFunction" / "functions" / "console" / "files")
     parts = sorted(path for path in build.iterdir() if path.is_dir())
     for part in parts:
         compile_tree(part)
@@ -222,8 +227,12 @@ def _function_sizes(sizes: Mapping[str, float]) -> Iterator[tuple[str, float]]:
     """Yield every function with its size, including its layers, in MB."""
     for name in (name for name in sizes if name.endswith("Function")):
         layers = [each for each in sizes if each.endswith("Layer")]
-        own = [each for each in layers if name in EXTRA_LAYERS.get(each, (name,))]
-        yield name, sizes[name] + sum(sizes[layer] for layer in own)
+        yield name, sizes[name] + sum(sizes[each] for each in layers if uses(name, each))
+
+
+def uses(function: str, layer: str) -> bool:
+    """Return whether a function has a layer."""
+    return function not in WITHOUT_LAYERS and function in EXTRA_LAYERS.get(layer, (function,))
 
 
 if __name__ == "__main__":

@@ -82,8 +82,9 @@ _FILES = """
 | Files | Software | Version | License |
 |---|---|---|---|
 | `swagger-ui*` in `functions/reference/page/` | Swagger UI | {swagger_ui} | Apache-2.0 |
-
-The same directory has its license, its notice and the licenses of the libraries in its bundle.
+{console}
+`functions/reference/page/` has the license and the notice of Swagger UI and the licenses of the
+libraries in its bundle, `console/vendor/` the licenses of its files.
 """
 
 
@@ -209,7 +210,7 @@ def page() -> str:
             )
     parts.append(_COMPONENTS_HEAD)
     parts.extend(_components_section(name, packages[name]) for name in sorted(packages))
-    parts.append(_FILES.format(swagger_ui=_swagger_ui_version()))
+    parts.append(_FILES.format(swagger_ui=_swagger_ui_version(), console=_console_libraries()))
     return "".join(parts)
 
 
@@ -220,6 +221,19 @@ def _components_section(name: str, package: Distribution) -> str:
     lines = [f"- {text}: {', '.join(names)}\n" for text, names in sorted(by_license.items())]
     lines += [f"- {embedded}\n" for embedded in EMBEDDED.get(name, ())]
     return f"\n### {name}\n\n{''.join(lines)}" if lines else ""
+
+
+def _console_libraries() -> str:
+    """Return a row for each library of the console, from the head of its file."""
+    rows = []
+    for path in sorted((ROOT / "console" / "vendor").glob("*.js")):
+        head = path.read_text().partition("\n")[0]
+        match = re.fullmatch(r"// @ts-nocheck: (\S+) (\S+), (\S+), sha512-\S+", head)
+        if match is None:
+            raise MetadataError(f"{path} does not begin with name, version and license.")
+        name, version, license_ = match.groups()
+        rows.append(f"| `{path.name}` in `console/vendor/` | {name} | {version} | {license_} |\n")
+    return "".join(rows)
 
 
 def _swagger_ui_version() -> str:

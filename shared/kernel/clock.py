@@ -67,7 +67,8 @@ def parse_date_time(text: str) -> datetime:
 
     All complete representations are accepted: calendar, ordinal and week dates, basic and extended
     format, and a decimal fraction of the hour, minute or second. As in RFC 3339, the letters may be
-    in lower case and a space may replace the T.
+    in lower case and a space may replace the T. dateutil reads them all and is strict;
+    `datetime.fromisoformat` refuses ordinal dates and 24:00.
 
     Raises:
         ValueError: The text is not a date-time, or it names a day or time that does not exist.

@@ -26,6 +26,7 @@ from tests.bench import (
     baseline,
     cold_start,
     concurrent_picking,
+    console_size,
     day,
     deliveries,
     delivery_rate,
@@ -82,6 +83,7 @@ GROUPS: Mapping[str, Group] = {
     "delivery-rate": Group([delivery_rate.measure], timed=True),
     "warehouse-operations": Group(compared=[operations.compared]),
     "size": Group(compared=[size.compared]),
+    "console-size": Group(compared=[console_size.compared]),
 }
 """Name of a group → the group, in the order of the page; the last ones are only compared."""
 MEASURED = [name for name, group in GROUPS.items() if group.parts]

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.bench.state import reason_against_build
 from tests.template import Template
-from tools.finish_build import EXTRA_LAYERS
+from tools.finish_build import uses
 
 ROOT = Path(__file__).parents[2]
 BUILD_DIRECTORY = ROOT / ".aws-sam" / "build"
@@ -39,8 +39,7 @@ def functions(build: Path = BUILD_DIRECTORY) -> dict[str, str]:
 
 def layers(function: str, build: Path = BUILD_DIRECTORY) -> list[Path]:
     """Return the folders of the layers of a function."""
-    own = [name for name, functions in EXTRA_LAYERS.items() if function not in functions]
-    return [path for path in sorted(build.glob("*Layer")) if path.name not in own]
+    return [path for path in sorted(build.glob("*Layer")) if uses(function, path.name)]
 
 
 def search_path(function: str) -> list[str]:

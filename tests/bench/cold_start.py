@@ -255,6 +255,8 @@ def _call_first(stack: Stack, handler: str) -> None:
     elif batch := _first_batch(stack, handler):
         answer = gateway._function(handler)(batch, LambdaContext())
         assert answer == {"batchItemFailures": []}
+    elif module == "functions.console.app":
+        assert Erp(stack.gateway, None).get("/console/").status == 200
     elif module == "functions.reference.app":
         assert Erp(stack.gateway, None).get("/openapi.json").status == 200
     else:

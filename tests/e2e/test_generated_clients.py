@@ -13,7 +13,7 @@ from tests.e2e.conftest import Deployed
 ROOT = Path(__file__).parents[2]
 DOCUMENT = ROOT / "docs" / "openapi.json"
 HERE = Path(__file__).parent / "generated_clients"
-NODE_TOOLS = ROOT / ".local" / "openapi-lint" / "node_modules"
+NODE_TOOLS = ROOT / ".local" / "node" / "node_modules"
 GENERATOR = "openapi-python-client==0.29.1"
 
 
@@ -65,7 +65,7 @@ def test_generated_python_client(tmp_path: Path, access: dict[str, str]) -> None
 
 
 def test_generated_typescript_client(tmp_path: Path, access: dict[str, str]) -> None:
-    _run(ROOT / "tools" / "openapi" / "node_tools.sh", cwd=ROOT)
+    _run(ROOT / "tools" / "node" / "install.sh", cwd=ROOT)
     for name in ("driver.ts", "tsconfig.json", "package.json"):
         shutil.copy(HERE / name, tmp_path)
     (tmp_path / "node_modules").symlink_to(NODE_TOOLS)

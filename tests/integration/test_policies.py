@@ -35,7 +35,7 @@ AUTHORIZER = "functions.authorizer.app.lambda_handler"
 _LONG_AGO = "2020-01-01T00:00:00Z"
 SETTINGS = "functions.settings.app.lambda_handler"
 WEBHOOKS = "functions.webhooks.app.lambda_handler"
-REFERENCE = "functions.reference.app.lambda_handler"
+FILES = ("functions.console.app.lambda_handler", "functions.reference.app.lambda_handler")
 CATALOG = "functions.catalog.app.lambda_handler"
 
 
@@ -337,7 +337,7 @@ def test_request_without_a_key_of_a_set_operator_is_denied(roles: Roles) -> None
     assert {key for _, key in checked} == {_LEADING_KEYS, _ATTRIBUTES}
     names = {name for name, _ in checked}
     without_items = {
-        *(REFERENCE, "functions.canary.app.lambda_handler"),
+        *(*FILES, "functions.canary.app.lambda_handler"),
         *("DeploymentRole", "WebhookScheduleRole"),
     }
     assert names == {*roles.functions, *roles.data_roles, "session"} - without_items

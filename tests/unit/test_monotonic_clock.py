@@ -16,6 +16,7 @@ _ALLOWED = {
     "shared/kernel/clock.py Deadline.remaining": "deadline of one invocation",
     "shared/http/api_handler.py ApiHandler.__call__": "duration of one request, for its log line",
     "functions/oauth/app.py lambda_handler": "duration of one request",
+    "functions/console/app.py lambda_handler": "duration of one request, for its log line",
     "functions/reference/app.py lambda_handler": "duration of one request, for its log line",
     "functions/canary/app.py lambda_handler": "duration of one run, for its log line",
     "functions/oauth/app.py _delay_refusal": "duration of one request",

@@ -15,7 +15,7 @@ TEMPLATE = Template({})
 OPEN_PATHS = {
     "/", "/v1", "/{proxy+}",  # unknown paths, whose function verifies a token itself
     "/v1/oauth/{proxy+}", "/v1/.well-known/{proxy+}",
-    "/v1/openapi.json", "/v1/docs", "/v1/docs/{proxy+}",
+    "/v1/openapi.json", "/v1/docs", "/v1/docs/{proxy+}", "/v1/console", "/v1/console/{proxy+}",
 }  # fmt: skip
 _ANY_RESOURCE = {
     "xray:PutTelemetryRecords", "xray:PutTraceSegments", "dynamodb:ListStreams",

@@ -30,6 +30,15 @@ def test_versions_come_from_the_requirements_file_without_markers(tmp_path: Path
     assert third_party.required(tmp_path) == {"boto3": "1.43.106", "cffi": "2.1.1"}
 
 
+def test_libraries_of_the_console_are_listed_with_their_licenses() -> None:
+    page = third_party.PAGE.read_text()
+    folder = third_party.ROOT / "console" / "vendor"
+    for path in folder.glob("*.js"):
+        package, version = path.read_text().split(",", 1)[0].split()[-2:]
+        assert f"| `{path.name}` in `console/vendor/` | {package} | {version} | MIT |" in page
+        assert (folder / f"{package.rpartition('/')[2]}.LICENSE").exists()
+
+
 def test_every_package_of_every_layer_is_listed_with_its_version() -> None:
     page = third_party.PAGE.read_text()
 

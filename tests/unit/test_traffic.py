@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from functions.console.content import compressed, read
 from shared.identity.auth import issuance_limits
 from shared.identity.auth.attempt_limits import LONG_WINDOW
 from shared.identity.tenancy.tenant import PLANS, TOTAL_REQUESTS
@@ -18,6 +19,7 @@ from tests.template import PATH, Template
 
 TEMPLATE = Template({})
 TOKEN_ROUTES = "/v1/oauth/{proxy+}"
+CONSOLE = PATH.parent / "console"
 METHODS = {"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"}
 
 LOG_VARIABLES = {
@@ -78,20 +80,35 @@ def test_token_routes_have_a_limit_for_each_method() -> None:
     assert event.methods == METHODS
 
 
-def test_files_that_need_no_token_have_a_limit() -> None:
+FILES = {
+    "ReferenceFunction": ("/v1/openapi.json", "/v1/docs", "/v1/docs/{proxy+}"),
+    "ConsoleFunction": ("/v1/console", "/v1/console/{proxy+}"),
+}
+
+
+@pytest.mark.parametrize(
+    ("function", "rate", "burst", "files"),
+    [
+        ("ReferenceFunction", 10, 40, "the files of `/docs`"),
+        ("ConsoleFunction", 100, 500, "the files of `/console`"),
+    ],
+)
+def test_files_that_need_no_token_have_a_limit(
+    function: str, rate: int, burst: int, files: str
+) -> None:
     """The document and the page are large, and everyone can request them."""
-    resources = [one.resource for one in TEMPLATE.events() if one.function == "ReferenceFunction"]
-    assert len(resources) == 3
+    resources = [one.resource for one in TEMPLATE.events() if one.function == function]
+    assert tuple(resources) == FILES[function]
     for resource in resources:
         limits = _limits_of(resource)
         assert limits.keys() == {"GET", "HEAD"}, resource
-        assert {*limits.values()} == {(10, 40)}
+        assert {*limits.values()} == {(rate, burst)}
     page = (PATH.parent / "docs/limits.md").read_text()
-    assert "the files of `/docs`; no parameter sets it | 10, 40 |" in page
+    assert f"{files}; no parameter sets it | {rate}, {burst} |" in page
 
 
 def test_no_other_route_has_a_limit_of_its_own() -> None:
-    known = {TOKEN_ROUTES, "/v1/openapi.json", "/v1/docs", "/v1/docs/{proxy+}"}
+    known = {TOKEN_ROUTES, *(path for paths in FILES.values() for path in paths)}
     paths = {path for path, _ in _throttling()} - {"/*"}
     assert paths == {"/" + one.replace("/", "~1") for one in known}
 
@@ -106,14 +123,19 @@ def test_responses_are_compressed_and_all_media_types_are_binary() -> None:
 def test_the_costs_of_a_flood_are_computed() -> None:
     """The page gives the USD of an hour; a grown document must not make them wrong."""
     page = (PATH.parent / "docs/deploy.md").read_text()
-    rate = _limits_of("/v1/openapi.json")["GET"][0]
     document = (PATH.parent / "docs/openapi.json").read_bytes()
     bundle = PATH.parent / "functions/reference/page/swagger-ui-bundle.js.gz"
-    for row, size in {
-        "refusing compression": len(document),
-        "the same, compressed": len(gzip.compress(document)),
-        "swagger-ui-bundle.js": bundle.stat().st_size,
-    }.items():
+    console = read(CONSOLE)
+    largest = max(len(compressed(CONSOLE, name)) for name in console.files)
+    of_document, of_console = (
+        _limits_of(one)["GET"][0] for one in ("/v1/openapi.json", "/v1/console/{proxy+}")
+    )
+    for row, rate, size in (
+        ("refusing compression", of_document, len(document)),
+        ("the same, compressed", of_document, len(gzip.compress(document))),
+        ("swagger-ui-bundle.js", of_document, bundle.stat().st_size),
+        ("largest file of the console", of_console, largest),
+    ):
         (shown,) = re.findall(
             rf"^\|[^|]*{row}[^|]*\| {rate} \|[^|]*\| ([0-9.]+) \|", page, re.MULTILINE
         )

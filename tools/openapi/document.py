@@ -42,7 +42,7 @@ may have any format of ISO 8601, with an offset.
 
 Integration clients get a token with `client_credentials` and need the scope of a route. Users need
 its permission (`x-scope`, `x-permission`). An unsupported method on a known path is answered with
-405 and an `Allow` header; `HEAD` is supported for `/openapi.json` and `/docs` only.
+405 and an `Allow` header; `HEAD` is supported for `/openapi.json`, `/docs` and `/console`.
 """
 
 _PARAMETERS: Mapping[str, str] = {
@@ -233,7 +233,7 @@ _TAGS: Mapping[str, str] = {
     "Transfers": "Movements of stock between positions of one or two warehouses in one step.",
     "Returns": "Goods that customers send back: announced, received, and decided on.",
     "Tokens": "OAuth 2.0: get and revoke tokens, and read the keys that verify them.",
-    "Description": "This document, for programs and for people.",
+    "Description": "This document, for programs and for people, and the web console.",
 }
 """Descriptions of the tags."""
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Lints docs/openapi.json with Redocly and Spectral; every warning fails. Installs both into
-# .local/openapi-lint, pinned by tools/openapi/lint/package-lock.json. Needs npm.
+# .local/node, pinned by tools/node/package-lock.json. Needs npm.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 export REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true
 
-tools/openapi/node_tools.sh
-bin=.local/openapi-lint/node_modules/.bin
+tools/node/install.sh
+bin=.local/node/node_modules/.bin
 "$bin/redocly" lint docs/openapi.json --config tools/openapi/lint/redocly.yaml
 "$bin/spectral" lint docs/openapi.json --ruleset tools/openapi/lint/spectral.yaml --fail-severity hint

@@ -19,6 +19,7 @@ TAGS: Mapping[str, str] = {
     ".well-known": "Tokens",
     "openapi.json": "Description",
     "docs": "Description",
+    "console": "Description",
 }
 """First part of the path → tag."""
 
@@ -210,6 +211,7 @@ def paths(refusals: Refusals) -> dict[str, Schema]:
             refusals, "openapi", "Get the OpenAPI document", "application/json", {"type": "object"}
         ),
         "/docs": _file(refusals, "docs", "Read the API documentation", "text/html", _TEXT),
+        "/console": _file(refusals, "console", "Open the web console", "text/html", _TEXT),
     }
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs the linters and the TypeScript tools into .local/openapi-lint, unless they are there.
+# Installs the tools and libraries of tools/node/package.json into .local/node, unless they are there.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-pinned=tools/openapi/lint target=.local/openapi-lint
+pinned=tools/node target=.local/node
 
 if ! cmp --quiet "$pinned/package-lock.json" "$target/installed.json"; then
     command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or later." >&2; exit 1; }

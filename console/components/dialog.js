@@ -1,0 +1,49 @@
+/**
+ * A dialog over the page. The browser keeps the focus inside, and returns it at the end.
+ */
+
+import { useEffect, useId, useRef } from '../vendor/hooks.js';
+import { text } from '../core/words.js';
+import { h } from '../vendor/preact.js';
+
+/**
+ * @param {object} props
+ * @param {string} props.title
+ * @param {() => void} props.onClose also when the Escape key is pressed
+ * @param {boolean} [props.isFixed] stays open until what is inside closes it
+ * @param {import('../vendor/preact.js').ComponentChildren} [props.children]
+ */
+export function Dialog({ title, onClose, isFixed = false, children }) {
+  const element = useRef(/** @type {HTMLDialogElement | null} */ (null));
+  const heading = useId();
+  useEffect(() => {
+    const dialog = element.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  return h(
+    'dialog',
+    {
+      ref: element,
+      'aria-labelledby': heading,
+      onCancel: (/** @type {Event} */ event) => {
+        event.preventDefault();
+        if (!isFixed) {
+          onClose();
+        }
+      },
+    },
+    [
+      h('header', {}, [
+        h('h2', { id: heading }, title),
+        !isFixed &&
+          h(
+            'button',
+            { type: 'button', class: 'plain', 'aria-label': text('close'), onClick: onClose },
+            '✕',
+          ),
+      ]),
+      children,
+    ],
+  );
+}

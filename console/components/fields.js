@@ -1,0 +1,237 @@
+/**
+ * The fields of a form, made from the schema of a body.
+ *
+ * A draft has the texts of the inputs: what a person writes is not changed while it is written.
+ * `bodyOf` makes the body of it.
+ */
+
+import { calls } from '../core/app.js';
+import { useLoaded } from '../core/use.js';
+import { useId, useState } from '../vendor/hooks.js';
+import { fieldLabel, text, valueLabel } from '../core/words.js';
+import { h } from '../vendor/preact.js';
+import { hasSuggestions, Suggestions } from './suggestions.js';
+
+/**
+ * @typedef {import('../core/subject.js').Field} Field
+ * @typedef {import('../core/refusal.js').Problem} Problem
+ * @typedef {string | boolean | string[] | Draft | Draft[]} Entry
+ * @typedef {{[name: string]: Entry}} Draft
+ */
+
+/** Characters from which on a text gets several lines. */
+const LONG = 1000;
+
+/**
+ * @param {object} props
+ * @param {readonly Field[]} props.fields
+ * @param {Draft} props.draft
+ * @param {(draft: Draft) => void} props.onChange
+ * @param {readonly Problem[]} props.problems
+ * @param {string} [props.path] of the object in the body, such as `lines.0.`
+ */
+export function Fields({ fields, draft, onChange, problems, path = '' }) {
+  return fields.map((field) =>
+    h(FieldInput, {
+      key: field.name,
+      field,
+      entry: draft[field.name],
+      onChange: (/** @type {Entry} */ entry) => onChange({ ...draft, [field.name]: entry }),
+      problems,
+      path: path + field.name,
+    }),
+  );
+}
+
+/**
+ * @typedef {object} InputProps
+ * @property {Field} field
+ * @property {Entry | undefined} entry
+ * @property {(entry: Entry) => void} onChange
+ * @property {readonly Problem[]} problems
+ * @property {string} path
+ */
+
+/** @param {InputProps} props */
+export function FieldInput(props) {
+  const { field } = props;
+  if (field.type === 'object') {
+    return h(ObjectInput, props);
+  }
+  if (field.type === 'array' && field.items?.type === 'object') {
+    return h(RowsInput, props);
+  }
+  if (field.type === 'array' && field.items?.type === 'choice') {
+    const choices = (field.items.choices ?? []).map((choice) => ({
+      value: String(choice),
+      label: valueLabel(choice),
+    }));
+    return h(ChoicesInput, { ...props, choices });
+  }
+  if (field.name === 'roles') {
+    return h(RolesInput, props);
+  }
+  return h(PlainInput, props);
+}
+
+/** @param {InputProps} props */
+function PlainInput({ field, entry, onChange, problems, path }) {
+  const id = useId();
+  const own = problems.filter((one) => one.field === path || one.field.startsWith(`${path}.`));
+  const isLines = field.type === 'array';
+  const notes = [
+    ...own.map(({ message }) => message),
+    ...(isLines ? [text('one_per_line')] : []),
+  ];
+  const [isFocused, setFocused] = useState(false);
+  const written = writtenOf(entry);
+  const isSuggested = isFocused && hasSuggestions(field.name) && !isLines;
+  const common = {
+    id,
+    list: isSuggested ? `${id}-list` : undefined,
+    onFocus: () => setFocused(true),
+    onBlur: () => setFocused(false),
+    name: path,
+    required: field.isRequired === true && field.type !== 'boolean',
+    'aria-invalid': own.length > 0,
+    'aria-describedby': notes.length > 0 ? `${id}-notes` : undefined,
+    onInput: (/** @type {Event} */ event) => onChange(entered(event.target)),
+  };
+  return h('div', { class: `field ${field.type}` }, [
+    h('label', { for: id }, [
+      fieldLabel(field.name),
+      field.isRequired && h('span', { class: 'quiet' }, ` (${text('required')})`),
+    ]),
+    input(field, entry, common),
+    isSuggested &&
+      h(Suggestions, { id: `${id}-list`, field: field.name, written }),
+    notes.length > 0 &&
+      h('p', { id: `${id}-notes`, class: own.length > 0 ? 'problem' : 'quiet' }, notes.join(' ')),
+  ]);
+}
+
+/** @param {Entry | undefined} entry */
+function writtenOf(entry) {
+  return typeof entry === 'string' ? entry : Array.isArray(entry) ? entry.join('\n') : '';
+}
+
+/**
+ * @param {Field} field
+ * @param {Entry | undefined} entry
+ * @param {Record<string, unknown>} common
+ */
+function input(field, entry, common) {
+  const value = writtenOf(entry);
+  switch (field.type) {
+    case 'boolean':
+      return h('select', { ...common, value }, [
+        h('option', { value: '' }, text('not_set')),
+        h('option', { value: 'true' }, text('yes')),
+        h('option', { value: 'false' }, text('no')),
+      ]);
+    case 'choice':
+      return h('select', { ...common, value }, [
+        h('option', { value: '' }, text('not_set')),
+        ...(field.choices ?? []).map((choice) =>
+          h('option', { key: choice, value: String(choice) }, valueLabel(choice)),
+        ),
+      ]);
+    case 'array':
+      return h('textarea', { ...common, rows: 4, value });
+    case 'number':
+    case 'integer':
+      return h('input', { ...common, value, inputMode: 'decimal', autocomplete: 'off' });
+    case 'date':
+      return h('input', { ...common, value, type: 'date' });
+    case 'date-time':
+      return h('input', { ...common, value, type: 'datetime-local', step: 1 });
+    default:
+      return (field.maxLength ?? 0) >= LONG
+        ? h('textarea', { ...common, rows: 3, value, maxLength: field.maxLength })
+        : h('input', { ...common, value, type: inputType(field), maxLength: field.maxLength });
+  }
+}
+
+/** @param {Field} field */
+function inputType(field) {
+  return field.name.endsWith('password') ? 'password' : 'text';
+}
+
+/** @param {EventTarget | null} target */
+function entered(target) {
+  const isInput =
+    target instanceof HTMLInputElement ||
+    target instanceof HTMLSelectElement ||
+    target instanceof HTMLTextAreaElement;
+  return isInput ? target.value : '';
+}
+
+/** @param {InputProps} props */
+function RolesInput(props) {
+  const { result } = useLoaded('roles', (signal) =>
+    calls.read('GET /roles', { query: { per_page: 100, sort: 'name' }, signal }),
+  );
+  const roles = result?.body.data ?? [];
+  const choices = roles.map(({ id, name }) => ({ value: String(id), label: name }));
+  return h(ChoicesInput, { ...props, choices });
+}
+
+/** @param {InputProps & {choices: readonly {value: string, label: string}[]}} props */
+function ChoicesInput({ field, entry, onChange, problems, path, choices }) {
+  const chosen = Array.isArray(entry) ? /** @type {string[]} */ (entry) : [];
+  const own = problems.filter((one) => one.field === path || one.field.startsWith(`${path}.`));
+  /** @param {string} choice */
+  const toggled = (choice) =>
+    chosen.includes(choice) ? chosen.filter((one) => one !== choice) : [...chosen, choice];
+  return h('fieldset', { class: 'choices' }, [
+    h('legend', {}, fieldLabel(field.name)),
+    ...choices.map(({ value, label }) =>
+      h('label', { key: value }, [
+        h('input', {
+          type: 'checkbox',
+          checked: chosen.includes(value),
+          onChange: () => onChange(toggled(value)),
+        }),
+        label,
+      ]),
+    ),
+    own.length > 0 && h('p', { class: 'problem' }, own.map(({ message }) => message).join(' ')),
+  ]);
+}
+
+/** @param {InputProps} props */
+function ObjectInput({ field, entry, onChange, problems, path }) {
+  const draft = /** @type {Draft} */ (entry ?? {});
+  return h('fieldset', {}, [
+    h('legend', {}, fieldLabel(field.name)),
+    h(Fields, { fields: field.fields ?? [], draft, onChange, problems, path: `${path}.` }),
+  ]);
+}
+
+/** @param {InputProps} props */
+function RowsInput({ field, entry, onChange, problems, path }) {
+  const rows = Array.isArray(entry) ? /** @type {Draft[]} */ (entry) : [];
+  const own = problems.filter((one) => one.field === path);
+  return h('fieldset', { class: 'rows' }, [
+    h('legend', {}, fieldLabel(field.name)),
+    own.length > 0 && h('p', { class: 'problem' }, own.map(({ message }) => message).join(' ')),
+    ...rows.map((row, index) =>
+      h('fieldset', { key: index, class: 'row' }, [
+        h('legend', {}, String(index + 1)),
+        h(Fields, {
+          fields: field.items?.fields ?? [],
+          draft: row,
+          onChange: (changed) => onChange(rows.map((one, at) => (at === index ? changed : one))),
+          problems,
+          path: `${path}.${index}.`,
+        }),
+        h(
+          'button',
+          { type: 'button', onClick: () => onChange(rows.filter((_, at) => at !== index)) },
+          text('remove'),
+        ),
+      ]),
+    ),
+    h('button', { type: 'button', onClick: () => onChange([...rows, {}]) }, text('add')),
+  ]);
+}

@@ -1,0 +1,111 @@
+/**
+ * A form that carries an action out: its fields, its problems, and one key for all attempts.
+ */
+
+import { calls, newAction } from '../core/app.js';
+import { NoAnswer, Refusal } from '../core/refusal.js';
+import { text } from '../core/words.js';
+import { useRef, useState } from '../vendor/hooks.js';
+import { h } from '../vendor/preact.js';
+import { Fields } from './fields.js';
+import { Notice } from './notice.js';
+
+/** @typedef {import('./fields.js').Draft} Draft */
+
+/**
+ * Carry a write of the interface out, for the whole life of a form or a button.
+ *
+ * @returns {{
+ *   isBusy: boolean,
+ *   isOpen: boolean,
+ *   error: unknown,
+ *   carryOut: (operation: string, parameters: Record<string, string | number>, body?: unknown,
+ *     etag?: string | null) => Promise<any>,
+ * }} `carryOut` returns the answer, or null if there is an error; `isOpen`: whether the last
+ *   request had no answer, so that only the same request may be sent again
+ */
+export function useAction() {
+  const action = useRef(/** @type {import('../core/calls.js').Action | null} */ (null));
+  action.current ??= newAction();
+  const [state, setState] = useState({ isBusy: false, error: /** @type {unknown} */ (null) });
+  const { current } = action;
+  return {
+    ...state,
+    isOpen: state.error instanceof NoAnswer && current.isOpen,
+    carryOut: async (operation, parameters, body, etag = null) => {
+      setState({ isBusy: true, error: null });
+      try {
+        const name = /** @type {keyof import('../interface/operations.js').Operations} */ (operation);
+        const result = await current.run((key) =>
+          calls.write(name, { key, parameters, body: /** @type {any} */ (body), etag }),
+        );
+        setState({ isBusy: false, error: null });
+        return result;
+      } catch (error) {
+        setState({ isBusy: false, error });
+        return null;
+      }
+    },
+  };
+}
+
+/**
+ * @param {object} props
+ * @param {readonly import('../core/subject.js').Field[]} props.fields
+ * @param {Draft} props.start what the form shows at first
+ * @param {string} props.label of the button
+ * @param {ReturnType<typeof useAction>} props.action
+ * @param {(draft: Draft) => void} props.onSubmit
+ * @param {() => void} props.onCancel
+ */
+export function Form({ fields, start, label, action, onSubmit, onCancel }) {
+  const [draft, setDraft] = useState(start);
+  const { error, isBusy, isOpen } = action;
+  const problems = error instanceof Refusal ? error.problems : [];
+  return h(
+    'form',
+    {
+      noValidate: true,
+      onSubmit: (/** @type {Event} */ event) => {
+        event.preventDefault();
+        onSubmit(draft);
+      },
+    },
+    [
+      h(Notice, { error, isWrite: true, shownFields: shownPaths(fields, draft) }),
+      h('fieldset', { class: 'bare', disabled: isBusy || isOpen }, [
+        h(Fields, { fields, draft, onChange: setDraft, problems }),
+      ]),
+      h('footer', {}, [
+        h('button', { type: 'button', disabled: isBusy, onClick: onCancel }, text('cancel')),
+        h('button', { class: 'main', disabled: isBusy }, isOpen ? text('try_again') : label),
+      ]),
+    ],
+  );
+}
+
+/**
+ * Return the paths whose problems stand at their inputs.
+ *
+ * @param {readonly import('../core/subject.js').Field[]} fields
+ * @param {Draft} draft
+ * @param {string} [path]
+ * @returns {string[]}
+ */
+function shownPaths(fields, draft, path = '') {
+  return fields.flatMap((field) => {
+    const own = path + field.name;
+    const entry = draft[field.name];
+    if (field.type === 'object') {
+      return shownPaths(field.fields ?? [], /** @type {Draft} */ (entry ?? {}), `${own}.`);
+    }
+    if (field.type === 'array' && field.items?.type === 'object' && Array.isArray(entry)) {
+      const rows = /** @type {Draft[]} */ (entry);
+      const inside = rows.flatMap((row, index) =>
+        shownPaths(field.items?.fields ?? [], row, `${own}.${index}.`),
+      );
+      return [own, ...inside];
+    }
+    return [own];
+  });
+}

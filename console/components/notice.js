@@ -1,0 +1,74 @@
+/**
+ * What went wrong, in words.
+ */
+
+import { session } from '../core/app.js';
+import { href } from '../core/address.js';
+import { NoAnswer, Refusal, SessionEnded } from '../core/refusal.js';
+import { errorLabel, fieldLabel, text } from '../core/words.js';
+import { h } from '../vendor/preact.js';
+
+/**
+ * @param {object} props
+ * @param {unknown} props.error
+ * @param {boolean} [props.isWrite] whether the request may have changed something
+ * @param {() => void} [props.onRetry]
+ * @param {readonly string[]} [props.shownFields] fields that show their problems themselves
+ */
+export function Notice({ error, isWrite = false, onRetry, shownFields = [] }) {
+  if (!error || error instanceof SessionEnded) {
+    return null;
+  }
+  const refusal = error instanceof Refusal ? error : null;
+  const isShown = (/** @type {string} */ path) =>
+    shownFields.some((one) => path === one || path.startsWith(`${one}.`));
+  const rest = (refusal?.problems ?? []).filter(({ field }) => !isShown(field));
+  return h('div', { class: 'notice', role: 'alert' }, [
+    h('p', {}, sentence(error, isWrite)),
+    rest.length > 0 &&
+      h(
+        'ul',
+        {},
+        rest.map(({ field, message }) =>
+          h('li', { key: field }, `${field.split('.').map(fieldLabel).join(' ')}: ${message}`),
+        ),
+      ),
+    refusal?.code === 'approval_required' &&
+      h('p', {}, [
+        h(
+          'a',
+          { href: href(['approvals', String(refusal.error.approval_id)]) },
+          text('see_approval'),
+        ),
+      ]),
+    refusal?.retryAfter != null &&
+      h('p', {}, text('retry_after', { seconds: refusal.retryAfter })),
+    refusal?.requestId && h('p', { class: 'quiet' }, text('request_id', { id: refusal.requestId })),
+    onRetry && h('button', { type: 'button', onClick: onRetry }, text('try_again')),
+  ]);
+}
+
+/**
+ * @param {unknown} error
+ * @param {boolean} isWrite
+ */
+function sentence(error, isWrite) {
+  if (error instanceof NoAnswer) {
+    return text(isWrite ? 'no_answer_write' : 'no_answer');
+  }
+  if (!(error instanceof Refusal)) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  if (error.code === 'approval_required') {
+    return text('approval_needed');
+  }
+  if (error.status === 404 && error.code === 'not_found') {
+    return text('not_found');
+  }
+  if (error.code === 'client_not_allowed' && session.user.value?.isRestricted) {
+    return text('restricted');
+  }
+  const ours = errorLabel(error.code);
+  const isExplained = ours === null || ours === error.message;
+  return isExplained ? error.message : `${ours} ${error.message}`;
+}

@@ -1,0 +1,204 @@
+/**
+ * The frame of all screens: menu, account, messages, and the sign-in where it is needed.
+ */
+
+import { messages, permissions, session } from '../core/app.js';
+import { address, href } from '../core/address.js';
+import { LANGUAGES, language, rememberLanguage, subjectLabel, text, useLanguage } from '../core/words.js';
+import { SUBJECT, SUBJECTS } from '../subjects.js';
+import { Component, h } from '../vendor/preact.js';
+import { Home } from '../screens/home.js';
+import { SignIn } from '../screens/sign_in.js';
+import { Dialog } from './dialog.js';
+import { Lazy } from './lazy.js';
+import { Notice } from './notice.js';
+
+/** Subjects that need a permission to be read. */
+const PERMISSIONS = new Map([
+  ['waves', 'exits.manage'],
+  ['imports', 'imports.run'],
+  ['users', 'users.manage'],
+  ['roles', 'users.manage'],
+  ['api-clients', 'users.manage'],
+  ['webhooks', 'users.manage'],
+  ['audit-log', 'users.manage'],
+]);
+
+const GROUPS = /** @type {const} */ (['inbound', 'outbound', 'moving', 'stock', 'catalog', 'setup']);
+
+export function Shell() {
+  const user = session.user.value;
+  if (user === null) {
+    return h('main', { class: 'front' }, [
+      h('h1', {}, text('product')),
+      h(SignIn, {}),
+      h(Choices, {}),
+    ]);
+  }
+  return h('div', { class: 'shell' }, [
+    h('a', { class: 'skip', href: '#content' }, text('skip')),
+    h('header', { class: 'top' }, [
+      h('a', { href: href([]) }, text('product')),
+      h('span', {}, user.tenant),
+      h(Choices, {}),
+      h('button', { type: 'button', onClick: signOut }, text('sign_out')),
+    ]),
+    h(Menu, {}),
+    h('main', { id: 'content', tabIndex: -1 }, [
+      user.isRestricted && h('p', { class: 'notice' }, text('restricted')),
+      h(Boundary, { key: address.value.path.join('/') }, h(Screen, {})),
+    ]),
+    session.isEnded.value &&
+      h(Dialog, { title: text('session_ended'), onClose: () => undefined, isFixed: true }, [
+        h(SignIn, {}),
+      ]),
+    h(
+      'div',
+      { class: 'messages', role: 'status' },
+      messages.value.map((message) => h('p', { key: message.id }, message.text)),
+    ),
+  ]);
+}
+
+async function signOut() {
+  await session.signOut();
+  location.assign(document.baseURI); // nothing of the session stays in memory
+}
+
+function Menu() {
+  const here = address.value.path[0];
+  const visible = SUBJECTS.filter(({ name }) => {
+    const permission = PERMISSIONS.get(name);
+    return permission === undefined || permissions().has(permission);
+  });
+  return h('nav', { class: 'menu', 'aria-label': text('menu') }, [
+    h(MenuLink, { path: [], label: text('home'), isHere: here === undefined }),
+    h(MenuLink, { path: ['account'], label: text('account'), isHere: here === 'account' }),
+    permissions().has('users.manage') &&
+      h(MenuLink, { path: ['settings'], label: subjectLabel('settings'), isHere: here === 'settings' }),
+    ...GROUPS.map((group) =>
+      h('section', { key: group }, [
+        h('h2', {}, groupLabel(group)),
+        ...visible
+          .filter((subject) => subject.group === group && subject.parent === undefined)
+          .map(({ name }) =>
+            h(MenuLink, { key: name, path: [name], label: subjectLabel(name), isHere: here === name }),
+          ),
+      ]),
+    ),
+  ]);
+}
+
+/**
+ * @param {object} props
+ * @param {readonly string[]} props.path
+ * @param {string} props.label
+ * @param {boolean} props.isHere
+ */
+function MenuLink({ path, label, isHere }) {
+  return h('a', { href: href(path), 'aria-current': isHere ? 'page' : undefined }, label);
+}
+
+/** @param {typeof GROUPS[number]} group */
+function groupLabel(group) {
+  return text(`group_${group}`);
+}
+
+/** Screens that are no subjects of the interface. */
+const OWN = /** @type {Record<string, [() => Promise<Record<string, any>>, string]>} */ ({
+  account: [() => import('../screens/account.js'), 'Account'],
+  settings: [() => import('../screens/settings.js'), 'Settings'],
+});
+
+function Screen() {
+  const [name, id, part, item, ...rest] = address.value.path;
+  if (name === undefined) {
+    return h(Home, {});
+  }
+  const own = OWN[name];
+  if (own !== undefined && id === undefined) {
+    return h(Lazy, { load: own[0], name: own[1], props: {} });
+  }
+  const top = SUBJECT.get(name);
+  const below = part === undefined ? undefined : SUBJECT.get(part);
+  const subject = part === undefined ? top : below;
+  if (subject === undefined || rest.length > 0 || subject.parent !== (part && name)) {
+    return h('p', { class: 'notice' }, text('not_found'));
+  }
+  if (part === undefined ? id === undefined : item === undefined) {
+    return h(Lazy, { load: () => import('../screens/list.js'), name: 'ListScreen', props: { subject, id } });
+  }
+  if (id === 'new') {
+    return name === 'imports'
+      ? h(Lazy, { load: () => import('../screens/upload.js'), name: 'Upload', props: {} })
+      : h(Lazy, { load: () => import('../screens/new.js'), name: 'NewScreen', props: { subject } });
+  }
+  const parameters = { id, ...(item === undefined ? {} : { [subject.item ?? 'id']: item }) };
+  const props = { subject, parameters };
+  return h(Lazy, { load: () => import('../screens/detail.js'), name: 'DetailScreen', props });
+}
+
+/** Language and appearance. */
+function Choices() {
+  return h('div', { class: 'choices' }, [
+    h('label', {}, [
+      h('span', { class: 'hidden' }, text('language')),
+      h(
+        'select',
+        {
+          value: language.value,
+          onChange: async (/** @type {Event} */ event) => {
+            const { value } = /** @type {HTMLSelectElement} */ (event.currentTarget);
+            const chosen = /** @type {keyof typeof LANGUAGES} */ (value);
+            rememberLanguage(chosen);
+            await useLanguage(chosen);
+            document.documentElement.lang = chosen;
+          },
+        },
+        Object.entries(LANGUAGES).map(([code, label]) => h('option', { key: code, value: code }, label)),
+      ),
+    ]),
+    h('label', {}, [
+      h('span', { class: 'hidden' }, text('theme')),
+      h(
+        'select',
+        {
+          defaultValue: localStorage.getItem('stowage.theme') ?? '',
+          onChange: (/** @type {Event} */ event) => {
+            const { value } = /** @type {HTMLSelectElement} */ (event.currentTarget);
+            localStorage.setItem('stowage.theme', value);
+            document.documentElement.dataset.theme = value;
+          },
+        },
+        [
+          h('option', { value: '' }, text('theme_system')),
+          h('option', { value: 'light' }, text('theme_light')),
+          h('option', { value: 'dark' }, text('theme_dark')),
+        ],
+      ),
+    ]),
+  ]);
+}
+
+/** Shows what failed in a screen instead of an empty page. */
+class Boundary extends Component {
+  /**
+   * @override
+   * @type {{error: unknown}}
+   */
+  state = { error: null };
+
+  /**
+   * @override
+   * @param {unknown} error
+   */
+  static getDerivedStateFromError(error) {
+    return { error };
+  }
+
+  /** @override */
+  render() {
+    const { error } = this.state;
+    return error ? h(Notice, { error, onRetry: () => location.reload() }) : this.props.children;
+  }
+}

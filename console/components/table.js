@@ -1,0 +1,93 @@
+/**
+ * A table of rows, with sort orders in its head where the list has them.
+ */
+
+import { fieldLabel, text } from '../core/words.js';
+import { h } from '../vendor/preact.js';
+import { Value } from './value.js';
+
+/**
+ * @typedef {import('../core/subject.js').Field} Field
+ * @typedef {Record<string, unknown>} Row
+ */
+
+/**
+ * @param {object} props
+ * @param {string} props.caption
+ * @param {readonly Field[]} props.columns
+ * @param {readonly Row[]} props.rows
+ * @param {readonly string[]} [props.sorts] columns that the list can be sorted by
+ * @param {string} [props.sort] the present order, such as `-created_at`
+ * @param {(sort: string) => void} [props.onSort]
+ * @param {(field: Field, row: Row) => string | undefined} [props.linkOf] address of a cell's link
+ * @param {boolean} [props.isLoading]
+ */
+export function Table({ caption, columns, rows, sorts = [], sort, onSort, linkOf, isLoading }) {
+  return h('div', { class: 'table', tabIndex: 0, role: 'region', 'aria-label': caption }, [
+    h('table', { 'aria-busy': isLoading === true }, [
+      h('caption', { class: 'hidden' }, caption),
+      h('thead', {}, [
+        h(
+          'tr',
+          {},
+          columns.map((field) =>
+            sorts.includes(field.name) && onSort !== undefined
+              ? h(SortedHead, { key: field.name, field, sort, onSort })
+              : h('th', { key: field.name, scope: 'col' }, fieldLabel(field.name)),
+          ),
+        ),
+      ]),
+      h(
+        'tbody',
+        {},
+        rows.map((row, index) =>
+          h(
+            'tr',
+            { key: String(row.id ?? index) },
+            columns.map((field) => h(Cell, { key: field.name, field, row, linkOf })),
+          ),
+        ),
+      ),
+    ]),
+  ]);
+}
+
+/**
+ * @param {object} props
+ * @param {Field} props.field
+ * @param {string | undefined} props.sort
+ * @param {(sort: string) => void} props.onSort
+ */
+function SortedHead({ field, sort, onSort }) {
+  const { name } = field;
+  const isUp = sort === name;
+  const isDown = sort === `-${name}`;
+  const order = isUp ? 'ascending' : isDown ? 'descending' : 'none';
+  return h('th', { scope: 'col', 'aria-sort': order }, [
+    h(
+      'button',
+      { type: 'button', class: 'plain', onClick: () => onSort(isUp ? `-${name}` : name) },
+      [
+        fieldLabel(name),
+        h('span', { 'aria-hidden': true }, isUp ? ' ▲' : isDown ? ' ▼' : ' ↕'),
+        isUp && h('span', { class: 'hidden' }, ` ${text('sorted_ascending')}`),
+        isDown && h('span', { class: 'hidden' }, ` ${text('sorted_descending')}`),
+      ],
+    ),
+  ]);
+}
+
+/**
+ * @param {object} props
+ * @param {Field} props.field
+ * @param {Row} props.row
+ * @param {((field: Field, row: Row) => string | undefined) | undefined} props.linkOf
+ */
+function Cell({ field, row, linkOf }) {
+  const isNumber = field.type === 'number' || field.type === 'integer';
+  const link = linkOf?.(field, row);
+  const value = h(Value, { field, value: row[field.name] });
+  return h('td', { class: isNumber ? 'number' : undefined }, [
+    link === undefined ? value : h('a', { href: link }, value),
+  ]);
+}

@@ -1,0 +1,113 @@
+/**
+ * A value of the interface as people read it.
+ */
+
+import { locale } from '../core/app.js';
+import { href } from '../core/address.js';
+import { formatDate, formatInstant, formatNumber } from '../core/format.js';
+import { text, valueLabel } from '../core/words.js';
+import { SUBJECT_OF_KIND } from '../subjects.js';
+import { h } from '../vendor/preact.js';
+
+/** @typedef {import('../core/subject.js').Field} Field */
+
+/** Fields that name an object for people, the first that there is. */
+const NAMES = ['doc_num', 'bin_code', 'name', 'whs_code', 'item_code', 'external_ref', 'id'];
+
+const IDS = new Set(['id', 'line_num', 'version', 'packing_order_id', 'parent_id']);
+
+/**
+ * @param {object} props
+ * @param {Omit<Field, 'name'> & {name?: string}} props.field
+ * @param {unknown} props.value
+ * @param {string | undefined} [props.link] subject of which the value is an id
+ */
+export function Value({ field, value, link }) {
+  const isEmptyList = Array.isArray(value) && value.length === 0;
+  if (value === null || value === undefined || value === '' || isEmptyList) {
+    return h('span', { class: 'quiet' }, text('not_set'));
+  }
+  if (link !== undefined) {
+    return h('a', { href: href([link, String(value)]) }, String(value));
+  }
+  const target = targetOf(value);
+  if (target !== null) {
+    return h('a', { href: target }, plain(field, value));
+  }
+  if (field.type === 'choice' && field.name === 'status') {
+    return h('span', { class: `status ${value}` }, valueLabel(value));
+  }
+  if (field.type === 'date-time') {
+    return h('time', { dateTime: String(value) }, plain(field, value));
+  }
+  return plain(field, value);
+}
+
+/**
+ * Return the address of what a value names by kind and id, such as `{object: receipt, id: 3}`.
+ *
+ * @param {unknown} value
+ */
+function targetOf(value) {
+  const { object, type, id } = /** @type {any} */ (value);
+  const subject = SUBJECT_OF_KIND[object ?? type];
+  return subject !== undefined && id !== undefined ? href([subject, String(id)]) : null;
+}
+
+/**
+ * Return a value as text.
+ *
+ * @param {Omit<Field, 'name'> & {name?: string}} field
+ * @param {unknown} value
+ * @returns {string}
+ */
+export function plain(field, value) {
+  if (value === null || value === undefined) {
+    return '';
+  }
+  switch (field.type) {
+    case 'boolean':
+      return text(value ? 'yes' : 'no');
+    case 'integer':
+    case 'number':
+      return IDS.has(field.name ?? '') ? String(value) : formatNumber(Number(value), locale.value);
+    case 'date':
+      return formatDate(String(value), locale.value);
+    case 'date-time':
+      return formatInstant(String(value), locale.value);
+    case 'choice':
+      return valueLabel(value);
+    case 'array':
+      return listText(field, /** @type {readonly unknown[]} */ (value));
+    case 'object':
+      return nameOf(/** @type {Record<string, unknown>} */ (value));
+    default:
+      return String(value);
+  }
+}
+
+/**
+ * @param {Omit<Field, 'name'>} field
+ * @param {readonly unknown[]} values
+ */
+function listText(field, values) {
+  const { items } = field;
+  if (items === undefined || items.type === 'object') {
+    return text('items', { count: values.length });
+  }
+  return values.map((value) => plain(items, value)).join(', ');
+}
+
+/**
+ * Return the name of an object for people.
+ *
+ * @param {Record<string, unknown>} value
+ */
+export function nameOf(value) {
+  const kind = value.object ?? value.type;
+  if (kind !== undefined && value.id !== undefined && value.name === undefined) {
+    return `${value.doc_num ?? value.external_ref ?? `${valueLabel(kind)} ${value.id}`}`;
+  }
+  const name = NAMES.find((one) => value[one] !== null && value[one] !== undefined);
+  return name === undefined ? '' : String(value[name]);
+}

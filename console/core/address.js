@@ -1,0 +1,93 @@
+/**
+ * The address of the page: `{base}/console/receipts/12?status=started`. It holds the state of a
+ * screen, so that a link, a reload and the back button show the same.
+ */
+
+import { signal } from '../vendor/signals-core.js';
+
+/**
+ * @typedef {object} Address
+ * @property {readonly string[]} path parts below the address of the console
+ * @property {Readonly<Record<string, string>>} query
+ */
+
+/**
+ * Return the parts of an address below that of the console.
+ *
+ * @param {string} url
+ * @param {string} base address of the console, with a slash at its end
+ * @returns {Address}
+ */
+export function parse(url, base) {
+  const { pathname, searchParams } = new URL(url);
+  const below = pathname.slice(new URL(base).pathname.length);
+  return {
+    path: below.split('/').filter(Boolean).map(decoded),
+    query: Object.fromEntries(searchParams),
+  };
+}
+
+/**
+ * Return the address of a screen, relative to that of the console.
+ *
+ * @param {readonly (string | number)[]} path
+ * @param {Record<string, string | number | null | undefined>} [query] empty values are left out
+ */
+export function href(path, query = {}) {
+  const pairs = Object.entries(query).filter(([, value]) => value != null && value !== '');
+  const text = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString();
+  // `.` keeps an empty path from naming the present document
+  return `${path.map((part) => encodeURIComponent(part)).join('/') || '.'}${text && `?${text}`}`;
+}
+
+/** The present address; changes with every navigation. */
+export const address = signal(/** @type {Address} */ ({ path: [], query: {} }));
+
+/**
+ * Follow the address bar and every link of the page.
+ *
+ * @param {string} base address of the console, with a slash at its end
+ */
+export function followAddress(base) {
+  const update = () => {
+    address.value = parse(location.href, base);
+  };
+  addEventListener('popstate', update);
+  document.addEventListener('click', (event) => {
+    const link = event.target instanceof Element ? event.target.closest('a') : null;
+    const isOurs = link !== null && link.href.startsWith(base) && !link.download && !link.target;
+    if (isOurs && isPlainClick(event)) {
+      event.preventDefault();
+      history.pushState(null, '', link.href);
+      update();
+      scrollTo(0, 0);
+    }
+  });
+  update();
+}
+
+/**
+ * Go to a screen.
+ *
+ * @param {string} to as `href` returns it
+ * @param {{replace?: boolean}} [options] `replace`: the back button does not return to this screen
+ */
+export function go(to, { replace = false } = {}) {
+  history[replace ? 'replaceState' : 'pushState'](null, '', new URL(to, document.baseURI));
+  dispatchEvent(new PopStateEvent('popstate'));
+}
+
+/** @param {MouseEvent} event */
+function isPlainClick(event) {
+  const isModified = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
+  return event.button === 0 && !isModified && !event.defaultPrevented;
+}
+
+/** @param {string} part */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

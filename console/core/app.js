@@ -1,0 +1,48 @@
+/**
+ * What all screens share: the session, the calls, and how values are written.
+ */
+
+import { computed, signal } from '../vendor/signals-core.js';
+import { browser } from './browser.js';
+import { Action, Calls } from './calls.js';
+import { Session } from './session.js';
+import { language } from './words.js';
+
+/** Address of the console, with a slash at its end; `index.html` has it as its base. */
+export const CONSOLE = document.baseURI;
+
+export const session = new Session(new URL('..', CONSOLE).href.replace(/\/$/, ''), browser);
+
+export { browser };
+
+export const calls = new Calls(session, browser);
+
+/** Time zone of the company; that of the browser for users who may not read the settings. */
+export const timeZone = signal(/** @type {string | undefined} */ (undefined));
+
+export const locale = computed(() => ({ language: language.value, timeZone: timeZone.value }));
+
+/** @returns {Action} an action of the signed-in person */
+export function newAction() {
+  return new Action(browser);
+}
+
+/** @returns {ReadonlySet<string>} */
+export function permissions() {
+  return session.user.value?.permissions ?? new Set();
+}
+
+/** Messages that are shown for a while. */
+export const messages = signal(/** @type {readonly {id: number, text: string}[]} */ ([]));
+
+let lastMessage = 0;
+
+/** @param {string} text */
+export function say(text) {
+  lastMessage += 1;
+  const message = { id: lastMessage, text };
+  messages.value = [...messages.value, message];
+  setTimeout(() => {
+    messages.value = messages.value.filter((one) => one !== message);
+  }, 6000);
+}

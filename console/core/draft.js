@@ -1,0 +1,179 @@
+/**
+ * Between what a person writes in a form and the body of a request.
+ *
+ * The service checks every value, and its problems name the fields. So what is no number is sent as
+ * it was written, instead of being judged twice.
+ */
+
+/**
+ * @typedef {import('./subject.js').Field} Field
+ * @typedef {import('../components/fields.js').Draft} Draft
+ * @typedef {import('../components/fields.js').Entry} Entry
+ */
+
+/**
+ * Return the body of a draft. Empty fields are left out.
+ *
+ * @param {readonly Field[]} fields
+ * @param {Draft} draft
+ * @returns {Record<string, unknown>}
+ */
+export function bodyOf(fields, draft) {
+  /** @type {Record<string, unknown>} */
+  const body = {};
+  for (const field of fields) {
+    const value = valueOf(field, draft[field.name]);
+    if (value !== undefined) {
+      body[field.name] = value;
+    }
+  }
+  return body;
+}
+
+/**
+ * Return what changed: the body of a PATCH. A field that was emptied is null.
+ *
+ * @param {readonly Field[]} fields
+ * @param {Draft} before
+ * @param {Draft} after
+ * @returns {Record<string, unknown>}
+ */
+export function changesOf(fields, before, after) {
+  /** @type {Record<string, unknown>} */
+  const changes = {};
+  for (const field of fields) {
+    const entry = after[field.name];
+    if (JSON.stringify(entry) !== JSON.stringify(before[field.name])) {
+      changes[field.name] = valueOf(field, entry) ?? (field.type === 'array' ? [] : null);
+    }
+  }
+  return changes;
+}
+
+/**
+ * Return the draft that shows a resource.
+ *
+ * @param {readonly Field[]} fields
+ * @param {Record<string, unknown>} resource
+ * @returns {Draft}
+ */
+export function draftOf(fields, resource) {
+  /** @type {Draft} */
+  const draft = {};
+  for (const field of fields) {
+    const entry = entryOf(field, resource[field.name]);
+    if (entry !== undefined) {
+      draft[field.name] = entry;
+    }
+  }
+  return draft;
+}
+
+/**
+ * @param {Omit<Field, 'name'>} field
+ * @param {Entry | undefined} entry
+ * @returns {unknown} undefined if the field is empty
+ */
+function valueOf(field, entry) {
+  if (entry === undefined || entry === '') {
+    return undefined;
+  }
+  if (typeof entry !== 'string') {
+    return valueOfParts(field, entry);
+  }
+  switch (field.type) {
+    case 'boolean':
+      return entry === 'true';
+    case 'number':
+    case 'integer':
+      return numberOf(entry);
+    case 'choice':
+      return field.choices?.find((choice) => String(choice) === entry) ?? entry;
+    case 'date-time':
+      return instantOf(entry);
+    case 'array':
+      return linesOf(entry).map((line) => valueOf(field.items ?? { type: 'text' }, line));
+    default:
+      return entry;
+  }
+}
+
+/**
+ * @param {Omit<Field, 'name'>} field
+ * @param {Exclude<Entry, string>} entry
+ */
+function valueOfParts(field, entry) {
+  if (Array.isArray(entry)) {
+    const items = field.items;
+    const values = entry.map((one) =>
+      typeof one === 'string' ? valueOf(items ?? { type: 'text' }, one) : bodyOf(items?.fields ?? [], one),
+    );
+    return values.length > 0 ? values : undefined;
+  }
+  if (typeof entry === 'boolean') {
+    return entry;
+  }
+  const body = bodyOf(field.fields ?? [], entry);
+  return Object.keys(body).length > 0 ? body : undefined;
+}
+
+/**
+ * Return a number as a person writes it, with a point or a comma before the decimals; the text
+ * itself if it is none.
+ *
+ * @param {string} entry
+ */
+function numberOf(entry) {
+  const trimmed = entry.trim().replace(',', '.');
+  const value = Number(trimmed);
+  return trimmed === '' || Number.isNaN(value) ? entry : value;
+}
+
+/**
+ * Return a date and time of the browser's time zone as an instant.
+ *
+ * @param {string} entry such as `2026-03-01T09:30`
+ */
+function instantOf(entry) {
+  const instant = new Date(entry);
+  return Number.isNaN(instant.getTime()) ? entry : instant.toISOString();
+}
+
+/** @param {string} entry */
+function linesOf(entry) {
+  return entry
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+}
+
+/**
+ * @param {Omit<Field, 'name'>} field
+ * @param {unknown} value
+ * @returns {Entry | undefined}
+ */
+function entryOf(field, value) {
+  if (value === null || value === undefined) {
+    return undefined;
+  }
+  if (field.type === 'array' && Array.isArray(value)) {
+    const { items } = field;
+    if (items?.type === 'object') {
+      return value.map((one) => draftOf(items.fields ?? [], one));
+    }
+    return items?.type === 'text' ? value.join('\n') : value.map(String);
+  }
+  if (field.type === 'object') {
+    return draftOf(field.fields ?? [], /** @type {Record<string, unknown>} */ (value));
+  }
+  if (field.type === 'date-time') {
+    return localTime(new Date(String(value)));
+  }
+  return String(value);
+}
+
+/** @param {Date} instant */
+function localTime(instant) {
+  const shifted = new Date(instant.getTime() - instant.getTimezoneOffset() * 60_000);
+  return shifted.toISOString().slice(0, 19);
+}

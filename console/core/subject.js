@@ -1,0 +1,132 @@
+/**
+ * What a screen knows of a subject of the interface, such as receipts. Lists, details and forms
+ * are made from it; `console/subjects.js` has one description for each.
+ */
+
+/**
+ * A field of a row, a body or a query.
+ *
+ * @typedef {object} Field
+ * @property {string} name
+ * @property {'text' | 'number' | 'integer' | 'boolean' | 'date' | 'date-time' | 'choice' | 'file'
+ *   | 'object' | 'array'} type
+ * @property {boolean} [isRequired]
+ * @property {boolean} [isNullable]
+ * @property {readonly (string | number)[]} [choices]
+ * @property {unknown} [default]
+ * @property {number} [maxLength] characters
+ * @property {number} [minimum]
+ * @property {number} [above] the value must be greater
+ * @property {number} [maximum]
+ * @property {number} [maxItems]
+ * @property {readonly Field[]} [fields] of an object
+ * @property {Omit<Field, 'name'> & {name?: string}} [items] of an array
+ */
+
+/**
+ * A list of the interface.
+ *
+ * @typedef {object} List
+ * @property {string | null} permission a user needs it; null if every user can read the list
+ * @property {readonly Field[]} fields of a row
+ * @property {readonly Field[]} filters
+ * @property {readonly string[]} sorts
+ * @property {string | null} sort the order that a list has by itself, such as `-created_at`
+ */
+
+/**
+ * A write of the interface.
+ *
+ * @typedef {object} Write
+ * @property {string | null} permission
+ * @property {string} name operation id, such as `finalize_receipt`
+ * @property {readonly Field[]} [body] null or missing if there is none
+ */
+
+/**
+ * What the interface has below the first part of a path. Generated into `console/interface`.
+ *
+ * @typedef {object} Interface
+ * @property {Record<string, List>} lists path → list
+ * @property {Record<string, {permission: string | null, fields: readonly Field[]}>} details
+ * @property {Record<string, Write>} actions method and path → write
+ */
+
+/**
+ * An action that the state of a resource allows.
+ *
+ * @typedef {object} Action
+ * @property {string} operation such as `POST /receipts/{id}/start`
+ * @property {Record<string, readonly unknown[]>} [when] field → the values with which it is offered
+ * @property {string} [field] of an action at another subject: the field that gets the id
+ * @property {boolean} [endsWork] ends or removes something: is asked once more
+ */
+
+/**
+ * The description of a subject.
+ *
+ * @typedef {object} Subject
+ * @property {string} name part of its paths
+ * @property {'catalog' | 'stock' | 'inbound' | 'outbound' | 'moving' | 'setup'} group of the menu
+ * @property {readonly string[]} columns fields of the list that are shown at first
+ * @property {string} title field that names a resource for people
+ * @property {string} [create] operation that makes one
+ * @property {readonly string[]} [more] other operations that make some
+ * @property {string} [change] operation that changes one, with the values of the detail
+ * @property {readonly Action[]} [actions]
+ * @property {Record<string, string>} [links] field → subject whose id it has
+ * @property {readonly string[]} [hidden] fields of the detail that another list shows
+ * @property {string} [parent] subject below whose resources it is
+ * @property {string} [item] name of its id in a path, if it is not `id`
+ * @property {readonly string[]} [parts] subjects below a resource of this one
+ * @property {readonly string[]} [panels] modules in `console/screens/panels` below the detail
+ * @property {readonly {path: string, label: string}[]} [files] of a resource, to print
+ * @property {Record<string, {subject: string, filter: string}>} [related] lists of other subjects
+ *   about this resource: filter → `id` or field of the resource
+ */
+
+/**
+ * Return the path of the list of a subject, such as `/webhooks/{id}/deliveries`.
+ *
+ * @param {Subject} subject
+ */
+export function listPath({ name, parent }) {
+  return parent === undefined ? `/${name}` : `/${parent}/{id}/${name}`;
+}
+
+/**
+ * Return the path of one resource of a subject.
+ *
+ * @param {Subject} subject
+ */
+export function itemPath(subject) {
+  return `${listPath(subject)}/{${subject.item ?? 'id'}}`;
+}
+
+/**
+ * Return the actions that the state of a resource allows to a user.
+ *
+ * @param {Subject} subject
+ * @param {Interface} description
+ * @param {Record<string, unknown>} resource
+ * @param {ReadonlySet<string>} permissions
+ * @returns {Action[]}
+ */
+export function allowedActions(subject, description, resource, permissions) {
+  return (subject.actions ?? []).filter(({ operation, when = {} }) => {
+    const isPossible = Object.entries(when).every(([name, values]) =>
+      values.includes(resource[name]),
+    );
+    return isPossible && mayCarryOut(description.actions[operation], permissions);
+  });
+}
+
+/**
+ * Return whether a user may carry a write out, as far as permissions tell.
+ *
+ * @param {Write | undefined} write
+ * @param {ReadonlySet<string>} permissions
+ */
+export function mayCarryOut(write, permissions) {
+  return write !== undefined && (write.permission === null || permissions.has(write.permission));
+}

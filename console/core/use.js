@@ -1,0 +1,80 @@
+/**
+ * How screens load what they show.
+ */
+
+import { useEffect, useRef, useState } from '../vendor/hooks.js';
+
+/**
+ * @template Result
+ * @typedef {object} Loaded
+ * @property {Result | null} result the last one, also while the next one is loaded
+ * @property {unknown} error
+ * @property {boolean} isLoading
+ * @property {() => void} reload
+ */
+
+/**
+ * Load something, and again when the key changes. What an earlier key asked for is stopped.
+ *
+ * @template Result
+ * @param {string} key
+ * @param {(signal: AbortSignal) => Promise<Result>} load
+ * @returns {Loaded<Result>}
+ */
+export function useLoaded(key, load) {
+  const [state, setState] = useState(
+    /** @type {{result: Result | null, error: unknown, isLoading: boolean}} */ ({
+      result: null,
+      error: null,
+      isLoading: true,
+    }),
+  );
+  const [round, setRound] = useState(0);
+  const latest = useRef(load);
+  latest.current = load;
+  useEffect(() => {
+    const stop = new AbortController();
+    setState((before) => ({ ...before, isLoading: true }));
+    latest.current(stop.signal).then(
+      (result) => {
+        if (!stop.signal.aborted) {
+          setState({ result, error: null, isLoading: false });
+        }
+      },
+      (error) => {
+        if (!stop.signal.aborted) {
+          setState((before) => ({ ...before, error, isLoading: false }));
+        }
+      },
+    );
+    return () => stop.abort();
+  }, [key, round]);
+  return { ...state, reload: () => setRound((before) => before + 1) };
+}
+
+/**
+ * Import the description of a subject.
+ *
+ * @param {string} name first part of its paths
+ * @returns {Promise<import('./subject.js').Interface>}
+ */
+export async function loadInterface(name) {
+  return (await import(`../interface/${name}.js`)).default;
+}
+
+/**
+ * Import what the interface has for a subject, with the writes of others that it offers, such as a
+ * receipt for a document.
+ *
+ * @param {import('./subject.js').Subject} subject
+ * @returns {Promise<import('./subject.js').Interface>}
+ */
+export async function loadDescription({ name, parent, create, more = [], actions = [] }) {
+  const own = parent ?? name;
+  const operations = [create, ...more, ...actions.map(({ operation }) => operation)];
+  const names = operations.map((operation) => operation?.split('/')[1]?.split(' ')[0] ?? own);
+  const others = [...new Set(names)].filter((one) => one !== own);
+  const [first, ...rest] = await Promise.all([own, ...others].map(loadInterface));
+  const { lists = {}, details = {} } = first ?? {};
+  return { lists, details, actions: Object.assign({}, ...rest.map((one) => one.actions), first?.actions) };
+}

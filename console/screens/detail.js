@@ -1,0 +1,368 @@
+/**
+ * One resource: its fields, its lines, what belongs to it, and the actions that its state allows.
+ */
+
+import { calls, permissions, say } from '../core/app.js';
+import { pathOf } from '../core/calls.js';
+import { go, href } from '../core/address.js';
+import { bodyOf, changesOf, draftOf } from '../core/draft.js';
+import { allowedActions, itemPath, mayCarryOut } from '../core/subject.js';
+import { loadDescription, useLoaded } from '../core/use.js';
+import { actionLabel, fieldLabel, subjectLabel, text } from '../core/words.js';
+import { useState } from '../vendor/hooks.js';
+import { h } from '../vendor/preact.js';
+import { Dialog } from '../components/dialog.js';
+import { Form, useAction } from '../components/form.js';
+import { Lazy } from '../components/lazy.js';
+import { Notice } from '../components/notice.js';
+import { Parts } from '../components/parts.js';
+import { Secrets, secretsOf } from '../components/secrets.js';
+import { Table } from '../components/table.js';
+import { Value } from '../components/value.js';
+
+/**
+ * @typedef {import('../core/subject.js').Subject} Subject
+ * @typedef {import('../core/subject.js').Interface} Interface
+ * @typedef {import('../core/subject.js').Field} Field
+ * @typedef {import('../core/subject.js').Action} Action
+ * @typedef {Record<string, any>} Resource
+ */
+
+/** Fields that say again what others say. */
+const HIDDEN = new Set(['object', 'status_label']);
+
+/**
+ * @param {object} props
+ * @param {Subject} props.subject
+ * @param {Record<string, string>} props.parameters ids in the path of the resource
+ */
+export function DetailScreen({ subject, parameters }) {
+  const path = itemPath(subject);
+  const description = useLoaded(path, () => loadDescription(subject));
+  const loaded = useLoaded(`${path} ${JSON.stringify(parameters)}`, async (signal) => {
+    const operation = /** @type {'GET /products/{id}'} */ (`GET ${path}`);
+    const { body, etag } = await calls.read(operation, { parameters, signal });
+    return { resource: /** @type {Resource} */ (body.data), etag };
+  });
+  const fields = description.result?.details[path]?.fields;
+  if (loaded.result === null || fields === undefined || description.result === null) {
+    const error = loaded.error ?? description.error;
+    return error
+      ? h(Notice, { error, onRetry: loaded.reload })
+      : h('p', { class: 'quiet' }, text('loading'));
+  }
+  return h(DetailView, {
+    subject,
+    parameters,
+    description: description.result,
+    fields,
+    ...loaded.result,
+    error: loaded.error,
+    onChange: loaded.reload,
+  });
+}
+
+/**
+ * @param {object} props
+ * @param {Subject} props.subject
+ * @param {Record<string, string>} props.parameters
+ * @param {Interface} props.description
+ * @param {readonly Field[]} props.fields
+ * @param {Resource} props.resource
+ * @param {string | null} props.etag
+ * @param {unknown} props.error
+ * @param {() => void} props.onChange
+ */
+function DetailView({ subject, parameters, description, fields, resource, etag, error, onChange }) {
+  const isTable = (/** @type {Field} */ field) =>
+    field.type === 'array' && field.items?.type === 'object';
+  const title = String(resource[subject.title] ?? resource.id);
+  const shown = fields.filter(({ name }) => !HIDDEN.has(name) && !subject.hidden?.includes(name));
+  return h('article', {}, [
+    h('header', { class: 'screen' }, [
+      h('p', {}, h('a', { href: href(listAddress(subject, parameters)) }, subjectLabel(subject.name))),
+      h('h1', {}, title),
+    ]),
+    h(Notice, { error, onRetry: onChange }),
+    h(Actions, { subject, parameters, description, resource, etag, onChange }),
+    h(Files, { subject, parameters }),
+    h(
+      'dl',
+      {},
+      shown
+        .filter((field) => !isTable(field))
+        .map((field) =>
+          h('div', { key: field.name }, [
+            h('dt', {}, fieldLabel(field.name)),
+            h('dd', {}, h(Shown, { subject, field, value: resource[field.name] })),
+          ]),
+        ),
+    ),
+    ...shown
+      .filter((field) => isTable(field) && resource[field.name]?.length > 0)
+      .map((field) =>
+        h('section', { key: field.name }, [
+          h('h2', {}, fieldLabel(field.name)),
+          h(Table, {
+            caption: fieldLabel(field.name),
+            columns: field.items?.fields ?? [],
+            rows: resource[field.name],
+          }),
+        ]),
+      ),
+    h(Related, { subject, resource }),
+    subject.panels?.map((name) =>
+      h(Lazy, {
+        key: name,
+        load: () => import(`./panels/${name}.js`),
+        name: 'Panel',
+        props: { resource, etag, description, onChange },
+      }),
+    ),
+    subject.parent === undefined &&
+      h(Lazy, { load: () => import('./panels/history.js'), name: 'Panel', props: { subject, resource } }),
+  ]);
+}
+
+/**
+ * @param {object} props
+ * @param {Subject} props.subject
+ * @param {Field} props.field
+ * @param {unknown} props.value
+ */
+function Shown({ subject, field, value }) {
+  const isTarget = isObject(value) && ('object' in value || 'type' in value) && 'id' in value;
+  if (!isObject(value) || field.type !== 'object' || isTarget) {
+    return h(Value, { field, value, link: subject.links?.[field.name] });
+  }
+  return h(Parts, { fields: field.fields ?? [], values: value });
+}
+
+/**
+ * @param {unknown} value
+ * @returns {value is Record<string, unknown>}
+ */
+function isObject(value) {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Return the address of the list of a resource.
+ *
+ * @param {Subject} subject
+ * @param {Record<string, string>} parameters
+ */
+function listAddress({ name, parent }, parameters) {
+  return parent === undefined ? [name] : [parent, parameters.id ?? '', name];
+}
+
+/**
+ * The files of a resource, to print.
+ *
+ * @param {object} props
+ * @param {Subject} props.subject
+ * @param {Record<string, string>} props.parameters
+ */
+function Files({ subject, parameters }) {
+  const [error, setError] = useState(/** @type {unknown} */ (null));
+  /** @param {string} path */
+  const open = async (path) => {
+    setError(null);
+    try {
+      const file = await calls.download(pathOf(`GET ${path}`, parameters));
+      const link = document.createElement('a');
+      link.href = URL.createObjectURL(file);
+      link.target = '_blank';
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+    } catch (refused) {
+      setError(refused);
+    }
+  };
+  return h('div', { class: 'actions' }, [
+    ...(subject.files ?? []).map(({ path, label }) =>
+      h('button', { key: path, type: 'button', onClick: () => open(path) }, actionLabel(label)),
+    ),
+    h(Notice, { error }),
+  ]);
+}
+
+/**
+ * @param {object} props
+ * @param {Subject} props.subject
+ * @param {Resource} props.resource
+ */
+function Related({ subject: { name, related = {}, parts = [] }, resource }) {
+  if (Object.keys(related).length + parts.length === 0) {
+    return null;
+  }
+  return h('nav', { 'aria-label': text('related') }, [
+    h('h2', {}, text('related')),
+    h(
+      'ul',
+      {},
+      [
+        ...Object.entries(related).map(([key, { subject, filter }]) =>
+          h('li', { key }, [
+            h(
+              'a',
+              { href: href([subject], { [key.split('.')[1] ?? '']: resource[filter] }) },
+              subjectLabel(subject),
+            ),
+          ]),
+        ),
+        ...parts.map((part) =>
+          h('li', { key: part }, [
+            h('a', { href: href([name, resource.id, part]) }, subjectLabel(part)),
+          ]),
+        ),
+      ],
+    ),
+  ]);
+}
+
+/**
+ * @param {object} props
+ * @param {Subject} props.subject
+ * @param {Record<string, string>} props.parameters
+ * @param {Interface} props.description
+ * @param {Resource} props.resource
+ * @param {string | null} props.etag
+ * @param {() => void} props.onChange
+ */
+function Actions({ subject, parameters, description, resource, etag, onChange }) {
+  const [chosen, setChosen] = useState(/** @type {Action | null} */ (null));
+  const [isChanging, setChanging] = useState(false);
+  const [secrets, setSecrets] = useState(/** @type {Record<string, string>} */ ({}));
+  const actions = allowedActions(subject, description, resource, permissions());
+  const change = subject.change === undefined ? undefined : description.actions[subject.change];
+  /** @param {any} answer */
+  const finish = (answer) => {
+    setChosen(null);
+    setChanging(false);
+    setSecrets(secretsOf(answer.body?.data));
+    onChange();
+  };
+  /**
+   * An action at another subject, such as a receipt for a document, is a form of that subject.
+   *
+   * @param {Action} action
+   */
+  const choose = (action) => {
+    const path = action.operation.split(' ')[1] ?? '';
+    if (path.includes('{')) {
+      setChosen(action);
+    } else {
+      go(href([path.slice(1), 'new'], { [action.field ?? 'document_id']: resource.id }));
+    }
+  };
+  return h('div', { class: 'actions' }, [
+    mayCarryOut(change, permissions()) &&
+      h('button', { type: 'button', onClick: () => setChanging(true) }, text('change')),
+    ...actions.map((action) =>
+      h(
+        'button',
+        {
+          key: action.operation,
+          type: 'button',
+          class: action.endsWork ? 'danger' : undefined,
+          onClick: () => choose(action),
+        },
+        actionLabel(description.actions[action.operation]?.name ?? action.operation),
+      ),
+    ),
+    Object.keys(secrets).length > 0 &&
+      h(Secrets, { secrets, onClose: () => setSecrets({}) }),
+    chosen !== null &&
+      h(ActionDialog, {
+        key: chosen.operation,
+        action: chosen,
+        parameters,
+        description,
+        etag,
+        onClose: () => setChosen(null),
+        onDone: (answer) => {
+          if (chosen.operation === `DELETE ${itemPath(subject)}`) {
+            go(href(listAddress(subject, parameters)), { replace: true });
+          } else {
+            finish(answer);
+          }
+        },
+      }),
+    isChanging &&
+      h(ChangeDialog, {
+        operation: subject.change ?? '',
+        fields: change?.body ?? [],
+        resource,
+        etag,
+        onClose: () => setChanging(false),
+        onDone: finish,
+      }),
+  ]);
+}
+
+/**
+ * @param {object} props
+ * @param {Action} props.action
+ * @param {Record<string, string>} props.parameters
+ * @param {Interface} props.description
+ * @param {string | null} props.etag
+ * @param {() => void} props.onClose
+ * @param {(answer: any) => void} props.onDone
+ */
+function ActionDialog({ action, parameters, description, etag, onClose, onDone }) {
+  const write = description.actions[action.operation];
+  const run = useAction();
+  const fields = write?.body ?? [];
+  const label = actionLabel(write?.name ?? action.operation);
+  return h(Dialog, { title: label, onClose, isFixed: run.isBusy || run.isOpen }, [
+    action.endsWork && h('p', {}, text('confirm')),
+    h(Form, {
+      fields,
+      start: {},
+      label,
+      action: run,
+      onCancel: onClose,
+      onSubmit: async (draft) => {
+        const body = write?.body === undefined ? undefined : bodyOf(fields, draft);
+        const answer = await run.carryOut(action.operation, parameters, body, etag);
+        if (answer !== null) {
+          say(text('done', { action: label }));
+          onDone(answer);
+        }
+      },
+    }),
+  ]);
+}
+
+/**
+ * @param {object} props
+ * @param {string} props.operation
+ * @param {readonly Field[]} props.fields
+ * @param {Resource} props.resource
+ * @param {string | null} props.etag
+ * @param {() => void} props.onClose
+ * @param {(answer: any) => void} props.onDone
+ */
+function ChangeDialog({ operation, fields, resource, etag, onClose, onDone }) {
+  const run = useAction();
+  const [start] = useState(() => draftOf(fields, resource));
+  const [seen] = useState(etag);
+  return h(Dialog, { title: text('change'), onClose, isFixed: run.isBusy || run.isOpen }, [
+    h(Form, {
+      fields,
+      start,
+      label: text('save'),
+      action: run,
+      onCancel: onClose,
+      onSubmit: async (draft) => {
+        const changes = changesOf(fields, start, draft);
+        const answer = await run.carryOut(operation, { id: resource.id }, changes, seen);
+        if (answer !== null) {
+          say(text('done', { action: text('change') }));
+          onDone(answer);
+        }
+      },
+    }),
+  ]);
+}

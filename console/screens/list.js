@@ -1,0 +1,337 @@
+/**
+ * A list of the interface. The address holds its search, filters, order, columns and page.
+ */
+
+import { calls, permissions } from '../core/app.js';
+import { address, go, href } from '../core/address.js';
+import { csvRow } from '../core/format.js';
+import { itemPath, listPath, mayCarryOut } from '../core/subject.js';
+import { loadDescription, useLoaded } from '../core/use.js';
+import { actionLabel, fieldLabel, subjectLabel, text } from '../core/words.js';
+import { useState } from '../vendor/hooks.js';
+import { h } from '../vendor/preact.js';
+import { Dialog } from '../components/dialog.js';
+import { FieldInput } from '../components/fields.js';
+import { Notice } from '../components/notice.js';
+import { Table } from '../components/table.js';
+import { bodyOf } from '../core/draft.js';
+
+/**
+ * @typedef {import('../core/subject.js').Subject} Subject
+ * @typedef {import('../core/subject.js').List} List
+ * @typedef {import('../core/subject.js').Field} Field
+ * @typedef {import('../core/subject.js').Interface} Interface
+ * @typedef {{data: Record<string, unknown>[], meta: {current_page: number, from: number | null,
+ *   to: number | null, last_page: number, total: number}}} Page
+ */
+
+/** Parameters of the address that are no filters of the list. */
+const OWN = new Set(['columns', 'sort', 'page', 'per_page']);
+
+/**
+ * @param {object} props
+ * @param {Subject} props.subject
+ * @param {string} [props.id] id of the resource whose part the list is
+ */
+export function ListScreen({ subject, id = '' }) {
+  const { query } = address.value;
+  const path = listPath(subject);
+  const description = useLoaded(path, () => loadDescription(subject));
+  const { columns: _, ...asked } = query;
+  const page = useLoaded(`${path} ${id} ${JSON.stringify(asked)}`, async (signal) => {
+    const operation = /** @type {'GET /products'} */ (`GET ${path}`);
+    const { body } = await calls.read(operation, { parameters: { id }, query: asked, signal });
+    return /** @type {Page} */ (/** @type {unknown} */ (body));
+  });
+  const list = description.result?.lists[path];
+  if (list === undefined || description.result === null) {
+    return h(Notice, { error: description.error, onRetry: description.reload });
+  }
+  return h(ListView, { subject, id, list, description: description.result, page });
+}
+
+/**
+ * @param {object} props
+ * @param {Subject} props.subject
+ * @param {string} props.id
+ * @param {List} props.list
+ * @param {Interface} props.description
+ * @param {import('../core/use.js').Loaded<Page>} props.page
+ */
+function ListView({ subject, id, list, description, page }) {
+  const { query } = address.value;
+  const title = subjectLabel(subject.name);
+  const columns = columnsOf(subject, list, query.columns);
+  const rows = page.result?.data ?? [];
+  const isFiltered = Object.keys(query).some((name) => !OWN.has(name));
+  const here = subject.parent === undefined ? [subject.name] : [subject.parent, id, subject.name];
+  const hasDetail = itemPath(subject) in description.details;
+  const create = subject.create === undefined ? undefined : description.actions[subject.create];
+  /** @param {Record<string, string | number | null>} changes */
+  const show = (changes) => go(href(here, { ...query, page: null, ...changes }));
+  return h('section', {}, [
+    h('header', { class: 'screen' }, [
+      subject.parent !== undefined &&
+        h('p', {}, h('a', { href: href([subject.parent, id]) }, `${subjectLabel(subject.parent)} ${id}`)),
+      h('h1', {}, title),
+      mayCarryOut(create, permissions()) &&
+        h('a', { class: 'button main', href: href([...here, 'new']) }, text('create')),
+      ...(subject.more ?? [])
+        .filter((operation) => mayCarryOut(description.actions[operation], permissions()))
+        .map((operation) =>
+          h(
+            'a',
+            { key: operation, class: 'button', href: href([...here, 'new'], { as: operation }) },
+            actionLabel(description.actions[operation]?.name ?? operation),
+          ),
+        ),
+    ]),
+    h('div', { class: 'tools' }, [
+      list.filters.some(({ name }) => name === 'search') && h(Search, { query, onSearch: show }),
+      h(Filters, { list, query, onApply: show }),
+      h(ColumnChoice, { list, columns, onChoose: (names) => show({ columns: names }) }),
+      h('button', { type: 'button', onClick: () => saveCsv(title, columns, rows) }, [
+        text('download_csv'),
+      ]),
+    ]),
+    h(Notice, { error: page.error, onRetry: page.reload }),
+    rows.length > 0
+      ? h(Table, {
+          caption: title,
+          columns,
+          rows,
+          sorts: list.sorts,
+          sort: query.sort ?? list.sort ?? '',
+          onSort: (sort) => show({ sort }),
+          isLoading: page.isLoading,
+          linkOf: (field, row) => {
+            const isTitle = field.name === subject.title || field === columns[0];
+            return hasDetail && isTitle ? href([...here, String(row.id)]) : undefined;
+          },
+        })
+      : h('p', { class: 'quiet' }, emptyText(page, isFiltered)),
+    page.result && h(Pager, { meta: page.result.meta, onPage: (number) => show({ page: number }) }),
+  ]);
+}
+
+/**
+ * @param {import('../core/use.js').Loaded<Page>} page
+ * @param {boolean} isFiltered
+ */
+function emptyText(page, isFiltered) {
+  if (page.isLoading) {
+    return text('loading');
+  }
+  return page.error ? '' : text(isFiltered ? 'nothing_found' : 'nothing_there');
+}
+
+/**
+ * @param {Subject} subject
+ * @param {List} list
+ * @param {string | undefined} chosen names with commas in between
+ * @returns {Field[]}
+ */
+function columnsOf(subject, list, chosen) {
+  const names = chosen ? chosen.split(',') : subject.columns;
+  const found = names.map((name) => list.fields.find((field) => field.name === name));
+  return found.filter((field) => field !== undefined);
+}
+
+/**
+ * @param {object} props
+ * @param {Readonly<Record<string, string>>} props.query
+ * @param {(changes: Record<string, string | null>) => void} props.onSearch
+ */
+function Search({ query, onSearch }) {
+  return h(
+    'form',
+    {
+      role: 'search',
+      onSubmit: (/** @type {SubmitEvent} */ event) => {
+        event.preventDefault();
+        const data = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
+        onSearch({ search: String(data.get('search') ?? '').trim() });
+      },
+    },
+    [
+      h('input', {
+        type: 'search',
+        name: 'search',
+        'aria-label': text('search'),
+        placeholder: text('search'),
+        defaultValue: query.search ?? '',
+        key: query.search ?? '',
+        maxLength: 255,
+      }),
+      h('button', {}, text('search')),
+    ],
+  );
+}
+
+/**
+ * @param {object} props
+ * @param {List} props.list
+ * @param {Readonly<Record<string, string>>} props.query
+ * @param {(changes: Record<string, string | null>) => void} props.onApply
+ */
+function Filters({ list, query, onApply }) {
+  const [isOpen, setOpen] = useState(false);
+  const fields = list.filters.filter(({ name }) => name !== 'search');
+  const active = fields.filter(({ name }) => query[name]);
+  if (fields.length === 0) {
+    return null;
+  }
+  return h('div', { class: 'filters' }, [
+    h('button', { type: 'button', onClick: () => setOpen(true) }, text('filters')),
+    ...active.map(({ name }) =>
+      h(
+        'button',
+        {
+          key: name,
+          type: 'button',
+          class: 'chip',
+          title: text('remove'),
+          onClick: () => onApply({ [name]: null }),
+        },
+        `${fieldLabel(name)}: ${query[name]} ✕`,
+      ),
+    ),
+    isOpen &&
+      h(FilterDialog, {
+        fields,
+        query,
+        onClose: () => setOpen(false),
+        onApply: (changes) => {
+          setOpen(false);
+          onApply(changes);
+        },
+      }),
+  ]);
+}
+
+/**
+ * @param {object} props
+ * @param {readonly Field[]} props.fields
+ * @param {Readonly<Record<string, string>>} props.query
+ * @param {() => void} props.onClose
+ * @param {(changes: Record<string, string | null>) => void} props.onApply
+ */
+function FilterDialog({ fields, query, onClose, onApply }) {
+  const [draft, setDraft] = useState(/** @type {import('../components/fields.js').Draft} */ (query));
+  const apply = () => {
+    const values = bodyOf(fields, draft);
+    const changes = fields.map(({ name }) => [name, values[name] == null ? null : String(values[name])]);
+    onApply(Object.fromEntries(changes));
+  };
+  return h(Dialog, { title: text('filters'), onClose }, [
+    h(
+      'form',
+      {
+        onSubmit: (/** @type {Event} */ event) => {
+          event.preventDefault();
+          apply();
+        },
+      },
+      [
+        ...fields.map((field) =>
+          h(FieldInput, {
+            key: field.name,
+            field: { ...field, isRequired: false },
+            entry: draft[field.name],
+            onChange: (entry) => setDraft({ ...draft, [field.name]: entry }),
+            problems: [],
+            path: field.name,
+          }),
+        ),
+        h('footer', {}, [
+          h('button', { type: 'button', onClick: () => setDraft({}) }, text('clear')),
+          h('button', { class: 'main' }, text('apply')),
+        ]),
+      ],
+    ),
+  ]);
+}
+
+/**
+ * @param {object} props
+ * @param {List} props.list
+ * @param {readonly Field[]} props.columns
+ * @param {(names: string) => void} props.onChoose
+ */
+function ColumnChoice({ list, columns, onChoose }) {
+  const shown = new Set(columns.map(({ name }) => name));
+  /** @param {string} name */
+  const toggled = (name) => {
+    const names = shown.has(name)
+      ? columns.filter((column) => column.name !== name).map((column) => column.name)
+      : [...columns.map((column) => column.name), name];
+    return names.join(',');
+  };
+  return h('details', { class: 'menu' }, [
+    h('summary', { class: 'button' }, text('columns')),
+    h(
+      'div',
+      { class: 'choices' },
+      list.fields.map(({ name }) =>
+        h('label', { key: name }, [
+          h('input', {
+            type: 'checkbox',
+            checked: shown.has(name),
+            disabled: shown.size === 1 && shown.has(name),
+            onChange: () => onChoose(toggled(name)),
+          }),
+          fieldLabel(name),
+        ]),
+      ),
+    ),
+  ]);
+}
+
+/**
+ * @param {object} props
+ * @param {Page['meta']} props.meta
+ * @param {(page: number) => void} props.onPage
+ */
+function Pager({ meta, onPage }) {
+  const { current_page: page, last_page: last, total, from, to } = meta;
+  /** @type {[Parameters<typeof text>[0], string, number, boolean][]} */
+  const steps = [
+    ['first_page', '«', 1, page > 1],
+    ['previous_page', '‹', page - 1, page > 1],
+    ['next_page', '›', page + 1, page < last],
+    ['last_page', '»', last, page < last],
+  ];
+  return h('nav', { class: 'pager', 'aria-label': text('pages') }, [
+    h('span', { role: 'status' }, text('range', { from: from ?? 0, to: to ?? 0, total })),
+    ...steps.map(([label, sign, number, isPossible]) =>
+      h(
+        'button',
+        {
+          key: label,
+          type: 'button',
+          disabled: !isPossible,
+          'aria-label': text(label),
+          onClick: () => onPage(number),
+        },
+        sign,
+      ),
+    ),
+  ]);
+}
+
+/**
+ * Save what is shown as a CSV file, with the values of the interface.
+ *
+ * @param {string} title
+ * @param {readonly Field[]} columns
+ * @param {readonly Record<string, unknown>[]} rows
+ */
+function saveCsv(title, columns, rows) {
+  const lines = [columns.map(({ name }) => name), ...rows.map((row) => columns.map(({ name }) => row[name]))];
+  const content = `\ufeff${lines.map(csvRow).join('')}`; // spreadsheets know UTF-8 by its mark
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([content], { type: 'text/csv;charset=utf-8' }));
+  link.download = `${title}.csv`;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}

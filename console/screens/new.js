@@ -1,0 +1,76 @@
+/**
+ * The form that creates a resource. The address may have first values, such as `document_id=12`,
+ * and in `as` another operation that makes some.
+ */
+
+import { permissions, say } from '../core/app.js';
+import { address, go, href } from '../core/address.js';
+import { bodyOf } from '../core/draft.js';
+import { mayCarryOut } from '../core/subject.js';
+import { loadInterface, useLoaded } from '../core/use.js';
+import { actionLabel, text } from '../core/words.js';
+import { useState } from '../vendor/hooks.js';
+import { h } from '../vendor/preact.js';
+import { Form, useAction } from '../components/form.js';
+import { Notice } from '../components/notice.js';
+import { Secrets, secretsOf } from '../components/secrets.js';
+
+/**
+ * @param {object} props
+ * @param {import('../core/subject.js').Subject} props.subject
+ */
+export function NewScreen({ subject }) {
+  const { as = '', ...first } = address.value.query;
+  const operation = subject.more?.find((one) => one === as) ?? subject.create ?? '';
+  const owner = operation.split('/')[1] ?? subject.name;
+  const description = useLoaded(owner, () => loadInterface(owner));
+  const action = useAction();
+  const [secrets, setSecrets] = useState(/** @type {Record<string, string>} */ ({}));
+  const write = description.result?.actions[operation];
+  if (write === undefined) {
+    return h(Notice, { error: description.error, onRetry: description.reload });
+  }
+  if (!mayCarryOut(write, permissions())) {
+    return h('p', { class: 'notice' }, text('not_allowed'));
+  }
+  const fields = write.body ?? [];
+  const label = actionLabel(write.name);
+  const back = href([subject.name]);
+  /** @param {string} to */
+  const leave = (to) => go(to, { replace: true });
+  return h('section', {}, [
+    h('header', { class: 'screen' }, h('h1', {}, label)),
+    Object.keys(secrets).length > 0
+      ? h(Secrets, { secrets, onClose: () => leave(back) })
+      : h(Form, {
+          fields,
+          start: first,
+          label: text('save'),
+          action,
+          onCancel: () => history.back(),
+          onSubmit: async (draft) => {
+            const answer = await action.carryOut(operation, {}, bodyOf(fields, draft));
+            if (answer === null) {
+              return;
+            }
+            say(text('done', { action: label }));
+            const shown = secretsOf(answer.body?.data);
+            if (Object.keys(shown).length > 0) {
+              setSecrets(shown);
+            } else {
+              leave(detailOf(owner, description.result, answer.body?.data) ?? back);
+            }
+          },
+        }),
+  ]);
+}
+
+/**
+ * @param {string} name
+ * @param {import('../core/subject.js').Interface | null} description
+ * @param {any} data
+ */
+function detailOf(name, description, data) {
+  const hasDetail = description !== null && `/${name}/{id}` in description.details;
+  return hasDetail && data?.id !== undefined ? href([name, data.id]) : null;
+}

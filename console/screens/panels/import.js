@@ -1,0 +1,84 @@
+/**
+ * The course of an import: its progress, and the problems of its rows.
+ */
+
+import { calls } from '../../core/app.js';
+import { pathOf } from '../../core/calls.js';
+import { readRows } from '../../core/workbook.js';
+import { text } from '../../core/words.js';
+import { useLoaded } from '../../core/use.js';
+import { useEffect } from '../../vendor/hooks.js';
+import { h } from '../../vendor/preact.js';
+import { Notice } from '../../components/notice.js';
+
+const UNDER_WAY = new Set(['uploaded', 'validating', 'committing']);
+
+/** Milliseconds between two looks at an import that is under way. */
+const PAUSE = 2000;
+
+/** Rows of the table; the file has all. */
+const MOST_ROWS = 200;
+
+/**
+ * @param {object} props
+ * @param {Record<string, any>} props.resource
+ * @param {() => void} props.onChange
+ */
+export function Panel({ resource, onChange }) {
+  const isUnderWay = UNDER_WAY.has(resource.status);
+  useEffect(() => {
+    const timer = isUnderWay ? setInterval(onChange, PAUSE) : undefined;
+    return () => clearInterval(timer);
+  }, [isUnderWay]);
+  const { rows, documents } = resource;
+  const done = resource.status === 'committing' ? documents.committed : rows.valid + rows.error;
+  const total = resource.status === 'committing' ? documents.valid : rows.total;
+  return h('section', {}, [
+    isUnderWay &&
+      h('progress', { 'aria-label': text('progress'), ...(total > 0 ? { value: done, max: total } : {}) }),
+    resource.structure_errors.length > 0 &&
+      h(
+        'ul',
+        { class: 'notice' },
+        resource.structure_errors.map((/** @type {string} */ error) => h('li', { key: error }, error)),
+      ),
+    rows.error > 0 && h(Report, { id: resource.id }),
+  ]);
+}
+
+/**
+ * @param {object} props
+ * @param {number} props.id
+ */
+function Report({ id }) {
+  const report = useLoaded(`report ${id}`, async () => {
+    const file = await calls.download(pathOf('GET /imports/{id}/error-report', { id }));
+    return { file, rows: await readRows(await file.arrayBuffer()) };
+  });
+  const [head = [], ...rows] = report.result?.rows ?? [];
+  const save = () => {
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(report.result?.file ?? new Blob());
+    link.download = `import-${id}-errors.xlsx`;
+    link.click();
+    URL.revokeObjectURL(link.href);
+  };
+  return h('section', {}, [
+    h('h2', {}, text('rejected_rows')),
+    h(Notice, { error: report.error, onRetry: report.reload }),
+    report.result && h('button', { type: 'button', onClick: save }, text('download_report')),
+    h('div', { class: 'table', tabIndex: 0, role: 'region', 'aria-label': text('rejected_rows') }, [
+      h('table', {}, [
+        h('thead', {}, h('tr', {}, head.map((name, at) => h('th', { key: at, scope: 'col' }, name)))),
+        h(
+          'tbody',
+          {},
+          rows
+            .slice(0, MOST_ROWS)
+            .map((row, at) => h('tr', { key: at }, row.map((cell, column) => h('td', { key: column }, cell)))),
+        ),
+      ]),
+    ]),
+    rows.length > MOST_ROWS && h('p', { class: 'quiet' }, text('first_rows', { count: MOST_ROWS })),
+  ]);
+}

@@ -1,0 +1,142 @@
+/**
+ * The upload of a spreadsheet: choose what it has, download the template, drop the file.
+ *
+ * A file of at most 4 MB goes with the request. A larger one goes to the storage, whose answer a
+ * page of another address may not read: the import itself tells whether the file arrived.
+ */
+
+import { browser, calls, newAction } from '../core/app.js';
+import { go, href } from '../core/address.js';
+import { NoAnswer } from '../core/refusal.js';
+import { loadInterface, useLoaded } from '../core/use.js';
+import { language, subjectLabel, text, valueLabel } from '../core/words.js';
+import { useRef, useState } from '../vendor/hooks.js';
+import { h } from '../vendor/preact.js';
+import { Notice } from '../components/notice.js';
+
+/** Bytes up to which the file goes with the request. */
+const WITH_REQUEST = 4_000_000;
+
+export function Upload() {
+  const description = useLoaded('imports', () => loadInterface('imports'));
+  const [kind, setKind] = useState('products');
+  const [file, setFile] = useState(/** @type {File | null} */ (null));
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState(/** @type {unknown} */ (null));
+  const action = useRef(newAction());
+  const body = description.result?.actions['POST /imports']?.body ?? [];
+  const kinds = body.find(({ name }) => name === 'kind')?.choices ?? [];
+  /** @param {SubmitEvent} event */
+  const submit = async (event) => {
+    event.preventDefault();
+    if (file === null) {
+      return;
+    }
+    setBusy(true);
+    setError(null);
+    try {
+      const id = await action.current.run((key) => send(key, kind, file));
+      go(href(['imports', id]), { replace: true });
+    } catch (refused) {
+      setError(refused);
+      setBusy(false);
+    }
+  };
+  return h('section', {}, [
+    h('header', { class: 'screen' }, h('h1', {}, text('upload_file'))),
+    h(Notice, { error: description.error, onRetry: description.reload }),
+    h(Notice, { error, isWrite: true }),
+    h('form', { onSubmit: submit }, [
+      h('div', { class: 'field' }, [
+        h('label', { for: 'kind' }, text('import_kind')),
+        h(
+          'select',
+          {
+            id: 'kind',
+            value: kind,
+            disabled: isBusy,
+            onChange: (/** @type {Event} */ event) =>
+              setKind(/** @type {HTMLSelectElement} */ (event.currentTarget).value),
+          },
+          kinds.map((one) => h('option', { key: one, value: String(one) }, valueLabel(one))),
+        ),
+      ]),
+      h(
+        'button',
+        { type: 'button', onClick: () => saveTemplate(kind).catch(setError) },
+        text('download_template'),
+      ),
+      h(
+        'label',
+        {
+          class: 'drop',
+          onDragOver: (/** @type {Event} */ event) => event.preventDefault(),
+          onDrop: (/** @type {DragEvent} */ event) => {
+            event.preventDefault();
+            setFile(event.dataTransfer?.files[0] ?? null);
+          },
+        },
+        [
+          h('span', {}, file === null ? text('drop_file') : file.name),
+          h('input', {
+            type: 'file',
+            accept: '.xlsx,.csv',
+            disabled: isBusy,
+            onChange: (/** @type {Event} */ event) =>
+              setFile(/** @type {HTMLInputElement} */ (event.currentTarget).files?.[0] ?? null),
+          }),
+        ],
+      ),
+      h('footer', {}, [
+        h('a', { class: 'button', href: href(['imports']) }, subjectLabel('imports')),
+        h('button', { class: 'main', disabled: isBusy || file === null }, [
+          text(isBusy ? 'uploading' : 'upload'),
+        ]),
+      ]),
+    ]),
+  ]);
+}
+
+/**
+ * @param {string} key
+ * @param {string} kind
+ * @param {File} file
+ * @returns {Promise<number>} id of the import
+ */
+async function send(key, kind, file) {
+  if (file.size <= WITH_REQUEST) {
+    const form = new FormData();
+    form.set('kind', kind);
+    form.set('file', file);
+    return idOf(await calls.write('POST /imports', { key, body: form }));
+  }
+  const body = /** @type {any} */ ({ kind, filename: file.name });
+  const pending = await calls.write('POST /imports/uploads', { key, body });
+  const { upload } = /** @type {any} */ (pending.body).data;
+  const form = new FormData();
+  for (const [name, value] of Object.entries(upload.fields)) {
+    form.set(name, String(value));
+  }
+  form.set('file', file);
+  try {
+    await browser.fetch(upload.url, { method: 'POST', body: form, mode: 'no-cors' });
+  } catch (error) {
+    throw new NoAnswer(error);
+  }
+  return idOf(pending);
+}
+
+/** @param {{body: unknown}} answer */
+function idOf({ body }) {
+  return /** @type {{data: {id: number}}} */ (body).data.id;
+}
+
+/** @param {string} kind */
+async function saveTemplate(kind) {
+  const file = await calls.download(`/imports/templates/${kind}?lang=${language.value}`);
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(file);
+  link.download = `${kind}.xlsx`;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}

@@ -1,0 +1,171 @@
+"""The web console, open to everyone: the page, and the files that it loads.
+
+GET /console/                    the page; the address of a screen, as /console/waves/7, has it too
+GET /console/{version}/{file}    a file; {version} is a hash of all files
+
+The addresses of files change with their content, so browsers keep the files for good and ask only
+for the page again. A page of another release finds its files no longer, and says so.
+
+The function needs neither rights nor packages. It has no layers: the first visitor of the day does
+not wait for the import of what other functions need.
+"""
+
+import json
+import os
+import sys
+from base64 import b64encode
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path, PurePosixPath
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from functions.console import content
+
+_FOLDER = Path(__file__).parent / "files"
+_CONSOLE = content.read(_FOLDER)
+_FILES = frozenset(_CONSOLE.files)
+_SCREENS = frozenset(_CONSOLE.screens)
+
+_METHODS = ("GET", "HEAD")
+_NOT_FOUND = "The route does not exist."
+
+
+class _Reply(NamedTuple):
+    """A response. `path` is what the log shows: no part of an address that somebody made up."""
+
+    status: int
+    body: str
+    headers: Mapping[str, str]
+    is_base64: bool = False
+    code: str | None = None
+    route: str = "unknown"
+    path: str = "/console"
+
+
+def lambda_handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
+    """Answer one request of API Gateway (REST proxy event)."""
+    began = perf_counter()
+    method, request_id = event["httpMethod"], event["requestContext"]["requestId"]
+    # behind a custom domain the path also carries the domain's base path
+    reply = _answer(event["path"].partition("/v1/console")[2], event, request_id)
+    _log(reply, method, request_id, (perf_counter() - began) * 1000)
+    return {
+        "statusCode": reply.status,
+        "headers": {"X-Request-Id": request_id, **_security(os.environ), **reply.headers},
+        "body": "" if method == "HEAD" else reply.body,
+        "isBase64Encoded": reply.is_base64,
+    }
+
+
+def _answer(below: str, event: Mapping[str, Any], request_id: str) -> _Reply:
+    """Return the response to a request; `below` is the path after that of the console."""
+    name = below.removeprefix("/")
+    first, _, file = name.partition("/")
+    if first == _CONSOLE.version and file in _FILES:
+        found = _file(file)
+    elif not name or first in _SCREENS:
+        found = _page(below, event)
+    else:
+        return _error(404, "not_found", _NOT_FOUND, request_id)
+    if event["httpMethod"] in _METHODS:
+        return found
+    allowed = ", ".join(_METHODS)
+    message = f"This route does not allow {event['httpMethod']}; allowed: {allowed}."
+    refused = _error(405, "method_not_allowed", message, request_id, {"Allow": allowed})
+    return refused._replace(route=found.route, path=found.path)
+
+
+@cache
+def _file(name: str) -> _Reply:
+    headers = {
+        "Content-Type": content.MEDIA_TYPES[PurePosixPath(name).suffix],
+        "Content-Encoding": "gzip",  # all browsers accept it
+        "Cache-Control": "public, max-age=31536000, immutable",
+    }
+    data = b64encode(content.compressed(_FOLDER, name)).decode()
+    path = f"/console/{_CONSOLE.version}/{name}"
+    return _Reply(200, data, headers, is_base64=True, route="/console/{version}/{file}", path=path)
+
+
+def _page(below: str, event: Mapping[str, Any]) -> _Reply:
+    """Return the page; its base is relative, because only the caller knows the whole address."""
+    depth = below.count("/")
+    base = "../" * (depth - 1) or ("./" if below else "console/")
+    text = f'{_CONSOLE.head}<base href="{base}" />{_CONSOLE.rest}'
+    tag = f'"{_CONSOLE.version}.{depth}"'
+    headers = {
+        "Content-Type": "text/html; charset=utf-8",
+        "Cache-Control": "no-cache",
+        "ETag": f"W/{tag}",
+    }
+    path = "/".join(("/console", *below.split("/")[1:2]))
+    page = _Reply(200, text, headers, route="/console", path=path)
+    known = {key.lower(): value for key, value in (event.get("headers") or {}).items()}
+    named = [one.strip().removeprefix("W/") for one in known.get("if-none-match", "").split(",")]
+    is_known = tag in named or "*" in named
+    return page._replace(status=304, body="") if is_known else page
+
+
+def _error(
+    status: int, code: str, message: str, request_id: str, headers: Mapping[str, str] | None = None
+) -> _Reply:
+    """Return the error envelope, as all functions have it."""
+    docs = os.environ.get("DOCS_BASE", "https://docs.stowage.example").rstrip("/")
+    error = {
+        "code": code,
+        "message": message,
+        "doc_url": f"{docs}/errors#{code}",
+        "request_id": request_id,
+    }
+    body = json.dumps({"error": error, "errors": [], "message": message}, separators=(",", ":"))
+    own = {"Content-Type": "application/json", "Cache-Control": "no-store", **(headers or {})}
+    return _Reply(status, body, own, code=code)
+
+
+def _security(environment: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the headers that let the page load and call nothing but the service."""
+    return {
+        "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+        f"img-src 'self' data: blob:; connect-src 'self' {_upload_address(environment)}; "
+        "base-uri 'self'; form-action 'none'; frame-ancestors 'none'",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+    }
+
+
+def _upload_address(environment: Mapping[str, str]) -> str:
+    """Return the address to which large files are sent: that of the import bucket.
+
+    `POST /imports/uploads` returns it as botocore makes it, which leaves out one Region.
+    """
+    if local := environment.get("AWS_ENDPOINT_URL"):
+        return local.rstrip("/")
+    region = environment["AWS_DEFAULT_REGION"]
+    place = "s3" if region == "us-east-1" else f"s3.{region}"
+    suffix = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
+    return f"https://{environment['IMPORT_BUCKET']}.{place}.{suffix}"
+
+
+def _log(reply: _Reply, method: str, request_id: str, milliseconds: float) -> None:
+    """Write the log line of a request, in the form of the other functions."""
+    if os.environ.get("POWERTOOLS_LOG_LEVEL", "INFO") not in {"DEBUG", "INFO"}:
+        return
+    line = {
+        "level": "INFO",
+        "message": "answered",
+        "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "service": "stowage",
+        "request_id": request_id,
+        "route": reply.route,
+        **({"code": reply.code} if reply.code else {}),
+        "read_units": 0,
+        "write_units": 0,
+        "method": method,
+        "path": reply.path,
+        "status": reply.status,
+        "milliseconds": round(milliseconds),
+    }
+    sys.stdout.write(f"{json.dumps(line, separators=(',', ':'))}\n")

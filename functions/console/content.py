@@ -1,0 +1,117 @@
+"""What the console consists of: files below one hash of all of them, and the page that loads them.
+
+The folder is `console/` of the repository. The build replaces it by what `pack` writes, so that
+nothing is read, hashed or compressed while a request waits; tests have no build.
+"""
+
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+MEDIA_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+"""Suffix of the files that are served → media type. Types and settings of the checker are not."""
+
+_PAGE, _START, _SUBJECTS = "index.html", "main.js", "subjects.js"
+_OWN_SCREENS = ("account", "settings")
+_PACKED = "packed.json"
+
+_STATIC_IMPORT = re.compile(
+    r"""(?:\bfrom ?|^import )['"](\.[^'"]+)['"]""",  # not import('…'), which loads later
+    re.MULTILINE,
+)
+_SUBJECT = re.compile(r"^ {4}name: '([a-z-]+)',$", re.MULTILINE)
+_LINK = re.compile(r'(src|href)="')
+
+
+class Console(NamedTuple):
+    """The console of one release.
+
+    `version` is a hash of all its content, `files` are the names below it. `screens` has the first
+    parts of the addresses that show a screen. `head` and `rest` are the page, between which its
+    base address is missing.
+    """
+
+    version: str
+    files: tuple[str, ...]
+    screens: tuple[str, ...]
+    head: str
+    rest: str
+
+
+def read(folder: Path) -> Console:
+    """Return the console in a folder, packed or not."""
+    packed = folder / _PACKED
+    return Console(**json.loads(packed.read_bytes())) if packed.exists() else _described(folder)
+
+
+def compressed(folder: Path, name: str) -> bytes:
+    """Return a file of the console, compressed."""
+    packed = folder / f"{name}.gz"
+    if packed.exists():
+        return packed.read_bytes()
+    return gzip.compress((folder / name).read_bytes(), mtime=0)
+
+
+def pack(folder: Path) -> None:
+    """Compress the files of the console, and remove all others. Again, it changes nothing."""
+    if (folder / _PACKED).exists():
+        return
+    console = _described(folder)
+    content = {f"{name}.gz": compressed(folder, name) for name in console.files}
+    for path in sorted(folder.rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+    for name, data in content.items():
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(data)
+    (folder / _PACKED).write_text(json.dumps(console._asdict()))
+
+
+def loaded_with(folder: Path, start: str = _START) -> list[str]:
+    """Return a module and all that must be loaded before it runs; by default for the first page."""
+    found = [start]
+    for name in found:  # grows
+        found += [one for one in _imports(folder, name) if one not in found]
+    return found
+
+
+def _imports(folder: Path, name: str) -> Iterator[str]:
+    """Yield the modules that a module imports at its start."""
+    for target in _STATIC_IMPORT.findall((folder / name).read_text()):
+        parts: list[str] = []
+        for part in (*PurePosixPath(name).parent.parts, *target.split("/")):
+            if part == "..":
+                parts.pop()
+            elif part != ".":
+                parts.append(part)
+        yield "/".join(parts)
+
+
+def _described(folder: Path) -> Console:
+    paths = sorted(path for path in folder.rglob("*") if path.suffix in MEDIA_TYPES)
+    files = [path.relative_to(folder).as_posix() for path in paths]
+    modules = loaded_with(folder)[1:]  # the page itself names the first one
+    links = [f'    <link rel="modulepreload" href="{name}" />\n' for name in modules]
+    page = (folder / _PAGE).read_text().replace("  </head>", "".join([*links, "  </head>"]))
+    total = sha256(page.encode())
+    for name in files:
+        content = (folder / name).read_bytes()
+        total.update(f"{name} {len(content)}\n".encode() + content)
+    version = total.hexdigest()[:16]
+    head, _, rest = page.partition('<base href="./" />')
+    subjects = _SUBJECT.findall((folder / _SUBJECTS).read_text())
+    return Console(
+        version=version,
+        files=tuple(files),
+        screens=(*_OWN_SCREENS, *subjects),
+        head=head,
+        rest=_LINK.sub(rf'\1="{version}/', rest),
+    )

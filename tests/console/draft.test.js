@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { bodyOf, changesOf, draftOf } from '../../console/core/draft.js';
+
+/** @type {import('../../console/core/subject.js').Field[]} */
+const FIELDS = [
+  { name: 'name', type: 'text' },
+  { name: 'qty', type: 'number' },
+  { name: 'is_active', type: 'boolean' },
+  { name: 'priority', type: 'choice', choices: [1, 2, 3] },
+  { name: 'due_date', type: 'date' },
+  { name: 'serials', type: 'array', items: { type: 'text' } },
+  { name: 'ids', type: 'array', items: { type: 'integer' } },
+  { name: 'scopes', type: 'array', items: { type: 'choice', choices: ['a', 'b'] } },
+  {
+    name: 'lines',
+    type: 'array',
+    items: { type: 'object', fields: [{ name: 'qty', type: 'number' }] },
+  },
+  { name: 'modules', type: 'object', fields: [{ name: 'waves', type: 'boolean' }] },
+];
+
+test('a draft becomes a body of the types of the interface, without empty fields', () => {
+  /** @type {import('../../console/components/fields.js').Draft} */
+  const draft = {
+    name: ' Box ',
+    qty: '1,5',
+    is_active: 'false',
+    priority: '2',
+    due_date: '',
+    serials: 'a\n\n b ',
+    ids: '7\n8',
+    scopes: ['b'],
+    lines: [{ qty: '3' }, { qty: '' }],
+    modules: { waves: 'true' },
+  };
+  assert.deepEqual(bodyOf(FIELDS, draft), {
+    name: ' Box ',
+    qty: 1.5,
+    is_active: false,
+    priority: 2,
+    serials: ['a', 'b'],
+    ids: [7, 8],
+    scopes: ['b'],
+    lines: [{ qty: 3 }, {}],
+    modules: { waves: true },
+  });
+  assert.deepEqual(bodyOf(FIELDS, {}), {});
+});
+
+test('what is no number is sent as it was written: the service names the field', () => {
+  assert.deepEqual(bodyOf(FIELDS, { qty: 'many', ids: 'x' }), { qty: 'many', ids: ['x'] });
+});
+
+test('changes have what differs, and null for what was emptied', () => {
+  const resource = { name: 'Box', qty: 2, serials: ['a'], ids: [1], modules: { waves: true } };
+  const before = draftOf(FIELDS, resource);
+  assert.deepEqual(changesOf(FIELDS, before, before), {});
+  const after = { ...before, name: '', qty: '3', serials: '', ids: ['1', '2'] };
+  assert.deepEqual(changesOf(FIELDS, before, after), {
+    name: null,
+    qty: 3,
+    serials: [],
+    ids: [1, 2],
+  });
+});
+
+test('a resource and its draft have the same values', () => {
+  const resource = {
+    name: 'Box',
+    qty: 0,
+    is_active: true,
+    priority: 1,
+    due_date: '2026-03-01',
+    serials: ['a', 'b'],
+    ids: [4],
+    scopes: ['a'],
+    lines: [{ qty: 1 }],
+    modules: { waves: false },
+  };
+  assert.deepEqual(bodyOf(FIELDS, draftOf(FIELDS, resource)), resource);
+});
+
+test('an instant is shown in the zone of the browser and sent in UTC', () => {
+  /** @type {import('../../console/core/subject.js').Field[]} */
+  const fields = [{ name: 'at', type: 'date-time' }];
+  const draft = draftOf(fields, { at: '2026-03-01T09:30:00.000Z' });
+  assert.deepEqual(bodyOf(fields, draft), { at: '2026-03-01T09:30:00.000Z' });
+});

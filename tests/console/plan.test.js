@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { cellsOf, fillOf } from '../../console/core/plan.js';
+
+/** @param {object} values */
+const place = (values) => ({
+  ...{ id: 1, bin_code: 'x', aisle: 'A', rack: '01', level: null, slot: null, capacity_units: null },
+  ...values,
+});
+const bay = { number: 1, aisle: 'A', x: 2, y: 4, w: 6, d: 2, rotation: 0 };
+
+test('slots stand side by side along the longer side, levels one above the other', () => {
+  const places = [
+    place({ id: 1, slot: '10', level: '2' }),
+    place({ id: 2, slot: '2', level: '1' }),
+    place({ id: 3, slot: '1', level: '1' }),
+  ];
+  const cells = cellsOf([bay], places).get(bay) ?? [];
+  assert.deepEqual(
+    cells.map(({ place: { id }, x, y, w, d }) => [id, x, y, w, d]),
+    [
+      [1, 6, 5, 2, 1],
+      [2, 4, 4, 2, 1],
+      [3, 2, 4, 2, 1],
+    ],
+  );
+  const upright = { ...bay, w: 2, d: 6 };
+  const [first] = cellsOf([upright], places).get(upright) ?? [];
+  assert.deepEqual([first?.x, first?.y, first?.w, first?.d], [3, 8, 1, 2]);
+});
+
+test('a position lies in the bay with its aisle and number, or on no bay', () => {
+  const other = { ...bay, number: '02' };
+  const found = cellsOf([bay, other], [place({ rack: '2' }), place({ rack: null }), place({ aisle: 'B' })]);
+  assert.deepEqual([...found.keys()], [other]);
+});
+
+test('a position without a capacity has no fill', () => {
+  assert.equal(fillOf(5, null), null);
+  assert.equal(fillOf(5, 0), null);
+  assert.equal(fillOf(5, 20), 0.25);
+  assert.equal(fillOf(30, 20), 1);
+});

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { NoAnswer, SessionEnded } from '../../console/core/refusal.js';
+import { Session } from '../../console/core/session.js';
+import { answer, BROKEN, FakeBrowser, granted, refused, signedInSession } from './service.js';
+
+const BASE = 'https://acme.test/v1';
+
+test('a sign-in sends name, password and code, and shows who it is', async () => {
+  const browser = new FakeBrowser(granted('first'));
+  const session = new Session(BASE, browser);
+  await session.signIn('ana', 'p&ss', '123456');
+  assert.equal(browser.sent[0]?.url, `${BASE}/oauth/token`);
+  assert.equal(
+    browser.sent[0]?.body,
+    'grant_type=password&username=ana&password=p%26ss&otp=123456',
+  );
+  assert.deepEqual(session.user.value, {
+    userId: '7',
+    tenant: 'acme',
+    permissions: new Set(['exits.manage']),
+    isRestricted: false,
+  });
+});
+
+test('a session without the second factor is restricted', async () => {
+  const browser = new FakeBrowser(granted('first', { second_factor: false, permissions: '' }));
+  const session = new Session(BASE, browser);
+  await session.signIn('ana', 'secret');
+  assert.equal(session.user.value?.isRestricted, true);
+  assert.equal(session.user.value?.permissions.size, 0);
+});
+
+test('a refused sign-in has the code of the answer', async () => {
+  const wrong = answer(400, { error: 'invalid_grant', error_description: 'Wrong.' });
+  const locked = refused(429, 'rate_limited', { 'Retry-After': '900' });
+  const session = new Session(BASE, new FakeBrowser(wrong, locked, BROKEN));
+  await assert.rejects(session.signIn('ana', 'x'), { code: 'invalid_grant', message: 'Wrong.' });
+  await assert.rejects(session.signIn('ana', 'x'), { code: 'rate_limited', retryAfter: 900 });
+  await assert.rejects(session.signIn('ana', 'x'), NoAnswer);
+  assert.equal(session.user.value, null);
+});
+
+test('the page of a tab continues the session of the page before', async () => {
+  const browser = new FakeBrowser(granted('first'), granted('second'));
+  await new Session(BASE, browser).signIn('ana', 'secret');
+  const session = new Session(BASE, browser);
+  assert.equal(session.canContinue, true);
+  await session.token();
+  assert.match(browser.sent[1]?.body ?? '', /^grant_type=refresh_token&refresh_token=first$/);
+  assert.equal(browser.storage.getItem('stowage.refresh_token'), 'second');
+  assert.equal(session.user.value?.userId, '7');
+});
+
+test('a token is renewed a minute before its end, once for all who wait', async () => {
+  const browser = new FakeBrowser(granted('second'));
+  const session = await signedInSession(browser);
+  await session.token();
+  assert.equal(browser.sent.length, 0);
+  browser.time += 3541 * 1000;
+  const tokens = await Promise.all([session.token(), session.token(), session.token()]);
+  assert.equal(new Set(tokens).size, 1);
+  assert.equal(browser.sent.length, 1);
+});
+
+test('a refused refresh token ends the session; no answer does not', async () => {
+  const browser = new FakeBrowser(
+    BROKEN,
+    refused(503, 'service_unavailable'),
+    answer(400, { error: 'invalid_grant' }),
+  );
+  const session = await signedInSession(browser);
+  await assert.rejects(session.renew(), NoAnswer);
+  await assert.rejects(session.renew(), { status: 503 });
+  assert.equal(session.isEnded.value, false);
+  await assert.rejects(session.renew(), SessionEnded);
+  assert.equal(session.isEnded.value, true);
+  assert.equal(session.user.value?.userId, '7', 'screens stay until the next sign-in');
+  await assert.rejects(session.token(), SessionEnded);
+  assert.equal(session.canContinue, false);
+});
+
+test('a sign-out revokes the refresh token, and ends the session without an answer, too', async () => {
+  const browser = new FakeBrowser(BROKEN);
+  const session = await signedInSession(browser);
+  await session.signOut();
+  assert.equal(browser.sent[0]?.url, `${BASE}/oauth/revoke`);
+  assert.equal(browser.sent[0]?.body, 'token=first');
+  assert.equal(session.user.value, null);
+  assert.equal(browser.stored.size, 0);
+});

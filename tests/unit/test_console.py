@@ -1,0 +1,352 @@
+"""The web console: which files it consists of, and how the function serves them."""
+
+import json
+import re
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import pytest
+
+from functions.console import content
+from functions.console.app import _upload_address, lambda_handler
+from functions.reference.app import lambda_handler as reference
+from shared.http.envelope import error_body
+from shared.kernel.aws import _config_of, session
+from shared.kernel.errors import MethodNotAllowed, NotFound
+from tests.bench.console_size import CONSOLE, first_visit, screens
+from tests.cases import each_case
+from tests.gateway import Erp, Gateway, Response
+from tests.log_lines import captured
+from tests.subprocesses import python
+from tests.template import Template
+from tools.console.interface import document
+
+DOCS = "https://docs.stowage.test"
+TREE = content.read(CONSOLE)
+FILES = f"/console/{TREE.version}"
+SCREENS = [
+    "",
+    "/",
+    "/receipts",
+    "/receipts/",
+    "/receipts/12",
+    "/webhooks/1/deliveries/2",
+    "/account",
+]
+OTHERS = [
+    f"/console/{'0' * 16}/main.js",
+    f"{FILES}/main.js.gz",
+    f"{FILES}/index.html",
+    f"{FILES}/tsconfig.json",
+    f"{FILES}/types/interface.ts",
+    f"{FILES}/vendor/preact.d.ts",
+    f"{FILES}/../app.py",
+    f"{FILES}/..%2fapp.py",
+    f"{FILES}//etc/passwd",
+    FILES,
+    "/console/main.js",
+    "/console/nothing",
+]
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {
+        "AWS_DEFAULT_REGION": "eu-west-1",
+        "IMPORT_BUCKET": "drops",
+        "DOCS_BASE": DOCS,
+    }.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+
+
+@pytest.fixture
+def reader() -> Erp:
+    """A caller without a token."""
+    return Erp(Gateway(Template({}), "wms.example"), None)
+
+
+def base_of(page: Response, address: str) -> str:
+    """Return the address to which the links of a page are relative."""
+    found = re.search(r'<base href="([^"]+)" />', page.text)
+    assert found
+    return urljoin(address, str(found[1]))
+
+
+def links_of(page: Response) -> list[str]:
+    return re.findall(r'(?:src|href)="(\w[^"]*\w)"', page.text)
+
+
+# What the console consists of
+
+
+def test_every_import_names_a_file_that_is_served() -> None:
+    for name in TREE.files:
+        text = re.sub(r"/\*.*?\*/", "", (CONSOLE / name).read_text(), flags=re.DOTALL)
+        for target in re.findall(
+            r"""(?:^import|\bfrom|\bimport\()\s?['"]([\w@./][^'"]*)['"]""", text
+        ):
+            assert urljoin(name, target) in TREE.files, f"{name}: {target}"
+
+
+def test_the_first_page_needs_the_shell_and_no_screen_of_a_subject() -> None:
+    first = content.loaded_with(CONSOLE)
+    for name in ("core/app.js", "components/shell.js", "screens/home.js", "vendor/preact.js"):
+        assert name in first
+    assert not {name for name in first if name.startswith("interface/")}
+    assert "screens/list.js" not in first
+
+
+def test_a_visit_downloads_little() -> None:
+    assert first_visit() <= 60_000
+    assert screens()
+    for name, size in screens().items():
+        assert size <= 20_000, name
+
+
+def test_every_list_of_the_interface_has_an_address() -> None:
+    listed = {
+        path.split("/")[1]
+        for path, methods in document()["paths"].items()
+        if "per_page" in json.dumps(methods.get("get", {}))
+    }
+    assert listed <= {*TREE.screens}
+    assert {"account", "settings"} <= {*TREE.screens}
+    for name in TREE.screens:
+        assert (CONSOLE / f"interface/{name}.js").exists() or name in {"account", "deliveries"}
+
+
+def test_files_have_no_inline_code_and_load_nothing_from_elsewhere() -> None:
+    page = (CONSOLE / "index.html").read_text()
+    assert re.findall(r"<script(?![^>]* src=)|<style|\sstyle=|\son\w+=|https?:", page) == []
+    for name in TREE.files:
+        text = (CONSOLE / name).read_text()
+        assert not re.findall(r"\beval\(|\bnew Function|url\(['\"]?https?:|@import", text), name
+        if not name.startswith("vendor/"):
+            assert not re.findall(r"innerHTML|setAttribute\('(?:style|on)", text), name
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of the console, as the build has it."""
+    return shutil.copytree(CONSOLE, tmp_path / "files")
+
+
+def test_the_build_has_the_same_content_and_nothing_else(folder: Path) -> None:
+    content.pack(folder)
+    content.pack(folder)
+
+    assert content.read(folder) == content.Console(*json.loads(json.dumps(TREE)))
+    for name in TREE.files:
+        assert content.compressed(folder, name) == content.compressed(CONSOLE, name), name
+    left = {path.relative_to(folder).as_posix() for path in folder.rglob("*.*")}
+    assert left == {"packed.json", *(f"{name}.gz" for name in TREE.files)}
+
+
+@pytest.mark.parametrize("name", ["index.html", "style.css", "core/words.js"])
+def test_every_change_gives_the_files_other_addresses(name: str, folder: Path) -> None:
+    assert content.read(folder).version == TREE.version
+    with (folder / name).open("a") as file:
+        file.write("\n")
+    assert content.read(folder).version != TREE.version
+
+
+def test_the_function_needs_the_standard_library_only() -> None:
+    """Its import must take less than 60 ms; what takes time is other modules."""
+    program = (
+        "import sys; sys.path.insert(0, '.'); import functions.console.app; print(*sys.modules)"
+    )
+    with python("-I", "-S", "-c", program) as running:
+        shown, errors = running.communicate()
+    modules = shown.split()
+    assert modules, errors
+    assert {name.partition(".")[0] for name in modules} <= {
+        *sys.stdlib_module_names,
+        *("__main__", "functions"),
+    }
+    assert len(modules) <= 100
+    assert not {"asyncio", "dataclasses", "email", "inspect", "logging", "urllib"} & {*modules}
+
+
+# How it is served
+
+
+@each_case("screen", SCREENS)
+@pytest.mark.parametrize("prefix", ["/api", "/_aws/execute-api/a1b2c3/api"])
+def test_links_of_every_screen_lead_to_files(reader: Erp, screen: str, prefix: str) -> None:
+    page = reader.get(f"/console{screen}")
+    assert (page.status, page.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
+
+    base = base_of(page, f"https://wms.example{prefix}/v1/console{screen}")
+    assert base == f"https://wms.example{prefix}/v1/console/"
+    for link in links_of(page):
+        path = urlsplit(urljoin(base, link)).path.partition("/v1")[2]
+        assert reader.get(path).status == 200, link
+
+
+def test_page_asks_for_the_first_modules_at_once(reader: Erp) -> None:
+    page = reader.get("/console/")
+    asked = re.findall(rf'rel="modulepreload" href="{TREE.version}/([^"]+)"', page.text)
+    assert ["main.js", *asked] == content.loaded_with(CONSOLE)
+
+
+@each_case("name", TREE.files)
+def test_files_are_compressed_and_kept_for_good(reader: Erp, name: str) -> None:
+    for headers in ({}, {"Accept-Encoding": "identity"}):
+        answer = reader.get(f"{FILES}/{name}", headers=headers)
+        assert answer.status == 200
+        assert answer.content == (CONSOLE / name).read_bytes()
+        assert answer.sent_bytes
+        assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+        suffix = name.rpartition(".")[2]
+        media = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}[suffix]
+        assert answer.headers["Content-Type"].partition(";")[0] == media
+
+
+@each_case("path", OTHERS)
+def test_other_paths_are_404(reader: Erp, path: str) -> None:
+    answer = reader.get(path)
+    assert (answer.status, answer.headers["Cache-Control"]) == (404, "no-store")
+    request = answer.headers["X-Request-Id"]
+    assert answer.json() == error_body(NotFound("The route"), request, DOCS)
+
+
+def test_path_with_an_empty_part_is_no_screen() -> None:
+    assert call("GET", "/console//receipts")["statusCode"] == 404
+
+
+@each_case("path", ["/console", "/console/", "/console/receipts", f"{FILES}/main.js"])
+@each_case("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+def test_other_methods_are_405(reader: Erp, method: str, path: str) -> None:
+    answer = reader.send(method, path)
+    assert (answer.status, answer.headers["Allow"]) == (405, "GET, HEAD")
+    request = answer.headers["X-Request-Id"]
+    assert answer.json() == error_body(MethodNotAllowed(method, ("GET", "HEAD")), request, DOCS)
+
+
+def test_page_is_asked_for_again_and_sent_when_it_changed(reader: Erp) -> None:
+    page = reader.get("/console/receipts/12")
+    assert page.headers["Cache-Control"] == "no-cache"
+    tag = page.headers["ETag"]
+    assert TREE.version in tag
+
+    def status(path: str, known: str) -> int:
+        return reader.get(path, headers={"If-None-Match": known}).status
+
+    for known in (tag, f'"other", {tag}', "*"):
+        again = reader.get("/console/stocks/7", headers={"If-None-Match": known})
+        assert (again.status, again.text, again.headers["ETag"]) == (304, "", tag)
+    assert status("/console/receipts", tag) == 200, "the base differs"
+    assert status("/console/receipts/12", tag.replace(TREE.version, "0" * 16)) == 200
+
+
+@each_case("path", ["/console", "/console/", "/console/receipts", f"{FILES}/main.js"])
+def test_head_has_the_headers_of_get_without_content(reader: Erp, path: str) -> None:
+    get, head = reader.get(path), reader.send("HEAD", path)
+    assert head.status == get.status
+    assert {**head.headers, "x-request-id": ""} == {**get.headers, "x-request-id": ""}
+    assert call("HEAD", path)["body"] == ""
+
+
+def call(method: str, path: str, handler: Any = lambda_handler) -> Mapping[str, Any]:
+    """Return what a function returns to API Gateway."""
+    context = {"requestId": "r", "identity": {}}
+    event = {"httpMethod": method, "path": f"/v1{path}", "requestContext": context}
+    response: Mapping[str, Any] = handler(event, None)
+    return response
+
+
+@each_case("path", ["/console/", f"{FILES}/main.js", "/console/nothing"])
+def test_page_may_load_and_call_the_service_only(reader: Erp, path: str) -> None:
+    headers = reader.get(path).headers
+    rules = dict(rule.split(" ", 1) for rule in headers["Content-Security-Policy"].split("; "))
+    assert rules == {
+        "default-src": "'none'",
+        "script-src": "'self'",
+        "style-src": "'self'",
+        "img-src": "'self' data: blob:",
+        "connect-src": "'self' https://drops.s3.eu-west-1.amazonaws.com",
+        "base-uri": "'self'",
+        "form-action": "'none'",
+        "frame-ancestors": "'none'",
+    }
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "no-referrer"
+    assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
+
+
+@pytest.mark.parametrize(
+    ("region", "local"),
+    [
+        ("eu-west-1", None),
+        ("us-east-1", None),
+        ("cn-north-1", None),
+        ("us-east-1", "http://127.0.0.1:4566"),
+    ],
+)
+def test_page_may_send_files_where_the_service_tells(region: str, local: str | None) -> None:
+    storage: Any = session().create_client(
+        "s3",
+        region_name=region,
+        endpoint_url=local,
+        config=_config_of("s3"),
+        aws_access_key_id="a",
+        aws_secret_access_key="b",
+    )
+    told = urlsplit(storage.generate_presigned_post("drops", "acme/1")["url"])
+    environment = {"AWS_DEFAULT_REGION": region, "IMPORT_BUCKET": "drops"}
+    if local:
+        environment["AWS_ENDPOINT_URL"] = local
+    assert _upload_address(environment) == f"{told.scheme}://{told.netloc}"
+
+
+def test_service_is_reachable_behind_the_base_path_of_a_domain() -> None:
+    reader = Erp(Gateway(Template({}), "acme.wms.example", "/api"), None)
+    for path in ("/console", "/console/receipts/12", f"{FILES}/main.js"):
+        assert reader.get(path).status == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "logged", "route"),
+    [
+        ("/console", "/console", "/console"),
+        ("/console/", "/console/", "/console"),
+        ("/console/receipts/12", "/console/receipts", "/console"),
+        (f"{FILES}/main.js", f"{FILES}/main.js", "/console/{version}/{file}"),
+        ("/console/eyJhbGciOiJFUzI1NiJ9.e30.c2ln", "/console", "unknown"),
+    ],
+)
+def test_log_line_has_the_form_of_the_other_functions(
+    path: str,
+    logged: str,
+    route: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("functions.reference.app.config", lambda: SimpleNamespace(docs_base=DOCS))
+    answer = call("GET", path)
+    line = json.loads(capsys.readouterr().out)
+    with captured() as written:
+        call("GET", "/docs" if answer["statusCode"] == 200 else "/docs/nothing", reference)
+    (usual,) = written.lines("answered")
+
+    assert line.keys() == usual.keys() - {"location"}
+    assert {name: type(value) for name, value in line.items()} == {
+        name: type(usual[name]) for name in line
+    }
+    assert (line["path"], line["route"], line["status"]) == (logged, route, answer["statusCode"])
+    assert line["request_id"] == "r"
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line["timestamp"])
+
+
+def test_fewer_log_lines_on_request(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("POWERTOOLS_LOG_LEVEL", "WARNING")
+    call("GET", "/console/")
+    assert capsys.readouterr().out == ""

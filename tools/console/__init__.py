@@ -1,0 +1,1 @@
+"""The generated files of the console: libraries, types and descriptions of the interface."""

@@ -1,0 +1,54 @@
+"""The libraries of the console, as browsers load them: without a build step.
+
+They are copies of the modules in npm packages that tools/node/package-lock.json pins. Browsers know
+no package names, so imports name the file beside instead.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+
+from tools.openapi.declared import ROOT
+
+LIBRARIES: Mapping[str, tuple[str, str]] = {
+    "preact.js": ("preact", "dist/preact.mjs"),
+    "hooks.js": ("preact", "hooks/dist/hooks.mjs"),
+    "signals-core.js": ("@preact/signals-core", "dist/signals-core.mjs"),
+    "signals.js": ("@preact/signals", "dist/signals.mjs"),
+}
+"""File in console/vendor → npm package, and file in it."""
+
+_FILES: Mapping[str, str] = {
+    "preact": "preact.js",
+    "preact/hooks": "hooks.js",
+    "@preact/signals-core": "signals-core.js",
+    "@preact/signals": "signals.js",
+}
+"""Name in an import → file in console/vendor."""
+
+_PINNED = ROOT / "tools" / "node" / "package-lock.json"
+_INSTALLED = ROOT / ".local" / "node" / "node_modules"
+_IMPORT = re.compile(r'from ?"([^"./][^"]*)"')
+_SOURCE_MAP = re.compile(r"\n?//# sourceMappingURL=.*\n?")
+
+
+def libraries() -> dict[str, str]:
+    """Return the content of each file in console/vendor.
+
+    Each begins with name, version, license and integrity (SHA-512 of the package) as npm has them.
+    A file of types leads the checker to those of the package. The licenses are beside.
+    """
+    pinned = json.loads(_PINNED.read_text())["packages"]
+    found = {}
+    for name, (package, path) in LIBRARIES.items():
+        entry = pinned[f"node_modules/{package}"]
+        origin = f"{package} {entry['version']}, {entry['license']}, {entry['integrity']}"
+        head = f"// @ts-nocheck: {origin}\n"
+        source = _SOURCE_MAP.sub("", (_INSTALLED / package / path).read_text())
+        found[name] = head + _IMPORT.sub(lambda match: f'from"./{_FILES[match[1]]}"', source) + "\n"
+        found[f"{package.rpartition('/')[2]}.LICENSE"] = (
+            _INSTALLED / package / "LICENSE"
+        ).read_text()
+    for package, name in _FILES.items():
+        found[name.replace(".js", ".d.ts")] = f"export * from '{package}';\n"
+    return found
