@@ -133,7 +133,9 @@ mutants: $(READY) ## Remove each condition and each write of the warehouse in tu
 	@python -m tests.mutations $(ARGS)
 
 .PHONY: e2e
-e2e: build ## Run the end-to-end tests over HTTP against the local stack (started if needed).
+e2e: build ## Run the end-to-end tests over HTTP and in a browser against the local stack (started if needed).
+	@tools/chromium.sh
+	@tools/node/install.sh
 	@$(STACK) with $(PORT_OPTION) -- pytest tests/e2e $(ARGS)
 
 .PHONY: kills

@@ -1,0 +1,1 @@
+"""The web console in a browser, against the deployed stack."""

@@ -1,0 +1,76 @@
+"""Fixtures of the browser tests."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from typing import Literal
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
+
+from tests.e2e.conftest import Deployed
+from tests.e2e.console.person import Person
+
+PERMISSIONS = (
+    "approvals.grant",
+    "entries.manage",
+    "exits.manage",
+    "imports.run",
+    "inventory.manage",
+    "transfer-orders.manage",
+    "users.manage",
+)
+PASSWORD = "eleven green bottles"
+
+type NewPerson = Callable[..., Person]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium."""
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.fail("chromium is missing. Run tools/chromium.sh.")
+    with sync_playwright() as playwright:
+        # in a container there is no user namespace for the sandbox; the pages are our own
+        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def new_person(
+    browser: Browser, stack: Deployed, acme: httpx.Client, run: str
+) -> Iterator[NewPerson]:
+    """Make a user with permissions, in a browser of their own. Errors of a page fail the test."""
+    contexts: list[BrowserContext] = []
+    problems: list[str] = []
+
+    def make(
+        *permissions: str,
+        language: str = "en",
+        theme: Literal["light", "dark"] = "light",
+    ) -> Person:
+        name = f"{run.lower()}-{len(contexts)}"
+        role = acme.post("/roles", json={"name": name, "permissions": permissions or PERMISSIONS})
+        draft = {"username": name, "name": f"Person {name}", "password": PASSWORD}
+        made = acme.post("/users", json=draft | {"roles": [role.json()["data"]["id"]]})
+        assert made.status_code == httpx.codes.CREATED, made.text
+        context = browser.new_context(locale=language, color_scheme=theme, accept_downloads=True)
+        context.set_default_timeout(20_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        tenant = stack.tenants["acme"]
+        return Person(page, f"{tenant.base_url}/console/", f"{name}@{tenant.slug}", PASSWORD)
+
+    yield make
+    for context in contexts:
+        context.close()
+    assert not problems
+
+
+@pytest.fixture
+def person(new_person: NewPerson) -> Person:
+    """A user with every permission."""
+    return new_person()

@@ -1,0 +1,69 @@
+"""Lists, details and the address that holds their state."""
+
+import re
+from pathlib import Path
+
+import httpx
+from playwright.sync_api import expect
+
+from tests.e2e.console.person import Person
+
+
+def test_address_of_a_list_holds_search_filter_order_columns_and_page(
+    person: Person, acme: httpx.Client, run: str
+) -> None:
+    for number in range(27):
+        draft = {"item_code": f"{run}-{number:02}", "name": f"Crate {run}", "barcode": f"B{number}"}
+        assert acme.post("/products", json=draft).status_code == httpx.codes.CREATED
+    person.start("products")
+    page = person.page
+    page.get_by_role("searchbox", name="Search").fill(f"crate {run}")
+    page.get_by_role("searchbox", name="Search").press("Enter")
+    expect(page.get_by_text("1 to 25 of 27")).to_be_visible()
+    page.get_by_role("button", name=re.compile("^Name")).click()
+    page.get_by_role("button", name=re.compile("^Item code")).click()
+    page.get_by_role("button", name=re.compile("^Item code")).click()
+    expect(person.rows().first).to_contain_text(f"{run}-26")
+    person.press("Next page")
+    expect(page.get_by_text("26 to 27 of 27")).to_be_visible()
+    page.get_by_text("Columns", exact=True).click()
+    page.get_by_label("Barcode").uncheck()
+    expect(page.get_by_role("columnheader", name="Barcode")).to_have_count(0)
+    page.reload()
+    expect(page.get_by_role("columnheader", name="Barcode")).to_have_count(0)
+    expect(page.get_by_text("1 to 25 of 27")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_text("26 to 27 of 27")).to_be_visible()
+
+    person.press("Filters")
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Item code").fill(f"{run}-03")
+    dialog.get_by_role("button", name="Apply").click()
+    expect(page.get_by_text("1 to 1 of 1")).to_be_visible()
+    with page.expect_download() as download:
+        person.press("Download as CSV")
+    saved = Path(download.value.path()).read_text("utf-8-sig").splitlines()
+    assert saved[0].startswith("item_code,name")
+    assert saved[1].startswith(f"{run}-03,Crate {run}")
+    page.get_by_role("link", name=f"{run}-03").click()
+    expect(person.heading()).to_have_text(f"{run}-03")
+
+
+def test_figures_of_the_home_lead_to_what_they_count(person: Person) -> None:
+    person.start()
+    for card in person.page.locator(".figures a").all():
+        expect(card.locator("strong")).not_to_have_text("…")
+        count, address = card.locator("strong").inner_text(), card.get_attribute("href")
+        assert address
+        person.open(address)
+        expect(person.page.get_by_role("status").first).to_contain_text(f"of {count}")
+        person.open()
+        expect(person.page.locator(".figures a").last).to_be_visible()
+
+
+def test_unknown_addresses_say_so(person: Person) -> None:
+    person.start("products/999999999")
+    expect(person.page.get_by_role("alert")).to_contain_text("nothing at this address")
+    person.open("products?sort=color")
+    expect(person.page.get_by_role("alert")).to_contain_text("sort")
+    expect(person.page.get_by_role("alert")).to_contain_text("Request ")

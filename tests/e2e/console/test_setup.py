@@ -1,0 +1,184 @@
+"""What administrators set up, and imports."""
+
+import csv
+import re
+from pathlib import Path
+
+import httpx
+from playwright.sync_api import expect
+
+from local.webhook_endpoint import CannedResponse, running_endpoint
+from tests.e2e.console.person import Person, fill
+
+
+def test_warehouse_with_positions_in_bulk_and_a_map(
+    person: Person, acme: httpx.Client, run: str
+) -> None:
+    person.start("warehouses/new")
+    fill(person.page, {"Warehouse": f"W{run}", "Name": f"Hall {run}"})
+    person.press("Save")
+    expect(person.heading()).to_have_text(f"W{run}")
+    number = person.page.url.rsplit("/", 1)[1]
+    person.open("warehouse-positions")
+    person.page.get_by_role("link", name="New positions by naming mask").click()
+    fill(
+        person.page,
+        {
+            "Naming mask": "{aisle}-{rack}-{level}-{slot}",
+            "Warehouse": f"W{run}",
+            "Aisles": "A",
+            "Racks": "1\n2",
+            "Levels": "1\n2",
+            "Slots": "1\n2\n3",
+        },
+    )
+    person.press("Save")
+    expect(person.heading()).to_have_text("Positions")
+    layout = {
+        "width_m": 10, "depth_m": 6, "zones": [], "points": [],
+        "aisles": [{"number": "A", "x1": 0, "y1": 3, "x2": 10, "y2": 3}],
+        "bays": [
+            {"number": rack, "aisle": "A", "x": 3 * rack, "y": 4, "w": 3, "d": 1, "levels": []}
+            for rack in (1, 2)
+        ],
+    }  # fmt: skip
+    made = acme.put(f"/warehouses/{number}/layout", json=layout)
+    assert made.status_code == httpx.codes.OK, made.text
+    person.open(f"warehouses/{number}")
+    expect(person.page.locator(".cell")).to_have_count(12)
+    person.page.get_by_label("Find a position").fill("a-2-1-3")
+    expect(person.page.locator(".cell.found")).to_have_count(1)
+    person.press("A-2-1-3")
+    expect(person.page.get_by_text("This position is empty.")).to_be_visible()
+
+
+def test_client_of_the_interface_whose_secret_is_shown_once(
+    person: Person, acme: httpx.Client, run: str
+) -> None:
+    person.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    person.start("api-clients/new")
+    fill(person.page, {"Name": f"ERP {run}", "Kind": "Integration"})
+    person.page.get_by_label("Products:read").check()
+    person.press("Save")
+    expect(person.page.get_by_text("shown only once")).to_be_visible()
+    person.press("Copy")
+    copied = person.page.evaluate("navigator.clipboard.readText()")
+    listed = acme.get("/api-clients", params={"per_page": 100}).json()["data"]
+    (client,) = [one for one in listed if one["name"] == f"ERP {run}"]
+    base = person.address.removesuffix("/console/")
+    form = {"grant_type": "client_credentials"}
+    token = httpx.post(f"{base}/oauth/token", data=form, auth=(client["id"], copied))
+    assert token.json()["scope"] == "products:read"
+    person.press("Close")
+    expect(person.heading()).to_have_text("API clients")
+    assert copied not in person.page.content()
+
+
+def test_import_from_the_template_to_the_result(
+    person: Person, acme: httpx.Client, run: str, tmp_path: Path
+) -> None:
+    person.start("imports/new")
+    page = person.page
+    with page.expect_download() as download:
+        person.press("Download the template")
+    assert Path(download.value.path()).read_bytes().startswith(b"PK")
+    sheet = tmp_path / "products.csv"
+    with sheet.open("w", newline="") as file:
+        rows = [["Code", "Name"], [f"I-{run}", "Crate"], ["", "Nameless"]]
+        csv.writer(file).writerows(rows)
+    page.locator("input[type=file]").set_input_files(sheet)
+    person.press("Upload")
+    expect(person.shown("Status")).to_have_text(re.compile("Validated|Invalid"), timeout=60_000)
+    expect(page.get_by_role("heading", name="Rejected rows")).to_be_visible()
+    expect(person.rows().last).to_contain_text("Nameless")
+    person.page.get_by_role("button", name=re.compile("^Commit")).click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name=re.compile("^Commit")).click()
+    expect(person.shown("Status")).to_have_text("Committed", timeout=60_000)
+    found = acme.get("/products", params={"item_code": f"I-{run}"}).json()
+    assert found["meta"]["total"] == 1
+
+
+def test_file_that_is_no_spreadsheet(person: Person, tmp_path: Path) -> None:
+    person.start("imports/new")
+    picture = tmp_path / "picture.xlsx"
+    picture.write_bytes(b"\x89PNG not a workbook")
+    person.page.locator("input[type=file]").set_input_files(picture)
+    person.press("Upload")
+    expect(person.page.get_by_role("alert")).to_be_visible()
+
+
+def test_settings_are_changed_and_shown(person: Person, acme: httpx.Client) -> None:
+    before = acme.get("/settings").json()["data"]["receipt_tolerance"]
+    person.start("settings")
+    fill(person.page, {"Receipt tolerance": "-5"})
+    person.press("Save")
+    field = person.page.get_by_label("Receipt tolerance")
+    expect(field).to_have_attribute("aria-invalid", "true")
+    wanted = "3" if before != 3 else "4"
+    fill(person.page, {"Receipt tolerance": wanted})
+    person.press("Save")
+    expect(person.page.get_by_text("Done: Change")).to_be_visible()
+    assert acme.get("/settings").json()["data"]["receipt_tolerance"] == float(wanted)
+    acme.patch("/settings", json={"receipt_tolerance": before})
+
+
+def test_second_factor_restricts_until_it_is_given(person: Person) -> None:
+    person.start("account")
+    person.choose("Enrol an authenticator app", {"Password": person.password})
+    secrets = person.page.locator(".secret pre")
+    expect(secrets.first).to_be_visible()
+    recovery = person.page.locator(".secret", has_text="Recovery codes").locator("pre")
+    code = recovery.inner_text().split()[0]
+    person.press("Close")
+    expect(secrets).to_have_count(0)
+    assert code not in person.page.content()
+
+
+def test_user_whose_role_is_changed_and_taken_away(
+    person: Person, acme: httpx.Client, run: str
+) -> None:
+    person.start("roles/new")
+    fill(person.page, {"Name": f"Packers {run}"})
+    person.page.get_by_role("checkbox").first.check()
+    person.press("Save")
+    expect(person.heading()).to_have_text(f"Packers {run}")
+    person.open("users/new")
+    fill(person.page, {"User name": f"ana.{run.lower()}", "Name": "Ana"})
+    person.page.get_by_label(f"Packers {run}").check()
+    person.press("Save")
+    expect(person.page.get_by_text("shown only once")).to_be_visible()
+    person.press("Close")
+    person.open(f"users?search=ana.{run.lower()}")
+    person.page.get_by_role("link", name=f"ana.{run.lower()}").click()
+    person.press("Change")
+    dialog = person.page.get_by_role("dialog")
+    fill(dialog, {"Name": "Ana Ruiz"})
+    dialog.get_by_role("button", name="Save").click()
+    expect(person.shown("Name")).to_have_text("Ana Ruiz")
+    expect(person.page.locator(".history li")).not_to_have_count(0)
+    person.choose("Delete")
+    expect(person.heading()).to_have_text("Users")
+    found = acme.get("/users", params={"search": f"ana.{run.lower()}"}).json()
+    assert found["meta"]["total"] == 0
+
+
+def test_webhook_with_its_test_log_and_new_secret(person: Person) -> None:
+    with running_endpoint(CannedResponse()) as endpoint:
+        person.start("webhooks/new")
+        fill(person.page, {"URL": endpoint.url})
+        person.page.get_by_label("stock.updated").check()
+        person.press("Save")
+        expect(person.page.get_by_text("shown only once")).to_be_visible()
+        first = person.page.locator(".secret pre").inner_text()
+        person.press("Close")
+        person.page.get_by_role("link", name=endpoint.url).click()
+        person.choose("Rotate the secret")
+        second = person.page.locator(".secret pre").inner_text()
+        assert second != first
+        person.choose("Send a test event")
+        person.page.get_by_role("link", name="Deliveries").click()
+        expect(person.rows().first).to_contain_text("webhook.test")
+        person.rows().first.get_by_role("link").click()
+        person.choose("Deliver again")
+        expect(person.shown("Event")).to_have_text("webhook.test")

@@ -1,0 +1,160 @@
+"""What people decide and do: documents, receipts, pickings, approvals."""
+
+import re
+import uuid
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Route, expect
+
+from tests.e2e.console.conftest import NewPerson
+from tests.e2e.console.person import Person, fill
+
+
+@pytest.fixture
+def goods(acme: httpx.Client, run: str) -> str:
+    """Code of a product, a warehouse `W-{run}` and its position `A-1`."""
+    for path, draft in (
+        ("/products", {"item_code": run, "name": f"Crate {run}"}),
+        ("/warehouses", {"whs_code": f"W-{run}", "name": f"Warehouse {run}"}),
+        ("/warehouse-positions", {"whs_code": f"W-{run}", "bin_code": "A-1"}),
+    ):
+        assert acme.post(path, json=draft).status_code == httpx.codes.CREATED
+    return run
+
+
+def document(acme: httpx.Client, run: str, kind: str, qty: int) -> dict[str, Any]:
+    """Create a document of one line, and return it."""
+    line = {"item_code": run, "qty": qty}
+    types = {"entry": "purchase_order", "exit": "sale_order"}
+    draft = {"type": types[kind], "external_ref": f"{kind}-{run}", "doc_date": "2026-03-01"}
+    made = acme.post(
+        f"/{kind}-documents",
+        json=draft | {"partner_code": "C-1", "warehouse_code": f"W-{run}", "lines": [line]},
+        headers={"Idempotency-Key": str(uuid.uuid4())},
+    )
+    assert made.status_code == httpx.codes.CREATED, made.text
+    created: dict[str, Any] = made.json()["data"]
+    return created
+
+
+def test_receipt_from_its_document_to_the_end(
+    person: Person, acme: httpx.Client, goods: str
+) -> None:
+    order = document(acme, goods, "entry", 10)
+    person.start(f"entry-documents/{order['id']}")
+    page = person.page
+    person.press("New receipt")
+    person.press("Save")
+    expect(page.get_by_role("button", name="Start")).to_be_visible()
+    person.choose("Start")
+    expect(person.shown("Status")).to_have_text("Started")
+
+    person.press("Receive goods")
+    dialog = page.get_by_role("dialog")
+    fill(dialog, {"Item code": goods, "Quantity": "many", "Position": "A-1"})
+    dialog.get_by_role("button", name="Receive goods").click()
+    expect(dialog.get_by_label("Quantity")).to_have_attribute("aria-invalid", "true")
+    fill(dialog, {"Quantity": "10"})
+    dialog.get_by_role("button", name="Receive goods").click()
+    expect(dialog).to_have_count(0)
+    expect(person.rows().first).to_contain_text(goods)
+    person.choose("Finalize")
+    expect(person.shown("Status")).to_have_text("Finalized")
+    expect(page.locator(".history li").first).to_contain_text(goods)
+    found = acme.get("/stocks", params={"item_code": goods}).json()["data"]
+    assert [(row["qty"], row["position"]["bin_code"]) for row in found] == [(10, "A-1")]
+
+
+def test_approval_is_asked_for_seen_next_to_the_goods_and_granted(
+    new_person: NewPerson, acme: httpx.Client, goods: str
+) -> None:
+    order = document(acme, goods, "entry", 10)
+    receipt = acme.post("/receipts", json={"document_id": order["id"]}).json()["data"]["id"]
+    acme.post(f"/receipts/{receipt}/start")
+    worker = new_person("entries.manage", "inventory.manage")
+    worker.start(f"receipts/{receipt}")
+    line = {"Item code": goods, "Quantity": "500", "Position": "A-1"}
+    worker.choose("Receive goods", line)
+    dialog = worker.page.get_by_role("dialog")
+    expect(dialog.get_by_role("alert")).to_contain_text("needs an approval")
+    address = dialog.get_by_role("link", name="See the approval").get_attribute("href")
+    assert address
+
+    supervisor = new_person("approvals.grant")
+    supervisor.start(address)
+    expect(supervisor.page.get_by_text("What is asked")).to_be_visible()
+    expect(supervisor.page.get_by_text(goods).first).to_be_visible()
+    grant = supervisor.page.get_by_role("button", name=re.compile("grant", re.IGNORECASE)).first
+    grant.click()
+    asked = supervisor.page.get_by_role("dialog")
+    asked.get_by_label("Comment").fill("Counted twice.")
+    asked.get_by_role("button", name=re.compile("grant", re.IGNORECASE)).click()
+    expect(supervisor.shown("Status")).to_have_text("Granted")
+    expect(supervisor.shown("Comment")).to_have_text("Counted twice.")
+
+    dialog.get_by_role("button", name="Receive goods").click()
+    expect(dialog).to_have_count(0)
+    expect(worker.rows().first).to_contain_text("500")
+
+
+def test_two_people_at_one_picking(new_person: NewPerson, acme: httpx.Client, goods: str) -> None:
+    stock = {"warehouse": f"W-{goods}", "bin_code": "A-1", "item_code": goods, "counted_qty": 10}
+    made = acme.post("/stock-adjustments", json=stock | {"reason": "count"})
+    assert made.status_code == httpx.codes.CREATED, made.text
+    order = document(acme, goods, "exit", 4)
+    picking = acme.post("/pickings", json={"document_id": order["id"]}).json()["data"]["id"]
+    one, other = new_person("exits.manage"), new_person("exits.manage")
+    one.start(f"pickings/{picking}")
+    other.start(f"pickings/{picking}")
+    expect(other.page.get_by_role("button", name="Start")).to_be_visible()
+    one.choose("Start")
+    expect(one.shown("Status")).to_have_text("Started")
+    other.choose("Start")
+    dialog = other.page.get_by_role("dialog")
+    expect(dialog.get_by_role("alert")).to_contain_text("Somebody changed this meanwhile")
+    other.page.reload()
+    expect(other.shown("Status")).to_have_text("Started")
+    assert acme.get(f"/pickings/{picking}").json()["data"]["status"] == "started"
+
+
+def test_answer_that_is_lost_does_nothing_twice(
+    person: Person, acme: httpx.Client, run: str
+) -> None:
+    keys: list[str | None] = []
+
+    def lose(route: Route) -> None:
+        keys.append(route.request.headers.get("idempotency-key"))
+        route.fetch()  # the service does it, and the answer is lost
+        route.abort("connectionreset")
+
+    person.start("transfers")
+    person.open("clients/new")
+    fill(person.page, {"Document id": str(int(run, 16)), "Name": f"Shop {run}"})
+    person.page.route(re.compile(r"/v1/clients$"), lose, times=4)
+    person.press("Save")
+    expect(person.page.get_by_role("alert")).to_contain_text(
+        "nothing is done twice", timeout=30_000
+    )
+    expect(person.page.get_by_label("Name")).to_be_disabled()
+    person.press("Try again")
+    expect(person.heading()).to_have_text(f"Shop {run}")
+    assert len(set(keys)) == 1
+    found = acme.get("/clients", params={"document_id": int(run, 16)}).json()
+    assert found["meta"]["total"] == 1
+
+
+def test_hostile_text_is_shown_as_text(person: Person, acme: httpx.Client, run: str) -> None:
+    text = f"<img src=x onerror=alert(1)>{run}" + "x" * 150 + " שלום مرحبا"
+    draft = {"document_id": int(run, 16), "name": text[:200], "description": text}
+    made = acme.post("/clients", json=draft)
+    assert made.status_code == httpx.codes.CREATED, made.text
+    person.page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+    person.start(f"clients/{made.json()['data']['id']}")
+    expect(person.shown("Name")).to_have_text(text[:200])
+    person.open(f"clients?search={run}")
+    expect(person.rows()).to_have_count(1)
+    assert person.page.locator("main img").count() == 0
+    wide = person.page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    assert not wide
