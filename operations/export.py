@@ -35,8 +35,8 @@ from shared.integration.imports.context import IN_PROGRESS
 from shared.kernel.aws import client
 from shared.kernel.clock import Deadline, instant, now_ms
 from shared.kernel.config import config
-from shared.kernel.db.collection import HEAD, tail_keys
-from shared.kernel.db.items import Item, from_attributes, to_attributes, unpack
+from shared.kernel.db.items import Item, from_attributes, key_of, to_attributes, unpack
+from shared.kernel.db.records import HEAD, tail_keys
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.kernel.errors import Conflict, ServiceUnavailable
@@ -426,7 +426,7 @@ def _read_content(store: Store, head: Item) -> bytes | None:
         tails = [found[key] for key in keys if key in found]
         if len(tails) == len(keys) and all(t["version"] == head["version"] for t in tails):
             return unpack([head["data"], *(tail["data"] for tail in tails)])
-        again = store.get((head[PARTITION_KEY], head[SORT_KEY]))
+        again = store.get(key_of(head))
         if again is None or "data" not in again:
             return None
         head = again

@@ -16,10 +16,10 @@ from shared.identity.users.models import User
 from shared.identity.users.repository import USERS
 from shared.integration.webhooks.repository import read_register
 from shared.integration.webhooks.service import deactivate_all_webhooks_except
-from shared.kernel.db.items import encode
+from shared.kernel.db.items import encode, key_of
 from shared.kernel.db.sequences import last_id
 from shared.kernel.db.store import Store, key_attributes
-from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
+from shared.kernel.db.table import PARTITION_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 
@@ -38,7 +38,7 @@ def raise_sequences(present: Store, restored: Store) -> None:
         try:
             dynamodb.update_item(
                 TableName=restored.table,
-                Key=key_attributes((item[PARTITION_KEY], item[SORT_KEY])),
+                Key=key_attributes(key_of(item)),
                 UpdateExpression="SET #last = :last",
                 ConditionExpression="attribute_not_exists(#last) OR #last < :last",
                 ExpressionAttributeNames={"#last": "last"},

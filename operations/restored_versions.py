@@ -15,8 +15,9 @@ from typing import Any
 from operations.progress import ReportProgress
 from operations.stored_collections import COLLECTIONS
 from shared.kernel.clock import instant_of
-from shared.kernel.db.collection import HEAD, UPDATED_AT, Collection
+from shared.kernel.db.collection import UPDATED_AT, Collection
 from shared.kernel.db.items import encode
+from shared.kernel.db.records import HEAD
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY, UPDATES, index_keys
 from shared.kernel.db.transaction import Transaction

@@ -38,7 +38,8 @@ from shared.identity.tenancy.access import operator_store
 from shared.kernel.clock import Deadline, now_ms
 from shared.kernel.db import schema
 from shared.kernel.db.actions import Cost
-from shared.kernel.db.collection import HEAD, SCHEMA, Collection
+from shared.kernel.db.collection import Collection
+from shared.kernel.db.records import HEAD, SCHEMA
 from shared.kernel.db.schema import TableVersion, served
 from shared.kernel.db.steps import commit_in_steps, fitting_items
 from shared.kernel.db.store import Store

@@ -7,8 +7,9 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from shared.kernel.db.collection import HEAD, Collection
+from shared.kernel.db.collection import Collection
 from shared.kernel.db.items import from_attributes, unpack
+from shared.kernel.db.records import HEAD
 from shared.kernel.db.store import Store
 from shared.kernel.fields import ZERO
 from shared.warehouse.approvals.models import StoredApproval

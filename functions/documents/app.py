@@ -5,7 +5,7 @@ from shared.http.deferred_routes import DeferredRoutes
 from shared.http.existing import created_resource
 from shared.http.request import Request
 from shared.http.routes import Idempotency, ListResponse, OperationOptions, ResourceResponse, Routes
-from shared.kernel.db.collection import Record
+from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked

@@ -31,7 +31,7 @@ from shared.integration.imports.models import (
 )
 from shared.integration.imports.report.rejected_rows import REPORT_MEDIA
 from shared.integration.imports.views import import_in_list, import_view
-from shared.kernel.db.collection import Record
+from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import NotFound

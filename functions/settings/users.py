@@ -26,7 +26,7 @@ from shared.integration.webhooks.ended_access import (
     webhooks_of,
     webhooks_of_changed_user,
 )
-from shared.kernel.db.collection import Record
+from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked, ensure_valid

@@ -12,8 +12,8 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from shared.kernel.db import schema
-from shared.kernel.db.collection import HEAD
 from shared.kernel.db.items import AttributeMap
+from shared.kernel.db.records import HEAD
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.errors import Conflict
 

@@ -5,7 +5,6 @@ from typing import Any
 
 from operations.stored_collections import COLLECTIONS
 from operations.verify import entities
-from operations.verify.entities import key_of
 from operations.verify.findings import Drift, Fix, shown
 from operations.verify.read_items import ReadItems, name_of, position_alias
 from operations.verify.table_access import (
@@ -13,8 +12,8 @@ from operations.verify.table_access import (
     ids_in,
 )
 from shared.kernel.clock import now_ms
-from shared.kernel.db.collection import Record
-from shared.kernel.db.items import Item, Key
+from shared.kernel.db.items import Item, Key, key_of
+from shared.kernel.db.records import Record
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse import references

@@ -9,8 +9,8 @@ from typing import Any
 from shared.identity.users import repository as users
 from shared.integration.webhooks.repository import WEBHOOKS
 from shared.kernel.clock import now_ms
-from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
+from shared.kernel.db.records import Record
 from shared.kernel.db.table import (
     INDEX_COUNT,
     PARTITION_KEY,
@@ -38,11 +38,6 @@ _ENDED = {
 }
 """Kinds in the register of open work, besides documents → states in which they have left it."""
 REGISTERED_KINDS = ("entry", "exit", *_ENDED)
-
-
-def key_of(item: Item) -> Key:
-    """Return the key of an item."""
-    return item[PARTITION_KEY], item[SORT_KEY]
 
 
 # Attributes of a head

@@ -7,7 +7,6 @@ from typing import Any
 from operations.stored_collections import COLLECTIONS
 from operations.verify import entities
 from operations.verify.alias_drifts import alias_of_entity_drifts, pick_face_drifts
-from operations.verify.entities import key_of
 from operations.verify.findings import Drift, Fix, shown
 from operations.verify.read_items import ReadItems, number_of, part_keys, shown_values
 from operations.verify.register_drifts import (
@@ -17,8 +16,9 @@ from operations.verify.register_drifts import (
     webhook_drifts,
 )
 from operations.verify.table_access import check_unchanged, check_version, put_with
-from shared.kernel.db.collection import HEAD, SCHEMA, Collection, Record
-from shared.kernel.db.items import Item
+from shared.kernel.db.collection import Collection
+from shared.kernel.db.items import Item, key_of
+from shared.kernel.db.records import HEAD, SCHEMA, Record
 from shared.kernel.db.table import SORT_KEY
 from shared.kernel.db.transaction import Transaction
 

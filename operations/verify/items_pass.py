@@ -12,7 +12,6 @@ from operations.stored_collections import COLLECTIONS
 from operations.verify import entities
 from operations.verify.alias_drifts import alias_drifts
 from operations.verify.counters_pass import Total, add_to_total
-from operations.verify.entities import key_of
 from operations.verify.entity_drifts import head_drifts, lookup_drifts, part_drifts
 from operations.verify.findings import Drift, Fix
 from operations.verify.read_items import (
@@ -32,10 +31,10 @@ from operations.verify.table_access import (
 )
 from shared.integration.webhooks.repository import REGISTER_KEY
 from shared.kernel.clock import now_ms
-from shared.kernel.db.collection import HEAD
 from shared.kernel.db.counters import read_totals
 from shared.kernel.db.facets import ID_DIGITS
-from shared.kernel.db.items import Item, Key, from_attributes
+from shared.kernel.db.items import Item, Key, from_attributes, key_of
+from shared.kernel.db.records import HEAD
 from shared.kernel.db.search import SEARCH_ITEM
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY

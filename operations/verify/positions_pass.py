@@ -7,9 +7,9 @@ from typing import Any
 
 from operations.verify.findings import Drift, Fix, shown
 from operations.verify.table_access import ids_in, set_number
-from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Key
 from shared.kernel.db.parallel import map_concurrently
+from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.warehouse.references import stock_count_key
 from shared.warehouse.stock.models import StockRow

@@ -5,12 +5,11 @@ from typing import Any
 
 from operations.stored_collections import COLLECTIONS
 from operations.verify import entities
-from operations.verify.entities import key_of
 from shared.identity.users.logins import login_key
 from shared.identity.users.repository import role_count_key
 from shared.integration.webhooks.repository import REGISTER_KEY, health_key
-from shared.kernel.db.collection import HEAD, Record, tail_keys
-from shared.kernel.db.items import Item, Key
+from shared.kernel.db.items import Item, Key, key_of
+from shared.kernel.db.records import HEAD, Record, tail_keys
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.warehouse import references

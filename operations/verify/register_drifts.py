@@ -5,16 +5,15 @@ from typing import Any
 
 from operations.stored_collections import COLLECTIONS
 from operations.verify import entities
-from operations.verify.entities import key_of
 from operations.verify.findings import Drift, Fix, shown
 from operations.verify.read_items import ReadItems
 from operations.verify.table_access import check_unchanged, put_with, read_entries, set_number
 from shared.identity.users.logins import login_key
 from shared.identity.users.repository import USERS, role_count_key
 from shared.integration.webhooks.repository import REGISTER_KEY, health_key
-from shared.kernel.db.collection import Record
 from shared.kernel.db.facets import id_of
-from shared.kernel.db.items import Item
+from shared.kernel.db.items import Item, key_of
+from shared.kernel.db.records import Record
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY, UPDATES, index_keys
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse import references

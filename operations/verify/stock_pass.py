@@ -17,8 +17,8 @@ from operations.verify.findings import Drift, Fix, shown
 from operations.verify.stock_rules import StockPlace, WarehouseStock
 from operations.verify.table_access import ids_in, ids_updated_since, read_entries
 from shared.kernel.clock import instant, now_ms
-from shared.kernel.db.collection import Record
 from shared.kernel.db.facets import id_of, id_text
+from shared.kernel.db.records import Record
 from shared.kernel.db.sequences import last_id
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import index_keys

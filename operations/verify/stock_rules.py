@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal, NamedTuple
 
-from shared.kernel.db.collection import Record
+from shared.kernel.db.records import Record
 from shared.kernel.fields import ZERO
 from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.stock.models import Movement, Quantities, StockRow, StoredLevel

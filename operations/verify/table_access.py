@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from shared.kernel.db.collection import Collection, Record
+from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import id_of
 from shared.kernel.db.items import Item, Key
+from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY, index_keys, index_name
 from shared.kernel.db.transaction import Transaction

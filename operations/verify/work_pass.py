@@ -16,9 +16,10 @@ from operations.verify import work_rules as rules
 from operations.verify.findings import Drift, Fix, shown
 from operations.verify.table_access import ids_in
 from operations.verify.work_rules import Lot
-from shared.kernel.db.collection import Collection, Record
+from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import id_text
 from shared.kernel.db.parallel import map_concurrently
+from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import ZERO

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pydantic import BaseModel
 
 from shared.http.routes import ResourceResponse
-from shared.kernel.db.collection import CreatedRecord
+from shared.kernel.db.records import CreatedRecord
 from shared.kernel.fields import Stored
 
 _MOST_NAMED = 20

@@ -12,8 +12,8 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 from pydantic import BaseModel
 
 from shared.http.request import Request
-from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
+from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.list_parameters import ListParameters

@@ -24,11 +24,11 @@ from itertools import batched
 from typing import Any
 
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS, Cost, StaleRead
-from shared.kernel.db.collection import HEAD
 from shared.kernel.db.facets import flag_text, id_text
 from shared.kernel.db.fences import invalidate_fences
-from shared.kernel.db.items import Item, Key
+from shared.kernel.db.items import Item, Key, key_of
 from shared.kernel.db.parallel import run_all
+from shared.kernel.db.records import HEAD
 from shared.kernel.db.steps import has_room
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY, VOLATILE_FACETS
@@ -308,7 +308,7 @@ def code_refusal(
 
 def put_code(tx: Transaction, alias: Item) -> None:
     """Add the alias of a code that `code_refusal` allows."""
-    stored = tx.store.get((alias[PARTITION_KEY], alias[SORT_KEY]))
+    stored = tx.store.get(key_of(alias))
     is_new = stored is None or stored["id"] != alias["id"] or UNUSED in stored
     if is_new:
         alias = {**alias, UNUSED: True}
@@ -358,7 +358,7 @@ def record_use(tx: Transaction, found: Iterable[Item]) -> None:
     read the aliases. It writes once per code: within the transaction if there is room, otherwise
     before it.
     """
-    keys = {(item[PARTITION_KEY], item[SORT_KEY]) for item in found if UNUSED in item}
+    keys = {key_of(item) for item in found if UNUSED in item}
     new = [key for key in sorted(keys) if tx.is_first(f"use of {key}")]
     if has_room(tx, Cost(len(new))):
         _remove_unused(tx, new)

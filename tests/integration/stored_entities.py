@@ -8,8 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-from shared.kernel.db.collection import HEAD, SCHEMA, Collection, Record
+from shared.kernel.db.collection import Collection
 from shared.kernel.db.items import Item, from_attributes, unpack
+from shared.kernel.db.records import HEAD, SCHEMA, Record
 from shared.kernel.db.search import SEARCH_ITEM
 from shared.kernel.db.store import QueryPage, Store
 from tests.stack import Stack

@@ -179,10 +179,10 @@ def _writes_of_derived_items() -> Iterator[Mutant]:
     source = (ROOT / _COLLECTION).read_text()
     for old, new in (
         ("for item in (*tails, *form._derived_items(number, entity)):", "for item in tails:"),
-        ("for key in (*self._tail_keys(record.id, record.parts), *derived):", "for key in ():"),
-        ("if before.pop(_key_of(item), None) != item:", "if before.pop(_key_of(item), None):"),
+        ("for key in (*self._tail_keys(record), *derived):", "for key in ():"),
+        ("if before.pop(key_of(item), None) != item:", "if before.pop(key_of(item), None):"),
         ("for key in before:", "for key in ():"),
-        ("if before.pop(_key_of(item), None) != item:", "if not before.pop(_key_of(item), None):"),
+        ("if before.pop(key_of(item), None) != item:", "if not before.pop(key_of(item), None):"),
     ):
         assert source.count(old) == 1, old
         line = source[: source.index(old)].count("\n") + 1

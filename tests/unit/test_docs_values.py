@@ -57,8 +57,8 @@ from shared.kernel.db import (
     plan,
     transaction,
 )
-from shared.kernel.db.collection import MAX_PARTS
 from shared.kernel.db.cursor import MAX_PER_PAGE
+from shared.kernel.db.records import MAX_PARTS
 from shared.kernel.db.table import INDEX_COUNT
 from shared.kernel.events import outbox
 from shared.kernel.spreadsheets import table

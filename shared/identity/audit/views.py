@@ -1,7 +1,7 @@
 """Conversion of audit entries to the responses of the interface."""
 
 from shared.identity.audit.models import AuditEntry, Change, StoredEntry
-from shared.kernel.db.collection import Record
+from shared.kernel.db.records import Record
 from shared.kernel.json_text import loads
 
 

@@ -18,7 +18,7 @@ from shared.identity.users.reauthentication import credential_problems
 from shared.identity.users.repository import USERS, UserAccount
 from shared.identity.users.service import get_account, password_problems, revoke_user_tokens
 from shared.kernel.db.claim import WINDOW_SECONDS, record_key
-from shared.kernel.db.collection import Record
+from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ServiceError, ValidationFailed
 from shared.kernel.validation import Checked, ensure_valid, problems_of

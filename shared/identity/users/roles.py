@@ -9,10 +9,10 @@ from shared.identity.users import administrators, repository, rules
 from shared.identity.users.models import RoleChange, RoleCreate, RoleParameters, StoredRole
 from shared.identity.users.repository import ROLES
 from shared.identity.webhook_deactivation import deactivation_problems
-from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Key
 from shared.kernel.db.listing import Page
 from shared.kernel.db.parallel import run_all
+from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, NotFound, Problem

@@ -26,8 +26,8 @@ from shared.integration.imports.repository import IMPORTS
 from shared.integration.imports.validation import FILE_GONE, MAX_GROUP_CHARACTERS
 from shared.kernel.clock import Instant, now_ms
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
-from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
+from shared.kernel.db.records import Record
 from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction

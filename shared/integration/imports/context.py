@@ -10,7 +10,7 @@ from shared.integration.imports.repository import IMPORTS
 from shared.kernel.caller import Caller
 from shared.kernel.clock import Deadline, Instant
 from shared.kernel.config import config
-from shared.kernel.db.collection import Record
+from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction

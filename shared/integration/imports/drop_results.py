@@ -4,7 +4,7 @@ from shared.integration.imports.context import ImportContext
 from shared.integration.imports.models import StoredImport
 from shared.integration.imports.report.rejected_rows import REPORT_MEDIA
 from shared.integration.imports.views import import_view
-from shared.kernel.db.collection import Record
+from shared.kernel.db.records import Record
 from shared.kernel.json_text import dumps
 from shared.kernel.tenant_files import FileMissing
 

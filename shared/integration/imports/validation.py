@@ -21,7 +21,7 @@ from shared.integration.imports.repository import (
     put_alias,
 )
 from shared.kernel.clock import Instant, now_ms
-from shared.kernel.db.collection import Record
+from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Problem

@@ -16,7 +16,7 @@ from shared.integration.imports.repository import IMPORTS
 from shared.integration.imports.service import begin_commit
 from shared.integration.imports.validation import validate
 from shared.kernel.clock import Instant, now_ms
-from shared.kernel.db.collection import Record
+from shared.kernel.db.records import Record
 from shared.kernel.errors import ImportRefused, NotFound
 from shared.kernel.observability import logger
 from shared.warehouse.settings.values import settings_of

@@ -23,8 +23,8 @@ from shared.integration.webhooks.signatures import signature_headers
 from shared.integration.webhooks.tasks import DeliveryTask
 from shared.kernel.clock import Deadline, instant, milliseconds_of, now_ms
 from shared.kernel.config import config
-from shared.kernel.db.collection import Record
 from shared.kernel.db.parallel import run_all
+from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction

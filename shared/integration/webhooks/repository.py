@@ -22,7 +22,7 @@ from shared.kernel.clock import Instant, now_ms
 from shared.kernel.db.aws_errors import is_transient
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets, flag_text, id_text
-from shared.kernel.db.items import Item, Key, encode, pack, to_attributes, unpack
+from shared.kernel.db.items import Item, Key, encode, key_of, pack, to_attributes, unpack
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY, index_keys, index_name
@@ -347,7 +347,7 @@ def recent_deliveries(
         partition_name, _ = index_keys(_STATUS_INDEX)
         partition = f"delivery#{id_text(webhook)}#{status}"
         entries = _newest(store, partition, partition_name, IndexName=index_name(_STATUS_INDEX))
-        keys = [(entry[PARTITION_KEY], entry[SORT_KEY]) for entry in entries]
+        keys = [key_of(entry) for entry in entries]
         found = store.get_many(keys)
         items = [found[key] for key in keys if key in found]
     logged = [parsed.delivery for item in items if (parsed := parse_delivery(item))]

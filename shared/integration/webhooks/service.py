@@ -26,10 +26,10 @@ from shared.integration.webhooks.sealed_secrets import seal_secret
 from shared.integration.webhooks.signatures import new_secret
 from shared.integration.webhooks.target_urls import InvalidTarget, parse_target, resolve_addresses
 from shared.kernel.config import config
-from shared.kernel.db.collection import Record
 from shared.kernel.db.cursor import InvalidCursor
 from shared.kernel.db.listing import Page
 from shared.kernel.db.parallel import run_all
+from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, NotFound, Problem

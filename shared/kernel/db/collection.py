@@ -4,16 +4,28 @@ A subject declares its collections in `repository.py`. This module keeps item, i
 totals consistent.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
 
 from pydantic import BaseModel
 
-from shared.kernel.db.actions import Cost, StaleRead
+from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.counters import Totals, own_kind, read_totals
 from shared.kernel.db.facets import ID_DIGITS, Facets, id_text, sort_text
-from shared.kernel.db.items import PART_SIZE, Item, Key, pack, unpack
+from shared.kernel.db.items import Item, Key, key_of
+from shared.kernel.db.records import (
+    HEAD,
+    OWN_ATTRIBUTES,
+    SCHEMA,
+    Record,
+    decode_entity,
+    encode_entity,
+    schema_of,
+    tail_keys,
+    tail_keys_of,
+    tombstone,
+)
 from shared.kernel.db.schema import FIRST_VERSION
 from shared.kernel.db.search import SEARCH, SEARCH_INDEX, search_items
 from shared.kernel.db.store import Store
@@ -26,21 +38,12 @@ from shared.kernel.db.table import (
     index_keys,
 )
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Conflict, Gone, NotFound, ServiceUnavailable
+from shared.kernel.errors import Gone, NotFound, ServiceUnavailable
 
-HEAD = "HEAD"
 ID = "id"
 UPDATED_AT = "updated_at"
-SCHEMA = "schema"
-"""Name of the attribute of a head with the version of the schema in whose form it was written.
-Heads of the first version lack it."""
-
-MAX_PARTS = 8
-"""Most items of an entity: 2.8 MB of the 4 MB of a transaction, which also holds the response."""
 
 _UNCHANGED = "version = :seen"
-_OWN_ATTRIBUTES = (PARTITION_KEY, SORT_KEY, "id", "version", "parts", "data")
-"""The attributes of a head that do not depend on the version of the schema."""
 _TRIES = 5
 """Attempts to read an entity in parts that other requests keep replacing."""
 
@@ -59,57 +62,6 @@ type IndexBySort = Mapping[str, int]
 
 type Range = tuple[str | None, str | None]
 """Lowest and highest text, both inclusive; None for no bound."""
-
-
-@dataclass(frozen=True, slots=True)
-class Record[E]:
-    """A stored entity with the version that a change is conditioned on.
-
-    `parts` is the number of its items, `size` the bytes of their `data`, `schema` the version of
-    the schema in whose form they were written.
-    """
-
-    id: int
-    version: int
-    entity: E
-    parts: int = 1
-    size: int = 0
-    schema: int = FIRST_VERSION
-
-    @property
-    def cost(self) -> Cost:
-        """What replacing the entity takes of a transaction, as far as it does not grow."""
-        return Cost(self.parts, self.size)
-
-
-@dataclass(frozen=True, slots=True)
-class CreatedRecord[E]:
-    """A record, and whether this request created it or its reference existed.
-
-    `differing` has the fields of the request that differ from the record that existed.
-    """
-
-    record: Record[E]
-    new: bool
-    differing: Sequence[str] = ()
-
-
-def _key_of(item: Item) -> Key:
-    return item[PARTITION_KEY], item[SORT_KEY]
-
-
-def tail_keys(partition: str, parts: int) -> list[Key]:
-    """Return the keys of the items after the first, for an entity of `parts` items."""
-    return [(partition, f"PART#{part:03d}") for part in range(1, parts)]
-
-
-def _record[E](head: Item, tails: list[Item], entity: E) -> Record[E]:
-    size = sum(len(item["data"]) for item in (head, *tails))
-    return Record(head["id"], head["version"], entity, 1 + len(tails), size, _schema_of(head))
-
-
-def _schema_of(head: Item) -> int:
-    return int(head.get(SCHEMA) or FIRST_VERSION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,8 +186,8 @@ class Collection[E: BaseModel]:
                 raise NotFound(noun)
             if head.get("deleted"):
                 raise Gone(noun)
-            tails = store.get_many(self._tail_keys_of(head), uncached=attempt > 0)
-            record = self._decode(head, tails)
+            tails = store.get_many(tail_keys_of(head), uncached=attempt > 0)
+            record = decode_entity(self.model, head, tails)
             if record:
                 return record
             head = store.get_many([key], uncached=True).get(key)
@@ -250,8 +202,10 @@ class Collection[E: BaseModel]:
         )
         items = store.get_many([*keys, *more])
         heads = [items[key] for key in keys if key in items and not items[key].get("deleted")]
-        tails = store.get_many([key for head in heads for key in self._tail_keys_of(head)])
-        records = [self._decode(head, tails) or self._again(store, head) for head in heads]
+        tails = store.get_many([key for head in heads for key in tail_keys_of(head)])
+        records = [
+            decode_entity(self.model, head, tails) or self._again(store, head) for head in heads
+        ]
         return [record for record in records if record]
 
     def from_items(self, found: Mapping[Key, Item], number: int) -> Record[E] | None:
@@ -260,7 +214,8 @@ class Collection[E: BaseModel]:
         All items of the entity must be among them.
         """
         head = found.get(self.key(number))
-        return self._decode(head, found) if head and not head.get("deleted") else None
+        is_live = head and not head.get("deleted")
+        return decode_entity(self.model, head, found) if head and is_live else None
 
     def _again(self, store: Store, head: Item) -> Record[E] | None:
         """Read an entity again that was replaced while its parts were read."""
@@ -268,20 +223,6 @@ class Collection[E: BaseModel]:
             return self.get(store, int(head["id"]))
         except (NotFound, Gone):
             return None
-
-    def _decode(self, head: Item, tails: Mapping[Key, Item]) -> Record[E] | None:
-        """Decode an entity; return None when head and parts have different versions."""
-        rest = [tails.get(key) for key in self._tail_keys_of(head)]
-        if any(tail is None or tail["version"] != head["version"] for tail in rest):
-            return None
-        data = [head["data"], *(tail["data"] for tail in rest if tail)]
-        entity = self.model.model_validate_json(unpack(data))
-        size = sum(map(len, data))
-        parts = int(head["parts"])
-        return Record(int(head["id"]), int(head["version"]), entity, parts, size, _schema_of(head))
-
-    def _tail_keys_of(self, head: Item) -> list[Key]:
-        return self._tail_keys(int(head["id"]), int(head["parts"]))
 
     # What follows from an entity
 
@@ -294,9 +235,6 @@ class Collection[E: BaseModel]:
     def derived_items(self, record: Record[E]) -> list[Item]:
         """Return the items besides its own that follow from an entity."""
         return self.at(record.schema)._derived_items(record.id, record.entity)
-
-    def _tail_keys(self, number: int, parts: int) -> list[Key]:
-        return tail_keys(self.key(number)[0], parts)
 
     def totals(self, store: Store, own: Iterable[str] = ()) -> Totals:
         """Read the totals; `own` are partitions with counters of their own to be read, too."""
@@ -315,12 +253,12 @@ class Collection[E: BaseModel]:
         """
         form = self.at(tx.store.version.written)
         facets = form.facets(entity)
-        head, tails = form._items(tx, number, version, entity, facets)
+        record, head, tails = form._items(tx, number, version, entity, facets)
         tx.insert(head)
         for item in (*tails, *form._derived_items(number, entity)):
             tx.put(item)
         self._count(tx, {"n": 1, **dict.fromkeys(form._partition_names(facets), 1)})
-        return _record(head, tails, entity)
+        return record
 
     def replace(
         self, tx: Transaction, record: Record[E], entity: E, *, version: int | None = None
@@ -335,15 +273,16 @@ class Collection[E: BaseModel]:
         """
         form = self.at(tx.store.version.written)
         after = form.facets(entity)
-        head, tails = form._items(tx, record.id, version or record.version + 1, entity, after)
+        version = version or record.version + 1
+        replaced, head, tails = form._items(tx, record.id, version, entity, after)
         tx.put(head, **self._unchanged(tx, record))
         for tail in tails:
             tx.put(tail)
-        for key in self._tail_keys(record.id, record.parts)[len(tails) :]:
+        for key in self._tail_keys(record)[len(tails) :]:
             tx.delete(key)
         self._replace_derived(tx, record, entity)
         self._count(tx, self._count_changes(record, form._partition_names(after)))
-        return _record(head, tails, entity)
+        return replaced
 
     def bring_up_to_date(self, tx: Transaction, record: Record[E]) -> None:
         """Give an unchanged entity the facets and index entries of the version that is written.
@@ -352,11 +291,11 @@ class Collection[E: BaseModel]:
         and this one exclude each other by the schema of the head.
         """
         head = tx.store.get(self.key(record.id))
-        if head is None or (head["version"], _schema_of(head)) != (record.version, record.schema):
+        if head is None or (head["version"], schema_of(head)) != (record.version, record.schema):
             raise StaleRead
         form = self.at(tx.store.version.written)
         facets = form.facets(record.entity)
-        kept = {name: head[name] for name in _OWN_ATTRIBUTES}
+        kept = {name: head[name] for name in OWN_ATTRIBUTES}
         tx.put(
             {**kept, **form._shown(tx.store.version.written, record.id, facets)},
             **self._unchanged(tx, record),
@@ -376,18 +315,10 @@ class Collection[E: BaseModel]:
 
     def remove(self, tx: Transaction, record: Record[E]) -> None:
         """Delete an entity in the transaction; a tombstone keeps its id."""
-        partition, sort = self.key(record.id)
-        tombstone = {
-            PARTITION_KEY: partition,
-            SORT_KEY: sort,
-            "id": record.id,
-            "version": record.version + 1,
-            "deleted": True,
-            "deleted_at": tx.now,
-        }
-        tx.put(tombstone, **self._unchanged(tx, record))
-        derived = [_key_of(item) for item in self.derived_items(record)]
-        for key in (*self._tail_keys(record.id, record.parts), *derived):
+        deleted = tombstone(self.key(record.id), record.id, record.version + 1, tx.now)
+        tx.put(deleted, **self._unchanged(tx, record))
+        derived = [key_of(item) for item in self.derived_items(record)]
+        for key in (*self._tail_keys(record), *derived):
             tx.delete(key)
         self._count(tx, {"n": -1, **self._count_changes(record, ())})
 
@@ -433,40 +364,28 @@ class Collection[E: BaseModel]:
         """Write the further items of an entity that differ, and delete those that are left over."""
         if self.searched is None and not self.differs(record.schema, tx.store.version.written):
             return  # further lookups never change
-        before = {_key_of(item): item for item in self.derived_items(record)}
+        before = {key_of(item): item for item in self.derived_items(record)}
         after = self.at(tx.store.version.written)._derived_items(record.id, entity)
         for item in after:
-            if before.pop(_key_of(item), None) != item:
+            if before.pop(key_of(item), None) != item:
                 tx.put(item)
         for key in before:
             tx.delete(key)
 
     def _items(
         self, tx: Transaction, number: int, version: int, entity: E, facets: Facets
-    ) -> tuple[Item, list[Item]]:
-        partition, sort = self.key(number)
-        first, *others = pack(entity.model_dump_json())
-        if len(others) >= MAX_PARTS:
-            size = sum(map(len, (first, *others)))
-            message = (
-                f"{self.noun} {number} is too large: {size} bytes are to be stored,"
-                f" the limit is {MAX_PARTS * PART_SIZE}."
-            )
-            raise Conflict(message)
-        head: Item = {
-            PARTITION_KEY: partition,
-            SORT_KEY: sort,
-            "id": number,
-            "version": version,
-            "parts": 1 + len(others),
-            "data": first,
-            **self._shown(tx.store.version.written, number, facets),
-        }
-        tails = [
-            {PARTITION_KEY: key[0], SORT_KEY: key[1], "version": version, "data": data}
-            for key, data in zip(self._tail_keys(number, 1 + len(others)), others, strict=True)
-        ]
-        return head, tails
+    ) -> tuple[Record[E], Item, list[Item]]:
+        """Return the record of an entity, its head and its tails in the form that is written."""
+        written = tx.store.version.written
+        record, head, tails = encode_entity(
+            self.key(number),
+            f"{self.noun} {number}",
+            Record(number, version, entity, schema=written),
+        )
+        return record, {**head, **self._shown(written, number, facets)}, tails
+
+    def _tail_keys(self, record: Record[E]) -> list[Key]:
+        return tail_keys(self.key(record.id)[0], record.parts)
 
     @property
     def _only_in_keys(self) -> set[str]:

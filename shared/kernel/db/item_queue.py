@@ -19,7 +19,7 @@ from contextlib import suppress
 from botocore.exceptions import BotoCoreError, ClientError
 
 from shared.kernel.clock import now_ms
-from shared.kernel.db.items import Item, Key, to_attributes
+from shared.kernel.db.items import Item, Key, key_of, to_attributes
 from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
@@ -113,7 +113,7 @@ class QueuePlace:
             },
             ConsistentRead=True,
         )
-        places = [(item[PARTITION_KEY], item[SORT_KEY]) for item in page.items]
+        places = [key_of(item) for item in page.items]
         self.is_followed = any(place > self.key for place in places)
         return [place for place in places if place < self.key]
 

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
+
 type Item = dict[str, Any]
 """An item as plain Python values."""
 type AttributeMap = dict[str, Any]
@@ -136,6 +138,11 @@ def unpack_at_most(data: bytes, most: int) -> bytes:
         message = f"the data has more than {most} bytes"
         raise ValueError(message)
     return text
+
+
+def key_of(item: Item) -> Key:
+    """Return the key of an item."""
+    return item[PARTITION_KEY], item[SORT_KEY]
 
 
 def alias_key(facet: str, code: str) -> Key:

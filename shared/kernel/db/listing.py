@@ -24,7 +24,7 @@ from pydantic import BaseModel
 from shared.kernel.clock import milliseconds_of, now_ms
 from shared.kernel.db import bookmarks
 from shared.kernel.db.bookmarks import ListPosition, State
-from shared.kernel.db.collection import ID, UPDATED_AT, Collection, Record
+from shared.kernel.db.collection import ID, UPDATED_AT, Collection
 from shared.kernel.db.counters import Totals
 from shared.kernel.db.cursor import InvalidCursor, Mark
 from shared.kernel.db.entries import read_entries, totals_without
@@ -43,6 +43,7 @@ from shared.kernel.db.plan import (
     ensure_upgraded,
     plan_list,
 )
+from shared.kernel.db.records import Record
 from shared.kernel.db.search import SEARCH
 from shared.kernel.db.search_reading import read_rarest_word
 from shared.kernel.db.store import QueryPage, Store

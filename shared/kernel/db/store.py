@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shared.kernel.clock import Deadline, is_fresh, now
 from shared.kernel.db.claim import Claim
-from shared.kernel.db.items import AttributeMap, Item, Key, encode, from_attributes
+from shared.kernel.db.items import AttributeMap, Item, Key, encode, from_attributes, key_of
 from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.db.schema import TableVersion, current_version
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
@@ -223,7 +223,7 @@ class Store:
         found: dict[Key, Item] = {}
         for items in map_concurrently(self._get_batch, batches):
             for item in items:
-                found[item[PARTITION_KEY], item[SORT_KEY]] = item
+                found[key_of(item)] = item
         return found
 
     def _get_batch(self, keys: list[Key]) -> list[Item]:

@@ -16,8 +16,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from shared.kernel.clock import Instant, instant, now_ms
-from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, encode, from_attributes, pack, unpack
+from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store, key_attributes
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction

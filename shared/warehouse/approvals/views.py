@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from shared.kernel.db.collection import Record
+from shared.kernel.db.records import Record
 from shared.kernel.json_text import loads
 from shared.warehouse.approvals import rules
 from shared.warehouse.approvals.models import Approval, ApprovalRequest, StoredApproval

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.entity_pages import id_pages
 from shared.kernel.db.facets import SEPARATOR, Facets, fold, id_text, searchable
-from shared.kernel.db.items import Item, Key, alias_key
+from shared.kernel.db.items import Item, Key, alias_key, key_of
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.search import SEARCH_INDEX, SEARCH_SINCE
 from shared.kernel.db.store import Store
@@ -212,4 +212,4 @@ def replace_gtin_aliases(
 
 
 def _by_key(aliases: Iterable[Item]) -> Mapping[Key, Item]:
-    return {(item[PARTITION_KEY], item[SORT_KEY]): item for item in aliases}
+    return {key_of(item): item for item in aliases}

@@ -5,7 +5,7 @@ Lines are dictionaries, because models of all lines would take as long as readin
 
 from typing import Any
 
-from shared.kernel.db.collection import Record
+from shared.kernel.db.records import Record
 from shared.kernel.events.outbox import EventResource
 from shared.warehouse.documents.models import (
     Difference,

@@ -1,10 +1,11 @@
 """The items of packing orders and handling units. Keys and indexes: see docs/storage.md."""
 
-from shared.kernel.db.collection import Collection, Record
+from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import Facets, id_text
 from shared.kernel.db.items import Key, alias_key
 from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
 
-from shared.kernel.db.collection import Record
+from shared.kernel.db.records import Record
 from shared.kernel.errors import Conflict, Problem, RuleBlocked
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, invalid_fields

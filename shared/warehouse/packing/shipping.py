@@ -1,7 +1,7 @@
 """Dispatch of exit documents: staged goods leave the warehouse, packed or not."""
 
 from shared.kernel.db.actions import Cost
-from shared.kernel.db.collection import Record
+from shared.kernel.db.records import Record
 from shared.kernel.db.steps import has_room, run_steps
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.documents import service as documents

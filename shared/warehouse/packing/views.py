@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from shared.kernel.db.collection import Record
+from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.events.outbox import EventResource, raise_record_event
 from shared.kernel.fields import ZERO

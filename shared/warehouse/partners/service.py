@@ -4,8 +4,8 @@ Documents have copies of the code and name of their partner, so a partner can be
 deleted at any time.
 """
 
-from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
+from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem

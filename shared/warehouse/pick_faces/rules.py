@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from shared.kernel.db.collection import Record
+from shared.kernel.db.records import Record
 from shared.kernel.errors import Problem
 from shared.kernel.validation import Checked
 from shared.warehouse.catalog.lines import GoodsLine, examine_lines

@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 from shared.kernel.db.actions import Cost
-from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
 from shared.kernel.db.parallel import run_all
+from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import starmap
 
-from shared.kernel.db.collection import Record
 from shared.kernel.db.facets import integer_of
 from shared.kernel.db.items import Item
+from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import ZERO

@@ -7,9 +7,9 @@ from decimal import Decimal
 from shared.identity.audit import service as audit
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.calendar_days import day_of
-from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.parallel import run_all
+from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields

@@ -3,9 +3,9 @@
 import uuid
 from collections.abc import Sequence
 
-from shared.kernel.db.collection import Record
 from shared.kernel.db.listing import Page
 from shared.kernel.db.parallel import run_all
+from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem

@@ -1,6 +1,6 @@
 """Responses that show receipts."""
 
-from shared.kernel.db.collection import Record
+from shared.kernel.db.records import Record
 from shared.kernel.events.outbox import EventResource
 from shared.warehouse.documents.models import Difference
 from shared.warehouse.receiving.models import (

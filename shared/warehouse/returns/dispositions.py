@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from shared.kernel.calendar_days import day_of
-from shared.kernel.db.collection import Record
 from shared.kernel.db.parallel import run_all
+from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.events.outbox import raise_record_event

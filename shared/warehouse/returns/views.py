@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from shared.kernel.db.collection import Record
+from shared.kernel.db.records import Record
 from shared.kernel.events.outbox import EventResource
 from shared.warehouse.documents.vocabulary import doc_num
 from shared.warehouse.returns import rules

@@ -15,9 +15,9 @@ from dataclasses import replace
 from shared.kernel.clock import instant
 from shared.kernel.db import steps
 from shared.kernel.db.actions import Cost, StaleRead
-from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.parallel import run_all
+from shared.kernel.db.records import Record
 from shared.kernel.db.steps import commit_in_steps, has_room
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
-from shared.kernel.db.collection import HEAD, Collection
+from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import (
     PAIR_DIGITS,
@@ -19,6 +19,7 @@ from shared.kernel.db.facets import (
 )
 from shared.kernel.db.items import AttributeMap, Key, alias_key
 from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.records import HEAD
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import STABLE_FACETS, index_keys, index_name
 from shared.kernel.fields import LEAST_QUANTITY

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from shared.kernel.db.collection import Record
 from shared.kernel.db.items import AttributeMap
 from shared.kernel.db.listing import Page
 from shared.kernel.db.parallel import run_all
+from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.warehouse.stock import repository, rules
 from shared.warehouse.stock.models import (

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from shared.kernel.db.collection import Record
+from shared.kernel.db.records import Record
 from shared.kernel.events.outbox import EventResource
 from shared.warehouse.stock.models import (
     Movement,

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from shared.kernel.db.actions import StaleRead
-from shared.kernel.db.collection import Record
 from shared.kernel.db.parallel import run_all
+from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.validation import Checked, ensure_valid, of_valid_fields

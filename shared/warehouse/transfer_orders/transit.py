@@ -10,9 +10,9 @@ from decimal import Decimal
 
 from shared.kernel.calendar_days import day_of
 from shared.kernel.db.actions import StaleRead
-from shared.kernel.db.collection import Record
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.parallel import run_all
+from shared.kernel.db.records import Record
 from shared.kernel.db.steps import run_steps
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed

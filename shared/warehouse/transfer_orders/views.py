@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from shared.kernel.db.collection import Record
+from shared.kernel.db.records import Record
 from shared.kernel.events.outbox import EventResource
 from shared.kernel.fields import ZERO
 from shared.warehouse.transfer_orders import progress_rules

@@ -1,6 +1,6 @@
 """Responses that show transfers."""
 
-from shared.kernel.db.collection import Record
+from shared.kernel.db.records import Record
 from shared.kernel.events.outbox import EventResource
 from shared.warehouse.transfers.models import StoredTransfer, Transfer, TransferDetail
 

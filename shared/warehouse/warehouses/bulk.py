@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shared.kernel.db.actions import Cost
-from shared.kernel.db.collection import Record
 from shared.kernel.db.facets import searchable
 from shared.kernel.db.items import Item, Key
+from shared.kernel.db.records import Record
 from shared.kernel.db.search import count_search_items
 from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.steps import commit_in_steps, fitting_items

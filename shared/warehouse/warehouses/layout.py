@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from shared.kernel.db.collection import Record
 from shared.kernel.db.parallel import run_all
+from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.events.outbox import EventResource, raise_record_event

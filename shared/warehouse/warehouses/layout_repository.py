@@ -4,7 +4,8 @@ It is apart from that of warehouses, because the models of a map take longer to 
 warehouses and positions, which nearly every function needs.
 """
 
-from shared.kernel.db.collection import Collection, Record
+from shared.kernel.db.collection import Collection
+from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.errors import NotFound
 from shared.warehouse.warehouses.layout_models import StoredLayout

@@ -14,7 +14,7 @@ from shared.kernel.db.facets import (
     integer_text,
     searchable,
 )
-from shared.kernel.db.items import Item, Key, alias_key
+from shared.kernel.db.items import Item, Key, alias_key, key_of
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.plan import ListQuery
 from shared.kernel.db.search import SEARCH_INDEX, SEARCH_SINCE
@@ -175,7 +175,7 @@ def read_register(store: Store) -> Register:
             ConsistentRead=True,
             **more,
         )
-        found |= {(item[PARTITION_KEY], item[SORT_KEY]): item for item in page.items}
+        found |= {key_of(item): item for item in page.items}
         start = page.last_key
         if start is None:
             return found

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from shared.kernel.db import steps
 from shared.kernel.db.actions import Cost, StaleRead
-from shared.kernel.db.collection import Record
 from shared.kernel.db.parallel import run_all
+from shared.kernel.db.records import Record
 from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.steps import fitting_items
 from shared.kernel.db.transaction import Transaction

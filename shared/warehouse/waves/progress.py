@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from shared.kernel.db.collection import Record
+from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
 from shared.warehouse.picking import service as pickings

@@ -1,6 +1,6 @@
 """Release waves: allocate stock to their pickings and hand them to the pickers."""
 
-from shared.kernel.db.collection import Record
+from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.events.outbox import raise_record_event
 from shared.warehouse.picking import wave_pickings

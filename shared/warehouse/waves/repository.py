@@ -4,11 +4,12 @@ from collections.abc import Collection as Several
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from shared.kernel.db.collection import HEAD, Collection, Record
+from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import Facets, id_text
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.records import HEAD, Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction

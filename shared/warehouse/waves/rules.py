@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from shared.kernel.calendar_days import first_instant
-from shared.kernel.db.collection import Record
+from shared.kernel.db.records import Record
 from shared.kernel.errors import Conflict, Problem
 from shared.kernel.validation import Checked, invalid_fields
 from shared.warehouse.picking import wave_pickings

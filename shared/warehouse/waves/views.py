@@ -1,6 +1,6 @@
 """Responses that show waves."""
 
-from shared.kernel.db.collection import Record
+from shared.kernel.db.records import Record
 from shared.kernel.events.outbox import EventResource
 from shared.warehouse.waves.models import StoredWave, Wave, WaveDetail, WaveOrder
 from shared.warehouse.waves.rules import wave_code

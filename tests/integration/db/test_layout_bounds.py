@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from shared.kernel.db.collection import MAX_PARTS
 from shared.kernel.db.items import PART_SIZE
+from shared.kernel.db.records import MAX_PARTS
 from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict

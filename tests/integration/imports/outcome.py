@@ -7,8 +7,9 @@ from typing import Any
 
 from shared.integration.imports.repository import IMPORTS
 from shared.kernel.config import config
-from shared.kernel.db.collection import HEAD, Collection
+from shared.kernel.db.collection import Collection
 from shared.kernel.db.items import from_attributes, unpack
+from shared.kernel.db.records import HEAD
 from shared.kernel.events.outbox import parse_entry
 from shared.warehouse.catalog.repository import PRODUCTS
 from shared.warehouse.documents.repository import COLLECTIONS

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from shared.kernel.db.items import from_attributes
+from shared.kernel.db.records import decode_entity
 from shared.warehouse.stock.repository import LEVELS
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Forward, Killed, kill_before
@@ -175,7 +176,7 @@ def _levels(stack: Stack) -> dict[tuple[int, str | None], dict[str, Any]]:
     shown = {}
     for attributes in stack.items():
         if attributes["PK"]["S"].startswith(f"{LEVELS.kind}#"):
-            level = LEVELS._decode(from_attributes(attributes), {})
+            level = decode_entity(LEVELS.model, from_attributes(attributes), {})
             assert level is not None
             assert not level.entity.event_due
             entity = level.entity

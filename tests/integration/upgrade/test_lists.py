@@ -9,11 +9,12 @@ from operations.stored_collections import COLLECTIONS
 from operations.table_indexes import add_missing_indexes
 from operations.upgrade import upgrade_tables
 from shared.kernel.db import schema
-from shared.kernel.db.collection import HEAD, SCHEMA, Collection
+from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import read_totals
 from shared.kernel.db.items import from_attributes
 from shared.kernel.db.listing import read_page
 from shared.kernel.db.plan import ListQuery
+from shared.kernel.db.records import HEAD, SCHEMA, decode_entity
 from shared.kernel.db.schema import FIRST_VERSION, TableVersion
 from shared.kernel.db.store import Store
 from shared.kernel.db.unit_of_work import run_transaction
@@ -78,9 +79,9 @@ def test_recorded_items_are_what_this_code_writes_in_a_table_of_their_version(na
     for kind, collection in COLLECTIONS.items():
         form = collection.at(RECORDED.version)
         for head in heads(items, kind):
-            entity = form._decode(head, {}).entity  # type: ignore[union-attr]
+            entity = decode_entity(form.model, head, {}).entity  # type: ignore[union-attr]
             facets = form.facets(entity)
-            wanted, _ = form._items(_Writing(RECORDED.version), head["id"], 1, entity, facets)  # type: ignore[arg-type]
+            _, wanted, _ = form._items(_Writing(RECORDED.version), head["id"], 1, entity, facets)  # type: ignore[arg-type]
             shown = {key: value for key, value in wanted.items() if value is not None}
             for attribute in (head.keys() | shown.keys()) - {"data", "version", "parts"}:
                 assert head.get(attribute) == shown.get(attribute), (kind, head["id"], attribute)

@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from operations.stored_collections import COLLECTIONS
-from shared.kernel.db.collection import HEAD, Record
 from shared.kernel.db.facets import SEPARATOR
-from shared.kernel.db.items import Item, Key, pack, to_attributes
+from shared.kernel.db.items import Item, Key, key_of, pack, to_attributes
+from shared.kernel.db.records import HEAD, Record
 from shared.kernel.db.store import key_attributes
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from tests.stack import Stack
@@ -65,7 +65,7 @@ class Table:
         [data] = pack(entity.model_dump_json())
         self.put(collection.key(number), {**kept, "data": data, **derived})
         for item in collection.derived_items(replace(record, entity=entity)):
-            self.put((item[PARTITION_KEY], item[SORT_KEY]), item)
+            self.put(key_of(item), item)
 
     def edit_line(self, kind: str, number: int, at: int = 0, **values: Any) -> None:
         """Replace fields of a line of an entity."""

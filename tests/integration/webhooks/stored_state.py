@@ -19,8 +19,8 @@ from shared.integration.webhooks.repository import (
 )
 from shared.kernel.clock import milliseconds_of
 from shared.kernel.config import config
-from shared.kernel.db.collection import HEAD
 from shared.kernel.db.items import Item, Key, from_attributes, unpack
+from shared.kernel.db.records import HEAD
 from shared.kernel.events.outbox import OutboxEntry, parse_entry
 from tests.snapshot import stored_items
 from tests.stack import ACCOUNT, REGION, Stack

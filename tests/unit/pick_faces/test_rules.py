@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from shared.kernel.db.collection import Record
+from shared.kernel.db.records import Record
 from shared.kernel.validation import check, ensure_valid
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.pick_faces import rules

@@ -1,0 +1,136 @@
+"""A record: a stored entity with its id and version, and the items that hold it.
+
+The first item of an entity is its *head*, with everything that lists need. A large entity has
+further items, its *tails*, which hold the rest of `data` only.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pydantic import BaseModel
+
+from shared.kernel.db.actions import Cost
+from shared.kernel.db.items import PART_SIZE, Item, Key, pack, unpack
+from shared.kernel.db.schema import FIRST_VERSION
+from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
+from shared.kernel.errors import Conflict
+
+HEAD = "HEAD"
+SCHEMA = "schema"
+"""Name of the attribute of a head with the version of the schema in whose form it was written.
+Heads of the first version lack it."""
+
+OWN_ATTRIBUTES = (PARTITION_KEY, SORT_KEY, "id", "version", "parts", "data")
+"""The attributes of a head that do not depend on the version of the schema."""
+
+MAX_PARTS = 8
+"""Most items of an entity: 2.8 MB of the 4 MB of a transaction, which also holds the response."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record[E]:
+    """A stored entity with the version that a change is conditioned on.
+
+    `parts` is the number of its items, `size` the bytes of their `data`, `schema` the version of
+    the schema in whose form they were written.
+    """
+
+    id: int
+    version: int
+    entity: E
+    parts: int = 1
+    size: int = 0
+    schema: int = FIRST_VERSION
+
+    @property
+    def cost(self) -> Cost:
+        """What replacing the entity takes of a transaction, as far as it does not grow."""
+        return Cost(self.parts, self.size)
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedRecord[E]:
+    """A record, and whether this request created it or its reference existed.
+
+    `differing` has the fields of the request that differ from the record that existed.
+    """
+
+    record: Record[E]
+    new: bool
+    differing: Sequence[str] = ()
+
+
+def schema_of(head: Item) -> int:
+    """Return the version of the schema in whose form a head was written."""
+    return int(head.get(SCHEMA) or FIRST_VERSION)
+
+
+def tail_keys(partition: str, parts: int) -> list[Key]:
+    """Return the keys of the tails of an entity of `parts` items."""
+    return [(partition, f"PART#{part:03d}") for part in range(1, parts)]
+
+
+def tail_keys_of(head: Item) -> list[Key]:
+    """Return the keys of the tails that belong to a head."""
+    return tail_keys(head[PARTITION_KEY], int(head["parts"]))
+
+
+def encode_entity[E: BaseModel](
+    key: Key, name: str, record: Record[E]
+) -> tuple[Record[E], Item, list[Item]]:
+    """Return a record with its parts and size, its head, and its tails.
+
+    The head lacks what follows from the entity.
+
+    Args:
+        key: The key of the head.
+        name: What messages call the entity, such as `Picking 12`.
+        record: The entity with its id, version and schema.
+
+    Raises:
+        Conflict: The entity is too large.
+    """
+    partition, sort = key
+    data = pack(record.entity.model_dump_json())
+    parts, size = len(data), sum(map(len, data))
+    if parts > MAX_PARTS:
+        message = (
+            f"{name} is too large: {size} bytes are to be stored,"
+            f" the limit is {MAX_PARTS * PART_SIZE}."
+        )
+        raise Conflict(message)
+    values = (partition, sort, record.id, record.version, parts, data[0])
+    head = dict(zip(OWN_ATTRIBUTES, values, strict=True))
+    tails = [
+        {PARTITION_KEY: partition, SORT_KEY: part, "version": record.version, "data": rest}
+        for (_, part), rest in zip(tail_keys(partition, parts), data[1:], strict=True)
+    ]
+    return replace(record, parts=parts, size=size), head, tails
+
+
+def decode_entity[E: BaseModel](
+    model: type[E], head: Item, found: Mapping[Key, Item]
+) -> Record[E] | None:
+    """Decode an entity whose tails are among the items `found`.
+
+    Return None when a tail is missing, or head and tails have different versions.
+    """
+    tails = [found.get(key) for key in tail_keys_of(head)]
+    if any(tail is None or tail["version"] != head["version"] for tail in tails):
+        return None
+    data = [head["data"], *(tail["data"] for tail in tails if tail)]
+    entity = model.model_validate_json(unpack(data))
+    number, version = int(head["id"]), int(head["version"])
+    return Record(number, version, entity, len(data), sum(map(len, data)), schema_of(head))
+
+
+def tombstone(key: Key, number: int, version: int, deleted_at: str) -> Item:
+    """Return the item that remains of a deleted entity and keeps its id."""
+    return {
+        PARTITION_KEY: key[0],
+        SORT_KEY: key[1],
+        "id": number,
+        "version": version,
+        "deleted": True,
+        "deleted_at": deleted_at,
+    }
