@@ -18,7 +18,7 @@ from operations.verify.table_access import read_entries
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS, Totals, own_kind, prefix_of, shard_key
-from shared.kernel.db.facets import ID_DIGITS, id_of
+from shared.kernel.db.facets import id_of
 from shared.kernel.db.sequences import last_id
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import (
@@ -29,6 +29,7 @@ from shared.kernel.db.table import (
     index_keys,
 )
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.fields import MAX_ID
 from shared.warehouse.returns.repository import RETURNED, RETURNS
 from shared.warehouse.warehouses.repository import WAREHOUSES
 
@@ -43,7 +44,6 @@ class _Count:
 
     def __init__(self, collection: Collection[Any]) -> None:
         self._collection = collection
-        self._is_dense = collection.id_digits == ID_DIGITS
         self._codes = array("H")
         self._sparse: dict[int, int] = {}
         self._combinations: dict[tuple[str, ...], int] = {}
@@ -59,7 +59,7 @@ class _Count:
         self._totals[code] += 1
 
     def _set(self, number: int, code: int) -> int:
-        if not self._is_dense:
+        if number > MAX_ID:
             before = self._sparse.get(number, 0)
             self._sparse[number] = code
             return before
@@ -101,7 +101,7 @@ class CountersPass:
         self._read(collection, count, None)
         for _ in range(_TRIES):
             names = sorted(count.totals())
-            own = [name for name in names if name.partition("=")[0] in collection.own_totals]
+            own = [name for name in names if collection.own_shards(name)]
             before = collection.totals(self.store, own)
             began = now_ms()
             self._read(collection, count, instant(since_ms - _COMMIT_MS))
@@ -144,13 +144,13 @@ class CountersPass:
     def _drift(
         self, collection: Collection[Any], name: str, stored: int, expected: int, totals: Totals
     ) -> Drift:
-        is_own = name.partition("=")[0] in collection.own_totals
+        shards = collection.own_shards(name)
+        is_own = shards is not None
         kind = "counter.n" if name == "n" else "counter.own" if is_own else "counter.partition"
         within = collection.totals_within
         counter = own_kind(collection.kind, name) if is_own else within or collection.kind
         prefix = "" if is_own else prefix_of(collection.kind, within)
-        shards = collection.own_totals.get(name.partition("=")[0], SHARDS)
-        total = Total(counter, "n" if is_own else name, shards, prefix)
+        total = Total(counter, "n" if is_own else name, shards or SHARDS, prefix)
         fix = Fix(
             ("counter", collection.kind, name),
             lambda tx: add_to_total(self.store, tx, total, expected - stored),

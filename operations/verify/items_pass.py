@@ -180,16 +180,17 @@ def _own_total_drifts(read: ReadItems, key: Key) -> Iterator[Drift]:
     """Yield a drift if a total is not zero of a warehouse that no entity is in."""
     counter = key[0].removeprefix("count#")
     kind, _, name = counter.partition("#")
-    facet = name.partition("=")[0]
+    facet, _, value = name.partition("=")
     collection = COLLECTIONS.get(kind)
-    if not name or collection is None or facet not in collection.own_totals:
+    shards = collection.own_shards(facet) if collection and name else None
+    if collection is None or shards is None:
         return
     totals = read_totals(read.store, counter)
-    index = next(iter(collection.partitions[facet].values()))
-    partition = collection.partition(facet, name.partition("=")[2])
+    index = collection.index_of(facet)
+    partition = collection.partition(facet, value)
     if not totals.of(None) or next(read_entries(read.store, index, partition, Limit=1), None):
         return
-    total = Total(counter, "n", collection.own_totals[facet])
+    total = Total(counter, "n", shards)
     fix = Fix(
         ("total", counter),
         lambda tx: add_to_total(read.store, tx, total, -totals.of(None)),

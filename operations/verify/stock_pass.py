@@ -77,7 +77,7 @@ class Allocations:
         """Read the pickings again that may have changed the allocations of products."""
         numbers = set[int]()
         for status in ("pending", "started"):
-            index = PICKINGS.partitions["status"]["created_at"]
+            index = PICKINGS.index_of("status")
             entries = read_entries(self._store, index, PICKINGS.partition("status", status))
             numbers |= {id_of(entry[index_keys(index)[1]]) for entry in entries}
         since = instant(self._since_ms - _COMMIT_MS)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from shared.kernel.db.collection import Collection
-from shared.kernel.db.facets import id_of
+from shared.kernel.db.facets import id_of, id_text
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
@@ -38,9 +38,9 @@ def ids_in(
     store: Store, collection: Collection[Any], facet: str, value: str, *, above: int = 0
 ) -> Iterator[int]:
     """Yield the ids of the entities with a value of a lookup index, from `above` on."""
-    index = collection.lookup_indexes[facet]
+    index = collection.index_of(facet)
     sort = index_keys(index)[1]
-    low = f"{above:0{collection.id_digits}d}" if above else None
+    low = id_text(above) if above else None
     partition = collection.partition(facet, value)
     for entry in read_entries(store, index, partition, low=low):
         yield int(entry[sort])

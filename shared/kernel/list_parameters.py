@@ -16,9 +16,9 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from shared.kernel.calendar_days import first_instant, last_instant
-from shared.kernel.db.collection import Range
 from shared.kernel.db.cursor import MAX_CURSOR, MAX_PER_PAGE, NOT_OF_THIS_LIST, Cursor
 from shared.kernel.db.facets import searchable
+from shared.kernel.db.indexes import Range
 from shared.kernel.db.plan import ListQuery
 from shared.kernel.db.search import MAX_WORDS, SEARCH, words_of
 from shared.kernel.fields import MAX_ID, Day, Moment, Term

@@ -8,6 +8,7 @@ from typing import Any
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS, fenced_shards
+from shared.kernel.db.indexes import Lookup
 from shared.kernel.db.table import INDEX_COUNT
 from tests.cases import each_case
 
@@ -46,11 +47,13 @@ COLLECTIONS = _collections()
 def declared(collection: Collection[Any]) -> set[Fact]:
     """Return the indexes that the code declares."""
     facts: set[Fact] = {(index, _WHOLE, sort) for sort, index in collection.sorts.items()}
-    for facet, sorts in collection.partitions.items():
-        facts |= {(index, facet, sort) for sort, index in sorts.items()}
-    facts |= {(index, facet, None) for facet, index in collection.lookup_indexes.items()}
-    queues = collection.work_queues.items()
-    return facts | {(index, facet, order) for facet, (index, order) in queues}
+    for facet, partition in collection.partitions.items():
+        facts |= {(index, facet, sort) for sort, index in partition.sorts.items()}
+    return facts | {
+        (found.index, facet, found.order)
+        for facet, found in collection.lookups.items()
+        if isinstance(found, Lookup)
+    }
 
 
 def documented() -> dict[str, set[Fact]]:

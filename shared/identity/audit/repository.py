@@ -3,6 +3,7 @@
 from shared.identity.audit.models import AuditParameters, StoredEntry
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets
+from shared.kernel.db.indexes import Lookup, Partition
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.store import Store
@@ -28,9 +29,9 @@ AUDIT = Collection(
     model=StoredEntry,
     facets=_facets,
     sorts={"created_at": 1},
-    partitions={"action": {"created_at": 3}},
+    partitions={"action": Partition({"created_at": 3})},
     # no counters per actor: there may be thousands, and each first page would read them all
-    lookup_indexes={"target": 4, "actor": 5},
+    lookups={"target": Lookup(4), "actor": Lookup(5)},
 )
 
 

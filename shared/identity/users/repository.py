@@ -16,6 +16,7 @@ from shared.identity.users.models import (
 )
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import SEPARATOR, Facets, flag_text, fold, id_text, searchable
+from shared.kernel.db.indexes import Lookup
 from shared.kernel.db.items import Key, alias_key
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.records import Record
@@ -55,7 +56,7 @@ USERS = Collection(
     model=User,
     facets=_user_facets,
     sorts={"id": 1, "updated_at": 2, "username": 3, "name": 4, "created_at": 5},
-    lookup_indexes={"email": 6},
+    lookups={"email": Lookup(6)},
     volatile=frozenset({"name", "search", "roles", "is_active", "two_step"}),
     searched=frozenset({"username", "name", "created_at"}),
     since={SEARCH_INDEX: SEARCH_SINCE},

@@ -4,6 +4,7 @@ from shared.integration.imports.models import ImportParameters, StoredImport
 from shared.kernel.clock import now_ms
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets
+from shared.kernel.db.indexes import Partition
 from shared.kernel.db.items import Key, alias_key
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.store import Store
@@ -32,8 +33,8 @@ IMPORTS = Collection(
     facets=_facets,
     sorts={"created_at": 1, "updated_at": 2},
     partitions={
-        "status": {"created_at": 3},
-        "kind": {"created_at": 4},
+        "status": Partition({"created_at": 3}),
+        "kind": Partition({"created_at": 4}),
     },
 )
 

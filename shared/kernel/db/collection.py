@@ -12,7 +12,8 @@ from pydantic import BaseModel
 
 from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.counters import Totals, own_kind, read_totals
-from shared.kernel.db.facets import ID_DIGITS, Facets, id_text, sort_text
+from shared.kernel.db.facets import PAIR_DIGITS, Facets, id_text, sort_text
+from shared.kernel.db.indexes import Aliases, IndexBySort, Lookup, Partition, Range
 from shared.kernel.db.items import Item, Key, key_of
 from shared.kernel.db.records import (
     HEAD,
@@ -57,13 +58,6 @@ class _Condition(TypedDict, total=False):
     values: Mapping[str, Any]
 
 
-type IndexBySort = Mapping[str, int]
-"""Sort name → number of the index with the entries in this order."""
-
-type Range = tuple[str | None, str | None]
-"""Lowest and highest text, both inclusive; None for no bound."""
-
-
 @dataclass(frozen=True, slots=True)
 class Collection[E: BaseModel]:
     """How the entities of one kind are stored and listed.
@@ -76,28 +70,15 @@ class Collection[E: BaseModel]:
         sorts: The sorts of the whole collection. Every change writes the index UPDATES, so
             `updated_at` is there, unless entities never change.
         partitions: Facets (such as status) whose values have totals and sorts of their own.
-        own_totals: Facets of `partitions` with so many values (one per warehouse) that each value
-            has counters of its own → number of their shards.
-        totals_within: Kind whose items also hold the totals of this one, because most transactions
-            change both; None for items of its own.
-        read_with: Returns the keys of items that are read together with the entities of a page,
-            into the cache of a repeatable store.
-        lookup_indexes: Facets that few entities share (such as a partner) → index.
-        lookup_aliases: Facets whose values lead to the entities through alias items → function
-            that returns the keys of these items for a value. They need no index.
-        volatile: Facets that change without a change of any other facet, besides `updated_at`.
-            Only the index UPDATES carries them.
-        implied_ranges: Facet, value and sort → range of the sort that has exactly the entities
-            with this value. When the range has one value, its entries are in the order of the ids,
-            and replace the entries of the partition in this order.
-        keys_only: Facets of lookup indexes, or derived from them, that few entities share: no
-            entry shows them, and a list with another filter reads the entities.
-        work_queues: Facets whose entities are processed in the order of another facet → index
-            and that facet.
+        lookups: Facets that few entities share (such as a reference), which are found by an index
+            or by alias items. A list uses the first one of its filters.
         more_lookups: Returns further values of the lookup indexes, for entities that are found by
             several. Each mapping (facet → value) is an item of its own, which has keys only and is
             written with the entity. They never change.
-        id_digits: Digits of an id in keys; PAIR_DIGITS for ids of `pair_id`.
+        totals_within: Kind whose items also hold the totals of this one, because most transactions
+            change both; None for items of its own.
+        volatile: Facets that change without a change of any other facet, besides `updated_at`.
+            Only the index UPDATES carries them.
         searched: The facets that the entries of the search index show, besides the text: sorts that
             only change with it, or never. None for entities that are not searched.
         since: Facets, numbers of indexes, and SEARCH_INDEX, that are new → version of the schema
@@ -110,18 +91,11 @@ class Collection[E: BaseModel]:
     model: type[E]
     facets: Callable[[E], Facets]
     sorts: IndexBySort
-    partitions: Mapping[str, IndexBySort] = field(default_factory=dict)
-    own_totals: Mapping[str, int] = field(default_factory=dict)
-    totals_within: str | None = None
-    read_with: Callable[[int], Iterable[Key]] | None = None
-    lookup_indexes: Mapping[str, int] = field(default_factory=dict)
-    lookup_aliases: Mapping[str, Callable[[str], list[Key]]] = field(default_factory=dict)
-    volatile: frozenset[str] = frozenset()
-    implied_ranges: Mapping[tuple[str, str, str], Range] = field(default_factory=dict)
-    keys_only: frozenset[str] = frozenset()
-    work_queues: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    partitions: Mapping[str, Partition] = field(default_factory=dict)
+    lookups: Mapping[str, Lookup | Aliases] = field(default_factory=dict)
     more_lookups: Callable[[E], Iterable[Facets]] | None = None
-    id_digits: int = ID_DIGITS
+    totals_within: str | None = None
+    volatile: frozenset[str] = frozenset()
     searched: frozenset[str] | None = None
     since: Mapping[str | int, int] = field(default_factory=dict)
 
@@ -143,18 +117,15 @@ class Collection[E: BaseModel]:
             facets=facets,
             sorts=known(self.sorts),
             partitions={
-                facet: sorts
-                for facet, all_sorts in self.partitions.items()
-                if facet not in newer and (sorts := known(all_sorts))
+                facet: replace(partition, sorts=sorts)
+                for facet, partition in self.partitions.items()
+                if facet not in newer and (sorts := known(partition.sorts))
             },
-            lookup_indexes=known(self.lookup_indexes),
-            lookup_aliases={
-                facet: keys for facet, keys in self.lookup_aliases.items() if facet not in newer
-            },
-            work_queues={
-                facet: (index, order)
-                for facet, (index, order) in self.work_queues.items()
-                if newer.isdisjoint((facet, index, order))
+            lookups={
+                facet: found
+                for facet, found in self.lookups.items()
+                if facet not in newer
+                and not (isinstance(found, Lookup) and newer & {found.index, found.order})
             },
             searched=None if SEARCH_INDEX in newer else self.searched,
             since={},
@@ -166,7 +137,7 @@ class Collection[E: BaseModel]:
 
     def key(self, number: int) -> Key:
         """Return the key of an entity's first item."""
-        return (f"{self.kind}#{id_text(number, self.id_digits)}", HEAD)
+        return (f"{self.kind}#{id_text(number)}", HEAD)
 
     # Reading
 
@@ -180,7 +151,7 @@ class Collection[E: BaseModel]:
         """
         noun = f"{self.noun} {number}"
         key = self.key(number)
-        head = store.get(key) if 0 < number < 10**self.id_digits else None
+        head = store.get(key) if 0 < number < 10**PAIR_DIGITS else None
         for attempt in range(_TRIES):
             if head is None:
                 raise NotFound(noun)
@@ -193,14 +164,15 @@ class Collection[E: BaseModel]:
             head = store.get_many([key], uncached=True).get(key)
         raise ServiceUnavailable
 
-    def get_many(self, store: Store, numbers: Iterable[int]) -> list[Record[E]]:
-        """Read entities in the order of `numbers`; leave out those that do not exist."""
-        numbers = list(numbers)
+    def get_many(
+        self, store: Store, numbers: Iterable[int], *, also: Iterable[Key] = ()
+    ) -> list[Record[E]]:
+        """Read entities in the order of `numbers`; leave out those that do not exist.
+
+        The items `also` are read with them, into the cache of a repeatable store.
+        """
         keys = [self.key(number) for number in numbers]
-        more = (
-            (key for number in numbers for key in self.read_with(number)) if self.read_with else ()
-        )
-        items = store.get_many([*keys, *more])
+        items = store.get_many([*keys, *also])
         heads = [items[key] for key in keys if key in items and not items[key].get("deleted")]
         tails = store.get_many([key for head in heads for key in tail_keys_of(head)])
         records = [
@@ -239,6 +211,11 @@ class Collection[E: BaseModel]:
     def totals(self, store: Store, own: Iterable[str] = ()) -> Totals:
         """Read the totals; `own` are partitions with counters of their own to be read, too."""
         return read_totals(store, self.kind, own, within=self.totals_within)
+
+    def own_shards(self, total: str) -> int | None:
+        """Return the shards of a total with counters of its own; None for another total."""
+        partition = self.partitions.get(total.partition("=")[0])
+        return partition.own_totals if partition else None
 
     # Writing
 
@@ -345,7 +322,7 @@ class Collection[E: BaseModel]:
             return
         shared = dict[str, int]()
         for name, difference in changed.items():
-            shards = self.own_totals.get(name.partition("=")[0])
+            shards = self.own_shards(name)
             if shards is None:
                 shared[name] = difference
             else:
@@ -388,10 +365,17 @@ class Collection[E: BaseModel]:
         return tail_keys(self.key(record.id)[0], record.parts)
 
     @property
+    def _index_lookups(self) -> list[tuple[str, Lookup]]:
+        """The facets with an index that leads to few entities."""
+        found = self.lookups.items()
+        return [(facet, lookup) for facet, lookup in found if isinstance(lookup, Lookup)]
+
+    @property
     def _only_in_keys(self) -> set[str]:
         """The facets that no list reads from the entries of other indexes."""
-        orders = (order for _, order in self.work_queues.values())
-        return {ID, UPDATED_AT, *self.work_queues, *orders, *self.lookup_aliases, *self.keys_only}
+        by_alias = {facet for facet, found in self.lookups.items() if not isinstance(found, Lookup)}
+        hidden = {name for _, lookup in self._index_lookups for name in lookup.hides}
+        return {ID, UPDATED_AT} | by_alias | hidden
 
     def _facet_attributes(self, facets: Facets) -> Item:
         hidden = self._only_in_keys
@@ -428,17 +412,19 @@ class Collection[E: BaseModel]:
             return lookups
         facets = self.facets(entity)
         shown = {name: facets[name] for name in (SEARCH, *sorted(self.searched))}
-        found = search_items(partition, self.kind, id_text(number, self.id_digits), shown)
+        found = search_items(partition, self.kind, id_text(number), shown)
         return [*lookups, *found]
 
     def _lookup_attributes(self, number: int, facets: Facets) -> Item:
         attributes: Item = {}
-        for facet, index in self.lookup_indexes.items():
-            value = facets[facet]
+        for facet, lookup in self._index_lookups:
+            value, order = facets[facet], lookup.order
             if value is not None:
-                partition_name, sort_name = index_keys(index)
+                partition_name, sort_name = index_keys(lookup.index)
                 attributes[partition_name] = self.partition(facet, value)
-                attributes[sort_name] = id_text(number, self.id_digits)
+                attributes[sort_name] = (
+                    sort_text(facets[order], number) if order else id_text(number)
+                )
         return attributes
 
     def _index_attributes(self, number: int, facets: Facets) -> Item:
@@ -447,20 +433,16 @@ class Collection[E: BaseModel]:
         def enter(index: int, partition: str, value: str | None) -> None:
             partition_name, sort_name = index_keys(index)
             attributes[partition_name] = partition
-            attributes[sort_name] = sort_text(value, number, self.id_digits)
+            attributes[sort_name] = sort_text(value, number)
 
         for sort, index in self.sorts.items():
             enter(index, self.kind, facets[sort])
-        for facet, sorts in self.partitions.items():
+        for facet, listed in self.partitions.items():
             text = facets[facet] or ""
             replaced = {ID} if self.exact_range(facet, text) else set()
-            for sort, index in sorts.items():
+            for sort, index in listed.sorts.items():
                 if sort not in replaced:
                     enter(index, self.partition(facet, text), facets[sort])
-        for facet, (index, order) in self.work_queues.items():
-            value = facets[facet]
-            if value is not None:
-                enter(index, self.partition(facet, value), facets[order])
         return attributes
 
     def carries(self, index: int, sort: str | None, facet: str) -> bool:
@@ -471,14 +453,23 @@ class Collection[E: BaseModel]:
 
     def exact_range(self, facet: str, value: str) -> tuple[str, Range] | None:
         """Return the sort and its one value that exactly the entities with `value` have."""
-        for (name, text, sort), bounds in self.implied_ranges.items():
-            if (name, text) == (facet, value) and bounds[0] == bounds[1]:
+        for (text, sort), bounds in self.partitions[facet].implied_ranges.items():
+            if text == value and bounds[0] == bounds[1]:
                 return sort, bounds
         return None
 
     def facet_path(self, facet: str) -> tuple[str, str]:
         """Return the attribute that holds a facet, and the name of the facet in it."""
         return (VOLATILE_FACETS if facet in self.volatile else STABLE_FACETS, facet)
+
+    def index_of(self, facet: str) -> int:
+        """Return the number of the first index with the entities of one value of a facet."""
+        found = self.lookups.get(facet)
+        return (
+            found.index
+            if isinstance(found, Lookup)
+            else next(iter(self.partitions[facet].sorts.values()))
+        )
 
     def partition(self, facet: str, value: str) -> str:
         """Return the partition key of the index entries whose facet has the value."""

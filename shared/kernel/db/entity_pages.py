@@ -16,8 +16,7 @@ def id_pages(
 
     `equal` has the values of other facets that they must have. The index can lag behind.
     """
-    by_sort = collection.partitions.get(facet, {})
-    index = collection.lookup_indexes.get(facet) or next(iter(by_sort.values()))
+    index = collection.index_of(facet)
     partition, sort = index_keys(index)
     more: dict[str, Any] = {}
     if equal:

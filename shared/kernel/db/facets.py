@@ -44,13 +44,16 @@ def _folded(text: str) -> str:
     return plain.casefold()
 
 
-def id_text(number: int, digits: int = ID_DIGITS) -> str:
-    """Return an id in fixed width."""
-    return f"{number:0{digits}d}"
+def id_text(number: int) -> str:
+    """Return an id in fixed width, which is another one for an id of `pair_id`."""
+    return f"{number:0{ID_DIGITS if number <= MAX_ID else PAIR_DIGITS}d}"
 
 
 def pair_id(first: int, second: int) -> int:
-    """Return the id of what two ids identify; other ids make another one."""
+    """Return the id of what two ids identify; other ids make another one.
+
+    It is greater than every other id.
+    """
     scale: int = 10**ID_DIGITS
     return first * scale + second
 
@@ -81,9 +84,9 @@ def joined(values: Iterable[str]) -> str:
     return SEPARATOR + "".join(value + SEPARATOR for value in sorted(set(values)))
 
 
-def sort_text(value: str | None, number: int, digits: int = ID_DIGITS) -> str:
+def sort_text(value: str | None, number: int) -> str:
     """Return the sort key of an index entry: the value, then the id, which orders ties."""
-    return f"{value or ''}{SEPARATOR}{id_text(number, digits)}"
+    return f"{value or ''}{SEPARATOR}{id_text(number)}"
 
 
 def id_of(sort_key: str) -> int:

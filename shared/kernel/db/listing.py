@@ -15,7 +15,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -28,8 +28,8 @@ from shared.kernel.db.collection import ID, UPDATED_AT, Collection
 from shared.kernel.db.counters import Totals
 from shared.kernel.db.cursor import InvalidCursor, Mark
 from shared.kernel.db.entries import read_entries, totals_without
-from shared.kernel.db.facets import id_of, value_of
-from shared.kernel.db.items import AttributeMap, Item
+from shared.kernel.db.facets import ID_DIGITS, PAIR_DIGITS, id_of, value_of
+from shared.kernel.db.items import AttributeMap, Item, Key
 from shared.kernel.db.parallel import once, run_all
 from shared.kernel.db.plan import (
     ITEM_COST,
@@ -68,6 +68,10 @@ _FEW = 200
 """Items that are read without comparing their number with the total of the collection."""
 
 
+type ReadWith = Callable[[int], Key]
+"""Returns the key of an item that is read together with the entity of an id."""
+
+
 @dataclass(frozen=True, slots=True)
 class Page[E]:
     """One page: its records, the exact total, and where the next page begins."""
@@ -80,8 +84,17 @@ class Page[E]:
     """None when there is no next page."""
 
 
-def read_page[E: BaseModel](store: Store, collection: Collection[E], query: ListQuery) -> Page[E]:
+def read_page[E: BaseModel](
+    store: Store, collection: Collection[E], query: ListQuery, *, read_with: ReadWith | None = None
+) -> Page[E]:
     """Read one page of a list.
+
+    Args:
+        store: The tenant's table.
+        collection: What the list shows.
+        query: Sort, filters and page.
+        read_with: Names an item that is read together with each entity of the page, into the cache
+            of a repeatable store.
 
     Raises:
         UnservedTable: The table is being upgraded, and lacks a facet or an order until then.
@@ -91,7 +104,9 @@ def read_page[E: BaseModel](store: Store, collection: Collection[E], query: List
         return Page([], 0, query.page, query.per_page, None)
     collection = collection.at(store.version.complete)
     own = [
-        f"{facet}={query.equal[facet]}" for facet in collection.own_totals if facet in query.equal
+        f"{facet}={query.equal[facet]}"
+        for facet in query.equal
+        if collection.own_shards(facet) is not None
     ]
     totals = once(lambda: collection.totals(store, own))
     plan = plan_list(collection, query, totals)
@@ -99,26 +114,24 @@ def read_page[E: BaseModel](store: Store, collection: Collection[E], query: List
         if plan.left_out:
             name = plan.total_name or "n"
             totals = once(partial(totals_without, store, plan.left_out, name, totals))
-        return _OrderedList(store, collection, query, totals, plan).page()
-    return _GatheredList(store, collection, query, totals, plan).page()
+        return _OrderedList(store, collection, query, totals, plan, read_with).page()
+    return _GatheredList(store, collection, query, totals, plan, read_with).page()
 
 
+@dataclass(slots=True)
 class _List[E: BaseModel, P]:
     """What ordered and gathered lists share."""
 
-    def __init__(
-        self,
-        store: Store,
-        collection: Collection[E],
-        query: ListQuery,
-        totals: Callable[[], Totals],
-        plan: P,
-    ) -> None:
-        self.store = store
-        self.collection = collection
-        self.query = query
-        self.totals = totals
-        self.plan = plan
+    store: Store
+    collection: Collection[E]
+    query: ListQuery
+    totals: Callable[[], Totals]
+    plan: P
+    read_with: ReadWith | None
+    listing: str = field(init=False)
+    newest_change: Callable[[], str | None] = field(init=False)
+
+    def __post_init__(self) -> None:
         self.listing = self._name()
         self.newest_change = once(self._newest_change)
 
@@ -198,7 +211,8 @@ class _List[E: BaseModel, P]:
         return self.collection.carries(path.index, path.sort, facet)
 
     def records(self, ids: list[int]) -> list[Record[E]]:
-        return self.collection.get_many(self.store, ids)
+        also = map(self.read_with, ids) if self.read_with else ()
+        return self.collection.get_many(self.store, ids, also=also)
 
     def result(self, records: list[Record[E]], total: int, next_mark: Mark | None) -> Page[E]:
         return Page(records, total, self.query.page, self.query.per_page, next_mark)
@@ -228,7 +242,7 @@ class _OrderedList[E: BaseModel](_List[E, OrderedPlan]):
     def _checked(self, mark: Mark) -> str:
         """Return a mark that is a sort key of an index."""
         key = _MARK.fullmatch(mark) if isinstance(mark, str) else None
-        if not key or len(key[1]) != self.collection.id_digits:
+        if not key or len(key[1]) not in {ID_DIGITS, PAIR_DIGITS}:
             raise InvalidCursor
         if len(key[0].encode()) > _MARK_BYTES:
             raise InvalidCursor

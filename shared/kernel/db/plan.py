@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 
 from pydantic import BaseModel
 
-from shared.kernel.db.collection import ID, Collection, IndexBySort, Range
+from shared.kernel.db.collection import ID, Collection
 from shared.kernel.db.counters import Totals
 from shared.kernel.db.cursor import Mark
 from shared.kernel.db.facets import AFTER_SEPARATOR, Facets
+from shared.kernel.db.indexes import IndexBySort, Lookup, Range
 from shared.kernel.db.items import Key
 from shared.kernel.db.search import SEARCH, indexed_parts, prefix_of, search_partitions
 from shared.kernel.db.store import Store
@@ -265,14 +266,14 @@ class _Planner[E: BaseModel]:
     def _looked_up(self) -> Plan | None:
         """Plan a list with a filter that leads to few entities."""
         collection, query = self.collection, self.query
-        for facet, keys in collection.lookup_aliases.items():
-            if facet in query.equal:
-                return AliasPlan(keys(query.equal[facet]))
-        for facet, index in collection.lookup_indexes.items():
-            if facet in query.equal:
-                partition = collection.partition(facet, query.equal[facet])
-                path = AccessPath(index, partition, None, covered=frozenset({facet}))
-                return self._gathered(path)
+        for facet, found in collection.lookups.items():
+            value = query.equal.get(facet)
+            if value is None:
+                continue
+            if not isinstance(found, Lookup):
+                return AliasPlan(found(value))
+            partition, covered = collection.partition(facet, value), frozenset({facet})
+            return self._gathered(AccessPath(found.index, partition, found.order, covered=covered))
         return None
 
     def _searched(self) -> SearchPlan | None:
@@ -329,7 +330,7 @@ class _Planner[E: BaseModel]:
         name, exact = f"{facet}={value}", collection.exact_range(facet, value)
         if exact is None:
             partition = collection.partition(facet, value)
-            return _Part(partition, collection.partitions[facet], name, facet)
+            return _Part(partition, collection.partitions[facet].sorts, name, facet)
         sort, bounds = exact
         sorts = {ID: collection.sorts[sort]}
         return _Part(collection.kind, sorts, name, facet, range_of=sort, bounds=bounds)
@@ -361,7 +362,8 @@ class _Planner[E: BaseModel]:
         collection, query, facet = self.collection, self.query, part.facet
         assert facet is not None  # noqa: S101 - the whole collection has every order
         index = collection.sorts[query.sort]
-        bounds = collection.implied_ranges.get((facet, query.equal[facet], query.sort))
+        implied = collection.partitions[facet].implied_ranges
+        bounds = implied.get((query.equal[facet], query.sort))
         if bounds:
             path = AccessPath(index, collection.kind, query.sort, bounds, part.covered)
             return OrderedPlan(path, part.total_name)

@@ -3,6 +3,7 @@
 from shared.kernel.clock import milliseconds_of
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets
+from shared.kernel.db.indexes import Partition
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.store import Store
@@ -32,7 +33,7 @@ APPROVALS = Collection(
     model=StoredApproval,
     facets=_facets,
     sorts={"created_at": 1, "updated_at": 2},
-    partitions={"group": {"created_at": 3, "updated_at": 4}},
+    partitions={"group": Partition({"created_at": 3, "updated_at": 4})},
 )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.entity_pages import id_pages
 from shared.kernel.db.facets import SEPARATOR, Facets, fold, id_text, searchable
+from shared.kernel.db.indexes import Lookup
 from shared.kernel.db.items import Item, Key, alias_key, key_of
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.search import SEARCH_INDEX, SEARCH_SINCE
@@ -47,7 +48,7 @@ PRODUCTS = Collection(
     model=StoredProduct,
     facets=_product_facets,
     sorts={"id": 1, "updated_at": 2, "item_code": 3, "name": 4, "created_at": 5},
-    lookup_indexes={"barcode": 6},
+    lookups={"barcode": Lookup(6)},
     volatile=frozenset({"name", "search"}),
     searched=frozenset({"item_code", "name", "created_at"}),
     since={SEARCH_INDEX: SEARCH_SINCE},

@@ -2,6 +2,7 @@
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import SEPARATOR, Facets, integer_text
+from shared.kernel.db.indexes import Lookup, Partition
 from shared.kernel.db.items import Key, alias_key
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.store import Store
@@ -39,9 +40,11 @@ ENTRIES = Collection(
     model=Document,
     facets=_facets,
     sorts={"created_at": 1, "updated_at": 2, "doc_date": 3},
-    partitions={"status": {"created_at": 4}},
-    lookup_indexes={"card_code": 5},
-    lookup_aliases={"external_ref": lambda reference: _reference_keys("entry", reference)},
+    partitions={"status": Partition({"created_at": 4})},
+    lookups={
+        "external_ref": lambda reference: _reference_keys("entry", reference),
+        "card_code": Lookup(5),
+    },
 )
 
 EXITS = Collection(
@@ -50,9 +53,11 @@ EXITS = Collection(
     model=Document,
     facets=_exit_facets,
     sorts={"created_at": 1, "updated_at": 2, "doc_date": 3, "priority": 6, RANK: 7},
-    partitions={"status": {"created_at": 4}},
-    lookup_indexes={"card_code": 5},
-    lookup_aliases={"external_ref": lambda reference: _reference_keys("exit", reference)},
+    partitions={"status": Partition({"created_at": 4})},
+    lookups={
+        "external_ref": lambda reference: _reference_keys("exit", reference),
+        "card_code": Lookup(5),
+    },
 )
 
 COLLECTIONS: dict[DocumentKind, Collection[Document]] = {"entry": ENTRIES, "exit": EXITS}

@@ -3,6 +3,7 @@
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import Facets, id_text
+from shared.kernel.db.indexes import Lookup, Partition
 from shared.kernel.db.items import Key, alias_key
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.records import Record
@@ -48,9 +49,11 @@ PACKING_ORDERS = Collection(
     model=StoredPackingOrder,
     facets=_order_facets,
     sorts={"created_at": 1, "updated_at": 2},
-    partitions={"status": {"created_at": 3}, "warehouse": {"created_at": 4}},
-    own_totals={"warehouse": SHARDS},
-    lookup_indexes={"exit_document_id": 5},
+    partitions={
+        "status": Partition({"created_at": 3}),
+        "warehouse": Partition({"created_at": 4}, own_totals=SHARDS),
+    },
+    lookups={"exit_document_id": Lookup(5)},
 )
 
 UNITS = Collection(
@@ -59,9 +62,12 @@ UNITS = Collection(
     model=StoredUnit,
     facets=_unit_facets,
     sorts={"created_at": 1, "updated_at": 2},
-    partitions={"status": {"created_at": 3}},
-    lookup_indexes={"packing_order_id": 4, "tracking_number": 5},
-    lookup_aliases={"sscc": lambda sscc: [sscc_key(sscc)]},
+    partitions={"status": Partition({"created_at": 3})},
+    lookups={
+        "sscc": lambda sscc: [sscc_key(sscc)],
+        "packing_order_id": Lookup(4),
+        "tracking_number": Lookup(5),
+    },
 )
 
 

@@ -2,6 +2,7 @@
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import SEPARATOR, Facets, fold, id_text, searchable
+from shared.kernel.db.indexes import Lookup
 from shared.kernel.db.items import Key, alias_key
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.search import SEARCH_INDEX, SEARCH_SINCE
@@ -36,8 +37,10 @@ CLIENTS = Collection(
     model=Client,
     facets=_client_facets,
     sorts={"id": 1, "updated_at": 2, "name": 3, "created_at": 4},
-    lookup_indexes={"email": 5},
-    lookup_aliases={"document_id": lambda number: [document_id_key(number)]},
+    lookups={
+        "document_id": lambda number: [document_id_key(number)],
+        "email": Lookup(5),
+    },
     volatile=frozenset({"name", "search"}),
     searched=frozenset({"name", "created_at"}),
     since={SEARCH_INDEX: SEARCH_SINCE},
@@ -62,7 +65,7 @@ PROVIDERS = Collection(
     model=Provider,
     facets=_provider_facets,
     sorts={"id": 1, "updated_at": 2, "name": 3, "created_at": 4},
-    lookup_indexes={"email": 5},
+    lookups={"email": Lookup(5)},
     volatile=frozenset({"name", "search"}),
     searched=frozenset({"name", "created_at"}),
     since={SEARCH_INDEX: SEARCH_SINCE},

@@ -3,6 +3,7 @@
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import Facets, id_text
+from shared.kernel.db.indexes import Lookup, Partition
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.store import Store
 from shared.warehouse.pick_faces.models import PickFace, PickFaceParameters
@@ -25,9 +26,8 @@ PICK_FACES = Collection(
     model=PickFace,
     facets=_facets,
     sorts={"id": 1, "updated_at": 2},
-    partitions={"whs_code": {"id": 3}},
-    own_totals={"whs_code": SHARDS},
-    lookup_indexes={"product_id": 4, "item_code": 5, "bin_code": 6},
+    partitions={"whs_code": Partition({"id": 3}, own_totals=SHARDS)},
+    lookups={"product_id": Lookup(4), "item_code": Lookup(5), "bin_code": Lookup(6)},
 )
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets, id_of, id_text, integer_text, joined
+from shared.kernel.db.indexes import Lookup, Partition
 from shared.kernel.db.items import Item
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.store import Store
@@ -50,9 +51,11 @@ PICKINGS = Collection(
     model=StoredPicking,
     facets=_picking_facets,
     sorts={"created_at": 1, "updated_at": 2, "finalized_at": 3, "priority": 7, RANK: 8},
-    partitions={"status": {"created_at": 4}},
-    lookup_indexes={"external_ref": 5, "document_id": 6},
-    keys_only=frozenset({"external_ref", "document_id", "document_ids"}),
+    partitions={"status": Partition({"created_at": 4})},
+    lookups={
+        "external_ref": Lookup(5, hides=("external_ref",)),
+        "document_id": Lookup(6, hides=("document_id", "document_ids")),
+    },
     more_lookups=_lookups_of_other_documents,
 )
 
@@ -78,7 +81,7 @@ def list_pickings(
 
 def pending_pickings(store: Store, whs_code: str) -> list[tuple[int, Item]]:
     """Find the pending pickings of a warehouse: their ids and facets."""
-    index = PICKINGS.partitions["status"]["created_at"]
+    index = PICKINGS.index_of("status")
     partition, sort = index_keys(index)
     found: list[tuple[int, Item]] = []
     start = None

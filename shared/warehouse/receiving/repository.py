@@ -2,6 +2,7 @@
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets, id_text
+from shared.kernel.db.indexes import Lookup, Partition
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.store import Store
 from shared.warehouse.receiving.models import ReceiptParameters, StoredReceipt
@@ -18,9 +19,11 @@ RECEIPTS = Collection(
     model=StoredReceipt,
     facets=_receipt_facets,
     sorts={"created_at": 1, "updated_at": 2, "finalized_at": 3},
-    partitions={"status": {"created_at": 4}},
-    lookup_indexes={"external_ref": 5, "document_id": 6},
-    keys_only=frozenset({"external_ref", "document_id"}),
+    partitions={"status": Partition({"created_at": 4})},
+    lookups={
+        "external_ref": Lookup(5, hides=("external_ref",)),
+        "document_id": Lookup(6, hides=("document_id",)),
+    },
 )
 
 

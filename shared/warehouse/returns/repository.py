@@ -3,6 +3,7 @@
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import Facets, id_text
+from shared.kernel.db.indexes import Lookup, Partition
 from shared.kernel.db.items import Key, alias_key
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.store import Store
@@ -32,10 +33,14 @@ RETURNS = Collection(
     model=StoredReturn,
     facets=_facets,
     sorts={"created_at": 1, "updated_at": 2},
-    partitions={"status": {"created_at": 3}, "warehouse": {"created_at": 4}},
-    own_totals={"warehouse": SHARDS},
-    lookup_indexes={"exit_document_id": 5},
-    lookup_aliases={"external_ref": lambda reference: [reference_key(reference)]},
+    partitions={
+        "status": Partition({"created_at": 3}),
+        "warehouse": Partition({"created_at": 4}, own_totals=SHARDS),
+    },
+    lookups={
+        "external_ref": lambda reference: [reference_key(reference)],
+        "exit_document_id": Lookup(5),
+    },
 )
 
 RETURNED = Collection(

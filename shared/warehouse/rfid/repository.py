@@ -2,6 +2,7 @@
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets
+from shared.kernel.db.indexes import Lookup, Partition
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.store import Store
 from shared.warehouse.rfid.models import (
@@ -28,8 +29,8 @@ VALIDATIONS = Collection(
     model=StoredValidation,
     facets=_facets,
     sorts={"created_at": 1},
-    partitions={"result": {"created_at": 3}},
-    lookup_indexes={"subject": 4},
+    partitions={"result": Partition({"created_at": 3})},
+    lookups={"subject": Lookup(4)},
 )
 
 DIFFERENCES = Collection(

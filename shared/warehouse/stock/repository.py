@@ -7,7 +7,6 @@ from typing import Any
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import (
-    PAIR_DIGITS,
     SEPARATOR,
     Facets,
     flag_text,
@@ -17,6 +16,7 @@ from shared.kernel.db.facets import (
     pair_id,
     quantity_text,
 )
+from shared.kernel.db.indexes import Lookup, Partition
 from shared.kernel.db.items import AttributeMap, Key, alias_key
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.records import HEAD
@@ -68,22 +68,26 @@ STOCK = Collection(
     model=StockRow,
     facets=_row_facets,
     sorts={"id": 1, "updated_at": 2, "qty": 3, "created_at": 4},
-    partitions={"status": {"id": 5}, "warehouse_id": {"id": 6}},
-    own_totals={"warehouse_id": SHARDS},
-    lookup_indexes={
-        "serial": 11,
-        "batch": 10,
-        "bin_code": 9,
-        "product_id": 7,
-        "item_code": 8,
-        "unavailable_status": 12,
+    partitions={
+        "status": Partition(
+            {"id": 5},
+            implied_ranges={
+                ("in", "qty"): (quantity_text(LEAST_QUANTITY), None),
+                ("out", "qty"): (_NO_STOCK, _NO_STOCK),
+            },
+        ),
+        "warehouse_id": Partition({"id": 6}, own_totals=SHARDS),
     },
-    work_queues={"free": (12, "turn")},
+    lookups={
+        "serial": Lookup(11),
+        "batch": Lookup(10),
+        "bin_code": Lookup(9),
+        "product_id": Lookup(7),
+        "item_code": Lookup(8),
+        "unavailable_status": Lookup(12),
+        "free": Lookup(12, order="turn", hides=("free", "turn")),
+    },
     volatile=frozenset({"qty", "status"}),
-    implied_ranges={
-        ("status", "in", "qty"): (quantity_text(LEAST_QUANTITY), None),
-        ("status", "out", "qty"): (_NO_STOCK, _NO_STOCK),
-    },
 )
 """`free` is the work queue of allocation, ordered by expiry date, then by `received_at`.
 `unavailable_status` is the inventory status of a row that is not available. Both share an index,
@@ -105,11 +109,9 @@ LEVELS = Collection(
     model=StoredLevel,
     facets=_level_facets,
     sorts={"item_code": 1, "updated_at": 2},
-    partitions={"whs_code": {"item_code": 3}},
-    own_totals={"whs_code": SHARDS},
+    partitions={"whs_code": Partition({"item_code": 3}, own_totals=SHARDS)},
+    lookups={"product_id": Lookup(4)},
     totals_within=STOCK.kind,
-    lookup_indexes={"product_id": 4},
-    id_digits=PAIR_DIGITS,
 )
 
 
@@ -131,7 +133,7 @@ TOTALS = Collection(
     totals_within=STOCK.kind,
     volatile=frozenset({references.STOCKED}),
     sorts={"item_code": 1, "updated_at": 2},
-    lookup_aliases={"product_id": lambda product: [_total_key(product)]},
+    lookups={"product_id": lambda product: [_total_key(product)]},
 )
 
 
@@ -164,14 +166,14 @@ MOVEMENTS = Collection(
     facets=_movement_facets,
     totals_within=STOCK.kind,
     sorts={"created_at": 1},
-    lookup_indexes={
-        "serial": 6,
-        "batch": 5,
-        "document": 7,
-        "from_bin": 8,
-        "to_bin": 9,
-        "product_id": 3,
-        "item_code": 4,
+    lookups={
+        "serial": Lookup(6),
+        "batch": Lookup(5),
+        "document": Lookup(7),
+        "from_bin": Lookup(8),
+        "to_bin": Lookup(9),
+        "product_id": Lookup(3),
+        "item_code": Lookup(4),
     },
 )
 
@@ -230,7 +232,7 @@ def free_rows(
     They follow those that were returned with the key `start`; the key of the next ones is None at
     the end.
     """
-    index = STOCK.work_queues["free"][0]
+    index = STOCK.index_of("free")
     partition, sort = index_keys(index)
     more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
     page = store.query(

@@ -3,6 +3,7 @@
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import Facets
+from shared.kernel.db.indexes import Partition
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.store import Store
 from shared.warehouse.transfers.models import StoredTransfer, TransferParameters
@@ -25,11 +26,10 @@ TRANSFERS = Collection(
     facets=_transfer_facets,
     sorts={"created_at": 1, "updated_at": 2},
     partitions={
-        "status": {"created_at": 3},
-        "from_warehouse": {"created_at": 4},
-        "to_warehouse": {"created_at": 5},
+        "status": Partition({"created_at": 3}),
+        "from_warehouse": Partition({"created_at": 4}, own_totals=SHARDS),
+        "to_warehouse": Partition({"created_at": 5}, own_totals=SHARDS),
     },
-    own_totals={"from_warehouse": SHARDS, "to_warehouse": SHARDS},
 )
 
 

@@ -14,6 +14,7 @@ from shared.kernel.db.facets import (
     integer_text,
     searchable,
 )
+from shared.kernel.db.indexes import Partition
 from shared.kernel.db.items import Item, Key, alias_key, key_of
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.plan import ListQuery
@@ -52,7 +53,6 @@ WAREHOUSES = Collection(
     noun="Warehouse",
     model=StoredWarehouse,
     facets=_warehouse_facets,
-    read_with=lambda number: [_positions_key(number)],
     sorts={"whs_code": 1, "updated_at": 2, "name": 3},
     volatile=frozenset({"name", "search"}),
     searched=frozenset({"whs_code", "name"}),
@@ -79,12 +79,11 @@ POSITIONS = Collection(
     sorts={"bin_code": 1, "updated_at": 2, "pick_sequence": 3},
     # Requests filter by the id or by the code of the warehouse. Each has its own partition,
     # because looking up one by the other would add a round trip.
-    partitions={
-        "warehouse_id": {"bin_code": 4, "pick_sequence": 5},
-        "whs_code": {"bin_code": 6, "pick_sequence": 7},
-    },
     # One shard, because a list of warehouses reads the counter of each.
-    own_totals={"warehouse_id": 1, "whs_code": 1},
+    partitions={
+        "warehouse_id": Partition({"bin_code": 4, "pick_sequence": 5}, own_totals=1),
+        "whs_code": Partition({"bin_code": 6, "pick_sequence": 7}, own_totals=1),
+    },
     searched=frozenset({"bin_code"}),
     since={SEARCH_INDEX: SEARCH_SINCE},
 )
@@ -94,7 +93,7 @@ POSITIONS = Collection(
 
 
 def list_warehouses(store: Store, parameters: WarehouseParameters) -> Page[StoredWarehouse]:
-    """Return a page of warehouses."""
+    """Return a page of warehouses, whose numbers of positions are read with them."""
     virtual = parameters.is_virtual
     query = parameters.list_query(
         equal={
@@ -103,7 +102,7 @@ def list_warehouses(store: Store, parameters: WarehouseParameters) -> Page[Store
         },
         search=parameters.search,
     )
-    return read_page(store, WAREHOUSES, query)
+    return read_page(store, WAREHOUSES, query, read_with=_positions_key)
 
 
 def list_positions(store: Store, parameters: PositionParameters) -> Page[StoredPosition]:

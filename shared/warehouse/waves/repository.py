@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import Facets, id_text
+from shared.kernel.db.indexes import Partition
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.listing import Page, read_page
 from shared.kernel.db.records import HEAD, Record
@@ -37,10 +38,9 @@ WAVES = Collection(
     facets=_facets,
     sorts={"created_at": 1, "updated_at": 2},
     partitions={
-        "status": {"created_at": 3},
-        "warehouse": {"created_at": 4},
+        "status": Partition({"created_at": 3}),
+        "warehouse": Partition({"created_at": 4}, own_totals=SHARDS),
     },
-    own_totals={"warehouse": SHARDS},
 )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets, fold, id_text
+from shared.kernel.db.indexes import Lookup, Partition
 from shared.kernel.db.plan import ListQuery
 from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.store import Store
@@ -41,8 +42,8 @@ CRATES = Collection(
     model=Crate,
     facets=facets,
     sorts={"id": 1, "updated_at": 2, "name": 3},
-    partitions={"status": {"id": 4}},
-    lookup_indexes={"reference": 5},
+    partitions={"status": Partition({"id": 4})},
+    lookups={"reference": Lookup(5)},
     volatile=frozenset({"color"}),
 )
 

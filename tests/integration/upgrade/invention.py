@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from shared.kernel.db import schema, table
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets
+from shared.kernel.db.indexes import Lookup, Partition
 from tests.integration.stored_entities import collections
 from tests.recorded import recorded
 
@@ -18,7 +19,7 @@ TARGET = recorded().version + 1
 SHAPE, MARK = "shape", "mark"
 """The new facets: one with totals and sorts of its own, and one with a lookup index."""
 FURTHER_MARK = "further"
-_CHANGED = ("facets", "sorts", "partitions", "lookup_indexes", "more_lookups", "since")
+_CHANGED = ("facets", "sorts", "partitions", "lookups", "more_lookups", "since")
 
 
 def shape_of(entity: BaseModel) -> str | None:
@@ -79,8 +80,8 @@ def _additions(collection: Collection[Any], first: int) -> dict[str, Any]:
     return {
         "facets": new_facets,
         "sorts": {**collection.sorts, SHAPE: first},
-        "partitions": {**collection.partitions, SHAPE: {sort or SHAPE: first + 1}},
-        "lookup_indexes": {**collection.lookup_indexes, MARK: first + 2},
+        "partitions": {**collection.partitions, SHAPE: Partition({sort or SHAPE: first + 1})},
+        "lookups": {**collection.lookups, MARK: Lookup(first + 2)},
         "more_lookups": new_lookups if more_lookups else None,
         "since": {**collection.since, SHAPE: TARGET, MARK: TARGET},
     }
