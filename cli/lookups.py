@@ -11,7 +11,7 @@ from shared.identity.audit.models import AuditParameters
 from shared.identity.tenancy.access import operator_store
 from shared.identity.users import roles
 from shared.identity.users.models import RoleParameters, StoredRole
-from shared.kernel.db.listing import Page
+from shared.kernel.db.page import Page
 from shared.kernel.db.store import Store
 from shared.kernel.json_text import loads
 

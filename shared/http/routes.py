@@ -12,7 +12,7 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 from pydantic import BaseModel
 
 from shared.http.request import Request
-from shared.kernel.db.listing import Page
+from shared.kernel.db.page import Page
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction

@@ -4,7 +4,8 @@ from shared.identity.audit.models import AuditParameters, StoredEntry
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets
 from shared.kernel.db.indexes import Lookup, Partition
-from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.listing import read_page
+from shared.kernel.db.page import Page
 from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction

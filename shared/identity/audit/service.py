@@ -15,7 +15,7 @@ from shared.identity.audit.models import (
     TargetType,
 )
 from shared.identity.names import caller_name
-from shared.kernel.db.listing import Page
+from shared.kernel.db.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction

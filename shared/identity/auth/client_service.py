@@ -34,7 +34,7 @@ from shared.kernel.config import config
 from shared.kernel.db.actions import ErrorFactory, StaleRead
 from shared.kernel.db.cursor import InvalidCursor, Mark
 from shared.kernel.db.facets import fold
-from shared.kernel.db.listing import Page
+from shared.kernel.db.page import Page
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction

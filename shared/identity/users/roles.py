@@ -10,7 +10,7 @@ from shared.identity.users.models import RoleChange, RoleCreate, RoleParameters,
 from shared.identity.users.repository import ROLES
 from shared.identity.webhook_deactivation import deactivation_problems
 from shared.kernel.db.items import Key
-from shared.kernel.db.listing import Page
+from shared.kernel.db.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store

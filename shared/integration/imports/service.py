@@ -41,7 +41,7 @@ from shared.integration.imports.upload_checks import ensure_acceptable, safe_fil
 from shared.integration.imports.validation import duplicate_file_warning, validate
 from shared.kernel.caller import Caller
 from shared.kernel.clock import Instant, now_ms
-from shared.kernel.db.listing import Page
+from shared.kernel.db.page import Page
 from shared.kernel.db.records import Record
 from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.store import Store

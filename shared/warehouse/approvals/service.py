@@ -11,7 +11,7 @@ from typing import Literal
 from shared.identity.audit import service as audit
 from shared.identity.audit.models import Actor
 from shared.kernel.db.actions import Cost, StaleRead
-from shared.kernel.db.listing import Page
+from shared.kernel.db.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store

@@ -4,7 +4,8 @@ from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import SEPARATOR, Facets, integer_text
 from shared.kernel.db.indexes import Lookup, Partition
 from shared.kernel.db.items import Key, alias_key
-from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.listing import read_page
+from shared.kernel.db.page import Page
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction

@@ -4,7 +4,7 @@ Every change of a unit also writes its packing order, which knows what is packed
 two packers never pack the same goods, and a unit never changes after its order was completed.
 """
 
-from shared.kernel.db.listing import Page
+from shared.kernel.db.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store

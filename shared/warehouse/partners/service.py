@@ -4,7 +4,7 @@ Documents have copies of the code and name of their partner, so a partner can be
 deleted at any time.
 """
 
-from shared.kernel.db.listing import Page
+from shared.kernel.db.page import Page
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction

@@ -6,7 +6,8 @@ from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets, id_of, id_text, integer_text, joined
 from shared.kernel.db.indexes import Lookup, Partition
 from shared.kernel.db.items import Item
-from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.listing import read_page
+from shared.kernel.db.page import Page
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import STABLE_FACETS, index_keys, index_name
 from shared.warehouse.picking.models import PickingParameters, StoredPicking

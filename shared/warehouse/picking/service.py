@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from shared.kernel.db.actions import Cost
-from shared.kernel.db.listing import Page
+from shared.kernel.db.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store

@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Sequence
 
-from shared.kernel.db.listing import Page
+from shared.kernel.db.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store

@@ -3,7 +3,8 @@
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets
 from shared.kernel.db.indexes import Lookup, Partition
-from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.listing import read_page
+from shared.kernel.db.page import Page
 from shared.kernel.db.store import Store
 from shared.warehouse.rfid.models import (
     RfidSubjectKind,

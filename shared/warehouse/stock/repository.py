@@ -18,7 +18,8 @@ from shared.kernel.db.facets import (
 )
 from shared.kernel.db.indexes import Lookup, Partition
 from shared.kernel.db.items import AttributeMap, Key, alias_key
-from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.listing import read_page
+from shared.kernel.db.page import Page
 from shared.kernel.db.records import HEAD
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import STABLE_FACETS, index_keys, index_name

@@ -5,7 +5,8 @@ from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import Facets
 from shared.kernel.db.indexes import Partition
 from shared.kernel.db.items import Key, alias_key
-from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.listing import read_page
+from shared.kernel.db.page import Page
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction

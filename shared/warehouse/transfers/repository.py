@@ -4,7 +4,8 @@ from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import Facets
 from shared.kernel.db.indexes import Partition
-from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.listing import read_page
+from shared.kernel.db.page import Page
 from shared.kernel.db.store import Store
 from shared.warehouse.transfers.models import StoredTransfer, TransferParameters
 

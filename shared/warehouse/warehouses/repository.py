@@ -16,7 +16,8 @@ from shared.kernel.db.facets import (
 )
 from shared.kernel.db.indexes import Partition
 from shared.kernel.db.items import Item, Key, alias_key, key_of
-from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.listing import read_page
+from shared.kernel.db.page import Page
 from shared.kernel.db.plan import ListQuery
 from shared.kernel.db.search import SEARCH_INDEX, SEARCH_SINCE
 from shared.kernel.db.store import Store

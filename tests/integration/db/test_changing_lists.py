@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from shared.kernel.db.bookmarks import LAG_MS
-from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.listing import read_page
+from shared.kernel.db.page import Page
 from shared.kernel.db.plan import ListQuery
 from tests.clock import Clock
 from tests.integration.db.crate_list import CRATES, Crate, CrateTable, Draft

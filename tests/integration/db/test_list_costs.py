@@ -2,16 +2,20 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
 from shared.kernel.db import bookmarks
 from shared.kernel.db.bookmarks import LAG_MS
-from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.listing import read_page
 from shared.kernel.db.plan import ListQuery
 from tests.clock import Clock
 from tests.faults import AwsFaults, Recording
 from tests.integration.db.crate_list import CRATES, Crate, CrateTable
+
+if TYPE_CHECKING:
+    from shared.kernel.db.page import Page
 
 _PER_PAGE = 10
 

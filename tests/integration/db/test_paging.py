@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from shared.kernel.clock import Deadline
 from shared.kernel.db import bookmarks
 from shared.kernel.db.facets import id_text
-from shared.kernel.db.listing import Page, read_page
+from shared.kernel.db.listing import read_page
+from shared.kernel.db.page import Page
 from shared.kernel.db.plan import ListQuery
 from tests.clock import Clock
 from tests.integration.db.conftest import NewCrateTable

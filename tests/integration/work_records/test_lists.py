@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from shared.kernel.db import listing
+from shared.kernel.db import gathered_list
 from shared.kernel.db.store import Store
 from tests.faults import AwsFaults
 from tests.gateway import Erp
@@ -242,7 +242,7 @@ def test_picking_of_a_transfer_order_is_not_found_by_the_id_of_a_document(
 def test_page_of_further_documents_takes_two_round_trips(
     stack: Stack, erp: Erp, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listing, "_FEW", 0)  # the pickings are many, compared with all
+    monkeypatch.setattr(gathered_list, "_FEW", 0)  # the pickings are many, compared with all
     for number in range(30):
         picking(stack.store(), documents=[{**SALE, "id": 100 + number}, SALE])
     query = {"document_id": "3", "per_page": "10"}

@@ -1,0 +1,225 @@
+"""Gathered lists: the matching index entries or items are read once for all pages, and sorted.
+
+What is read is the smallest partition or range that covers the filters. The ids in order are stored
+as a snapshot for the next pages.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from pydantic import BaseModel
+
+from shared.kernel.clock import now_ms
+from shared.kernel.db import bookmarks
+from shared.kernel.db.bookmarks import State
+from shared.kernel.db.collection import ID, UPDATED_AT
+from shared.kernel.db.counters import Totals
+from shared.kernel.db.cursor import InvalidCursor
+from shared.kernel.db.entries import read_entries
+from shared.kernel.db.facets import id_of, value_of
+from shared.kernel.db.items import AttributeMap, Item
+from shared.kernel.db.list_request import ListRequest
+from shared.kernel.db.page import Page
+from shared.kernel.db.parallel import run_all
+from shared.kernel.db.plan import (
+    ITEM_COST,
+    AccessPath,
+    AliasPlan,
+    GatheredPlan,
+    SearchPlan,
+    Words,
+)
+from shared.kernel.db.records import Record
+from shared.kernel.db.search import SEARCH
+from shared.kernel.db.search_reading import read_rarest_word
+from shared.kernel.db.store import QueryPage
+from shared.kernel.db.table import UPDATES, index_keys, index_name
+
+_MAX_TIME = 10**15
+_FEW = 200
+"""Items that are read without comparing their number with the total of the collection."""
+
+type _Plan = GatheredPlan | AliasPlan | SearchPlan
+
+
+def read_gathered_page[E: BaseModel](request: ListRequest[E], plan: _Plan) -> Page[E]:
+    """Read one page of a gathered list.
+
+    Raises:
+        InvalidCursor: The mark of the query is not one of a gathered list.
+        ValidationFailed: A search matches too much.
+    """
+    return _GatheredList(request, plan).page()
+
+
+class _GatheredList[E: BaseModel]:
+    _found: Mapping[int, Record[E]] | None = None
+    """The records by id, when they were read to filter them."""
+
+    def __init__(self, request: ListRequest[E], plan: _Plan) -> None:
+        self._request = request
+        self._store, self._collection = request.store, request.collection
+        self._query, self._listing = request.query, request.listing
+        self._plan = plan
+
+    def page(self) -> Page[E]:
+        query = self._query
+        mark = query.after
+        if mark is not None:
+            if not isinstance(mark, int) or not 0 <= mark < _MAX_TIME:
+                raise InvalidCursor
+            walked = bookmarks.find_snapshot(self._store, self._listing, query.offset, mark)
+            if walked:
+                return self._from_snapshot(walked)
+        if not query.offset:
+            # Only the first call may read two indexes concurrently, as a search does.
+            ids, _, _ = run_all(self._gather, self._request.newest_change, self._request.totals)
+            _, state = self._state()
+        else:
+            (_, state), snapshot = run_all(
+                self._state,
+                lambda: bookmarks.find_snapshot(self._store, self._listing, query.offset, None),
+            )
+            if snapshot and snapshot.is_valid(state):
+                return self._from_snapshot(snapshot)
+            ids = self._gather()
+        shown = ids[query.offset : query.offset + query.per_page]
+        taken_ms = now_ms()
+        if len(ids) > query.per_page:
+            records, _ = run_all(
+                lambda: self._records(shown),
+                lambda: bookmarks.store_snapshot(self._store, self._listing, ids, state, taken_ms),
+            )
+        else:
+            records = self._records(shown)
+        more = 0 < len(shown) < len(ids) - query.offset
+        return self._request.page(records, len(ids), taken_ms if more else None)
+
+    def _state(self) -> tuple[Totals, State]:
+        """Return the totals and the state of the list, with moving ranges another one each time."""
+        totals, state = self._request.state()
+        moving = self._query.moving
+        if moving:
+            state = replace(state, text=f"{state.text}/{json.dumps(moving)}")
+        return totals, state
+
+    def _from_snapshot(self, snapshot: bookmarks.Snapshot) -> Page[E]:
+        offset, per_page = self._query.offset, self._query.per_page
+        first = offset - snapshot.first
+        shown = list(snapshot.ids[first : first + per_page])
+        missing = min(per_page, snapshot.total - offset) - len(shown)
+        if missing > 0:
+            rest = bookmarks.find_snapshot(
+                self._store, self._listing, offset + len(shown), snapshot.taken_ms
+            )
+            shown += rest.ids[:missing] if rest else []
+        more = 0 < len(shown) < snapshot.total - offset
+        taken_ms = snapshot.taken_ms if more else None
+        return self._request.page(self._records(shown), snapshot.total, taken_ms)
+
+    def _records(self, ids: list[int]) -> list[Record[E]]:
+        if self._found is None:
+            return self._request.records(ids)
+        return [self._found[number] for number in ids]
+
+    def _gather(self) -> list[int]:
+        """Return the ids of all entities that match the filters, in the order of the query."""
+        plan = self._plan
+        if isinstance(plan, AliasPlan):
+            aliases = self._store.get_many(plan.aliases).values()
+            return self._matching_items({int(alias["id"]) for alias in aliases})
+        words = plan.words if isinstance(plan, SearchPlan) else [[plan.path]]
+        if not plan.reads_items:
+            return self._matching_entries(words)
+        ids = self._entities(words)
+        updates = self._collection.sorts.get(UPDATED_AT)
+        needed = {self._query.sort, *(facet for facet, _, _ in self._query.comparisons())} - {ID}
+        is_shown = all(self._collection.carries(UPDATES, UPDATED_AT, facet) for facet in needed)
+        is_large = len(ids) > _FEW and len(ids) > self._request.totals().of(None) // ITEM_COST
+        if updates and is_shown and is_large:
+            path = AccessPath(updates, self._collection.kind, UPDATED_AT)
+            return self._matching_entries([[path]])
+        return self._matching_items(ids)
+
+    def _matching_entries(self, words: Words) -> list[int]:
+        """Filter and sort by what the entries show.
+
+        An entity may have several entries, of which some are of its former name while it changes.
+        """
+        sort, found = self._query.sort, dict[int, str]()
+        for path, entries in self._read(words, self._arguments):
+            sort_name = index_keys(path.index)[1]
+            attribute, name = self._request.facet_path(path, sort)
+            for entry in entries:
+                key = entry[sort_name]
+                shown = entry.get(attribute, {}).get(name, "")
+                found[id_of(key)] = value_of(key) if sort == path.sort else shown
+        return self._sorted((text, number) for number, text in found.items())
+
+    def _entities(self, words: Words) -> set[int]:
+        """Return the ids of the entities that match as far as the entries show it."""
+        return {
+            id_of(entry[index_keys(path.index)[1]])
+            for path, entries in self._read(words, partial(self._arguments, only_ids=True))
+            for entry in entries
+        }
+
+    def _arguments(self, path: AccessPath, *, only_ids: bool = False) -> dict[str, Any]:
+        """Return the arguments of a Query for the matching entries with the text to sort by.
+
+        With `only_ids`, those that match as far as they show it, and without the text.
+        """
+        condition, values = path.key_condition()
+        # The further entries of an entity show no facets, so a filter would drop them.
+        several = only_ids and path.sort is None and self._collection.more_lookups
+        arguments = {} if several else self._request.filters(path, values, only_shown=only_ids)
+        shown, sort = [index_keys(path.index)[1]], self._query.sort
+        if not only_ids and sort not in {ID, path.sort}:
+            attribute, name = self._request.facet_path(path, sort)
+            names = arguments.setdefault("ExpressionAttributeNames", {})
+            names |= {f"#{attribute}": attribute, f"#{name}": name}
+            shown.append(f"#{attribute}.#{name}")
+        return {
+            "KeyConditionExpression": condition,
+            "values": values,
+            "ProjectionExpression": ", ".join(shown),
+            **arguments,
+        }
+
+    def _read(
+        self, words: Words, arguments_of: Callable[[AccessPath], dict[str, Any]]
+    ) -> Iterable[tuple[AccessPath, Iterable[Item]]]:
+        """Return the entries of one of the words, by path."""
+        if SEARCH not in self._query.contains:
+            [[path]] = words
+            return [(path, read_entries(self._store, path, **arguments_of(path)))]
+        arguments = {path: arguments_of(path) for paths in words for path in paths}
+
+        def read(path: AccessPath, start: AttributeMap | None, limit: int | None) -> QueryPage:
+            more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
+            if limit:
+                more["Limit"] = limit
+            return self._store.query(IndexName=index_name(path.index), **arguments[path], **more)
+
+        return read_rarest_word(words, read).items()
+
+    def _matching_items(self, ids: Iterable[int]) -> list[int]:
+        """Read entities, filter and sort them."""
+        records = self._request.records(ids)
+        facets = {record.id: self._collection.facets(record.entity) for record in records}
+        covered = self._plan.path.covered if isinstance(self._plan, GatheredPlan) else frozenset()
+        self._found = {
+            record.id: record
+            for record in records
+            if self._query.matches(facets[record.id], besides=covered)
+        }
+        return self._sorted(
+            (facets[number].get(self._query.sort) or "", number) for number in self._found
+        )
+
+    def _sorted(self, found: Iterable[tuple[str, int]]) -> list[int]:
+        """Return the ids of pairs of sort text and id, in the order of the query."""
+        return [number for _, number in sorted(found, reverse=self._query.descending)]

@@ -1,0 +1,136 @@
+"""What ordered and gathered lists share: the list that is asked for, its state and its filters."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from pydantic import BaseModel
+
+from shared.kernel.clock import milliseconds_of
+from shared.kernel.db.bookmarks import State
+from shared.kernel.db.collection import UPDATED_AT, Collection
+from shared.kernel.db.counters import Totals
+from shared.kernel.db.cursor import Mark
+from shared.kernel.db.facets import value_of
+from shared.kernel.db.items import Key
+from shared.kernel.db.page import Page
+from shared.kernel.db.parallel import once, run_all
+from shared.kernel.db.plan import AccessPath, ListQuery
+from shared.kernel.db.records import Record
+from shared.kernel.db.search import SEARCH
+from shared.kernel.db.store import Store
+from shared.kernel.db.table import STABLE_FACETS, UPDATES, index_keys, index_name
+
+type ReadWith = Callable[[int], Key]
+"""Returns the key of an item that is read together with the entity of an id."""
+
+
+class ListRequest[E: BaseModel]:
+    """A page of a list of a collection, as it is in the table.
+
+    Attributes:
+        store: The tenant's table.
+        collection: The collection in the form of the table's version.
+        query: Sort, filters and page.
+        totals: Reads the totals, once.
+        listing: Name of the list in bookmarks.
+        newest_change: Reads the sort key of the entity that was updated last, once; None when there
+            is none.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        collection: Collection[E],
+        query: ListQuery,
+        totals: Callable[[], Totals],
+        read_with: ReadWith | None,
+    ) -> None:
+        self.store = store
+        self.collection = collection
+        self.query = query
+        self.totals = totals
+        self.listing = self._name()
+        self.newest_change = once(self._newest_change)
+        self._read_with = read_with
+
+    def _name(self) -> str:
+        query = self.query
+        asked = [
+            query.sort, query.descending, sorted(query.equal.items()),
+            sorted(query.contains.items()), sorted(query.between.items()),
+        ]  # fmt: skip
+        digest = hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:24]
+        return f"{self.collection.kind}#{digest}"
+
+    def state(self, *, by_totals: bool = False) -> tuple[Totals, State]:
+        """Return the totals and the state of the collection.
+
+        Most changes alter no total. They show in the entry that was updated last, which is not
+        read if the totals are enough (`by_totals`).
+        """
+        totals, newest = run_all(self.totals, (lambda: None) if by_totals else self.newest_change)
+        changed_ms = milliseconds_of(value_of(newest)) if newest else 0
+        text = f"{totals.version}/{newest or ''}"
+        return totals, State(text, max(totals.touched_ms, changed_ms))
+
+    def _newest_change(self) -> str | None:
+        if UPDATED_AT not in self.collection.sorts:
+            return None
+        partition, sort = index_keys(UPDATES)
+        page = self.store.query(
+            IndexName=index_name(UPDATES),
+            KeyConditionExpression=f"{partition} = :partition",
+            values={":partition": self.collection.kind},
+            ProjectionExpression=sort,
+            ScanIndexForward=False,
+            Limit=1,
+        )
+        return page.items[0][sort] if page.items else None
+
+    def filters(
+        self, path: AccessPath, values: dict[str, str], *, only_shown: bool = False
+    ) -> dict[str, Any]:
+        """Return the arguments of a Query for the filters that its key condition does not cover.
+
+        `values` gets their values. With `only_shown`, filters by facets that the entries do not
+        show are left out.
+        """
+        terms: list[str] = []
+        names: dict[str, str] = {}
+        for facet, operator, text in self.query.comparisons():
+            if facet in path.covered:
+                continue
+            if only_shown and not self.shows(path, facet):
+                continue
+            attribute, name = self.facet_path(path, facet)
+            names |= {f"#{attribute}": attribute, f"#{name}": name}
+            value = f":v{len(values)}"
+            values[value] = text
+            terms.append(operator.format(f"#{attribute}.#{name}", value))
+        if not terms:
+            return {}
+        return {"FilterExpression": " AND ".join(terms), "ExpressionAttributeNames": names}
+
+    def facet_path(self, path: AccessPath, facet: str) -> tuple[str, str]:
+        """Return the attribute of the entries of a path that holds a facet, and its name in it."""
+        if path.prefix is not None:
+            return STABLE_FACETS, facet
+        return self.collection.facet_path(facet)
+
+    def shows(self, path: AccessPath, facet: str) -> bool:
+        """Return whether the entries of a path show a facet."""
+        if path.prefix is not None:
+            return facet == SEARCH or facet in (self.collection.searched or ())
+        return self.collection.carries(path.index, path.sort, facet)
+
+    def records(self, ids: Iterable[int]) -> list[Record[E]]:
+        """Read entities, with what is read with them."""
+        ids = list(ids)
+        also = map(self._read_with, ids) if self._read_with else ()
+        return self.collection.get_many(self.store, ids, also=also)
+
+    def page(self, records: list[Record[E]], total: int, next_mark: Mark | None) -> Page[E]:
+        """Return the page with these records."""
+        return Page(records, total, self.query.page, self.query.per_page, next_mark)
