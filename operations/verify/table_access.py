@@ -16,22 +16,15 @@ def read_entries(
     store: Store, index: int, partition: str, *, values: Mapping[str, Any] | None = None,
     low: str | None = None, **arguments: Any,
 ) -> Iterator[Item]:  # fmt: skip
-    """Yield the entries of a partition of an index, from the sort key `low` on."""
+    """Return the entries of a partition of an index, from the sort key `low` on."""
     names = index_keys(index)
     condition = f"{names[0]} = :partition" + (f" AND {names[1]} >= :low" if low else "")
-    start: dict[str, Any] = {}
-    while True:
-        page = store.query(
-            IndexName=index_name(index),
-            KeyConditionExpression=condition,
-            values={":partition": partition, **({":low": low} if low else {}), **(values or {})},
-            **arguments,
-            **start,
-        )
-        yield from page.items
-        if page.last_key is None:
-            return
-        start = {"ExclusiveStartKey": page.last_key}
+    return store.query_all(
+        IndexName=index_name(index),
+        KeyConditionExpression=condition,
+        values={":partition": partition, **({":low": low} if low else {}), **(values or {})},
+        **arguments,
+    )
 
 
 def ids_in(

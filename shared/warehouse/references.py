@@ -21,7 +21,6 @@ code that was never used says so (`unused`), until the first document or movemen
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from itertools import batched
-from typing import Any
 
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS, Cost, StaleRead
 from shared.kernel.db.facets import flag_text, id_text
@@ -105,22 +104,14 @@ def stock_count_key(position_id: int) -> Key:
 
 def is_on_open_document(store: Store, facet: str, number: int) -> bool:
     """Return whether an open document refers to the master data. Reads the whole register."""
-    start = None
-    while True:
-        more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
-        page = store.query(
-            KeyConditionExpression=f"{PARTITION_KEY} = :register",
-            FilterExpression="contains(#facet, :number)",
-            ExpressionAttributeNames={"#facet": facet},
-            values={":register": REGISTER, ":number": number},
-            ConsistentRead=True,
-            **more,
-        )
-        if page.items:
-            return True
-        start = page.last_key
-        if start is None:
-            return False
+    found = store.query_all(
+        KeyConditionExpression=f"{PARTITION_KEY} = :register",
+        FilterExpression="contains(#facet, :number)",
+        ExpressionAttributeNames={"#facet": facet},
+        values={":register": REGISTER, ":number": number},
+        ConsistentRead=True,
+    )
+    return any(True for _ in found)
 
 
 def assignment_key(product: Key, position: Key) -> Key:

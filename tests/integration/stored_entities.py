@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.items import Item, from_attributes, unpack
 from shared.kernel.db.records import HEAD, SCHEMA, Record
 from shared.kernel.db.search import SEARCH_ITEM
-from shared.kernel.db.store import QueryPage, Store
 from tests.stack import Stack
+
+if TYPE_CHECKING:
+    from shared.kernel.db.store import Store
 
 _SHARED = Path(__file__).parents[2] / "shared"
 
@@ -92,8 +94,8 @@ class _Shards:
             if item["PK"]["S"].startswith("count#"):
                 self._shards.setdefault(item["PK"]["S"], []).append(from_attributes(item))
 
-    def query(self, *, values: Mapping[str, str], **_: object) -> QueryPage:
-        return QueryPage(self._shards.get(values[":kind"], []), last_key=None)
+    def query_all(self, *, values: Mapping[str, str], **_: object) -> list[Item]:
+        return self._shards.get(values[":kind"], [])
 
 
 def assert_counters_match(stack: Stack, stored: StoredEntities) -> None:

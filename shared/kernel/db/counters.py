@@ -171,15 +171,8 @@ def _split(attribute: str) -> tuple[str, str]:
 
 
 def _shards(store: Store, kind: str) -> Iterator[Item]:
-    more: dict[str, Any] = {}
-    while True:
-        page = store.query(
-            KeyConditionExpression=f"{PARTITION_KEY} = :kind",
-            values={":kind": f"count#{kind}"},
-            ConsistentRead=True,
-            **more,
-        )
-        yield from page.items
-        if page.last_key is None:
-            return
-        more = {"ExclusiveStartKey": page.last_key}
+    return store.query_all(
+        KeyConditionExpression=f"{PARTITION_KEY} = :kind",
+        values={":kind": f"count#{kind}"},
+        ConsistentRead=True,
+    )

@@ -23,17 +23,13 @@ def id_pages(
         names = {f"#{name}": name for name in equal}
         more["FilterExpression"] = " AND ".join(f"#facets.#{name} = :{name}" for name in equal)
         more["ExpressionAttributeNames"] = {"#facets": STABLE_FACETS, **names}
-    while True:
-        page = store.query(
-            IndexName=index_name(index),
-            KeyConditionExpression=f"{partition} = :value",
-            values={
-                ":value": collection.partition(facet, value),
-                **{f":{name}": text for name, text in equal.items()},
-            },
-            **more,
-        )
-        yield [id_of(item[sort]) for item in page.items]
-        if page.last_key is None:
-            return
-        more["ExclusiveStartKey"] = page.last_key
+    for entries in store.query_pages(
+        IndexName=index_name(index),
+        KeyConditionExpression=f"{partition} = :value",
+        values={
+            ":value": collection.partition(facet, value),
+            **{f":{name}": text for name, text in equal.items()},
+        },
+        **more,
+    ):
+        yield [id_of(entry[sort]) for entry in entries]

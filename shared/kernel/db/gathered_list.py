@@ -18,7 +18,6 @@ from shared.kernel.db.bookmarks import State
 from shared.kernel.db.collection import ID, UPDATED_AT
 from shared.kernel.db.counters import Totals
 from shared.kernel.db.cursor import InvalidCursor
-from shared.kernel.db.entries import read_entries
 from shared.kernel.db.facets import id_of, value_of
 from shared.kernel.db.items import AttributeMap, Item
 from shared.kernel.db.list_request import ListRequest
@@ -195,7 +194,8 @@ class _GatheredList[E: BaseModel]:
         """Return the entries of one of the words, by path."""
         if SEARCH not in self._query.contains:
             [[path]] = words
-            return [(path, read_entries(self._store, path, **arguments_of(path)))]
+            index = index_name(path.index)
+            return [(path, self._store.query_all(IndexName=index, **arguments_of(path)))]
         arguments = {path: arguments_of(path) for paths in words for path in paths}
 
         def read(path: AccessPath, start: AttributeMap | None, limit: int | None) -> QueryPage:

@@ -11,19 +11,22 @@ The mark in a cursor, which `links.next` contains, continues exactly where the p
 whatever has changed since. A page number without a mark always counts on the current list.
 """
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from pydantic import BaseModel
 
 from shared.kernel.db.collection import Collection
-from shared.kernel.db.entries import totals_without
+from shared.kernel.db.counters import Totals
 from shared.kernel.db.gathered_list import read_gathered_page
 from shared.kernel.db.list_request import ListRequest, ReadWith
 from shared.kernel.db.ordered_list import read_ordered_page
 from shared.kernel.db.page import Page
-from shared.kernel.db.parallel import once
-from shared.kernel.db.plan import ListQuery, OrderedPlan, ensure_upgraded, plan_list
+from shared.kernel.db.parallel import once, run_all
+from shared.kernel.db.plan import AccessPath, ListQuery, OrderedPlan, ensure_upgraded, plan_list
 from shared.kernel.db.store import Store
+from shared.kernel.db.table import index_keys, index_name
 
 
 def read_page[E: BaseModel](
@@ -52,10 +55,33 @@ def read_page[E: BaseModel](
     ]
     totals = once(lambda: collection.totals(store, own))
     plan = plan_list(collection, query, totals)
+    if isinstance(plan, OrderedPlan) and plan.left_out:
+        name = plan.total_name or "n"
+        totals = once(partial(_totals_without, store, plan.left_out, name, totals))
+    request = ListRequest(store, collection, query, totals, read_with)
     if isinstance(plan, OrderedPlan):
-        if plan.left_out:
-            name = plan.total_name or "n"
-            totals = once(partial(totals_without, store, plan.left_out, name, totals))
-        request = ListRequest(store, collection, query, totals, read_with)
         return read_ordered_page(request, plan)
-    return read_gathered_page(ListRequest(store, collection, query, totals, read_with), plan)
+    return read_gathered_page(request, plan)
+
+
+def _totals_without(
+    store: Store, path: AccessPath, name: str, totals: Callable[[], Totals]
+) -> Totals:
+    """Return the totals, the one called `name` less the number of entries of `path`.
+
+    Both are read concurrently.
+    """
+    condition, values = path.key_condition()
+    shown = index_keys(path.index)[1]
+
+    def count() -> int:
+        entries = store.query_all(
+            IndexName=index_name(path.index),
+            KeyConditionExpression=condition,
+            values=values,
+            ProjectionExpression=shown,
+        )
+        return sum(1 for _ in entries)
+
+    found, left_out = run_all(totals, count)
+    return replace(found, counts={**found.counts, name: max(0, found.of(name) - left_out)})

@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -252,6 +252,21 @@ class Store:
             items=[from_attributes(item) for item in answer["Items"]],
             last_key=answer.get("LastEvaluatedKey"),
         )
+
+    def query_pages(self, **arguments: Any) -> Iterator[list[Item]]:
+        """Yield the items of a Query, page by page to its end."""
+        more: dict[str, Any] = {}
+        while True:
+            page = self.query(**arguments, **more)
+            yield page.items
+            if page.last_key is None:
+                return
+            more = {"ExclusiveStartKey": page.last_key}
+
+    def query_all(self, **arguments: Any) -> Iterator[Item]:
+        """Yield all items of a Query."""
+        for items in self.query_pages(**arguments):
+            yield from items
 
     def back_off(self, attempt: int) -> int:
         """Wait before a retry, with exponential backoff and full jitter; keep the claim meanwhile.

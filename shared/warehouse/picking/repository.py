@@ -1,7 +1,5 @@
 """The items of pickings. Keys and indexes: see docs/storage.md."""
 
-from typing import Any
-
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets, id_of, id_text, integer_text, joined
 from shared.kernel.db.indexes import Lookup, Partition
@@ -84,20 +82,12 @@ def pending_pickings(store: Store, whs_code: str) -> list[tuple[int, Item]]:
     """Find the pending pickings of a warehouse: their ids and facets."""
     index = PICKINGS.index_of("status")
     partition, sort = index_keys(index)
-    found: list[tuple[int, Item]] = []
-    start = None
-    while True:
-        more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
-        page = store.query(
-            IndexName=index_name(index),
-            KeyConditionExpression=f"{partition} = :pending",
-            FilterExpression="#facets.#warehouse = :warehouse",
-            ProjectionExpression=f"{sort}, #facets",
-            ExpressionAttributeNames={"#facets": STABLE_FACETS, "#warehouse": "warehouse"},
-            values={":pending": PICKINGS.partition("status", "pending"), ":warehouse": whs_code},
-            **more,
-        )
-        found += [(id_of(item[sort]), item[STABLE_FACETS]) for item in page.items]
-        start = page.last_key
-        if start is None:
-            return found
+    entries = store.query_all(
+        IndexName=index_name(index),
+        KeyConditionExpression=f"{partition} = :pending",
+        FilterExpression="#facets.#warehouse = :warehouse",
+        ProjectionExpression=f"{sort}, #facets",
+        ExpressionAttributeNames={"#facets": STABLE_FACETS, "#warehouse": "warehouse"},
+        values={":pending": PICKINGS.partition("status", "pending"), ":warehouse": whs_code},
+    )
+    return [(id_of(entry[sort]), entry[STABLE_FACETS]) for entry in entries]

@@ -1,7 +1,6 @@
 """Storage of warehouses and positions. Keys and indexes: see docs/storage.md."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import own_kind, read_totals, shard_key
@@ -165,20 +164,12 @@ def warehouse_key(code: str) -> Key:
 
 def read_register(store: Store) -> Register:
     """Return the aliases of all warehouses, read consistently."""
-    found: dict[Key, Item] = {}
-    start = None
-    while True:
-        more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
-        page = store.query(
-            KeyConditionExpression=f"{PARTITION_KEY} = :register",
-            values={":register": _REGISTER},
-            ConsistentRead=True,
-            **more,
-        )
-        found |= {key_of(item): item for item in page.items}
-        start = page.last_key
-        if start is None:
-            return found
+    items = store.query_all(
+        KeyConditionExpression=f"{PARTITION_KEY} = :register",
+        values={":register": _REGISTER},
+        ConsistentRead=True,
+    )
+    return {key_of(item): item for item in items}
 
 
 def known_warehouse(alias: Item) -> KnownWarehouse:
