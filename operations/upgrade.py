@@ -39,6 +39,7 @@ from shared.kernel.clock import Deadline, now_ms
 from shared.kernel.db import schema
 from shared.kernel.db.actions import Cost
 from shared.kernel.db.collection import Collection
+from shared.kernel.db.items import item_at
 from shared.kernel.db.records import HEAD, SCHEMA
 from shared.kernel.db.schema import TableVersion, served
 from shared.kernel.db.steps import commit_in_steps, fitting_items
@@ -249,8 +250,7 @@ def _finish(lease: Lease) -> None:
             {":version": _number(schema.SCHEMA_VERSION)},
         )
         tx.add_action("Update", update, lease.lost)
-        partition, sort = schema.VERSION_KEY
-        tx.put({PARTITION_KEY: partition, SORT_KEY: sort, "version": schema.SCHEMA_VERSION})
+        tx.put(item_at(schema.VERSION_KEY, version=schema.SCHEMA_VERSION))
         changes = {"table_version": (old, schema.SCHEMA_VERSION)}
         audit.record(tx, "tenant.changed", "tenant", slug, changes=changes)
 

@@ -135,7 +135,7 @@ def _assignment_drifts(read: ReadItems, key: Key, alias: Item) -> Iterator[Drift
 
         def remove(tx: Transaction, number: int = number, face: Key | None = face) -> None:
             if face:  # a new pick face adds this item together with its product
-                tx.add_action("ConditionCheck", _absent(tx, face))
+                tx.check(face, condition=f"attribute_not_exists({PARTITION_KEY})")
             tx.update(
                 key, "DELETE #assigned :product",
                 names={"#assigned": references.ASSIGNED}, values={":product": {number}},
@@ -147,14 +147,6 @@ def _assignment_drifts(read: ReadItems, key: Key, alias: Item) -> Iterator[Drift
 
 
 # Repairs
-
-
-def _absent(tx: Transaction, key: Key) -> dict[str, Any]:
-    return {
-        "TableName": tx.store.table,
-        "Key": {PARTITION_KEY: {"S": key[0]}, SORT_KEY: {"S": key[1]}},
-        "ConditionExpression": f"attribute_not_exists({PARTITION_KEY})",
-    }
 
 
 def _insert_with(tx: Transaction, kind: str, record: Record[Any], item: Item) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from shared.identity.users import repository as users
 from shared.integration.webhooks.repository import WEBHOOKS
 from shared.kernel.clock import now_ms
-from shared.kernel.db.items import Item, Key
+from shared.kernel.db.items import Item, Key, item_at
 from shared.kernel.db.records import Record
 from shared.kernel.db.table import (
     INDEX_COUNT,
@@ -84,27 +84,25 @@ def alias_items(kind: str, entity: Any) -> list[Item]:
     return found(entity) if found else []
 
 
-def _alias(key: Key, number: int) -> Item:
-    return {PARTITION_KEY: key[0], SORT_KEY: key[1], "id": number}
-
-
 def _reference_aliases(key_of_reference: Callable[[str], Key]) -> Callable[[Any], list[Item]]:
     """Return what gives the alias of the reference of an entity, if it has one."""
     return lambda entity: (
-        [_alias(key_of_reference(entity.external_ref), entity.id)] if entity.external_ref else []
+        [item_at(key_of_reference(entity.external_ref), id=entity.id)]
+        if entity.external_ref
+        else []
     )
 
 
 def _document_aliases(kind: Any) -> Callable[[Any], list[Item]]:
     return lambda document: [
-        _alias(documents.reference_key(kind, document.type, document.external_ref), document.id)
+        item_at(documents.reference_key(kind, document.type, document.external_ref), id=document.id)
     ]
 
 
 def _pick_face_items(face: Any) -> list[Item]:
     product = catalog.code_key(face.item_code)
     position = warehouses.position_key(face.whs_code, face.bin_code)
-    return [_alias(references.assignment_key(product, position), face.id)]
+    return [item_at(references.assignment_key(product, position), id=face.id)]
 
 
 def _open_requests(approval: Any) -> list[Item]:
@@ -118,16 +116,16 @@ _ALIASES: Mapping[str, Callable[[Any], list[Item]]] = {
     "product": lambda product: [catalog.alias_of(product), *catalog.gtin_aliases(product)],
     "warehouse": lambda warehouse: [warehouses.warehouse_alias(warehouse)],
     "position": lambda position: [warehouses.position_alias(position)],
-    "client": lambda client: [_alias(document_id_key(str(client.document_id)), client.id)],
+    "client": lambda client: [item_at(document_id_key(str(client.document_id)), id=client.id)],
     "entry": _document_aliases("entry"),
     "exit": _document_aliases("exit"),
     "return": _reference_aliases(returns.reference_key),
     "transfer_order": _reference_aliases(transfer_orders.reference_key),
-    "handling_unit": lambda unit: [_alias(sscc_key(unit.sscc), unit.id)] if unit.sscc else [],
-    "stock": lambda row: [_alias(row_key(row.key), row.id)],
+    "handling_unit": lambda unit: [item_at(sscc_key(unit.sscc), id=unit.id)] if unit.sscc else [],
+    "stock": lambda row: [item_at(row_key(row.key), id=row.id)],
     "pick_face": _pick_face_items,
-    "user": lambda user: [_alias(users.username_key(user.username), user.id)],
-    "role": lambda role: [_alias(users.role_name_key(role.name), role.id)],
+    "user": lambda user: [item_at(users.username_key(user.username), id=user.id)],
+    "role": lambda role: [item_at(users.role_name_key(role.name), id=role.id)],
     "approval": _open_requests,
 }
 

@@ -15,7 +15,7 @@ from operations.verify.register_drifts import (
     role_count_drifts,
     webhook_drifts,
 )
-from operations.verify.table_access import check_unchanged, check_version, put_with
+from operations.verify.table_access import check_unchanged, put_with
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.items import Item, key_of
 from shared.kernel.db.records import HEAD, SCHEMA, Record
@@ -180,7 +180,7 @@ def _expiry_date_drifts(
         return
 
     def correct(tx: Transaction) -> None:
-        check_version(tx, key, batch["version"])
+        tx.check(key, version=batch["version"])
         COLLECTIONS[kind].update(tx, record, {name: date})
 
     basis = (record.version, batch["version"])

@@ -12,9 +12,9 @@ from shared.identity.users.logins import login_key
 from shared.identity.users.repository import USERS, role_count_key
 from shared.integration.webhooks.repository import REGISTER_KEY, health_key
 from shared.kernel.db.facets import id_of
-from shared.kernel.db.items import Item, key_of
+from shared.kernel.db.items import Item, item_at, key_of
 from shared.kernel.db.records import Record
-from shared.kernel.db.table import PARTITION_KEY, SORT_KEY, UPDATES, index_keys
+from shared.kernel.db.table import UPDATES, index_keys
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse import references
 
@@ -115,7 +115,7 @@ def webhook_drifts(read: ReadItems, subject: str, record: Record[Any]) -> Iterat
                     Fix(("webhooks", record.id), correct))  # fmt: skip
     key = health_key(record.id)
     if key not in read.items:
-        item = {PARTITION_KEY: key[0], SORT_KEY: key[1], "failure_count": 0}
+        item = item_at(key, failure_count=0)
         fix = Fix(("health", key), lambda tx: tx.insert(item))
         yield Drift("webhooks.health_missing", subject, "health", None, "stored",
                     record.version, fix)  # fmt: skip
@@ -146,8 +146,5 @@ def _put_register(
     tx: Transaction, register: Item, ids: set[int], events: Mapping[str, str]
 ) -> None:
     version = register.get("version", 0)
-    item = {
-        PARTITION_KEY: REGISTER_KEY[0], SORT_KEY: REGISTER_KEY[1], "version": version + 1,
-        "ids": ids or None, "wanted": events,
-    }  # fmt: skip
+    item = item_at(REGISTER_KEY, version=version + 1, ids=ids or None, wanted=events)
     tx.replace(item, version=version)

@@ -8,7 +8,7 @@ from shared.kernel.db.facets import id_of, id_text
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
-from shared.kernel.db.table import PARTITION_KEY, SORT_KEY, index_keys, index_name
+from shared.kernel.db.table import index_keys, index_name
 from shared.kernel.db.transaction import Transaction
 
 
@@ -49,18 +49,7 @@ def ids_updated_since(store: Store, collection: Collection[Any], moment: str) ->
 
 def check_unchanged(tx: Transaction, collection: Collection[Any], record: Record[Any]) -> None:
     """Add the condition that an entity has not changed."""
-    check_version(tx, collection.key(record.id), record.version)
-
-
-def check_version(tx: Transaction, key: Key, version: int) -> None:
-    """Add the condition that an item still has a version."""
-    body = {
-        "TableName": tx.store.table,
-        "Key": {PARTITION_KEY: {"S": key[0]}, SORT_KEY: {"S": key[1]}},
-        "ConditionExpression": "version = :seen",
-        "ExpressionAttributeValues": {":seen": {"N": str(version)}},
-    }
-    tx.add_action("ConditionCheck", body)
+    tx.check(collection.key(record.id), version=record.version)
 
 
 def put_with(tx: Transaction, collection: Collection[Any], record: Record[Any], item: Item) -> None:

@@ -24,7 +24,15 @@ from botocore.exceptions import BotoCoreError, ClientError
 from shared.http.envelope import HttpResponse
 from shared.kernel.clock import now_ms
 from shared.kernel.db.claim import LEASE_MS, RELEASED, WINDOW_SECONDS, Claim, record_key
-from shared.kernel.db.items import PART_SIZE, Item, Key, encode, from_attributes, to_attributes
+from shared.kernel.db.items import (
+    PART_SIZE,
+    Item,
+    encode,
+    from_attributes,
+    item_at,
+    to_attributes,
+)
+from shared.kernel.db.records import HEAD, tail_keys
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
@@ -127,7 +135,7 @@ class IdempotencyClaim:
         expiry = now_ms() // 1000 + WINDOW_SECONDS
         head = {
             PARTITION_KEY: self.partition,
-            SORT_KEY: "HEAD",
+            SORT_KEY: HEAD,
             "fingerprint": self.fingerprint,
             "status": response.status,
             "headers": dict(response.headers),
@@ -137,14 +145,10 @@ class IdempotencyClaim:
             EXPIRY: expiry,
         }
         tails = [
-            {PARTITION_KEY: key[0], SORT_KEY: key[1], "body": data, EXPIRY: expiry}
-            for key, data in zip(_tail_keys(head), others, strict=True)
+            item_at(key, body=data, **{EXPIRY: expiry})
+            for key, data in zip(tail_keys(self.partition, 1 + len(others)), others, strict=True)
         ]
         return head, tails
-
-
-def _tail_keys(head: Item) -> list[Key]:
-    return [(head[PARTITION_KEY], f"PART#{part:03d}") for part in range(1, head.get("parts") or 1)]
 
 
 def record_partition(credential: str, key: str) -> str:
@@ -239,7 +243,7 @@ def _stored_response(store: Store, held: Item, fingerprint: str, now: int) -> Ht
     if "owner" in held:
         raise DuplicateInFlight(-((now - int(held["lease_until"])) // 1000))  # rounded up
     headers = {**held["headers"], "Idempotent-Replayed": "true"}
-    keys = _tail_keys(held)
+    keys = tail_keys(held[PARTITION_KEY], held.get("parts") or 1)
     tails = store.get_many(keys)
     body = b"".join([held["body"], *(tails[key]["body"] for key in keys)])
     if held.get("sealed"):

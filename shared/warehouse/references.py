@@ -25,7 +25,7 @@ from itertools import batched
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS, Cost, StaleRead
 from shared.kernel.db.facets import flag_text, id_text
 from shared.kernel.db.fences import invalidate_fences
-from shared.kernel.db.items import Item, Key, key_of
+from shared.kernel.db.items import Item, Key, item_at, key_of
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import HEAD
 from shared.kernel.db.steps import has_room
@@ -133,8 +133,7 @@ def assign(
     The commit raises StaleRead when the assignment exists. The change must call
     `Transaction.fence` before it reads the product and the position.
     """
-    partition, sort = assignment_key(product, position)
-    tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "id": pick_face_id})
+    tx.insert(item_at(assignment_key(product, position), id=pick_face_id))
     tx.add_to_set(position, ASSIGNED, product_id)
 
 
@@ -316,7 +315,7 @@ def put_code(tx: Transaction, alias: Item) -> None:
 
 def reserve_code(tx: Transaction, key: Key, number: int) -> None:
     """Keep a code from others until the steps of a rename have ended, and `put_code` follows."""
-    put_code(tx, {PARTITION_KEY: key[0], SORT_KEY: key[1], "id": number, FORMER: True})
+    put_code(tx, item_at(key, id=number, **{FORMER: True}))
 
 
 def drop_code(tx: Transaction, key: Key, mark: str) -> None:
@@ -338,7 +337,7 @@ def give_up_code(tx: Transaction, key: Key, mark: str, *, new: Key) -> None:
     if UNUSED in alias:
         drop_code(tx, key, mark)
         return
-    former = {PARTITION_KEY: key[0], SORT_KEY: key[1], "id": alias["id"], FORMER: True}
+    former = item_at(key, id=alias["id"], **{FORMER: True})
     tx.put(former, condition="retired_by = :mark", values={":mark": mark})
 
 

@@ -17,13 +17,13 @@ from shared.identity.users.models import (
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import SEPARATOR, Facets, flag_text, fold, id_text, searchable
 from shared.kernel.db.indexes import Lookup
-from shared.kernel.db.items import Key, alias_key
+from shared.kernel.db.items import Key, alias_key, item_at
 from shared.kernel.db.listing import read_page
 from shared.kernel.db.page import Page
 from shared.kernel.db.records import Record
 from shared.kernel.db.search import SEARCH_INDEX, SEARCH_SINCE
 from shared.kernel.db.store import Store
-from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
+from shared.kernel.db.table import PARTITION_KEY
 from shared.kernel.db.transaction import Transaction
 
 _NO_SUCH_NAME = "-"
@@ -191,7 +191,7 @@ def delete_username(tx: Transaction, user: User) -> None:
 
 
 def _insert_alias(tx: Transaction, key: Key, record_id: int) -> None:
-    tx.insert({PARTITION_KEY: key[0], SORT_KEY: key[1], "id": record_id})
+    tx.insert(item_at(key, id=record_id))
 
 
 # Roles
@@ -242,8 +242,7 @@ def same_role_name(one: str, other: str) -> bool:
 
 def create_role_count(tx: Transaction, role: int) -> None:
     """Add the counter of a new role's users, which starts at 0."""
-    partition, sort = role_count_key(role)
-    tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "holders": 0})
+    tx.insert(item_at(role_count_key(role), holders=0))
 
 
 def change_role_count(tx: Transaction, role: int, difference: int) -> None:

@@ -5,11 +5,11 @@ from shared.kernel.clock import now_ms
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets
 from shared.kernel.db.indexes import Partition
-from shared.kernel.db.items import Key, alias_key
+from shared.kernel.db.items import Key, alias_key, item_at
 from shared.kernel.db.listing import read_page
 from shared.kernel.db.page import Page
 from shared.kernel.db.store import Store
-from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
+from shared.kernel.db.table import EXPIRY
 from shared.kernel.db.transaction import Transaction
 
 REQUEST_ALIAS_SECONDS = 86_400
@@ -82,9 +82,8 @@ def put_alias(
         must_be_new: Whether the transaction is retried if the alias exists.
         seconds: The lifetime of the alias.
     """
-    partition, sort = key
     expiry = tx.now_ms // 1000 + seconds
-    item = {PARTITION_KEY: partition, SORT_KEY: sort, "id": import_id, EXPIRY: expiry}
+    item = item_at(key, id=import_id, **{EXPIRY: expiry})
     if must_be_new:
         tx.insert(item)
     else:

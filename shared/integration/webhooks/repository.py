@@ -22,7 +22,7 @@ from shared.kernel.clock import Instant, now_ms
 from shared.kernel.db.aws_errors import is_transient
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets, flag_text, id_text
-from shared.kernel.db.items import Item, Key, encode, key_of, pack, to_attributes, unpack
+from shared.kernel.db.items import Item, Key, encode, item_at, key_of, pack, to_attributes, unpack
 from shared.kernel.db.listing import read_page
 from shared.kernel.db.page import Page
 from shared.kernel.db.store import Store, key_attributes
@@ -122,15 +122,12 @@ def _stage_register(
     ids: frozenset[int],
     active_events: Mapping[int, frozenset[str]],
 ) -> None:
-    item = {
-        PARTITION_KEY: REGISTER_KEY[0],
-        SORT_KEY: REGISTER_KEY[1],
-        "version": register.version + 1,
-        "ids": ids or None,
-        "wanted": {
-            str(number): " ".join(sorted(events)) for number, events in active_events.items()
-        },
-    }
+    item = item_at(
+        REGISTER_KEY,
+        version=register.version + 1,
+        ids=ids or None,
+        wanted={str(number): " ".join(sorted(events)) for number, events in active_events.items()},
+    )
     tx.replace(item, version=register.version)
 
 
@@ -163,8 +160,7 @@ def read_all_health(store: Store) -> dict[int, EndpointHealth]:
 
 def stage_new_health(tx: Transaction, number: int) -> None:
     """Add the health item of a new subscription."""
-    partition, sort = health_key(number)
-    tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "failure_count": 0})
+    tx.insert(item_at(health_key(number), failure_count=0))
 
 
 def stage_failure_reset(tx: Transaction, number: int) -> None:

@@ -145,6 +145,11 @@ def key_of(item: Item) -> Key:
     return item[PARTITION_KEY], item[SORT_KEY]
 
 
+def item_at(key: Key, **values: Any) -> Item:
+    """Return an item with this key and these attributes."""
+    return {PARTITION_KEY: key[0], SORT_KEY: key[1], **values}
+
+
 def alias_key(facet: str, code: str) -> Key:
     """Return the key of the alias item of a unique code."""
     return (f"{facet}#{code}", "ALIAS")

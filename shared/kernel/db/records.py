@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pydantic import BaseModel
 
 from shared.kernel.db.actions import Cost
-from shared.kernel.db.items import PART_SIZE, Item, Key, pack, unpack
+from shared.kernel.db.items import PART_SIZE, Item, Key, item_at, pack, unpack
 from shared.kernel.db.schema import FIRST_VERSION
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.errors import Conflict
@@ -90,7 +90,6 @@ def encode_entity[E: BaseModel](
     Raises:
         Conflict: The entity is too large.
     """
-    partition, sort = key
     data = pack(record.entity.model_dump_json())
     parts, size = len(data), sum(map(len, data))
     if parts > MAX_PARTS:
@@ -99,11 +98,10 @@ def encode_entity[E: BaseModel](
             f" the limit is {MAX_PARTS * PART_SIZE}."
         )
         raise Conflict(message)
-    values = (partition, sort, record.id, record.version, parts, data[0])
-    head = dict(zip(OWN_ATTRIBUTES, values, strict=True))
+    head = item_at(key, id=record.id, version=record.version, parts=parts, data=data[0])
     tails = [
-        {PARTITION_KEY: partition, SORT_KEY: part, "version": record.version, "data": rest}
-        for (_, part), rest in zip(tail_keys(partition, parts), data[1:], strict=True)
+        item_at(tail, version=record.version, data=rest)
+        for tail, rest in zip(tail_keys(key[0], parts), data[1:], strict=True)
     ]
     return replace(record, parts=parts, size=size), head, tails
 
@@ -126,11 +124,4 @@ def decode_entity[E: BaseModel](
 
 def tombstone(key: Key, number: int, version: int, deleted_at: str) -> Item:
     """Return the item that remains of a deleted entity and keeps its id."""
-    return {
-        PARTITION_KEY: key[0],
-        SORT_KEY: key[1],
-        "id": number,
-        "version": version,
-        "deleted": True,
-        "deleted_at": deleted_at,
-    }
+    return item_at(key, id=number, version=version, deleted=True, deleted_at=deleted_at)

@@ -3,11 +3,10 @@
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import SEPARATOR, Facets, integer_text
 from shared.kernel.db.indexes import Lookup, Partition
-from shared.kernel.db.items import Key, alias_key
+from shared.kernel.db.items import Key, alias_key, item_at
 from shared.kernel.db.listing import read_page
 from shared.kernel.db.page import Page
 from shared.kernel.db.store import Store
-from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.documents.models import Document, EntryParameters, ExitParameters
 from shared.warehouse.documents.vocabulary import TYPES, DocumentKind
@@ -75,8 +74,7 @@ def _reference_keys(kind: DocumentKind, external_ref: str) -> list[Key]:
 
 def put_reference(tx: Transaction, kind: DocumentKind, document: Document) -> None:
     """Add the alias of the reference; the commit raises StaleRead if it exists."""
-    partition, sort = reference_key(kind, document.type, document.external_ref)
-    tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "id": document.id})
+    tx.insert(item_at(reference_key(kind, document.type, document.external_ref), id=document.id))
 
 
 def list_documents(

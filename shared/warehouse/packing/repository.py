@@ -4,12 +4,11 @@ from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import Facets, id_text
 from shared.kernel.db.indexes import Lookup, Partition
-from shared.kernel.db.items import Key, alias_key
+from shared.kernel.db.items import Key, alias_key, item_at
 from shared.kernel.db.listing import read_page
 from shared.kernel.db.page import Page
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
-from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
 from shared.warehouse.packing.models import (
@@ -93,8 +92,7 @@ def put_sscc(tx: Transaction, unit: StoredUnit) -> None:
         )
         return Conflict(message)
 
-    partition, sort = sscc_key(unit.sscc)
-    item = {PARTITION_KEY: partition, SORT_KEY: sort, "id": unit.id}
+    item = item_at(sscc_key(unit.sscc), id=unit.id)
     tx.insert(item, on_condition_failed=used)
 
 
@@ -106,8 +104,7 @@ def passed_key(number: int) -> Key:
 def put_passed(tx: Transaction, record: Record[StoredPackingOrder]) -> None:
     """Record that the tags of a packing order are those of its goods; StaleRead if it changes."""
     tx.check(PACKING_ORDERS.key(record.id), version=record.version)
-    partition, sort = passed_key(record.id)
-    tx.put({PARTITION_KEY: partition, SORT_KEY: sort, "id": record.id, "passed": record.version})
+    tx.put(item_at(passed_key(record.id), id=record.id, passed=record.version))
 
 
 def has_passed(store: Store, record: Record[StoredPackingOrder]) -> bool:

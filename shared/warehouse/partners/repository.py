@@ -3,12 +3,11 @@
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import SEPARATOR, Facets, fold, id_text, searchable
 from shared.kernel.db.indexes import Lookup
-from shared.kernel.db.items import Key, alias_key
+from shared.kernel.db.items import Key, alias_key, item_at
 from shared.kernel.db.listing import read_page
 from shared.kernel.db.page import Page
 from shared.kernel.db.search import SEARCH_INDEX, SEARCH_SINCE
 from shared.kernel.db.store import Store
-from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.partners.models import Client, ClientParameters, Provider, ProviderParameters
 
@@ -107,8 +106,7 @@ def document_id_is_taken(store: Store, number: int) -> bool:
 
 def insert_alias(tx: Transaction, client: Client) -> None:
     """Add the alias of a client; its tax document number must not be taken."""
-    partition, sort = document_id_key(str(client.document_id))
-    tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "id": client.id})
+    tx.insert(item_at(document_id_key(str(client.document_id)), id=client.id))
 
 
 def drop_alias(tx: Transaction, client: Client) -> None:

@@ -4,11 +4,10 @@ from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import Facets, id_text
 from shared.kernel.db.indexes import Lookup, Partition
-from shared.kernel.db.items import Key, alias_key
+from shared.kernel.db.items import Key, alias_key, item_at
 from shared.kernel.db.listing import read_page
 from shared.kernel.db.page import Page
 from shared.kernel.db.store import Store
-from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.returns.models import ReturnedGoods, ReturnParameters, StoredReturn
 
@@ -69,8 +68,7 @@ def put_reference(tx: Transaction, one: StoredReturn) -> None:
     """Add the alias of a reference, if any; StaleRead when another return has it."""
     if one.external_ref is None:
         return
-    partition, sort = reference_key(one.external_ref)
-    tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "id": one.id})
+    tx.insert(item_at(reference_key(one.external_ref), id=one.id))
 
 
 def list_returns(store: Store, parameters: ReturnParameters, timezone: str) -> Page[StoredReturn]:

@@ -16,10 +16,9 @@ from itertools import batched, chain
 
 from shared.kernel.db.entity_pages import id_pages
 from shared.kernel.db.facets import id_text
-from shared.kernel.db.items import Item, Key
+from shared.kernel.db.items import Item, Key, item_at
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
-from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.stock.models import Lot, RowKey, StockRow
 from shared.warehouse.stock.repository import STOCK, batch_key
@@ -71,15 +70,13 @@ def write_batch(tx: Transaction, batch: Batch, new_rows: Collection[int] = ()) -
     is_recent = batch.changed_ms > tx.now_ms - _RECENT_MS
     known = sorted(batch.new_rows.difference(new_rows)) if is_recent else []
     named = {*known[-_MAX_NEW_ROWS:], *new_rows}
-    key = batch_key(batch.lot)
-    item = {
-        PARTITION_KEY: key[0],
-        SORT_KEY: key[1],
-        "expiry_date": batch.expiry_date,
-        "version": batch.version + 1,
-        "changed_ms": tx.now_ms,
-        "new_rows": named or None,
-    }
+    item = item_at(
+        batch_key(batch.lot),
+        expiry_date=batch.expiry_date,
+        version=batch.version + 1,
+        changed_ms=tx.now_ms,
+        new_rows=named or None,
+    )
     tx.replace(item, version=batch.version)
 
 

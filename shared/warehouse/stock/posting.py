@@ -15,11 +15,10 @@ from dataclasses import replace
 from shared.kernel.clock import instant
 from shared.kernel.db import steps
 from shared.kernel.db.actions import Cost, StaleRead
-from shared.kernel.db.items import Item, Key
+from shared.kernel.db.items import Item, Key, item_at
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.steps import commit_in_steps, has_room
-from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.fields import ZERO
@@ -320,7 +319,7 @@ class StockPosting:
         # Callers refer to the new row by its id, for example in an allocation.
         self.changes.rows[key] = row = row.model_copy(update={"id": number})
         STOCK.insert(tx, number, row)
-        tx.insert({PARTITION_KEY: key[0], SORT_KEY: key[1], "id": number})
+        tx.insert(item_at(key, id=number))
 
     def _is_new(self, key: Key) -> bool:
         """Return whether the index may not show yet that a changed row is of its batch."""

@@ -14,12 +14,11 @@ from shared.kernel.db import steps
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.entity_pages import id_pages
 from shared.kernel.db.facets import id_text
-from shared.kernel.db.items import Key
+from shared.kernel.db.items import Key, item_at
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.steps import commit_in_steps
 from shared.kernel.db.store import Store
-from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
 from shared.warehouse.catalog import service as catalog
@@ -162,7 +161,7 @@ def _move_rows(tx: Transaction, records: Sequence[Record[StockRow]], bin_code: s
         STOCK.update(tx, record, {"bin_code": bin_code})
         if new != old:
             tx.delete(old)
-            tx.insert({PARTITION_KEY: new[0], SORT_KEY: new[1], "id": record.id})
+            tx.insert(item_at(new, id=record.id))
 
 
 def _commit(

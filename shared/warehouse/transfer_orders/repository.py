@@ -4,11 +4,11 @@ from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import Facets
 from shared.kernel.db.indexes import Partition
-from shared.kernel.db.items import Key, alias_key
+from shared.kernel.db.items import Key, alias_key, item_at
 from shared.kernel.db.listing import read_page
 from shared.kernel.db.page import Page
 from shared.kernel.db.store import Store
-from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
+from shared.kernel.db.table import EXPIRY
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.transfer_orders.models import StoredTransferOrder, TransferOrderParameters
 
@@ -58,8 +58,7 @@ def put_reference(tx: Transaction, order: StoredTransferOrder) -> None:
     """Add the alias of a reference, if any; StaleRead when another order has it."""
     if order.external_ref is None:
         return
-    partition, sort = reference_key(order.external_ref)
-    tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "id": order.id})
+    tx.insert(item_at(reference_key(order.external_ref), id=order.id))
 
 
 def request_key(request: str) -> Key:
@@ -71,9 +70,8 @@ def put_request(tx: Transaction, order: StoredTransferOrder) -> None:
     """Add the alias from the request to the order, for as long as it may be repeated."""
     if tx.request_name is None:
         return
-    partition, sort = request_key(tx.request_name)
     expiry = tx.now_ms // 1000 + _REQUEST_SECONDS
-    tx.put({PARTITION_KEY: partition, SORT_KEY: sort, "id": order.id, EXPIRY: expiry})
+    tx.put(item_at(request_key(tx.request_name), id=order.id, **{EXPIRY: expiry}))
 
 
 def list_transfer_orders(

@@ -14,7 +14,7 @@ from shared.kernel.db.facets import (
     searchable,
 )
 from shared.kernel.db.indexes import Partition
-from shared.kernel.db.items import Item, Key, alias_key, key_of
+from shared.kernel.db.items import Item, Key, alias_key, item_at, key_of
 from shared.kernel.db.listing import read_page
 from shared.kernel.db.page import Page
 from shared.kernel.db.plan import ListQuery
@@ -184,8 +184,7 @@ def known_in(register: Register) -> list[KnownWarehouse]:
 
 def warehouse_alias(warehouse: StoredWarehouse) -> Item:
     """Return the alias of a warehouse."""
-    partition, sort = warehouse_key(warehouse.whs_code)
-    return {PARTITION_KEY: partition, SORT_KEY: sort, "id": warehouse.id, "name": warehouse.name}
+    return item_at(warehouse_key(warehouse.whs_code), id=warehouse.id, name=warehouse.name)
 
 
 def insert_warehouse_alias(tx: Transaction, warehouse: StoredWarehouse) -> None:
