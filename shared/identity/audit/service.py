@@ -9,13 +9,11 @@ from shared.identity.audit.models import (
     Actor,
     ActorType,
     AuditAction,
-    AuditParameters,
     StoredEntry,
     Target,
     TargetType,
 )
 from shared.identity.names import caller_name
-from shared.kernel.db.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -101,6 +99,4 @@ def actor_of(tx: Transaction) -> Actor:
     return Actor(type="operator", id=None, name=tx.operator() if tx.operator else None)
 
 
-def list_entries(store: Store, parameters: AuditParameters, timezone: str) -> Page[StoredEntry]:
-    """Read a page of the audit log; `from` and `to` are days in `timezone`."""
-    return repository.list_entries(store, parameters, timezone)
+list_entries = repository.list_entries

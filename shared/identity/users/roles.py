@@ -6,11 +6,10 @@ from shared.identity.audit.service import record as audit
 from shared.identity.audit.service import reserve_entry_ids
 from shared.identity.tenancy import revocations
 from shared.identity.users import administrators, repository, rules
-from shared.identity.users.models import RoleChange, RoleCreate, RoleParameters, StoredRole
+from shared.identity.users.models import RoleChange, RoleCreate, StoredRole
 from shared.identity.users.repository import ROLES
 from shared.identity.webhook_deactivation import deactivation_problems
 from shared.kernel.db.items import Key
-from shared.kernel.db.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
@@ -103,9 +102,7 @@ def ensure_unused(store: Store, role: StoredRole) -> None:
         raise Conflict(f"{users} the role {role.name}; remove the role from all users first.")
 
 
-def get_role(store: Store, role_id: int) -> Record[StoredRole]:
-    """Read a role. Raises NotFound, or Gone if the role was deleted."""
-    return ROLES.get(store, role_id)
+get_role = ROLES.get
 
 
 def get_role_by_name(store: Store, name: str) -> Record[StoredRole]:
@@ -116,9 +113,7 @@ def get_role_by_name(store: Store, name: str) -> Record[StoredRole]:
     return ROLES.get(store, number)
 
 
-def list_roles(store: Store, parameters: RoleParameters) -> Page[StoredRole]:
-    """Read a page of roles."""
-    return repository.list_roles(store, parameters)
+list_roles = repository.list_roles
 
 
 def _name_taken(store: Store, name: str | None, owner: int | None) -> list[Problem]:

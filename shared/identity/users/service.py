@@ -13,12 +13,11 @@ from shared.identity.tenancy import revocations
 from shared.identity.tenancy.plan_counters import PlanCounterChange, count_one_more
 from shared.identity.users import administrators, logins, passwords, repository, rules
 from shared.identity.users.logins import Login
-from shared.identity.users.models import PasswordReset, User, UserChange, UserCreate, UserParameters
+from shared.identity.users.models import PasswordReset, User, UserChange, UserCreate
 from shared.identity.users.repository import ROLES, USERS, UserAccount
 from shared.identity.webhook_deactivation import deactivation_problems
 from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.items import Key
-from shared.kernel.db.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
@@ -161,9 +160,7 @@ def reset_password(
     return account.record, generated
 
 
-def get_user(store: Store, user_id: int) -> Record[User]:
-    """Read a user. Raises NotFound, or Gone if the user was deleted."""
-    return USERS.get(store, user_id)
+get_user = USERS.get
 
 
 def get_user_by_name(store: Store, username: str) -> Record[User]:
@@ -174,9 +171,7 @@ def get_user_by_name(store: Store, username: str) -> Record[User]:
     return account.record
 
 
-def list_users(store: Store, parameters: UserParameters) -> Page[User]:
-    """Read a page of users."""
-    return repository.list_users(store, parameters)
+list_users = repository.list_users
 
 
 def get_account(tx: Transaction, user_id: int) -> UserAccount:

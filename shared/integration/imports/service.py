@@ -25,7 +25,6 @@ from shared.integration.imports.models import (
     FileLocation,
     ImportKind,
     ImportOptions,
-    ImportParameters,
     ImportUpload,
     StoredImport,
     UploadChannel,
@@ -41,7 +40,6 @@ from shared.integration.imports.upload_checks import ensure_acceptable, safe_fil
 from shared.integration.imports.validation import duplicate_file_warning, validate
 from shared.kernel.caller import Caller
 from shared.kernel.clock import Instant, now_ms
-from shared.kernel.db.page import Page
 from shared.kernel.db.records import Record
 from shared.kernel.db.sequences import allocate_ids
 from shared.kernel.db.store import Store
@@ -210,9 +208,7 @@ def get_import(
     return record
 
 
-def list_imports(store: Store, parameters: ImportParameters, timezone: str) -> Page[StoredImport]:
-    """Return a page of imports; `from` and `to` are days in `timezone`."""
-    return repository.list_imports(store, parameters, timezone)
+list_imports = repository.list_imports
 
 
 def commit_import(tx: Transaction, context: ImportContext, import_id: int) -> Record[StoredImport]:

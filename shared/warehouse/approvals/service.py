@@ -11,7 +11,6 @@ from typing import Literal
 from shared.identity.audit import service as audit
 from shared.identity.audit.models import Actor
 from shared.kernel.db.actions import Cost, StaleRead
-from shared.kernel.db.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
@@ -25,7 +24,6 @@ from shared.warehouse.approvals.models import (
     ApprovalDecision,
     ApprovalNeed,
     ApprovalNotRequested,
-    ApprovalParameters,
     Approver,
     StoredApproval,
 )
@@ -189,16 +187,8 @@ def decide(
     )
 
 
-def get_approval(store: Store, number: int) -> Record[StoredApproval]:
-    """Read an approval; NotFound when there is none."""
-    return APPROVALS.get(store, number)
-
-
-def list_approvals(
-    store: Store, parameters: ApprovalParameters, timezone: str, now_ms: int
-) -> Page[StoredApproval]:
-    """Read a page of approvals as of `now_ms`; the days of `parameters` are days in `timezone`."""
-    return repository.list_approvals(store, parameters, timezone, now_ms)
+get_approval = APPROVALS.get
+list_approvals = repository.list_approvals
 
 
 type _Action = Literal["approval.requested", "approval.granted", "approval.denied", "approval.used"]

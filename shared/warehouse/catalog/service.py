@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Mapping
 
 from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.items import Item, Key
-from shared.kernel.db.page import Page
 from shared.kernel.db.records import Record
 from shared.kernel.db.search import count_search_items
 from shared.kernel.db.store import Store
@@ -17,12 +16,10 @@ from shared.warehouse.catalog.models import (
     Category,
     CategoryChange,
     CategoryCreate,
-    CategoryParameters,
     KnownProduct,
     Product,
     ProductChange,
     ProductCreate,
-    ProductParameters,
     StoredProduct,
 )
 from shared.warehouse.catalog.repository import CATEGORIES, PRODUCTS
@@ -207,19 +204,10 @@ def _code_problems(
     return [Problem(field, refusal)] if refusal else []
 
 
-def get_product(store: Store, number: int) -> Record[StoredProduct]:
-    """Return a product; raise NotFound if it does not exist, Gone if it was deleted."""
-    return PRODUCTS.get(store, number)
-
-
-def list_products(store: Store, parameters: ProductParameters) -> Page[StoredProduct]:
-    """Return a page of products."""
-    return repository.list_products(store, parameters)
-
-
-def product_key(code: str) -> Key:
-    """Return the key of the item that `known_products` needs."""
-    return repository.code_key(code)
+get_product = PRODUCTS.get
+list_products = repository.list_products
+product_key = repository.code_key
+"""Returns the key of the item that `known_products` needs."""
 
 
 def is_product(store: Store, code: str) -> bool:
@@ -277,11 +265,5 @@ def delete_category(tx: Transaction, number: int) -> Record[Category]:
     return record
 
 
-def get_category(store: Store, number: int) -> Record[Category]:
-    """Return a product category; raise NotFound if it does not exist, Gone if it was deleted."""
-    return CATEGORIES.get(store, number)
-
-
-def list_categories(store: Store, parameters: CategoryParameters) -> Page[Category]:
-    """Return a page of product categories."""
-    return repository.list_categories(store, parameters)
+get_category = CATEGORIES.get
+list_categories = repository.list_categories

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 
 from shared.kernel.db.items import Item, Key
-from shared.kernel.db.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import CreatedRecord, Record
 from shared.kernel.db.store import Store
@@ -20,13 +19,12 @@ from shared.warehouse.documents.models import (
     Document,
     DocumentProgress,
     EntryDraft,
-    EntryParameters,
     ExitDraft,
-    ExitParameters,
 )
-from shared.warehouse.documents.vocabulary import DocumentKind
+from shared.warehouse.documents.vocabulary import DocumentKind, doc_num
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import KnownWarehouse
+from shared.warehouse.work_records import DocumentReference
 
 
 def create_document(
@@ -179,11 +177,19 @@ def get_document(store: Store, kind: DocumentKind, number: int) -> Record[Docume
     return repository.COLLECTIONS[kind].get(store, number)
 
 
-def list_documents(
-    store: Store, kind: DocumentKind, parameters: EntryParameters | ExitParameters
-) -> Page[Document]:
-    """Return a page of documents."""
-    return repository.list_documents(store, kind, parameters)
+list_documents = repository.list_documents
+
+
+def reference_to(kind: DocumentKind, record: Record[Document]) -> DocumentReference:
+    """Return what a receipt or picking keeps of its document."""
+    document = record.entity
+    return DocumentReference(
+        id=record.id,
+        type=document.type,
+        doc_num=doc_num(kind, record.id),
+        card_code=document.card_code,
+        external_ref=document.external_ref,
+    )
 
 
 def _holder(kind: DocumentKind, number: int) -> str:

@@ -4,11 +4,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS, Cost, StaleRead
-from shared.kernel.db.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.steps import STEP_ACTIONS, STEP_BYTES, fitting_items, has_room, run_steps
-from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
@@ -19,7 +17,6 @@ from shared.warehouse.packing import contents_rules, repository, rules, views
 from shared.warehouse.packing.models import (
     PackingEnd,
     PackingOrderDraft,
-    PackingOrderParameters,
     ShippingDetails,
     StoredPackingOrder,
 )
@@ -237,12 +234,7 @@ def _cancel_step(tx: Transaction, number: int) -> Record[StoredPackingOrder] | N
     return change_order(tx, record, order.model_copy(update={"status": "cancelled"}))
 
 
-def record_passed_validation(tx: Transaction, record: Record[StoredPackingOrder]) -> None:
-    """Record that the tags of a packing order are those of its goods, until its next change.
-
-    The commit raises StaleRead when it changes meanwhile.
-    """
-    repository.put_passed(tx, record)
+record_passed_validation = repository.put_passed
 
 
 def change_order(
@@ -257,9 +249,4 @@ def change_order(
 
 # Reading
 
-
-def list_packing_orders(
-    store: Store, parameters: PackingOrderParameters, timezone: str
-) -> Page[StoredPackingOrder]:
-    """Read a page of packing orders; the days of `parameters` are days in `timezone`."""
-    return repository.list_packing_orders(store, parameters, timezone)
+list_packing_orders = repository.list_packing_orders

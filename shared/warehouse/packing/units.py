@@ -4,10 +4,8 @@ Every change of a unit also writes its packing order, which knows what is packed
 two packers never pack the same goods, and a unit never changes after its order was completed.
 """
 
-from shared.kernel.db.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
-from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
 from shared.warehouse.catalog.gtins import by_item_code
@@ -18,7 +16,6 @@ from shared.warehouse.packing.models import (
     StoredUnit,
     UnitClosing,
     UnitDraft,
-    UnitParameters,
 )
 from shared.warehouse.packing.repository import PACKING_ORDERS, SSCC_SEQUENCE, UNITS
 from shared.warehouse.packing.service import change_order
@@ -145,14 +142,8 @@ def delete_unit(tx: Transaction, number: int) -> _Unit:
     return unit
 
 
-def get_unit(store: Store, number: int) -> _Unit:
-    """Read a unit; NotFound when there is none, Gone when it was deleted."""
-    return UNITS.get(store, number)
-
-
-def list_units(store: Store, parameters: UnitParameters) -> Page[StoredUnit]:
-    """Read a page of units."""
-    return repository.list_units(store, parameters)
+get_unit = UNITS.get
+list_units = repository.list_units
 
 
 def _read(tx: Transaction, number: int) -> tuple[_Unit, _Order]:

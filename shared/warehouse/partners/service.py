@@ -4,7 +4,6 @@ Documents have copies of the code and name of their partner, so a partner can be
 deleted at any time.
 """
 
-from shared.kernel.db.page import Page
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -15,11 +14,9 @@ from shared.warehouse.partners.models import (
     Client,
     ClientChange,
     ClientCreate,
-    ClientParameters,
     Provider,
     ProviderChange,
     ProviderCreate,
-    ProviderParameters,
 )
 from shared.warehouse.partners.repository import CLIENTS, PROVIDERS
 
@@ -77,14 +74,8 @@ def _number_taken(store: Store, number: int | None) -> list[Problem]:
     return [Problem("document_id", "is already taken by another client")]
 
 
-def get_client(store: Store, number: int) -> Record[Client]:
-    """Return a client; raise NotFound if it does not exist, Gone if it was deleted."""
-    return CLIENTS.get(store, number)
-
-
-def list_clients(store: Store, parameters: ClientParameters) -> Page[Client]:
-    """Return a page of clients."""
-    return repository.list_clients(store, parameters)
+get_client = CLIENTS.get
+list_clients = repository.list_clients
 
 
 # Providers
@@ -118,11 +109,5 @@ def delete_provider(tx: Transaction, number: int) -> Record[Provider]:
     return record
 
 
-def get_provider(store: Store, number: int) -> Record[Provider]:
-    """Return a provider; raise NotFound if it does not exist, Gone if it was deleted."""
-    return PROVIDERS.get(store, number)
-
-
-def list_providers(store: Store, parameters: ProviderParameters) -> Page[Provider]:
-    """Return a page of providers."""
-    return repository.list_providers(store, parameters)
+get_provider = PROVIDERS.get
+list_providers = repository.list_providers

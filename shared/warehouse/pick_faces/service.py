@@ -4,16 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from shared.kernel.db.items import Item, Key
-from shared.kernel.db.page import Page
 from shared.kernel.db.records import Record
-from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem, ValidationFailed
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse import references
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.pick_faces import repository, rules
-from shared.warehouse.pick_faces.models import PickFace, PickFaceDraft, PickFaceParameters
+from shared.warehouse.pick_faces.models import PickFace, PickFaceDraft
 from shared.warehouse.pick_faces.repository import PICK_FACES
 from shared.warehouse.warehouses import service as warehouses
 
@@ -151,14 +149,8 @@ def remove_pick_face(tx: Transaction, number: int) -> Record[PickFace]:
     return record
 
 
-def get_pick_face(store: Store, number: int) -> Record[PickFace]:
-    """Return a pick face; raise NotFound if it does not exist, Gone if it was removed."""
-    return PICK_FACES.get(store, number)
-
-
-def list_pick_faces(store: Store, parameters: PickFaceParameters) -> Page[PickFace]:
-    """Return a page of pick faces."""
-    return repository.list_pick_faces(store, parameters)
+get_pick_face = PICK_FACES.get
+list_pick_faces = repository.list_pick_faces
 
 
 def _aliases(face: PickFace) -> tuple[Key, Key]:

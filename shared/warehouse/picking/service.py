@@ -1,13 +1,12 @@
 """Use cases of pickings: create, allocate, start, finalize, cancel and revert them."""
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
 from shared.kernel.db.actions import Cost
-from shared.kernel.db.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
@@ -29,7 +28,6 @@ from shared.warehouse.picking.allocation import (
 from shared.warehouse.picking.models import (
     PickingDraft,
     PickingEnd,
-    PickingParameters,
     StoredPicking,
     StoredPickingLine,
     picking_code,
@@ -37,7 +35,6 @@ from shared.warehouse.picking.models import (
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.picking.undo_picking import RecordProgress, undo_work
 from shared.warehouse.work_records import (
-    DocumentReference,
     Operator,
     WorkStatus,
     ensure_status,
@@ -148,7 +145,7 @@ def _insert(
         priority=rules.priority_of(priorities) if draft.priority is None else draft.priority,
         due_date=min(due, default=None),
         carrier_code=draft.carrier_code,
-        documents=[_reference(record) for record in found],
+        documents=[documents.reference_to("exit", record) for record in found],
         whs_code=first.whs_code,
         warehouse_id=first.named["warehouse"][0],
         lines=rules.lines_for(found),
@@ -166,7 +163,7 @@ def insert_allocated(
     picking = new_picking(
         tx,
         number,
-        documents=[_reference(document)],
+        documents=[documents.reference_to("exit", document)],
         whs_code=document.entity.whs_code,
         warehouse_id=document.entity.named["warehouse"][0],
         lines=lines,
@@ -210,17 +207,6 @@ def insert_picking(
     record = PICKINGS.insert(tx, picking.id, picking)
     raise_record_event(tx, "picking.created", views.PICKING_EVENTS, record)
     return record
-
-
-def _reference(record: Record[Document]) -> DocumentReference:
-    document = record.entity
-    return DocumentReference(
-        id=record.id,
-        type=document.type,
-        doc_num=doc_num("exit", record.id),
-        card_code=document.card_code,
-        external_ref=document.external_ref,
-    )
 
 
 # Status changes; `waves.progress` has those that a wave records, for pickings with a wave
@@ -394,18 +380,6 @@ def _update(
     return PICKINGS.replace(tx, record, after)
 
 
-def get_picking(store: Store, number: int) -> Record[StoredPicking]:
-    """Read a picking; NotFound when there is none."""
-    return PICKINGS.get(store, number)
-
-
-def get_pickings(store: Store, numbers: Iterable[int]) -> list[Record[StoredPicking]]:
-    """Read pickings in the order of `numbers`; leave out those that do not exist."""
-    return PICKINGS.get_many(store, numbers)
-
-
-def list_pickings(
-    store: Store, parameters: PickingParameters, timezone: str
-) -> Page[StoredPicking]:
-    """Read a page of pickings; the days of `parameters` are days in `timezone`."""
-    return repository.list_pickings(store, parameters, timezone)
+get_picking = PICKINGS.get
+get_pickings = PICKINGS.get_many
+list_pickings = repository.list_pickings

@@ -1,6 +1,5 @@
 """Operations of waves on pickings: find pending pickings, assign them, sum up their units."""
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import starmap
@@ -52,9 +51,7 @@ def _pending_picking(number: int, attributes: Item) -> PendingPicking:
     )
 
 
-def read_pickings(store: Store, numbers: Collection[int]) -> list[Record[StoredPicking]]:
-    """Read pickings in the order of `numbers`; missing pickings are left out."""
-    return PICKINGS.get_many(store, numbers)
+read_pickings = PICKINGS.get_many
 
 
 def assign_to_wave(tx: Transaction, record: Record[StoredPicking], wave: int) -> None:

@@ -3,7 +3,6 @@
 import uuid
 from collections.abc import Sequence
 
-from shared.kernel.db.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
@@ -13,17 +12,14 @@ from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Difference, Document, DocumentProgress
-from shared.warehouse.documents.vocabulary import doc_num
 from shared.warehouse.receiving import repository, rules, views
 from shared.warehouse.receiving.models import (
     ReceiptDraft,
-    ReceiptParameters,
     StoredReceipt,
     StoredReceiptLine,
 )
 from shared.warehouse.receiving.repository import RECEIPTS
 from shared.warehouse.work_records import (
-    DocumentReference,
     ensure_status,
     operator_from_start,
     operator_problems,
@@ -60,7 +56,7 @@ def create_receipt(tx: Transaction, draft: Checked[ReceiptDraft]) -> Record[Stor
         comments=draft.comments,
         user_id=tx.caller.user_id if tx.caller else None,
         operator=operator,
-        document=_reference(document),
+        document=documents.reference_to("entry", document),
         whs_code=document.entity.whs_code,
         announced=rules.announces(document.entity),
         created_at=tx.now,
@@ -70,17 +66,6 @@ def create_receipt(tx: Transaction, draft: Checked[ReceiptDraft]) -> Record[Stor
     record = RECEIPTS.insert(tx, number, receipt)
     raise_record_event(tx, "receipt.created", views.RECEIPT_EVENTS, record)
     return record
-
-
-def _reference(record: Record[Document]) -> DocumentReference:
-    document = record.entity
-    return DocumentReference(
-        id=record.id,
-        type=document.type,
-        doc_num=doc_num("entry", record.id),
-        card_code=document.card_code,
-        external_ref=document.external_ref,
-    )
 
 
 # Status changes
@@ -150,17 +135,8 @@ def update_receipt(
 
 # Reading
 
-
-def get_receipt(store: Store, number: int) -> Record[StoredReceipt]:
-    """Read a receipt; NotFound when there is none."""
-    return RECEIPTS.get(store, number)
-
-
-def list_receipts(
-    store: Store, parameters: ReceiptParameters, timezone: str
-) -> Page[StoredReceipt]:
-    """Read a page of receipts; the days of `parameters` are days in `timezone`."""
-    return repository.list_receipts(store, parameters, timezone)
+get_receipt = RECEIPTS.get
+list_receipts = repository.list_receipts
 
 
 def document_differences(store: Store, document: Document) -> list[Difference]:

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from shared.kernel.db.items import Item, Key
-from shared.kernel.db.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import CreatedRecord, Record
 from shared.kernel.db.store import Store
@@ -25,7 +24,6 @@ from shared.warehouse.returns.models import (
     ReturnArrival,
     ReturnDraft,
     ReturnedGoods,
-    ReturnParameters,
     StoredReturn,
 )
 from shared.warehouse.returns.repository import RETURNED, RETURNS
@@ -379,14 +377,8 @@ def _end(
     return RETURNS.replace(tx, record, after)
 
 
-def get_return(store: Store, number: int) -> Record[StoredReturn]:
-    """Read a return; NotFound when there is none."""
-    return RETURNS.get(store, number)
-
-
-def list_returns(store: Store, parameters: ReturnParameters, timezone: str) -> Page[StoredReturn]:
-    """Read a page of returns; the days of `parameters` are days in `timezone`."""
-    return repository.list_returns(store, parameters, timezone)
+get_return = RETURNS.get
+list_returns = repository.list_returns
 
 
 def line_ids_of(drafts: Iterable[ReturnDraft]) -> Mapping[str, int]:

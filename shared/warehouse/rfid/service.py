@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from shared.kernel.db.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
@@ -18,7 +17,6 @@ from shared.warehouse.rfid.models import (
     SUBJECT_KINDS,
     RfidSubjectKind,
     RfidValidationDraft,
-    RfidValidationParameters,
     StoredValidation,
     TagDifferences,
 )
@@ -105,8 +103,4 @@ def get_validation(store: Store, number: int) -> Validation:
     return Validation(record, found[0].entity if found else TagDifferences())
 
 
-def list_validations(
-    store: Store, parameters: RfidValidationParameters, timezone: str
-) -> Page[StoredValidation]:
-    """Read a page of validations; the days of `parameters` are days in `timezone`."""
-    return repository.list_validations(store, parameters, timezone)
+list_validations = repository.list_validations

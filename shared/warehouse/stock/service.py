@@ -7,17 +7,12 @@ from decimal import Decimal
 from shared.kernel.db.items import AttributeMap
 from shared.kernel.db.page import Page
 from shared.kernel.db.parallel import run_all
-from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.warehouse.stock import repository, rules
 from shared.warehouse.stock.models import (
     FreeRow,
-    LevelParameters,
-    Movement,
-    MovementParameters,
     StockParameters,
     StockRow,
-    StoredLevel,
 )
 from shared.warehouse.stock.repository import MOVEMENTS
 from shared.warehouse.warehouses import service as warehouses
@@ -49,19 +44,9 @@ def list_stock(store: Store, parameters: StockParameters) -> StockPage:
     return StockPage(repository.list_stock(store, parameters, found), {one.id: one} if one else {})
 
 
-def list_levels(store: Store, parameters: LevelParameters) -> Page[StoredLevel]:
-    """Return a page of stock levels."""
-    return repository.list_levels(store, parameters)
-
-
-def list_movements(store: Store, parameters: MovementParameters, timezone: str) -> Page[Movement]:
-    """Return a page of the stock ledger; `from` and `to` are days in `timezone`."""
-    return repository.list_movements(store, parameters, timezone)
-
-
-def get_movement(store: Store, number: int) -> Record[Movement]:
-    """Return an entry of the stock ledger; raise NotFound if it does not exist."""
-    return MOVEMENTS.get(store, number)
+list_levels = repository.list_levels
+list_movements = repository.list_movements
+get_movement = MOVEMENTS.get
 
 
 def free_rows(
@@ -74,9 +59,7 @@ def free_rows(
     return repository.free_rows(store, product_id, warehouse_id, FREE_PAGE, start)
 
 
-def rows_of_serials(store: Store, serials: Iterable[tuple[int, str]]) -> list[FreeRow]:
-    """Return the rows of serials, given with the ids of their products, wherever they are."""
-    return repository.rows_of_serials(store, serials)
+rows_of_serials = repository.rows_of_serials
 
 
 def choose_rows(

@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Mapping
 
 from shared.kernel.db.items import Item, Key
-from shared.kernel.db.page import Page
 from shared.kernel.db.parallel import run_all
-from shared.kernel.db.records import CreatedRecord, Record
+from shared.kernel.db.records import CreatedRecord
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
@@ -21,7 +20,6 @@ from shared.warehouse.transfer_orders.models import (
     OrderSource,
     StoredTransferOrder,
     TransferOrderDraft,
-    TransferOrderParameters,
 )
 from shared.warehouse.transfer_orders.order_picking import create_picking_for
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
@@ -124,16 +122,8 @@ def examine_transfer_order(
     return _order_with_reference(draft, found), [*findings.invalid, *findings.blocked]
 
 
-def get_transfer_order(store: Store, number: int) -> Record[StoredTransferOrder]:
-    """Read a transfer order; NotFound when there is none."""
-    return TRANSFER_ORDERS.get(store, number)
-
-
-def list_transfer_orders(
-    store: Store, parameters: TransferOrderParameters, timezone: str
-) -> Page[StoredTransferOrder]:
-    """Read a page of transfer orders; the days of `parameters` are days in `timezone`."""
-    return repository.list_transfer_orders(store, parameters, timezone)
+get_transfer_order = TRANSFER_ORDERS.get
+list_transfer_orders = repository.list_transfer_orders
 
 
 def transfer_order_keys(draft: Checked[TransferOrderDraft]) -> list[Key]:

@@ -5,10 +5,8 @@ from dataclasses import replace
 from decimal import Decimal
 
 from shared.kernel.db.items import Item, Key
-from shared.kernel.db.page import Page
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
-from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
 from shared.kernel.events.outbox import raise_record_event
@@ -25,7 +23,6 @@ from shared.warehouse.transfers.models import (
     TransferDraft,
     TransferLine,
     TransferMove,
-    TransferParameters,
 )
 from shared.warehouse.transfers.repository import TRANSFERS
 from shared.warehouse.transfers.rules import TransferMasterData
@@ -272,13 +269,5 @@ def _shortage(source: StockRow, qty: Decimal, free: Decimal) -> str:
     return f"{numbers} of {source.item_code}{batch} {place}"
 
 
-def get_transfer(store: Store, number: int) -> Record[StoredTransfer]:
-    """Read a transfer; NotFound when there is none."""
-    return TRANSFERS.get(store, number)
-
-
-def list_transfers(
-    store: Store, parameters: TransferParameters, timezone: str
-) -> Page[StoredTransfer]:
-    """Read a page of transfers; the days of `parameters` are days in `timezone`."""
-    return repository.list_transfers(store, parameters, timezone)
+get_transfer = TRANSFERS.get
+list_transfers = repository.list_transfers

@@ -354,9 +354,8 @@ def shown(record: Record[StoredPosition], warehouse: WarehouseReference | None) 
 # Lookups by code for other packages
 
 
-def warehouse_key(code: str) -> Key:
-    """Return the key of the item that `known_warehouses` needs."""
-    return repository.warehouse_key(code)
+warehouse_key = repository.warehouse_key
+"""Returns the key of the item that `known_warehouses` needs."""
 
 
 def known_warehouses(
@@ -386,9 +385,8 @@ def all_warehouses(store: Store) -> dict[int, KnownWarehouse]:
     return {known.id: known for known in known_in(repository.read_register(store))}
 
 
-def position_key(whs_code: str, bin_code: str) -> Key:
-    """Return the key of the item that `known_positions` needs."""
-    return repository.position_key(whs_code, bin_code)
+position_key = repository.position_key
+"""Returns the key of the item that `known_positions` needs."""
 
 
 def known_positions(

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from shared.kernel.db.page import Page
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
@@ -13,7 +12,7 @@ from shared.kernel.events.outbox import raise_record_event
 from shared.warehouse.picking import wave_pickings
 from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.waves import repository, rules, views
-from shared.warehouse.waves.models import StoredWave, WaveOrder, WaveParameters, WaveStatus
+from shared.warehouse.waves.models import StoredWave, WaveOrder, WaveStatus
 from shared.warehouse.waves.repository import WAVES
 
 _TRIES = 5
@@ -47,9 +46,7 @@ def get_wave(store: Store, number: int) -> WaveWithOrders:
     raise ServiceUnavailable
 
 
-def list_waves(store: Store, parameters: WaveParameters, timezone: str) -> Page[StoredWave]:
-    """Read a page of waves; the days of `parameters` are days in `timezone`."""
-    return repository.list_waves(store, parameters, timezone)
+list_waves = repository.list_waves
 
 
 def plan_wave(tx: Transaction, number: int) -> WaveWithOrders:

@@ -330,7 +330,7 @@ def test_unexpected_failure_reveals_no_details(erp: Erp, monkeypatch: pytest.Mon
     def fail(*_: object) -> None:
         raise RuntimeError("the secret of table acme")
 
-    monkeypatch.setattr("shared.warehouse.catalog.service.repository.list_products", fail)
+    monkeypatch.setattr("shared.warehouse.catalog.service.list_products", fail)
 
     answer = erp.get("/products")
 
