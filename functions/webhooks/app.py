@@ -160,14 +160,14 @@ def list_deliveries(
 ) -> ListResponse[StoredDelivery]:
     """Return a page of the deliveries of a subscription."""
     page = service.list_deliveries(store, request.id, request.parameters)
-    return ListResponse(page, lambda record: views.delivery(record.entity))
+    return ListResponse(page, lambda record: Delivery.from_stored(record.entity))
 
 
 @routes.read("/webhooks/{id}/deliveries/{delivery}", "Get a delivery", _DELIVERY_LOG)
 def get_delivery(store: Store, request: Request) -> ResourceResponse:
     """Return a delivery."""
     found = service.get_delivery(store, request.id, request.path_values["delivery"])
-    return ResourceResponse(views.delivery(found))
+    return ResourceResponse(Delivery.from_stored(found))
 
 
 @routes.write(
@@ -191,7 +191,7 @@ def _webhook_response(found: WebhookWithHealth) -> ResourceResponse:
 
 def _accepted_response(delivery: StoredDelivery) -> ResourceResponse:
     location = f"/webhooks/{delivery.webhook_id}/deliveries/{delivery.id}"
-    return ResourceResponse(views.delivery(delivery), 202, location)
+    return ResourceResponse(Delivery.from_stored(delivery), 202, location)
 
 
 lambda_handler = ApiHandler(routes)

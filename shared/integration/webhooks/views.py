@@ -1,10 +1,8 @@
 """API representations of subscriptions and deliveries."""
 
 from shared.integration.webhooks.models import (
-    Delivery,
     EndpointHealth,
     NewWebhook,
-    StoredDelivery,
     StoredWebhook,
     Webhook,
 )
@@ -23,8 +21,3 @@ def webhook(stored: StoredWebhook, health: EndpointHealth | None) -> Webhook:
 def new_webhook(stored: StoredWebhook, health: EndpointHealth, secret: str) -> NewWebhook:
     """Return a subscription with its new secret."""
     return NewWebhook(**dict(webhook(stored, health)), secret=secret)
-
-
-def delivery(stored: StoredDelivery) -> Delivery:
-    """Return a delivery."""
-    return Delivery.from_stored(stored)

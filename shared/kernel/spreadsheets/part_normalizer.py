@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from html import escape
 from xml.parsers import expat
 
-from shared.kernel.spreadsheets.table import UnreadableFile
+from shared.kernel.spreadsheets.table import MAX_CELL_CHARACTERS, UnreadableFile
 
 INVALID_MARKER = "\uffff"
 """Begins the text of a cell without a usable value. XML does not allow this character, so that no
@@ -55,13 +55,17 @@ class PartNormalizer(ABC):
         self._elements = self._parsed = 0
         self._open: list[str] = []
         self._items_ended = False
+        # The text of the present string or cell, of which only the first characters are kept.
+        self._value: list[str] = []
+        self._length = 0
+        self._takes_text = False
         # Whether the parser has read only whole items so far, so that it can skip others.
         self._can_skip = True
         self._parser = parser = expat.ParserCreate()
         parser.buffer_text = True
         parser.StartElementHandler = self._started
         parser.EndElementHandler = self._ended
-        parser.CharacterDataHandler = self.text
+        parser.CharacterDataHandler = self._add_text
 
     def feed(self, block: bytes) -> None:
         """Normalize the next block."""
@@ -81,9 +85,17 @@ class PartNormalizer(ABC):
     def handlers(self) -> tuple[Starts, Ends]:
         """Return the handlers of the starts and ends of elements; other elements are ignored."""
 
-    @abstractmethod
-    def text(self, text: str) -> None:
-        """Handle the text of any element."""
+    def _start_text(self, _attributes: XmlAttributes) -> None:
+        self._takes_text = True
+
+    def _end_text(self) -> None:
+        self._takes_text = False
+
+    def _add_text(self, text: str) -> None:
+        if self._takes_text:
+            self._length += len(text)
+            if self._length <= MAX_CELL_CHARACTERS:
+                self._value.append(text)
 
     def _copy(self, buffer: bytes) -> bytes:
         """Normalize the complete items of `buffer`, and return the rest."""

@@ -45,9 +45,6 @@ class SharedStringsNormalizer(PartNormalizer):
         super().__init__("", "si")
         self._write = write
         self._count = self._size = 0
-        self._value: list[str] = []
-        self._length = 0
-        self._takes_text = False
         write(b"<sst>")
 
     def close(self) -> None:
@@ -69,21 +66,8 @@ class SharedStringsNormalizer(PartNormalizer):
         starts: Starts = {"si": self._start_string, **dict.fromkeys(texts, self._start_text)}
         return starts, {"si": self._end_string, **dict.fromkeys(texts, self._end_text)}
 
-    def text(self, text: str) -> None:
-        """See PartNormalizer."""
-        if self._takes_text:
-            self._length += len(text)
-            if self._length <= MAX_CELL_CHARACTERS:
-                self._value.append(text)
-
     def _start_string(self, _attributes: XmlAttributes) -> None:
         self._value, self._length = [], 0
-
-    def _start_text(self, _attributes: XmlAttributes) -> None:
-        self._takes_text = True
-
-    def _end_text(self) -> None:
-        self._takes_text = False
 
     def _end_string(self) -> None:
         text = "".join(self._value)

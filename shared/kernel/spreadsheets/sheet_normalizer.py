@@ -86,9 +86,6 @@ class SheetNormalizer(PartNormalizer):
         self._row = self._column = 0
         self._cells: dict[int, bytes] = {}
         self._cell: dict[str, str] = {}
-        self._value: list[str] = []
-        self._length = 0
-        self._takes_text = False
 
     def close(self) -> None:
         """End the worksheet."""
@@ -123,18 +120,11 @@ class SheetNormalizer(PartNormalizer):
         ends: Ends = {
             "sheetData/row": self._end_row,
             cell: self._end_cell,
-            f"{cell}/v": self._end_value,
-            f"{cell}/is/t": self._end_value,
-            f"{cell}/is/r/t": self._end_value,
+            f"{cell}/v": self._end_text,
+            f"{cell}/is/t": self._end_text,
+            f"{cell}/is/r/t": self._end_text,
         }
         return starts, ends
-
-    def text(self, text: str) -> None:
-        """See PartNormalizer."""
-        if self._takes_text:
-            self._length += len(text)
-            if self._length <= MAX_CELL_CHARACTERS:
-                self._value.append(text)
 
     def _start_row(self, attributes: XmlAttributes) -> None:
         number = attributes.get("r") or str(self._last + 1)
@@ -161,12 +151,6 @@ class SheetNormalizer(PartNormalizer):
 
     def _start_value(self, _attributes: XmlAttributes) -> None:
         self._takes_text = self._cell.get("t") != "inlineStr"
-
-    def _start_text(self, _attributes: XmlAttributes) -> None:
-        self._takes_text = True
-
-    def _end_value(self) -> None:
-        self._takes_text = False
 
     def _end_cell(self) -> None:
         """Add the cell if it has a value."""
