@@ -163,6 +163,10 @@ const subject = {
       "web",
       "sap"
      ]
+    },
+    {
+     "name": "due_to",
+     "type": "date"
     }
    ],
    "sorts": [

@@ -178,6 +178,10 @@ const subject = {
      ]
     },
     {
+     "name": "due_to",
+     "type": "date"
+    },
+    {
      "name": "priority",
      "type": "choice",
      "choices": [

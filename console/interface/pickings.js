@@ -141,6 +141,10 @@ const subject = {
      "type": "integer",
      "minimum": 1,
      "maximum": 999999999999
+    },
+    {
+     "name": "has_shortage",
+     "type": "boolean"
     }
    ],
    "sorts": [

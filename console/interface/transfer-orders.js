@@ -289,6 +289,10 @@ const subject = {
      "name": "external_ref",
      "type": "text",
      "maxLength": 255
+    },
+    {
+     "name": "has_discrepancy",
+     "type": "boolean"
     }
    ],
    "sorts": [

@@ -180,6 +180,7 @@ export default {
     doc_entry: 'ERP document',
     doc_num: 'Document number',
     due_at: 'Due',
+    due_to: 'Due until',
     duration_ms: 'Duration (ms)',
     ended_orders: 'Ended pickings',
     epcs: 'EPCs',

@@ -222,6 +222,7 @@ const words = {
     documents: 'Documentos',
     due_at: 'Fecha límite',
     due_date: 'Fecha de entrega',
+    due_to: 'Fecha de entrega hasta',
     duration_ms: 'Duración (ms)',
     email: 'Correo electrónico',
     ended_orders: 'Órdenes de picking terminadas',

@@ -56,7 +56,7 @@ def _document(number: int, times: spec.Times, types: Sequence[str], **more: Any)
             "card_code": _partner(number),
             "card_name": spec.unless(number, 3, "Ferretería Central S.A."),
             "doc_date": f"2026-03-{number * 11 % 28 + 1:02d}",
-            "due_date": spec.unless(number, 2, "2026-04-15"),
+            "due_date": spec.unless(number, 2, f"2026-04-{number % 20 + 10}"),
             "comments": spec.unless(number, 4, "Ring the bell\nat gate 4."),
             "whs_code": f"W{number % 3 + 1}",
             "created_at": times.created(number),
@@ -100,6 +100,11 @@ _FILTERS = {
     ),
     "source": spec.among(
         "source", ("import", "api", "web", "sap"), wrong=("", "API", "fax"), narrow=False
+    ),
+    "due_to": spec.Filter(
+        lambda _: ("2026-04-15", "2026-04-10", "2026-12-31"),
+        lambda row, value: row["due_date"] is not None and row["due_date"] <= value,
+        spec.INVALID_DATES,
     ),
 }
 _SORTS = {

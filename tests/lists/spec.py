@@ -179,6 +179,15 @@ def among(name: str, values: Sequence[str], *, wrong: Sequence[str], narrow: boo
     return Filter(lambda _: values, lambda row, value: row[name] == value, wrong, narrow)
 
 
+def flag(name: str) -> Filter:
+    """Return a filter by a boolean field."""
+    return Filter(
+        lambda _: ("true", "false"),
+        lambda row, value: row[name] is (value == "true"),
+        ("perhaps", ""),
+    )
+
+
 def equal(name: str, value: Callable[[int], str], *, selective: bool = True) -> Filter:
     """Return a filter by a text field; `value` returns its value in row n."""
     return Filter(

@@ -126,6 +126,7 @@ TRANSFER_ORDER_LIST = spec.Listed(
         "from_warehouse": _warehouse("from"),
         "to_warehouse": _warehouse("to"),
         "external_ref": spec.equal("external_ref", _reference),
+        "has_discrepancy": spec.flag("has_discrepancy"),
     },
     sorts={"created_at": spec.by("created_at"), "updated_at": spec.by("updated_at")},
     default_sort="-created_at",

@@ -76,11 +76,7 @@ WAREHOUSE_LIST = spec.Listed(
         "search": spec.contains_text(
             "whs_code", "name", values=["été", "w0", "YARD 1", "?"], code=_code
         ),
-        "is_virtual": spec.Filter(
-            lambda _: ("true", "false"),
-            lambda row, value: row["is_virtual"] is (value == "true"),
-            ("perhaps", ""),
-        ),
+        "is_virtual": spec.flag("is_virtual"),
     },
     sorts={
         "whs_code": spec.by("whs_code"),

@@ -58,6 +58,7 @@ _PARAMETERS: Mapping[str, str] = {
     "to_warehouse": "Only items to the warehouse with exactly this code.",
     "from": "Only items created on this day or later, in the time zone of the tenant.",
     "to": "Only items created on this day or earlier, in the time zone of the tenant.",
+    "due_to": "Only documents with a `due_date` of this day or earlier.",
 }
 """Descriptions of the query parameters that do not filter by the exact value of a field."""
 

@@ -88,13 +88,13 @@ ROLES = Collection(
 
 def list_users(store: Store, parameters: UserParameters) -> Page[User]:
     """Read a page of users."""
-    active, two_step, role = parameters.is_active, parameters.two_step, parameters.role
+    role = parameters.role
     query = parameters.list_query(
         equal={
             "username": parameters.username,
             "email": _email_text(parameters.email),
-            "is_active": None if active is None else flag_text(active),
-            "two_step": None if two_step is None else flag_text(two_step),
+            "is_active": flag_text(parameters.is_active),
+            "two_step": flag_text(parameters.two_step),
         },
         contains={
             "roles": None if role is None else f",{role},",

@@ -63,9 +63,9 @@ WEBHOOKS = Collection(
 
 def list_webhooks(store: Store, parameters: WebhookParameters) -> Page[StoredWebhook]:
     """Return a page of subscriptions."""
-    active, event = parameters.is_active, parameters.event
+    event = parameters.event
     query = parameters.list_query(
-        equal={"is_active": None if active is None else flag_text(active)},
+        equal={"is_active": flag_text(parameters.is_active)},
         contains={"events": f",{event}," if event else None},
     )
     return read_page(store, WEBHOOKS, query)

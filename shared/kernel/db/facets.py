@@ -74,9 +74,9 @@ def quantity_text(quantity: Decimal) -> str:
     return f"{int(quantity.scaleb(_DECIMALS)):0{_UNITS}d}"
 
 
-def flag_text(flag: bool) -> str:  # noqa: FBT001 - it is the value itself
-    """Return a boolean as text."""
-    return "true" if flag else "false"
+def flag_text(flag: bool | None) -> str | None:  # noqa: FBT001 - it is the value itself
+    """Return a boolean as text; None stays None."""
+    return {True: "true", False: "false", None: None}[flag]
 
 
 def joined(values: Iterable[str]) -> str:

@@ -235,6 +235,7 @@ class EntryParameters(ListParameters):
     card_code: Text | None = None
     status: DocumentStatus | None = None
     source: Source | None = None
+    due_to: Day | None = None
 
 
 class ExitParameters(ListParameters):
@@ -249,4 +250,5 @@ class ExitParameters(ListParameters):
     card_code: Text | None = None
     status: DocumentStatus | None = None
     source: Source | None = None
+    due_to: Day | None = None
     priority: Priority | None = None

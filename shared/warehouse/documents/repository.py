@@ -21,6 +21,7 @@ def _facets(document: Document) -> Facets:
         "card_code": document.card_code,
         "source": document.source,
         "doc_date": document.doc_date,
+        "due_date": document.due_date,
         "created_at": document.created_at,
         "updated_at": document.updated_at,
     }
@@ -45,6 +46,7 @@ ENTRIES = Collection(
         "external_ref": lambda reference: _reference_keys("entry", reference),
         "card_code": Lookup(5),
     },
+    since={"due_date": 3},
 )
 
 EXITS = Collection(
@@ -58,6 +60,7 @@ EXITS = Collection(
         "external_ref": lambda reference: _reference_keys("exit", reference),
         "card_code": Lookup(5),
     },
+    since={"due_date": 3},
 )
 
 COLLECTIONS: dict[DocumentKind, Collection[Document]] = {"entry": ENTRIES, "exit": EXITS}
@@ -90,6 +93,7 @@ def list_documents(
             "status": parameters.status,
             "source": parameters.source,
             "priority": integer_text(priority),
-        }
+        },
+        between={"due_date": (None, parameters.due_to)} if parameters.due_to else None,
     )
     return read_page(store, COLLECTIONS[kind], by_rank(query))

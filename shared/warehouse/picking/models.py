@@ -132,6 +132,7 @@ class PickingParameters(WorkParameters):
         "created_at", "-created_at", "updated_at", "-updated_at",
         "finalized_at", "-finalized_at", "priority", "-priority",
     ] = "-created_at"  # fmt: skip
+    has_shortage: bool | None = None
 
 
 def packing_order_code(number: int) -> str:

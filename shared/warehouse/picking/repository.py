@@ -1,7 +1,7 @@
 """The items of pickings. Keys and indexes: see docs/storage.md."""
 
 from shared.kernel.db.collection import Collection
-from shared.kernel.db.facets import Facets, id_of, id_text, integer_text, joined
+from shared.kernel.db.facets import Facets, flag_text, id_of, id_text, integer_text, joined
 from shared.kernel.db.indexes import Lookup, Partition
 from shared.kernel.db.items import Item
 from shared.kernel.db.listing import read_page
@@ -20,6 +20,7 @@ def _picking_facets(picking: StoredPicking) -> Facets:
         **_lookups(first),
         "document_ids": joined(filter(None, map(_exit_id, picking.documents))),
         "priority": integer_text(picking.priority),
+        "has_shortage": flag_text(picking.has_shortage),
         RANK: integer_text(rank_of(picking.priority)),
         "warehouse": picking.whs_code,
         "due_date": picking.due_date,
@@ -56,6 +57,7 @@ PICKINGS = Collection(
         "document_id": Lookup(6, hides=("document_id", "document_ids")),
     },
     more_lookups=_lookups_of_other_documents,
+    since={"has_shortage": 3},
 )
 
 
@@ -68,6 +70,7 @@ def list_pickings(
     query = parameters.list_query(
         equal={
             "status": parameters.status,
+            "has_shortage": flag_text(parameters.has_shortage),
             "external_ref": reference,
             "document_id": number if reference is None else None,
         },

@@ -262,3 +262,4 @@ class TransferOrderParameters(PeriodParameters):
     from_warehouse: Text | None = None
     to_warehouse: Text | None = None
     external_ref: Text | None = None
+    has_discrepancy: bool | None = None

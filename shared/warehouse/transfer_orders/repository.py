@@ -2,7 +2,7 @@
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS
-from shared.kernel.db.facets import Facets
+from shared.kernel.db.facets import Facets, flag_text
 from shared.kernel.db.indexes import Partition
 from shared.kernel.db.items import Key, alias_key, item_at
 from shared.kernel.db.listing import read_page
@@ -11,6 +11,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY
 from shared.kernel.db.transaction import Transaction
 from shared.warehouse.transfer_orders.models import StoredTransferOrder, TransferOrderParameters
+from shared.warehouse.transfer_orders.progress_rules import has_discrepancy
 
 LINE_SEQUENCE = "transfer_order_line"
 """Sequence of the ids of the lines of all orders."""
@@ -24,6 +25,7 @@ def _facets(order: StoredTransferOrder) -> Facets:
         "external_ref": order.external_ref,
         "from_warehouse": order.origin.code,
         "to_warehouse": order.destination.code,
+        "has_discrepancy": flag_text(has_discrepancy(order)),
         "created_at": order.created_at,
         "updated_at": order.updated_at,
     }
@@ -41,6 +43,7 @@ TRANSFER_ORDERS = Collection(
         "to_warehouse": Partition({"created_at": 5}, own_totals=SHARDS),
     },
     lookups={"external_ref": lambda reference: [reference_key(reference)]},
+    since={"has_discrepancy": 3},
 )
 
 
@@ -84,6 +87,7 @@ def list_transfer_orders(
             "from_warehouse": parameters.from_warehouse,
             "to_warehouse": parameters.to_warehouse,
             "external_ref": parameters.external_ref,
+            "has_discrepancy": flag_text(parameters.has_discrepancy),
         },
         between=parameters.created(timezone),
     )

@@ -94,11 +94,10 @@ POSITIONS = Collection(
 
 def list_warehouses(store: Store, parameters: WarehouseParameters) -> Page[StoredWarehouse]:
     """Return a page of warehouses, whose numbers of positions are read with them."""
-    virtual = parameters.is_virtual
     query = parameters.list_query(
         equal={
             "whs_code": parameters.whs_code,
-            "is_virtual": None if virtual is None else flag_text(virtual),
+            "is_virtual": flag_text(parameters.is_virtual),
         },
         search=parameters.search,
     )
