@@ -7,6 +7,7 @@ import { browser } from './browser.js';
 import { Action, Calls } from './calls.js';
 import { Session } from './session.js';
 import { language } from './words.js';
+import { timeZone } from './zone.js';
 
 /** Address of the console, with a slash at its end; `index.html` has it as its base. */
 export const CONSOLE = document.baseURI;
@@ -16,9 +17,6 @@ export const session = new Session(new URL('..', CONSOLE).href.replace(/\/$/, ''
 export { browser };
 
 export const calls = new Calls(session, browser);
-
-/** Time zone of the company; that of the browser for users who may not read the settings. */
-export const timeZone = signal(/** @type {string | undefined} */ (undefined));
 
 export const locale = computed(() => ({ language: language.value, timeZone: timeZone.value }));
 

@@ -5,6 +5,8 @@
  * it was written, instead of being judged twice.
  */
 
+import { instantOf, localTime } from './zone.js';
+
 /**
  * @typedef {import('./subject.js').Field} Field
  * @typedef {import('../components/fields.js').Draft} Draft
@@ -129,16 +131,6 @@ function numberOf(entry) {
   return trimmed === '' || Number.isNaN(value) ? entry : value;
 }
 
-/**
- * Return a date and time of the browser's time zone as an instant.
- *
- * @param {string} entry such as `2026-03-01T09:30`
- */
-function instantOf(entry) {
-  const instant = new Date(entry);
-  return Number.isNaN(instant.getTime()) ? entry : instant.toISOString();
-}
-
 /** @param {string} entry */
 function linesOf(entry) {
   return entry
@@ -167,13 +159,7 @@ function entryOf(field, value) {
     return draftOf(field.fields ?? [], /** @type {Record<string, unknown>} */ (value));
   }
   if (field.type === 'date-time') {
-    return localTime(new Date(String(value)));
+    return localTime(String(value));
   }
   return String(value);
-}
-
-/** @param {Date} instant */
-function localTime(instant) {
-  const shifted = new Date(instant.getTime() - instant.getTimezoneOffset() * 60_000);
-  return shifted.toISOString().slice(0, 19);
 }

@@ -5,6 +5,7 @@
 
 import { signal } from '../vendor/signals-core.js';
 import { NoAnswer, Refusal, refusalOf, SessionEnded } from './refusal.js';
+import { timeZone } from './zone.js';
 
 /** @typedef {import('./browser.js').Browser} Browser */
 
@@ -142,7 +143,8 @@ export class Session {
   }
 
   /**
-   * @param {{access_token: string, refresh_token: string, expires_in: number}} answer
+   * @param {{access_token: string, refresh_token: string, expires_in: number,
+   *   timezone: string}} answer
    * @returns {string}
    */
   #keep(answer) {
@@ -150,6 +152,7 @@ export class Session {
     this.#token = answer.access_token;
     this.#expiresAt = this.browser.now() / 1000 + answer.expires_in;
     this.user.value = signedIn(answer.access_token);
+    timeZone.value = answer.timezone;
     this.isEnded.value = false;
     return answer.access_token;
   }

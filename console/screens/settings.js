@@ -2,10 +2,11 @@
  * The settings of the company.
  */
 
-import { calls, say, timeZone } from '../core/app.js';
+import { calls, say } from '../core/app.js';
 import { changesOf, draftOf } from '../core/draft.js';
 import { loadInterface, useLoaded } from '../core/use.js';
 import { fieldLabel, subjectLabel, text } from '../core/words.js';
+import { timeZone } from '../core/zone.js';
 import { h } from '../vendor/preact.js';
 import { Form, useAction } from '../components/form.js';
 import { Notice } from '../components/notice.js';

@@ -9181,6 +9181,10 @@ export type Token = {
      * For users only.
      */
     refresh_token?: string;
+    /**
+     * Time zone of the company (IANA), for users only.
+     */
+    timezone?: string;
 };
 
 export type RevocationRequest = {

@@ -106,11 +106,8 @@ def _token(event: Mapping[str, Any]) -> _Response:
         "expires_in": tokens.LIFETIME,
         "scope": " ".join(sorted(issued.scopes)),
     }
-    return _Response(body | _refresh_token_field(issued))
-
-
-def _refresh_token_field(issued: IssuedTokens) -> dict[str, str]:
-    return {"refresh_token": issued.refresh_token} if issued.refresh_token else {}
+    of_users = {"refresh_token": issued.refresh_token, "timezone": issued.timezone}
+    return _Response(body | {name: value for name, value in of_users.items() if value})
 
 
 def _revoke(event: Mapping[str, Any]) -> _Response:

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { bodyOf, changesOf, draftOf } from '../../console/core/draft.js';
+import { timeZone } from '../../console/core/zone.js';
 
 /** @type {import('../../console/core/subject.js').Field[]} */
 const FIELDS = [
@@ -82,9 +83,13 @@ test('a resource and its draft have the same values', () => {
   assert.deepEqual(bodyOf(FIELDS, draftOf(FIELDS, resource)), resource);
 });
 
-test('an instant is shown in the zone of the browser and sent in UTC', () => {
+test('an instant is shown in the zone of the company and sent in UTC', () => {
+  timeZone.value = 'America/New_York';
   /** @type {import('../../console/core/subject.js').Field[]} */
   const fields = [{ name: 'at', type: 'date-time' }];
   const draft = draftOf(fields, { at: '2026-03-01T09:30:00.000Z' });
+  assert.deepEqual(draft, { at: '2026-03-01T04:30:00' });
   assert.deepEqual(bodyOf(fields, draft), { at: '2026-03-01T09:30:00.000Z' });
+  assert.deepEqual(bodyOf(fields, { at: '2026-03-08T03:00' }), { at: '2026-03-08T07:00:00.000Z' });
+  assert.deepEqual(bodyOf(fields, { at: 'soon' }), { at: 'soon' });
 });

@@ -20,7 +20,8 @@ const CLAIMS = { sub: '7', tenant: 'acme', permissions: 'exits.manage', second_f
  */
 export function granted(refresh, claims = {}) {
   const token = tokenOf({ ...CLAIMS, ...claims, refresh });
-  return answer(200, { access_token: token, refresh_token: refresh, expires_in: 3600 });
+  const timezone = 'Europe/Madrid';
+  return answer(200, { access_token: token, refresh_token: refresh, expires_in: 3600, timezone });
 }
 
 /**

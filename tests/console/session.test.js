@@ -3,6 +3,7 @@ import { test } from 'node:test';
 
 import { NoAnswer, SessionEnded } from '../../console/core/refusal.js';
 import { Session } from '../../console/core/session.js';
+import { timeZone } from '../../console/core/zone.js';
 import { answer, BROKEN, FakeBrowser, granted, refused, signedInSession } from './service.js';
 
 const BASE = 'https://acme.test/v1';
@@ -22,6 +23,7 @@ test('a sign-in sends name, password and code, and shows who it is', async () =>
     permissions: new Set(['exits.manage']),
     isRestricted: false,
   });
+  assert.equal(timeZone.value, 'Europe/Madrid');
 });
 
 test('a session without the second factor is restricted', async () => {

@@ -104,6 +104,10 @@ SCHEMAS: Mapping[str, Schema] = {
                 "expires_in": {"type": "integer", "description": "Lifetime in seconds."},
                 "scope": {**_TEXT, "description": "Empty for users."},
                 "refresh_token": {**_TEXT, "description": "For users only."},
+                "timezone": {
+                    **_TEXT,
+                    "description": "Time zone of the company (IANA), for users only.",
+                },
             }
         ),
         "required": ["access_token", "token_type", "expires_in", "scope"],

@@ -93,6 +93,8 @@ class IssuedTokens:
     scopes: frozenset[str] = frozenset()
     """Empty for a user, whose rights are permissions of roles."""
     refresh_token: str | None = field(default=None, repr=False)
+    timezone: str | None = None
+    """The time zone of the company, for a user: only administrators can read the settings."""
 
 
 def read_tenant_and_application(

@@ -204,7 +204,7 @@ def _begin_session(request: _GrantRequest, account: UserAccount, login: Login) -
     # sign before the commit: a later failure would use up the code without a token
     token = _access_token(request, account, first.session, proven=code_used)
     tx.commit()
-    return IssuedTokens(token, refresh_token=first.text)
+    return IssuedTokens(token, refresh_token=first.text, timezone=request.tenant.timezone)
 
 
 def _access_token(
@@ -298,7 +298,7 @@ def _rotate_token(
         bind_sign_in(tx, account, account.login)
         try:
             tx.commit()
-            return IssuedTokens(access, refresh_token=new.text)
+            return IssuedTokens(access, refresh_token=new.text, timezone=request.tenant.timezone)
         except StaleRead:  # the user was changed, and may have lost a role
             tries = request.store.back_off(tries)
             _, account = read_session(request.store, token)

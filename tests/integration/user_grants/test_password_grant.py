@@ -44,10 +44,11 @@ def test_tokens_contain_the_permissions_of_the_roles(user: ExampleUser) -> None:
     assert answer.status == 200
     assert answer.headers["Cache-Control"] == "no-store"
     assert answer.body.keys() == {
-        "access_token", "token_type", "expires_in", "scope", "refresh_token",
+        "access_token", "token_type", "expires_in", "scope", "refresh_token", "timezone",
     }  # fmt: skip
     assert (answer.body["token_type"], answer.body["expires_in"]) == ("Bearer", LIFETIME)
     assert answer.body["scope"] == ""
+    assert answer.body["timezone"] == "UTC"
     caller = caller_of(answer.access_token)
     assert (caller.tenant, caller.subject, caller.user_id) == ("acme", str(user.id), user.id)
     assert (caller.kind, caller.client_id) == ("user", None)
