@@ -4,70 +4,147 @@
 
 import { calls, locale, permissions } from '../core/app.js';
 import { href } from '../core/address.js';
-import { useLoaded } from '../core/use.js';
-import { fieldLabel, subjectLabel, text, valueLabel } from '../core/words.js';
-import { h } from '../vendor/preact.js';
+import { attentionFigures, deliveryFigures, workFigures } from '../core/figures.js';
 import { formatNumber } from '../core/format.js';
 import { Refusal } from '../core/refusal.js';
+import { listPath } from '../core/subject.js';
+import { useLoaded } from '../core/use.js';
+import { subjectLabel, text, valueLabel } from '../core/words.js';
+import { today } from '../core/zone.js';
+import { SUBJECT } from '../subjects.js';
+import { useState } from '../vendor/hooks.js';
+import { h } from '../vendor/preact.js';
+import { Notice } from '../components/notice.js';
 
 /**
- * @typedef {object} Figure
- * @property {string} subject
- * @property {Record<string, string>} query
- * @property {string} [permission]
+ * @typedef {import('../core/figures.js').Figure} Figure
+ * @typedef {number | null} Count null if the list cannot be read now
  */
 
-/** @type {readonly Figure[]} */
-export const FIGURES = [
-  { subject: 'approvals', query: { status: 'pending' } },
-  { subject: 'receipts', query: { status: 'pending' } },
-  { subject: 'receipts', query: { status: 'started' } },
-  { subject: 'pickings', query: { status: 'pending' } },
-  { subject: 'pickings', query: { status: 'started' } },
-  { subject: 'exit-documents', query: { status: 'open', priority: '1' } },
-  { subject: 'waves', query: { status: 'released' }, permission: 'exits.manage' },
-  { subject: 'transfer-orders', query: { status: 'in_transit' } },
-  { subject: 'transfer-orders', query: { has_discrepancy: 'true' } },
-  { subject: 'imports', query: { status: 'failed' }, permission: 'imports.run' },
-  { subject: 'webhooks', query: {}, permission: 'users.manage' },
-];
-
 export function Home() {
-  const allowed = FIGURES.filter(({ permission }) => !permission || permissions().has(permission));
+  const day = today();
+  const attention = useFigures(`attention ${day}`, async () => attentionFigures(day));
+  const deliveries = useFigures('deliveries', failingDeliveries);
+  const work = useFigures('work', async () => workFigures());
+  const all = [attention, deliveries, work];
+  const urgent = [...attention.figures, ...deliveries.figures].filter(([, count]) => count !== 0);
   return h('section', {}, [
     h('h1', {}, text('today')),
-    h(
-      'ul',
-      { class: 'figures' },
-      allowed.map((figure) => h(FigureCard, { key: JSON.stringify(figure), figure })),
-    ),
+    h(Notice, {
+      error: all.map(({ error }) => error).find(Boolean),
+      onRetry: () => all.forEach(({ reload }) => reload()),
+    }),
+    h('h2', {}, text('needs_attention')),
+    urgent.length === 0 && !attention.error
+      ? h('p', { class: 'quiet' }, text(attention.isLoading ? 'loading' : 'nothing_needs_attention'))
+      : h(Figures, { figures: urgent }),
+    h('h2', {}, text('in_progress')),
+    h(Figures, { figures: work.figures }),
   ]);
+}
+
+/**
+ * Count figures. Each is shown as soon as it is counted.
+ *
+ * @param {string} key
+ * @param {(signal: AbortSignal) => Promise<Figure[]>} choose
+ * @returns {{figures: [Figure, Count][], error: unknown, isLoading: boolean, reload: () => void}}
+ *   without those of lists that the user may not read
+ */
+function useFigures(key, choose) {
+  const [shown, setShown] = useState(/** @type {readonly Figure[]} */ ([]));
+  const [counts, setCounts] = useState(/** @type {Readonly<Record<string, Count>>} */ ({}));
+  const { error, isLoading, reload } = useLoaded(key, async (signal) => {
+    const allowed = (await choose(signal)).filter(
+      ({ permission }) => !permission || permissions().has(permission),
+    );
+    setShown(allowed);
+    await Promise.all(
+      allowed.map(async (figure) => {
+        const count = await total(figure, signal);
+        if (count !== undefined) {
+          setCounts((before) => ({ ...before, [keyOf(figure)]: count }));
+        }
+      }),
+    );
+  });
+  const figures = shown.flatMap((figure) => {
+    const count = counts[keyOf(figure)];
+    return count === undefined ? [] : [/** @type {[Figure, Count]} */ ([figure, count])];
+  });
+  return { figures, error, isLoading, reload };
+}
+
+/** @param {Figure} figure */
+function keyOf(figure) {
+  return JSON.stringify(figure);
+}
+
+/**
+ * @param {Figure} figure
+ * @param {AbortSignal} signal
+ * @returns {Promise<Count | undefined>} undefined if there is no such list for the user
+ */
+async function total({ subject, id = '', query }, signal) {
+  const path = listPath(/** @type {import('../core/subject.js').Subject} */ (SUBJECT.get(subject)));
+  const operation = /** @type {'GET /products'} */ (`GET ${path}`);
+  try {
+    const asked = { ...query, per_page: 1 };
+    const { body } = await calls.read(operation, { parameters: { id }, query: asked, signal });
+    return body.meta.total;
+  } catch (error) {
+    if (!(error instanceof Refusal)) {
+      throw error;
+    }
+    // A 403 or 404: the module is switched off, or the session is restricted.
+    return error.status === 403 || error.status === 404 ? undefined : null;
+  }
+}
+
+/** @param {AbortSignal} signal */
+async function failingDeliveries(signal) {
+  if (!permissions().has('users.manage')) {
+    return [];
+  }
+  try {
+    const { body } = await calls.read('GET /webhooks', { query: { per_page: 100 }, signal });
+    return deliveryFigures(body.data);
+  } catch (error) {
+    if (error instanceof Refusal) {
+      return []; // the figure of the subscriptions says that they cannot be read
+    }
+    throw error;
+  }
+}
+
+/**
+ * @param {object} props
+ * @param {readonly [Figure, Count][]} props.figures
+ */
+function Figures({ figures }) {
+  return h(
+    'ul',
+    { class: 'figures' },
+    figures.map(([figure, count]) => h(Card, { key: keyOf(figure), figure, count })),
+  );
 }
 
 /**
  * @param {object} props
  * @param {Figure} props.figure
+ * @param {Count} props.count
  */
-function FigureCard({ figure }) {
-  const { subject, query } = figure;
-  const { result, error } = useLoaded(JSON.stringify(figure), async (signal) => {
-    const operation = /** @type {'GET /products'} */ (`GET /${subject}`);
-    const page = await calls.read(operation, { query: { ...query, per_page: 1 }, signal });
-    return page.body.meta.total;
-  });
-  if (error instanceof Refusal && (error.status === 403 || error.status === 404)) {
-    return null; // the module is switched off, or the session is restricted
-  }
-  return h('li', {}, [
-    h('a', { href: href([subject], query) }, [
-      h('strong', {}, result === null ? '…' : formatNumber(result, locale.value)),
+function Card({ figure: { subject, id, query, label, detail }, count }) {
+  const parent = SUBJECT.get(subject)?.parent;
+  const path = parent === undefined || id === undefined ? [subject] : [parent, id, subject];
+  const state = query.status ?? query.result;
+  const words = [label && text(label), state && valueLabel(state), detail];
+  return h('li', { class: count === 0 ? 'none' : undefined }, [
+    h('a', { href: href(path, query) }, [
+      h('strong', {}, count === null ? '—' : formatNumber(count, locale.value)),
       h('span', {}, subjectLabel(subject)),
-      h('span', { class: 'quiet' }, Object.entries(query).map(described).join(', ')),
+      h('span', { class: 'quiet' }, words.filter(Boolean).join(' · ')),
+      count === null && h('span', { class: 'quiet' }, text('not_counted')),
     ]),
   ]);
-}
-
-/** @param {[string, string]} condition */
-function described([name, value]) {
-  return value === 'true' ? fieldLabel(name) : valueLabel(value);
 }

@@ -49,19 +49,7 @@ def test_address_of_a_list_holds_search_filter_order_columns_and_page(
     expect(person.heading()).to_have_text(f"{run}-03")
 
 
-def test_figures_of_the_home_lead_to_what_they_count(person: Person) -> None:
-    person.start()
-    for card in person.page.locator(".figures a").all():
-        expect(card.locator("strong")).not_to_have_text("…")
-        count, address = card.locator("strong").inner_text(), card.get_attribute("href")
-        assert address
-        person.open(address)
-        expect(person.page.get_by_role("status").first).to_contain_text(f"of {count}")
-        person.open()
-        expect(person.page.locator(".figures a").last).to_be_visible()
-
-
-def test_unknown_addresses_say_so(person: Person) -> None:
+def test_addresses_that_show_nothing_say_why(person: Person) -> None:
     person.start("products/999999999")
     expect(person.page.get_by_role("alert")).to_contain_text("nothing at this address")
     person.open("products?sort=color")

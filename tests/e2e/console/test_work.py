@@ -24,19 +24,38 @@ def goods(acme: httpx.Client, run: str) -> str:
     return run
 
 
-def document(acme: httpx.Client, run: str, kind: str, qty: int) -> dict[str, Any]:
+def document(acme: httpx.Client, run: str, kind: str, qty: int, **more: object) -> dict[str, Any]:
     """Create a document of one line, and return it."""
     line = {"item_code": run, "qty": qty}
     types = {"entry": "purchase_order", "exit": "sale_order"}
     draft = {"type": types[kind], "external_ref": f"{kind}-{run}", "doc_date": "2026-03-01"}
     made = acme.post(
         f"/{kind}-documents",
-        json=draft | {"partner_code": "C-1", "warehouse_code": f"W-{run}", "lines": [line]},
+        json=draft | {"partner_code": "C-1", "warehouse_code": f"W-{run}", "lines": [line], **more},
         headers={"Idempotency-Key": str(uuid.uuid4())},
     )
     assert made.status_code == httpx.codes.CREATED, made.text
     created: dict[str, Any] = made.json()["data"]
     return created
+
+
+def test_figures_of_home_lead_to_what_they_count(
+    person: Person, acme: httpx.Client, goods: str
+) -> None:
+    document(acme, goods, "exit", 4, due_date="2026-03-02")
+    person.start()
+    cards = person.page.locator(".figures a")
+    overdue = cards.filter(has_text="Exit documents").filter(has_text="Overdue · Open")
+    expect(overdue).to_be_visible()
+    person.page.wait_for_load_state("networkidle")
+    figures = [
+        (card.get_attribute("href"), card.locator("strong").inner_text()) for card in cards.all()
+    ]
+    assert len(figures) > 9
+    for address, count in figures:
+        assert address
+        person.open(address)
+        expect(person.page.locator(".pager")).to_contain_text(f"of {count}")
 
 
 def test_receipt_from_its_document_to_the_end(

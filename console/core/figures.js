@@ -1,0 +1,122 @@
+/**
+ * The figures of today's work. Each is the total of a list with filters, and leads to this list.
+ */
+
+/**
+ * @typedef {import('./subject.js').Subject} Subject
+ *
+ * @typedef {object} Figure
+ * @property {string} subject
+ * @property {string} [id] of the resource whose part the list is
+ * @property {Record<string, string>} query
+ * @property {keyof import('./words.js').Words['texts']} [label] what is special about these
+ * @property {string} [detail] a name that says more
+ * @property {string} [permission] a user needs it to read the list
+ */
+
+/** Days for which something that failed is shown: it keeps its state for ever. */
+const RECENT_DAYS = 7;
+
+/** Statuses of documents whose goods are not all there, or not all gone. */
+const UNFINISHED = ['open', 'assigned', 'partial-complete'];
+
+/**
+ * Return the figures of work that goes on: they are shown even if there is none.
+ *
+ * @returns {Figure[]}
+ */
+export function workFigures() {
+  return [
+    { subject: 'receipts', query: { status: 'pending' } },
+    { subject: 'receipts', query: { status: 'started' } },
+    { subject: 'pickings', query: { status: 'pending' } },
+    { subject: 'pickings', query: { status: 'started' } },
+    { subject: 'waves', query: { status: 'released' }, permission: 'exits.manage' },
+    { subject: 'waves', query: { status: 'in_progress' }, permission: 'exits.manage' },
+    { subject: 'transfer-orders', query: { status: 'in_transit' } },
+    { subject: 'transfer-orders', query: { status: 'receiving' } },
+  ];
+}
+
+/**
+ * Return the figures of what somebody should look at: they are shown if there is some.
+ *
+ * @param {string} today such as `2026-03-01`, in the time zone of the company
+ * @returns {Figure[]}
+ */
+export function attentionFigures(today) {
+  const yesterday = dayAfter(today, -1);
+  const recent = dayAfter(today, -RECENT_DAYS);
+  return [
+    { subject: 'approvals', query: { status: 'pending' } },
+    ...ofUnfinished('exit-documents', 'urgent', { priority: 'Alta' }),
+    ...ofUnfinished('exit-documents', 'overdue', { due_to: yesterday }),
+    ...ofUnfinished('entry-documents', 'overdue', { due_to: yesterday }),
+    {
+      subject: 'pickings',
+      label: 'with_shortage',
+      query: { status: 'finalized', has_shortage: 'true', from: recent },
+    },
+    {
+      subject: 'transfer-orders',
+      label: 'with_discrepancy',
+      query: { status: 'received', has_discrepancy: 'true' },
+    },
+    {
+      subject: 'rfid-validations',
+      label: 'recently',
+      query: { result: 'failed', from: recent },
+    },
+    {
+      subject: 'imports',
+      label: 'recently',
+      query: { status: 'failed', from: recent },
+      permission: 'imports.run',
+    },
+    {
+      subject: 'webhooks',
+      label: 'inactive',
+      query: { is_active: 'false' },
+      permission: 'users.manage',
+    },
+  ];
+}
+
+/**
+ * Return the figures of the failed deliveries of each subscription whose last ones failed.
+ *
+ * @param {readonly {id: number, url: string, failure_count: number}[]} webhooks
+ * @returns {Figure[]}
+ */
+export function deliveryFigures(webhooks) {
+  return webhooks
+    .filter(({ failure_count: failures }) => failures > 0)
+    .map(({ id, url }) => ({
+      subject: 'deliveries',
+      id: String(id),
+      query: { status: 'failed' },
+      detail: new URL(url).host,
+    }));
+}
+
+/**
+ * @param {string} subject
+ * @param {Figure['label']} label
+ * @param {Record<string, string>} query
+ * @returns {Figure[]}
+ */
+function ofUnfinished(subject, label, query) {
+  return UNFINISHED.map((status) => ({ subject, label, query: { status, ...query } }));
+}
+
+/**
+ * Return the day some days after another one.
+ *
+ * @param {string} day
+ * @param {number} days
+ */
+function dayAfter(day, days) {
+  const date = new Date(`${day}T00:00:00Z`);
+  date.setUTCDate(date.getUTCDate() + days);
+  return date.toISOString().slice(0, 10);
+}

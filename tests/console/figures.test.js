@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { attentionFigures, deliveryFigures, workFigures } from '../../console/core/figures.js';
+import { listPath } from '../../console/core/subject.js';
+import { SUBJECT } from '../../console/subjects.js';
+
+const WEBHOOKS = [
+  { id: 4, url: 'https://erp.test/hook', failure_count: 2 },
+  { id: 5, url: 'https://shop.test/hook', failure_count: 0 },
+];
+const figures = [
+  ...attentionFigures('2026-03-01'),
+  ...workFigures(),
+  ...deliveryFigures(WEBHOOKS),
+];
+
+test('every figure counts a list, with filters and values that this list has', async () => {
+  for (const { subject: name, query, permission = null } of figures) {
+    const subject = SUBJECT.get(name);
+    assert.ok(subject, name);
+    const file = `../../console/interface/${subject.parent ?? name}.js`;
+    const list = (await import(file)).default.lists[listPath(subject)];
+    if (subject.parent === undefined) {
+      assert.equal(permission, list.permission, name);
+    }
+    for (const [filter, value] of Object.entries(query)) {
+      const field = list.filters.find((/** @type {{name: string}} */ one) => one.name === filter);
+      assert.ok(field, `${name}: ${filter}`);
+      assert.ok(field.choices?.includes(value) ?? true, `${name}: ${filter}=${value}`);
+    }
+  }
+});
+
+test('overdue is what should have been there yesterday, and is not finished', () => {
+  const overdue = attentionFigures('2026-03-01').filter(({ label }) => label === 'overdue');
+  assert.deepEqual(
+    overdue.map(({ subject, query }) => `${subject} ${query.status} ${query.due_to}`),
+    ['exit-documents', 'entry-documents'].flatMap((subject) =>
+      ['open', 'assigned', 'partial-complete'].map((status) => `${subject} ${status} 2026-02-28`),
+    ),
+  );
+});
+
+test('deliveries are counted of the subscriptions whose last ones failed', () => {
+  assert.deepEqual(
+    deliveryFigures(WEBHOOKS).map(({ id, detail }) => [id, detail]),
+    [['4', 'erp.test']],
+  );
+});
