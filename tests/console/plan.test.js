@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { cellsOf, fillOf } from '../../console/core/plan.js';
+import { cellsOf, drawable, draftFrom, fillOf } from '../../console/core/plan.js';
 
 /** @param {object} values */
 const place = (values) => ({
@@ -41,4 +41,39 @@ test('a position without a capacity has no fill', () => {
   assert.equal(fillOf(5, 0), null);
   assert.equal(fillOf(5, 20), 0.25);
   assert.equal(fillOf(30, 20), 1);
+});
+
+test('what a person wrote is drawn as far as it can be', () => {
+  assert.equal(drawable(null), null);
+  assert.equal(drawable([{ width_m: 3 }]), null);
+  const found = drawable({
+    width_m: 10,
+    depth_m: 6,
+    zones: [{ code: 'Z', polygon: [[0, 0], 7] }, null],
+    aisles: 'A',
+    bays: [bay, { ...bay, x: '4', rotation: undefined }, null],
+  });
+  assert.deepEqual(found?.zones, []);
+  assert.deepEqual(found?.aisles, []);
+  assert.deepEqual(found?.bays[0], bay);
+  assert.deepEqual(
+    found?.bays.map(({ x, y, w, d, rotation }) => [x, y, w, d, rotation]),
+    [[2, 4, 6, 2, 0], [0, 4, 6, 2, 0], [0, 0, 0, 0, 0]],
+  );
+});
+
+test('a map to begin with has a bay for each rack, in which its positions lie', () => {
+  const places = [
+    ...['01', '02'].flatMap((rack) => [place({ rack, level: '1' }), place({ rack, level: '2' })]),
+    place({ aisle: 'B', rack: '01' }),
+    place({ aisle: null, rack: null }),
+  ];
+  const map = draftFrom(places);
+  assert.deepEqual(
+    map.bays.map((/** @type {any} */ { aisle, number, x, y }) => [aisle, number, x, y]),
+    [['A', '01', 1, 2], ['A', '02', 4, 2], ['B', '01', 1, 6]],
+  );
+  assert.deepEqual([map.width_m, map.depth_m], [11, 8]);
+  assert.equal([...cellsOf(map.bays, places).values()].flat().length, 5);
+  assert.deepEqual(draftFrom([]).bays, []);
 });

@@ -7,17 +7,18 @@
 import { calls, locale } from '../../core/app.js';
 import { href } from '../../core/address.js';
 import { formatNumber } from '../../core/format.js';
-import { cellsOf, fillOf } from '../../core/plan.js';
+import { cellsOf } from '../../core/plan.js';
 import { Refusal } from '../../core/refusal.js';
 import { useLoaded } from '../../core/use.js';
 import { subjectLabel, text } from '../../core/words.js';
-import { useMemo, useRef, useState } from '../../vendor/hooks.js';
+import { useMemo, useState } from '../../vendor/hooks.js';
 import { h } from '../../vendor/preact.js';
+import { Floor, Movable } from '../../components/floor.js';
 import { Notice } from '../../components/notice.js';
+import { LayoutFile } from '../../components/layout_file.js';
 
 /**
  * @typedef {import('../../core/plan.js').Place} Place
- * @typedef {import('../../core/plan.js').Bay} Bay
  * @typedef {{position: {bin_code: string} | null, qty: number, item_code: string,
  *   product_name: string | null}} StockRow
  */
@@ -31,16 +32,17 @@ const MOST_PAGES = 60;
 /**
  * @param {object} props
  * @param {Record<string, any>} props.resource warehouse with its first positions
+ * @param {import('../../core/subject.js').Interface} props.description
  */
-export function Panel({ resource }) {
+export function Panel({ resource, description }) {
   const { id, whs_code: code } = resource;
   const layout = useLoaded(`layout ${id}`, async (signal) => {
     try {
-      const { body } = await calls.read('GET /warehouses/{id}/layout', { parameters: { id }, signal });
-      return /** @type {Record<string, any>} */ (body.data);
+      const { body, etag } = await calls.read('GET /warehouses/{id}/layout', { parameters: { id }, signal });
+      return { map: /** @type {Record<string, any>} */ (body.data), etag };
     } catch (error) {
       if (error instanceof Refusal && error.status === 404) {
-        return {};
+        return { map: null, etag: null };
       }
       throw error;
     }
@@ -57,17 +59,21 @@ export function Panel({ resource }) {
   if (layout.result === null) {
     return h(Notice, { error: layout.error, onRetry: layout.reload });
   }
-  if (layout.result.bays === undefined) {
-    return h('p', { class: 'quiet' }, text('no_map'));
-  }
+  const { map, etag } = layout.result;
   return h('section', {}, [
     h('h2', {}, subjectLabel('map')),
-    h(Notice, { error: places.error ?? stock.error, onRetry: stock.reload }),
-    h(Drawing, {
-      layout: layout.result,
-      places: places.result ?? [],
-      stock: stock.result ?? [],
+    h(LayoutFile, {
+      warehouse: { id, code },
+      write: description.actions['PUT /warehouses/{id}/layout'],
+      map,
+      etag,
+      places: places.result,
+      onPublished: layout.reload,
     }),
+    h(Notice, { error: places.error ?? stock.error, onRetry: stock.reload }),
+    map === null
+      ? h('p', { class: 'quiet' }, text('no_map'))
+      : h(Drawing, { layout: map, places: places.result ?? [], stock: stock.result ?? [] }),
   ]);
 }
 
@@ -195,163 +201,4 @@ function matching(wanted, places, rows) {
       (bin) => isIn(bin) || rows.get(bin)?.some((row) => isIn(row.item_code) || isIn(row.product_name)),
     ),
   );
-}
-
-/**
- * The drawing, in metres; y grows upwards on the map and downwards on the screen.
- *
- * @param {object} props
- * @param {Record<string, any>} props.layout
- * @param {Map<Bay, import('../../core/plan.js').Cell[]>} props.cells
- * @param {Map<string, StockRow[]>} props.rows
- * @param {ReadonlySet<string>} props.found
- * @param {(bin: string) => void} props.onChoose
- */
-function Floor({ layout, cells, rows, found, onChoose }) {
-  const { width_m: width, depth_m: depth } = layout;
-  const up = (/** @type {number} */ y) => depth - y;
-  return h(
-    'svg',
-    {
-      viewBox: `0 0 ${width} ${depth}`,
-      role: 'img',
-      'aria-label': subjectLabel('map'),
-      onClick: (/** @type {Event} */ event) => {
-        const bin = event.target instanceof Element && event.target.getAttribute('data-bin');
-        if (bin) {
-          onChoose(bin);
-        }
-      },
-    },
-    [
-      h('rect', { class: 'floor', width, height: depth }),
-      ...layout.zones.map((/** @type {any} */ zone) =>
-        h('polygon', {
-          key: `zone ${zone.code}`,
-          class: 'zone',
-          points: zone.polygon.map((/** @type {number[]} */ [x = 0, y = 0]) => `${x},${up(y)}`).join(' '),
-        }),
-      ),
-      ...layout.bays.map((/** @type {Bay} */ bay, /** @type {number} */ at) =>
-        h('g', { key: `bay ${at}`, transform: `rotate(${-bay.rotation} ${bay.x} ${up(bay.y)})` }, [
-          h('rect', { class: 'bay', x: bay.x, y: up(bay.y + bay.d), width: bay.w, height: bay.d }),
-          ...(cells.get(bay) ?? []).map((cell) => {
-            const { bin_code: bin, capacity_units: capacity } = cell.place;
-            const quantity = (rows.get(bin) ?? []).reduce((sum, row) => sum + row.qty, 0);
-            return h(
-              'rect',
-              {
-                key: bin,
-                'data-bin': bin,
-                class: `cell fill-${fillStep(quantity, capacity)}${found.has(bin) ? ' found' : ''}`,
-                x: cell.x,
-                y: up(cell.y + cell.d),
-                width: cell.w,
-                height: cell.d,
-              },
-              h('title', {}, `${bin}: ${formatNumber(quantity, locale.value)}`),
-            );
-          }),
-        ]),
-      ),
-      ...layout.zones.map((/** @type {any} */ zone) =>
-        h('text', { key: `name ${zone.code}`, ...corner(zone.polygon, up) }, zone.code),
-      ),
-      ...layout.points.map((/** @type {any} */ point) =>
-        h('circle', { key: `point ${point.code}`, class: 'point', cx: point.x, cy: up(point.y), r: 0.3 }, [
-          h('title', {}, `${point.code} ${point.kind ?? ''}`),
-        ]),
-      ),
-    ],
-  );
-}
-
-/**
- * Return the shade of a position: 0 empty, 1 to 4 by its fill, 2 if its capacity is not known.
- *
- * @param {number} quantity
- * @param {number | null} capacity
- */
-function fillStep(quantity, capacity) {
-  const fill = fillOf(quantity, capacity);
-  if (quantity === 0) {
-    return 0;
-  }
-  return fill === null ? 2 : Math.max(1, Math.ceil(fill * 4));
-}
-
-/**
- * @param {number[][]} polygon
- * @param {(y: number) => number} up
- */
-function corner(polygon, up) {
-  const top = Math.max(...polygon.map(([, y = 0]) => y));
-  const left = Math.min(...polygon.map(([x = 0]) => x));
-  return { x: left + 0.3, y: up(top) + 0.9 };
-}
-
-/**
- * Something that can be zoomed and moved with pointer, wheel, buttons and arrow keys.
- *
- * @param {object} props
- * @param {number} props.width
- * @param {number} props.depth
- * @param {import('../../vendor/preact.js').ComponentChildren} [props.children]
- */
-function Movable({ width, depth, children }) {
-  const moved = useRef(/** @type {HTMLDivElement | null} */ (null));
-  const view = useRef({ x: 0, y: 0, zoom: 1 });
-  /** @param {Partial<{x: number, y: number, zoom: number}>} changes */
-  const show = (changes) => {
-    view.current = { ...view.current, ...changes };
-    const { x, y, zoom } = view.current;
-    if (moved.current) {
-      moved.current.style.transform = `translate(${x}px, ${y}px) scale(${zoom})`;
-    }
-  };
-  /** @param {number} factor */
-  const zoomBy = (factor) => show({ zoom: Math.min(20, Math.max(1, view.current.zoom * factor)) });
-  /** @type {Record<string, () => void>} */
-  const keys = {
-    ArrowLeft: () => show({ x: view.current.x + 40 }),
-    ArrowRight: () => show({ x: view.current.x - 40 }),
-    ArrowUp: () => show({ y: view.current.y + 40 }),
-    ArrowDown: () => show({ y: view.current.y - 40 }),
-    '+': () => zoomBy(1.25),
-    '-': () => zoomBy(0.8),
-  };
-  return h('div', {}, [
-    h('div', { class: 'tools' }, [
-      h('button', { type: 'button', 'aria-label': text('zoom_in'), onClick: () => zoomBy(1.5) }, '+'),
-      h('button', { type: 'button', 'aria-label': text('zoom_out'), onClick: () => zoomBy(1 / 1.5) }, '−'),
-      h('button', { type: 'button', onClick: () => show({ x: 0, y: 0, zoom: 1 }) }, text('whole_map')),
-    ]),
-    h(
-      'div',
-      {
-        class: 'window',
-        tabIndex: 0,
-        role: 'application',
-        'aria-label': text('map_help'),
-        style: { aspectRatio: `${width} / ${depth}` },
-        onKeyDown: (/** @type {KeyboardEvent} */ event) => {
-          const move = keys[event.key];
-          if (move) {
-            event.preventDefault();
-            move();
-          }
-        },
-        onWheel: (/** @type {WheelEvent} */ event) => {
-          event.preventDefault();
-          zoomBy(event.deltaY < 0 ? 1.15 : 1 / 1.15);
-        },
-        onPointerMove: (/** @type {PointerEvent} */ event) => {
-          if (event.buttons === 1) {
-            show({ x: view.current.x + event.movementX, y: view.current.y + event.movementY });
-          }
-        },
-      },
-      h('div', { ref: moved, class: 'moved' }, children),
-    ),
-  ]);
 }

@@ -1,14 +1,21 @@
 """What administrators set up, and imports."""
 
 import csv
+import json
 import re
 from pathlib import Path
 
 import httpx
-from playwright.sync_api import expect
+from playwright.sync_api import FilePayload, expect
 
 from local.webhook_endpoint import CannedResponse, running_endpoint
 from tests.e2e.console.person import Person, fill
+
+
+def file_of(content: object) -> FilePayload:
+    """Return a file that a person chooses, with JSON."""
+    text = json.dumps(content).encode()
+    return {"name": "map.json", "mimeType": "application/json", "buffer": text}
 
 
 def test_warehouse_with_positions_in_bulk_and_a_map(
@@ -34,17 +41,23 @@ def test_warehouse_with_positions_in_bulk_and_a_map(
     )
     person.press("Save")
     expect(person.heading()).to_have_text("Positions")
-    layout = {
-        "width_m": 10, "depth_m": 6, "zones": [], "points": [],
-        "aisles": [{"number": "A", "x1": 0, "y1": 3, "x2": 10, "y2": 3}],
-        "bays": [
-            {"number": rack, "aisle": "A", "x": 3 * rack, "y": 4, "w": 3, "d": 1, "levels": []}
-            for rack in (1, 2)
-        ],
-    }  # fmt: skip
-    made = acme.put(f"/warehouses/{number}/layout", json=layout)
-    assert made.status_code == httpx.codes.OK, made.text
     person.open(f"warehouses/{number}")
+    with person.page.expect_download() as download:
+        person.press("Download a map to begin with")
+    draft = json.loads(Path(download.value.path()).read_text())
+    chosen = person.page.locator("input[type=file]")
+    chosen.set_input_files(file_of(draft | {"bays": [{**draft["bays"][0], "x": -1}]}))
+    dialog = person.page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Publish the map").click()
+    expect(dialog.get_by_text("bays.0.x", exact=True)).to_be_visible()
+    expect(dialog.locator(".bay.wrong")).to_have_count(1)
+    dialog.get_by_role("button", name="Close").click()
+    chosen.set_input_files(file_of(draft))
+    expect(dialog.get_by_text("12 of 12 positions")).to_be_visible()
+    dialog.get_by_role("button", name="Publish the map").click()
+    expect(dialog).to_have_count(0)
+    published = acme.get(f"/warehouses/{number}/layout").json()["data"]
+    assert [bay["number"] for bay in published["bays"]] == ["1", "2"]
     expect(person.page.locator(".cell")).to_have_count(12)
     person.page.get_by_label("Find a position").fill("a-2-1-3")
     expect(person.page.locator(".cell.found")).to_have_count(1)
