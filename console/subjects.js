@@ -330,6 +330,7 @@ export const SUBJECTS = [
         endsWork: true,
       },
     ],
+    hidden: ['request'],
     panels: ['approval'],
   },
   {

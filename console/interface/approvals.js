@@ -26,7 +26,12 @@ const subject = {
     },
     {
      "name": "code",
-     "type": "text"
+     "type": "choice",
+     "choices": [
+      "over_receipt",
+      "shortage",
+      "adjustment"
+     ]
     },
     {
      "name": "message",
@@ -171,7 +176,12 @@ const subject = {
     },
     {
      "name": "code",
-     "type": "text"
+     "type": "choice",
+     "choices": [
+      "over_receipt",
+      "shortage",
+      "adjustment"
+     ]
     },
     {
      "name": "message",

@@ -356,9 +356,9 @@ export type Approval = {
      */
     status: ApprovalStatus;
     /**
-     * The rule: over_receipt, shortage or adjustment.
+     * The rule that refused the request.
      */
-    code: string;
+    code: ApprovalCode;
     /**
      * Why the rule requires it, with the numbers at the time of the first request.
      */
@@ -400,6 +400,8 @@ export type Approval = {
      */
     updated_at: string;
 };
+
+export type ApprovalCode = 'over_receipt' | 'shortage' | 'adjustment';
 
 /**
  * The decision of a supervisor, with a comment for whoever asked.

@@ -350,6 +350,8 @@ export default {
     synchronized: 'Booked in the ERP',
     dispositioned: 'Disposition completed',
     could_not_locate: 'Not found',
+    over_receipt: 'More received than ordered',
+    shortage: 'Picking with a shortage',
     not_wanted: 'No longer wanted',
     skip: 'Skip the row',
     fail: 'Reject the row',

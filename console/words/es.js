@@ -562,6 +562,8 @@ const words = {
     wrong_item: 'Artículo equivocado',
     not_wanted: 'Ya no se quiere',
     could_not_locate: 'No se encontró',
+    over_receipt: 'Recepción de más de lo pedido',
+    shortage: 'Picking con faltante',
     other: 'Otro',
     picking: 'Picking',
     picked: 'Recogido',

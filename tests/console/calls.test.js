@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Action, Calls, pathOf, queryText } from '../../console/core/calls.js';
+import { Action, Calls, operationOf, pathOf, queryText } from '../../console/core/calls.js';
 import { NoAnswer, Refusal, SessionEnded } from '../../console/core/refusal.js';
 import { answer, BROKEN, FakeBrowser, granted, refused, signedInSession } from './service.js';
 
@@ -140,4 +140,12 @@ test('paths and queries are encoded', () => {
   assert.throws(() => pathOf('GET /products/{id}', {}), /needs id/);
   assert.equal(queryText({}), '');
   assert.equal(queryText({ a: 0, b: false, c: undefined }), '?a=0&b=false');
+});
+
+test('a request leads to its operation', () => {
+  const operations = ['POST /receipts', 'POST /receipts/{id}/lines', 'POST /receipts/{id}/start'];
+  const request = { method: 'POST', path: '/receipts/4/lines' };
+  assert.equal(operationOf(operations, request), 'POST /receipts/{id}/lines');
+  assert.equal(operationOf(operations, { ...request, method: 'PUT' }), undefined);
+  assert.equal(operationOf(operations, { method: 'POST', path: '/receipts/4' }), undefined);
 });

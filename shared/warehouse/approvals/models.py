@@ -16,6 +16,9 @@ type Stage = Literal["pending", "granted", "denied", "used"]
 type ApprovalStatus = Literal["pending", "granted", "denied", "used", "expired"]
 """A pending or granted approval counts as expired once its time has passed; nothing is written."""
 
+type ApprovalCode = Literal["over_receipt", "shortage", "adjustment"]
+"""A rule that may require an approval."""
+
 
 class ApprovedResource(Stored):
     """The object that the request would change."""
@@ -46,7 +49,7 @@ class ApprovalNeed:
     changes.
     """
 
-    code: str
+    code: ApprovalCode
     message: str
     resource: ApprovedResource
 
@@ -56,7 +59,7 @@ class StoredApproval(Stored):
 
     id: int
     stage: Stage
-    code: str
+    code: ApprovalCode
     message: str
     resource: ApprovedResource
     method: str
@@ -120,7 +123,7 @@ class Approval(Stored):
     object: Literal["approval"] = "approval"
     id: int
     status: ApprovalStatus
-    code: str = Field(description="The rule: over_receipt, shortage or adjustment.")
+    code: ApprovalCode = Field(description="The rule that refused the request.")
     message: str
     resource: ApprovedResource
     request: ApprovalRequest

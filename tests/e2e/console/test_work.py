@@ -103,8 +103,13 @@ def test_approval_is_asked_for_seen_next_to_the_goods_and_granted(
 
     supervisor = new_person("approvals.grant")
     supervisor.start(address)
-    expect(supervisor.page.get_by_text("What is asked")).to_be_visible()
-    expect(supervisor.page.get_by_text(goods).first).to_be_visible()
+    expect(supervisor.shown("Code")).to_have_text("More received than ordered")
+    asked = supervisor.page.locator(".asked")
+    expect(asked).to_contain_text("Receive goods")
+    expect(asked).to_contain_text("Quantity: 500")
+    ordered = supervisor.page.get_by_role("heading", name="Entry documents").locator("xpath=..")
+    expect(ordered.locator("tbody tr")).to_contain_text([goods])
+    expect(ordered.locator("td.number").nth(1)).to_have_text("10")
     grant = supervisor.page.get_by_role("button", name=re.compile("grant", re.IGNORECASE)).first
     grant.click()
     asked = supervisor.page.get_by_role("dialog")
