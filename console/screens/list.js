@@ -2,9 +2,11 @@
  * A list of the interface. The address holds its search, filters, order, columns and page.
  */
 
-import { calls, permissions } from '../core/app.js';
+import { calls, locale, permissions } from '../core/app.js';
 import { address, go, href } from '../core/address.js';
-import { csvRow } from '../core/format.js';
+import { bodyOf, draftOf } from '../core/draft.js';
+import { csvRow, formatNumber } from '../core/format.js';
+import { Refusal } from '../core/refusal.js';
 import { itemPath, listPath, mayCarryOut } from '../core/subject.js';
 import { loadDescription, useLoaded } from '../core/use.js';
 import { actionLabel, fieldLabel, subjectLabel, text } from '../core/words.js';
@@ -14,7 +16,7 @@ import { Dialog } from '../components/dialog.js';
 import { FieldInput } from '../components/fields.js';
 import { Notice } from '../components/notice.js';
 import { Table } from '../components/table.js';
-import { bodyOf } from '../core/draft.js';
+import { plain } from '../components/value.js';
 
 /**
  * @typedef {import('../core/subject.js').Subject} Subject
@@ -22,7 +24,7 @@ import { bodyOf } from '../core/draft.js';
  * @typedef {import('../core/subject.js').Field} Field
  * @typedef {import('../core/subject.js').Interface} Interface
  * @typedef {{data: Record<string, unknown>[], meta: {current_page: number, from: number | null,
- *   to: number | null, last_page: number, total: number}}} Page
+ *   to: number | null, last_page: number, per_page: number, total: number}}} Page
  */
 
 /** Parameters of the address that are no filters of the list. */
@@ -62,7 +64,8 @@ function ListView({ subject, id, list, description, page }) {
   const { query } = address.value;
   const title = subjectLabel(subject.name);
   const columns = columnsOf(subject, list, query.columns);
-  const rows = page.result?.data ?? [];
+  const shown = page.error ? null : page.result; // not the rows of the filters before
+  const rows = shown?.data ?? [];
   const isFiltered = Object.keys(query).some((name) => !OWN.has(name));
   const here = subject.parent === undefined ? [subject.name] : [subject.parent, id, subject.name];
   const hasDetail = itemPath(subject) in description.details;
@@ -90,10 +93,14 @@ function ListView({ subject, id, list, description, page }) {
       list.filters.some(({ name }) => name === 'search') && h(Search, { query, onSearch: show }),
       h(Filters, { list, query, onApply: show }),
       h(ColumnChoice, { list, columns, onChoose: (names) => show({ columns: names }) }),
-      h('button', { type: 'button', onClick: () => saveCsv(title, columns, rows) }, [
-        text('download_csv'),
-      ]),
+      rows.length > 0 &&
+        h('button', { type: 'button', onClick: () => saveCsv(title, columns, rows) }, [
+          text('download_csv', { count: rows.length }),
+        ]),
     ]),
+    page.error instanceof Refusal &&
+      page.error.status === 422 &&
+      h('p', {}, text('list_refused')),
     h(Notice, { error: page.error, onRetry: page.reload }),
     rows.length > 0
       ? h(Table, {
@@ -110,7 +117,7 @@ function ListView({ subject, id, list, description, page }) {
           },
         })
       : h('p', { class: 'quiet' }, emptyText(page, isFiltered)),
-    page.result && h(Pager, { meta: page.result.meta, onPage: (number) => show({ page: number }) }),
+    shown && h(Pager, { meta: shown.meta, onShow: (changes) => show(changes) }),
   ]);
 }
 
@@ -122,7 +129,11 @@ function emptyText(page, isFiltered) {
   if (page.isLoading) {
     return text('loading');
   }
-  return page.error ? '' : text(isFiltered ? 'nothing_found' : 'nothing_there');
+  const { total = 0 } = page.result?.meta ?? {};
+  if (page.error) {
+    return '';
+  }
+  return total > 0 ? text('page_empty') : text(isFiltered ? 'nothing_found' : 'nothing_there');
 }
 
 /**
@@ -178,22 +189,30 @@ function Filters({ list, query, onApply }) {
   const [isOpen, setOpen] = useState(false);
   const fields = list.filters.filter(({ name }) => name !== 'search');
   const active = fields.filter(({ name }) => query[name]);
+  /** @param {Field} field */
+  const asked = (field) => {
+    const value = query[field.name] ?? '';
+    if (field.type === 'boolean') {
+      return text(value === 'true' ? 'yes' : 'no');
+    }
+    return ['choice', 'date', 'date-time'].includes(field.type) ? plain(field, value) : value;
+  };
   if (fields.length === 0) {
     return null;
   }
   return h('div', { class: 'filters' }, [
     h('button', { type: 'button', onClick: () => setOpen(true) }, text('filters')),
-    ...active.map(({ name }) =>
+    ...active.map((field) =>
       h(
         'button',
         {
-          key: name,
+          key: field.name,
           type: 'button',
           class: 'chip',
           title: text('remove'),
-          onClick: () => onApply({ [name]: null }),
+          onClick: () => onApply({ [field.name]: null }),
         },
-        `${fieldLabel(name)}: ${query[name]} ✕`,
+        `${fieldLabel(field.name)}: ${asked(field)} ✕`,
       ),
     ),
     isOpen &&
@@ -217,7 +236,7 @@ function Filters({ list, query, onApply }) {
  * @param {(changes: Record<string, string | null>) => void} props.onApply
  */
 function FilterDialog({ fields, query, onClose, onApply }) {
-  const [draft, setDraft] = useState(/** @type {import('../components/fields.js').Draft} */ (query));
+  const [draft, setDraft] = useState(() => draftOf(fields, query));
   const apply = () => {
     const values = bodyOf(fields, draft);
     const changes = fields.map(({ name }) => [name, values[name] == null ? null : String(values[name])]);
@@ -290,19 +309,21 @@ function ColumnChoice({ list, columns, onChoose }) {
 /**
  * @param {object} props
  * @param {Page['meta']} props.meta
- * @param {(page: number) => void} props.onPage
+ * @param {(changes: Record<string, number>) => void} props.onShow
  */
-function Pager({ meta, onPage }) {
-  const { current_page: page, last_page: last, total, from, to } = meta;
+function Pager({ meta, onShow }) {
+  const { current_page: page, last_page: last, total, from, to, per_page: size } = meta;
+  const numbers = Object.entries({ from: from ?? 0, to: to ?? 0, total });
+  const range = Object.fromEntries(numbers.map(([name, count]) => [name, formatNumber(count, locale.value)]));
   /** @type {[Parameters<typeof text>[0], string, number, boolean][]} */
   const steps = [
     ['first_page', '«', 1, page > 1],
-    ['previous_page', '‹', page - 1, page > 1],
+    ['previous_page', '‹', Math.min(page - 1, last), page > 1],
     ['next_page', '›', page + 1, page < last],
-    ['last_page', '»', last, page < last],
+    ['last_page', '»', last, page !== last],
   ];
   return h('nav', { class: 'pager', 'aria-label': text('pages') }, [
-    h('span', { role: 'status' }, text('range', { from: from ?? 0, to: to ?? 0, total })),
+    h('span', { role: 'status' }, text('range', range)),
     ...steps.map(([label, sign, number, isPossible]) =>
       h(
         'button',
@@ -311,12 +332,46 @@ function Pager({ meta, onPage }) {
           type: 'button',
           disabled: !isPossible,
           'aria-label': text(label),
-          onClick: () => onPage(number),
+          onClick: () => onShow({ page: number }),
         },
         sign,
       ),
     ),
+    h('label', {}, [
+      h('span', { class: 'quiet' }, `${text('page')} `),
+      h('input', {
+        key: page,
+        type: 'number',
+        min: 1,
+        max: last,
+        defaultValue: page,
+        onChange: (/** @type {Event} */ event) => onShow({ page: numberIn(event, last) }),
+      }),
+      h('span', { class: 'quiet' }, ` / ${formatNumber(last, locale.value)}`),
+    ]),
+    h('label', {}, [
+      h('span', { class: 'quiet' }, `${text('rows_per_page')} `),
+      h(
+        'select',
+        {
+          value: size,
+          onChange: (/** @type {Event} */ event) => onShow({ per_page: numberIn(event, 100) }),
+        },
+        [...new Set([25, 50, 100, size])].map((count) => h('option', { key: count, value: count }, count)),
+      ),
+    ]),
   ]);
+}
+
+/**
+ * Return the number that a person entered, within 1 and `most`.
+ *
+ * @param {Event} event
+ * @param {number} most
+ */
+function numberIn({ currentTarget }, most) {
+  const { value } = /** @type {HTMLInputElement | HTMLSelectElement} */ (currentTarget);
+  return Math.min(Math.max(Math.trunc(Number(value)) || 1, 1), most);
 }
 
 /**
