@@ -338,6 +338,7 @@ export const SUBJECTS = [
     group: 'catalog',
     columns: ['id', 'kind', 'file', 'status', 'rows', 'documents'],
     title: 'id',
+    hidden: ['error_report_url'],
     create: 'POST /imports',
     actions: [
       { operation: 'POST /imports/{id}/commit', when: { status: ['validated', 'failed'] } },

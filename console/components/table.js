@@ -11,6 +11,9 @@ import { Value } from './value.js';
  * @typedef {Record<string, unknown>} Row
  */
 
+/** Characters of a code, a reference or a time, which are not broken into lines. */
+export const LONGEST_LINE = 24;
+
 /**
  * @param {object} props
  * @param {string} props.caption
@@ -33,7 +36,7 @@ export function Table({ caption, columns, rows, sorts = [], sort, onSort, linkOf
           columns.map((field) =>
             sorts.includes(field.name) && onSort !== undefined
               ? h(SortedHead, { key: field.name, field, sort, onSort })
-              : h('th', { key: field.name, scope: 'col' }, fieldLabel(field.name)),
+              : h('th', { key: field.name, scope: 'col', class: numeric(field) }, fieldLabel(field.name)),
           ),
         ),
       ]),
@@ -63,7 +66,7 @@ function SortedHead({ field, sort, onSort }) {
   const isUp = sort === name;
   const isDown = sort === `-${name}`;
   const order = isUp ? 'ascending' : isDown ? 'descending' : 'none';
-  return h('th', { scope: 'col', 'aria-sort': order }, [
+  return h('th', { scope: 'col', class: numeric(field), 'aria-sort': order }, [
     h(
       'button',
       { type: 'button', class: 'plain', onClick: () => onSort(isUp ? `-${name}` : name) },
@@ -84,10 +87,20 @@ function SortedHead({ field, sort, onSort }) {
  * @param {((field: Field, row: Row) => string | undefined) | undefined} props.linkOf
  */
 function Cell({ field, row, linkOf }) {
-  const isNumber = field.type === 'number' || field.type === 'integer';
   const link = linkOf?.(field, row);
-  const value = h(Value, { field, value: row[field.name] });
-  return h('td', { class: isNumber ? 'number' : undefined }, [
+  const raw = row[field.name];
+  const isShort = typeof raw === 'string' ? raw.length <= LONGEST_LINE : !Array.isArray(raw);
+  const value = h(Value, { field, value: raw });
+  return h('td', { class: numeric(field) ?? (isShort ? 'short' : undefined) }, [
     link === undefined ? value : h('a', { href: link }, value),
   ]);
+}
+
+/**
+ * Return the class of the cells of a column of numbers.
+ *
+ * @param {Field} field
+ */
+function numeric({ type }) {
+  return type === 'number' || type === 'integer' ? 'number' : undefined;
 }

@@ -28,8 +28,8 @@ import { Value } from '../components/value.js';
  * @typedef {Record<string, any>} Resource
  */
 
-/** Fields that say again what others say. */
-const HIDDEN = new Set(['object', 'status_label']);
+/** Fields that say again what others say, or that only programs need. */
+const HIDDEN = new Set(['object', 'status_label', 'uuid']);
 
 /**
  * @param {object} props
@@ -76,7 +76,8 @@ export function DetailScreen({ subject, parameters }) {
 function DetailView({ subject, parameters, description, fields, resource, etag, error, onChange }) {
   const isTable = (/** @type {Field} */ field) =>
     field.type === 'array' && field.items?.type === 'object';
-  const title = String(resource[subject.title] ?? resource.id);
+  const name = subject.title === 'id' ? null : resource[subject.title];
+  const title = String(name ?? `${subjectLabel(subject.name)} ${resource.id}`);
   const shown = fields.filter(({ name }) => !HIDDEN.has(name) && !subject.hidden?.includes(name));
   return h('article', {}, [
     h('header', { class: 'screen' }, [
@@ -259,13 +260,13 @@ function Actions({ subject, parameters, description, resource, etag, onChange })
   return h('div', { class: 'actions' }, [
     mayCarryOut(change, permissions()) &&
       h('button', { type: 'button', onClick: () => setChanging(true) }, text('change')),
-    ...actions.map((action) =>
+    ...actions.map((action, at) =>
       h(
         'button',
         {
           key: action.operation,
           type: 'button',
-          class: action.endsWork ? 'danger' : undefined,
+          class: action.endsWork ? 'danger' : at === 0 ? 'main' : undefined,
           onClick: () => choose(action),
         },
         actionLabel(description.actions[action.operation]?.name ?? action.operation),

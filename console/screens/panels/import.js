@@ -10,6 +10,7 @@ import { useLoaded } from '../../core/use.js';
 import { useEffect } from '../../vendor/hooks.js';
 import { h } from '../../vendor/preact.js';
 import { Notice } from '../../components/notice.js';
+import { LONGEST_LINE } from '../../components/table.js';
 
 const UNDER_WAY = new Set(['uploaded', 'validating', 'committing']);
 
@@ -75,7 +76,15 @@ function Report({ id }) {
           {},
           rows
             .slice(0, MOST_ROWS)
-            .map((row, at) => h('tr', { key: at }, row.map((cell, column) => h('td', { key: column }, cell)))),
+            .map((row, at) =>
+              h(
+                'tr',
+                { key: at },
+                row.map((cell, column) =>
+                  h('td', { key: column, class: cell.length > LONGEST_LINE ? undefined : 'short' }, cell),
+                ),
+              ),
+            ),
         ),
       ]),
     ]),
