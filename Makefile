@@ -138,6 +138,12 @@ e2e: build ## Run the end-to-end tests over HTTP and in a browser against the lo
 	@tools/node/install.sh
 	@$(STACK) with $(PORT_OPTION) -- pytest tests/e2e $(ARGS)
 
+.PHONY: pictures
+pictures: build ## Take the pictures of docs/console.md, of a company of its own on the local stack.
+	@tools/chromium.sh
+	@tools/node/install.sh
+	@$(STACK) with $(PORT_OPTION) -- env PICTURES=docs/pictures pytest -n0 tests/e2e/console/test_pictures.py $(ARGS)
+
 .PHONY: kills
 kills: build ## Kill parts of a local stack in a copy of the working tree, and start it again (PORT=4620).
 	@$(if $(PORT),PORT=$(PORT)) pytest -n0 tests/kills $(ARGS)
