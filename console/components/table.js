@@ -2,7 +2,9 @@
  * A table of rows, with sort orders in its head where the list has them.
  */
 
+import { locale } from '../core/app.js';
 import { fieldLabel, text } from '../core/words.js';
+import { useMemo } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { Value } from './value.js';
 
@@ -26,6 +28,19 @@ export const LONGEST_LINE = 24;
  * @param {boolean} [props.isLoading]
  */
 export function Table({ caption, columns, rows, sorts = [], sort, onSort, linkOf, isLoading }) {
+  const shown = columns.map(({ name }) => name).join();
+  // not made again while the next page is loaded
+  const lines = useMemo(
+    () =>
+      rows.map((row, index) =>
+        h(
+          'tr',
+          { key: String(row.id ?? index) },
+          columns.map((field) => cell(field, row, linkOf)),
+        ),
+      ),
+    [rows, shown, locale.value],
+  );
   return h('div', { class: 'table', tabIndex: 0, role: 'region', 'aria-label': caption }, [
     h('table', { 'aria-busy': isLoading === true }, [
       h('caption', { class: 'hidden' }, caption),
@@ -40,17 +55,7 @@ export function Table({ caption, columns, rows, sorts = [], sort, onSort, linkOf
           ),
         ),
       ]),
-      h(
-        'tbody',
-        {},
-        rows.map((row, index) =>
-          h(
-            'tr',
-            { key: String(row.id ?? index) },
-            columns.map((field) => h(Cell, { key: field.name, field, row, linkOf })),
-          ),
-        ),
-      ),
+      h('tbody', {}, lines),
     ]),
   ]);
 }
@@ -81,17 +86,18 @@ function SortedHead({ field, sort, onSort }) {
 }
 
 /**
- * @param {object} props
- * @param {Field} props.field
- * @param {Row} props.row
- * @param {((field: Field, row: Row) => string | undefined) | undefined} props.linkOf
+ * Return a cell. It is no component of its own: those of a page would take most of its time.
+ *
+ * @param {Field} field
+ * @param {Row} row
+ * @param {((field: Field, row: Row) => string | undefined) | undefined} linkOf
  */
-function Cell({ field, row, linkOf }) {
+function cell(field, row, linkOf) {
   const link = linkOf?.(field, row);
   const raw = row[field.name];
   const isShort = typeof raw === 'string' ? raw.length <= LONGEST_LINE : !Array.isArray(raw);
-  const value = h(Value, { field, value: raw });
-  return h('td', { class: numeric(field) ?? (isShort ? 'short' : undefined) }, [
+  const value = Value({ field, value: raw });
+  return h('td', { key: field.name, class: numeric(field) ?? (isShort ? 'short' : undefined) }, [
     link === undefined ? value : h('a', { href: link }, value),
   ]);
 }
