@@ -171,6 +171,7 @@ check: $(READY) $(CHECKOV) ## Check commits, format, lint, types, template, gene
 
 .PHONY: bench
 bench: build package ## Measure costs and times, and write docs/performance.md (ARGS= to only look, see --help).
+	@tools/chromium.sh
 	@python -m tests.bench $(or $(ARGS),--write)
 
 .PHONY: compare

@@ -24,6 +24,7 @@ from rich.console import Console
 
 from tests.bench import (
     baseline,
+    browser,
     cold_start,
     concurrent_picking,
     console_size,
@@ -81,6 +82,7 @@ GROUPS: Mapping[str, Group] = {
     "import-work": Group([import_work.measure]),
     "deliveries": Group([deliveries.measure], compared=[deliveries.compared]),
     "delivery-rate": Group([delivery_rate.measure], timed=True),
+    "browser": Group([browser.measure], timed=True),
     "warehouse-operations": Group(compared=[operations.compared]),
     "size": Group(compared=[size.compared]),
     "console-size": Group(compared=[console_size.compared]),
