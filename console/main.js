@@ -13,9 +13,7 @@ root.dataset.theme = localStorage.getItem('stowage.theme') ?? '';
 root.lang = chosenLanguage(localStorage, navigator.languages);
 
 await useLanguage(chosenLanguage(localStorage, navigator.languages));
-if (session.canContinue) {
-  await session.renew().catch(() => undefined); // without a session, the page asks for a sign-in
-}
+const refused = session.canContinue ? await session.renew().then(() => null, (error) => error) : null;
 
 followAddress(CONSOLE);
-render(h(Shell, {}), document.getElementById('console') ?? document.body);
+render(h(Shell, { refused }), document.getElementById('console') ?? document.body);

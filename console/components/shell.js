@@ -26,12 +26,16 @@ const PERMISSIONS = new Map([
 
 const GROUPS = /** @type {const} */ (['inbound', 'outbound', 'moving', 'stock', 'catalog', 'setup']);
 
-export function Shell() {
+/**
+ * @param {object} props
+ * @param {unknown} props.refused why the session of the tab does not continue
+ */
+export function Shell({ refused }) {
   const user = session.user.value;
   if (user === null) {
     return h('main', { class: 'front' }, [
       h('h1', {}, text('product')),
-      h(SignIn, {}),
+      h(SignIn, { refused }),
       h(Choices, {}),
     ]);
   }
@@ -45,12 +49,16 @@ export function Shell() {
     ]),
     h(Menu, {}),
     h('main', { id: 'content', tabIndex: -1 }, [
-      user.isRestricted && h('p', { class: 'notice' }, text('restricted')),
+      user.isRestricted &&
+        h('div', { class: 'notice' }, [
+          h('p', {}, text('restricted')),
+          h('button', { type: 'button', onClick: signOut }, text('sign_in_with_code')),
+        ]),
       h(Boundary, { key: address.value.path.join('/') }, h(Screen, {})),
     ]),
     session.isEnded.value &&
       h(Dialog, { title: text('session_ended'), onClose: () => undefined, isFixed: true }, [
-        h(SignIn, {}),
+        h(SignIn, { refused: null }),
       ]),
     h(
       'div',
@@ -67,16 +75,19 @@ async function signOut() {
 
 function Menu() {
   const here = address.value.path[0];
+  const isRestricted = session.user.value?.isRestricted;
   const visible = SUBJECTS.filter(({ name }) => {
     const permission = PERMISSIONS.get(name);
-    return permission === undefined || permissions().has(permission);
+    const isAllowed = permission === undefined || permissions().has(permission);
+    return isRestricted ? name === 'products' : isAllowed;
   });
   return h('nav', { class: 'menu', 'aria-label': text('menu') }, [
     h(MenuLink, { path: [], label: text('home'), isHere: here === undefined }),
-    h(MenuLink, { path: ['account'], label: text('account'), isHere: here === 'account' }),
+    !isRestricted &&
+      h(MenuLink, { path: ['account'], label: text('account'), isHere: here === 'account' }),
     permissions().has('users.manage') &&
       h(MenuLink, { path: ['settings'], label: subjectLabel('settings'), isHere: here === 'settings' }),
-    ...GROUPS.map((group) =>
+    ...GROUPS.filter((one) => visible.some(({ group }) => group === one)).map((group) =>
       h('section', { key: group }, [
         h('h2', {}, groupLabel(group)),
         ...visible

@@ -25,9 +25,10 @@ export function newAction() {
   return new Action(browser);
 }
 
-/** @returns {ReadonlySet<string>} */
+/** @returns {ReadonlySet<string>} none while the second factor is missing */
 export function permissions() {
-  return session.user.value?.permissions ?? new Set();
+  const user = session.user.value;
+  return user === null || user.isRestricted ? new Set() : user.permissions;
 }
 
 /** Messages that are shown for a while. */

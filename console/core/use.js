@@ -3,6 +3,8 @@
  */
 
 import { useEffect, useRef, useState } from '../vendor/hooks.js';
+import { session } from './app.js';
+import { SessionEnded } from './refusal.js';
 
 /**
  * @template Result
@@ -14,7 +16,8 @@ import { useEffect, useRef, useState } from '../vendor/hooks.js';
  */
 
 /**
- * Load something, and again when the key changes. What an earlier key asked for is stopped.
+ * Load something, and again when the key changes, or after the sign-in that an ended session needs.
+ * What an earlier key asked for is stopped.
  *
  * @template Result
  * @param {string} key
@@ -30,6 +33,12 @@ export function useLoaded(key, load) {
     }),
   );
   const [round, setRound] = useState(0);
+  const isEnded = session.isEnded.value;
+  useEffect(() => {
+    if (!isEnded && state.error instanceof SessionEnded) {
+      setRound((before) => before + 1);
+    }
+  }, [isEnded]);
   const latest = useRef(load);
   latest.current = load;
   useEffect(() => {

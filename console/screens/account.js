@@ -22,6 +22,13 @@ const OPERATIONS = [
   'DELETE /users/{id}/totp',
 ];
 
+/** Those that revoke tokens: the session continues with a new one, or asks for a sign-in at once. */
+const REVOKING = new Set([
+  'POST /users/{id}/password',
+  'POST /users/{id}/totp/confirm',
+  'DELETE /users/{id}/totp',
+]);
+
 export function Account() {
   const description = useLoaded('users', () => loadInterface('users'));
   const [chosen, setChosen] = useState(/** @type {string | null} */ (null));
@@ -29,7 +36,6 @@ export function Account() {
   const actions = description.result?.actions ?? {};
   return h('section', {}, [
     h('header', { class: 'screen' }, h('h1', {}, text('account'))),
-    session.user.value?.isRestricted && h('p', { class: 'notice' }, text('restricted')),
     h(Notice, { error: description.error, onRetry: description.reload }),
     h('p', {}, text('two_step_explained')),
     h(
@@ -54,6 +60,9 @@ export function Account() {
         onDone: (data) => {
           setChosen(null);
           setSecrets(secretsOf(data));
+          if (REVOKING.has(chosen)) {
+            session.renew().catch(() => undefined);
+          }
         },
       }),
   ]);

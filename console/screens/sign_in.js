@@ -9,9 +9,13 @@ import { useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { Notice } from '../components/notice.js';
 
-export function SignIn() {
+/**
+ * @param {object} props
+ * @param {unknown} props.refused why the session of the tab does not continue
+ */
+export function SignIn({ refused }) {
   const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState(/** @type {unknown} */ (null));
+  const [error, setError] = useState(refused);
   const isWrong = error instanceof Refusal && error.code === 'invalid_grant';
   /** @param {SubmitEvent} event */
   const submit = async (event) => {
@@ -25,8 +29,8 @@ export function SignIn() {
         String(data.get('password')),
         String(data.get('otp')).trim(),
       );
-    } catch (refused) {
-      setError(refused);
+    } catch (failure) {
+      setError(failure);
       setBusy(false);
     }
   };

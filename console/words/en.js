@@ -14,6 +14,7 @@ export default {
     theme_dark: 'Dark',
     account: 'My account',
     sign_in: 'Sign in',
+    sign_in_with_code: 'Sign in with a code',
     sign_out: 'Sign out',
     username: 'User name',
     password: 'Password',

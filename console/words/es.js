@@ -15,6 +15,7 @@ const words = {
     theme_dark: 'Oscura',
     account: 'Mi cuenta',
     sign_in: 'Iniciar sesión',
+    sign_in_with_code: 'Iniciar sesión con un código',
     sign_out: 'Cerrar sesión',
     username: 'Nombre de usuario',
     password: 'Contraseña',

@@ -42,7 +42,10 @@ def browser() -> Iterator[Browser]:
 def new_person(
     browser: Browser, stack: Deployed, acme: httpx.Client, run: str
 ) -> Iterator[NewPerson]:
-    """Make a user with permissions, in a browser of their own. Errors of a page fail the test."""
+    """Make a user with permissions, in a browser of their own. Errors of a page fail the test.
+
+    `company` is the slug of the user's company and a client that may create users in it.
+    """
     contexts: list[BrowserContext] = []
     problems: list[str] = []
 
@@ -50,19 +53,20 @@ def new_person(
         *permissions: str,
         language: str = "en",
         theme: Literal["light", "dark"] = "light",
+        company: tuple[str, httpx.Client] = ("acme", acme),
     ) -> Person:
+        slug, client = company
         name = f"{run.lower()}-{len(contexts)}"
-        role = acme.post("/roles", json={"name": name, "permissions": permissions or PERMISSIONS})
+        role = client.post("/roles", json={"name": name, "permissions": permissions or PERMISSIONS})
         draft = {"username": name, "name": f"Person {name}", "password": PASSWORD}
-        made = acme.post("/users", json=draft | {"roles": [role.json()["data"]["id"]]})
+        made = client.post("/users", json=draft | {"roles": [role.json()["data"]["id"]]})
         assert made.status_code == httpx.codes.CREATED, made.text
         context = browser.new_context(locale=language, color_scheme=theme, accept_downloads=True)
         context.set_default_timeout(20_000)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
-        tenant = stack.tenants["acme"]
-        return Person(page, f"{tenant.base_url}/console/", f"{name}@{tenant.slug}", PASSWORD)
+        return Person(page, f"{stack.base_url}/console/", f"{name}@{slug}", PASSWORD)
 
     yield make
     for context in contexts:

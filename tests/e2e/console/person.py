@@ -33,6 +33,13 @@ class Person:
         """Open a screen; the session continues."""
         self.page.goto(self.address + path)
 
+    def go(self, path: str) -> None:
+        """Show another screen of the open page, as a link does."""
+        self.page.evaluate(
+            "path => { history.pushState(null, '', path); dispatchEvent(new Event('popstate')); }",
+            path,
+        )
+
     def sign_in(self, code: str = "", *, password: str | None = None) -> None:
         """Fill in the sign-in and send it."""
         self.page.get_by_label("User name").fill(self.username)
@@ -47,6 +54,12 @@ class Person:
         expect(self.page.get_by_role("button", name="Sign out")).to_be_visible()
         if path:
             self.open(path)
+
+    def sign_out(self, button: str = "Sign out") -> None:
+        """Sign out; the page is loaded anew and asks for a sign-in."""
+        with self.page.expect_navigation():
+            self.press(button)
+        expect(self.page.get_by_label("User name")).to_be_visible()
 
     def press(self, name: str) -> None:
         """Press a button."""
@@ -67,6 +80,11 @@ class Person:
         """Return the value of a field of a detail."""
         term = self.page.locator("dt").filter(has_text=re.compile(f"^{field}$")).first
         return term.locator("xpath=following-sibling::dd")
+
+    def secret(self, name: str) -> str:
+        """Return a secret that is shown once."""
+        block = self.page.locator(".secret").filter(has=self.page.get_by_text(name, exact=True))
+        return block.locator("pre").inner_text()
 
     def rows(self) -> Locator:
         """Return the rows of the tables."""

@@ -45,14 +45,6 @@ def test_refusals_are_in_words_with_the_id_of_the_request(person: Person) -> Non
         person.page.unroute_all()
 
 
-def test_sign_in_says_how_long_a_name_is_locked(person: Person) -> None:
-    answer = answered(429, "rate_limited", **{"Retry-After": "900"})
-    person.page.route(re.compile("/oauth/token"), fulfilled(answer))
-    person.open()
-    person.sign_in()
-    expect(person.page.get_by_role("alert")).to_contain_text("900 seconds")
-
-
 def test_list_goes_on_when_the_network_is_back(person: Person) -> None:
     person.start()
     person.page.route(re.compile("/v1/products"), lambda route: route.abort("failed"))

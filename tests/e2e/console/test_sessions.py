@@ -1,12 +1,76 @@
-"""Sign-in, second factor, renewal and sign-out."""
+"""Sign-in, second factor, renewal, sign-out, and what ends a session."""
 
+import base64
 import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import httpx
-from playwright.sync_api import Route, expect
+import pytest
+from playwright.sync_api import Locator, Route, expect
 
+from operations import provisioning
+from operations.user_unlock import unlock_user
+from shared.identity.auth import tokens
+from shared.identity.auth.scopes import SCOPES
+from shared.identity.tenancy.rules import NewTenant
+from shared.identity.tenancy.tenant import MODULES
+from shared.identity.users.totp import PERIOD, code_at
+from shared.kernel.errors import Conflict
+from tests.e2e.conftest import TIMEOUT, Deployed
 from tests.e2e.console.conftest import NewPerson
-from tests.e2e.console.person import Person
+from tests.e2e.console.person import Person, fill
+
+BROWSER = "browser"
+"""A company whose state the tests change, so that no other test notices."""
+
+
+class App:
+    """An authenticator app, which shows each code once."""
+
+    def __init__(self, secret: str) -> None:
+        self._secret = base64.b32decode(secret)
+        self._last = 0
+
+    def code(self) -> str:
+        """Return the code of now, or the next one if it was shown."""
+        self._last = max(self._last + 1, int(time.time()) // PERIOD)
+        return code_at(self._secret, self._last)
+
+
+def refresh_token(person: Person) -> str:
+    """Return the refresh token of the tab."""
+    token: str = person.page.evaluate("sessionStorage.getItem('stowage.refresh_token')")
+    return token
+
+
+@pytest.fixture
+def company(stack: Deployed, operator: None) -> Iterator[tuple[str, httpx.Client]]:
+    """The company `browser`, active with every module, and a client with every scope."""
+    assert operator is None
+    wanted = NewTenant(BROWSER, plan="enterprise", base_url=stack.base_url, modules=MODULES)
+    with suppress(Conflict):  # created by an earlier run with another address
+        provisioning.create_tenant(wanted)
+    tenant = provisioning.set_address(BROWSER, base_url=stack.base_url)
+    token = tokens.issue_to_client(tenant, BROWSER, frozenset(SCOPES))
+    headers = {"Authorization": f"Bearer {token}"}
+    with httpx.Client(base_url=stack.base_url, headers=headers, timeout=TIMEOUT) as client:
+        yield BROWSER, client
+    provisioning.set_state(BROWSER, "active")
+    provisioning.switch_modules(BROWSER, on=MODULES)
+
+
+def repeat_until(shown: Locator, step: Callable[[], None]) -> None:
+    """Repeat a step until something is shown: what others change takes up to ten seconds."""
+    deadline = time.monotonic() + 60
+    while True:
+        step()
+        try:
+            return expect(shown).to_be_visible(timeout=2_000)
+        except AssertionError:
+            if time.monotonic() > deadline:
+                raise
 
 
 def test_wrong_password_says_so_and_the_right_one_leads_home(person: Person) -> None:
@@ -21,10 +85,8 @@ def test_wrong_password_says_so_and_the_right_one_leads_home(person: Person) -> 
 
 def test_sign_out_revokes_the_session(person: Person) -> None:
     person.start()
-    token = person.page.evaluate("sessionStorage.getItem('stowage.refresh_token')")
-    person.press("Sign out")
-    expect(person.page.get_by_label("User name")).to_be_visible()
-    form = {"grant_type": "refresh_token", "refresh_token": token}
+    form = {"grant_type": "refresh_token", "refresh_token": refresh_token(person)}
+    person.sign_out()
     base = person.address.removesuffix("/console/")
     refused = httpx.post(f"{base}/oauth/token", data=form)
     assert refused.json()["error"] == "invalid_grant"
@@ -62,3 +124,113 @@ def test_session_that_ends_keeps_what_was_written(person: Person, run: str) -> N
     assert ended["n"] == 1
     person.page.get_by_role("button", name=re.compile("Save|Try again")).click()
     expect(person.heading()).to_have_text(f"BOX-{run}")
+
+
+def test_second_factor_from_its_enrolment_to_a_recovery_code(
+    person: Person, acme: httpx.Client
+) -> None:
+    page = person.page
+    alert = page.get_by_role("alert")
+    person.start("account")
+    person.choose("Enrol an authenticator app", {"Password": "not the password"})
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_label("Password")).to_have_attribute("aria-invalid", "true")
+    fill(dialog, {"Password": person.password})
+    dialog.get_by_role("button", name="Enrol an authenticator app").click()
+    expect(page.get_by_text("shown only once")).to_be_visible()
+    app, recovery = App(person.secret("Secret")), person.secret("Recovery codes").split()
+    person.press("Close")
+    assert recovery[0] not in page.content()
+    person.choose("Confirm the authenticator app", {"Code": "000000"})
+    expect(dialog.get_by_label("Code")).to_have_attribute("aria-invalid", "true")
+    fill(dialog, {"Code": app.code()})
+    dialog.get_by_role("button", name="Confirm the authenticator app").click()
+    expect(dialog).to_contain_text("Your session ended")
+    name = person.username.partition("@")[0]
+    (user,) = acme.get("/users", params={"search": name}).json()["data"]
+    assert user["two_step"]
+
+    person.sign_in("000000")
+    expect(alert).to_contain_text("the code is wrong")
+    person.sign_in()
+    expect(page.get_by_text("You signed in without a code")).to_be_visible()
+    menu = page.get_by_role("navigation", name="Menu")
+    expect(menu.get_by_role("link")).to_have_text(["Home", "Products"])
+    menu.get_by_role("link", name="Products").click()
+    expect(person.rows().first).to_be_visible()
+    expect(page.get_by_role("link", name="New")).to_have_count(0)
+    person.open("pickings")
+    expect(alert).to_contain_text("You signed in without a code")
+
+    person.sign_out("Sign in with a code")
+    person.sign_in(app.code())
+    expect(person.heading()).to_have_text("Today")
+    expect(menu.get_by_role("link", name="Users")).to_be_visible()
+    person.sign_out()
+    person.sign_in(recovery[0])
+    expect(person.heading()).to_have_text("Today")
+    person.open("pickings")
+    expect(person.rows().first).to_be_visible()
+    person.sign_out()
+    person.sign_in(recovery[0])
+    expect(alert).to_contain_text("the code is wrong")
+
+
+@pytest.mark.usefixtures("operator")
+def test_name_is_locked_after_wrong_passwords_until_an_operator_unlocks_it(
+    person: Person, stack: Deployed
+) -> None:
+    name, _, slug = person.username.partition("@")
+    seconds = 0
+    while seconds < 20:  # a limit that ends at once would let the next sign-in pass
+        wrong = {"username": person.username, "password": "not the password"}
+        refused = stack.tenants[slug].sign_in(**wrong)
+        seconds = int(refused.headers.get("Retry-After", 0))
+    person.open()
+    person.sign_in()
+    alert = person.page.get_by_role("alert")
+    expect(alert).to_contain_text("Too many requests.")
+    expect(alert).to_contain_text(re.compile(r"Try again in \d+ seconds"))
+    unlock_user(slug, name)
+    person.sign_in()
+    expect(person.heading()).to_have_text("Today")
+
+
+def test_company_without_a_module_and_suspended(
+    new_person: NewPerson, company: tuple[str, httpx.Client]
+) -> None:
+    slug, _ = company
+    person = new_person(company=company)
+    alert = person.page.get_by_role("alert")
+
+    def look() -> None:
+        link = person.page.get_by_role("navigation", name="Menu").get_by_role("link")
+        link.filter(has_text=re.compile("^Products$")).click()
+        link.filter(has_text=re.compile("^Transfer orders$")).click()
+
+    person.start()
+    repeat_until(person.page.get_by_text("There is nothing yet"), look)
+    provisioning.switch_modules(slug, off={"transfer_orders"})
+    repeat_until(alert.get_by_text("Transfer orders are switched off."), look)
+    provisioning.set_state(slug, "suspended")
+    repeat_until(alert.get_by_text("The company is suspended."), look)
+    person.page.reload()
+    expect(alert).to_contain_text("The company is suspended.")
+    expect(person.page.get_by_label("User name")).to_be_visible()
+    person.sign_in()
+    expect(alert).to_contain_text("The company is suspended.")
+
+
+def test_session_that_somebody_else_ends(person: Person) -> None:
+    person.start("products")
+    page = person.page
+    form = {"token": refresh_token(person)}
+    base = person.address.removesuffix("/console/")
+    httpx.post(f"{base}/oauth/revoke", data=form, timeout=TIMEOUT).raise_for_status()
+    ended = page.get_by_role("dialog").get_by_text("Your session ended")
+    sort = page.locator("th button").first
+    repeat_until(ended, lambda: sort.dispatch_event("click"))
+    person.sign_in()
+    expect(ended).to_have_count(0)
+    expect(page.get_by_role("table")).to_have_attribute("aria-busy", "false")
+    expect(person.rows()).not_to_have_count(0)

@@ -136,18 +136,6 @@ def test_settings_are_changed_and_shown(person: Person, acme: httpx.Client) -> N
     acme.patch("/settings", json={"receipt_tolerance": before})
 
 
-def test_second_factor_restricts_until_it_is_given(person: Person) -> None:
-    person.start("account")
-    person.choose("Enrol an authenticator app", {"Password": person.password})
-    secrets = person.page.locator(".secret pre")
-    expect(secrets.first).to_be_visible()
-    recovery = person.page.locator(".secret", has_text="Recovery codes").locator("pre")
-    code = recovery.inner_text().split()[0]
-    person.press("Close")
-    expect(secrets).to_have_count(0)
-    assert code not in person.page.content()
-
-
 def test_user_whose_role_is_changed_and_taken_away(
     person: Person, acme: httpx.Client, run: str
 ) -> None:
