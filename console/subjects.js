@@ -411,7 +411,7 @@ export const SUBJECTS = [
   {
     name: 'audit-log',
     group: 'setup',
-    columns: ['created_at', 'action', 'actor', 'target', 'reason'],
+    columns: ['created_at', 'action', 'actor', 'target', 'changes', 'details', 'reason'],
     title: 'id',
   },
 ];

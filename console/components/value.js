@@ -8,6 +8,7 @@ import { formatDate, formatInstant, formatNumber } from '../core/format.js';
 import { text, valueLabel } from '../core/words.js';
 import { SUBJECT_OF_KIND } from '../subjects.js';
 import { h } from '../vendor/preact.js';
+import { Parts } from './parts.js';
 
 /** @typedef {import('../core/subject.js').Field} Field */
 
@@ -23,9 +24,11 @@ const IDS = new Set(['id', 'line_num', 'version', 'packing_order_id', 'parent_id
  * @param {string | undefined} [props.link] subject of which the value is an id
  */
 export function Value({ field, value, link }) {
-  const isEmptyList = Array.isArray(value) && value.length === 0;
-  if (value === null || value === undefined || value === '' || isEmptyList) {
+  if (isEmpty(value)) {
     return h('span', { class: 'quiet' }, text('not_set'));
+  }
+  if (field.type === 'object' && field.fields?.length === 0) {
+    return h(Parts, { fields: [], values: /** @type {Record<string, unknown>} */ (value) });
   }
   if (link !== undefined) {
     return h('a', { href: href([link, String(value)]) }, String(value));
@@ -41,6 +44,12 @@ export function Value({ field, value, link }) {
     return h('time', { dateTime: String(value) }, plain(field, value));
   }
   return plain(field, value);
+}
+
+/** @param {unknown} value */
+function isEmpty(value) {
+  const isHollow = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+  return value === null || value === undefined || value === '' || isHollow;
 }
 
 /**
