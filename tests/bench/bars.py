@@ -9,10 +9,8 @@ from tests.bench.lists import TITLE as LISTS
 from tests.bench.report import Bar
 from tests.bench.searches import TITLE as SEARCHES
 
-_ROUTES, _HANDLER, _DAY = (
-    "Cost per request", "Handler time without waiting for AWS", "A day of a mid-sized company",
-)  # fmt: skip
-_PICKING, _KEYS = "Concurrent picking of one product", "Busiest partition keys"
+_ROUTES, _DAY = "Cost per request", "A day of a mid-sized company"
+_PICKING = "Concurrent picking of one product"
 _READING, _COMMIT = "Reading and validating an import file", "Committing an import"
 _WEBHOOKS = "Webhooks, from the outbox to the endpoint"
 
@@ -46,18 +44,12 @@ BARS = (
     Bar(SEARCHES, "", "items", most=700, missed=2_050),
     Bar(_DAY, r"\*\*the day", "USD of a day: DynamoDB", most=2.10, missed=2.24),
     Bar(_DAY, r"\*\*the day", "USD of a day: all", most=2.90, missed=3.33),
-    Bar(_HANDLER, "", "ratio", most=1.5),
-    Bar(_HANDLER, "", "ratio without botocore", most=2.5, missed=3.7),
     Bar(_PICKING, "", "5xx responses", most=0),
     Bar(_PICKING, "", "lost picks", most=0),
     Bar(_PICKING, "", "transactions per pick", most=2),
     Bar(_PICKING, "", "slowest pick, relative", most=12),
     Bar(_PICKING, r"\d+ at one position", "throughput, relative", least=1.5),
     Bar(_PICKING, r"\d+ at a position each", "throughput, relative", least=4),
-    Bar(_KEYS, r"POST /(stock-adjustments|receipts)", "per second", least=500),
-    Bar(_KEYS, r"POST /pickings \| 1 line", "per second", least=500),
-    Bar(_KEYS, r"POST /(pickings|exit-documents/{id}/dispatch) \| 10 ", "per second", least=50),
-    Bar(_KEYS, r"POST /(pickings/{id}/picks|transfers) ", "per second", least=250),
     Bar("Cold start", r"\w+ \| a read", "ratio", most=0.75, missed=1.3),
     Bar("Cold start", r"(?!minimal)\w+ \| another", "ratio", most=0.95, missed=1.3),
     Bar("Cold start", r"\w+Function", "peak MB", most=400),

@@ -188,7 +188,7 @@ def _tasks(address: str) -> dict[str, Task]:
     tasks: dict[str, Task] = {}
     with _seeded(address) as (stack, aws_faults):
         for function, handler in handlers.items():
-            with recorded(aws_faults, fresh=True) as invocations:
+            with recorded(aws_faults) as invocations:
                 _call_first(stack, handler)
             tasks[function] = _task(stack, function, handler, invocations[handler])
     return tasks

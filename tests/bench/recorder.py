@@ -3,7 +3,7 @@
 import io
 import json
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,6 @@ from botocore.response import StreamingBody
 
 from tests import gateway
 from tests.bench.replay import RecordedResponse, kind_of
-from tests.bench.request_cost import Reading, measured
 from tests.faults import AwsFaults, Call
 from tests.stack import clear_all_caches
 
@@ -27,13 +26,10 @@ class Invocation:
 
 
 @contextmanager
-def recorded(
-    aws_faults: AwsFaults, *, fresh: bool = False, into: Reading | None = None
-) -> Iterator[dict[str, Invocation]]:
+def recorded(aws_faults: AwsFaults) -> Iterator[dict[str, Invocation]]:
     """Record the block; yield handler → its last invocation.
 
-    With `fresh`, each invocation starts with empty caches, as in a new execution environment. The
-    cost of the block is added to `into`.
+    Each invocation starts with empty caches, as in a new execution environment.
     """
     invocations: dict[str, Invocation] = {}
     running: list[Invocation] = []
@@ -64,8 +60,7 @@ def recorded(
         def handle(event: dict[str, Any], context: Any) -> Any:
             invocation = invocations[handler] = Invocation(event)
             running.append(invocation)
-            if fresh:
-                clear_all_caches()
+            clear_all_caches()
             try:
                 invocation.result = target(event, context)
             finally:
@@ -74,11 +69,6 @@ def recorded(
 
         return handle
 
-    watched: AbstractContextManager[object] = (
-        measured(aws_faults, into=into, through=watch)
-        if into is not None
-        else aws_faults.faulty(watch)
-    )
-    with pytest.MonkeyPatch.context() as patch, watched:
+    with pytest.MonkeyPatch.context() as patch, aws_faults.faulty(watch):
         patch.setattr(gateway, "_function", function)
         yield invocations

@@ -32,16 +32,13 @@ class ReplayConnection:
 
     Args:
         recorded: The responses.
-        otherwise: Responses of kinds that `recorded` has not.
     """
 
-    def __init__(
-        self, recorded: Sequence[RecordedResponse], otherwise: Sequence[RecordedResponse] = ()
-    ) -> None:
-        self._answers = {**_by_kind(otherwise), **_by_kind(recorded)}
-        self.restart()
-        self.requests: list[tuple[str, str]] = []
-        """Kind and body of every request; callers clear the list."""
+    def __init__(self, recorded: Sequence[RecordedResponse]) -> None:
+        self._answers: dict[str, list[RecordedResponse]] = {}
+        for one in recorded:
+            self._answers.setdefault(one["kind"], []).append(one)
+        self._turns = dict.fromkeys(self._answers, 0)
 
     def send(self, request: Any) -> Any:
         """Return the recorded response to a prepared request of botocore."""
@@ -50,7 +47,6 @@ class ReplayConnection:
         body = request.body
         text = body.decode(errors="replace") if isinstance(body, bytes) else str(body or "")
         kind = _kind_of_request(request.method, request.headers, text)
-        self.requests.append((kind, text))
         answers, turn = self._answers[kind], self._turns[kind]
         self._turns[kind] = turn + 1
         one = answers[turn % len(answers)]
@@ -58,22 +54,11 @@ class ReplayConnection:
             request.url, one["status"], one["headers"], _Body(one["body"].encode("latin-1"))
         )
 
-    def restart(self) -> None:
-        """Begin with the first response of each kind again."""
-        self._turns = dict.fromkeys(self._answers, 0)
-
     def install(self) -> None:
         """Replace the connection for the rest of the process."""
         from botocore.httpsession import URLLib3Session  # noqa: PLC0415 - as above
 
         setattr(URLLib3Session, "send", self.send)  # noqa: B010 - the type checker protects it
-
-
-def _by_kind(recorded: Sequence[RecordedResponse]) -> dict[str, list[RecordedResponse]]:
-    found: dict[str, list[RecordedResponse]] = {}
-    for one in recorded:
-        found.setdefault(one["kind"], []).append(one)
-    return found
 
 
 def kind_of(operation: str, body: str) -> str:

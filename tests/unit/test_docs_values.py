@@ -618,37 +618,6 @@ def test_page_lists_the_parameters_of_the_template_with_their_defaults() -> None
     }
 
 
-_PICK, _DISPATCH = "POST /pickings/{id}/picks", "POST /exit-documents/{id}/dispatch"
-
-
-@pytest.mark.parametrize(
-    ("operation", "size", "quoted"),
-    [
-        (
-            "POST /pickings/{id}/picks",
-            "more goods, 1 of 10 lines",
-            "write units | {2}, of which {3}",
-        ),
-        (_PICK, "more goods, 1 of 10 lines", "index key (\N{MULTIPLICATION SIGN} {busiest}) |"),
-        (
-            "POST /exit-documents/{id}/dispatch",
-            "10 lines",
-            "of ten lines writes {busiest} units to",
-        ),
-        (_DISPATCH, "10 lines", "= {6} such documents per second"),
-        ("POST /pickings", "10 lines", "of ten lines writes {4} units of events"),
-    ],
-)
-def test_page_on_scale_calculates_with_the_figures(operation: str, size: str, quoted: str) -> None:
-    figures = (ROOT / "docs/performance.md").read_text(encoding="utf-8")
-    table = figures.partition("## Busiest partition keys")[2]
-    (row,) = (line for line in table.splitlines() if line.startswith(f"| {operation} | {size} |"))
-    cells = [cell.strip() for cell in row.split("|")[1:]]
-    busiest = cells[5].partition(",")[0].rpartition(" ")[2]
-
-    assert quoted.format(*cells, busiest=busiest) in page("docs/scale.md")
-
-
 def test_page_lists_what_the_settings_route_changes() -> None:
     names = _column("docs/settings.md", "| Field | Values | Meaning |")
     fields = {"modules" if "." in name else name for name in names}
