@@ -1,77 +1,31 @@
 """Concurrent pickers of the same product, in simulated time.
 
-Each AWS call takes some time. When two transactions write the same item at the same time, the
-later one is cancelled with TransactionConflict, as in DynamoDB; a read sees the state at its end.
+Each AWS call takes some time; a read sees the state at its end.
 """
 
-import threading
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pytest
 
 from tests import faults
-from tests.bench.meter import send_on
 from tests.bench.report import Row, Table
-from tests.bench.request_cost import Gauge
-from tests.bench.simulated_time import simulated_time
-from tests.bench.warehouse import BINS, BenchWarehouse, code
 from tests.clock import Clock
-from tests.faults import Answer, AwsFaults, Call, Fault, Forward, cancelled_transaction
+from tests.dynamodb.conflicts import ConflictDetector
+from tests.dynamodb.request_cost import Gauge
+from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
+from tests.simulated_time import simulated_time
 from tests.stack import deployed
 from tests.stock_invariants import assert_invariants
+from tests.warehouse_operations.warehouse import BINS, BenchWarehouse, code
 
 PICKERS, MANY, PICKS = 8, 20, 10
 _CALL_S = 0.02
 """Duration of a call in seconds."""
-
-type _Item = tuple[str, str, str]
-"""Table, partition and sort key."""
-
-
-@dataclass(slots=True)
-class ConflictDetector:
-    """The items of running transactions, and the number of conflicts.
-
-    `seconds` is the time that a transaction takes, `sleep` waits for it; `inside` sends its calls.
-    """
-
-    seconds: float = _CALL_S
-    inside: Fault = send_on
-    sleep: Callable[[float], object] = time.sleep
-    conflicts: int = 0
-    _held: set[_Item] = field(default_factory=set)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def fault(self, call: Call, forward: Forward) -> Answer:
-        """Cancel a transaction that overlaps with another one; a fault for `AwsFaults.inject`."""
-        if call.operation != "TransactWriteItems":
-            return self.inside(call, forward)
-        items = list(_items_of(call))
-        with self._lock:
-            met = [number for number, item in enumerate(items) if item in self._held]
-            if met:
-                self.conflicts += 1
-                return cancelled_transaction(call, "TransactionConflict", met)
-            self._held.update(items)
-        try:
-            self.sleep(self.seconds)
-            return self.inside(call, forward)
-        finally:
-            with self._lock:
-                self._held.difference_update(items)
-
-
-def _items_of(call: Call) -> Iterator[_Item]:
-    for action in call.request["TransactItems"]:
-        ((verb, body),) = action.items()
-        key = body["Item" if verb == "Put" else "Key"]
-        yield body["TableName"], key["PK"]["S"], key["SK"]["S"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,14 +19,13 @@ import pytest
 from operations import scenarios
 from shared.identity.tenancy.directory import directory
 from shared.kernel.config import config
-from tests import faults
-from tests.bench import prices
-from tests.bench.capacity import Units
-from tests.bench.concurrent_picking import ConflictDetector
-from tests.bench.in_memory_table import InMemoryTable, decode_binary
-from tests.bench.meter import meter, send_on
+from tests import faults, prices
 from tests.bench.report import Row, Table
-from tests.bench.request_cost import Reading, measured
+from tests.dynamodb.capacity import Units
+from tests.dynamodb.conflicts import ConflictDetector
+from tests.dynamodb.in_memory_table import InMemoryTable, decode_binary
+from tests.dynamodb.meter import meter, send_on
+from tests.dynamodb.request_cost import Reading, measured
 from tests.faults import AwsFaults, Fault, _chain
 from tests.gateway import Response
 from tests.import_scenario import ImportScenario

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.bench.meter import metered
 from tests.bench.report import Row, Table
-from tests.bench.request_cost import Reading
+from tests.dynamodb.meter import metered
+from tests.dynamodb.request_cost import Reading
 from tests.faults import AwsFaults, install
 from tests.stack import deployed
 from tests.webhook_scenario import WebhookScenario, open_webhook_scenario, respond_204, respond_500

@@ -15,9 +15,9 @@ from shared.integration.imports.validation import chunks, validate_groups
 from shared.kernel.db.store import Store
 from shared.kernel.queue import Queue
 from shared.kernel.tenant_files import TenantFiles
-from tests.bench.meter import metered
 from tests.bench.report import Row, Table
-from tests.bench.request_cost import Gauge, Reading
+from tests.dynamodb.meter import metered
+from tests.dynamodb.request_cost import Gauge, Reading
 from tests.faults import install
 from tests.import_scenario import ImportScenario
 from tests.stack import deployed

@@ -22,7 +22,7 @@ from shared.kernel.db.search import SEARCH_ITEM, indexed_parts, search_partition
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import INDEX_COUNT, PARTITION_KEY, SORT_KEY, index_keys
 from shared.kernel.db.transaction import Transaction
-from tests.bench.in_memory_table import InMemoryTable
+from tests.dynamodb.in_memory_table import InMemoryTable
 from tests.lists import spec
 from tests.lists.filling import insert_row, totals_item, write_items
 from tests.lists.spec import Listed, Times

@@ -24,10 +24,10 @@ from shared.identity.tenancy.directory import directory
 from shared.kernel.db import bookmarks
 from shared.kernel.db.counters import SHARDS
 from tests import faults
-from tests.bench.in_memory_table import InMemoryTable
 from tests.bench.large_table import LargeTable
 from tests.bench.report import Row, Table
-from tests.bench.request_cost import REQUEST_TIMEOUT_MS
+from tests.dynamodb.in_memory_table import InMemoryTable
+from tests.dynamodb.request_cost import REQUEST_TIMEOUT_MS
 from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
 from tests.lists import LISTS

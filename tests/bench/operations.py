@@ -5,17 +5,12 @@ from collections.abc import Iterator
 import pytest
 
 from tests import faults
-from tests.bench import (
-    operations_packing,
-    operations_returns,
-    operations_stock,
-    operations_transfers,
-)
-from tests.bench.operations_stock import Measurement
-from tests.bench.prices import READ_UNITS, WRITE_UNITS
 from tests.bench.report import Row, Table
-from tests.bench.request_cost import Gauge, Reading
+from tests.dynamodb.request_cost import Gauge, Reading
+from tests.prices import READ_UNITS, WRITE_UNITS
 from tests.stack import deployed
+from tests.warehouse_operations import packing, returns, stock, transfers
+from tests.warehouse_operations.stock import Measurement
 
 SIZES = 1, 10
 """Numbers of lines of a document, and of pickings of a wave."""
@@ -62,20 +57,20 @@ def _operations(meter: Gauge) -> Table:
 
 def measurements(meter: Gauge) -> Iterator[Measurement]:
     """Yield the cost of every operation in several sizes."""
-    yield from operations_stock.adjustments(meter)
-    yield from operations_stock.lots_received(meter)
-    yield from operations_stock.approvals(meter)
-    yield from operations_stock.serials_picked(meter)
-    yield from operations_transfers.transfers(meter)
-    yield from operations_transfers.serials_away(meter)
-    yield from operations_returns.serials_returned(meter)
+    yield from stock.adjustments(meter)
+    yield from stock.lots_received(meter)
+    yield from stock.approvals(meter)
+    yield from stock.serials_picked(meter)
+    yield from transfers.transfers(meter)
+    yield from transfers.serials_away(meter)
+    yield from returns.serials_returned(meter)
     for size in SIZES:
-        yield from operations_stock.receipts(meter, size)
-        yield from operations_stock.pickings(meter, size)
-        yield from operations_packing.packing(meter, size)
-        yield from operations_transfers.transfer_orders(meter, size)
-        yield from operations_returns.returns(meter, size)
-        yield from operations_transfers.waves(meter, size)
+        yield from stock.receipts(meter, size)
+        yield from stock.pickings(meter, size)
+        yield from packing.packing(meter, size)
+        yield from transfers.transfer_orders(meter, size)
+        yield from returns.returns(meter, size)
+        yield from transfers.waves(meter, size)
 
 
 def _row(name: str, size: str, cost: Reading) -> Row:

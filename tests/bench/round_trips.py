@@ -15,14 +15,14 @@ from shared.http.routes import Operation
 from shared.identity.tenancy.directory import directory
 from tests import faults
 from tests.bench import seed
-from tests.bench.prices import READ_UNITS, WRITE_UNITS
 from tests.bench.report import Row, Table
-from tests.bench.request_cost import COLUMNS, Reading, measured
+from tests.dynamodb.request_cost import COLUMNS, Reading, measured
 from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
 from tests.integration.routes import operations
 from tests.integration.write_routes import EXAMPLES
 from tests.lists import LISTS
+from tests.prices import READ_UNITS, WRITE_UNITS
 from tests.stack import Stack, deployed
 
 _DOCUMENTS: Mapping[str, Callable[[str], dict[str, Any]]] = {

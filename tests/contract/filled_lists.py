@@ -11,7 +11,7 @@ from botocore.client import BaseClient
 
 from shared.kernel.config import config
 from shared.kernel.db import bookmarks
-from tests.bench.in_memory_table import InMemoryTable
+from tests.dynamodb.in_memory_table import InMemoryTable
 from tests.gateway import Erp, Response
 from tests.lists.filling import fill
 from tests.lists.spec import HOURLY, Filter, Listed, Row, Times

@@ -27,14 +27,7 @@ from shared.warehouse.returns.models import MAX_DISPOSITION_LINES, MAX_GOODS_LIN
 from shared.warehouse.transfer_orders.models import MAX_ARRIVAL_LINES
 from shared.warehouse.transfers.models import MAX_LINES
 from shared.warehouse.transfers.models import MAX_SERIALS as MAX_MOVED_SERIALS
-from tests.bench import (
-    operations_packing,
-    operations_returns,
-    operations_stock,
-    operations_transfers,
-)
-from tests.bench.operations_stock import Measurement
-from tests.bench.request_cost import Gauge, Reading
+from tests.dynamodb.request_cost import Gauge, Reading
 from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.import_scenario import ImportScenario
@@ -50,6 +43,8 @@ from tests.sampling import is_complete
 from tests.stack import Stack, prepare_once
 from tests.stock_invariants import assert_invariants
 from tests.transfer_scenario import TransferScenario
+from tests.warehouse_operations import packing, returns, stock, transfers
+from tests.warehouse_operations.stock import Measurement
 from tests.warehouse_scenario import WarehouseScenario
 from tests.wave_scenario import WaveScenario
 
@@ -98,22 +93,22 @@ def test_change_of_all_gtins_keeps_the_margin(erp: Erp, sizes: Sizes) -> None:
 
 
 _OF_ONE_SIZE: Mapping[str, Callable[[Gauge], Iterator[Measurement]]] = {
-    "adjustments": operations_stock.adjustments,
-    "lots received": operations_stock.lots_received,
-    "serials picked": operations_stock.serials_picked,
-    "transfers": operations_transfers.transfers,
-    "serials transferred": operations_transfers.serials_away,
-    "serials returned": operations_returns.serials_returned,
+    "adjustments": stock.adjustments,
+    "lots received": stock.lots_received,
+    "serials picked": stock.serials_picked,
+    "transfers": transfers.transfers,
+    "serials transferred": transfers.serials_away,
+    "serials returned": returns.serials_returned,
 }
 """Operations that `make compare` measures with the same goods, and of which no figure may grow."""
 _MEASUREMENTS: Mapping[str, Callable[[Gauge], Iterator[Measurement]]] = {
     **(_OF_ONE_SIZE if is_complete() else {}),
-    "receipts": partial(operations_stock.receipts, lines=_LINES),
-    "pickings": partial(operations_stock.pickings, lines=_LINES),
-    "packing": partial(operations_packing.packing, lines=_LINES),
-    "transfer orders": partial(operations_transfers.transfer_orders, lines=_LINES),
-    "returns": partial(operations_returns.returns, lines=_LINES),
-    "waves": partial(operations_transfers.waves, pickings=_PICKINGS),
+    "receipts": partial(stock.receipts, lines=_LINES),
+    "pickings": partial(stock.pickings, lines=_LINES),
+    "packing": partial(packing.packing, lines=_LINES),
+    "transfer orders": partial(transfers.transfer_orders, lines=_LINES),
+    "returns": partial(returns.returns, lines=_LINES),
+    "waves": partial(transfers.waves, pickings=_PICKINGS),
 }
 
 

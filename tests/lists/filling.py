@@ -8,7 +8,7 @@ from shared.kernel.db.items import Key, to_attributes
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
-from tests.bench.in_memory_table import InMemoryTable
+from tests.dynamodb.in_memory_table import InMemoryTable
 from tests.lists.spec import Listed, Times
 
 _SETTLED_MS = 3_600_000

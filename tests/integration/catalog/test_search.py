@@ -7,7 +7,7 @@ import pytest
 
 from shared.kernel.db import search_reading
 from shared.kernel.db.search import SEARCH_ITEM
-from tests.bench.in_memory_table import InMemoryTable
+from tests.dynamodb.in_memory_table import InMemoryTable
 from tests.faults import AwsFaults, Recording
 from tests.gateway import Erp
 from tests.integration.stored_entities import assert_derived_items_match

@@ -12,12 +12,12 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Conflict, ServiceUnavailable
-from tests.bench.concurrent_picking import ConflictDetector
-from tests.bench.simulated_time import simulated_time
 from tests.clock import Clock
 from tests.concurrency import run_concurrently
+from tests.dynamodb.conflicts import ConflictDetector
 from tests.faults import Answer, AwsFaults, Call, Forward, Killed, conflict, kill_before
 from tests.integration.db.crate_list import CRATES, CrateTable
+from tests.simulated_time import simulated_time
 
 _CRATE = CRATES.key(1)
 

@@ -5,7 +5,7 @@ import pytest
 from shared.kernel.db.counters import SHARDS, read_totals, shard_key
 from shared.kernel.db.items import to_attributes
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
-from tests.bench.in_memory_table import InMemoryTable
+from tests.dynamodb.in_memory_table import InMemoryTable
 from tests.faults import AwsFaults
 from tests.stack import Stack
 

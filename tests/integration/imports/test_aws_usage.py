@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import pytest
 
 from shared.integration.imports.models import ImportKind
-from tests.bench.meter import metered
+from tests.dynamodb.meter import metered
 from tests.faults import AwsFaults, Recording
 from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import as_csv

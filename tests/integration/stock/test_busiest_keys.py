@@ -8,11 +8,11 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from tests.bench.capacity import Units
-from tests.bench.operations_stock import pickings
-from tests.bench.request_cost import Gauge
+from tests.dynamodb.capacity import Units
+from tests.dynamodb.request_cost import Gauge
 from tests.faults import AwsFaults
 from tests.stack import Stack
+from tests.warehouse_operations.stock import pickings
 
 _PARTITION_WRITES = 1_000
 """Write units of a partition per second."""

@@ -2,10 +2,10 @@
 
 from collections import Counter
 
-from tests.bench.concurrent_picking import ConflictDetector
-from tests.bench.simulated_time import simulated_time
 from tests.concurrency import run_concurrently
+from tests.dynamodb.conflicts import ConflictDetector
 from tests.faults import AwsFaults, conflict
+from tests.simulated_time import simulated_time
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
 from tests.warehouse_scenario import WarehouseScenario

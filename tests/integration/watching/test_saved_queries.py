@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.bench import prices
+from tests import prices
 from tests.clock import Clock
 from tests.faults import AwsFaults
 from tests.integration.watching.activity import run_activity

@@ -2,9 +2,16 @@
 
 from collections.abc import Iterator
 
-from tests.bench.operations_stock import Measurement, lines_of, taken
-from tests.bench.request_cost import Gauge
-from tests.bench.warehouse import DRILLS, TRACED, BenchWarehouse, bin_of, code, serial
+from tests.dynamodb.request_cost import Gauge
+from tests.warehouse_operations.stock import Measurement, lines_of, taken
+from tests.warehouse_operations.warehouse import (
+    DRILLS,
+    TRACED,
+    BenchWarehouse,
+    bin_of,
+    code,
+    serial,
+)
 
 ARRIVALS, DISPOSITIONS = 8, 6
 """Largest numbers of lines of one request that receives goods, or decides on them."""

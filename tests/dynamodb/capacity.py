@@ -21,7 +21,7 @@ from shared.kernel.db.table import (
     index_keys,
     index_name,
 )
-from tests.bench.prices import usd_of_units
+from tests.prices import usd_of_units
 
 type Attributes = Mapping[str, Mapping[str, Any]]
 """An item in DynamoDB's JSON; binary values as bytes or base64 text."""

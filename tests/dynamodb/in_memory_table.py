@@ -22,7 +22,7 @@ from shared.kernel.db.table import (
     carried_attributes,
     index_keys,
 )
-from tests.bench.capacity import Attributes, item_size
+from tests.dynamodb.capacity import Attributes, item_size
 from tests.faults import Call, success
 
 PAGE_BYTES = 1_048_576

@@ -11,7 +11,7 @@ from moto.dynamodb.models.dynamo_type import DynamoType
 
 from shared.identity.tenancy.directory import BY_TENANT
 from shared.kernel.db.table import INDEX_COUNT
-from tests.bench.capacity import (
+from tests.dynamodb.capacity import (
     Attributes,
     Units,
     index_entry,
@@ -20,7 +20,7 @@ from tests.bench.capacity import (
     query_units,
     read_units,
 )
-from tests.bench.in_memory_table import SCANNED_BYTES
+from tests.dynamodb.in_memory_table import SCANNED_BYTES
 from tests.faults import Answer, AwsFaults, Call, Fault, Forward
 from tests.stack import ACCOUNT, REGION
 

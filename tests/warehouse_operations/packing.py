@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from operations import provisioning
 from shared.identity.tenancy.directory import directory
 from shared.warehouse.rfid.models import MAX_TAGS
-from tests.bench.operations_stock import Measurement, lines_of, taken
-from tests.bench.request_cost import Gauge
-from tests.bench.warehouse import BenchWarehouse, code
+from tests.dynamodb.request_cost import Gauge
 from tests.epc_encoding import tag_of
+from tests.warehouse_operations.stock import Measurement, lines_of, taken
+from tests.warehouse_operations.warehouse import BenchWarehouse, code
 
 _QTY = 4
 

@@ -1,7 +1,7 @@
 """The warehouses, products and stock of the benchmarks of warehouse operations."""
 
 from operations.scenarios import PATHS, OrderType, order_of
-from tests.bench.request_cost import Gauge
+from tests.dynamodb.request_cost import Gauge
 from tests.people import add_user
 
 HOME, AWAY = "W1", "W2"

@@ -2,10 +2,19 @@
 
 from collections.abc import Iterator
 
-from tests.bench.operations_stock import Measurement, lines_of, taken
-from tests.bench.request_cost import Gauge
-from tests.bench.warehouse import AWAY, DRILLS, HOME, TRACED, BenchWarehouse, bin_of, code, serial
+from tests.dynamodb.request_cost import Gauge
 from tests.people import PICKER
+from tests.warehouse_operations.stock import Measurement, lines_of, taken
+from tests.warehouse_operations.warehouse import (
+    AWAY,
+    DRILLS,
+    HOME,
+    TRACED,
+    BenchWarehouse,
+    bin_of,
+    code,
+    serial,
+)
 
 WITHIN, ACROSS = 11, 6
 """Largest numbers of lines of a transfer within a warehouse and between two warehouses."""

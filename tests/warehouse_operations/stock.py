@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from tests.bench.request_cost import Gauge, Reading
-from tests.bench.warehouse import (
+from tests.dynamodb.request_cost import Gauge, Reading
+from tests.gateway import Erp
+from tests.warehouse_operations.warehouse import (
     BATCHED,
     DRILLS,
     PLENTY,
@@ -13,7 +14,6 @@ from tests.bench.warehouse import (
     code,
     serial,
 )
-from tests.gateway import Erp
 
 type Measurement = tuple[str, str, Reading]
 """Operation, size as text, cost."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shared.identity.tenancy.directory import directory
-from tests.bench.capacity import Units
-from tests.bench.meter import metered, send_on
+from tests.dynamodb.capacity import Units
+from tests.dynamodb.meter import metered, send_on
 from tests.faults import AwsFaults, Call, Fault, Recording
 from tests.stack import Stack
 

@@ -1,0 +1,1 @@
+"""What DynamoDB does and emulators do not: capacity units, fast queries, conflicts."""
