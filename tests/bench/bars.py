@@ -4,14 +4,13 @@ A bar with `missed` is a target that is not reached yet: its figure must not get
 `missed`, and when it is reached, `missed` is removed.
 """
 
-from tests.bench import size
+from tests.bench import imports, size
 from tests.bench.lists import TITLE as LISTS
 from tests.bench.report import Bar
 from tests.bench.searches import TITLE as SEARCHES
 
 _ROUTES, _DAY = "Cost per request", "A day of a mid-sized company"
 _PICKING = "Concurrent picking of one product"
-_READING, _COMMIT = "Reading and validating an import file", "Committing an import"
 _WEBHOOKS = "Webhooks, from the outbox to the endpoint"
 
 BARS = (
@@ -53,13 +52,8 @@ BARS = (
     Bar("Cold start", r"\w+ \| a read", "ratio", most=0.75, missed=1.3),
     Bar("Cold start", r"(?!minimal)\w+ \| another", "ratio", most=0.95, missed=1.3),
     Bar("Cold start", r"\w+Function", "peak MB", most=400),
-    Bar(_READING, r"\.xlsx \|", "read, ratio", most=0.111),
-    Bar(_READING, r"\.csv \|", "read, ratio", most=2),
-    Bar(_READING, r"\.xlsx \|", "validate, ratio", most=0.2),
-    Bar(_READING, "", "peak MB, read", most=512),
-    Bar(_READING, "", "peak MB, validated", most=512),
-    Bar(_COMMIT, "", "rows per call", least=20),
-    Bar(_COMMIT, "", "of a single POST", most=1.2),
+    Bar(imports.TITLE, r"\.xlsx \|", "rows per second", least=20_000),
+    Bar(imports.TITLE, "", "peak MB", most=512),
     Bar(_WEBHOOKS, "relay", "AWS calls", most=1.5),
     Bar(_WEBHOOKS, "relay", "write units", most=1),
     Bar(_WEBHOOKS, "delivery", "AWS calls", most=4),

@@ -17,7 +17,7 @@ import httpx
 from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 
 from local.settings import STACK_FILE
-from tests.bench.report import Row, Table
+from tests.bench.report import Table
 
 TITLE = "Console in the browser"
 _SLOWDOWN, _RUNS, _SETTLED_MS = 4, 5, 1500
@@ -42,34 +42,30 @@ _RECORD_FRAMES = """() => {
 }"""
 
 
-def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
+def measure() -> list[Table]:
     """Measure first paints, the script of a list, and the frames of a map."""
-    with NamedTemporaryFile(mode="r", suffix=".json") as found:
-        probe = [
-            sys.executable,
-            "-m",
-            "tests.bench.browser",
-            found.name,
-            "1" if quick else f"{_RUNS}",
-        ]
-        command = [sys.executable, "-m", "local.stack", "with", "--", *probe]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)  # noqa: S603 - our own
-        rows = [Row(cells) for cells in json.load(found)]
-    columns = ["what", "first paint, ms", "of it without request, ms", "script, ms", "frames/s"]
     note = (
         f"Chromium without a display; the processor is {_SLOWDOWN} times slower (not for frames)."
         " Medians. Without request is the time until the first contentful paint in which no request"
         " was under way. Script is all that runs from a click until the rows of the answer stand."
     )
-    return [Table(TITLE, columns, note, rows)]
+    times = ["first paint, ms", "of it without request, ms", "script, ms", "frames/s"]
+    table = Table(TITLE, {"what": "", **dict.fromkeys(times, ".0f")}, note)
+    with NamedTemporaryFile(mode="r", suffix=".json") as found:
+        probe = [sys.executable, "-m", "tests.bench.browser", found.name]
+        command = [sys.executable, "-m", "local.stack", "with", "--", *probe]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)  # noqa: S603 - our own
+        for row in json.load(found):
+            table.add(*row)
+    return [table]
 
 
-def _rows(browser: Browser, runs: int) -> Iterator[list[str]]:
-    """Yield the cells of each row."""
+def _rows(browser: Browser) -> Iterator[tuple[object, ...]]:
+    """Yield the values of each row."""
     user = json.loads(STACK_FILE.read_text())["tenants"]["acme"]
     address, warehouse = f"{user['base_url']}/console/", _warehouse(user)
     firsts, homes, filters, sorts = [], [], [], []
-    for _ in range(runs):
+    for _ in range(_RUNS):
         with _page(browser, _SLOWDOWN) as (page, session):
             firsts.append(_paint_times(page, address))
             _sign_in(page, user)
@@ -78,15 +74,15 @@ def _rows(browser: Browser, runs: int) -> Iterator[list[str]]:
             filters.append(_script_ms(page, session, ".chip"))
             sorts.append(_script_ms(page, session, "th[aria-sort=none] button"))
     for what, times in {"sign-in, first visit": firsts, "home, signed in": homes}.items():
-        yield [what, *(f"{median(one):.0f}" for one in zip(*times, strict=True)), "", ""]
-    yield ["100 rows, filter removed", "", "", f"{median(filters):.0f}", ""]
-    yield ["100 rows, sorted", "", "", f"{median(sorts):.0f}", ""]
+        yield what, *map(median, zip(*times, strict=True)), None, None
+    yield "100 rows, filter removed", None, None, median(filters), None
+    yield "100 rows, sorted", None, None, median(sorts), None
     with _page(browser, 1) as (page, _):
         page.goto(address)
         _sign_in(page, user)
         page.goto(f"{address}warehouses/{warehouse}")
         page.locator(".cell").nth(4999).wait_for(state="attached")
-        yield ["map of 5,000 positions, dragged", "", "", "", f"{_frames(page):.0f}"]
+        yield "map of 5,000 positions, dragged", None, None, None, _frames(page)
 
 
 @contextmanager
@@ -173,4 +169,4 @@ if __name__ == "__main__":
         chromium = started.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
-        Path(sys.argv[1]).write_text(json.dumps(list(_rows(chromium, int(sys.argv[2])))))
+        Path(sys.argv[1]).write_text(json.dumps(list(_rows(chromium))))

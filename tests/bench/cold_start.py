@@ -25,22 +25,22 @@ from typing import Any
 
 import aws_lambda_powertools
 import boto3
-import pytest
 import s3transfer
 
 from operations.api_clients import create_client
 from shared.http.api_handler import ApiHandler
-from tests import faults, gateway
+from tests import gateway
 from tests.bench import build_output, seed
+from tests.bench.bench_stack import BenchStack, bench_stack
 from tests.bench.recorder import Invocation, recorded
-from tests.bench.report import Row, Table
+from tests.bench.report import Table
 from tests.gateway import Erp, LambdaContext
 from tests.integration.entity_factories import create_entity
-from tests.stack import CREDENTIALS, Stack, clear_caches_except_clients, deployed
+from tests.stack import CREDENTIALS, Stack, clear_caches_except_clients
 from tests.template import Template
 from tests.webhook_scenario import RELAY, WORKER, stream_batch
 
-_RUNS, _QUICK_RUNS = 9, 3
+_RUNS = 7
 _ONE_VCPU = 1769
 """MB with which Lambda gives one vCPU."""
 _HERE = Path(__file__).parent
@@ -96,29 +96,23 @@ class Task:
         return found
 
 
-def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
+def measure() -> list[Table]:
     """Measure every function and the minimal one in turn."""
     with tempfile.TemporaryDirectory() as folder, endpoint() as address:
         tasks = {_MINIMAL: _minimal_task(Path(folder)), **_tasks(address)}
         results: dict[str, list[Measured]] = {name: [] for name in tasks}
-        for _ in range(runs := _QUICK_RUNS if quick else _RUNS):
+        for _ in range(_RUNS):
             for name, task in tasks.items():
                 results[name].append(task.run())
     sizes = Template({}).memory_sizes()
     table = Table(
         "Cold start",
-        [
-            "function",
-            "first request",
-            "import ms",
-            "import, ratio",
-            "import + first request ms",
-            "ratio",
-            "peak MB",
-            "memory size MB",
-            "ms at this size",
-        ],
-        f"Medians of the CPU time of {runs} runs in milliseconds on this machine, and their peak"
+        {
+            "function": "", "first request": "", "import ms": ".0f", "import, ratio": ".2f",
+            "import + first request ms": ".0f", "ratio": ".2f", "peak MB": ".0f",
+            "memory size MB": "", "ms at this size": ".0f",
+        },
+        f"Medians of the CPU time of {_RUNS} runs in milliseconds on this machine, and their peak"
         " memory in MB of 10^6 bytes. Each run is a fresh process that imports the built artifacts"
         " with their .pyc files. The minimal function has Powertools (Logger, Metrics,"
         " APIGatewayRestResolver), a boto3 DynamoDB client and one pydantic model; the ratios"
@@ -127,25 +121,21 @@ def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature fo
         " AWS take no time. The webhook worker delivers to this machine without TLS. The last"
         " column assumes CPU in proportion to the memory size in `template.yaml`, one vCPU at"
         f" {_ONE_VCPU} MB.",
-    )
+    )  # fmt: skip
     minimal, minimal_both, _ = _medians(results[_MINIMAL])
     for name, task in tasks.items():
         own, both, peak = _medians(results[name])
         size = sizes.get(name)
-        table.rows.append(
-            Row(
-                [
-                    name,
-                    "a read" if task.is_read else "another",
-                    f"{own:.0f}",
-                    f"{own / minimal:.2f}",
-                    f"{both:.0f}",
-                    f"{both / minimal_both:.2f}",
-                    f"{peak:.0f}",
-                    f"{size or ''}",
-                    f"{both * _ONE_VCPU / size:.0f}" if size else "",
-                ]
-            )
+        table.add(
+            name,
+            "a read" if task.is_read else "another",
+            own,
+            own / minimal,
+            both,
+            both / minimal_both,
+            peak,
+            size,
+            both * _ONE_VCPU / size if size else None,
         )
     return [table]
 
@@ -186,11 +176,11 @@ def _tasks(address: str) -> dict[str, Task]:
     handlers = build_output.functions()
     handlers.pop("CanaryFunction")  # it calls the API itself, and nobody waits for it
     tasks: dict[str, Task] = {}
-    with _seeded(address) as (stack, aws_faults):
+    with _seeded(address) as bench:
         for function, handler in handlers.items():
-            with recorded(aws_faults) as invocations:
-                _call_first(stack, handler)
-            tasks[function] = _task(stack, function, handler, invocations[handler])
+            with recorded(bench.aws_faults) as invocations:
+                _call_first(bench.stack, handler)
+            tasks[function] = _task(bench.stack, function, handler, invocations[handler])
     return tasks
 
 
@@ -206,18 +196,17 @@ def _task(stack: Stack, function: str, handler: str, first: Invocation) -> Task:
 
 
 @contextmanager
-def _seeded(address: str) -> Iterator[tuple[Stack, faults.AwsFaults]]:
-    with pytest.MonkeyPatch.context() as patch:
-        aws_faults = faults.install(patch)
-        with deployed(patch) as stack:
-            for name, value in _LOCALHOST.items():
-                patch.setenv(name, value)
-            clear_caches_except_clients()
-            seed.fill(stack.erp())
-            create_entity("/handling-units", stack.erp(), stack.store())
-            hook = seed.hook(_HOOK) | {"url": address}
-            assert stack.erp().post("/webhooks", hook).data["id"] == _HOOK
-            yield stack, aws_faults
+def _seeded(address: str) -> Iterator[BenchStack]:
+    with bench_stack() as bench:
+        for name, value in _LOCALHOST.items():
+            bench.patch.setenv(name, value)
+        clear_caches_except_clients()
+        erp = bench.stack.erp()
+        seed.fill(erp)
+        create_entity("/handling-units", erp, bench.stack.store())
+        hook = seed.hook(_HOOK) | {"url": address}
+        assert erp.post("/webhooks", hook).data["id"] == _HOOK
+        yield bench
 
 
 class _Receiver(BaseHTTPRequestHandler):

@@ -9,17 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import pytest
-
-from tests import faults
-from tests.bench.report import Row, Table
+from tests.bench.bench_stack import bench_stack
+from tests.bench.report import Table
 from tests.clock import Clock
 from tests.dynamodb.conflicts import ConflictDetector
 from tests.dynamodb.request_cost import Gauge
 from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
 from tests.simulated_time import simulated_time
-from tests.stack import deployed
 from tests.stock_invariants import assert_invariants
 from tests.warehouse_operations.warehouse import BINS, BenchWarehouse, code
 
@@ -53,20 +50,15 @@ class PickingResult:
         return self.statuses[200] / self.seconds
 
 
-def measure(_quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
+def measure() -> list[Table]:
     """Measure one picker, many pickers at one position, and eight pickers at one each."""
-    found = Table(
+    table = Table(
         "Concurrent picking of one product",
-        [
-            "pickers",
-            "picks",
-            "5xx responses",
-            "lost picks",
-            "conflicts",
-            "transactions per pick",
-            "slowest pick, relative",
-            "throughput, relative",
-        ],
+        {
+            "pickers": "", "picks": "", "5xx responses": "", "lost picks": "", "conflicts": "",
+            "transactions per pick": ".1f", "slowest pick, relative": ".1f",
+            "throughput, relative": ".1f",
+        },
         f"Each picker picks {PICKS} pieces of the same product, one by one, for a separate order."
         f" A call takes {_CALL_S * 1000:g} ms, a transaction twice as long, and computing no time:"
         " in Lambda each request computes in an environment of its own. When two transactions"
@@ -75,34 +67,30 @@ def measure(_quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature f
         " quantity; afterwards the sums of movements, rows and levels are checked for equality."
         " Relative figures compare with one picker. At one position, all pickers change the same"
         " two stock rows.",
-    )
-    with pytest.MonkeyPatch.context() as patch:
-        aws_faults = faults.install(patch)
-        with deployed(patch) as stack:
-            meter = Gauge(stack, aws_faults)
-            alone = _work(meter, aws_faults, pickers=1, places=1)
-            found.rows.append(_row("1", alone, alone))
-            for pickers in (PICKERS, MANY):
-                together = _work(meter, aws_faults, pickers=pickers, places=1)
-                found.rows.append(_row(f"{pickers} at one position", together, alone))
-            apart = _work(meter, aws_faults, pickers=PICKERS, places=PICKERS)
-            found.rows.append(_row(f"{PICKERS} at a position each", apart, alone))
-    return [found]
+    )  # fmt: skip
+    with bench_stack() as bench:
+        meter = bench.gauge
+        alone = _work(meter, bench.aws_faults, pickers=1, places=1)
+        _add(table, "1", alone, alone)
+        for pickers in (PICKERS, MANY):
+            together = _work(meter, bench.aws_faults, pickers=pickers, places=1)
+            _add(table, f"{pickers} at one position", together, alone)
+        apart = _work(meter, bench.aws_faults, pickers=PICKERS, places=PICKERS)
+        _add(table, f"{PICKERS} at a position each", apart, alone)
+    return [table]
 
 
-def _row(title: str, shift: PickingResult, alone: PickingResult) -> Row:
+def _add(table: Table, title: str, shift: PickingResult, alone: PickingResult) -> None:
     picks = shift.statuses.total()
-    return Row(
-        [
-            title,
-            f"{picks}",
-            f"{shift.failed}",
-            f"{shift.statuses[200] - shift.picked}",
-            f"{shift.conflicts}",
-            f"{shift.commits / picks:.1f}",
-            f"{shift.slowest / (alone.seconds / PICKS):.1f}",
-            f"{shift.per_second / alone.per_second:.1f}",
-        ]
+    table.add(
+        title,
+        picks,
+        shift.failed,
+        shift.statuses[200] - shift.picked,
+        shift.conflicts,
+        shift.commits / picks,
+        shift.slowest / (alone.seconds / PICKS),
+        shift.per_second / alone.per_second,
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from functions.console import content
-from tests.bench.report import Row, Table
+from tests.bench.report import Table
 
 TITLE = "Size of the console"
 CONSOLE = Path(__file__).parents[2] / "console"
@@ -28,12 +28,13 @@ def screens() -> Mapping[str, int]:
     }
 
 
-def compared(_quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
+def compared() -> list[Table]:
     """Measure the downloads in kB of 1 000 bytes."""
-    table = Table(TITLE, ["download", "kB"], "Compressed files that a browser downloads.")
+    columns = {"download": "", "kB": ".1f"}
+    table = Table(TITLE, columns, "Compressed files that a browser downloads.")
     for name, size in {"first visit": first_visit(), **screens()}.items():
         kilobytes = round(size / 1000, 1)
-        table.rows.append(Row([name, f"{kilobytes}"], {"kB": kilobytes}))
+        table.add(name, kilobytes, figures={"kB": kilobytes})
     return [table]
 
 

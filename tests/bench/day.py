@@ -7,20 +7,18 @@ part of the day is replayed; each kind of request occurs in it.
 
 import random
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import batched
 from typing import Any
 
-import pytest
-
 from operations import scenarios
 from shared.identity.tenancy.directory import directory
 from shared.kernel.config import config
-from tests import faults, prices
-from tests.bench.report import Row, Table
+from tests import prices
+from tests.bench.bench_stack import bench_stack
+from tests.bench.report import Table
 from tests.dynamodb.capacity import Units
 from tests.dynamodb.conflicts import ConflictDetector
 from tests.dynamodb.in_memory_table import InMemoryTable, decode_binary
@@ -29,11 +27,11 @@ from tests.dynamodb.request_cost import Reading, measured
 from tests.faults import AwsFaults, Fault, _chain
 from tests.gateway import Response
 from tests.import_scenario import ImportScenario
-from tests.stack import Stack, deployed
+from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
 from tests.webhook_scenario import WebhookScenario, open_webhook_scenario
 
-SHARE, QUICK_SHARE = 100, 750
+SHARE = 100
 """One part in so many of the day is replayed."""
 
 ORDERS, ORDER_LINES = 3_000, 8
@@ -62,18 +60,14 @@ _LISTS: Sequence[tuple[int, str, Mapping[str, str]]] = (
 """Share of the list calls in percent, path and query."""
 
 
-def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
+def measure() -> list[Table]:
     """Replay a part of the day."""
-    share = QUICK_SHARE if quick else SHARE
-    with pytest.MonkeyPatch.context() as patch:
-        aws_faults = faults.install(patch)
-        with deployed(patch) as stack, open_webhook_scenario(stack, patch) as webhooks:
-            # A conflict is retried after a pause, which belongs to the duration of a request.
-            day = _Day(stack, aws_faults, webhooks)
-            day.prepare()
-            day.replay(share)
-            assert_invariants(stack.store())
-    return [_table(day, share), _contention(day)]
+    with bench_stack() as bench, open_webhook_scenario(bench.stack, bench.patch) as webhooks:
+        day = _Day(bench.stack, bench.aws_faults, webhooks)
+        day.prepare()
+        day.replay(SHARE)
+        assert_invariants(bench.stack.store())
+    return [_table(day)]
 
 
 @dataclass(slots=True)
@@ -114,9 +108,6 @@ class _Day:
     aws_faults: AwsFaults
     webhooks: WebhookScenario
     kinds: dict[str, _Kind] = field(default_factory=dict)
-    conflicts: int = 0
-    picks: int = 0
-    transactions: int = 0
     _keys: int = 0
     _random: random.Random = field(default_factory=lambda: random.Random(19))  # noqa: S311
 
@@ -213,22 +204,20 @@ class _Day:
                     trips.append(_chain.length - before)
 
         self._warm()
+        self.aws_faults.latency = wait
         with (
-            _of_threads(self.aws_faults, wait),
             self.aws_faults.faulty(detector.fault),
             self.aws_faults.recorded() as seen,
             ThreadPoolExecutor(PICKERS) as pool,
         ):
             list(pool.map(pick, work))
+        self.aws_faults.latency = 0
         kind.reading.requests += len(trips)
         kind.reading.calls += len(seen.calls)
         kind.reading.operations += seen.operations
         kind.reading.round_trips += sum(trips)
         kind.reading.most_round_trips = max(kind.reading.most_round_trips, *trips)
         kind.reading.units.add(units)
-        self.conflicts += detector.conflicts
-        self.picks += len(trips)
-        self.transactions += seen.operations.count("TransactWriteItems")
 
     def _receive(self, number: int) -> None:
         receipts = RECEIPT_LINES // RECEIPT_SIZE
@@ -349,16 +338,6 @@ def _purchase(reference: str, lines: list[dict[str, Any]]) -> dict[str, Any]:
     return scenarios.order_of("purchase_order", reference, "W1", lines, partner_code="P-1")
 
 
-@contextmanager
-def _of_threads(aws_faults: AwsFaults, latency: float) -> Iterator[None]:
-    """Let calls take some time."""
-    aws_faults.latency = latency
-    try:
-        yield
-    finally:
-        aws_faults.latency = 0
-
-
 def _part(count: int, turn: int, turns: int) -> range:
     """Return the numbers of one turn, when `count` are distributed evenly over the turns."""
     return range(count * turn // turns, count * (turn + 1) // turns)
@@ -372,24 +351,18 @@ def _bin(number: int) -> str:
     return f"A-{number % _BINS + 1}"
 
 
-def _table(day: _Day, share: int) -> Table:
+def _table(day: _Day) -> Table:
     table = Table(
         "A day of a mid-sized company",
-        [
-            "request",
-            "measured",
-            "in a day",
-            "calls each",
-            "round trips each",
-            "most round trips",
-            "read units each",
-            "write units each",
-            "USD of a day: DynamoDB",
-            "USD of a day: all",
-        ],
+        {
+            "request": "", "measured": ",", "in a day": ",.0f", "calls each": ",.1f",
+            "round trips each": ",.1f", "most round trips": "", "read units each": ",.1f",
+            "write units each": ",.1f", "USD of a day: DynamoDB": ".3f",
+            "USD of a day: all": ".3f",
+        },
         f"{ORDERS:,} orders of {ORDER_LINES} lines are picked and dispatched, {RECEIPT_LINES:,}"
         f" lines are received, {IMPORTS} files are imported, and lists are read {LIST_CALLS:,}"
-        f" times. One endpoint gets the events {', '.join(_EVENTS)}. **Measured: 1/{share} of a"
+        f" times. One endpoint gets the events {', '.join(_EVENTS)}. **Measured: 1/{SHARE} of a"
         " day**, against moto, and at least one of each kind; the figures of a day are the means of"
         " the measured requests times their number in a day. The warehouse has"
         f" {_PRODUCTS} products with stock at {_BINS} positions; half of the lines are of a tenth"
@@ -399,54 +372,27 @@ def _table(day: _Day, share: int) -> Table:
         f" item at the same time conflict. The price of Lambda assumes {CPU_MS} ms of"
         f" CPU per invocation and {prices.WAIT_MS} ms per round trip, at {MEMORY_MB} MB."
         f" {prices.NOTE}",
-    )
+    )  # fmt: skip
     for name, kind in day.kinds.items():
         reading, units = kind.reading, kind.reading.units
         totals = reading.calls, reading.round_trips, units.reads, units.writes
-        calls, trips, *units_each = (f"{one / reading.requests:,.1f}" for one in totals)
-        table.rows.append(
-            Row(
-                [
-                    name,
-                    f"{reading.requests:,}",
-                    f"{kind.daily:,.0f}",
-                    calls,
-                    trips,
-                    f"{reading.most_round_trips}",
-                    *units_each,
-                    f"{kind.dynamodb:.3f}",
-                    f"{kind.dynamodb + kind.others:.3f}",
-                ]
-            )
+        calls, trips, *units_each = (one / reading.requests for one in totals)
+        table.add(
+            name,
+            reading.requests,
+            kind.daily,
+            calls,
+            trips,
+            reading.most_round_trips,
+            *units_each,
+            kind.dynamodb,
+            kind.dynamodb + kind.others,
         )
     kinds = day.kinds.values()
-    dynamodb = sum(kind.dynamodb for kind in kinds)
-    table.rows.append(
-        Row(
-            [
-                "**the day**",
-                f"{sum(kind.reading.requests for kind in kinds):,}",
-                f"{sum(kind.daily for kind in kinds):,.0f}",
-                "",
-                "",
-                f"{max(kind.reading.most_round_trips for kind in kinds)}",
-                "",
-                "",
-                f"{dynamodb:.2f}",
-                f"{dynamodb + sum(kind.others for kind in kinds):.2f}",
-            ]
-        )
-    )
-    return table
-
-
-def _contention(day: _Day) -> Table:
-    table = Table(
-        "Contention of the day",
-        ["pickers at once", "conflicts per 1,000 picks", "transactions per pick"],
-        "Conflicts are transactions that DynamoDB would have cancelled because another one wrote"
-        " the same item at that moment.",
-    )
-    conflicts, transactions = 1000 * day.conflicts / day.picks, day.transactions / day.picks
-    table.rows = [Row([f"{PICKERS}", f"{conflicts:.0f}", f"{transactions:.2f}"])]
+    requests = sum(kind.reading.requests for kind in kinds)
+    daily = sum(kind.daily for kind in kinds)
+    most = max(kind.reading.most_round_trips for kind in kinds)
+    dynamodb, others = sum(kind.dynamodb for kind in kinds), sum(kind.others for kind in kinds)
+    none = [None] * 2
+    table.add("**the day**", requests, daily, *none, most, *none, dynamodb, dynamodb + others)
     return table

@@ -1,52 +1,50 @@
-"""Benchmark of the AWS calls per event, from the outbox to the endpoint."""
+"""AWS calls per event, from the outbox to the endpoint."""
 
-import pytest
-
-from tests.bench.report import Row, Table
-from tests.dynamodb.meter import metered
-from tests.dynamodb.request_cost import Reading
-from tests.faults import AwsFaults, install
-from tests.stack import deployed
+from tests.bench.bench_stack import bench_stack
+from tests.bench.report import Table
+from tests.dynamodb.request_cost import Reading, measured
 from tests.webhook_scenario import WebhookScenario, open_webhook_scenario, respond_204, respond_500
 
-EVENTS, QUICK_EVENTS = 100, 20
-SUBSCRIPTIONS = 3
+EVENTS, SUBSCRIPTIONS = 100, 3
 
 
-def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
+def measure() -> list[Table]:
     """Measure a relay batch, its deliveries, and a failed attempt."""
-    events = QUICK_EVENTS if quick else EVENTS
     table = Table(
         "Webhooks, from the outbox to the endpoint",
-        ["step", "AWS calls", "read units", "write units", "USD per million, DynamoDB"],
-        f"A batch of {events} events with {SUBSCRIPTIONS} subscriptions each. Tenant and secrets"
+        {
+            "step": "", "AWS calls": ".2f", "read units": ".2f", "write units": ".2f",
+            "USD per million, DynamoDB": ".2f",
+        },
+        f"A batch of {EVENTS} events with {SUBSCRIPTIONS} subscriptions each. Tenant and secrets"
         " are cached. SQS calls are counted, but not priced.",
-    )
-    with pytest.MonkeyPatch.context() as patch:
-        aws_faults = install(patch)
-        with deployed(patch) as stack, open_webhook_scenario(stack, patch) as webhooks:
-            _warm(webhooks)
-            for number in range(events):
-                webhooks.create_product(number)
-            reading = Reading()
-            with aws_faults.recorded() as seen, metered(aws_faults) as units:
-                assert webhooks.run_relay() == []
-            reading.add(seen, units)
-            table.rows.append(_row("relay, per event", reading, events))
-            messages = webhooks.take_messages()
-            assert len(messages) == events * SUBSCRIPTIONS
-            delivered = _run_worker(webhooks, aws_faults, messages[1:])
-            share = len(messages) - 1
-            table.rows.append(_row("delivery, accepted", delivered, share))
-            webhooks.endpoint = respond_500
-            failed = _run_worker(webhooks, aws_faults, messages[:1])
-            table.rows.append(_row("attempt that fails", failed, 1))
+    )  # fmt: skip
+
+    def add(step: str, cost: Reading, share: int) -> None:
+        units = cost.units
+        each = [one / share for one in (cost.calls, units.reads, units.writes)]
+        # Rounded: on a slow machine, a few deliveries of many see a cache of seconds expire.
+        figures = {"read units": round(each[1], 2), "write units": round(each[2], 2)}
+        table.add(step, *each, units.usd_per_million / share, figures=figures)
+
+    with bench_stack() as bench, open_webhook_scenario(bench.stack, bench.patch) as webhooks:
+        _warm(webhooks)
+        for number in range(EVENTS):
+            webhooks.create_product(number)
+        with measured(bench.aws_faults) as relay:
+            assert webhooks.run_relay() == []
+        add("relay, per event", relay, EVENTS)
+        first, *others = webhooks.take_messages()
+        assert len(others) == EVENTS * SUBSCRIPTIONS - 1
+        with measured(bench.aws_faults) as accepted:
+            for message in others:
+                assert webhooks.run_worker(message) == []
+        add("delivery, accepted", accepted, len(others))
+        webhooks.endpoint = respond_500
+        with measured(bench.aws_faults) as failed:
+            assert webhooks.run_worker(first) == []
+        add("attempt that fails", failed, 1)
     return [table]
-
-
-def compared(_quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
-    """Measure as many events as without --quick, since the size of a batch is part of the cost."""
-    return measure(quick=False)
 
 
 def _warm(webhooks: WebhookScenario) -> None:
@@ -56,30 +54,3 @@ def _warm(webhooks: WebhookScenario) -> None:
         webhooks.subscribe("product.created")
     webhooks.create_product(1_000_000)
     webhooks.run_until_idle()
-
-
-def _run_worker(
-    webhooks: WebhookScenario, aws_faults: AwsFaults, messages: list[dict[str, object]]
-) -> Reading:
-    reading = Reading()
-    with aws_faults.recorded() as seen, metered(aws_faults) as units:
-        for message in messages:
-            assert webhooks.run_worker(message) == []
-    reading.add(seen, units)
-    return reading
-
-
-def _row(name: str, reading: Reading, share: int) -> Row:
-    cells = [
-        name,
-        f"{reading.calls / share:.2f}",
-        f"{reading.units.reads / share:.2f}",
-        f"{reading.units.writes / share:.2f}",
-        f"{reading.units.usd_per_million / share:.2f}",
-    ]
-    # Rounded: on a slow machine, a few deliveries of many see a cache of seconds expire.
-    figures = {
-        "read units": round(reading.units.reads / share, 2),
-        "write units": round(reading.units.writes / share, 2),
-    }
-    return Row(cells, figures)

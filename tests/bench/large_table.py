@@ -14,13 +14,20 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from shared.kernel.db import collection
+from shared.kernel.db import records
 from shared.kernel.db.counters import SHARDS, CounterChange, shard_key
 from shared.kernel.db.facets import searchable
-from shared.kernel.db.items import Item, Key
+from shared.kernel.db.items import Item, Key, to_attributes
 from shared.kernel.db.search import SEARCH_ITEM, indexed_parts, search_partitions, words_of
 from shared.kernel.db.store import Store
-from shared.kernel.db.table import INDEX_COUNT, PARTITION_KEY, SORT_KEY, index_keys
+from shared.kernel.db.table import (
+    INDEX_COUNT,
+    PARTITION_KEY,
+    SORT_KEY,
+    STABLE_FACETS,
+    VOLATILE_FACETS,
+    index_keys,
+)
 from shared.kernel.db.transaction import Transaction
 from tests.dynamodb.in_memory_table import InMemoryTable
 from tests.lists import spec
@@ -131,8 +138,20 @@ class LargeTable(InMemoryTable):
         return super()._partition(index, value)
 
     def _entry(self, entry: tuple[str, str, str], index: int) -> tuple[Mapping[str, Any], int]:
-        self._make(entry[1])
+        self._make_facets(entry)
         return super()._entry(entry, index)
+
+    def _make_facets(self, entry: tuple[str, str, str]) -> None:
+        """Make what index entries show of a row, which is less work than its items."""
+        number = self._numbers.get(entry[1])
+        if number is None or entry[1:] in self._facets:
+            return
+        # Requests read in several threads: nothing here may be shared or patched.
+        caught = _Caught(self._store, 0, {})
+        insert_row(caught, self._listed, number, self._times)  # type: ignore[arg-type]
+        for item in caught.items:
+            shown = {name: item[name] for name in (STABLE_FACETS, VOLATILE_FACETS) if name in item}
+            self._facets[item[PARTITION_KEY], item[SORT_KEY]] = to_attributes(shown)
 
     def _make(self, partition: str) -> None:
         """Make the items of a row, if they were not read before."""
@@ -149,7 +168,7 @@ class LargeTable(InMemoryTable):
 def _without_bodies() -> Iterator[None]:
     """Skip what index entries do not need: the encoded entities, and the collection of garbage."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(collection, "pack", lambda _: (b"",))
+        patch.setattr(records, "pack", lambda _: (b"",))
         patch.setattr(BaseModel, "model_dump_json", lambda _: "")
         patch.setattr(spec, "_instant", lru_cache(64)(spec._instant))
         gc.disable()

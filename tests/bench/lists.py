@@ -18,28 +18,27 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
 
-import pytest
-
 from shared.identity.tenancy.directory import directory
 from shared.kernel.db import bookmarks
 from shared.kernel.db.counters import SHARDS
-from tests import faults
+from shared.kernel.db.store import Store
+from tests.bench.bench_stack import BenchStack, bench_stack
 from tests.bench.large_table import LargeTable
-from tests.bench.report import Row, Table
+from tests.bench.report import Table
 from tests.dynamodb.in_memory_table import InMemoryTable
 from tests.dynamodb.request_cost import REQUEST_TIMEOUT_MS
-from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
 from tests.lists import LISTS
 from tests.lists.filling import fill
 from tests.lists.spec import HOURLY, Listed
 from tests.lists.warehouses import WAREHOUSE_CODES
-from tests.stack import Stack, deployed
 
 SMALL, MEDIUM, LARGE, MILLION = 1_000, 10_000, 100_000, 1_000_000
-QUICK = 2_000, 5_000
-_MILLIONS = {"/products", "/exit-documents", "/pickings", "/stocks", "/stock-movements"}
-"""Lists that grow with every order; the others are measured up to 100,000 rows."""
+_LARGEST = {
+    "/exit-documents": MILLION, "/stocks": MILLION,
+    "/products": LARGE, "/pickings": LARGE, "/stock-movements": LARGE,
+}  # fmt: skip
+"""Lists that grow with every order → their largest size; the others are measured at one size."""
 PARTS = 2
 """Numbers of parts that are measured at once."""
 PER_PAGE = 25
@@ -65,9 +64,9 @@ _NOTE = (
     " the next page of each by `links.next`; their items include those of the last page by number."
     f" Other filters examine the whole list; they are named and measured at {MEDIUM:,} rows. Pairs"
     f" of filters are measured at {SMALL:,} rows: the items that the worst pair examines beyond"
-    " those of its more selective filter and the counters. Master data and rarer work are"
-    f" measured up to {LARGE:,} rows. Emulators need seconds for a Query over many rows, so an"
-    " in-memory table answers; the contract tests compare its results."
+    " those of its more selective filter and the counters. A list with fewer than 1,000 pages is"
+    " measured at its middle instead of page 500. Emulators need seconds for a Query over many"
+    " rows, so an in-memory table answers; the contract tests compare its results."
 )
 
 type Query = Mapping[str, str]
@@ -96,47 +95,36 @@ class Scenario:
     """Measure the page at links.next; queries with a single page are skipped."""
 
 
-def measure(quick: bool, part: int) -> list[Table]:  # noqa: FBT001 - as all groups
+def measure(part: int) -> list[Table]:
     """Measure the growth of every list of a part."""
     table = Table(TITLE, _COLUMNS, _NOTE)
     for bench in _benches(part):
-        largest = MILLION if bench.spec.path in _MILLIONS else LARGE
-        table.rows += bench.growth(QUICK if quick else (MEDIUM, largest))
+        bench.measure_growth(table)
     return [table]
 
 
-def compared(_quick: bool, part: int) -> list[Table]:  # noqa: FBT001 - as all groups
+def compared(part: int) -> list[Table]:
     """Measure the pages of every list of a part at 1,000 rows."""
     growth = Table(TITLE, _COLUMNS, _NOTE)
     tables = [growth]
     for bench in _benches(part):
-        costs = bench.costs(fill(bench.stack.store(), bench.spec, SMALL, HOURLY), SMALL)
-        growth.rows.append(_growth_row(bench.spec, SMALL, costs))
-        pages = Table(f"Pages of GET {bench.spec.name}", ["query", f"{SMALL:,} rows"], "")
+        costs = bench.costs(fill(bench.store, bench.spec, SMALL, HOURLY), SMALL)
+        _add_growth(growth, bench.spec, SMALL, costs)
+        pages = Table(f"Pages of GET {bench.spec.name}", {"query": ""})
         for title, (_, cost) in costs.items():
             trips, examined = f"round trips at {SMALL:,}", f"examined at {SMALL:,}"
-            figures = {trips: cost.trips, examined: cost.examined}
-            pages.rows.append(Row([title, f"{cost.trips} / {cost.examined:,}"], figures))
+            pages.add(title, figures={trips: cost.trips, examined: cost.examined})
         tables.append(pages)
     return tables
 
 
-def merged(parts: Sequence[Table]) -> list[Table]:
-    """Return the tables of both parts, with the growth of all lists in one."""
-    growth = Table(TITLE, _COLUMNS, _NOTE)
-    growth.rows = [row for table in parts if table.title == TITLE for row in table.rows]
-    return [growth, *(table for table in parts if table.title != TITLE)]
-
-
-def _benches(part: int) -> Iterator["Bench"]:
+def _benches(part: int) -> Iterator["ListBench"]:
     listed = [spec for spec in LISTS.values() if not spec.bounded]
-    # The second part has most of the lists with a million rows.
-    each = len(listed) // PARTS + 1
-    with pytest.MonkeyPatch.context() as patch:
-        aws_faults = faults.install(patch)
-        with deployed(patch) as stack:
-            for spec in listed[part * each : (part + 1) * each]:
-                yield Bench(stack, aws_faults, spec)
+    # The largest lists take longest: they are distributed first.
+    listed.sort(key=lambda spec: -_LARGEST.get(spec.path, MEDIUM))
+    with bench_stack() as stack:
+        for spec in listed[part::PARTS]:
+            yield ListBench(stack, spec)
 
 
 def scenarios(spec: Listed) -> Iterator[Scenario]:
@@ -199,56 +187,63 @@ def _worst(costs: _Costs, *kinds: int) -> Cost:
     return worst
 
 
-_COLUMNS = (
-    "list", "rows", "narrow: round trips", "by code: round trips", "last page: round trips",
-    "narrow: items", "page 500: round trips", "page 500: items", "other filters: round trips",
-    "other filters: items", "other filters", "pairs: items beyond",
-)  # fmt: skip
+_COLUMNS = {
+    "list": "", "rows": ",", "narrow: round trips": "", "by code: round trips": "",
+    "last page: round trips": "", "narrow: items": "", "page 500: round trips": "",
+    "page 500: items": ",", "other filters: round trips": "", "other filters: items": ",",
+    "other filters": "", "pairs: items beyond": "",
+}  # fmt: skip
 
 
-def _growth_row(spec: Listed, count: int, costs: _Costs, beyond: int | None = None) -> Row:
-    narrow, by_code, last = (_worst(costs, kind) for kind in (NARROW, LOOKED_UP, LAST))
-    middle, other = _worst(costs, MIDDLE), _worst(costs, OTHER)
-    return Row(
-        [
-            spec.name,
-            f"{count:,}",
-            f"{narrow.trips}",
-            f"{by_code.trips or ''}",
-            f"{last.trips}",
-            f"{_worst(costs, NARROW, LOOKED_UP, LAST).examined}",
-            f"{middle.trips}",
-            f"{middle.examined:,}",
-            f"{other.trips or ''}",
-            f"{other.examined:,}" if other.examined else "",
-            ", ".join(title for title, (kind, _) in costs.items() if kind == OTHER),
-            "" if beyond is None else f"{beyond}",
-        ]
+def _add_growth(
+    table: Table, spec: Listed, count: int, costs: _Costs, beyond: int | None = None
+) -> None:
+    narrow, by_code, last, middle, other = (
+        _worst(costs, kind) for kind in (NARROW, LOOKED_UP, LAST, MIDDLE, OTHER)
+    )
+    table.add(
+        spec.name,
+        count,
+        narrow.trips,
+        by_code.trips or None,
+        last.trips,
+        _worst(costs, NARROW, LOOKED_UP, LAST).examined,
+        middle.trips,
+        middle.examined,
+        other.trips or None,
+        other.examined or None,
+        ", ".join(title for title, (kind, _) in costs.items() if kind == OTHER),
+        beyond,
     )
 
 
 @dataclass(slots=True)
-class Bench:
-    stack: Stack
-    aws_faults: AwsFaults
+class ListBench:
+    """Requests for pages of one list, and their cost."""
+
+    bench: BenchStack
     spec: Listed
     scenarios: Sequence[Scenario] = field(init=False)
 
     def __post_init__(self) -> None:
         self.scenarios = list(scenarios(self.spec))
 
-    def growth(self, sizes: tuple[int, int]) -> Iterator[Row]:
-        """Measure all queries at the first size, and those that do not examine the list at both."""
-        first, _ = sizes
-        beyond = self._beyond_the_more_selective(fill(self.stack.store(), self.spec, SMALL, HOURLY))
-        filters, searches = self.spec.filters, list[str]()
-        if "search" in filters:
-            searches = [filters["search"].values(count)[0] for count in sizes]
-        table = LargeTable(self.stack.store(), self.spec, HOURLY, searches)
+    @property
+    def store(self) -> Store:
+        """The store of the tenant."""
+        return self.bench.stack.store()
+
+    def measure_growth(self, table: Table) -> None:
+        """Add all queries at a medium size, and all but the other filters at the largest."""
+        beyond = self._beyond_the_more_selective(fill(self.store, self.spec, SMALL, HOURLY))
+        sizes, searches = sorted({MEDIUM, _LARGEST.get(self.spec.path, MEDIUM)}), list[str]()
+        if "search" in self.spec.filters:
+            searches = [self.spec.filters["search"].values(count)[0] for count in sizes]
+        rows = LargeTable(self.store, self.spec, HOURLY, searches)
         for count in sizes:
-            table.grow(count)
-            costs = self.costs(table, count, others=count == first)
-            yield _growth_row(self.spec, count, costs, beyond if count == first else None)
+            rows.grow(count)
+            costs = self.costs(rows, count, others=count == MEDIUM)
+            _add_growth(table, self.spec, count, costs, beyond if count == MEDIUM else None)
 
     def costs(self, table: InMemoryTable, count: int, *, others: bool = True) -> _Costs:
         """Measure the scenarios; without `others`, not those that examine the whole list."""
@@ -284,14 +279,14 @@ class Bench:
         with self._on(table) as erp:
             self._warm(erp)
             before = table.examined
-            with self.aws_faults.recorded() as recording:
+            with self.bench.aws_faults.recorded() as recording:
                 _checked(send(erp))
             return Cost(recording.round_trips, table.examined - before)
 
     @contextmanager
     def _on(self, table: InMemoryTable) -> Iterator[Erp]:
-        with self.aws_faults.faulty(table.fault):
-            erp = self.stack.erp()
+        with self.bench.aws_faults.faulty(table.fault):
+            erp = self.bench.stack.erp()
             erp.gateway.remaining_ms = REQUEST_TIMEOUT_MS  # a million rows are made slowly
             yield erp
 

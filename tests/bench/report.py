@@ -1,7 +1,7 @@
 """Result tables of benchmarks, and the bars that their figures must keep."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rich.console import Console
@@ -31,12 +31,26 @@ class Row:
 
 @dataclass(slots=True)
 class Table:
-    """Rows under a title, with a note on how they were measured."""
+    """Rows under a title, with a note on how they were measured.
+
+    Attributes:
+        columns: Heading of each column → the format of its numbers.
+    """
 
     title: str
-    columns: Sequence[str]
-    note: str
+    columns: Mapping[str, str]
+    note: str = ""
     rows: list[Row] = field(default_factory=list)
+
+    def add(
+        self, *values: object, figures: Mapping[str, float] | None = None, label: str = ""
+    ) -> None:
+        """Add a row with a value for each column: a text, a number, or None for an empty cell."""
+        cells = [
+            value if isinstance(value, str) else "" if value is None else format(value, form)
+            for value, form in zip(values, self.columns.values(), strict=True)
+        ]
+        self.rows.append(Row(cells, figures or {}, label))
 
     def show(self, console: Console) -> None:
         """Print the table."""
@@ -66,7 +80,16 @@ class Table:
             for line in section.splitlines()
             if line.startswith("|")
         )
-        return cls(title, columns, "", [Row(cells) for cells in rows])
+        return cls(title, dict.fromkeys(columns, ""), "", [Row(cells) for cells in rows])
+
+
+def joined(tables: Iterable[Table]) -> list[Table]:
+    """Return the tables, with the rows of all tables of one title in one."""
+    found: dict[str, Table] = {}
+    for table in tables:
+        known = found.setdefault(table.title, Table(table.title, table.columns, table.note))
+        known.rows += table.rows
+    return list(found.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +138,7 @@ class Bar:
 
     def _values(self, table: Table) -> Iterator[tuple[str, float]]:
         """Yield the name and the value of the rows that have one."""
-        at = table.columns.index(self.column)
+        at = list(table.columns).index(self.column)
         for row in table.rows:
             name, cell = " | ".join(row.cells[:2]), row.cells[at]
             if cell and re.match(self.rows, name):

@@ -7,23 +7,21 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-import pytest
-
 from operations.api_clients import create_client
 from shared.http.rate_limit import limiter
 from shared.http.routes import Operation
 from shared.identity.tenancy.directory import directory
-from tests import faults
 from tests.bench import seed
-from tests.bench.report import Row, Table
-from tests.dynamodb.request_cost import COLUMNS, Reading, measured
+from tests.bench.bench_stack import bench_stack
+from tests.bench.report import Table
+from tests.dynamodb.request_cost import Reading, measured
 from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
 from tests.integration.routes import operations
 from tests.integration.write_routes import EXAMPLES
 from tests.lists import LISTS
 from tests.prices import READ_UNITS, WRITE_UNITS
-from tests.stack import Stack, deployed
+from tests.stack import Stack
 
 _DOCUMENTS: Mapping[str, Callable[[str], dict[str, Any]]] = {
     "POST /entry-documents": seed.entry,
@@ -79,11 +77,14 @@ class RouteRequest:
         assert answer.status == self.status, f"{self.title}: {answer.text}"
 
 
-def measure(_quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
+def measure() -> list[Table]:
     """Call every route once in a warm environment."""
     table = Table(
         "Cost per request",
-        ["route", *COLUMNS, "USD per million"],
+        {
+            "route": "", "round trips": "", "calls": "", "read units": "g", "write units": "g",
+            "USD per million": ".2f",
+        },
         "AWS calls in a warm execution environment. Round trips are sequential calls. Pages have 25"
         " rows (subscriptions: 20, the maximum), documents have 10 lines, and writes have an"
         " Idempotency-Key. `GET /warehouses/{id}` includes a page of positions and"
@@ -92,18 +93,14 @@ def measure(_quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature f
         " transaction costs two units, the write of an index entry one. The price is that of"
         f" DynamoDB on demand: {READ_UNITS} USD per million reads and {WRITE_UNITS} USD per million"
         " writes.",
-    )
-    with pytest.MonkeyPatch.context() as patch:
-        aws_faults = faults.install(patch)
-        with deployed(patch) as stack:
-            for request in chain(_checks(stack), requests(stack)):
-                table.rows.append(_row(request, request.cost(aws_faults)))
+    )  # fmt: skip
+    with bench_stack() as bench:
+        for request in chain(_checks(bench.stack), requests(bench.stack)):
+            cost = request.cost(bench.aws_faults)
+            units = cost.units
+            counts = cost.round_trips, cost.calls, units.reads, units.writes
+            table.add(request.title, *counts, units.usd_per_million, figures=cost.figures)
     return [table]
-
-
-def _row(request: RouteRequest, cost: Reading) -> Row:
-    cells = [request.title, *cost.cells, f"{cost.units.usd_per_million:.2f}"]
-    return Row(cells, cost.figures)
 
 
 def requests(stack: Stack) -> Iterator[RouteRequest]:

@@ -1,22 +1,18 @@
 """Round trips and examined entries of searches, at 1,000 to 1,000,000 products."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 
-import pytest
-
-from tests import faults
+from tests.bench.bench_stack import bench_stack
 from tests.bench.large_table import LargeTable
-from tests.bench.lists import LARGE, MILLION, SMALL, Bench
-from tests.bench.report import Row, Table
+from tests.bench.lists import LARGE, MILLION, SMALL, ListBench
+from tests.bench.report import Table
 from tests.lists import LISTS
 from tests.lists.products import product_code
 from tests.lists.spec import HOURLY, Listed
-from tests.stack import deployed
 
 TITLE = "Growth of searches"
-_QUICK = 2_000
 _EACH = 100
 """Every hundredth product has the frequent word; the others with this word are left out."""
 _NOTE = (
@@ -31,28 +27,21 @@ _LISTED = LISTS["/products"]
 type _Query = Callable[[int], Mapping[str, str]]
 
 
-def measure(quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
+def measure() -> list[Table]:
     """Measure searches of products."""
-    table = Table(TITLE, ["search", "products", "found", "round trips", "items"], _NOTE)
-    sizes = (SMALL, _QUICK) if quick else (SMALL, LARGE, MILLION)
-    with pytest.MonkeyPatch.context() as patch:
-        aws_faults = faults.install(patch)
-        with deployed(patch) as stack:
-            bench = Bench(stack, aws_faults, _LISTED)
-            searches = {count: _searches(count) for count in sizes}
-            rows = LargeTable(stack.store(), _LISTED, HOURLY, chain(*searches.values()))
-            for count, here in searches.items():
-                rows.grow(count, keep=partial(_is_examined, searches=here))
-                table.rows += _measured(bench, rows, count)
+    columns = {"search": "", "products": ",", "found": ",", "round trips": "", "items": ","}
+    table = Table(TITLE, columns, _NOTE)
+    with bench_stack() as stack:
+        bench = ListBench(stack, _LISTED)
+        searches = {count: _searches(count) for count in (SMALL, LARGE, MILLION)}
+        rows = LargeTable(stack.stack.store(), _LISTED, HOURLY, chain(*searches.values()))
+        for count, here in searches.items():
+            rows.grow(count, keep=partial(_is_examined, searches=here))
+            for title, query in _QUERIES.items():
+                cost = bench.cost_of(rows, query(count))
+                total = bench.total(rows, query(count))
+                table.add(title, count, total, cost.trips, cost.examined)
     return [table]
-
-
-def _measured(bench: Bench, rows: LargeTable, count: int) -> Iterator[Row]:
-    for title, query in _QUERIES.items():
-        cost = bench.cost_of(rows, query(count))
-        total = bench.total(rows, query(count))
-        cells = [title, f"{count:,}", f"{total:,}", f"{cost.trips}", f"{cost.examined:,}"]
-        yield Row(cells)
 
 
 def _searches(count: int) -> list[str]:

@@ -1,29 +1,24 @@
-"""Unzipped size of each function: its code and its layers."""
+"""Unzipped size of each function: its code and its layers, in MB of 10^6 bytes."""
 
 from pathlib import Path
 
 from tests.bench.build_output import PACKAGE_DIRECTORY, functions, layers
-from tests.bench.report import Row, Table
+from tests.bench.report import Table
 
 TITLE = "Unzipped size"
 
 
-def compared(_quick: bool) -> list[Table]:  # noqa: FBT001 - the same signature for all groups
+def compared() -> list[Table]:
     """Measure the size of every function if `make package` has run."""
     if not PACKAGE_DIRECTORY.is_dir():
         return []
-    table = Table(
-        TITLE,
-        ["function", "code MB", "layers MB", "total MB"],
-        "Code and layers in the output of `make package` (arm64), in MB of 10^6 bytes.",
-    )
+    table = Table(TITLE, {"function": "", "code MB": ".2f", "layers MB": ".2f"})
     for name in functions(PACKAGE_DIRECTORY):
         own = _megabytes(PACKAGE_DIRECTORY / name)
         shared = sum(_megabytes(layer) for layer in layers(name, PACKAGE_DIRECTORY))
-        cells = [name, f"{own:.2f}", f"{shared:.2f}", f"{own + shared:.2f}"]
         # Rounded: the size of a compiled module may differ by some bytes between patches of Python.
         figures = {"code MB": round(own, 2), "layers MB": round(shared, 1)}
-        table.rows.append(Row(cells, figures))
+        table.add(name, own, shared, figures=figures)
     return [table]
 
 

@@ -13,7 +13,6 @@ from tests.stack import Stack
 
 REQUEST_TIMEOUT_MS = 600_000
 """Time limit of a request; metered calls to moto are slower than DynamoDB."""
-COLUMNS = ("round trips", "calls", "read units", "write units")
 
 
 @dataclass(slots=True)
@@ -57,12 +56,6 @@ class Reading:
             "read units": self.units.reads,
             "write units": self.units.writes,
         }
-
-    @property
-    def cells(self) -> list[str]:
-        """Round trips, calls, read units and write units, as text."""
-        units = self.units
-        return [f"{self.round_trips}", f"{self.calls}", f"{units.reads:g}", f"{units.writes:g}"]
 
 
 @contextmanager

@@ -10,17 +10,18 @@ import pytest
 from rich.console import Console
 
 from tests.bench import baseline, size
+from tests.bench.__main__ import main
 from tests.bench.bars import BARS
 from tests.bench.baseline import compare
 from tests.bench.page import Page
-from tests.bench.report import Bar, Row, Table, breaches
+from tests.bench.report import Bar, Row, Table, breaches, joined
 from tests.bench.state import current_state, reason_against_build
 
 _BEFORE = {"Cost per request": {"GET /stocks": {"calls": 4, "write units": 12.5}}}
 
 
 def _table(**figures: float) -> Table:
-    return Table("Cost per request", ["route"], "", [Row(["GET /stocks"], figures=figures)])
+    return Table("Cost per request", {"route": ""}, "", [Row(["GET /stocks"], figures=figures)])
 
 
 def test_larger_figure_fails_with_its_name_and_both_values() -> None:
@@ -70,7 +71,7 @@ def test_recording_keeps_the_sizes_that_were_not_measured_and_nothing_else(
 # Bars
 
 _READS = Table(
-    "Cost", ["route", "size", "calls"], "",
+    "Cost", {"route": "", "size": "", "calls": ""}, "",
     [Row(["GET /a", "1", "1,204"]), Row(["GET /a", "2", "3"]), Row(["POST /a", "1", ""])],
 )  # fmt: skip
 
@@ -182,34 +183,62 @@ def test_missing_and_old_builds_are_refused(tmp_path: Path) -> None:
     assert reason_against_build(stamp, "build", tmp_path) is None
 
 
-# The page
+# Tables and the page
 
 
-def test_sections_keep_the_state_of_their_own_measurement(tmp_path: Path) -> None:
-    page = Page(tmp_path / "performance.md", ("first", "second"))
-    page.write("second", [_table()], "Measured 2026-01-01 at commit aaaaaaa.")
-    page.write("first", [Table("Times", ["what"], "A note.")], "Measured 2026-02-02 at bbbbbbb.")
-    page.write("first", [Table("Durations", ["what"], "A note.")], "Measured 2026-03-03.")
+def test_values_are_shown_in_the_format_of_their_column() -> None:
+    table = Table("Cost", {"route": "", "calls": ",", "USD": ".2f"})
+    table.add("GET /a", 1204, 0.125, figures={"calls": 1204})
+    table.add("GET /b", None, "none", label="b")
+
+    assert [row.cells for row in table.rows] == [
+        ["GET /a", "1,204", "0.12"],
+        ["GET /b", "", "none"],
+    ]
+    assert [row.name for row in table.rows] == ["GET /a", "b"]
+    assert table.rows[0].figures == {"calls": 1204}
+
+
+def test_row_without_a_value_for_each_column_is_refused() -> None:
+    with pytest.raises(ValueError, match="longer"):
+        Table("Cost", {"route": "", "calls": ""}).add("GET /a")
+
+
+def test_tables_of_one_title_are_joined_in_their_order() -> None:
+    first, second, other = _table(calls=1), _table(calls=2), Table("Times", {"what": ""})
+
+    cost, times = joined([first, other, second])
+
+    assert cost.rows == first.rows + second.rows
+    assert times == other
+
+
+def test_page_has_the_tables_of_one_run(tmp_path: Path) -> None:
+    page = Page(tmp_path / "performance.md")
+    page.write([_table(calls=1), _READS], "Measured 2026-01-01 at commit aaaaaaa.")
+    page.write([_READS, _table(calls=1)], "Measured 2026-02-02 at commit bbbbbbb.")
 
     text = page.path.read_text()
 
-    assert "## Times" not in text
-    assert text.index("## Durations") < text.index("## Cost per request")
-    assert "<!-- bench: second -->\nMeasured 2026-01-01 at commit aaaaaaa.\n" in text
-
-
-def test_tables_of_the_page_are_read_as_they_were_written(tmp_path: Path) -> None:
-    page = Page(tmp_path / "performance.md", ("first",))
-    page.write("first", [_READS], "Measured.")
-
-    assert page.tables() == [_READS]
+    assert text.count("Measured") == text.count("\nMeasured 2026-02-02 at commit bbbbbbb.\n") == 1
+    assert text.index("## Cost\n") < text.index("## Cost per request\n")
+    assert [table.rows for table in page.tables()] == [_READS.rows, [Row(["GET /stocks"])]]
 
 
 def test_sections_that_people_wrote_stay_at_the_end(tmp_path: Path) -> None:
-    page = Page(tmp_path / "performance.md", ("first",))
-    page.path.write_text("# Performance\n\n## Notes\n\nWhat is left.\n")
-    for _ in range(2):
-        page.write("first", [_READS], "Measured.")
+    page = Page(tmp_path / "performance.md")
+    page.write([_READS], "Measured.")
+    with page.path.open("a") as file:
+        file.write("\n## Notes\n\n| what is | left |\n|---|---|\n| 1 | 2 |\n")
+    page.write([_READS], "Measured.")
 
-    assert page.path.read_text().endswith("\n\n## Notes\n\nWhat is left.\n")
+    assert page.path.read_text().endswith(
+        "\n\n## Notes\n\n| what is | left |\n|---|---|\n| 1 | 2 |\n"
+    )
     assert page.tables() == [_READS]
+
+
+def test_page_is_of_one_run_of_all_groups(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--write", "--only", "day"])
+    assert "--write needs all groups" in capsys.readouterr().err
