@@ -27,6 +27,7 @@ from tests.dynamodb.request_cost import Reading, measured
 from tests.faults import AwsFaults, Fault, _chain
 from tests.gateway import Response
 from tests.import_scenario import ImportScenario
+from tests.simulated_time import simulated_time
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
 from tests.webhook_scenario import WebhookScenario, open_webhook_scenario
@@ -187,7 +188,6 @@ class _Day:
         kind = self._kind("POST /pickings/{id}/picks", ORDERS * ORDER_LINES)
         units = Units()
         wait = prices.WAIT_MS / 1000
-        detector = ConflictDetector(seconds=wait, inside=meter(units))
         trips: list[int] = []
         lock = threading.Lock()
 
@@ -205,12 +205,15 @@ class _Day:
 
         self._warm()
         self.aws_faults.latency = wait
-        with (
-            self.aws_faults.faulty(detector.fault),
-            self.aws_faults.recorded() as seen,
-            ThreadPoolExecutor(PICKERS) as pool,
-        ):
-            list(pool.map(pick, work))
+        # So that conflicts and retries do not depend on the load of the machine.
+        with simulated_time(PICKERS) as clock:
+            detector = ConflictDetector(seconds=wait, inside=meter(units), sleep=clock.sleep)
+            with (
+                self.aws_faults.faulty(detector.fault),
+                self.aws_faults.recorded() as seen,
+                ThreadPoolExecutor(PICKERS) as pool,
+            ):
+                list(pool.map(pick, work))
         self.aws_faults.latency = 0
         kind.reading.requests += len(trips)
         kind.reading.calls += len(seen.calls)
