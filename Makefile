@@ -170,7 +170,7 @@ check: $(READY) $(CHECKOV) ## Check commits, format, lint, types, template, gene
 		{ echo "tools/uv-requirements.txt differs from uv.lock: run 'make lock'." >&2; exit 1; }
 
 .PHONY: bench
-bench: build package ## Measure costs and times, and write docs/performance.md (ARGS= to only look, see --help).
+bench: build ## Measure costs and times, and write docs/performance.md (ARGS= to only look, see --help).
 	@tools/chromium.sh
 	@python -m tests.bench $(or $(ARGS),--write)
 
