@@ -186,8 +186,9 @@ class Collection[E: BaseModel]:
         All items of the entity must be among them.
         """
         head = found.get(self.key(number))
-        is_live = head and not head.get("deleted")
-        return decode_entity(self.model, head, found) if head and is_live else None
+        if head is None or head.get("deleted"):
+            return None
+        return decode_entity(self.model, head, found)
 
     def _again(self, store: Store, head: Item) -> Record[E] | None:
         """Read an entity again that was replaced while its parts were read."""

@@ -49,9 +49,7 @@ def read_page[E: BaseModel](
         return Page([], 0, query.page, query.per_page, None)
     collection = collection.at(store.version.complete)
     own = [
-        f"{facet}={query.equal[facet]}"
-        for facet in query.equal
-        if collection.own_shards(facet) is not None
+        f"{facet}={value}" for facet, value in query.equal.items() if collection.own_shards(facet)
     ]
     totals = once(lambda: collection.totals(store, own))
     plan = plan_list(collection, query, totals)
