@@ -4,7 +4,7 @@ A bar with `missed` is a target that is not reached yet: its figure must not get
 `missed`, and when it is reached, `missed` is removed.
 """
 
-from tests.bench import imports, size
+from tests.bench import browser, imports, size
 from tests.bench.lists import TITLE as LISTS
 from tests.bench.report import Bar
 from tests.bench.searches import TITLE as SEARCHES
@@ -61,4 +61,7 @@ BARS = (
     Bar(_WEBHOOKS, "attempt", "AWS calls", most=5),
     Bar(_WEBHOOKS, "attempt", "write units", most=3),
     Bar(size.TITLE, "", "layers MB", most=37),
+    Bar(browser.TITLE, "", "of it without request, ms", most=1000),
+    Bar(browser.TITLE, "100 rows", "script, ms", most=100),
+    Bar(browser.TITLE, "map", "frames/s", least=50),
 )
