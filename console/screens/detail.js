@@ -2,17 +2,14 @@
  * One resource: its fields, its lines, what belongs to it, and the actions that its state allows.
  */
 
-import { calls, permissions, say } from '../core/app.js';
+import { calls, permissions } from '../core/app.js';
 import { pathOf } from '../core/calls.js';
 import { go, href } from '../core/address.js';
-import { bodyOf, changesOf, draftOf } from '../core/draft.js';
 import { allowedActions, itemPath, mayCarryOut } from '../core/subject.js';
 import { loadDescription, useLoaded } from '../core/use.js';
 import { actionLabel, fieldLabel, subjectLabel, text } from '../core/words.js';
 import { useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
-import { Dialog } from '../components/dialog.js';
-import { Form, useAction } from '../components/form.js';
 import { Lazy } from '../components/lazy.js';
 import { Notice } from '../components/notice.js';
 import { Parts } from '../components/parts.js';
@@ -30,6 +27,9 @@ import { Value } from '../components/value.js';
 
 /** Fields that say again what others say, or that only programs need. */
 const HIDDEN = new Set(['object', 'status_label', 'uuid']);
+
+/** Load the dialogs when one is opened: who only looks does not need them. */
+const loadDialogs = () => import('./dialogs.js');
 
 /**
  * @param {object} props
@@ -275,95 +275,37 @@ function Actions({ subject, parameters, description, resource, etag, onChange })
     Object.keys(secrets).length > 0 &&
       h(Secrets, { secrets, onClose: () => setSecrets({}) }),
     chosen !== null &&
-      h(ActionDialog, {
+      h(Lazy, {
         key: chosen.operation,
-        action: chosen,
-        parameters,
-        description,
-        etag,
-        onClose: () => setChosen(null),
-        onDone: (answer) => {
-          if (chosen.operation === `DELETE ${itemPath(subject)}`) {
-            go(href(listAddress(subject, parameters)), { replace: true });
-          } else {
-            finish(answer);
-          }
+        load: loadDialogs,
+        name: 'ActionDialog',
+        props: {
+          action: chosen,
+          parameters,
+          description,
+          etag,
+          onClose: () => setChosen(null),
+          onDone: (/** @type {any} */ answer) => {
+            if (chosen.operation === `DELETE ${itemPath(subject)}`) {
+              go(href(listAddress(subject, parameters)), { replace: true });
+            } else {
+              finish(answer);
+            }
+          },
         },
       }),
     isChanging &&
-      h(ChangeDialog, {
-        operation: subject.change ?? '',
-        fields: change?.body ?? [],
-        resource,
-        etag,
-        onClose: () => setChanging(false),
-        onDone: finish,
+      h(Lazy, {
+        load: loadDialogs,
+        name: 'ChangeDialog',
+        props: {
+          operation: subject.change ?? '',
+          fields: change?.body ?? [],
+          resource,
+          etag,
+          onClose: () => setChanging(false),
+          onDone: finish,
+        },
       }),
-  ]);
-}
-
-/**
- * @param {object} props
- * @param {Action} props.action
- * @param {Record<string, string>} props.parameters
- * @param {Interface} props.description
- * @param {string | null} props.etag
- * @param {() => void} props.onClose
- * @param {(answer: any) => void} props.onDone
- */
-function ActionDialog({ action, parameters, description, etag, onClose, onDone }) {
-  const write = description.actions[action.operation];
-  const run = useAction();
-  const fields = write?.body ?? [];
-  const label = actionLabel(write?.name ?? action.operation);
-  return h(Dialog, { title: label, onClose, isFixed: run.isBusy || run.isOpen }, [
-    action.endsWork && h('p', {}, text('confirm')),
-    h(Form, {
-      fields,
-      start: {},
-      label,
-      action: run,
-      onCancel: onClose,
-      onSubmit: async (draft) => {
-        const body = write?.body === undefined ? undefined : bodyOf(fields, draft);
-        const answer = await run.carryOut(action.operation, parameters, body, etag);
-        if (answer !== null) {
-          say(text('done', { action: label }));
-          onDone(answer);
-        }
-      },
-    }),
-  ]);
-}
-
-/**
- * @param {object} props
- * @param {string} props.operation
- * @param {readonly Field[]} props.fields
- * @param {Resource} props.resource
- * @param {string | null} props.etag
- * @param {() => void} props.onClose
- * @param {(answer: any) => void} props.onDone
- */
-function ChangeDialog({ operation, fields, resource, etag, onClose, onDone }) {
-  const run = useAction();
-  const [start] = useState(() => draftOf(fields, resource));
-  const [seen] = useState(etag);
-  return h(Dialog, { title: text('change'), onClose, isFixed: run.isBusy || run.isOpen }, [
-    h(Form, {
-      fields,
-      start,
-      label: text('save'),
-      action: run,
-      onCancel: onClose,
-      onSubmit: async (draft) => {
-        const changes = changesOf(fields, start, draft);
-        const answer = await run.carryOut(operation, { id: resource.id }, changes, seen);
-        if (answer !== null) {
-          say(text('done', { action: text('change') }));
-          onDone(answer);
-        }
-      },
-    }),
   ]);
 }

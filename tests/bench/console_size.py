@@ -1,6 +1,7 @@
 """What a browser downloads of the web console, compressed."""
 
 import gzip
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -9,30 +10,61 @@ from tests.bench.report import Table
 
 TITLE = "Size of the console"
 CONSOLE = Path(__file__).parents[2] / "console"
+_ENTRY = re.compile(r"^  \{$", re.MULTILINE)
+_NAME = re.compile(r"^    name: '([a-z-]+)'", re.MULTILINE)
+_PARENT = re.compile(r"^    parent: '([a-z-]+)'", re.MULTILINE)
+_WRITES = re.compile(r"'(?:POST|PUT|PATCH|DELETE) /([a-z-]+)")
+_PANELS = re.compile(r"panels: \[(.*?)\]")
 
 
 def first_visit() -> int:
-    """Return the bytes of a first visit in English, until the sign-in can be shown."""
+    """Return the bytes until the sign-in and then Home are shown, in the longest language."""
     page = gzip.compress((CONSOLE / "index.html").read_bytes())
-    files = ["icon.svg", "style.css", *content.loaded_with(CONSOLE), "words/en.js"]
-    return len(page) + _sum(files)
+    words = max(_sum([f"words/{language}.js"]) for language in ("en", "es"))
+    return len(page) + words + _sum(["icon.svg", "style.css", *_first()])
 
 
 def screens() -> Mapping[str, int]:
-    """Return each screen that is loaded when it is first shown → the bytes that it adds."""
-    first = set(content.loaded_with(CONSOLE))
-    return {
-        name: _sum(one for one in content.loaded_with(CONSOLE, name) if one not in first)
-        for name in content.read(CONSOLE).files
-        if name.startswith("screens/") and name not in first
-    }
+    """Return each screen after the first ones → the bytes that it adds to them.
+
+    Those of a subject have its part of the interface, and the panels of its detail.
+    """
+    first = _first()
+    found: dict[str, int] = {}
+    for entry in _ENTRY.split((CONSOLE / "subjects.js").read_text())[1:]:
+        name, *_ = _NAME.findall(entry)
+        interface = {*_PARENT.findall(entry)} or {name}
+        interface |= {*_WRITES.findall(entry)}
+        starts = {
+            "list": ["screens/list.js"],
+            "new": ["screens/new.js"],
+            "detail": ["screens/detail.js", "screens/panels/history.js", *_panels(entry)],
+        }
+        for kind, modules in starts.items():
+            loaded = {one for start in modules for one in content.loaded_with(CONSOLE, start)}
+            parts = {f"interface/{one}.js" for one in interface}
+            found[f"{name}, {kind}"] = _sum((loaded | parts) - first)
+    for name in ("account", "settings", "upload"):
+        found[name] = _sum({*content.loaded_with(CONSOLE, f"screens/{name}.js")} - first)
+    return found
+
+
+def _first() -> set[str]:
+    starts = ("main.js", "screens/sign_in.js", "screens/home.js")
+    return {one for start in starts for one in content.loaded_with(CONSOLE, start)}
+
+
+def _panels(entry: str) -> list[str]:
+    names = _PANELS.search(entry)
+    return [f"screens/panels/{one}.js" for one in re.findall(r"[a-z_]+", names[1] if names else "")]
 
 
 def compared() -> list[Table]:
     """Measure the downloads in kB of 1 000 bytes."""
     columns = {"download": "", "kB": ".1f"}
     table = Table(TITLE, columns, "Compressed files that a browser downloads.")
-    for name, size in {"first visit": first_visit(), **screens()}.items():
+    sizes = {"first visit": first_visit(), "largest screen after it": max(screens().values())}
+    for name, size in sizes.items():
         kilobytes = round(size / 1000, 1)
         table.add(name, kilobytes, figures={"kB": kilobytes})
     return [table]
