@@ -1,13 +1,13 @@
 /**
  * The upload of a spreadsheet: choose what it has, download the template, drop the file.
  *
- * A file of at most 4 MB goes with the request. A larger one goes to the storage, whose answer a
- * page of another address may not read: the import itself tells whether the file arrived.
+ * A file of at most 4 MB goes with the request. A larger one goes to the storage; the import itself
+ * tells when its validation has begun.
  */
 
 import { browser, calls, newAction } from '../core/app.js';
 import { go, href } from '../core/address.js';
-import { NoAnswer } from '../core/refusal.js';
+import { NoAnswer, Refusal } from '../core/refusal.js';
 import { loadInterface, useLoaded } from '../core/use.js';
 import { language, subjectLabel, text, valueLabel } from '../core/words.js';
 import { useRef, useState } from '../vendor/hooks.js';
@@ -24,6 +24,8 @@ export function Upload() {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState(/** @type {unknown} */ (null));
   const action = useRef(newAction());
+  const isOpen = error instanceof NoAnswer && action.current.isOpen;
+  const isFixed = isBusy || isOpen;
   const body = description.result?.actions['POST /imports']?.body ?? [];
   const kinds = body.find(({ name }) => name === 'kind')?.choices ?? [];
   /** @param {SubmitEvent} event */
@@ -54,7 +56,7 @@ export function Upload() {
           {
             id: 'kind',
             value: kind,
-            disabled: isBusy,
+            disabled: isFixed,
             onChange: (/** @type {Event} */ event) =>
               setKind(/** @type {HTMLSelectElement} */ (event.currentTarget).value),
           },
@@ -73,7 +75,9 @@ export function Upload() {
           onDragOver: (/** @type {Event} */ event) => event.preventDefault(),
           onDrop: (/** @type {DragEvent} */ event) => {
             event.preventDefault();
-            setFile(event.dataTransfer?.files[0] ?? null);
+            if (!isFixed) {
+              setFile(event.dataTransfer?.files[0] ?? null);
+            }
           },
         },
         [
@@ -81,7 +85,7 @@ export function Upload() {
           h('input', {
             type: 'file',
             accept: '.xlsx,.csv',
-            disabled: isBusy,
+            disabled: isFixed,
             onChange: (/** @type {Event} */ event) =>
               setFile(/** @type {HTMLInputElement} */ (event.currentTarget).files?.[0] ?? null),
           }),
@@ -90,7 +94,7 @@ export function Upload() {
       h('footer', {}, [
         h('a', { class: 'button', href: href(['imports']) }, subjectLabel('imports')),
         h('button', { class: 'main', disabled: isBusy || file === null }, [
-          text(isBusy ? 'uploading' : 'upload'),
+          text(isBusy ? 'uploading' : isOpen ? 'try_again' : 'upload'),
         ]),
       ]),
     ]),
@@ -118,10 +122,14 @@ async function send(key, kind, file) {
     form.set(name, String(value));
   }
   form.set('file', file);
+  let response;
   try {
-    await browser.fetch(upload.url, { method: 'POST', body: form, mode: 'no-cors' });
+    response = await browser.fetch(upload.url, { method: 'POST', body: form });
   } catch (error) {
     throw new NoAnswer(error);
+  }
+  if (!response.ok) {
+    throw new Refusal(response.status, 'upload_refused', text('upload_refused'));
   }
   return idOf(pending);
 }

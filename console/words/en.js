@@ -107,6 +107,7 @@ export default {
     two_step_explained: 'Two-step verification asks for a code of an authenticator app at each sign-in. Enrol, add the secret to the app, and confirm with a code.',
     upload_file: 'Upload a file',
     upload: 'Upload',
+    upload_refused: 'The storage refused the file. It may be larger than 25 MB.',
     uploading: 'Uploading…',
     import_kind: 'Contents of the file',
     download_template: 'Download the template',

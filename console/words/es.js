@@ -108,6 +108,7 @@ const words = {
     two_step_explained: 'La verificación en dos pasos pide un código de una aplicación de autenticación en cada inicio de sesión. Registre la aplicación, añada en ella el secreto y confirme con un código.',
     upload_file: 'Subir un archivo',
     upload: 'Subir',
+    upload_refused: 'El almacenamiento rechazó el archivo. Puede que ocupe más de 25 MB.',
     uploading: 'Subiendo…',
     import_kind: 'Contenido del archivo',
     download_template: 'Descargar la plantilla',

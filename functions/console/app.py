@@ -128,7 +128,7 @@ def _security(environment: Mapping[str, str]) -> Mapping[str, str]:
     """Return the headers that let the page load and call nothing but the service."""
     return {
         "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
-        f"img-src 'self' data: blob:; connect-src 'self' {_upload_address(environment)}; "
+        f"img-src 'self' data: blob:; connect-src 'self' {_storage(environment)}; "
         "base-uri 'self'; form-action 'none'; frame-ancestors 'none'",
         "Cross-Origin-Opener-Policy": "same-origin",
         "Referrer-Policy": "no-referrer",
@@ -136,17 +136,19 @@ def _security(environment: Mapping[str, str]) -> Mapping[str, str]:
     }
 
 
-def _upload_address(environment: Mapping[str, str]) -> str:
-    """Return the address to which large files are sent: that of the import bucket.
+def _storage(environment: Mapping[str, str]) -> str:
+    """Return the addresses of the buckets to which large files are sent, and from which they come.
 
-    `POST /imports/uploads` returns it as botocore makes it, which leaves out one Region.
+    `POST /imports/uploads` and `GET /imports/{id}/error-report` return them as botocore makes
+    them, which leaves out one Region.
     """
     if local := environment.get("AWS_ENDPOINT_URL"):
         return local.rstrip("/")
     region = environment["AWS_DEFAULT_REGION"]
     place = "s3" if region == "us-east-1" else f"s3.{region}"
     suffix = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
-    return f"https://{environment['IMPORT_BUCKET']}.{place}.{suffix}"
+    buckets = (environment["IMPORT_BUCKET"], environment["IMPORT_WORK_BUCKET"])
+    return " ".join(f"https://{bucket}.{place}.{suffix}" for bucket in buckets)
 
 
 def _log(reply: _Reply, method: str, request_id: str, milliseconds: float) -> None:

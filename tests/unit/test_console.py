@@ -13,7 +13,7 @@ from urllib.parse import urljoin, urlsplit
 import pytest
 
 from functions.console import content
-from functions.console.app import _upload_address, lambda_handler
+from functions.console.app import _storage, lambda_handler
 from functions.reference.app import lambda_handler as reference
 from shared.http.envelope import error_body
 from shared.kernel.aws import _config_of, session
@@ -59,6 +59,7 @@ def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {
         "AWS_DEFAULT_REGION": "eu-west-1",
         "IMPORT_BUCKET": "drops",
+        "IMPORT_WORK_BUCKET": "reports",
         "DOCS_BASE": DOCS,
     }.items():
         monkeypatch.setenv(name, value)
@@ -270,7 +271,8 @@ def test_page_may_load_and_call_the_service_only(reader: Erp, path: str) -> None
         "script-src": "'self'",
         "style-src": "'self'",
         "img-src": "'self' data: blob:",
-        "connect-src": "'self' https://drops.s3.eu-west-1.amazonaws.com",
+        "connect-src": "'self' https://drops.s3.eu-west-1.amazonaws.com"
+        " https://reports.s3.eu-west-1.amazonaws.com",
         "base-uri": "'self'",
         "form-action": "'none'",
         "frame-ancestors": "'none'",
@@ -289,7 +291,9 @@ def test_page_may_load_and_call_the_service_only(reader: Erp, path: str) -> None
         ("us-east-1", "http://127.0.0.1:4566"),
     ],
 )
-def test_page_may_send_files_where_the_service_tells(region: str, local: str | None) -> None:
+def test_page_may_send_and_read_files_where_the_service_tells(
+    region: str, local: str | None
+) -> None:
     storage: Any = session().create_client(
         "s3",
         region_name=region,
@@ -298,11 +302,21 @@ def test_page_may_send_files_where_the_service_tells(region: str, local: str | N
         aws_access_key_id="a",
         aws_secret_access_key="b",
     )
-    told = urlsplit(storage.generate_presigned_post("drops", "acme/1")["url"])
-    environment = {"AWS_DEFAULT_REGION": region, "IMPORT_BUCKET": "drops"}
+    report = {"Bucket": "reports", "Key": "acme/1"}
+    told = [
+        urlsplit(storage.generate_presigned_post("drops", "acme/1")["url"]),
+        urlsplit(storage.generate_presigned_url("get_object", Params=report)),
+    ]
+    environment = {
+        "AWS_DEFAULT_REGION": region,
+        "IMPORT_BUCKET": "drops",
+        "IMPORT_WORK_BUCKET": "reports",
+    }
     if local:
         environment["AWS_ENDPOINT_URL"] = local
-    assert _upload_address(environment) == f"{told.scheme}://{told.netloc}"
+    assert _storage(environment).split() == list(
+        dict.fromkeys(f"{one.scheme}://{one.netloc}" for one in told)
+    )
 
 
 def test_service_is_reachable_behind_the_base_path_of_a_domain() -> None:

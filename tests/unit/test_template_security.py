@@ -80,6 +80,12 @@ def test_buckets_are_private_and_encrypted_and_require_tls() -> None:
         assert len(statement["Resource"]) == 2, "the bucket and its objects"
 
 
+def test_pages_of_any_address_may_use_signed_addresses_of_buckets_and_send_no_headers() -> None:
+    for bucket in TEMPLATE.resources("AWS::S3::Bucket").values():
+        (rule,) = bucket["CorsConfiguration"]["CorsRules"]
+        assert rule == {"AllowedMethods": ["GET", "POST"], "AllowedOrigins": ["*"]}
+
+
 @pytest.mark.parametrize(
     ("kind", "setting"),
     [

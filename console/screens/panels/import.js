@@ -12,7 +12,9 @@ import { h } from '../../vendor/preact.js';
 import { Notice } from '../../components/notice.js';
 import { LONGEST_LINE } from '../../components/table.js';
 
-const UNDER_WAY = new Set(['uploaded', 'validating', 'committing']);
+/** The report is written at the end of the validation. */
+const VALIDATED_LATER = new Set(['uploaded', 'validating']);
+const UNDER_WAY = new Set([...VALIDATED_LATER, 'committing']);
 
 /** Milliseconds between two looks at an import that is under way. */
 const PAUSE = 2000;
@@ -43,7 +45,7 @@ export function Panel({ resource, onChange }) {
         { class: 'notice' },
         resource.structure_errors.map((/** @type {string} */ error) => h('li', { key: error }, error)),
       ),
-    rows.error > 0 && h(Report, { id: resource.id }),
+    rows.error > 0 && !VALIDATED_LATER.has(resource.status) && h(Report, { id: resource.id }),
   ]);
 }
 

@@ -22,6 +22,11 @@ PERMISSIONS = (
 )
 PASSWORD = "eleven green bottles"
 
+REPORT_VIOLATIONS = """
+    addEventListener("securitypolicyviolation", event =>
+        report(`${event.effectiveDirective} ${event.blockedURI} ${event.sourceFile}`));
+"""
+
 type NewPerson = Callable[..., Person]
 
 
@@ -42,7 +47,9 @@ def browser() -> Iterator[Browser]:
 def new_person(
     browser: Browser, stack: Deployed, acme: httpx.Client, run: str
 ) -> Iterator[NewPerson]:
-    """Make a user with permissions, in a browser of their own. Errors of a page fail the test.
+    """Make a user with permissions, in a browser of their own.
+
+    An error of a page fails the test, and so does what its Content-Security-Policy refuses.
 
     `company` is the slug of the user's company and a client that may create users in it.
     """
@@ -64,6 +71,8 @@ def new_person(
         context = browser.new_context(locale=language, color_scheme=theme, accept_downloads=True)
         context.set_default_timeout(20_000)
         contexts.append(context)
+        context.expose_binding("report", lambda _page, problem: problems.append(problem))
+        context.add_init_script(REPORT_VIOLATIONS)
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
         return Person(page, f"{stack.base_url}/console/", f"{name}@{slug}", PASSWORD)
