@@ -101,13 +101,16 @@ export class Calls {
   }
 
   /**
-   * Read a file.
+   * Read a file, with the name that the service gives it.
    *
    * @param {string} path with its query
-   * @returns {Promise<Blob>}
+   * @returns {Promise<File>}
    */
   async download(path) {
-    return (await this.#send(path, { method: 'GET' })).blob();
+    const response = await this.#send(path, { method: 'GET' });
+    const content = await response.blob();
+    const [, name = ''] = /filename="([^"]+)"/.exec(response.headers.get('Content-Disposition') ?? '') ?? [];
+    return new File([content], name, { type: content.type });
   }
 
   /**

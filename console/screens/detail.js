@@ -173,7 +173,11 @@ function Files({ subject, parameters }) {
       const file = await calls.download(pathOf(`GET ${path}`, parameters));
       const link = document.createElement('a');
       link.href = URL.createObjectURL(file);
-      link.target = '_blank';
+      if (file.type === 'application/pdf') {
+        link.target = '_blank';
+      } else {
+        link.download = file.name; // browsers cannot show it
+      }
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
     } catch (refused) {
@@ -284,6 +288,7 @@ function Actions({ subject, parameters, description, resource, etag, onChange })
           parameters,
           description,
           etag,
+          onStale: onChange,
           onClose: () => setChosen(null),
           onDone: (/** @type {any} */ answer) => {
             if (chosen.operation === `DELETE ${itemPath(subject)}`) {
@@ -303,6 +308,7 @@ function Actions({ subject, parameters, description, resource, etag, onChange })
           fields: change?.body ?? [],
           resource,
           etag,
+          onStale: onChange,
           onClose: () => setChanging(false),
           onDone: finish,
         },

@@ -59,6 +59,7 @@ const words = {
     no: 'No',
     not_set: '—',
     create: 'Crear',
+    changed_by_others: 'Otras personas han cambiado esto; lo que envíe solo lo sustituye donde usted ha cambiado lo mismo:',
     change: 'Modificar',
     save: 'Guardar',
     cancel: 'Volver',

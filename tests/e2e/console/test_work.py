@@ -138,9 +138,31 @@ def test_two_people_at_one_picking(new_person: NewPerson, acme: httpx.Client, go
     other.choose("Start")
     dialog = other.page.get_by_role("dialog")
     expect(dialog.get_by_role("alert")).to_contain_text("Somebody changed this meanwhile")
-    other.page.reload()
+    dialog.get_by_role("button", name="Go back").click()
     expect(other.shown("Status")).to_have_text("Started")
     assert acme.get(f"/pickings/{picking}").json()["data"]["status"] == "started"
+
+
+def test_change_that_others_overtook_is_refused_and_keeps_what_was_written(
+    person: Person, acme: httpx.Client, run: str
+) -> None:
+    draft = {"item_code": run, "name": f"Crate {run}"}
+    product = acme.post("/products", json=draft).json()["data"]["id"]
+    person.start(f"products/{product}")
+    person.press("Change")
+    dialog = person.page.get_by_role("dialog")
+    fill(dialog, {"Name": f"Box {run}"})
+    acme.patch(f"/products/{product}", json={"barcode": "B-1"}).raise_for_status()
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("Somebody changed this meanwhile")
+    expect(dialog.get_by_label("Name")).to_have_value(f"Box {run}")
+    expect(dialog.get_by_text("Barcode: B-1")).to_be_visible()
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+    expect(person.heading()).to_have_text(run)
+    expect(person.shown("Name")).to_have_text(f"Box {run}")
+    changed = acme.get(f"/products/{product}").json()["data"]
+    assert (changed["name"], changed["barcode"]) == (f"Box {run}", "B-1")
 
 
 def test_answer_that_is_lost_does_nothing_twice(
@@ -153,8 +175,7 @@ def test_answer_that_is_lost_does_nothing_twice(
         route.fetch()  # the service does it, and the answer is lost
         route.abort("connectionreset")
 
-    person.start("transfers")
-    person.open("clients/new")
+    person.start("clients/new")
     fill(person.page, {"Document id": str(int(run, 16)), "Name": f"Shop {run}"})
     person.page.route(re.compile(r"/v1/clients$"), lose, times=4)
     person.press("Save")
@@ -167,18 +188,3 @@ def test_answer_that_is_lost_does_nothing_twice(
     assert len(set(keys)) == 1
     found = acme.get("/clients", params={"document_id": int(run, 16)}).json()
     assert found["meta"]["total"] == 1
-
-
-def test_hostile_text_is_shown_as_text(person: Person, acme: httpx.Client, run: str) -> None:
-    text = f"<img src=x onerror=alert(1)>{run}" + "x" * 150 + " שלום مرحبا"
-    draft = {"document_id": int(run, 16), "name": text[:200], "description": text}
-    made = acme.post("/clients", json=draft)
-    assert made.status_code == httpx.codes.CREATED, made.text
-    person.page.on("dialog", lambda dialog: pytest.fail(dialog.message))
-    person.start(f"clients/{made.json()['data']['id']}")
-    expect(person.shown("Name")).to_have_text(text[:200])
-    person.open(f"clients?search={run}")
-    expect(person.rows()).to_have_count(1)
-    assert person.page.locator("main img").count() == 0
-    wide = person.page.evaluate("document.documentElement.scrollWidth > innerWidth")
-    assert not wide

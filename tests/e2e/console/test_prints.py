@@ -1,0 +1,43 @@
+"""Labels and packing slips, to print."""
+
+import base64
+from pathlib import Path
+
+import httpx
+
+from tests.e2e.console.person import Person
+from tests.e2e.responses import walk
+
+_KEEP = """() => {
+    const make = URL.createObjectURL;
+    URL.createObjectURL = file => { globalThis.lastFile = file; return make(file); };
+}"""
+_READ = """async () => {
+    const data = new Uint8Array(await lastFile.slice(0, 1000).arrayBuffer());
+    return btoa(String.fromCharCode(...data));
+}"""
+
+
+def opened(person: Person, name: str) -> bytes:
+    """Press the button of a file that opens in a tab, and return how the file begins."""
+    with person.context.expect_page() as tab:
+        person.press(name)
+    assert tab.value.url.startswith("blob:")
+    tab.value.close()
+    return base64.b64decode(person.page.evaluate(_READ))
+
+
+def test_labels_and_packing_slips_open_or_are_saved(person: Person, acme: httpx.Client) -> None:
+    unit = next(
+        one for one in walk(acme, "/handling-units", sort="created_at")
+        if one["sscc"] and one["contents"]
+    )  # fmt: skip
+    person.start(f"handling-units/{unit['id']}")
+    person.page.evaluate(_KEEP)
+    assert opened(person, "Label (PDF)").startswith(b"%PDF-")
+    with person.page.expect_download() as download:
+        person.press("Label (ZPL)")
+    assert download.value.suggested_filename == f"{unit['code']}.zpl"
+    assert unit["sscc"] in Path(download.value.path()).read_text()
+    person.go(f"packing-orders/{unit['packing_order_id']}")
+    assert opened(person, "Packing slip (PDF)").startswith(b"%PDF-")
