@@ -9,6 +9,7 @@
 export const SUBJECTS = [
   {
     name: 'products',
+    kind: 'product',
     group: 'catalog',
     columns: ['item_code', 'name', 'type', 'barcode', 'sales_unit'],
     title: 'item_code',
@@ -64,6 +65,7 @@ export const SUBJECTS = [
   },
   {
     name: 'stock-movements',
+    kind: 'stock_movement',
     group: 'stock',
     columns: ['created_at', 'type', 'item_code', 'qty', 'from', 'to', 'batch_num'],
     title: 'id',
@@ -71,6 +73,7 @@ export const SUBJECTS = [
   },
   {
     name: 'entry-documents',
+    kind: 'entry_document',
     group: 'inbound',
     columns: ['doc_num', 'external_ref', 'type', 'card_name', 'status', 'due_date'],
     title: 'doc_num',
@@ -87,6 +90,7 @@ export const SUBJECTS = [
   },
   {
     name: 'receipts',
+    kind: 'receipt',
     group: 'inbound',
     columns: ['id', 'status', 'document', 'operator', 'created_at'],
     title: 'id',
@@ -111,6 +115,7 @@ export const SUBJECTS = [
   },
   {
     name: 'returns',
+    kind: 'return',
     group: 'inbound',
     columns: ['code', 'external_ref', 'status', 'exit_doc_num', 'card_name', 'warehouse_code', 'created_at'],
     title: 'code',
@@ -129,6 +134,7 @@ export const SUBJECTS = [
   },
   {
     name: 'exit-documents',
+    kind: 'exit_document',
     group: 'outbound',
     columns: ['doc_num', 'external_ref', 'type', 'card_name', 'status', 'priority', 'due_date'],
     title: 'doc_num',
@@ -150,6 +156,7 @@ export const SUBJECTS = [
   },
   {
     name: 'pickings',
+    kind: 'picking',
     group: 'outbound',
     columns: ['code', 'status', 'priority', 'document', 'operator', 'has_shortage', 'created_at'],
     title: 'code',
@@ -193,6 +200,7 @@ export const SUBJECTS = [
   },
   {
     name: 'packing-orders',
+    kind: 'packing_order',
     group: 'outbound',
     columns: ['code', 'status', 'exit_doc_num', 'station', 'units_count', 'created_at'],
     title: 'code',
@@ -215,6 +223,7 @@ export const SUBJECTS = [
   },
   {
     name: 'handling-units',
+    kind: 'handling_unit',
     group: 'outbound',
     columns: ['code', 'sscc', 'type', 'status', 'packing_order_id', 'weight_kg'],
     title: 'code',
@@ -244,6 +253,7 @@ export const SUBJECTS = [
   },
   {
     name: 'transfers',
+    kind: 'transfer',
     group: 'moving',
     columns: ['id', 'status', 'from_whs_code', 'to_whs_code', 'operator', 'created_at'],
     title: 'id',
@@ -260,6 +270,7 @@ export const SUBJECTS = [
   },
   {
     name: 'transfer-orders',
+    kind: 'transfer_order',
     group: 'moving',
     columns: ['code', 'status', 'from', 'to', 'has_discrepancy', 'due_at', 'headline'],
     title: 'code',
@@ -319,6 +330,7 @@ export const SUBJECTS = [
   },
   {
     name: 'approvals',
+    kind: 'approval',
     group: 'inbound',
     columns: ['created_at', 'status', 'code', 'message', 'requested_by', 'expires_at'],
     title: 'id',
@@ -335,6 +347,7 @@ export const SUBJECTS = [
   },
   {
     name: 'imports',
+    kind: 'import',
     group: 'catalog',
     columns: ['id', 'kind', 'file', 'status', 'rows', 'documents'],
     title: 'id',
@@ -352,6 +365,7 @@ export const SUBJECTS = [
   },
   {
     name: 'users',
+    kind: 'user',
     group: 'setup',
     columns: ['username', 'name', 'email', 'is_active', 'two_step'],
     title: 'username',
@@ -365,6 +379,7 @@ export const SUBJECTS = [
   },
   {
     name: 'roles',
+    kind: 'role',
     group: 'setup',
     columns: ['name', 'description', 'permissions'],
     title: 'name',
@@ -374,6 +389,7 @@ export const SUBJECTS = [
   },
   {
     name: 'api-clients',
+    kind: 'client',
     group: 'setup',
     columns: ['name', 'kind', 'id', 'scopes', 'created_at'],
     title: 'name',
@@ -387,6 +403,7 @@ export const SUBJECTS = [
   },
   {
     name: 'webhooks',
+    kind: 'webhook',
     group: 'setup',
     columns: ['url', 'events', 'is_active', 'failure_count', 'last_triggered_at'],
     title: 'url',
@@ -401,6 +418,7 @@ export const SUBJECTS = [
   },
   {
     name: 'deliveries',
+    kind: 'delivery',
     parent: 'webhooks',
     item: 'delivery',
     group: 'setup',
@@ -424,49 +442,6 @@ export const SUBJECT = new Map(SUBJECTS.map((subject) => [subject.name, subject]
  *
  * @type {Readonly<Record<string, string>>}
  */
-export const SUBJECT_OF_KIND = {
-  approval: 'approvals',
-  client: 'api-clients',
-  entry_document: 'entry-documents',
-  exit_document: 'exit-documents',
-  handling_unit: 'handling-units',
-  packing_order: 'packing-orders',
-  picking: 'pickings',
-  product: 'products',
-  receipt: 'receipts',
-  return: 'returns',
-  role: 'roles',
-  stock_movement: 'stock-movements',
-  transfer: 'transfers',
-  transfer_order: 'transfer-orders',
-  user: 'users',
-  webhook: 'webhooks',
-};
-
-/**
- * The kind of work by which movements name a subject.
- *
- * @type {Readonly<Record<string, string>>}
- */
-export const MOVEMENTS_OF = {
-  'exit-documents': 'exit_document',
-  pickings: 'picking',
-  receipts: 'receipt',
-  returns: 'return',
-  transfers: 'transfer',
-  'transfer-orders': 'transfer_order',
-};
-
-/**
- * The kind of target by which the audit log names a subject.
- *
- * @type {Readonly<Record<string, string>>}
- */
-export const AUDIT_OF = {
-  'api-clients': 'client',
-  approvals: 'approval',
-  receipts: 'receipt',
-  roles: 'role',
-  users: 'user',
-  webhooks: 'webhook',
-};
+export const SUBJECT_OF_KIND = Object.fromEntries(
+  SUBJECTS.flatMap(({ kind, name }) => (kind === undefined ? [] : [[kind, name]])),
+);

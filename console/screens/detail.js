@@ -7,7 +7,7 @@ import { pathOf } from '../core/calls.js';
 import { go, href } from '../core/address.js';
 import { allowedActions, itemPath, mayCarryOut } from '../core/subject.js';
 import { loadDescription, useLoaded } from '../core/use.js';
-import { actionLabel, fieldLabel, subjectLabel, text } from '../core/words.js';
+import { actionLabel, fieldLabel, subjectLabel, text, valueLabel } from '../core/words.js';
 import { useState } from '../vendor/hooks.js';
 import { h } from '../vendor/preact.js';
 import { Lazy } from '../components/lazy.js';
@@ -77,7 +77,7 @@ function DetailView({ subject, parameters, description, fields, resource, etag, 
   const isTable = (/** @type {Field} */ field) =>
     field.type === 'array' && field.items?.type === 'object';
   const name = subject.title === 'id' ? null : resource[subject.title];
-  const title = String(name ?? `${subjectLabel(subject.name)} ${resource.id}`);
+  const title = String(name ?? `${valueLabel(subject.kind)} ${resource.id}`);
   const shown = fields.filter(({ name }) => !HIDDEN.has(name) && !subject.hidden?.includes(name));
   return h('article', {}, [
     h('header', { class: 'screen' }, [

@@ -591,6 +591,11 @@ const words = {
     packing_order: 'Orden de embalaje',
     handling_unit: 'Unidad de manipulación',
     receipt: 'Recepción',
+    product: 'Artículo',
+    entry_document: 'Documento de entrada',
+    exit_document: 'Documento de salida',
+    transfer_order: 'Orden de traslado',
+    delivery: 'Entrega',
     return: 'Devolución',
     // imports
     entry_documents: 'Documentos de entrada',

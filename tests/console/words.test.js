@@ -52,7 +52,7 @@ const asked = {
   texts: new Set([...quotedNames(), ...SUBJECTS.map(({ group }) => `group_${group}`)]),
   subjects: new Set([...SUBJECTS.map(({ name }) => name), ...argumentsOf('subjectLabel')]),
   fields: new Set([...fields, ...secretNames()]),
-  values: choices,
+  values: new Set([...choices, ...SUBJECTS.flatMap(({ kind = [] }) => kind)]),
   actions: new Set([
     ...operations,
     ...SUBJECTS.flatMap(({ files: printed = [] }) => printed.map(({ label }) => label)),

@@ -6,7 +6,7 @@ import { calls, permissions } from '../../core/app.js';
 import { operationOf } from '../../core/calls.js';
 import { itemPath } from '../../core/subject.js';
 import { loadInterface, useLoaded } from '../../core/use.js';
-import { actionLabel, fieldLabel, subjectLabel, text } from '../../core/words.js';
+import { actionLabel, fieldLabel, subjectLabel, text, valueLabel } from '../../core/words.js';
 import { SUBJECT, SUBJECT_OF_KIND } from '../../subjects.js';
 import { h } from '../../vendor/preact.js';
 import { Notice } from '../../components/notice.js';
@@ -82,7 +82,7 @@ function Goods({ name, id, body }) {
     h(Notice, { error: loaded.error, onRetry: loaded.reload }),
     lines && own.length > 0 &&
       h('div', {}, [
-        h('h3', {}, `${subjectLabel(name)} ${data.code ?? data.doc_num ?? id}`),
+        h('h3', {}, `${valueLabel(subject.kind)} ${data.code ?? data.doc_num ?? id}`),
         h(Table, { caption: fieldLabel('lines'), columns: lines.items?.fields ?? [], rows: own }),
       ]),
     name === 'receipts' && data.document && h(Goods, { name: 'entry-documents', id: data.document.id, body }),

@@ -7,11 +7,16 @@ import { href } from '../../core/address.js';
 import { formatInstant, formatNumber } from '../../core/format.js';
 import { useLoaded } from '../../core/use.js';
 import { text, valueLabel } from '../../core/words.js';
-import { AUDIT_OF, MOVEMENTS_OF } from '../../subjects.js';
 import { h } from '../../vendor/preact.js';
 import { Notice } from '../../components/notice.js';
 
 /** @typedef {{at: string, label: string, to: string}} Event */
+
+/** Kinds of work that movements name. */
+const MOVING = new Set(['exit_document', 'picking', 'receipt', 'return', 'transfer', 'transfer_order']);
+
+/** Kinds of targets that the audit log names. */
+const AUDITED = new Set(['approval', 'client', 'receipt', 'role', 'user', 'webhook']);
 
 /** Entries of each kind; the lists have all. */
 const MOST = 50;
@@ -21,9 +26,9 @@ const MOST = 50;
  * @param {import('../../core/subject.js').Subject} props.subject
  * @param {Record<string, any>} props.resource
  */
-export function Panel({ subject: { name }, resource }) {
-  const work = MOVEMENTS_OF[name];
-  const target = permissions().has('users.manage') ? AUDIT_OF[name] : undefined;
+export function Panel({ subject: { kind = '', name }, resource }) {
+  const work = MOVING.has(kind) ? kind : undefined;
+  const target = AUDITED.has(kind) && permissions().has('users.manage') ? kind : undefined;
   const loaded = useLoaded(`${name} ${resource.id} ${resource.updated_at}`, async (signal) => {
     const [movements, entries] = await Promise.all([
       work === undefined ? [] : movementsOf(work, resource.id, signal),
