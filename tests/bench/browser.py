@@ -99,7 +99,7 @@ def _sign_in(page: Page, user: Mapping[str, str]) -> None:
     page.locator("input[name=username]").fill(user["username"])
     page.locator("input[name=password]").fill(user["password"])
     page.locator("form.sign-in button").click()
-    page.locator(".figures").wait_for()
+    page.locator(".figures a").first.wait_for()
 
 
 def _paint_times(page: Page, address: str) -> tuple[float, float]:

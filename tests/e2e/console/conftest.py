@@ -6,10 +6,10 @@ from typing import Literal
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
 from tests.e2e.conftest import Deployed
-from tests.e2e.console.person import Person
+from tests.e2e.console.person import PATIENCE_MS, Person
 
 PERMISSIONS = (
     "approvals.grant",
@@ -36,6 +36,7 @@ def browser() -> Iterator[Browser]:
     path = shutil.which("chromium")
     if path is None:
         pytest.fail("chromium is missing. Run tools/chromium.sh.")
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         # in a container there is no user namespace for the sandbox; the pages are our own
         started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
@@ -69,7 +70,7 @@ def new_person(
         made = client.post("/users", json=draft | {"roles": [role.json()["data"]["id"]]})
         assert made.status_code == httpx.codes.CREATED, made.text
         context = browser.new_context(locale=language, color_scheme=theme, accept_downloads=True)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)
         context.expose_binding("report", lambda _page, problem: problems.append(problem))
         context.add_init_script(REPORT_VIOLATIONS)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,9 @@ from typing import Any
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 NODE = Path(__file__).parents[3] / ".local" / "node" / "node_modules"
+
+PATIENCE_MS = 60_000
+"""Longest wait for what a page shows: slow machines are no failure."""
 
 _RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
@@ -30,8 +32,12 @@ class Person:
         return self.page.context
 
     def open(self, path: str = "") -> None:
-        """Open a screen; the session continues."""
+        """Open a screen; the session continues.
+
+        A page that is left while it renews its token ends the session, so this waits for the page.
+        """
         self.page.goto(self.address + path)
+        self.page.locator("#console > *").first.wait_for()
 
     def go(self, path: str) -> None:
         """Show another screen of the open page, as a link does."""
@@ -103,8 +109,7 @@ def fill(form: Locator | Page, fields: Mapping[str, str]) -> None:
 
 def violations(page: Page) -> list[str]:
     """Return what axe finds against WCAG 2.2 AA on the page."""
-    with suppress(TimeoutError):
-        page.wait_for_load_state("networkidle", timeout=5000)
+    page.wait_for_load_state("networkidle")
     page.evaluate((NODE / "axe-core" / "axe.min.js").read_text())
     found: dict[str, Any] = page.evaluate("rules => axe.run({runOnly: rules})", _RULES)
     return [

@@ -29,5 +29,5 @@ def test_change_is_in_the_audit_log_with_its_actor_and_details(
     name = person.username.partition("@")[0]
     expect(row).to_contain_text(f"Person {name}")
     expect(row).to_contain_text(f"Name: From: Packers {run}To: Pickers {run}")
-    page.get_by_role("button", name="Action: role.changed").click()
+    page.get_by_role("button", name="Action: Role changed").click()
     expect(page.get_by_text("1 to 2 of 2")).to_be_visible()

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.conftest import Deployed
 from tests.e2e.console.company import PASSWORD, USERNAME, Company, new_company
+from tests.e2e.console.person import PATIENCE_MS
 
 PICTURES = os.environ.get("PICTURES")
 """Folder of the pictures, if they are to be taken."""
@@ -47,7 +48,7 @@ def screens_of(company: Company) -> Mapping[Look, Mapping[str, tuple[str, str]]]
             "home": ("", "Today"),
             "list": (open_orders, "SO-2026-07322"),
             "detail": (f"receipts/{receipt}", "History"),
-            "approval": (f"approvals/{approval}", "What is asked"),
+            "approval": (f"approvals/{approval}", "What is requested"),
             "map": (f"warehouses/{warehouse}", "RACK"),
             "import": (f"imports/{company.import_ids()[0]}", "WEB-118204"),
             "settings": ("settings", "Time zone"),
@@ -64,7 +65,7 @@ def test_screens_of_the_pictures(browser: Browser, stack: Deployed, company: Com
             color_scheme=look.theme,
             viewport={"width": 1280, "height": 800},
         ) as context:
-            context.set_default_timeout(20_000)
+            context.set_default_timeout(PATIENCE_MS)
             page = context.new_page()
             if PICTURES:
                 page.route(re.compile("/api/v1/(?!console|oauth)"), company.answer_steadily)
@@ -74,7 +75,7 @@ def test_screens_of_the_pictures(browser: Browser, stack: Deployed, company: Com
                 take(page, "sign-in")
             page.locator("input[name=password]").fill(PASSWORD)
             page.locator("form.sign-in button").click()
-            expect(page.locator(".figures")).to_be_visible()
+            expect(page.locator(".figures").first).to_be_visible()
             for name, (path, text) in screens.items():
                 page.goto(address + path)
                 expect(page.locator("main").get_by_text(text).first).to_be_visible()

@@ -101,13 +101,13 @@ def test_import_from_the_template_to_the_result(
         csv.writer(file).writerows(rows)
     page.locator("input[type=file]").set_input_files(sheet)
     person.press("Upload")
-    expect(person.shown("Status")).to_have_text(re.compile("Validated|Invalid"), timeout=60_000)
+    expect(person.shown("Status")).to_have_text(re.compile("Validated|Invalid"))
     expect(page.get_by_role("heading", name="Rejected rows")).to_be_visible()
     expect(person.rows().last).to_contain_text("Nameless")
     person.page.get_by_role("button", name=re.compile("^Commit")).click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("button", name=re.compile("^Commit")).click()
-    expect(person.shown("Status")).to_have_text("Committed", timeout=60_000)
+    expect(person.shown("Status")).to_have_text("Committed")
     found = acme.get("/products", params={"item_code": f"I-{run}"}).json()
     assert found["meta"]["total"] == 1
 
@@ -124,12 +124,12 @@ def test_file_that_is_no_spreadsheet(person: Person, tmp_path: Path) -> None:
 def test_settings_are_changed_and_shown(person: Person, acme: httpx.Client) -> None:
     before = acme.get("/settings").json()["data"]["receipt_tolerance"]
     person.start("settings")
-    fill(person.page, {"Receipt tolerance": "-5"})
+    fill(person.page, {"Receipt tolerance (%)": "-5"})
     person.press("Save")
-    field = person.page.get_by_label("Receipt tolerance")
+    field = person.page.get_by_label("Receipt tolerance (%)")
     expect(field).to_have_attribute("aria-invalid", "true")
     wanted = "3" if before != 3 else "4"
-    fill(person.page, {"Receipt tolerance": wanted})
+    fill(person.page, {"Receipt tolerance (%)": wanted})
     person.press("Save")
     expect(person.page.get_by_text("Done: Change")).to_be_visible()
     assert acme.get("/settings").json()["data"]["receipt_tolerance"] == float(wanted)
