@@ -86,6 +86,7 @@ def _type(values: Sequence[str], wrong: Sequence[str]) -> spec.Filter:
         lambda _: values,
         lambda row, value: row["type"] == _DISPLAYED.get(value, value),
         ("", "order", *wrong),
+        selective=True,
     )
 
 
@@ -99,7 +100,7 @@ _FILTERS = {
         narrow=True,
     ),
     "source": spec.among(
-        "source", ("import", "api", "web", "sap"), wrong=("", "API", "fax"), narrow=False
+        "source", ("import", "api", "web", "sap"), wrong=("", "API", "fax"), narrow=True
     ),
     "due_to": spec.Filter(
         lambda _: ("2026-04-15", "2026-04-10", "2026-12-31"),

@@ -179,12 +179,13 @@ def among(name: str, values: Sequence[str], *, wrong: Sequence[str], narrow: boo
     return Filter(lambda _: values, lambda row, value: row[name] == value, wrong, narrow)
 
 
-def flag(name: str) -> Filter:
+def flag(name: str, *, selective: bool = False) -> Filter:
     """Return a filter by a boolean field."""
     return Filter(
         lambda _: ("true", "false"),
         lambda row, value: row[name] is (value == "true"),
-        ("perhaps", ""),
+        ("perhaps", "", "2"),
+        selective=selective,
     )
 
 

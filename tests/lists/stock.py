@@ -377,6 +377,7 @@ MOVEMENT_LIST = spec.Listed(
             lambda count: (str(_cause(max(1, count // 2))), "999999"),
             partial(_has_cause, "id"),
             spec.INVALID_IDS,
+            selective=True,
         ),
     },
     sorts={"created_at": spec.by("created_at")},

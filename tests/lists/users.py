@@ -46,7 +46,6 @@ def _role(number: int, times: spec.Times) -> StoredRole:
     )
 
 
-_FLAGS = ("", "perhaps", "2")
 _SORTS = {
     "id": spec.by("id"),
     "name": spec.by_folded_text("name"),
@@ -84,16 +83,8 @@ USER_LIST = spec.Listed(
             ("nobody", "a@b", ""),
             selective=True,
         ),
-        "is_active": spec.Filter(
-            lambda _: ("true", "false"),
-            lambda row, value: row["is_active"] is (value == "true"),
-            _FLAGS,
-        ),
-        "two_step": spec.Filter(
-            lambda _: ("true", "false"),
-            lambda row, value: row["two_step"] is (value == "true"),
-            _FLAGS,
-        ),
+        "is_active": spec.flag("is_active", selective=True),
+        "two_step": spec.flag("two_step", selective=True),
         "role": spec.Filter(
             lambda _: ("1", "15", "77"),
             lambda row, value: int(value) in row["roles"],

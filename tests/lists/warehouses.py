@@ -76,7 +76,7 @@ WAREHOUSE_LIST = spec.Listed(
         "search": spec.contains_text(
             "whs_code", "name", values=["été", "w0", "YARD 1", "?"], code=_code
         ),
-        "is_virtual": spec.flag("is_virtual"),
+        "is_virtual": spec.flag("is_virtual", selective=True),
     },
     sorts={
         "whs_code": spec.by("whs_code"),

@@ -16,7 +16,7 @@ from shared.identity.users.models import (
 )
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import SEPARATOR, Facets, flag_text, fold, id_text, searchable
-from shared.kernel.db.indexes import Lookup
+from shared.kernel.db.indexes import Lookup, Partition
 from shared.kernel.db.items import Key, alias_key, item_at
 from shared.kernel.db.listing import read_page
 from shared.kernel.db.page import Page
@@ -57,10 +57,11 @@ USERS = Collection(
     model=User,
     facets=_user_facets,
     sorts={"id": 1, "updated_at": 2, "username": 3, "name": 4, "created_at": 5},
+    partitions={"is_active": Partition({"id": 7}), "two_step": Partition({"id": 8})},
     lookups={"email": Lookup(6)},
     volatile=frozenset({"name", "search", "roles", "is_active", "two_step"}),
     searched=frozenset({"username", "name", "created_at"}),
-    since={SEARCH_INDEX: SEARCH_SINCE},
+    since={SEARCH_INDEX: SEARCH_SINCE, 7: 3, 8: 3},
 )
 
 

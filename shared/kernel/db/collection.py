@@ -12,8 +12,8 @@ from pydantic import BaseModel
 
 from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.counters import Totals, own_kind, read_totals
-from shared.kernel.db.facets import PAIR_DIGITS, Facets, id_text, sort_text
-from shared.kernel.db.indexes import Aliases, IndexBySort, Lookup, Partition, Range
+from shared.kernel.db.facets import ID, PAIR_DIGITS, Facets, id_text, sort_text
+from shared.kernel.db.indexes import AnyLookup, IndexBySort, Lookup, Partition, counted, entry
 from shared.kernel.db.items import Item, Key, key_of
 from shared.kernel.db.records import (
     HEAD,
@@ -36,14 +36,14 @@ from shared.kernel.db.table import (
     STABLE_FACETS,
     UPDATES,
     VOLATILE_FACETS,
-    index_keys,
 )
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Gone, NotFound, ServiceUnavailable
 
-ID = "id"
 UPDATED_AT = "updated_at"
 
+_FIXED_ITEM = "LOOKUP#FIXED"
+"""Sort key of the item with the index entries of fixed facets."""
 _UNCHANGED = "version = :seen"
 _TRIES = 5
 """Attempts to read an entity in parts that other requests keep replacing."""
@@ -70,8 +70,11 @@ class Collection[E: BaseModel]:
         sorts: The sorts of the whole collection. Every change writes the index UPDATES, so
             `updated_at` is there, unless entities never change.
         partitions: Facets (such as status) whose values have totals and sorts of their own.
-        lookups: Facets that few entities share (such as a reference), which are found by an index
-            or by alias items. A list uses the first one of its filters.
+        fixed: Facets that stay as they are created. The index entries of the partitions among them
+            are in an item of their own, which shows these facets only: changes of the entity leave
+            it alone.
+        lookups: Facets that few entities share (such as a reference), which are found by an index,
+            by that of another facet, or by alias items. A list uses the first one of its filters.
         more_lookups: Returns further values of the lookup indexes, for entities that are found by
             several. Each mapping (facet → value) is an item of its own, which has keys only and is
             written with the entity. They never change.
@@ -92,7 +95,8 @@ class Collection[E: BaseModel]:
     facets: Callable[[E], Facets]
     sorts: IndexBySort
     partitions: Mapping[str, Partition] = field(default_factory=dict)
-    lookups: Mapping[str, Lookup | Aliases] = field(default_factory=dict)
+    fixed: frozenset[str] = frozenset()
+    lookups: Mapping[str, AnyLookup] = field(default_factory=dict)
     more_lookups: Callable[[E], Iterable[Facets]] | None = None
     totals_within: str | None = None
     volatile: frozenset[str] = frozenset()
@@ -119,7 +123,8 @@ class Collection[E: BaseModel]:
             partitions={
                 facet: replace(partition, sorts=sorts)
                 for facet, partition in self.partitions.items()
-                if facet not in newer and (sorts := known(partition.sorts))
+                if newer.isdisjoint((facet, counted(facet)))
+                and ((sorts := known(partition.sorts)) or not partition.sorts)
             },
             lookups={
                 facet: found
@@ -340,7 +345,8 @@ class Collection[E: BaseModel]:
 
     def _replace_derived(self, tx: Transaction, record: Record[E], entity: E) -> None:
         """Write the further items of an entity that differ, and delete those that are left over."""
-        if self.searched is None and not self.differs(record.schema, tx.store.version.written):
+        is_kept = not self.fixed and self.searched is None
+        if is_kept and not self.differs(record.schema, tx.store.version.written):
             return  # further lookups never change
         before = {key_of(item): item for item in self.derived_items(record)}
         after = self.at(tx.store.version.written)._derived_items(record.id, entity)
@@ -366,16 +372,16 @@ class Collection[E: BaseModel]:
         return tail_keys(self.key(record.id)[0], record.parts)
 
     @property
-    def _index_lookups(self) -> list[tuple[str, Lookup]]:
-        """The facets with an index that leads to few entities."""
+    def index_lookups(self) -> dict[str, Lookup]:
+        """The lookups with an index of their own."""
         found = self.lookups.items()
-        return [(facet, lookup) for facet, lookup in found if isinstance(lookup, Lookup)]
+        return {facet: lookup for facet, lookup in found if isinstance(lookup, Lookup)}
 
     @property
     def _only_in_keys(self) -> set[str]:
         """The facets that no list reads from the entries of other indexes."""
-        by_alias = {facet for facet, found in self.lookups.items() if not isinstance(found, Lookup)}
-        hidden = {name for _, lookup in self._index_lookups for name in lookup.hides}
+        by_alias = {facet for facet, found in self.lookups.items() if callable(found)}
+        hidden = {name for lookup in self.index_lookups.values() for name in lookup.hides}
         return {ID, UPDATED_AT} | by_alias | hidden
 
     def _facet_attributes(self, facets: Facets) -> Item:
@@ -398,7 +404,7 @@ class Collection[E: BaseModel]:
         }
 
     def _derived_items(self, number: int, entity: E) -> list[Item]:
-        """Return the items of further lookups and of the search index."""
+        """Return the items of further lookups, of fixed facets and of the search index."""
         partition = self.key(number)[0]
         further = self.more_lookups(entity) if self.more_lookups else ()
         lookups = [
@@ -409,55 +415,63 @@ class Collection[E: BaseModel]:
             }
             for at, facets in enumerate(further, start=1)
         ]
+        facets = self.facets(entity)
+        lookups += self._fixed_items(number, facets)
         if self.searched is None:
             return lookups
-        facets = self.facets(entity)
         shown = {name: facets[name] for name in (SEARCH, *sorted(self.searched))}
         found = search_items(partition, self.kind, id_text(number), shown)
         return [*lookups, *found]
 
+    def _fixed_items(self, number: int, facets: Facets) -> list[Item]:
+        """Return the item with the index entries of fixed facets, if there are any."""
+        entries = self._partition_attributes(number, facets, fixed=True)
+        if not entries:
+            return []
+        shown = self._facet_attributes({name: facets[name] for name in sorted(self.fixed)})
+        partition, _ = self.key(number)
+        return [{PARTITION_KEY: partition, SORT_KEY: _FIXED_ITEM, **shown, **entries}]
+
+    def entry_key(self, index: int, number: int) -> Key:
+        """Return the key of the item that an entity has in an index."""
+        partition, head = self.key(number)
+        return partition, _FIXED_ITEM if index in self._fixed_indexes else head
+
+    @property
+    def _fixed_indexes(self) -> set[int]:
+        found = (self.partitions[facet] for facet in self.partitions.keys() & self.fixed)
+        return {index for partition in found for index in partition.sorts.values()}
+
     def _lookup_attributes(self, number: int, facets: Facets) -> Item:
         attributes: Item = {}
-        for facet, lookup in self._index_lookups:
-            value, order = facets[facet], lookup.order
+        for facet, lookup in self.index_lookups.items():
+            value = facets[facet]
             if value is not None:
-                partition_name, sort_name = index_keys(lookup.index)
-                attributes[partition_name] = self.partition(facet, value)
-                attributes[sort_name] = (
-                    sort_text(facets[order], number) if order else id_text(number)
-                )
+                attributes |= lookup.entry(self.partition(facet, value), number, facets)
+        return attributes
+
+    def _partition_attributes(self, number: int, facets: Facets, *, fixed: bool) -> Item:
+        attributes: Item = {}
+        for facet, listed in self.partitions.items():
+            if (facet in self.fixed) is fixed:
+                value = facets[facet] or ""
+                partition = self.partition(facet, value)
+                attributes |= listed.entries(partition, value, number, facets)
         return attributes
 
     def _index_attributes(self, number: int, facets: Facets) -> Item:
         attributes = self._lookup_attributes(number, facets)
-
-        def enter(index: int, partition: str, value: str | None) -> None:
-            partition_name, sort_name = index_keys(index)
-            attributes[partition_name] = partition
-            attributes[sort_name] = sort_text(value, number)
-
         for sort, index in self.sorts.items():
-            enter(index, self.kind, facets[sort])
-        for facet, listed in self.partitions.items():
-            text = facets[facet] or ""
-            replaced = {ID} if self.exact_range(facet, text) else set()
-            for sort, index in listed.sorts.items():
-                if sort not in replaced:
-                    enter(index, self.partition(facet, text), facets[sort])
-        return attributes
+            attributes |= entry(index, self.kind, sort_text(facets[sort], number))
+        return attributes | self._partition_attributes(number, facets, fixed=False)
 
     def carries(self, index: int, sort: str | None, facet: str) -> bool:
         """Return whether the entries of an index, which is sorted by `sort`, show a facet."""
         if facet == sort:
             return True
+        if index in self._fixed_indexes and facet not in self.fixed:
+            return False
         return facet not in self._only_in_keys and (index == UPDATES or facet not in self.volatile)
-
-    def exact_range(self, facet: str, value: str) -> tuple[str, Range] | None:
-        """Return the sort and its one value that exactly the entities with `value` have."""
-        for (text, sort), bounds in self.partitions[facet].implied_ranges.items():
-            if text == value and bounds[0] == bounds[1]:
-                return sort, bounds
-        return None
 
     def facet_path(self, facet: str) -> tuple[str, str]:
         """Return the attribute that holds a facet, and the name of the facet in it."""
@@ -465,12 +479,8 @@ class Collection[E: BaseModel]:
 
     def index_of(self, facet: str) -> int:
         """Return the number of the first index with the entities of one value of a facet."""
-        found = self.lookups.get(facet)
-        return (
-            found.index
-            if isinstance(found, Lookup)
-            else next(iter(self.partitions[facet].sorts.values()))
-        )
+        found = self.index_lookups.get(facet)
+        return found.index if found else next(iter(self.partitions[facet].sorts.values()))
 
     def partition(self, facet: str, value: str) -> str:
         """Return the partition key of the index entries whose facet has the value."""

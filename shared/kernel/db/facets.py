@@ -14,6 +14,9 @@ from shared.kernel.fields import MAX_ID
 type Facets = Mapping[str, str | None]
 """Facet name → its text; None where the entity has no value, which sorts first."""
 
+ID = "id"
+"""The facet of the id. It is at the end of every sort key, so entries do not show it."""
+
 _FOLDED_LENGTH = 200
 _SEARCHED_LENGTH = 600
 ID_DIGITS = len(str(MAX_ID))

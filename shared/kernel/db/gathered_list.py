@@ -15,14 +15,14 @@ from pydantic import BaseModel
 from shared.kernel.clock import now_ms
 from shared.kernel.db import bookmarks
 from shared.kernel.db.bookmarks import State
-from shared.kernel.db.collection import ID, UPDATED_AT
+from shared.kernel.db.collection import UPDATED_AT
 from shared.kernel.db.counters import Totals
 from shared.kernel.db.cursor import InvalidCursor
-from shared.kernel.db.facets import id_of, value_of
+from shared.kernel.db.facets import ID, id_of, value_of
 from shared.kernel.db.items import AttributeMap, Item
 from shared.kernel.db.list_request import ListRequest
 from shared.kernel.db.page import Page
-from shared.kernel.db.parallel import run_all
+from shared.kernel.db.parallel import map_concurrently, run_all
 from shared.kernel.db.plan import (
     ITEM_COST,
     AccessPath,
@@ -130,7 +130,7 @@ class _GatheredList[E: BaseModel]:
         if isinstance(plan, AliasPlan):
             aliases = self._store.get_many(plan.aliases).values()
             return self._matching_items({int(alias["id"]) for alias in aliases})
-        words = plan.words if isinstance(plan, SearchPlan) else [[plan.path]]
+        words = plan.words if isinstance(plan, SearchPlan) else [[plan.path, *plan.others]]
         if not plan.reads_items:
             return self._matching_entries(words)
         ids = self._entities(words)
@@ -193,9 +193,12 @@ class _GatheredList[E: BaseModel]:
     ) -> Iterable[tuple[AccessPath, Iterable[Item]]]:
         """Return the entries of one of the words, by path."""
         if SEARCH not in self._query.contains:
-            [[path]] = words
-            index = index_name(path.index)
-            return [(path, self._store.query_all(IndexName=index, **arguments_of(path)))]
+            [paths] = words
+            if len(paths) == 1:
+                return [(paths[0], self._entries(paths[0], arguments_of))]
+            return map_concurrently(
+                lambda path: (path, [*self._entries(path, arguments_of)]), list(paths)
+            )
         arguments = {path: arguments_of(path) for paths in words for path in paths}
 
         def read(path: AccessPath, start: AttributeMap | None, limit: int | None) -> QueryPage:
@@ -205,6 +208,11 @@ class _GatheredList[E: BaseModel]:
             return self._store.query(IndexName=index_name(path.index), **arguments[path], **more)
 
         return read_rarest_word(words, read).items()
+
+    def _entries(
+        self, path: AccessPath, arguments_of: Callable[[AccessPath], dict[str, Any]]
+    ) -> Iterable[Item]:
+        return self._store.query_all(IndexName=index_name(path.index), **arguments_of(path))
 
     def _matching_items(self, ids: Iterable[int]) -> list[int]:
         """Read entities, filter and sort them."""

@@ -185,10 +185,10 @@ class _OrderedList[E: BaseModel]:
     def _start_key(self, after: str) -> dict[str, dict[str, str]]:
         path = self._plan.path
         partition_name, sort_name = index_keys(path.index)
-        head = self._collection.key(id_of(after))
+        item = self._collection.entry_key(path.index, id_of(after))
         return {
-            PARTITION_KEY: {"S": head[0]},
-            SORT_KEY: {"S": head[1]},
+            PARTITION_KEY: {"S": item[0]},
+            SORT_KEY: {"S": item[1]},
             partition_name: {"S": path.partition},
             sort_name: {"S": after},
         }

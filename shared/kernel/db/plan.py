@@ -1,15 +1,15 @@
 """The choice of what a list reads: the fewest index entries that cover its filters."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pydantic import BaseModel
 
-from shared.kernel.db.collection import ID, Collection
+from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import Totals
 from shared.kernel.db.cursor import Mark
-from shared.kernel.db.facets import AFTER_SEPARATOR, Facets
-from shared.kernel.db.indexes import IndexBySort, Lookup, Range
+from shared.kernel.db.facets import AFTER_SEPARATOR, ID, Facets
+from shared.kernel.db.indexes import IndexBySort, IndirectLookup, Range
 from shared.kernel.db.items import Key
 from shared.kernel.db.search import SEARCH, indexed_parts, prefix_of, search_partitions
 from shared.kernel.db.store import Store
@@ -169,7 +169,7 @@ class OrderedPlan:
 
 @dataclass(frozen=True, slots=True)
 class GatheredPlan:
-    """Read all entries of a path, filter and sort them.
+    """Read all entries of a path, and of `others` with other entities, filter and sort them.
 
     `reads_items`: the entries do not show all facets that the query needs, so the items are read
     before they are filtered, unless they are so many that reading the index UPDATES costs less.
@@ -177,6 +177,7 @@ class GatheredPlan:
 
     path: AccessPath
     reads_items: bool
+    others: Sequence[AccessPath] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,8 +249,8 @@ class _Planner[E: BaseModel]:
 
     def plan(self) -> Plan:
         collection, query = self.collection, self.query
-        if few := self._looked_up() or self._searched():
-            return few
+        if plan := self._looked_up(often_shared=False) or self._searched():
+            return plan
         whole = _Part(collection.kind, collection.sorts)
         part = self._cheapest_partition() or whole
         ranges = [*self._ranges(part), *(self._ranges(whole) if part.facet else ())]
@@ -257,23 +258,38 @@ class _Planner[E: BaseModel]:
             plans = [self._gathered(path) for path in ranges]
             cheapest = next((plan for plan in plans if not plan.reads_items), plans[0])
             return self._nearly_whole(part) or cheapest
+        many = None if part.facet else self._looked_up(often_shared=True)
+        if plan := many or self._counted():
+            return plan
         if query.contains or query.ranges or set(query.equal) - {part.facet}:
             return self._filtered(part)
         if query.sort in part.sorts:
             return OrderedPlan(part.path(query.sort), part.total_name)
         return self._sorted_otherwise(part)
 
-    def _looked_up(self) -> Plan | None:
-        """Plan a list with a filter that leads to few entities."""
+    def _looked_up(self, *, often_shared: bool) -> Plan | None:
+        """Plan a list with a filter that leads to few entities, or to fewer (`often_shared`)."""
         collection, query = self.collection, self.query
         for facet, found in collection.lookups.items():
             value = query.equal.get(facet)
             if value is None:
                 continue
-            if not isinstance(found, Lookup):
+            if callable(found):
                 return AliasPlan(found(value))
-            partition, covered = collection.partition(facet, value), frozenset({facet})
-            return self._gathered(AccessPath(found.index, partition, found.order, covered=covered))
+            indexed = found.facet if isinstance(found, IndirectLookup) else facet
+            values = found.values(value) if isinstance(found, IndirectLookup) else [value]
+            lookup = collection.index_lookups[indexed]
+            if lookup.often_shared == often_shared:
+                path, *others = (
+                    AccessPath(
+                        lookup.index,
+                        collection.partition(indexed, one),
+                        lookup.order,
+                        covered=frozenset({facet}),
+                    )
+                    for one in values
+                )
+                return replace(self._gathered(path), others=others)
         return None
 
     def _searched(self) -> SearchPlan | None:
@@ -295,7 +311,11 @@ class _Planner[E: BaseModel]:
 
     def _cheapest_partition(self) -> _Part | None:
         collection, equal = self.collection, self.query.equal
-        parts = [self._part(facet) for facet in collection.partitions if facet in equal]
+        parts = [
+            self._part(facet)
+            for facet, partition in collection.partitions.items()
+            if partition.sorts and facet in equal
+        ]
         if len(parts) <= 1:
             return parts[0] if parts else None
         totals = self.totals()
@@ -305,6 +325,17 @@ class _Planner[E: BaseModel]:
             return totals.of(part.total_name) * (1 if shown else ITEM_COST)
 
         return min(parts, key=cost)
+
+    def _counted(self) -> Plan | None:
+        """Plan a list whose only filter is counted, but has no index."""
+        query = self.query
+        if len(query.equal) != 1 or query.contains or query.ranges:
+            return None
+        (facet,) = query.equal
+        partition = self.collection.partitions.get(facet)
+        if partition is None or partition.sorts:
+            return None
+        return self._sorted_otherwise(self._part(facet))
 
     def _nearly_whole(self, part: _Part) -> OrderedPlan | None:
         """Plan a partition up to a moment shortly before now; None for another list."""
@@ -327,10 +358,10 @@ class _Planner[E: BaseModel]:
     def _part(self, facet: str) -> _Part:
         """Return the entities whose facet has the value of the query."""
         collection, value = self.collection, self.query.equal[facet]
-        name, exact = f"{facet}={value}", collection.exact_range(facet, value)
+        name, partition = f"{facet}={value}", collection.partitions[facet]
+        exact = partition.exact_range(value)
         if exact is None:
-            partition = collection.partition(facet, value)
-            return _Part(partition, collection.partitions[facet].sorts, name, facet)
+            return _Part(collection.partition(facet, value), partition.sorts, name, facet)
         sort, bounds = exact
         sorts = {ID: collection.sorts[sort]}
         return _Part(collection.kind, sorts, name, facet, range_of=sort, bounds=bounds)
@@ -367,7 +398,8 @@ class _Planner[E: BaseModel]:
         if bounds:
             path = AccessPath(index, collection.kind, query.sort, bounds, part.covered)
             return OrderedPlan(path, part.total_name)
-        gathered = self._filtered(part)
+        whole = _Part(collection.kind, collection.sorts)
+        gathered = self._filtered(part if part.sorts else whole)
         if not collection.carries(index, query.sort, facet):
             return gathered
         totals = self.totals()
@@ -377,5 +409,6 @@ class _Planner[E: BaseModel]:
         ordered = OrderedPlan(path, part.total_name, spacing)
         if query.after is not None:
             return ordered if isinstance(query.after, str) else gathered
-        cost = matches * (ITEM_COST if gathered.reads_items else 1)
+        read = matches if part.sorts else entities
+        cost = read * (ITEM_COST if gathered.reads_items else 1)
         return ordered if (query.offset + query.per_page) * spacing < cost else gathered

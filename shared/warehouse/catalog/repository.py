@@ -49,10 +49,10 @@ PRODUCTS = Collection(
     model=StoredProduct,
     facets=_product_facets,
     sorts={"id": 1, "updated_at": 2, "item_code": 3, "name": 4, "created_at": 5},
-    lookups={"barcode": Lookup(6)},
+    lookups={"barcode": Lookup(6), "type": Lookup(7, often_shared=True)},
     volatile=frozenset({"name", "search"}),
     searched=frozenset({"item_code", "name", "created_at"}),
-    since={SEARCH_INDEX: SEARCH_SINCE},
+    since={SEARCH_INDEX: SEARCH_SINCE, 7: 3},
 )
 
 

@@ -35,18 +35,27 @@ def _exit_facets(document: Document) -> Facets:
     }
 
 
+_FIXED = frozenset({"type", "source", "card_code", "doc_date", "created_at"})
+_PARTITIONS = {
+    "status": Partition({"created_at": 4}),
+    "type": Partition({"created_at": 8}),
+    "source": Partition({"created_at": 9}),
+}
+_SINCE: dict[str | int, int] = {8: 3, 9: 3, "due_date": 3}
+
 ENTRIES = Collection(
     kind="entry",
     noun="Entry document",
     model=Document,
     facets=_facets,
     sorts={"created_at": 1, "updated_at": 2, "doc_date": 3},
-    partitions={"status": Partition({"created_at": 4})},
+    partitions=_PARTITIONS,
+    fixed=_FIXED,
     lookups={
         "external_ref": lambda reference: _reference_keys("entry", reference),
         "card_code": Lookup(5),
     },
-    since={"due_date": 3},
+    since=_SINCE,
 )
 
 EXITS = Collection(
@@ -55,12 +64,13 @@ EXITS = Collection(
     model=Document,
     facets=_exit_facets,
     sorts={"created_at": 1, "updated_at": 2, "doc_date": 3, "priority": 6, RANK: 7},
-    partitions={"status": Partition({"created_at": 4})},
+    partitions=_PARTITIONS,
+    fixed=_FIXED | {"priority", RANK},
     lookups={
         "external_ref": lambda reference: _reference_keys("exit", reference),
         "card_code": Lookup(5),
     },
-    since={"due_date": 3},
+    since=_SINCE,
 )
 
 COLLECTIONS: dict[DocumentKind, Collection[Document]] = {"entry": ENTRIES, "exit": EXITS}

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import ConfigDict, Field, ValidationInfo, WithJsonSchema, field_validator
 from pydantic_core import PydanticCustomError
 
 from shared.kernel.fields import (
@@ -165,10 +165,14 @@ class MovementPlace(Stored):
     inventory_status: str
 
 
+# No alias of `type`, which would be a schema of its own in the OpenAPI document.
+CauseType = Literal["receipt", "picking", "exit_document", "transfer", "transfer_order", "return"]
+
+
 class MovementCause(Stored):
     """The work for which stock moved."""
 
-    type: str
+    type: Annotated[CauseType, WithJsonSchema({"type": "string"})]
     id: int
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any
+from typing import Any, get_args
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS
@@ -16,7 +16,7 @@ from shared.kernel.db.facets import (
     pair_id,
     quantity_text,
 )
-from shared.kernel.db.indexes import Lookup, Partition
+from shared.kernel.db.indexes import IndirectLookup, Lookup, Partition, counted
 from shared.kernel.db.items import AttributeMap, Key, alias_key
 from shared.kernel.db.listing import read_page
 from shared.kernel.db.page import Page
@@ -26,6 +26,7 @@ from shared.kernel.db.table import STABLE_FACETS, index_keys, index_name
 from shared.kernel.fields import LEAST_QUANTITY
 from shared.warehouse import references
 from shared.warehouse.stock.models import (
+    CauseType,
     FreeRow,
     LevelParameters,
     Lot,
@@ -78,6 +79,7 @@ STOCK = Collection(
             },
         ),
         "warehouse_id": Partition({"id": 6}, own_totals=SHARDS),
+        "inventory_status": Partition(),
     },
     lookups={
         "serial": Lookup(11),
@@ -89,6 +91,7 @@ STOCK = Collection(
         "free": Lookup(12, order="turn", hides=("free", "turn")),
     },
     volatile=frozenset({"qty", "status"}),
+    since={counted("inventory_status"): 3},
 )
 """`free` is the work queue of allocation, ordered by expiry date, then by `received_at`.
 `unavailable_status` is the inventory status of a row that is not available. Both share an index,
@@ -160,6 +163,11 @@ def _movement_facets(movement: Movement) -> Facets:
     }
 
 
+def _causes_with_id(number: str) -> list[str]:
+    """Return the values of the index on causes for the work of any type with this id."""
+    return [cause_text(kind, int(number)) for kind in get_args(CauseType)]
+
+
 MOVEMENTS = Collection(
     kind="movement",
     noun="Stock movement",
@@ -167,6 +175,7 @@ MOVEMENTS = Collection(
     facets=_movement_facets,
     totals_within=STOCK.kind,
     sorts={"created_at": 1},
+    partitions={"type": Partition()},
     lookups={
         "serial": Lookup(6),
         "batch": Lookup(5),
@@ -175,7 +184,9 @@ MOVEMENTS = Collection(
         "to_bin": Lookup(9),
         "product_id": Lookup(3),
         "item_code": Lookup(4),
+        "document_id": IndirectLookup("document", _causes_with_id),
     },
+    since={counted("type"): 3},
 )
 
 

@@ -54,9 +54,10 @@ WAREHOUSES = Collection(
     model=StoredWarehouse,
     facets=_warehouse_facets,
     sorts={"whs_code": 1, "updated_at": 2, "name": 3},
+    partitions={"is_virtual": Partition({"whs_code": 4})},
     volatile=frozenset({"name", "search"}),
     searched=frozenset({"whs_code", "name"}),
-    since={SEARCH_INDEX: SEARCH_SINCE},
+    since={SEARCH_INDEX: SEARCH_SINCE, 4: 3},
 )
 
 

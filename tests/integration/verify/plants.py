@@ -346,7 +346,7 @@ def _row_missing(table: Table) -> None:
     table.delete(table.head("stock", row.id))
 
 
-@_plant("counter.n", lasting=("ledger.wrong",))
+@_plant("counter.n", "counter.partition", lasting=("ledger.wrong",))
 def _movement_missing(table: Table) -> None:
     table.delete(table.head("movement", 1))
 

@@ -17,8 +17,8 @@ from shared.kernel.db.plan import (
 )
 from shared.kernel.db.search import SEARCH
 from shared.warehouse.catalog.repository import PRODUCTS
-from shared.warehouse.documents.repository import ENTRIES
-from shared.warehouse.stock.repository import STOCK
+from shared.warehouse.documents.repository import ENTRIES, EXITS
+from shared.warehouse.stock.repository import MOVEMENTS, STOCK
 from tests.cases import each_case
 from tests.integration.db.crate_list import CRATES
 
@@ -204,3 +204,60 @@ def test_rows_with_stock_are_a_range_of_the_quantities(
     assert isinstance(plan, OrderedPlan)
     assert (plan.path.partition, plan.path.sort, plan.path.bounds) == ("stock", "qty", bounds)
     assert plan.total_name == f"status={status}"
+
+
+def test_filter_that_is_only_counted_reads_the_whole_in_its_order_if_many_match() -> None:
+    query = ListQuery("created_at", descending=True, equal={"type": "pick"})
+
+    def planned(matching: int) -> Plan:
+        counts = Totals({"n": 1_000_000, "type=pick": matching}, 1, 0)
+        return plan_list(MOVEMENTS, query, lambda: counts)
+
+    many = planned(250_000)
+    assert isinstance(many, OrderedPlan)
+    assert (many.path.partition, many.spacing, many.total_name) == ("movement", 4, "type=pick")
+    for matching in (0, 25):
+        few = planned(matching)
+        assert isinstance(few, GatheredPlan)
+        assert few.path.partition == "movement"
+
+
+def test_work_of_any_type_with_an_id_is_looked_up_by_each_type() -> None:
+    query = ListQuery("created_at", descending=True, equal={"document_id": "000000000007"})
+    plan = plan_list(MOVEMENTS, query, _no_totals)
+
+    assert isinstance(plan, GatheredPlan)
+    assert len(plan.others) == 5
+    assert {one.index for one in (plan.path, *plan.others)} == {7}
+    assert plan.path.partition == "movement#document#receipt\x1f7"
+
+
+@each_case(
+    ("query", "index"),
+    [
+        ({"equal": {"type": "tool"}}, 7),
+        ({"equal": {"type": "tool", "item_code": "A"}}, 3),
+        ({"equal": {"type": "tool"}, "between": {"updated_at": ("2", None)}}, 2),
+    ],
+)
+def test_type_of_products_is_read_unless_another_filter_is_narrower(
+    query: Mapping[str, Any], index: int
+) -> None:
+    plan = plan_list(PRODUCTS, ListQuery("id", descending=False, **query), _no_totals)
+
+    assert isinstance(plan, GatheredPlan)
+    assert plan.path.index == index
+
+
+def test_entries_of_what_stays_do_not_show_the_status() -> None:
+    query = ListQuery("created_at", False, equal={"type": "sale_order", "status": "open"})
+
+    def planned(opened: int) -> Plan:
+        counts = Totals({"n": 900, "type=sale_order": 20, "status=open": opened}, 1, 0)
+        return plan_list(EXITS, query, lambda: counts)
+
+    by_status, by_type = planned(700), planned(900)
+    assert isinstance(by_status, GatheredPlan)
+    assert isinstance(by_type, GatheredPlan)
+    assert (by_status.path.index, by_status.reads_items) == (4, False)
+    assert (by_type.path.index, by_type.reads_items) == (8, True)

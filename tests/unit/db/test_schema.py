@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from operations.stored_collections import COLLECTIONS
 from shared.kernel.db import schema
 from shared.kernel.db.collection import Collection
-from shared.kernel.db.indexes import Lookup, Partition
+from shared.kernel.db.indexes import Lookup, Partition, counted
 from shared.kernel.db.items import Key
 from shared.kernel.db.schema import oldest_served
 from tests.template import Template
@@ -50,14 +50,14 @@ CRATES = Collection(
     model=_Crate,
     facets=lambda crate: {"name": crate.name, "color": crate.color},
     sorts={"name": 1, "color": 7},
-    partitions={"color": _BY_COLOR, "name": Partition({"name": 5})},
+    partitions={"color": _BY_COLOR, "name": Partition({"name": 5}), "shape": Partition()},
     lookups={
         "name": Lookup(6),
         "label": Lookup(8, order="name"),
         "code": Lookup(9, order="color"),
         "alias": _aliases,
     },
-    since={4: 3, 6: 2, 7: 2, "color": 2, 8: 3},
+    since={4: 3, 6: 2, 7: 2, "color": 2, 8: 3, counted("shape"): 2},
 )
 
 
@@ -69,6 +69,7 @@ def test_collection_of_an_older_table_lacks_what_is_newer() -> None:
     assert second.partitions == {
         "color": replace(_BY_COLOR, sorts={"name": 3}),
         "name": Partition({"name": 5}),
+        "shape": Partition(),
     }
     assert second.lookups == {
         "name": Lookup(6),

@@ -30,7 +30,7 @@ from shared.warehouse.documents.vocabulary import TYPES, DocumentKind
 class DocumentImporter(Importer):
     """Creates documents; never changes existing ones."""
 
-    max_actions = 4
+    max_actions = 5
     kind: ClassVar[DocumentKind]
 
     def add_fence(self, tx: Transaction) -> None:
