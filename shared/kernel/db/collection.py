@@ -170,14 +170,21 @@ class Collection[E: BaseModel]:
         raise ServiceUnavailable
 
     def get_many(
-        self, store: Store, numbers: Iterable[int], *, also: Iterable[Key] = ()
+        self,
+        store: Store,
+        numbers: Iterable[int],
+        *,
+        also: Iterable[Key] = (),
+        unchanging: bool = False,
     ) -> list[Record[E]]:
         """Read entities in the order of `numbers`; leave out those that do not exist.
 
-        The items `also` are read with them, into the cache of a repeatable store.
+        The items `also` are read with them, into the cache of a repeatable store. If nothing that
+        is read ever changes (`unchanging`), that costs half and caches nothing.
         """
         keys = [self.key(number) for number in numbers]
-        items = store.get_many([*keys, *also])
+        read = store.get_unchanging if unchanging else store.get_many
+        items = read([*keys, *also])
         heads = [items[key] for key in keys if key in items and not items[key].get("deleted")]
         tails = store.get_many([key for head in heads for key in tail_keys_of(head)])
         records = [

@@ -4,6 +4,7 @@ import random
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from shared.kernel.clock import Deadline, is_fresh, now
@@ -194,6 +195,15 @@ class Store:
         found = answer.get("Item")
         return from_attributes(found) if found else None
 
+    def get_unchanging(self, keys: Iterable[Key]) -> dict[Key, Item]:
+        """Read items by key that are never changed; a read may be eventually consistent.
+
+        It costs half. An item that is so new that it does not show is read again.
+        """
+        wanted = list(dict.fromkeys(keys))
+        found = self._get_many(wanted, consistent=False)
+        return found | self._get_many([key for key in wanted if key not in found])
+
     def get_many(self, keys: Iterable[Key], *, uncached: bool = False) -> dict[Key, Item]:
         """Read items by key, strongly consistent, 100 per call, with concurrent calls.
 
@@ -218,17 +228,20 @@ class Store:
         found = self._get_many(keys)
         return {key: found.get(key) for key in keys}
 
-    def _get_many(self, keys: list[Key]) -> dict[Key, Item]:
+    def _get_many(self, keys: list[Key], *, consistent: bool = True) -> dict[Key, Item]:
         batches = [keys[at : at + _BATCH] for at in range(0, len(keys), _BATCH)]
         found: dict[Key, Item] = {}
-        for items in map_concurrently(self._get_batch, batches):
+        for items in map_concurrently(partial(self._get_batch, consistent=consistent), batches):
             for item in items:
                 found[key_of(item)] = item
         return found
 
-    def _get_batch(self, keys: list[Key]) -> list[Item]:
+    def _get_batch(self, keys: list[Key], *, consistent: bool) -> list[Item]:
         pending: Mapping[str, Any] = {
-            self.table: {"Keys": [key_attributes(key) for key in keys], "ConsistentRead": True}
+            self.table: {
+                "Keys": [key_attributes(key) for key in keys],
+                "ConsistentRead": consistent,
+            }
         }
         items: list[Item] = []
         attempt = 0

@@ -11,7 +11,7 @@ from shared.kernel.db.bookmarks import LAG_MS
 from shared.kernel.db.listing import read_page
 from shared.kernel.db.plan import ListQuery
 from tests.clock import Clock
-from tests.faults import AwsFaults, Recording
+from tests.faults import Answer, AwsFaults, Call, Forward, Recording
 from tests.integration.db.crate_list import CRATES, Crate, CrateTable
 
 if TYPE_CHECKING:
@@ -174,3 +174,39 @@ def test_last_page_is_read_from_the_end(crates: CrateTable, aws_faults: AwsFault
 
     assert [record.id for record in page.records] == crates.expected(last)[90:]
     assert seen.entries_examined == _PER_PAGE
+
+
+def test_rows_that_never_change_are_read_for_half_the_units_and_again_if_they_are_too_new(
+    crates: CrateTable, aws_faults: AwsFaults
+) -> None:
+    _fill(crates, 5, special=0)
+    unchanging = replace(CRATES, sorts={"id": 1})
+
+    def lag(call: Call, forward: Forward) -> Answer:
+        """Answer an eventually consistent read without the newest row."""
+        answer = forward()
+        if call.operation == "BatchGetItem":
+            read = call.request["RequestItems"][crates.store.table]
+            if not read["ConsistentRead"]:
+                answer[0][1]["Responses"][crates.store.table].pop()
+        return answer
+
+    with aws_faults.recorded() as seen, aws_faults.faulty(lag):
+        page = read_page(crates.store, unchanging, ListQuery("id", descending=False))
+
+    assert [one.id for one in page.records] == list(crates.crates)
+    reads = [one.request["RequestItems"] for one in seen.calls if one.operation == "BatchGetItem"]
+    eventual, consistent = (read[crates.store.table] for read in reads)
+    assert (eventual["ConsistentRead"], len(eventual["Keys"])) == (False, 5)
+    assert (consistent["ConsistentRead"], len(consistent["Keys"])) == (True, 1)
+
+
+def test_rows_that_change_are_read_in_their_newest_state(
+    crates: CrateTable, aws_faults: AwsFaults
+) -> None:
+    _fill(crates, 5, special=0)
+    with aws_faults.recorded() as seen:
+        read_page(crates.store, CRATES, ListQuery("id", descending=False))
+
+    (read,) = [one.request["RequestItems"] for one in seen.calls if one.operation == "BatchGetItem"]
+    assert read[crates.store.table]["ConsistentRead"]
