@@ -6,7 +6,7 @@
 3. Changes write items as in the new version. The upgrade waits until every invocation that does not
    has ended. After that no item of the old version can appear.
 4. Every entity that has another form in the new version is rewritten, until a pass over the table
-   finds none.
+   finds none, and items whose key the new version renames are moved.
 5. The table gets the new version, so that lists use what is new.
 
 Each step is recorded in the tenant's item, so that another run goes on where one died. Totals are
@@ -16,6 +16,7 @@ exact at every moment: the head of an entity says in which version it is counted
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import batched, groupby
 from typing import Any
 
@@ -35,6 +36,7 @@ from operations.tenant_changes import show_tenant, tenant_item
 from operations.tenant_tables import describe_table
 from shared.identity.audit import service as audit
 from shared.identity.tenancy.access import operator_store
+from shared.integration.webhooks import repository as webhooks
 from shared.kernel.clock import Deadline, now_ms
 from shared.kernel.db import schema
 from shared.kernel.db.actions import Cost
@@ -235,6 +237,7 @@ def _complete(lease: Lease, rate: int, report: ReportProgress) -> Upgraded:
     collections = _changed_collections(_version_of(slug).complete)
     if collections:
         progress = _rewrite_all(lease, progress, collections, rate, report)
+    _move_health(slug)
     _finish(lease)
     return Upgraded(slug, schema.SCHEMA_VERSION, _count_of(progress, "rewritten"))
 
@@ -263,6 +266,17 @@ def _number(value: int) -> dict[str, str]:
 
 def _count_of(progress: Mapping[str, Any], name: str) -> int:
     return int(progress[name]["N"]) if name in progress else 0
+
+
+def _move_health(slug: str) -> None:
+    """Give the health items of subscriptions the key that they have from version 3 on.
+
+    Requests find and change them at both keys until the table has the new version. None gets the
+    former key any more, so one pass is enough.
+    """
+    store = operator_store(slug, Deadline(_LONGEST_MS))
+    for numbers in batched(webhooks.not_moved_health(store), _CHUNK, strict=False):
+        run_transaction(store, partial(webhooks.stage_health_moves, numbers=numbers))
 
 
 # Rewriting entities

@@ -103,17 +103,17 @@ def _process(
 
 def _read_state(store: Store, task: DeliveryTask) -> _State | None:
     """Read the state of a task; None if the subscription was deleted."""
-    keys = [
-        WEBHOOKS.key(task.webhook),
-        repository.health_key(task.webhook),
-        repository.delivery_key(task.webhook, task.event),
-    ]
+    delivery = repository.delivery_key(task.webhook, task.event)
+    health_keys = repository.health_keys(store, task.webhook)
+    keys = [WEBHOOKS.key(task.webhook), delivery, *health_keys]
     items, event = run_all(lambda: store.get_many(keys), lambda: find_event(store, task.event))
     record = WEBHOOKS.from_items(items, task.webhook)
-    health = items.get(keys[1])
+    health = next((items[key] for key in health_keys if key in items), None)
+    if health is None and len(health_keys) > 1:
+        health = store.get(health_keys[-1])  # an upgrade may have moved it between the reads
     if record is None or health is None:
         return None
-    logged = repository.parse_delivery(items.get(keys[2]))
+    logged = repository.parse_delivery(items.get(delivery))
     return _State(record, EndpointHealth.model_validate(health), logged, event)
 
 

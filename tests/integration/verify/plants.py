@@ -279,7 +279,7 @@ def _subscription_that_does_not_exist(table: Table) -> None:
 
 @_plant("webhooks.health_missing")
 def _health_of_an_endpoint_missing(table: Table) -> None:
-    table.delete(("webhooks", f"PULSE#{id_text(1)}"))
+    table.delete(("webhooks", f"HEALTH#{id_text(1)}"))
 
 
 @_plant("mark.left")

@@ -14,7 +14,7 @@ from tests.warehouse_scenario import WarehouseScenario
 from tests.wave_scenario import WaveScenario
 
 _PENDING_TIMEOUT = 61
-_PENDING_PREFIX = "forming_wave#"
+_PENDING_PREFIX = "pending_wave#"
 ALL = [5, 1, 7, 3, 2, 6, 4]
 
 

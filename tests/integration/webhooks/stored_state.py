@@ -84,8 +84,8 @@ def read_state(stack: Stack, slug: str = "acme") -> StoredState:
         if partition.startswith("webhook#") and sort == HEAD and not item.get("deleted"):
             webhook = StoredWebhook.model_validate_json(unpack([item["data"]]))
             webhooks[webhook.id] = webhook
-        elif partition == "webhooks" and sort.startswith("PULSE#"):
-            number = int(sort.removeprefix("PULSE#"))
+        elif partition == "webhooks" and sort.startswith("HEALTH#"):
+            number = int(sort.removeprefix("HEALTH#"))
             assert health_key(number) == (partition, sort)
             health[number] = EndpointHealth.model_validate(item)
         elif (partition, sort) == ("webhooks", "REGISTER"):
