@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from shared.identity.audit import service as audit
 from shared.kernel.db.collection import Collection
+from shared.kernel.db.facets import PAIR_DIGITS, pair_id
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
@@ -185,6 +186,8 @@ def insert_entity[E: BaseModel](
 
     def use_case(tx: Transaction) -> int:
         number = tx.next_id(collection.kind)
+        if collection.id_digits == PAIR_DIGITS:
+            number = pair_id(number, 1)
         times = {"created_at": tx.now, "updated_at": tx.now}
         entity = collection.model.model_validate({"id": number, **times, **fields})
         return collection.insert(tx, number, entity).id

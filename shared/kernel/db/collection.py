@@ -12,8 +12,16 @@ from pydantic import BaseModel
 
 from shared.kernel.db.actions import StaleRead
 from shared.kernel.db.counters import Totals, own_kind, read_totals
-from shared.kernel.db.facets import ID, PAIR_DIGITS, Facets, id_text, sort_text
-from shared.kernel.db.indexes import AnyLookup, IndexBySort, Lookup, Partition, counted, entry
+from shared.kernel.db.facets import ID, ID_DIGITS, Facets, id_text, sort_text
+from shared.kernel.db.indexes import (
+    AnyLookup,
+    IndexBySort,
+    IndirectLookup,
+    Lookup,
+    Partition,
+    counted,
+    entry,
+)
 from shared.kernel.db.items import Item, Key, key_of
 from shared.kernel.db.records import (
     HEAD,
@@ -84,6 +92,7 @@ class Collection[E: BaseModel]:
             Only the index UPDATES carries them.
         searched: The facets that the entries of the search index show, besides the text: sorts that
             only change with it, or never. None for entities that are not searched.
+        id_digits: Digits of an id in keys; PAIR_DIGITS if the ids are those of `pair_id`.
         since: Facets, numbers of indexes, and SEARCH_INDEX, that are new → version of the schema
             from which on the items have them. What is not named here is in every version that is
             served.
@@ -101,6 +110,7 @@ class Collection[E: BaseModel]:
     totals_within: str | None = None
     volatile: frozenset[str] = frozenset()
     searched: frozenset[str] | None = None
+    id_digits: int = ID_DIGITS
     since: Mapping[str | int, int] = field(default_factory=dict)
 
     def at(self, version: int) -> "Collection[E]":
@@ -116,6 +126,11 @@ class Collection[E: BaseModel]:
             found = self.facets(entity).items()
             return {name: value for name, value in found if name not in newer}
 
+        def is_known(lookup: Lookup | IndirectLookup) -> bool:
+            if isinstance(lookup, Lookup):
+                return newer.isdisjoint((lookup.index, lookup.order))
+            return lookup.facet not in newer and is_known(self.index_lookups[lookup.facet])
+
         return replace(
             self,
             facets=facets,
@@ -129,8 +144,7 @@ class Collection[E: BaseModel]:
             lookups={
                 facet: found
                 for facet, found in self.lookups.items()
-                if facet not in newer
-                and not (isinstance(found, Lookup) and newer & {found.index, found.order})
+                if facet not in newer and (callable(found) or is_known(found))
             },
             searched=None if SEARCH_INDEX in newer else self.searched,
             since={},
@@ -156,7 +170,7 @@ class Collection[E: BaseModel]:
         """
         noun = f"{self.noun} {number}"
         key = self.key(number)
-        head = store.get(key) if 0 < number < 10**PAIR_DIGITS else None
+        head = store.get(key) if 0 < number < 10**self.id_digits else None
         for attempt in range(_TRIES):
             if head is None:
                 raise NotFound(noun)

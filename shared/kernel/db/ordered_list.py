@@ -13,7 +13,7 @@ from shared.kernel.db import bookmarks
 from shared.kernel.db.bookmarks import ListPosition, State
 from shared.kernel.db.counters import Totals
 from shared.kernel.db.cursor import InvalidCursor, Mark
-from shared.kernel.db.facets import ID_DIGITS, PAIR_DIGITS, id_of
+from shared.kernel.db.facets import AFTER_SEPARATOR, id_of
 from shared.kernel.db.list_request import ListRequest
 from shared.kernel.db.page import Page
 from shared.kernel.db.parallel import run_all
@@ -65,10 +65,13 @@ class _OrderedList[E: BaseModel]:
     def _checked(self, mark: Mark) -> str:
         """Return a mark that is a sort key of an index."""
         key = _MARK.fullmatch(mark) if isinstance(mark, str) else None
-        if not key or len(key[1]) not in {ID_DIGITS, PAIR_DIGITS}:
+        if not key or len(key[1]) != self._collection.id_digits:
             raise InvalidCursor
         if len(key[0].encode()) > _MARK_BYTES:
             raise InvalidCursor
+        low, high = self._plan.path.bounds
+        if key[0] < (low or "") or (high is not None and key[0] > high + AFTER_SEPARATOR):
+            raise InvalidCursor  # DynamoDB refuses to start outside the range
         return key[0]
 
     def _page_after(self, after: str) -> Page[E]:

@@ -7,6 +7,7 @@ from typing import Any, get_args
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import (
+    PAIR_DIGITS,
     SEPARATOR,
     Facets,
     flag_text,
@@ -116,6 +117,7 @@ LEVELS = Collection(
     partitions={"whs_code": Partition({"item_code": 3}, own_totals=SHARDS)},
     lookups={"product_id": Lookup(4)},
     totals_within=STOCK.kind,
+    id_digits=PAIR_DIGITS,
 )
 
 

@@ -20,6 +20,12 @@ from tests.stack import ACCOUNT, REGION
 
 _BY_NAME = ListQuery("name", descending=False, per_page=3)
 _RED = ListQuery("name", descending=False, per_page=3, equal={"color": "red"})
+_SETTLED = ListQuery(
+    "updated_at",
+    descending=False,
+    per_page=3,
+    moving={"updated_at": (None, "2026-01-01T00:00:00.000Z")},
+)
 
 
 @pytest.fixture
@@ -131,14 +137,16 @@ def test_marks_cross_chunks(ten_crates: CrateTable, monkeypatch: pytest.MonkeyPa
 _MARKS: list[Mark] = [
     -1, 10**15, 10**30, "", "x", "\x1f", "\x1f000000000001x",
     sort_text("x" * 5000, 1), sort_text("\ud800", 1), sort_text("\x00", 1),
-    "crate 3\x1f1000000000000", "crate 3\x1f-00000000001", "crate 3\x1f\u0661" + "0" * 11,
+    "crate 3\x1f1000000000000", "crate 3\x1f" + "1" * 24, "crate 3\x1f-00000000001",
+    "crate 3\x1f\u0661" + "0" * 11,
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("query", "mark"),
     [(query, mark) for query in (_BY_NAME, _RED) for mark in _MARKS]
-    + [(_BY_NAME, 7), (_RED, sort_text("crate 3", 3))],
+    + [(_BY_NAME, 7), (_RED, sort_text("crate 3", 3))]
+    + [(_SETTLED, sort_text("2026-01-01T00:00:00.001Z", 3))],
 )
 def test_forged_mark_is_refused(ten_crates: CrateTable, query: ListQuery, mark: Mark) -> None:
     with pytest.raises(InvalidCursor):

@@ -1,1 +1,0 @@
-"""Templates: workbooks that users fill in and upload."""
