@@ -27,7 +27,7 @@ from shared.identity.auth.clients import (
     slug_of_client_id,
 )
 from shared.identity.tenancy import directory, revocations
-from shared.identity.tenancy.plan_counters import PlanCounterChange, count_one_more
+from shared.identity.tenancy.plan_counters import count_one_more
 from shared.identity.tenancy.tenant import LimitName
 from shared.identity.webhook_deactivation import deactivation_problems
 from shared.kernel.config import config
@@ -271,7 +271,7 @@ def revoke_client(tx: Transaction, client_id: str) -> OAuthClient:
     """
     client = get_client(tx.store, client_id)
     counter, _ = _COUNTERS[client.kind]
-    revocations.revoke_in(tx, f"client:{client_id}", counter=PlanCounterChange(counter, -1))
+    revocations.revoke_in(tx, f"client:{client_id}", one_less=counter)
     audit.record(tx, "client.revoked", "client", client_id, details={"name": client.name})
     _put_next_version(tx, client, replace(client, active=False, secrets=()))
     return client

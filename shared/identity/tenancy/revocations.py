@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shared.identity.tenancy.directory import read_item, tenant_key
-from shared.identity.tenancy.plan_counters import PlanCounterChange
 from shared.kernel.clock import now_ms
 from shared.kernel.config import config
 from shared.kernel.errors import NotFound, ServiceUnavailable
@@ -73,7 +72,7 @@ def revoke_in(
     tx: "Transaction",
     *keys: str,
     fallback: str | None = None,
-    counter: PlanCounterChange | None = None,
+    one_less: str | None = None,
 ) -> None:
     """Add revocation entries to the transaction of the change that requires them.
 
@@ -88,7 +87,7 @@ def revoke_in(
         tx: The transaction of a change to the tenant's data.
         *keys: The revocation keys, at least one.
         fallback: The revocation key to use instead when a limit is reached; see `revoke`.
-        counter: The change of a counter in the tenant's item.
+        one_less: Counter in the tenant's item (`plan_counters`) of what the change removes.
 
     Raises:
         NotFound: The tenant does not exist.
@@ -100,13 +99,11 @@ def revoke_in(
         request = _update_request(slug, entries, [fallback], expiry)
     else:
         request = _update_request(slug, entries, keys, expiry, room=room)
-    if counter:
+    if one_less:
+        request["UpdateExpression"] += " ADD #counter :less"
         names = request.get("ExpressionAttributeNames", {})
-        request["UpdateExpression"] = request["UpdateExpression"].replace(
-            "SET ", f"SET {counter.assignment}, ", 1
-        )
-        request["ExpressionAttributeNames"] = names | counter.names
-        request["ExpressionAttributeValues"] |= counter.values
+        request["ExpressionAttributeNames"] = names | {"#counter": one_less}
+        request["ExpressionAttributeValues"] |= {":less": {"N": "-1"}}
     tx.add_action("Update", request)
 
 

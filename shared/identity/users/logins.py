@@ -106,8 +106,7 @@ def login_from_items(found: Mapping[Key, Item], user_id: int) -> Login | None:
         password=item["password"],
         tokens_from=item["tokens_from"],
         epoch=item["epoch"],
-        # logins of version 1.0.0 have none: each of their epochs ended all sessions
-        code_epoch=item["code_epoch" if "code_epoch" in item else "epoch"],
+        code_epoch=item["code_epoch"],
         kept_session=item.get("kept_session"),
         second_factor=_second_factor(totp) if totp else None,
     )

@@ -10,7 +10,7 @@ from dataclasses import replace
 from shared.identity.audit.service import record as audit
 from shared.identity.audit.service import reserve_entry_ids
 from shared.identity.tenancy import revocations
-from shared.identity.tenancy.plan_counters import PlanCounterChange, count_one_more
+from shared.identity.tenancy.plan_counters import count_one_more
 from shared.identity.users import administrators, logins, passwords, repository, rules
 from shared.identity.users.logins import Login
 from shared.identity.users.models import PasswordReset, User, UserChange, UserCreate
@@ -26,8 +26,7 @@ from shared.kernel.errors import NotFound, Problem, ServiceError
 from shared.kernel.validation import Checked, ensure_valid
 
 _COUNTER = "users"
-"""Counter of users in the tenant's item. Tenants of version 1.0.0 lack it until the first change:
-its initial value comes from the totals of the list, which the same transactions change."""
+"""Counter of users in the tenant's item."""
 
 
 def create_user(tx: Transaction, draft: Checked[UserCreate]) -> tuple[Record[User], str | None]:
@@ -44,7 +43,7 @@ def create_user(tx: Transaction, draft: Checked[UserCreate]) -> tuple[Record[Use
         *password_problems(tx.store.slug, "password", draft.password, draft.username),
     ]
     draft = ensure_valid(draft, found)
-    count_one_more(tx, _COUNTER, "users", lambda: repository.count_users(tx.store))
+    count_one_more(tx, _COUNTER, "users")
     password, generated = _given_or_generated(draft.password)
     user_id = tx.next_id(USERS.kind)
     user = User(
@@ -118,9 +117,8 @@ def delete_user(tx: Transaction, user_id: int, ahead: Iterable[Key] = ()) -> Rec
     account = get_account(tx, user_id)
     user = account.record.entity
     administrators.ensure_user_not_last(tx, fence, user, None)
-    one_less = PlanCounterChange(_COUNTER, -1, repository.count_users(tx.store))
     run_all(
-        lambda: revocations.revoke_in(tx, f"user:{user_id}", counter=one_less),
+        lambda: revocations.revoke_in(tx, f"user:{user_id}", one_less=_COUNTER),
         lambda: reserve_entry_ids(tx),
     )
     logins.delete(tx, user_id)

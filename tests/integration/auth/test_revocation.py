@@ -14,7 +14,6 @@ from shared.identity.auth.rules import ensure_not_revoked
 from shared.identity.tenancy import revocations
 from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import TenantDirectory, read_item, tenant_key
-from shared.identity.tenancy.plan_counters import PlanCounterChange
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel import aws
 from shared.kernel.caller import Caller
@@ -199,8 +198,7 @@ def test_change_adds_revocation_entries_in_its_transaction(acme: Credentials) ->
     )
 
     def change(tx: Transaction) -> int:
-        one_less = PlanCounterChange("clients", -1)
-        revocations.revoke_in(tx, f"client:{acme.client_id}", "role:7", counter=one_less)
+        revocations.revoke_in(tx, f"client:{acme.client_id}", "role:7", one_less="clients")
         return revocations.next_valid_iat(tx)
 
     first = run_transaction(store, change)

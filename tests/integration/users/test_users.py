@@ -8,8 +8,6 @@ import pytest
 from operations.provisioning import set_plan
 from shared.identity.tenancy.directory import directory
 from shared.identity.users.repository import read_account
-from shared.kernel import aws
-from shared.kernel.config import config
 from shared.kernel.db.items import from_attributes
 from tests.faults import AwsFaults
 from tests.gateway import Erp
@@ -91,45 +89,6 @@ def test_only_one_concurrent_request_gets_the_last_user(stack: Stack, erp: Erp) 
 
     assert Counter(answer.status for answer in answers) == {201: 1, 402: CONCURRENCY - 1}
     assert _user_counter(stack) == erp.get("/users").json()["meta"]["total"] == 10
-
-
-def _forget_user_counter() -> None:
-    """Remove the counter, which tenants of version 1.0.0 do not have."""
-    aws.client("dynamodb").update_item(
-        TableName=config().control_table,
-        Key={"pk": {"S": "TENANT#acme"}},
-        UpdateExpression="REMOVE #users",
-        ExpressionAttributeNames={"#users": "users"},
-    )
-
-
-def test_users_of_an_earlier_version_count(stack: Stack, erp: Erp) -> None:
-    numbers = [create_user(erp, f"user-{number}") for number in range(4)]
-    _forget_user_counter()
-    assert erp.delete(f"/users/{numbers[0]}").status == 200
-    assert _user_counter(stack) == 3
-    _forget_user_counter()
-    create_user(erp)
-    assert _user_counter(stack) == 4
-
-
-@pytest.mark.parametrize("change", ["create", "delete"])
-@pytest.mark.parametrize("meanwhile", ["create", "delete"])
-def test_concurrent_first_changes_set_the_counter_once(
-    stack: Stack, erp: Erp, aws_faults: AwsFaults, change: str, meanwhile: str
-) -> None:
-    numbers = [create_user(erp, f"user-{number}") for number in range(4)]
-
-    def act(name: str, user: int) -> None:
-        if name == "create":
-            create_user(erp, f"new-{user}")
-        else:
-            assert erp.delete(f"/users/{user}").status == 200
-
-    _forget_user_counter()
-    with before_next_commit(aws_faults, lambda: act(meanwhile, numbers[0])):
-        act(change, numbers[1])
-    assert _user_counter(stack) == erp.get("/users").json()["meta"]["total"]
 
 
 def test_created_user_has_a_generated_password_that_is_shown_once(erp: Erp) -> None:
