@@ -11,7 +11,7 @@ from shared.identity.tenancy.directory import HIDDEN_STATES, read_item, tenant_f
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.config import config
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import NotFound
+from shared.kernel.errors import NotFound, ServiceError
 
 IMPORT_PENDING = "import_pending"
 """Attribute of the tenant's item until its import from another deployment is complete."""
@@ -31,8 +31,7 @@ class HiddenTenant(NotFound):
     """404 not_found: only some commands see a tenant that is being created or deleted."""
 
     def __init__(self, slug: str, reason: str) -> None:
-        super().__init__()
-        self.message = f"The tenant {slug} {_REASONS[reason]}."
+        ServiceError.__init__(self, f"The tenant {slug} {_REASONS[reason]}.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ class ChangedSinceRead(StaleState):
 
     def __init__(self) -> None:
         super().__init__()
-        self.stored_override = False
+        self.is_stored = False
 
 
 def etag_of(body: str, volatile: Collection[str] = ()) -> str:

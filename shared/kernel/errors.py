@@ -5,7 +5,8 @@ Code raises one of these where it finds the error; `shared.http` turns it into t
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 
@@ -22,151 +23,117 @@ class ErrorCode:
     status: int
     meaning: str
     action: str
-    is_stored: bool = True
+    is_stored: bool = False
 
 
 CODES: Mapping[str, ErrorCode] = {
-    "bad_request": ErrorCode(
-        400,
-        "The request cannot be interpreted.",
-        "Check body and headers.",
-        is_stored=False,
-    ),
+    "bad_request": ErrorCode(400, "The request cannot be interpreted.", "Check body and headers."),
     "idempotency_key_required": ErrorCode(
         400,
         "The header Idempotency-Key is absent on a route that requires it.",
         "Send a UUID v4 per business operation and repeat it on retries.",
-        is_stored=False,
     ),
     "unauthenticated": ErrorCode(
-        401,
-        "The token is missing, expired or revoked.",
-        "Request a new token.",
-        is_stored=False,
+        401, "The token is missing, expired or revoked.", "Request a new token."
     ),
     "feature_not_in_plan": ErrorCode(
-        402,
-        "The plan lacks the function that `error.feature` names.",
-        "Change the plan.",
-        is_stored=False,
+        402, "The plan lacks the function that `error.feature` names.", "Change the plan."
     ),
     "limit_reached": ErrorCode(
-        402, "A limit of the plan is reached.", "Free capacity or extend the plan."
+        402, "A limit of the plan is reached.", "Free capacity or extend the plan.", is_stored=True
     ),
     "tenant_suspended": ErrorCode(
         402,
         "The account is suspended for billing, or is being moved to another server.",
         "Pay, or, with Retry-After, wait; the API answers again afterwards.",
-        is_stored=False,
     ),
-    "tenant_cancelled": ErrorCode(
-        402,
-        "The account is cancelled.",
-        "Contact sales.",
-        is_stored=False,
-    ),
+    "tenant_cancelled": ErrorCode(402, "The account is cancelled.", "Contact sales."),
     "forbidden": ErrorCode(
-        403,
-        "The user lacks the permission of the route.",
-        "Give the user a role with it.",
-        is_stored=False,
+        403, "The user lacks the permission of the route.", "Give the user a role with it."
     ),
     "missing_scope": ErrorCode(
         403,
         "The token lacks the scope that `error.scope` names.",
         "Request a token with that scope.",
-        is_stored=False,
     ),
     "client_not_allowed": ErrorCode(
-        403,
-        "This kind of token can only read the list of products.",
-        "Use an integration client.",
-        is_stored=False,
+        403, "This kind of token can only read the list of products.", "Use an integration client."
     ),
     "not_found": ErrorCode(
-        404, "The resource or the route does not exist.", "Check the id and the base address."
+        404,
+        "The resource or the route does not exist.",
+        "Check the id and the base address.",
+        is_stored=True,
     ),
     "transfer_orders_disabled": ErrorCode(
-        404, "Transfer orders are disabled.", "Enable them in the settings (two warehouses)."
+        404,
+        "Transfer orders are disabled.",
+        "Enable them in the settings (two warehouses).",
+        is_stored=True,
     ),
     "bulk_import_disabled": ErrorCode(
-        404, "Bulk import is disabled.", "Enable it in the settings."
+        404, "Bulk import is disabled.", "Enable it in the settings.", is_stored=True
     ),
     "method_not_allowed": ErrorCode(
-        405, "The route does not allow the method.", "Use a method that `Allow` names."
+        405,
+        "The route does not allow the method.",
+        "Use a method that `Allow` names.",
+        is_stored=True,
     ),
     "conflict": ErrorCode(
-        409, "The request conflicts with the current state.", "Read again and decide."
+        409,
+        "The request conflicts with the current state.",
+        "Read again and decide.",
+        is_stored=True,
     ),
     "duplicate_in_flight": ErrorCode(
         409,
         "The first request with this Idempotency-Key is still being processed.",
         "Retry after the seconds in Retry-After with the same key.",
-        is_stored=False,
     ),
     "approval_required": ErrorCode(
         409,
         "A rule requires a supervisor's approval; `error.approval_id` names it.",
         "Have it granted, then repeat the same request.",
-        is_stored=False,
     ),
     "order_in_wave": ErrorCode(
         409,
         "A picking belongs to another active wave.",
         "Remove it there or cancel the other wave.",
+        is_stored=True,
     ),
-    "stale_state": ErrorCode(409, "The resource changed before the operation.", "Read it again."),
+    "stale_state": ErrorCode(
+        409, "The resource changed before the operation.", "Read it again.", is_stored=True
+    ),
     "tenant_moved": ErrorCode(
-        410,
-        "The company runs on its own server.",
-        "Use that installation's address.",
-        is_stored=False,
+        410, "The company runs on its own server.", "Use that installation's address."
     ),
-    "gone": ErrorCode(410, "The resource existed and is no longer available.", "Stop using it."),
+    "gone": ErrorCode(
+        410, "The resource existed and is no longer available.", "Stop using it.", is_stored=True
+    ),
     "payload_too_large": ErrorCode(
-        413, "The request or its response is too large.", "Send or request less."
+        413, "The request or its response is too large.", "Send or request less.", is_stored=True
     ),
     "validation_failed": ErrorCode(
-        422,
-        "The data is invalid; `errors` lists every problem.",
-        "Correct the fields named.",
-        is_stored=False,
+        422, "The data is invalid; `errors` lists every problem.", "Correct the fields named."
     ),
     "idempotency_key_reused": ErrorCode(
-        422,
-        "The Idempotency-Key was used with another request.",
-        "Use a new key.",
-        is_stored=False,
+        422, "The Idempotency-Key was used with another request.", "Use a new key."
     ),
-    "rule_blocked": ErrorCode(
-        422,
-        "A business rule blocks the operation.",
-        "Read the message.",
-        is_stored=False,
-    ),
+    "rule_blocked": ErrorCode(422, "A business rule blocks the operation.", "Read the message."),
     "import_refused": ErrorCode(
         422,
         "The file cannot be processed, or the import can no longer be committed.",
         "Correct the file and upload it again.",
-        is_stored=False,
     ),
     "rate_limited": ErrorCode(
-        429,
-        "The limit of requests per minute is exceeded.",
-        "Wait the seconds in Retry-After.",
-        is_stored=False,
+        429, "The limit of requests per minute is exceeded.", "Wait the seconds in Retry-After."
     ),
     "internal_error": ErrorCode(
-        500,
-        "The service failed.",
-        "Retry with the same Idempotency-Key; quote the request id.",
-        is_stored=False,
+        500, "The service failed.", "Retry with the same Idempotency-Key; quote the request id."
     ),
     "service_unavailable": ErrorCode(
-        503,
-        "The service is busy.",
-        "Retry after the seconds in Retry-After.",
-        is_stored=False,
+        503, "The service is busy.", "Retry after the seconds in Retry-After."
     ),
 }
 """The error codes by name."""
@@ -180,209 +147,211 @@ class Problem:
     message: str
 
 
-@dataclass(eq=False)
 class ServiceError(Exception):
     """Base of every error: a code of `CODES`, a message, and the extras of the code.
 
-    `extra` goes into `error` (scope, feature, offer …), `headers` into the response.
-    `status_override` replaces the code's own status, `stored_override` whether the response is kept
-    under an Idempotency-Key.
+    `extra` goes into `error` (scope, feature, offer …), `headers` into the response. `status` and
+    `is_stored` (under an Idempotency-Key) are by default those of the code.
     """
 
-    message: str
     code: str = "internal_error"
-    extra: Mapping[str, Any] = field(default_factory=dict)
-    headers: Mapping[str, str] = field(default_factory=dict)
-    problems: Sequence[Problem] = ()
-    status_override: int | None = None
-    stored_override: bool | None = None
+    message: str = "The service failed."
+    headers: Mapping[str, str] = MappingProxyType({})
 
-    def __str__(self) -> str:
-        """Return the message."""
-        return self.message
+    def __init__(  # noqa: PLR0913 - the parts of a response
+        self,
+        message: str | None = None,
+        code: str | None = None,
+        extra: Mapping[str, Any] | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        problems: Sequence[Problem] = (),
+        status: int | None = None,
+        is_stored: bool | None = None,
+    ) -> None:
+        self.message = message or self.message
+        self.code = code or self.code
+        self.extra = extra or {}
+        self.headers = headers or self.headers
+        self.problems = problems
+        self.status = status or CODES[self.code].status
+        self.is_stored = CODES[self.code].is_stored if is_stored is None else is_stored
+        super().__init__(self.message)
 
-    @property
-    def status(self) -> int:
-        """HTTP status of the response."""
-        return self.status_override or CODES[self.code].status
 
-    @property
-    def is_stored(self) -> bool:
-        """Whether the response is kept under an Idempotency-Key; see `ErrorCode`."""
-        stored = CODES[self.code].is_stored
-        return stored if self.stored_override is None else self.stored_override
+def _retry_after(seconds: int) -> Mapping[str, str]:
+    return {"Retry-After": str(seconds)}
 
 
 class BadRequest(ServiceError):
     """400 bad_request."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message, "bad_request")
+    code = "bad_request"
 
 
 class IdempotencyKeyRequired(ServiceError):
     """400 idempotency_key_required."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            "This route requires the header Idempotency-Key.", "idempotency_key_required"
-        )
+    code = "idempotency_key_required"
+    message = "This route requires the header Idempotency-Key."
 
 
 class Unauthenticated(ServiceError):
     """401 unauthenticated: the token that was sent is not valid (RFC 6750, 3.1)."""
 
-    def __init__(self, message: str = "The token is missing, expired or revoked.") -> None:
-        super().__init__(
-            message,
-            "unauthenticated",
-            headers={"WWW-Authenticate": 'Bearer error="invalid_token"'},
-        )
+    code = "unauthenticated"
+    message = "The token is missing, expired or revoked."
+    headers = MappingProxyType({"WWW-Authenticate": 'Bearer error="invalid_token"'})
 
 
 class TenantSuspended(ServiceError):
     """402 tenant_suspended, for billing."""
 
-    def __init__(self) -> None:
-        super().__init__("This account is suspended for billing.", "tenant_suspended")
+    code = "tenant_suspended"
+    message = "This account is suspended for billing."
 
 
 class TenantBeingMoved(ServiceError):
     """402 tenant_suspended with Retry-After in seconds: the suspension ends with the move."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            "This company is being moved to another server. Repeat the request after the seconds in"
-            " Retry-After.",
-            "tenant_suspended",
-            headers={"Retry-After": "60"},
-        )
+    code = "tenant_suspended"
+    message = (
+        "This company is being moved to another server. Repeat the request after the seconds in"
+        " Retry-After."
+    )
+    headers = _retry_after(60)
 
 
 class TenantCancelled(ServiceError):
     """402 tenant_cancelled."""
 
-    def __init__(self) -> None:
-        super().__init__("This account is cancelled.", "tenant_cancelled")
+    code = "tenant_cancelled"
+    message = "This account is cancelled."
 
 
 class TenantMoved(ServiceError):
     """410 tenant_moved."""
 
+    code = "tenant_moved"
+
     def __init__(self, address: str | None) -> None:
         where = f" Its address is {address}." if address else ""
-        super().__init__(f"This company now runs on its own server.{where}", "tenant_moved")
+        super().__init__(f"This company now runs on its own server.{where}")
 
 
 class FeatureNotInPlan(ServiceError):
     """402 feature_not_in_plan with the feature and the address where the plan is changed."""
 
+    code = "feature_not_in_plan"
+
     def __init__(self, feature: str, upgrade_url: str) -> None:
-        super().__init__(
-            f"The plan does not include {feature}.",
-            "feature_not_in_plan",
-            {"feature": feature, "upgrade_url": upgrade_url},
-        )
+        extra = {"feature": feature, "upgrade_url": upgrade_url}
+        super().__init__(f"The plan does not include {feature}.", extra=extra)
 
 
 class Forbidden(ServiceError):
     """403 forbidden: the user lacks a permission."""
 
+    code = "forbidden"
+
     def __init__(self, permission: str) -> None:
-        super().__init__(f"This needs the permission {permission}.", "forbidden")
+        super().__init__(f"This needs the permission {permission}.")
 
 
 class MissingScope(ServiceError):
     """403 missing_scope; `error.scope` names the scope."""
 
+    code = "missing_scope"
+
     def __init__(self, scope: str) -> None:
-        super().__init__(f"The token lacks the scope {scope}.", "missing_scope", {"scope": scope})
+        super().__init__(f"The token lacks the scope {scope}.", extra={"scope": scope})
 
 
 class ClientNotAllowed(ServiceError):
     """403 client_not_allowed: a mobile token, or a user without the second factor."""
 
-    def __init__(self) -> None:
-        super().__init__("This token allows only GET /products.", "client_not_allowed")
+    code = "client_not_allowed"
+    message = "This token allows only GET /products."
 
 
 class NotFound(ServiceError):
     """404 not_found; the same message whether or not another tenant has the id."""
 
+    code = "not_found"
+
     def __init__(self, what: str = "The resource") -> None:
-        super().__init__(f"{what} does not exist.", "not_found")
+        super().__init__(f"{what} does not exist.")
 
 
 class Gone(ServiceError):
     """410 gone: the resource existed and was deleted, or `how` else it ended."""
 
-    def __init__(self, what: str = "The resource", how: str = "deleted") -> None:
-        super().__init__(f"{what} was {how}.", "gone")
+    code = "gone"
+
+    def __init__(self, what: str, how: str = "deleted") -> None:
+        super().__init__(f"{what} was {how}.")
 
 
 class MethodNotAllowed(ServiceError):
     """405 method_not_allowed with the header Allow."""
 
+    code = "method_not_allowed"
+
     def __init__(self, method: str, allowed: Sequence[str]) -> None:
         names = ", ".join(allowed)
-        super().__init__(
-            f"This route does not allow {method}; allowed: {names}.",
-            "method_not_allowed",
-            headers={"Allow": names},
-        )
+        message = f"This route does not allow {method}; allowed: {names}."
+        super().__init__(message, headers={"Allow": names})
 
 
 class Conflict(ServiceError):
     """409 conflict: the current state does not allow the operation."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message, "conflict")
+    code = "conflict"
 
 
 class ApprovalRequired(ServiceError):
     """409 approval_required; `error.approval_id` is the approval to decide, if there is one."""
 
+    code = "approval_required"
+
     def __init__(self, message: str, approval_id: int | None = None) -> None:
-        extra = {} if approval_id is None else {"approval_id": approval_id}
-        super().__init__(message, "approval_required", extra)
+        super().__init__(message, extra={"approval_id": approval_id} if approval_id else {})
 
 
 class OrderInWave(ServiceError):
     """409 order_in_wave: a picking belongs to another active wave."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message, "order_in_wave")
+    code = "order_in_wave"
 
 
 class StaleState(ServiceError):
     """409 stale_state: the resource changed since the caller read it."""
 
-    def __init__(self, message: str = "The resource changed since it was read.") -> None:
-        super().__init__(message, "stale_state")
+    code = "stale_state"
+    message = "The resource changed since it was read."
 
 
 class DuplicateInFlight(ServiceError):
     """409 duplicate_in_flight with Retry-After in seconds."""
 
+    code = "duplicate_in_flight"
+    message = "The first request with this Idempotency-Key is still being processed."
+
     def __init__(self, retry_after: int) -> None:
-        super().__init__(
-            "The first request with this Idempotency-Key is still being processed.",
-            "duplicate_in_flight",
-            headers={"Retry-After": str(max(1, retry_after))},
-        )
+        super().__init__(headers=_retry_after(max(1, retry_after)))
 
 
 class IdempotencyKeyReused(ServiceError):
     """422 idempotency_key_reused."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            "This Idempotency-Key was used with another request.", "idempotency_key_reused"
-        )
+    code = "idempotency_key_reused"
+    message = "This Idempotency-Key was used with another request."
 
 
 class ValidationFailed(ServiceError):
     """422 validation_failed with every problem; `error.field` names the first."""
+
+    code = "validation_failed"
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         first = problems[0]
@@ -390,8 +359,7 @@ class ValidationFailed(ServiceError):
         more = f" (and {rest} more)" if rest else ""
         super().__init__(
             f"{first.field}: {first.message}{more}" if first.field else first.message + more,
-            "validation_failed",
-            {"field": first.field},
+            extra={"field": first.field},
             problems=problems,
         )
 
@@ -399,54 +367,53 @@ class ValidationFailed(ServiceError):
 class RuleBlocked(ServiceError):
     """422 rule_blocked: valid data that a rule of the warehouse forbids, with every place."""
 
+    code = "rule_blocked"
+
     def __init__(self, problems: Sequence[Problem]) -> None:
-        super().__init__(problems[0].message, "rule_blocked", problems=problems)
+        super().__init__(problems[0].message, problems=problems)
 
 
 class ImportRefused(ServiceError):
     """422 import_refused, also with 409 or 413: the file or the import's state forbids it."""
 
+    code = "import_refused"
+
     def __init__(self, message: str, status: int = 422) -> None:
-        super().__init__(
-            message,
-            "import_refused",
-            status_override=status,
-            # The state of the import (409) and the size of the file (413) do not change.
-            stored_override=status != CODES["import_refused"].status,
-        )
+        # The state of the import (409) and the size of the file (413) do not change.
+        is_stored = status != CODES[self.code].status
+        super().__init__(message, status=status, is_stored=is_stored)
 
 
 class PayloadTooLarge(ServiceError):
     """413 payload_too_large."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message, "payload_too_large")
+    code = "payload_too_large"
 
 
 class ServiceUnavailable(ServiceError):
     """503 service_unavailable with Retry-After: conflicts or throttling until the deadline."""
 
+    code = "service_unavailable"
+    message = "The service is busy; try again."
+
     def __init__(self, retry_after: int = 1) -> None:
-        super().__init__(
-            "The service is busy; try again.",
-            "service_unavailable",
-            headers={"Retry-After": str(retry_after)},
-        )
+        super().__init__(headers=_retry_after(retry_after))
 
 
 class TableReplaced(ServiceError):
     """503 service_unavailable with Retry-After: the tenant's table is about to be replaced."""
 
+    code = "service_unavailable"
+    headers = _retry_after(60)
+
     def __init__(self, tenant: str) -> None:
         super().__init__(
-            f"The data of {tenant} is being restored to an earlier moment; try again later.",
-            "service_unavailable",
-            headers={"Retry-After": "60"},
+            f"The data of {tenant} is being restored to an earlier moment; try again later."
         )
 
 
 class UnservedTable(ServiceError):
     """503 service_unavailable with Retry-After: this release cannot use the tenant's table so."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message, "service_unavailable", headers={"Retry-After": "60"})
+    code = "service_unavailable"
+    headers = _retry_after(60)
