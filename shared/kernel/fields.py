@@ -130,39 +130,28 @@ ONE_LINE = TextRule(_CONTROL.search)
 LINES = TextRule(_CONTROL_BUT_LINES.search)
 """Rule of a text of several lines."""
 
-type Code = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=50), CODE
-]
+
+def _text(most: int) -> StringConstraints:
+    return StringConstraints(strip_whitespace=True, min_length=1, max_length=most)
+
+
+type Code = Annotated[str, _text(50), CODE]
 """A code that identifies something: 1 to 50 characters."""
-type Reference = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), CODE
-]
+type Reference = Annotated[str, _text(100), CODE]
 """A reference of another system: 1 to 100 characters."""
-type Name = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), ONE_LINE
-]
+type Name = Annotated[str, _text(200), ONE_LINE]
 """A name for people: 1 to 200 characters."""
-type Word = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=32), ONE_LINE
-]
+type Word = Annotated[str, _text(32), ONE_LINE]
 """A short free word such as a type or unit: 1 to 32 characters."""
-type Phone = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=50), ONE_LINE
-]
+type Phone = Annotated[str, _text(50), ONE_LINE]
 """A telephone number as people write it: 1 to 50 characters."""
 type Line = Annotated[str, StringConstraints(strip_whitespace=True, max_length=255), ONE_LINE]
 """One line of free text, up to 255 characters."""
-type Term = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=255), ONE_LINE
-]
+type Term = Annotated[str, _text(255), ONE_LINE]
 """The value of a list filter: 1 to 255 characters."""
-type Reason = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=255), ONE_LINE
-]
+type Reason = Annotated[str, _text(255), ONE_LINE]
 """Why something was done: 1 to 255 characters."""
-type Barcode = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64), CODE
-]
+type Barcode = Annotated[str, _text(64), CODE]
 """A barcode as scanned: 1 to 64 characters."""
 type Note = Annotated[str, StringConstraints(max_length=2000), LINES]
 """Free text of several lines, up to 2000 characters."""
