@@ -4,7 +4,7 @@ The partition `webhooks` has one register item per tenant, with the ids of all s
 the events of the active ones, and one health item per subscription.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +19,6 @@ from shared.integration.webhooks.models import (
     WebhookParameters,
 )
 from shared.kernel.clock import Instant, now_ms
-from shared.kernel.db.aws_errors import is_transient
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.facets import Facets, flag_text, id_text
 from shared.kernel.db.items import Item, Key, encode, item_at, key_of, pack, to_attributes, unpack
@@ -250,7 +249,7 @@ def record_attempt(store: Store, number: int, now: Instant, *, fast: bool, succe
         "quick": fast,
         **({"failure_count": 0} if succeeded else {}),
     }
-    _retry_transient_errors(store, lambda: _set_health(store, number, values))
+    store.retry_transient_errors(lambda: _set_health(store, number, values))
 
 
 def record_slow_endpoint(store: Store, number: int) -> None:
@@ -275,18 +274,6 @@ def _set_health(store: Store, number: int, values: Mapping[str, Any]) -> None:
                 },
             )
             return
-
-
-def _retry_transient_errors[R](store: Store, call: Callable[[], R]) -> R:
-    """Retry a call on throttling and transaction conflicts, within the deadline."""
-    attempt = 0
-    while True:
-        try:
-            return call()
-        except Exception as error:
-            if not is_transient(error):
-                raise
-        attempt = store.back_off(attempt)
 
 
 # Deliveries
@@ -345,8 +332,7 @@ def log_delivery(
             "ExpressionAttributeValues": {":seen": encode(seen.version)},
         }
     try:
-        _retry_transient_errors(
-            store,
+        store.retry_transient_errors(
             lambda: store.client.put_item(
                 TableName=store.table,
                 Item=attributes,

@@ -8,10 +8,6 @@ invalidates all fences of every kind that names master data.
 
 from collections.abc import Iterable
 
-from botocore.exceptions import ClientError, HTTPClientError
-from botocore.exceptions import ConnectionError as BotocoreConnectionError
-
-from shared.kernel.db.aws_errors import is_transient
 from shared.kernel.db.counters import fenced_shards, shard_key
 from shared.kernel.db.items import Key
 from shared.kernel.db.parallel import map_concurrently
@@ -33,19 +29,12 @@ def invalidate_fences(store: Store, kinds: Iterable[str]) -> None:
 
 
 def _invalidate(store: Store, key: Key) -> None:
-    attempt = 0
-    while True:
-        try:
-            store.client.update_item(
-                TableName=store.table,
-                Key=key_attributes(key),
-                UpdateExpression="ADD #epoch :one",
-                ExpressionAttributeNames={"#epoch": "epoch"},
-                ExpressionAttributeValues={":one": {"N": "1"}},
-            )
-        except (ClientError, BotocoreConnectionError, HTTPClientError) as error:
-            if not is_transient(error):
-                raise
-        else:
-            return
-        attempt = store.back_off(attempt)
+    store.retry_transient_errors(
+        lambda: store.client.update_item(
+            TableName=store.table,
+            Key=key_attributes(key),
+            UpdateExpression="ADD #epoch :one",
+            ExpressionAttributeNames={"#epoch": "epoch"},
+            ExpressionAttributeValues={":one": {"N": "1"}},
+        )
+    )

@@ -3,11 +3,13 @@
 import random
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from shared.kernel.clock import Deadline, is_fresh, now
+from shared.kernel.db.aws_errors import is_transient
 from shared.kernel.db.claim import Claim
 from shared.kernel.db.items import AttributeMap, Item, Key, encode, from_attributes, key_of
 from shared.kernel.db.parallel import map_concurrently
@@ -97,15 +99,8 @@ class Store:
 
     def claimed(self, claim: Claim | None) -> "Store":
         """Return the same table without a cache, whose transactions depend on `claim`."""
-        store = Store(
-            self.client,
-            slug=self.slug,
-            table=self.table,
-            outbox=self.outbox,
-            deadline=self.deadline,
-            version=self.version,
-        )
-        store.claim = claim
+        store = copy(self)
+        store.claim, store._cache = claim, None  # noqa: SLF001 - it is one of ours
         return store
 
     def uncached(self) -> "Store":
@@ -280,6 +275,17 @@ class Store:
         """Yield all items of a Query."""
         for items in self.query_pages(**arguments):
             yield from items
+
+    def retry_transient_errors[R](self, call: Callable[[], R]) -> R:
+        """Repeat a call on throttling, conflicts and lost connections, within the deadline."""
+        attempt = 0
+        while True:
+            try:
+                return call()
+            except Exception as error:
+                if not is_transient(error):
+                    raise
+            attempt = self.back_off(attempt)
 
     def back_off(self, attempt: int) -> int:
         """Wait before a retry, with exponential backoff and full jitter; keep the claim meanwhile.
