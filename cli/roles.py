@@ -12,8 +12,8 @@ from cli.output import as_text
 from cli.webhooks import deactivate_option, describe_webhooks, show_with_webhooks
 from operations.operator_identity import run_as_operator
 from shared.identity.auth.scopes import PERMISSIONS
-from shared.identity.users import administrators, repository, roles, views
-from shared.identity.users.models import RoleChange, RoleCreate, StoredRole
+from shared.identity.users import administrators, repository, roles
+from shared.identity.users.models import Role, RoleChange, RoleCreate, StoredRole
 from shared.integration.webhooks.ended_access import webhooks_of_changed_role
 from shared.integration.webhooks.models import StoredWebhook
 from shared.kernel.db.store import Store
@@ -194,8 +194,9 @@ def delete(operator: CommandContext, *, tenant: str, name: str, yes: bool) -> No
     try:
         deleted = run_as_operator(store.slug, use_case)
     except (NotFound, Gone):
+        key = repository.role_name_key(name)
         number = find_deleted_id(
-            store, "role.deleted", lambda details: repository.same_role_name(details["name"], name)
+            store, "role.deleted", lambda details: repository.role_name_key(details["name"]) == key
         )
         if number is None:
             raise
@@ -212,4 +213,4 @@ def _holders(store: Store, role: StoredRole) -> str:
 
 
 def _row(one: StoredRole) -> dict[str, Any]:
-    return views.role(one).model_dump()
+    return Role.from_stored(one).model_dump()

@@ -44,7 +44,7 @@ def show_with_webhooks(
     if found is None:
         operator.output.one(row)
         return
-    shown = [webhook.model_dump() for webhook in listed_webhooks(found)]
+    shown = [webhook.model_dump() for webhook in listed_webhooks(found) or ()]
     operator.output.one({**row, "webhooks": shown})
     active = [str(webhook.id) for webhook in found if webhook.is_active]
     if active:

@@ -18,8 +18,7 @@ from shared.integration.webhooks.ended_access import (
     AccessEnd,
     ChangedApiClient,
     RevokedApiClient,
-    changed_client,
-    revoked_client,
+    listed_webhooks,
     webhooks_of,
     webhooks_of_changed_client,
 )
@@ -99,7 +98,11 @@ def change_api_client(
     """Change the name or the scopes of an API client."""
     changed = client_service.change_client(tx, _id(request), request.body)
     webhooks = webhooks_of_changed_client(tx, changed, ensure_valid(request.body))
-    return ResourceResponse(changed_client(changed, webhooks))
+    return ResourceResponse(
+        ChangedApiClient.from_stored(
+            client_views.client(changed), webhooks=listed_webhooks(webhooks)
+        )
+    )
 
 
 @routes.write(
@@ -119,7 +122,11 @@ def revoke_api_client(tx: Transaction, request: Request[Checked[AccessEnd]]) -> 
     end = ensure_valid(request.body)
     client = client_service.revoke_client(tx, _id(request))
     webhooks = webhooks_of(tx, "client", client.client_id, deactivate=end.deactivate_webhooks)
-    return ResourceResponse(revoked_client(client, webhooks))
+    return ResourceResponse(
+        RevokedApiClient.from_stored(
+            client_views.client(client), webhooks=listed_webhooks(webhooks)
+        )
+    )
 
 
 @routes.write(

@@ -2,11 +2,11 @@
 
 from shared.http.request import Request
 from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
-from shared.identity.users import roles, views
+from shared.identity.users import roles
 from shared.identity.users.models import Role, RoleChange, RoleCreate, RoleParameters, StoredRole
 from shared.integration.webhooks.ended_access import (
     ChangedRole,
-    changed_role,
+    listed_webhooks,
     read_ahead_of,
     webhooks_of_changed_role,
 )
@@ -24,7 +24,7 @@ _ONE: OperationOptions = {**_ALL, "errors": ("gone",)}
 def list_roles(store: Store, request: Request[None, RoleParameters]) -> ListResponse[StoredRole]:
     """List roles."""
     page = roles.list_roles(store, request.parameters)
-    return ListResponse(page, lambda record: views.role(record.entity))
+    return ListResponse(page, lambda record: Role.from_stored(record.entity))
 
 
 @routes.write(
@@ -41,13 +41,13 @@ def list_roles(store: Store, request: Request[None, RoleParameters]) -> ListResp
 def create_role(tx: Transaction, request: Request[Checked[RoleCreate]]) -> ResourceResponse:
     """Create a role."""
     record = roles.create_role(tx, request.body)
-    return ResourceResponse(views.role(record.entity), 201, f"/roles/{record.id}")
+    return ResourceResponse(Role.from_stored(record.entity), 201, f"/roles/{record.id}")
 
 
 @routes.read("/roles/{id}", "Get a role", _ONE, response=Role)
 def get_role(store: Store, request: Request) -> ResourceResponse:
     """Return a role."""
-    return ResourceResponse(views.role(roles.get_role(store, request.id).entity))
+    return ResourceResponse(Role.from_stored(roles.get_role(store, request.id).entity))
 
 
 @routes.write(
@@ -71,7 +71,7 @@ def change_role(tx: Transaction, request: Request[Checked[RoleChange]]) -> Resou
     ahead = read_ahead_of(request.body)
     role = roles.change_role(tx, request.id, request.body, ahead).entity
     webhooks = webhooks_of_changed_role(tx, role, ensure_valid(request.body))
-    return ResourceResponse(changed_role(role, webhooks))
+    return ResourceResponse(ChangedRole.from_stored(role, webhooks=listed_webhooks(webhooks)))
 
 
 @routes.write(
@@ -85,4 +85,4 @@ def change_role(tx: Transaction, request: Request[Checked[RoleChange]]) -> Resou
 )
 def delete_role(tx: Transaction, request: Request) -> ResourceResponse:
     """Delete a role; return it as it was before."""
-    return ResourceResponse(views.role(roles.delete_role(tx, request.id).entity))
+    return ResourceResponse(Role.from_stored(roles.delete_role(tx, request.id).entity))

@@ -2,7 +2,7 @@
 
 from shared.http.request import Request
 from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
-from shared.identity.users import credentials, service, views
+from shared.identity.users import credentials, service
 from shared.identity.users.models import (
     CredentialConfirmation,
     NewUser,
@@ -21,7 +21,7 @@ from shared.integration.webhooks.ended_access import (
     READ_AHEAD,
     AccessEnd,
     ChangedUser,
-    changed_user,
+    listed_webhooks,
     read_ahead_of,
     webhooks_of,
     webhooks_of_changed_user,
@@ -66,7 +66,9 @@ def list_users(store: Store, request: Request[None, UserParameters]) -> ListResp
 def create_user(tx: Transaction, request: Request[Checked[UserCreate]]) -> ResourceResponse:
     """Create a user."""
     record, generated = service.create_user(tx, request.body)
-    return ResourceResponse(views.new_user(record.entity, generated), 201, f"/users/{record.id}")
+    return ResourceResponse(
+        NewUser.from_stored(record.entity, password=generated), 201, f"/users/{record.id}"
+    )
 
 
 @routes.read(
@@ -101,7 +103,7 @@ def change_user(tx: Transaction, request: Request[Checked[UserChange]]) -> Resou
     ahead = read_ahead_of(request.body)
     user = service.change_user(tx, request.id, request.body, ahead).entity
     webhooks = webhooks_of_changed_user(tx, user, ensure_valid(request.body))
-    return ResourceResponse(changed_user(user, webhooks))
+    return ResourceResponse(ChangedUser.from_stored(user, webhooks=listed_webhooks(webhooks)))
 
 
 @routes.write(
@@ -123,7 +125,7 @@ def delete_user(tx: Transaction, request: Request[Checked[AccessEnd]]) -> Resour
     end = ensure_valid(request.body)
     user = service.delete_user(tx, request.id, READ_AHEAD).entity
     webhooks = webhooks_of(tx, "user", user.id, deactivate=end.deactivate_webhooks)
-    return ResourceResponse(changed_user(user, webhooks))
+    return ResourceResponse(ChangedUser.from_stored(user, webhooks=listed_webhooks(webhooks)))
 
 
 @routes.write(
@@ -143,7 +145,7 @@ def delete_user(tx: Transaction, request: Request[Checked[AccessEnd]]) -> Resour
 def reset_password(tx: Transaction, request: Request[Checked[PasswordReset]]) -> ResourceResponse:
     """Set a new password for a user."""
     record, generated = service.reset_password(tx, request.id, request.body)
-    return ResourceResponse(views.new_user(record.entity, generated))
+    return ResourceResponse(NewUser.from_stored(record.entity, password=generated))
 
 
 @routes.write(

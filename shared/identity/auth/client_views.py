@@ -6,22 +6,20 @@ from shared.identity.auth.clients import OAuthClient
 
 def client(one: OAuthClient) -> ApiClient:
     """Return the response model of a client."""
-    return ApiClient.model_validate(_fields(one))
+    return ApiClient.model_validate(
+        {
+            "id": one.client_id,
+            "client_id": one.client_id,
+            "kind": one.kind,
+            "name": one.name,
+            "scopes": sorted(one.scopes),
+            "secrets": [ApiClientSecret(created_at=each.created_at) for each in one.secrets],
+            "created_at": one.created_at,
+            "updated_at": one.updated_at,
+        }
+    )
 
 
 def new_client(one: OAuthClient, secret: str | None) -> NewApiClient:
     """Return the response model of a client with its new secret."""
-    return NewApiClient.model_validate({**_fields(one), "client_secret": secret})
-
-
-def _fields(one: OAuthClient) -> dict[str, object]:
-    return {
-        "id": one.client_id,
-        "client_id": one.client_id,
-        "kind": one.kind,
-        "name": one.name,
-        "scopes": sorted(one.scopes),
-        "secrets": [ApiClientSecret(created_at=each.created_at) for each in one.secrets],
-        "created_at": one.created_at,
-        "updated_at": one.updated_at,
-    }
+    return NewApiClient.from_stored(client(one), client_secret=secret)

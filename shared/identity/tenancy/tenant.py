@@ -58,10 +58,8 @@ class Plan:
 
 TOTAL_REQUESTS = 5
 """Requests of all credentials of a tenant, as a multiple of the limit of one credential."""
-_WEBHOOK_SUBSCRIPTIONS = 20
-"""Limit of webhook subscriptions in every plan."""
-_MOBILE_CLIENTS = 10
-"""Limit of mobile applications in every plan."""
+_SAME_LIMITS: Mapping[LimitName, int] = {"mobile_clients": 10, "webhook_subscriptions": 20}
+"""The limits that are the same in every plan."""
 
 PLANS: Mapping[PlanName, Plan] = {
     "essentials": Plan(
@@ -70,8 +68,7 @@ PLANS: Mapping[PlanName, Plan] = {
             "requests_per_minute": 120,
             "rows_per_import": 2_000,
             "integration_clients": 2,
-            "mobile_clients": _MOBILE_CLIENTS,
-            "webhook_subscriptions": _WEBHOOK_SUBSCRIPTIONS,
+            **_SAME_LIMITS,
             "users": 10,
         },
         "professional",
@@ -82,8 +79,7 @@ PLANS: Mapping[PlanName, Plan] = {
             "requests_per_minute": 300,
             "rows_per_import": 10_000,
             "integration_clients": 10,
-            "mobile_clients": _MOBILE_CLIENTS,
-            "webhook_subscriptions": _WEBHOOK_SUBSCRIPTIONS,
+            **_SAME_LIMITS,
             "users": 50,
         },
         "enterprise",
@@ -94,8 +90,7 @@ PLANS: Mapping[PlanName, Plan] = {
             "requests_per_minute": 1_200,
             "rows_per_import": 100_000,
             "integration_clients": 50,
-            "mobile_clients": _MOBILE_CLIENTS,
-            "webhook_subscriptions": _WEBHOOK_SUBSCRIPTIONS,
+            **_SAME_LIMITS,
             "users": 500,
         },
         None,

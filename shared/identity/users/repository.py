@@ -136,8 +136,8 @@ def find_account(store: Store, username: str) -> UserAccount | None:
         username: The presented user name, valid or not; case does not matter.
     """
     name = normalize_username(username)
-    alias = store.get(username_key(name if is_username(name) else _NO_SUCH_NAME))
-    return read_account(store, alias["id"] if alias else 0)
+    number = find_alias(store, username_key(name if is_username(name) else _NO_SUCH_NAME))
+    return read_account(store, number or 0)
 
 
 def account_keys(user_id: int) -> list[Key]:
@@ -176,23 +176,15 @@ def username_key(username: str) -> Key:
     return alias_key("username", username)
 
 
-def username_taken(store: Store, username: str) -> bool:
-    """Return whether a user has the user name."""
-    return store.get(username_key(username)) is not None
+def find_alias(store: Store, key: Key) -> int | None:
+    """Return the id of the user or role to whose name an alias leads; None if the name is free."""
+    alias = store.get(key)
+    return alias["id"] if alias else None
 
 
-def insert_username(tx: Transaction, user: User) -> None:
-    """Add the alias of a new user's name, on the condition that the name is free."""
-    _insert_alias(tx, username_key(user.username), user.id)
-
-
-def delete_username(tx: Transaction, user: User) -> None:
-    """Add the deletion of the alias of a user's name."""
-    tx.delete(username_key(user.username))
-
-
-def _insert_alias(tx: Transaction, key: Key, record_id: int) -> None:
-    tx.insert(item_at(key, id=record_id))
+def insert_alias(tx: Transaction, key: Key, number: int) -> None:
+    """Add the alias of a name, on the condition that the name is free."""
+    tx.insert(item_at(key, id=number))
 
 
 # Roles
@@ -216,29 +208,8 @@ def read_role_permissions(store: Store, roles: Iterable[int]) -> RolePermissions
 
 
 def role_name_key(name: str) -> Key:
-    """Return the key of the alias of the role with a name."""
+    """Return the key of the alias of the role with a name; case and accents do not matter."""
     return alias_key("role_name", fold(name))
-
-
-def find_role_id(store: Store, name: str) -> int | None:
-    """Return the id of the role with a name, ignoring case and accents; None if there is none."""
-    alias = store.get(role_name_key(name))
-    return alias["id"] if alias else None
-
-
-def insert_role_name(tx: Transaction, role: StoredRole) -> None:
-    """Add the alias of a role's name, on the condition that the name is free."""
-    _insert_alias(tx, role_name_key(role.name), role.id)
-
-
-def delete_role_name(tx: Transaction, role: StoredRole) -> None:
-    """Add the deletion of the alias of a role's name."""
-    tx.delete(role_name_key(role.name))
-
-
-def same_role_name(one: str, other: str) -> bool:
-    """Return whether two role names are equal, ignoring case and accents."""
-    return role_name_key(one) == role_name_key(other)
 
 
 def create_role_count(tx: Transaction, role: int) -> None:

@@ -27,7 +27,7 @@ def create_role(tx: Transaction, draft: Checked[RoleCreate]) -> Record[StoredRol
     draft = ensure_valid(draft, _name_taken(tx.store, draft.name, None))
     role_id = tx.next_id(ROLES.kind)
     role = StoredRole(id=role_id, created_at=tx.now, updated_at=tx.now, **draft.model_dump())
-    repository.insert_role_name(tx, role)
+    repository.insert_alias(tx, repository.role_name_key(role.name), role_id)
     repository.create_role_count(tx, role_id)
     details = {"name": role.name, "permissions": role.permissions}
     audit(tx, "role.created", "role", role_id, details=details)
@@ -67,9 +67,10 @@ def change_role(
     sent = change.model_dump(exclude_unset=True, exclude={"deactivate_webhooks"})
     after = before.model_copy(update=sent)
     administrators.ensure_role_not_last(tx, fence, before, after)
-    if not repository.same_role_name(before.name, after.name):
-        repository.delete_role_name(tx, before)
-        repository.insert_role_name(tx, after)
+    former, present = map(repository.role_name_key, (before.name, after.name))
+    if former != present:
+        tx.delete(former)
+        repository.insert_alias(tx, present, role_id)
     if set(before.permissions) - set(after.permissions):
         run_all(lambda: revocations.revoke_in(tx, f"role:{role_id}"), lambda: reserve_entry_ids(tx))
         sent["tokens_from"] = revocations.next_valid_iat(tx)
@@ -88,7 +89,7 @@ def delete_role(tx: Transaction, role_id: int) -> Record[StoredRole]:
     ensure_unused(tx.store, role)
     revocations.revoke_in(tx, f"role:{role_id}")  # for tokens being issued at this moment
     repository.delete_role_count(tx, role_id)
-    repository.delete_role_name(tx, role)
+    tx.delete(repository.role_name_key(role.name))
     audit(tx, "role.deleted", "role", role_id, details={"name": role.name})
     ROLES.remove(tx, record)
     return record
@@ -107,7 +108,7 @@ get_role = ROLES.get
 
 def get_role_by_name(store: Store, name: str) -> Record[StoredRole]:
     """Read the role with a name. Raises NotFound."""
-    number = repository.find_role_id(store, name)
+    number = repository.find_alias(store, repository.role_name_key(name))
     if number is None:
         raise NotFound(f"The role {name}")
     return ROLES.get(store, number)
@@ -118,6 +119,8 @@ list_roles = repository.list_roles
 
 def _name_taken(store: Store, name: str | None, owner: int | None) -> list[Problem]:
     """Return a problem if another role has the name; empty or None if absent or invalid."""
-    if not name or repository.find_role_id(store, name) in {None, owner}:
+    if not name:
+        return []
+    if repository.find_alias(store, repository.role_name_key(name)) in {None, owner}:
         return []
     return [Problem("name", "is already taken by another role")]

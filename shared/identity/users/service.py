@@ -57,7 +57,7 @@ def create_user(tx: Transaction, draft: Checked[UserCreate]) -> tuple[Record[Use
         created_at=tx.now,
         updated_at=tx.now,
     )
-    repository.insert_username(tx, user)
+    repository.insert_alias(tx, repository.username_key(user.username), user_id)
     logins.save(tx, None, Login(user_id, passwords.hash_password(password)))
     _change_role_counts(tx, rules.role_count_changes((), user.roles))
     audit(tx, "user.created", "user", user_id, details=_audit_details(user) | {"roles": user.roles})
@@ -122,7 +122,7 @@ def delete_user(tx: Transaction, user_id: int, ahead: Iterable[Key] = ()) -> Rec
         lambda: reserve_entry_ids(tx),
     )
     logins.delete(tx, user_id)
-    repository.delete_username(tx, user)
+    tx.delete(repository.username_key(user.username))
     _change_role_counts(tx, rules.role_count_changes(user.roles, ()))
     audit(tx, "user.deleted", "user", user_id, details=_audit_details(user))
     USERS.remove(tx, account.record)
@@ -203,7 +203,7 @@ def _change_role_counts(tx: Transaction, changes: Mapping[int, int]) -> None:
 
 def _name_taken(store: Store, username: str | None) -> list[Problem]:
     """Return a problem when a user has the name; `username` is None when it is invalid."""
-    if username is None or not repository.username_taken(store, username):
+    if username is None or repository.find_alias(store, repository.username_key(username)) is None:
         return []
     return [Problem("username", "is already taken by another user")]
 

@@ -16,11 +16,10 @@ from collections.abc import Set as AbstractSet
 from pydantic import Field
 
 from shared.identity.audit.models import ActorType
-from shared.identity.auth import client_views
 from shared.identity.auth.client_models import ApiClient, ApiClientChange
 from shared.identity.auth.clients import OAuthClient
 from shared.identity.auth.scopes import Scope
-from shared.identity.users import administrators, views
+from shared.identity.users import administrators
 from shared.identity.users.models import Role, RoleChange, StoredRole, User, UserChange
 from shared.identity.webhook_deactivation import DeactivateWebhooks
 from shared.integration.webhooks import repository, service
@@ -196,31 +195,9 @@ class ChangedRole(Role):
     )
 
 
-def listed_webhooks(stored: Sequence[StoredWebhook]) -> list[ListedWebhook]:
-    """Return subscriptions for the response to the change that ends or narrows the access."""
-    names = ListedWebhook.model_fields
-    return [ListedWebhook(**{name: getattr(one, name) for name in names}) for one in stored]
+def listed_webhooks(found: Sequence[StoredWebhook] | None) -> list[ListedWebhook] | None:
+    """Return subscriptions for the response to the change that ends or narrows the access.
 
-
-def revoked_client(client: OAuthClient, found: Sequence[StoredWebhook]) -> RevokedApiClient:
-    """Return a revoked client with its subscriptions."""
-    return RevokedApiClient(**dict(client_views.client(client)), webhooks=listed_webhooks(found))
-
-
-def changed_client(client: OAuthClient, found: Sequence[StoredWebhook] | None) -> ChangedApiClient:
-    """Return a changed client with its subscriptions; None if they were not read."""
-    return ChangedApiClient(**dict(client_views.client(client)), webhooks=_listed(found))
-
-
-def changed_user(user: User, found: Sequence[StoredWebhook] | None) -> ChangedUser:
-    """Return a user with the user's subscriptions; None if they were not read."""
-    return ChangedUser(**dict(user), webhooks=_listed(found))
-
-
-def changed_role(role: StoredRole, found: Sequence[StoredWebhook] | None) -> ChangedRole:
-    """Return a role with the subscriptions of its users; None if they were not read."""
-    return ChangedRole(**dict(views.role(role)), webhooks=_listed(found))
-
-
-def _listed(found: Sequence[StoredWebhook] | None) -> list[ListedWebhook] | None:
-    return None if found is None else listed_webhooks(found)
+    None if they were not read.
+    """
+    return None if found is None else [ListedWebhook.from_stored(one) for one in found]
