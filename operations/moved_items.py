@@ -14,7 +14,7 @@ from typing import Any
 from shared.identity.auth.client_secrets import hash_of_digest, seal_digest, unseal_digest
 from shared.identity.auth.clients import ClientSecret, client_key, secret_to_attributes
 from shared.identity.users.second_factor import sealing_owner as second_factor_owner
-from shared.integration.webhooks.sealed_secrets import sealing_owner as webhook_owner
+from shared.integration.webhooks.signatures import sealing_owner as webhook_owner
 from shared.kernel.db.items import AttributeMap, pack, unpack_at_most
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY
 from shared.kernel.json_text import dumps, loads

@@ -1,10 +1,16 @@
 """Entry and exit documents."""
 
 from shared.http.api_handler import ApiHandler
-from shared.http.deferred_routes import DeferredRoutes
-from shared.http.existing import created_resource
 from shared.http.request import Request
-from shared.http.routes import Idempotency, ListResponse, OperationOptions, ResourceResponse, Routes
+from shared.http.results import created_resource
+from shared.http.routes import (
+    DeferredRoutes,
+    Idempotency,
+    ListResponse,
+    OperationOptions,
+    ResourceResponse,
+    Routes,
+)
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction

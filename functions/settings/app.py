@@ -1,7 +1,7 @@
 """Handler of the settings, API clients, users, roles and the audit log."""
 
 from shared.http.api_handler import ApiHandler
-from shared.http.deferred_routes import DeferredRoutes
+from shared.http.routes import DeferredRoutes
 
 lambda_handler = ApiHandler(
     DeferredRoutes("functions.settings.settings", ("/settings",)),

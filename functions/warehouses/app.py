@@ -1,9 +1,14 @@
 """Warehouses and positions. Maps and pick faces are in `layout` and `pick_faces`."""
 
 from shared.http.api_handler import ApiHandler
-from shared.http.deferred_routes import DeferredRoutes
 from shared.http.request import Request
-from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
+from shared.http.routes import (
+    DeferredRoutes,
+    ListResponse,
+    OperationOptions,
+    ResourceResponse,
+    Routes,
+)
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction

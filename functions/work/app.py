@@ -1,7 +1,7 @@
 """Handler of the routes of receipts, pickings, packing, transfers, returns, RFID and approvals."""
 
 from shared.http.api_handler import ApiHandler
-from shared.http.deferred_routes import DeferredRoutes
+from shared.http.routes import DeferredRoutes
 
 lambda_handler = ApiHandler(
     DeferredRoutes("functions.work.receipts", ("/receipts",)),

@@ -1,7 +1,7 @@
 """Routes of returns."""
 
-from shared.http.existing import created_resource
 from shared.http.request import Request
+from shared.http.results import created_resource
 from shared.http.routes import ListResponse, OperationOptions, ResourceResponse, Routes
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store

@@ -16,16 +16,15 @@ from urllib.parse import quote
 
 from shared.http import conditional, idempotency
 from shared.http.approving import end_refused, sent_request
-from shared.http.deferred_routes import DeferredRoutes
-from shared.http.envelope import HttpResponse, error_response
+from shared.http.envelope import HttpResponse, error_response, path_of, request_id_of, to_gateway
 from shared.http.form import read_form
-from shared.http.gateway import path_of, request_id_of, to_gateway
 from shared.http.idempotency import IdempotencyClaim
 from shared.http.paging import with_cursor
 from shared.http.rate_limit import limiter
 from shared.http.request import Request, headers_of, read_json_object
 from shared.http.results import file_to_http, list_to_http, resource_to_http, shown_by
 from shared.http.routes import (
+    DeferredRoutes,
     FileResponse,
     Idempotency,
     ListResponse,

@@ -1,4 +1,4 @@
-"""HTTP responses, and the envelope of errors."""
+"""HTTP responses, the envelope of errors, and the event and response of the gateway."""
 
 import json
 from collections.abc import Mapping
@@ -68,3 +68,38 @@ def error_response(error: ServiceError, request_id: str, docs_base: str) -> Http
     return HttpResponse(
         error.status, dumps(error_body(error, request_id, docs_base)), error.headers
     )
+
+
+_PREFIXES = ("/api/v1", "/v1")
+"""The default address has the stage before the resources, a custom domain its base path."""
+
+
+def to_gateway(response: HttpResponse, event: Mapping[str, Any]) -> dict[str, Any]:
+    """Write the response in the form of the gateway's proxy integration."""
+    headers = {
+        "Content-Type": "application/json",
+        "Cache-Control": "no-store",
+        "X-Request-Id": request_id_of(event),
+        **response.headers,
+    }
+    return {
+        "statusCode": response.status,
+        "headers": headers,
+        "body": response.body,
+        "isBase64Encoded": response.is_base64,
+    }
+
+
+def path_of(event: Mapping[str, Any]) -> str:
+    """Return the path of the request relative to the base address."""
+    path: str = event.get("path") or "/"
+    for prefix in _PREFIXES:
+        if path == prefix or path.startswith(prefix + "/"):
+            return path.removeprefix(prefix) or "/"
+    return path
+
+
+def request_id_of(event: Mapping[str, Any]) -> str:
+    """Return the id that the gateway gave to the request."""
+    request_id: str = event["requestContext"].get("requestId", "")
+    return request_id

@@ -1,7 +1,7 @@
-"""The results of handlers as HTTP responses."""
+"""The results of handlers, and how they become HTTP responses."""
 
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
@@ -19,6 +19,8 @@ from shared.http.routes import (
     TextResponse,
 )
 from shared.kernel.db.cursor import Cursor
+from shared.kernel.db.records import CreatedRecord
+from shared.kernel.fields import Stored
 from shared.kernel.json_text import dumps
 
 
@@ -72,3 +74,54 @@ def file_to_http(result: FileResponse | TextResponse, media: str) -> HttpRespons
         "X-Content-Type-Options": "nosniff",
     }
     return HttpResponse(200, b64encode(result.content).decode(), headers, is_base64=True)
+
+
+_MOST_NAMED = 20
+"""Fields that a warning names."""
+
+
+class ResourceId(Stored):
+    """The id of an existing resource that the client may not read."""
+
+    id: int
+
+
+def created_resource[M: BaseModel](
+    created: CreatedRecord[M], what: str, view: BaseModel, path: str
+) -> ResourceResponse:
+    """Return the response with a new resource, or with the unchanged one that has its reference.
+
+    A client that may not read the latter learns neither its values nor which fields of the request
+    differ from them: it could find a value out by trying.
+
+    Args:
+        created: The stored record.
+        what: The resource and its reference, for the warning.
+        view: The resource.
+        path: The path of its collection.
+    """
+    location = f"{path}/{created.record.id}"
+    if created.new:
+        return ResourceResponse(view, 201, location)
+    differing = created.differing
+    unreadable = ResourceResponse(
+        ResourceId(id=created.record.id),
+        location=location,
+        warning=f"{_unchanged(what)} The request differs from it." if differing else None,
+    )
+    return ResourceResponse(
+        view,
+        location=location,
+        warning=_warning(what, differing) if differing else None,
+        if_unreadable=unreadable,
+    )
+
+
+def _warning(what: str, differing: Sequence[str]) -> str:
+    more = len(differing) - _MOST_NAMED
+    names = ", ".join(differing[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return f"{_unchanged(what)} The request differs in: {names}."
+
+
+def _unchanged(what: str) -> str:
+    return f"{what} exists already and was not changed."

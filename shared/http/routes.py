@@ -2,11 +2,12 @@
 
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from enum import Enum
 from functools import cache
+from importlib import import_module
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 from pydantic import BaseModel
@@ -437,3 +438,40 @@ def _shape(path: str) -> tuple[str, int]:
 @cache
 def _pattern(path: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(path)))
+
+
+@dataclass(frozen=True, slots=True)
+class DeferredRoutes:
+    """The `routes` of a module, which is imported when one of their paths is first requested.
+
+    So the cold start of a function with several groups of routes imports only what it needs.
+
+    Attributes:
+        module: Name of the module.
+        prefixes: Beginnings of the paths, such as `/receipts`; `{id}` stands for any segment.
+    """
+
+    module: str
+    prefixes: tuple[str, ...]
+
+    @property
+    def operations(self) -> list[Operation]:
+        """The routes; imports the module."""
+        return self._routes().operations
+
+    def match(self, path: str) -> Iterable[RouteMatch]:
+        """Return every operation whose path pattern matches `path`."""
+        if any(_begins_with(path, prefix) for prefix in self.prefixes):
+            return self._routes().match(path)
+        return ()
+
+    def _routes(self) -> Routes:
+        routes: Routes = import_module(self.module).routes
+        return routes
+
+
+def _begins_with(path: str, prefix: str) -> bool:
+    wanted, given = prefix.split("/"), path.split("/")
+    return len(given) >= len(wanted) and all(
+        one in {segment, "{id}"} for one, segment in zip(wanted, given, strict=False)
+    )

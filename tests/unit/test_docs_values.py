@@ -20,7 +20,6 @@ from shared.identity.auth import (
     client_models,
     issuance_limits,
     key_ring,
-    known_addresses,
     tokens,
 )
 from shared.identity.auth.scopes import PERMISSIONS, SCOPES
@@ -421,8 +420,8 @@ QUOTED: Mapping[str, Sequence[str]] = {
             f"| IP address (IPv6: /64 network), at one company | {attempts.PER_ADDRESS} |"
             f" {attempts.WINDOW // _MINUTE} minute |"
         ),
-        f"has signed in from it within {known_addresses.LIFETIME // _DAY} days",
-        f"has up to {known_addresses.MAX_ADDRESSES} known addresses",
+        f"has signed in from it within {attempts.ADDRESS_LIFETIME // _DAY} days",
+        f"has up to {attempts.MAX_ADDRESSES} known addresses",
         f"{_WORDS[attempts.PER_USER]} attempts are checked at a time",
         f"starts to sign {_WORDS[signing_keys._ACTIVATION_DELAY // _MINUTE]} minutes later",
         f"after {_WORDS[key_ring.PUBLISH_LEAD // _MINUTE]} more it signs",

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from shared.http.existing import ResourceId
+from shared.http.results import ResourceId
 from shared.http.routes import Idempotency, Operation
 from shared.identity.auth.scopes import SCOPES
 from shared.kernel.fields import MAX_ID

@@ -6,7 +6,7 @@ Memory and passes follow the OWASP recommendation for argon2id. A check takes 20
 import os
 import unicodedata
 
-from shared.identity.users.readable_codes import random_code
+from shared.identity.users.recovery_codes import random_code
 
 MIN_LENGTH = 12
 MAX_LENGTH = 256

@@ -1,13 +1,17 @@
 """Creates the workbook of a template: a sheet to fill in, and a sheet of instructions."""
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
+from io import BytesIO
 from textwrap import wrap
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from openpyxl import Workbook
 from openpyxl.styles import Alignment, Font, PatternFill
 from openpyxl.utils import get_column_letter, quote_sheetname
 from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.worksheet import Worksheet
+from openpyxl.writer.excel import ExcelWriter
 
 from shared.integration.imports.files.columns import CellType, Column, FileLayout
 from shared.integration.imports.files.sample_rows import sample_cell
@@ -21,7 +25,6 @@ from shared.integration.imports.templates.instructions import (
     UNKNOWN_CHOICE,
     file_rules,
 )
-from shared.integration.imports.templates.reproducible_workbook import workbook_bytes
 
 _LAST_ROW = 1_048_576
 _NUMBER_FORMATS: Mapping[CellType, str] = {
@@ -125,3 +128,20 @@ def _description(column: Column, language: Language) -> Iterator[str]:
     yield column.example.in_(language)
     for choice in column.choices:
         yield choice.in_(language)
+
+
+_SAVED_AT = datetime(2026, 1, 1)  # noqa: DTZ001  spreadsheets have no time zones
+
+
+def workbook_bytes(book: Workbook) -> bytes:
+    """Return a workbook as .xlsx, with a fixed time of creation."""
+    book.properties.created = book.properties.modified = _SAVED_AT
+    book.properties.creator = "Stowage"
+    saved, reproducible = BytesIO(), BytesIO()
+    # Workbook.save() would write the current time.
+    ExcelWriter(book, ZipFile(saved, "w")).save()
+    with ZipFile(saved) as parts, ZipFile(reproducible, "w") as archive:
+        for name in parts.namelist():
+            info = ZipInfo(name, _SAVED_AT.timetuple()[:6])
+            archive.writestr(info, parts.read(name), ZIP_DEFLATED)
+    return reproducible.getvalue()

@@ -18,8 +18,7 @@ from shared.integration.webhooks import repository, rules
 from shared.integration.webhooks.http_client import AttemptResult, post_event
 from shared.integration.webhooks.models import EndpointHealth, StoredDelivery, StoredWebhook
 from shared.integration.webhooks.repository import WEBHOOKS, DeliveryConflict, LoggedDelivery
-from shared.integration.webhooks.sealed_secrets import unseal_secret
-from shared.integration.webhooks.signatures import signature_headers
+from shared.integration.webhooks.signatures import signature_headers, unseal_secret
 from shared.integration.webhooks.tasks import DeliveryTask
 from shared.kernel.clock import Deadline, instant, milliseconds_of, now_ms
 from shared.kernel.config import config

@@ -22,8 +22,7 @@ from shared.integration.webhooks.models import (
     WebhookParameters,
 )
 from shared.integration.webhooks.repository import WEBHOOKS, LoggedDelivery, SubscriptionRegister
-from shared.integration.webhooks.sealed_secrets import seal_secret
-from shared.integration.webhooks.signatures import new_secret
+from shared.integration.webhooks.signatures import new_secret, seal_secret
 from shared.integration.webhooks.target_urls import InvalidTarget, parse_target, resolve_addresses
 from shared.kernel.config import config
 from shared.kernel.db.cursor import InvalidCursor

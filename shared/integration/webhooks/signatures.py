@@ -1,13 +1,16 @@
 """Signatures of deliveries in two schemes; a receiver verifies one of them.
 
 `X-Service-Signature` has the format of Stripe's signatures. The headers `webhook-…` follow the
-Standard Webhooks specification.
+Standard Webhooks specification. The stored secrets are encrypted, each bound to its tenant and
+subscription.
 """
 
 import base64
 import hmac
 from collections.abc import Sequence
 from secrets import token_bytes
+
+from shared.kernel.sealing import seal, unseal
 
 _PREFIX = "whsec_"
 _KEY_BYTES = 32
@@ -63,3 +66,19 @@ def _standard_key(secret: str) -> bytes | None:
     except ValueError:
         return None
     return key if _SHORTEST_KEY <= len(key) <= _LONGEST_KEY else None
+
+
+def seal_secret(tenant: str, webhook: int, secret: str) -> str:
+    """Encrypt a secret; return the base64 text that is stored with the subscription."""
+    sealed = seal(secret.encode(), "signing", tenant, sealing_owner(webhook))
+    return base64.b64encode(sealed).decode()
+
+
+def unseal_secret(tenant: str, webhook: int, sealed: str) -> str:
+    """Decrypt the result of `seal_secret`; fails for another tenant or subscription."""
+    return unseal(base64.b64decode(sealed), "signing", tenant, sealing_owner(webhook)).decode()
+
+
+def sealing_owner(webhook: int) -> str:
+    """Return the owner of the secrets of a subscription, for `shared.kernel.sealing`."""
+    return f"webhook {webhook}"

@@ -1,11 +1,30 @@
-"""Detects the type of a file by its name and its first bytes: users rename files."""
+"""The bytes of a file, and its type by its name and its first bytes: users rename files."""
 
 import re
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
-from pathlib import PurePath
-from typing import Literal
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path, PurePath
+from typing import BinaryIO, Literal
 
 from shared.kernel.spreadsheets.table import UnreadableFile
+
+type FileSource = Path | bytes
+
+BLOCK_BYTES = 1 << 18
+"""Bytes that are read, decompressed and decoded at a time."""
+
+
+def open_source(source: FileSource) -> BinaryIO:
+    """Open a source for reading; the caller closes it."""
+    return BytesIO(source) if isinstance(source, bytes) else source.open("rb")
+
+
+def read_blocks(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the rest of `file` in blocks."""
+    while block := file.read(BLOCK_BYTES):
+        yield block
+
 
 type FileType = Literal["xlsx", "csv"]
 

@@ -1,17 +1,90 @@
 """Writes the normalized copy of a workbook: its sheet, strings and number formats."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import IO
 from zipfile import ZipFile
 
-from shared.kernel.spreadsheets.namespace_prefixes import strip_namespace_prefix
-from shared.kernel.spreadsheets.number_formats import MAX_STYLES_BYTES, normalized_styles
 from shared.kernel.spreadsheets.shared_strings_normalizer import SharedStringsNormalizer
 from shared.kernel.spreadsheets.sheet_normalizer import SheetNormalizer
-from shared.kernel.spreadsheets.table import MergedRange
-from shared.kernel.spreadsheets.xlsx_package import XlsxPackage
+from shared.kernel.spreadsheets.table import MergedRange, UnreadableFile
+from shared.kernel.spreadsheets.xlsx_package import XlsxPackage, for_each_element
 from shared.kernel.spreadsheets.zip_archive import ZipArchive
+
+_PREFIXED_ROOT = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*\?>\s*)?<([A-Za-z_][\w.-]{0,30}):")
+_MAX_TAG_START_BYTES = 40
+"""Bytes at the end of a block that may be the start of a prefixed tag."""
+
+
+def strip_namespace_prefix(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the XML of a part without the prefix of its root element, wherever it occurs.
+
+    Some programs write one before every element: <x:row> is <row>. A part whose root has no prefix
+    is unchanged.
+
+    Raises:
+        UnreadableFile: A part with prefix has CDATA sections, in which tags are text.
+    """
+    opening, held, is_first = b"", b"", True
+    for block in blocks:
+        if is_first and (root := _PREFIXED_ROOT.match(block)):
+            opening = b"<" + root[1] + b":"
+        is_first = False
+        if not opening:
+            yield block
+            continue
+        whole = held + block
+        if b"<![CDATA[" in whole:
+            raise UnreadableFile(
+                "The workbook is written in an unusual way. Save it in Excel again."
+            )
+        # The block may end within a tag.
+        end = whole.rfind(b"<", -_MAX_TAG_START_BYTES)
+        end = len(whole) if end < 0 else end
+        held = whole[end:]
+        yield _without_prefix(whole[:end], opening)
+    yield _without_prefix(held, opening)
+
+
+def _without_prefix(xml: bytes, opening: bytes) -> bytes:
+    return xml.replace(opening, b"<").replace(b"</" + opening[1:], b"</") if opening else xml
+
+
+MAX_STYLES_BYTES = 8 << 20
+"""Size of the part that contains the styles."""
+_MAX_STYLES = 65_490
+"""As in Excel."""
+
+
+def normalized_styles(content: bytes) -> bytes:
+    """Return the XML of a workbook's styles, reduced to the formats that tell dates from numbers.
+
+    Raises:
+        UnreadableFile: The XML is not well-formed, or there are too many styles.
+    """
+    formats: list[str] = []
+    styles: list[str] = []
+
+    def handle(parent: str, tag: str, attributes: dict[str, str]) -> None:
+        number = attributes.get("numFmtId", "0")
+        if (parent, tag) == ("cellXfs", "xf"):
+            styles.append(f'<xf numFmtId="{escape(number)}"/>')
+        elif (parent, tag) == ("numFmts", "numFmt"):
+            code = escape(attributes.get("formatCode", ""))
+            formats.append(f'<numFmt numFmtId="{escape(number)}" formatCode="{code}"/>')
+
+    for_each_element(content, handle)
+    if len(styles) > _MAX_STYLES or len(formats) > _MAX_STYLES:
+        raise UnreadableFile(
+            f"The workbook has more than {_MAX_STYLES} cell styles. Save the table as .csv."
+        )
+    return (
+        f"<styleSheet><numFmts>{''.join(formats)}</numFmts>"
+        f"<cellXfs>{''.join(styles)}</cellXfs></styleSheet>"
+    ).encode()
+
 
 _SMALL_SHEET_BYTES = 1 << 18
 """Size of the small sheets into which the rows are split, as XML."""

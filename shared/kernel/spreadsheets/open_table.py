@@ -1,8 +1,12 @@
 """Opens a spreadsheet file as a table, or checks that it can be opened."""
 
 from shared.kernel.spreadsheets.csv_table import CsvTable
-from shared.kernel.spreadsheets.file_source import FileSource, open_source
-from shared.kernel.spreadsheets.file_types import HEAD_BYTES, detect_file_type
+from shared.kernel.spreadsheets.file_types import (
+    HEAD_BYTES,
+    FileSource,
+    detect_file_type,
+    open_source,
+)
 from shared.kernel.spreadsheets.table import Table
 from shared.kernel.spreadsheets.xlsx_package import read_package
 from shared.kernel.spreadsheets.xlsx_table import XlsxTable

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from typing import BinaryIO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from shared.kernel.spreadsheets.file_source import BLOCK_BYTES, read_blocks
+from shared.kernel.spreadsheets.file_types import BLOCK_BYTES, read_blocks
 from shared.kernel.spreadsheets.table import UnreadableFile
 
 MAX_MEMBERS = 1_000

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from shared.kernel.db import search_reading
+from shared.kernel.db import gathered_list
 from shared.kernel.db.search import SEARCH_ITEM
 from tests.dynamodb.in_memory_table import InMemoryTable
 from tests.faults import AwsFaults, Recording
@@ -76,7 +76,7 @@ def test_deleted_product_leaves_no_search_entries(screw: Erp, stack: Stack) -> N
 def test_search_that_examines_too_much_is_refused(
     screw: Erp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search_reading, "MAX_SEARCH_PAGES", 1)
+    monkeypatch.setattr(gathered_list, "MAX_SEARCH_PAGES", 1)
     assert _found(screw, "a") == [1]  # one page of the whole list
     answer = screw.get("/products", query={"search": "screw"})  # two indexes
     assert answer.status == 422

@@ -12,7 +12,7 @@ from operations.export import ITEMS_FILE, export_tenant
 from operations.tenant_import import import_tenant, open_export
 from operations.tenant_overview import get_overview
 from shared.identity.tenancy.directory import directory
-from shared.integration.webhooks.sealed_secrets import unseal_secret
+from shared.integration.webhooks.signatures import unseal_secret
 from shared.kernel import aws
 from shared.kernel.config import config
 from shared.kernel.db.items import unpack

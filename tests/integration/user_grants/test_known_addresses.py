@@ -5,15 +5,16 @@ from typing import Any
 
 import pytest
 
-from shared.identity.auth import known_addresses
+from shared.identity.auth import attempt_limits
 from shared.identity.auth.attempt_limits import (
+    ADDRESS_LIFETIME,
     LONG_WINDOW,
+    MAX_ADDRESSES,
     PER_USER,
     PER_USER_ALL_ADDRESSES,
     PER_USER_LONG_WINDOW,
     WINDOW,
 )
-from shared.identity.auth.known_addresses import LIFETIME, MAX_ADDRESSES
 from shared.identity.tenancy.directory import scan_items
 from shared.kernel.clock import now_ms
 from tests.clock import Clock
@@ -96,20 +97,20 @@ def test_address_is_forgotten_a_month_after_the_last_sign_in(
 ) -> None:
     sign_in(user, OFFICE)
     sign_in(user, HOME)
-    clock.advance(LIFETIME - LONG_WINDOW)
+    clock.advance(ADDRESS_LIFETIME - LONG_WINDOW)
     sign_in(user, HOME)
     clock.advance(LONG_WINDOW)
     lock_out(user)
     assert (sign_in(user, HOME), sign_in(user, OFFICE)) == ((200, ""), RATE_LIMITED)
     (item,) = known_items()
-    assert int(item["expires_at"]["N"]) > now_ms() / 1000 + LIFETIME - 2 * LONG_WINDOW
+    assert int(item["expires_at"]["N"]) > now_ms() / 1000 + ADDRESS_LIFETIME - 2 * LONG_WINDOW
 
 
 def test_known_address_is_written_once_a_day(
     user: ExampleUser, clock: Clock, aws_faults: AwsFaults
 ) -> None:
     writes = []
-    for pause in (0, 1, known_addresses._RENEWAL):
+    for pause in (0, 1, attempt_limits._ADDRESS_RENEWAL):
         clock.advance(pause)
         with aws_faults.recorded() as made:
             assert user.sign_in().status == 200

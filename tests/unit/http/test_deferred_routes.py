@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from shared.http.deferred_routes import DeferredRoutes
+from shared.http.routes import DeferredRoutes
 from tests.integration.routes import handlers
 
 _REQUESTED = """

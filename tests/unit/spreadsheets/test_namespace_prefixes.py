@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.kernel.spreadsheets.namespace_prefixes import strip_namespace_prefix
+from shared.kernel.spreadsheets.normalized_workbook import strip_namespace_prefix
 from shared.kernel.spreadsheets.table import UnreadableFile
 
 _PLAIN = b'<sst xmlns:x="u"><si a:b="x:"><t>x: /x: &lt;x:</t></si></sst>'

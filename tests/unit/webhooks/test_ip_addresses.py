@@ -5,7 +5,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_network
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.integration.webhooks.ip_addresses import non_public_kind
+from shared.integration.webhooks.target_urls import non_public_kind
 from tests.cases import each_case
 
 RANGES = [
