@@ -48,7 +48,6 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import (
-    IdempotencyKeyRequired,
     MethodNotAllowed,
     NotFound,
     PayloadTooLarge,
@@ -245,9 +244,7 @@ class ApiHandler:
                 request_name=claim.claim.request if claim else None,
             )
         except Exception as error:
-            known = (
-                error if isinstance(error, ServiceError) else ServiceError("The service failed.")
-            )
+            known = error if isinstance(error, ServiceError) else ServiceError()
             refusal, replayed = end_refused(
                 store, known, sent, partial(_end_claim, claim, known, call)
             )
@@ -371,7 +368,8 @@ def _idempotency_key(call: _Call, operation: Operation) -> str | None:
         return None
     key = idempotency.read_key(call.headers)
     if key is None and operation.idempotency is Idempotency.REQUIRED:
-        raise IdempotencyKeyRequired
+        message = "This route requires the header Idempotency-Key."
+        raise ServiceError(message, "idempotency_key_required")
     return key
 
 
@@ -481,9 +479,7 @@ def _response_for_exception(error: Exception, event: Mapping[str, Any]) -> HttpR
         return _error_response(error, event)
     logger.exception("unexpected error", exc_info=error)
     busy = is_transient(error) or is_missing_table(error)
-    return _error_response(
-        ServiceUnavailable() if busy else ServiceError("The service failed."), event
-    )
+    return _error_response(ServiceUnavailable() if busy else ServiceError(), event)
 
 
 def _error_response(error: ServiceError, event: Mapping[str, Any]) -> HttpResponse:

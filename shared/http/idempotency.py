@@ -36,7 +36,7 @@ from shared.kernel.db.records import HEAD, tail_keys
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import BadRequest, DuplicateInFlight, IdempotencyKeyReused, ServiceError
+from shared.kernel.errors import BadRequest, DuplicateInFlight, ServiceError
 from shared.kernel.observability import logger
 from shared.kernel.sealing import seal, unseal
 
@@ -165,7 +165,7 @@ def claim_key(store: Store, *, partition: str, fingerprint: str) -> IdempotencyC
         fingerprint: The request's fingerprint.
 
     Raises:
-        IdempotencyKeyReused: The key belongs to another request.
+        ServiceError: idempotency_key_reused, the key belongs to another request.
         DuplicateInFlight: The first request with this key has not ended, as far as is known.
     """
     now = now_ms()
@@ -239,7 +239,8 @@ def _is_interrupted(held: Item, fingerprint: str, now: int) -> bool:
 
 def _stored_response(store: Store, held: Item, fingerprint: str, now: int) -> HttpResponse:
     if held["fingerprint"] != fingerprint:
-        raise IdempotencyKeyReused
+        message = "This Idempotency-Key was used with another request."
+        raise ServiceError(message, "idempotency_key_reused")
     if "owner" in held:
         raise DuplicateInFlight(-((now - int(held["lease_until"])) // 1000))  # rounded up
     headers = {**held["headers"], "Idempotent-Replayed": "true"}

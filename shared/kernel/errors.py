@@ -189,54 +189,12 @@ class BadRequest(ServiceError):
     code = "bad_request"
 
 
-class IdempotencyKeyRequired(ServiceError):
-    """400 idempotency_key_required."""
-
-    code = "idempotency_key_required"
-    message = "This route requires the header Idempotency-Key."
-
-
 class Unauthenticated(ServiceError):
     """401 unauthenticated: the token that was sent is not valid (RFC 6750, 3.1)."""
 
     code = "unauthenticated"
     message = "The token is missing, expired or revoked."
     headers = MappingProxyType({"WWW-Authenticate": 'Bearer error="invalid_token"'})
-
-
-class TenantSuspended(ServiceError):
-    """402 tenant_suspended, for billing."""
-
-    code = "tenant_suspended"
-    message = "This account is suspended for billing."
-
-
-class TenantBeingMoved(ServiceError):
-    """402 tenant_suspended with Retry-After in seconds: the suspension ends with the move."""
-
-    code = "tenant_suspended"
-    message = (
-        "This company is being moved to another server. Repeat the request after the seconds in"
-        " Retry-After."
-    )
-    headers = _retry_after(60)
-
-
-class TenantCancelled(ServiceError):
-    """402 tenant_cancelled."""
-
-    code = "tenant_cancelled"
-    message = "This account is cancelled."
-
-
-class TenantMoved(ServiceError):
-    """410 tenant_moved."""
-
-    code = "tenant_moved"
-
-    def __init__(self, address: str | None) -> None:
-        where = f" Its address is {address}." if address else ""
-        super().__init__(f"This company now runs on its own server.{where}")
 
 
 class FeatureNotInPlan(ServiceError):
@@ -339,13 +297,6 @@ class DuplicateInFlight(ServiceError):
 
     def __init__(self, retry_after: int) -> None:
         super().__init__(headers=_retry_after(max(1, retry_after)))
-
-
-class IdempotencyKeyReused(ServiceError):
-    """422 idempotency_key_reused."""
-
-    code = "idempotency_key_reused"
-    message = "This Idempotency-Key was used with another request."
 
 
 class ValidationFailed(ServiceError):

@@ -7,15 +7,7 @@ from typing import Any, Literal
 
 from shared.kernel.config import config
 from shared.kernel.db.schema import TableVersion
-from shared.kernel.errors import (
-    CODES,
-    FeatureNotInPlan,
-    ServiceError,
-    TenantBeingMoved,
-    TenantCancelled,
-    TenantMoved,
-    TenantSuspended,
-)
+from shared.kernel.errors import CODES, FeatureNotInPlan, ServiceError
 
 type State = Literal["active", "suspended", "cancelled", "moved"]
 type PlanName = Literal["essentials", "professional", "enterprise"]
@@ -148,19 +140,23 @@ def ensure_active(tenant: Tenant) -> None:
     """Raise an error unless the tenant is active and its plan includes the public API.
 
     Raises:
-        TenantMoved: The tenant runs on its own server.
-        TenantSuspended: The tenant is suspended.
-        TenantBeingMoved: The tenant is suspended while it is moved.
-        TenantCancelled: The tenant is cancelled.
+        ServiceError: tenant_moved, tenant_suspended or tenant_cancelled.
         FeatureNotInPlan: The plan does not include the public API.
     """
     match tenant.state:
         case "moved":
-            raise TenantMoved(tenant.moved_to)
+            where = f" Its address is {tenant.moved_to}." if tenant.moved_to else ""
+            raise ServiceError(f"This company now runs on its own server.{where}", "tenant_moved")
+        case "suspended" if tenant.is_being_moved:
+            message = (
+                "This company is being moved to another server. Repeat the request after the"
+                " seconds in Retry-After."
+            )
+            raise ServiceError(message, "tenant_suspended", headers={"Retry-After": "60"})
         case "suspended":
-            raise TenantBeingMoved if tenant.is_being_moved else TenantSuspended
+            raise ServiceError("This account is suspended for billing.", "tenant_suspended")
         case "cancelled":
-            raise TenantCancelled
+            raise ServiceError("This account is cancelled.", "tenant_cancelled")
         case "active":
             ensure_feature(tenant, PUBLIC_API)
 

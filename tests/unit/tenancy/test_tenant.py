@@ -25,9 +25,6 @@ from shared.kernel.config import config
 from shared.kernel.errors import (
     FeatureNotInPlan,
     ServiceError,
-    TenantCancelled,
-    TenantMoved,
-    TenantSuspended,
     ValidationFailed,
 )
 from tests.cases import each_case
@@ -47,19 +44,15 @@ def test_active_tenant_is_served() -> None:
     ensure_active(ACME)
 
 
-@pytest.mark.parametrize(
-    ("state", "refusal"),
-    [("suspended", TenantSuspended), ("cancelled", TenantCancelled), ("moved", TenantMoved)],
-)
-def test_suspended_cancelled_or_moved_tenant_is_refused(
-    state: Any, refusal: type[ServiceError]
-) -> None:
-    with pytest.raises(refusal):
+@pytest.mark.parametrize("state", ["suspended", "cancelled", "moved"])
+def test_suspended_cancelled_or_moved_tenant_is_refused(state: Any) -> None:
+    with pytest.raises(ServiceError) as refusal:
         ensure_active(replace(ACME, state=state))
+    assert refusal.value.code == f"tenant_{state}"
 
 
 def test_error_of_a_moved_tenant_contains_the_new_address() -> None:
-    with pytest.raises(TenantMoved, match=r"https://wms\.acme\.test"):
+    with pytest.raises(ServiceError, match=r"https://wms\.acme\.test"):
         ensure_active(replace(ACME, state="moved", moved_to="https://wms.acme.test"))
 
 
