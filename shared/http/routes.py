@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from enum import Enum
 from functools import cache
 from importlib import import_module
-from typing import Any, Literal, TypedDict, Unpack, overload
+from typing import Any, Literal, TypedDict, Unpack, cast, overload
 
 from pydantic import BaseModel
 
@@ -275,44 +275,25 @@ class Routes:
         paths = self._by_shape.setdefault(_shape(operation.path), {})
         paths.setdefault(operation.path, []).append(operation)
 
-    @overload
-    def read[F: Callable[[Store, Request], object]](
+    def read[R, P = None](
         self,
         path: str,
         summary: str,
         defaults: OperationOptions | None = None,
         *,
-        parameters: None = None,
+        parameters: type[P] | None = None,
         **options: Unpack[OperationOptions],
-    ) -> Callable[[F], F]: ...
-    @overload
-    def read[P: BaseModel, R](
-        self,
-        path: str,
-        summary: str,
-        defaults: OperationOptions | None = None,
-        *,
-        parameters: type[P],
-        **options: Unpack[OperationOptions],
-    ) -> Callable[[_Read[P, R]], _Read[P, R]]: ...
-    def read[F: Callable[..., Any]](
-        self,
-        path: str,
-        summary: str,
-        defaults: OperationOptions | None = None,
-        *,
-        parameters: type[BaseModel] | None = None,
-        **options: Unpack[OperationOptions],
-    ) -> Callable[[F], F]:
+    ) -> Callable[[_Read[P, R]], _Read[P, R]]:
         """Declare the decorated handler as the GET of `path`.
 
         `parameters` is the model of the query string. `defaults` are the options that several
         routes share; `options` go before them.
         """
 
-        def register(handler: F) -> F:
+        def register(handler: _Read[P, R]) -> _Read[P, R]:
             merged: OperationOptions = {**(defaults or {}), **options}
-            self._add(Operation("GET", path, summary, handler, parameters=parameters, **merged))
+            model = cast("type[BaseModel] | None", parameters)
+            self._add(Operation("GET", path, summary, handler, parameters=model, **merged))
             return handler
 
         return register

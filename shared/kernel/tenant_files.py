@@ -1,6 +1,7 @@
 """The files of one tenant in an S3 bucket."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -71,10 +72,8 @@ class TenantFiles:
 
     def size(self, name: str) -> int:
         """Return the number of bytes of a file; raise FileMissing if it does not exist."""
-        try:
+        with _missing_files():
             response = self.client.head_object(Bucket=self.bucket, Key=self.key(name))
-        except ClientError as error:
-            raise _translated(error) from error
         return int(response["ContentLength"])
 
     def delete(self, name: str) -> None:
@@ -84,7 +83,7 @@ class TenantFiles:
     def copy(self, name: str, target: str) -> None:
         """Copy a file within the bucket; raise FileMissing if it does not exist."""
         source = {"Bucket": self.bucket, "Key": self.key(name)}
-        try:
+        with _missing_files():
             # Without tags, because the session of a tenant may not read them.
             self.client.copy_object(
                 Bucket=self.bucket,
@@ -92,8 +91,6 @@ class TenantFiles:
                 CopySource=source,
                 TaggingDirective="REPLACE",
             )
-        except ClientError as error:
-            raise _translated(error) from error
 
     def presigned_url(self, name: str, *, seconds: int, download_as: str) -> str:
         """Return a URL with which anyone can download the file.
@@ -130,14 +127,19 @@ class TenantFiles:
         return form
 
     def _get(self, name: str, **arguments: Any) -> Any:
-        try:
+        with _missing_files():
             return self.client.get_object(Bucket=self.bucket, Key=self.key(name), **arguments)
-        except ClientError as error:
-            raise _translated(error) from error
 
 
-def _translated(error: ClientError) -> Exception:
-    code = error.response["Error"]["Code"]
-    if code in {"AccessDenied", "403"}:
-        logger.warning("S3 denied access; the file is treated as missing")
-    return FileMissing() if code in _MISSING_CODES | _REPLACED_CODES else error
+@contextmanager
+def _missing_files() -> Iterator[None]:
+    """Raise FileMissing for the errors of S3 that say so."""
+    try:
+        yield
+    except ClientError as error:
+        code = error.response["Error"]["Code"]
+        if code in {"AccessDenied", "403"}:
+            logger.warning("S3 denied access; the file is treated as missing")
+        if code in _MISSING_CODES | _REPLACED_CODES:
+            raise FileMissing from error
+        raise

@@ -1,4 +1,4 @@
-"""Authorization of callers See docs/access.md.."""
+"""Authorization of callers; see docs/access.md."""
 
 import time
 
@@ -8,19 +8,18 @@ from shared.kernel.caller import Caller
 from shared.kernel.errors import ClientNotAllowed, Forbidden, MissingScope, Unauthenticated
 
 
-def ensure_not_revoked(tenant: Tenant, caller: Caller, *, now: float | None = None) -> None:
+def ensure_not_revoked(tenant: Tenant, caller: Caller) -> None:
     """Raise an error if a token was revoked or expired after the authorizer accepted it.
 
     Args:
         tenant: The caller's tenant, read at most 10 s ago.
         caller: The caller, from the token.
-        now: Seconds since the epoch; the current time if omitted.
 
     Raises:
         Unauthenticated: The token has expired, or an entry for one of its revocation keys was
             written after the token was issued.
     """
-    if (time.time() if now is None else now) >= caller.expires_at:
+    if time.time() >= caller.expires_at:
         raise Unauthenticated
     revoked = tenant.revoked
     if revoked and any(caller.expires_at <= revoked.get(key, 0) for key in revocation_keys(caller)):

@@ -145,7 +145,7 @@ def _part(content: Mapping[str, Any]) -> str:
     return signing.base64url(json.dumps(content, separators=(",", ":")).encode())
 
 
-def verify(token: str, *, now: float | None = None) -> tuple[Caller, str]:
+def verify(token: str) -> tuple[Caller, str]:
     """Verify the form, header, claims and signature of an access token.
 
     The signature is checked last, so that an obviously foreign token costs no computation. The
@@ -154,7 +154,6 @@ def verify(token: str, *, now: float | None = None) -> tuple[Caller, str]:
 
     Args:
         token: The text after `Bearer`.
-        now: Seconds since the epoch; the current time if omitted.
 
     Returns:
         The caller and the issuer.
@@ -172,7 +171,7 @@ def verify(token: str, *, now: float | None = None) -> tuple[Caller, str]:
         raise InvalidToken("header")
     if not _KID_PATTERN.fullmatch(kid):
         raise InvalidToken("kid")
-    _check_claims(claims, time.time() if now is None else now)
+    _check_claims(claims, time.time())
     caller = _caller(claims)
     try:
         key = key_ring.find(kid, claims["iat"])

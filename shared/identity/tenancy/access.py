@@ -230,14 +230,8 @@ def store_for(tenant: Tenant, deadline: Deadline | None = None, *, writes: bool 
         logger.error("unserved table", tenant=tenant.slug, reason=error.message)
         count_for_service("unserved_tables")
         raise
-    return Store(
-        dynamodb_for(tenant.slug, tenant.table),
-        slug=tenant.slug,
-        table=tenant.table,
-        outbox=config().outbox_table,
-        deadline=deadline,
-        version=version,
-    )
+    dynamodb = dynamodb_for(tenant.slug, tenant.table)
+    return operator_store_of(tenant.slug, tenant.table, version, deadline, dynamodb)
 
 
 def operator_store(

@@ -13,11 +13,12 @@ import hmac
 import re
 import secrets
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from shared.identity.tenancy.tenant import SLUG
 from shared.kernel.db.actions import ErrorFactory
-from shared.kernel.db.items import Item, Key
-from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
+from shared.kernel.db.items import Item, Key, item_at
+from shared.kernel.db.table import EXPIRY, PARTITION_KEY
 from shared.kernel.db.transaction import Transaction
 
 LIFETIME = 30 * 24 * 3600
@@ -106,18 +107,9 @@ def session_from_item(item: Item | None) -> Session | None:
     """Parse a session's item; return None without an item."""
     if item is None:
         return None
-    return Session(
-        id=item[PARTITION_KEY].removeprefix("session#"),
-        user_id=item["user_id"],
-        client_id=item.get("client_id"),
-        second_factor=item["second_factor"],
-        epoch=item["epoch"],
-        generation=item["generation"],
-        created_at=item["created_at"],
-        expires_at=item[EXPIRY],
-        family=item["family"],
-        secret=item["secret"],
-    )
+    values: dict[str, Any] = {name: item.get(name) for name in Session.__slots__}
+    values |= {"id": item[PARTITION_KEY].removeprefix("session#"), "expires_at": item[EXPIRY]}
+    return Session(**values)
 
 
 def create(  # noqa: PLR0913  the properties of a session
@@ -130,22 +122,19 @@ def create(  # noqa: PLR0913  the properties of a session
     now: int,
 ) -> None:
     """Add a new session with its first refresh token; `now` is in seconds since the epoch."""
-    partition, sort = session_key(token.session)
-    tx.insert(
-        {
-            PARTITION_KEY: partition,
-            SORT_KEY: sort,
-            "user_id": token.user_id,
-            "client_id": client_id,
-            "second_factor": second_factor,
-            "epoch": epoch,
-            "generation": 1,
-            "created_at": now,
-            EXPIRY: now + LIFETIME,
-            "family": _digest(token.family),
-            "secret": _digest(token.secret),
-        }
+    item = item_at(
+        session_key(token.session),
+        user_id=token.user_id,
+        client_id=client_id,
+        second_factor=second_factor,
+        epoch=epoch,
+        generation=1,
+        created_at=now,
+        family=_digest(token.family),
+        secret=_digest(token.secret),
+        **{EXPIRY: now + LIFETIME},
     )
+    tx.insert(item)
 
 
 def rotate(
