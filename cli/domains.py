@@ -9,8 +9,8 @@ from cli.operator import CommandContext, CommandFailed, command
 from operations import domains
 from operations.domains import Domain
 from operations.tenant_changes import show_tenant
+from operations.tenant_rules import base_url_of
 from shared.identity.tenancy.directory import directory
-from shared.identity.tenancy.rules import base_url_of
 
 _COLUMNS = ("host", "tenant", "is_address", "target", "certificate_arn")
 

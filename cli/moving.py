@@ -11,7 +11,7 @@ from cli.passphrase import read_passphrase
 from cli.upgrade import ensure_deployed_schema
 from operations import domains, provisioning
 from operations.tenant_import import TenantExport, Terms, import_tenant, open_export
-from shared.identity.tenancy.rules import MAX_REQUESTS_PER_MINUTE
+from operations.tenant_rules import MAX_REQUESTS_PER_MINUTE
 from shared.identity.tenancy.tenant import MODULES, PLANS
 
 _NONE = "none"

@@ -11,7 +11,7 @@ from cli.output import as_text
 from cli.upgrade import ensure_deployed_schema
 from operations import domains, provisioning, tenant_changes, tenant_overview
 from operations.tenant_overview import TenantOverview
-from shared.identity.tenancy.rules import (
+from operations.tenant_rules import (
     NewTenant,
     check_moved_to,
 )

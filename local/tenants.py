@@ -20,9 +20,9 @@ from operations.provisioning import (
     set_state,
 )
 from operations.tenant_changes import show_tenant
+from operations.tenant_rules import NewTenant
 from shared.identity.auth.scopes import PERMISSIONS
 from shared.identity.tenancy.access import operator_store
-from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import MODULES, PlanName, State, Tenant
 from shared.identity.users import passwords, repository, roles
 from shared.identity.users import service as users

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
+from operations.control_table import read_items_of_tenant
 from operations.operator_identity import run_as_operator
 from shared.identity.auth import client_service
 from shared.identity.auth.client_models import ApiClientChange, ApiClientDraft
@@ -16,7 +17,6 @@ from shared.identity.auth.clients import (
 )
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy.access import operator_store
-from shared.identity.tenancy.directory import read_items_of_tenant
 from shared.integration.webhooks.ended_access import webhooks_of, webhooks_of_changed_client
 from shared.integration.webhooks.models import StoredWebhook
 from shared.kernel.db.transaction import Transaction

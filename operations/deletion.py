@@ -15,16 +15,12 @@ from dataclasses import dataclass
 from itertools import batched
 from typing import Any
 
+from operations.control_table import read_items_of_tenant
 from operations.domains import list_domains, release_domain
 from operations.draining import wait_for_running_invocations
 from operations.progress import ReportProgress, no_progress
 from operations.tenant_tables import describe_table, find_own, remove_tables, tables_of
-from shared.identity.tenancy.directory import (
-    host_key,
-    read_item,
-    read_items_of_tenant,
-    tenant_key,
-)
+from shared.identity.tenancy.directory import host_key, read_item, tenant_key
 from shared.kernel.aws import client
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.config import config

@@ -11,10 +11,12 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from operations.control_table import read_items_of_tenant, scan_items
 from operations.operator_identity import run_as_operator
 from operations.progress import ReportProgress, no_progress
 from operations.provisioning import set_address
 from operations.tenant_changes import show_tenant
+from operations.tenant_rules import base_url_of, check_host
 from shared.identity.audit import service as audit
 from shared.identity.tenancy.directory import (
     HIDDEN_STATES,
@@ -22,11 +24,8 @@ from shared.identity.tenancy.directory import (
     existing_tenant,
     host_key,
     read_item,
-    read_items_of_tenant,
-    scan_items,
     tenant_key,
 )
-from shared.identity.tenancy.rules import base_url_of, check_host
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.aws import client
 from shared.kernel.config import config

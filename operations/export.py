@@ -19,6 +19,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
+from operations.control_table import read_items_of_tenant
 from operations.draining import wait_for_running_invocations
 from operations.encrypted_lines import MIN_PASSPHRASE, EncryptedWriter
 from operations.moved_items import is_moved, opened, opened_client, to_json
@@ -29,7 +30,6 @@ from operations.tenant_overview import TenantOverview, get_overview
 from shared.identity.audit import service as audit
 from shared.identity.auth.clients import client_from_item, client_key
 from shared.identity.tenancy.access import operator_store
-from shared.identity.tenancy.directory import read_items_of_tenant
 from shared.identity.tenancy.tenant import Tenant
 from shared.integration.imports.context import IN_PROGRESS
 from shared.kernel.aws import client

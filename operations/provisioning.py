@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
+from operations.control_table import scan_items
 from operations.operator_identity import run_as_operator
 from operations.progress import ReportProgress, no_progress
 from operations.tenant_changes import (
@@ -16,6 +17,12 @@ from operations.tenant_changes import (
     ControlTableUpdate,
     change_tenant,
     show_tenant,
+)
+from operations.tenant_rules import (
+    NewTenant,
+    check_moved_to,
+    check_plan,
+    check_requests_per_minute,
 )
 from operations.tenant_tables import (
     ensure_table,
@@ -29,14 +36,7 @@ from shared.identity.tenancy.directory import (
     existing_tenant,
     host_key,
     read_item,
-    scan_items,
     tenant_key,
-)
-from shared.identity.tenancy.rules import (
-    NewTenant,
-    check_moved_to,
-    check_plan,
-    check_requests_per_minute,
 )
 from shared.identity.tenancy.tenant import State, Tenant
 from shared.kernel.aws import client

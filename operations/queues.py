@@ -17,7 +17,7 @@ from operations.progress import ReportProgress, no_progress
 from shared.integration.webhooks.relay import relay_missed_entries
 from shared.kernel.aws import client
 from shared.kernel.config import config
-from shared.kernel.dead_letters import CAUSE, Cause, checked_cause, parse_cause
+from shared.kernel.dead_letters import CAUSE, Cause
 from shared.kernel.json_text import loads
 
 DEFAULT_SAMPLE = 100
@@ -244,7 +244,7 @@ def _receive(url: str, seconds: int, limit: int = _MAX_MESSAGES) -> list[_DeadLe
 def _dead_letter(message: Mapping[str, Any]) -> _DeadLetter:
     system = message["Attributes"]
     recorded = message.get("MessageAttributes", {}).get(CAUSE)
-    cause = _read(parse_cause, recorded["StringValue"]) if recorded else None
+    cause = _read(_parse_cause, recorded["StringValue"]) if recorded else None
     return _DeadLetter(
         id=message["MessageId"],
         receipt=message["ReceiptHandle"],
@@ -331,7 +331,7 @@ def _relay_cause(body: str) -> Cause:
     """Return the cause that Lambda writes for a batch of a stream that it gave up."""
     record = loads(body)
     context, batch = record["requestContext"], record["DDBStreamBatchInfo"]
-    return checked_cause(
+    return _checked_cause(
         error=context["condition"],
         message=f"The relay gave up a batch of {batch['batchSize']} events of the outbox.",
         function=context["functionArn"].partition(":function:")[2].partition(":")[0],
@@ -396,3 +396,20 @@ def _redrive_relay(url: str, result: Redriven, progress: ReportProgress) -> None
             failures = []
     finally:
         _release(url, failures)
+
+
+def _parse_cause(text: str) -> Cause:
+    """Parse the value of the attribute `CAUSE`; fields of other releases are ignored.
+
+    Raises AttributeError, TypeError or ValueError for what is no cause.
+    """
+    fields = {name: one for name, one in loads(text).items() if name in Cause.__slots__}
+    return _checked_cause(**fields)
+
+
+def _checked_cause(**fields: Any) -> Cause:
+    """Return a cause of fields of any type; TypeError if one is missing or no text."""
+    if not all(isinstance(one, str) for one in fields.values() if one is not None):
+        message = f"not all are texts: {fields}"
+        raise TypeError(message)
+    return Cause(**fields)

@@ -4,6 +4,7 @@ All of it is written into the restored table before requests reach it, while no 
 the present one. Every function can be repeated.
 """
 
+from collections.abc import Collection
 from dataclasses import replace
 from functools import cache
 from itertools import batched
@@ -14,8 +15,8 @@ from shared.identity.users import logins, passwords
 from shared.identity.users.logins import Login, login_from_items, login_key
 from shared.identity.users.models import User
 from shared.identity.users.repository import USERS
-from shared.integration.webhooks.repository import read_register
-from shared.integration.webhooks.service import deactivate_all_webhooks_except
+from shared.integration.webhooks.repository import WEBHOOKS, read_register, stage_registration
+from shared.integration.webhooks.service import deactivate
 from shared.kernel.db.items import encode, key_of
 from shared.kernel.db.sequences import last_id
 from shared.kernel.db.store import Store, key_attributes
@@ -111,6 +112,15 @@ def keep_webhooks_inactive(present: Store, restored: Store) -> list[int]:
     active = read_register(present).active_events.keys()
     return run_transaction(
         restored,
-        lambda tx: deactivate_all_webhooks_except(tx, active),
+        lambda tx: _deactivate_all_except(tx, active),
         operator=cache(operator_name),
     )
+
+
+def _deactivate_all_except(tx: Transaction, kept: Collection[int]) -> list[int]:
+    """Deactivate the active subscriptions whose ids are not in `kept`; return their ids."""
+    register = read_register(tx.store)
+    changed = deactivate(tx, WEBHOOKS.get_many(tx.store, sorted(register.ids - {*kept})))
+    if changed:
+        stage_registration(tx, register, *changed)
+    return [webhook.id for webhook in changed]

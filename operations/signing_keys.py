@@ -17,7 +17,6 @@ from shared.identity.auth.key_ring import (
     SigningKey,
     SigningKeys,
     keys_from_item,
-    keys_to_item,
 )
 from shared.identity.auth.tokens import LIFETIME
 from shared.identity.tenancy.directory import read_item
@@ -194,7 +193,7 @@ def _write_keys(seen: SigningKeys, after: SigningKeys) -> None:
             "ExpressionAttributeValues": {":seen": {"N": str(seen.version)}},
         }
     try:
-        dynamodb.put_item(TableName=config().control_table, Item=keys_to_item(after), **condition)
+        dynamodb.put_item(TableName=config().control_table, Item=_keys_to_item(after), **condition)
     except dynamodb.exceptions.ConditionalCheckFailedException as error:
         # The condition also fails if the response was lost and botocore sent the request again.
         if _read_keys() != after:
@@ -202,6 +201,25 @@ def _write_keys(seen: SigningKeys, after: SigningKeys) -> None:
                 "The keys were changed by another command at the same time. Check them (stowage "
                 "key list), then run the command again."
             ) from error
+
+
+def _keys_to_item(keys: SigningKeys) -> dict[str, Any]:
+    """Return the item in DynamoDB's JSON."""
+    return {
+        "pk": {"S": KEYS},
+        "version": {"N": str(keys.version)},
+        "keys": {"L": [{"M": _attributes(key)} for key in keys.all]},
+    }
+
+
+def _attributes(key: SigningKey) -> dict[str, Any]:
+    attributes: dict[str, Any] = {
+        "kms_key": {"S": key.kms_key},
+        "signs_from": {"N": str(key.signs_from)},
+    }
+    if key.retired_at is not None:
+        attributes["retired_at"] = {"N": str(key.retired_at)}
+    return attributes
 
 
 # The pending key: an alias points to it from its creation until it is listed

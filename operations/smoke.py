@@ -23,7 +23,7 @@ from operations.deletion import delete_tenant
 from operations.progress import ReportProgress, no_progress
 from operations.provisioning import create_tenant, set_state
 from operations.tenant_overview import TenantOverview, get_overview, list_overviews
-from shared.identity.tenancy.rules import NewTenant
+from operations.tenant_rules import NewTenant
 from shared.kernel.aws import client
 from shared.kernel.clock import now_ms
 from shared.kernel.config import config

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from operations.control_table import scan_items
 from operations.domains import list_domains
-from shared.identity.tenancy.directory import read_item, scan_items, tenant_from_item, tenant_key
+from shared.identity.tenancy.directory import read_item, tenant_from_item, tenant_key
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.errors import NotFound
 

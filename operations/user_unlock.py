@@ -12,14 +12,15 @@ from shared.identity.auth.attempt_limits import (
     LONG_WINDOW,
     AttemptCounter,
     AttemptCounters,
-    failures_of,
-    reset_failures,
 )
 from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import read_items
 from shared.identity.users.models import User
 from shared.identity.users.service import get_user_by_name
+from shared.kernel.aws import client
 from shared.kernel.clock import instant, now_ms
+from shared.kernel.config import config
+from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.json_text import loads
@@ -58,7 +59,7 @@ def unlock_user(tenant: str, username: str) -> Unlocked:
             audit(tx, "user.unlocked", "user", user.id, details=details)
 
         run_as_operator(store.slug, use_case)
-        reset_failures(failed)
+        map_concurrently(_reset, list(failed))
     return Unlocked(user, addresses, max(failed.values(), default=0))
 
 
@@ -95,8 +96,22 @@ def _counters_with_failures(
         if counter.kind != "address"
     }
     found = [
-        (every[key], failures_of(item))
+        (every[key], int(item["failures"]["N"]))
         for keys in batched(every, _KEYS_PER_READ, strict=False)
         for key, item in read_items(keys).items()
     ]
     return {counter: failures for counter, failures in found if failures}
+
+
+def _reset(counter: AttemptCounter) -> None:
+    """Set the failures of a counter to 0; attempts in flight stay counted."""
+    client("dynamodb").update_item(
+        TableName=config().control_table,
+        Key={"pk": {"S": counter.key}},
+        UpdateExpression="SET failures = :none, in_flight = if_not_exists(in_flight, :none),"
+        " expires_at = :ends",
+        ExpressionAttributeValues={
+            ":none": {"N": "0"},
+            ":ends": {"N": str(counter.ends_at)},
+        },
+    )

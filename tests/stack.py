@@ -21,13 +21,13 @@ from moto.scheduler.models import scheduler_backends
 from moto.sqs.models import sqs_backends
 
 from operations import provisioning, tenant_changes
+from operations.tenant_rules import MAX_REQUESTS_PER_MINUTE, NewTenant
 from shared.http.rate_limit import WINDOW_MS, limiter
 from shared.identity.auth import signing, tokens
 from shared.identity.auth.key_ring import key_ring
 from shared.identity.auth.scopes import SCOPES
 from shared.identity.tenancy import access, directory
 from shared.identity.tenancy.directory import tenant_key
-from shared.identity.tenancy.rules import MAX_REQUESTS_PER_MINUTE, NewTenant
 from shared.identity.tenancy.tenant import MODULES, Tenant
 from shared.integration.webhooks import delivery
 from shared.kernel import aws, json_text

@@ -44,10 +44,8 @@ def list_webhooks(
     store: Store, request: Request[None, WebhookParameters]
 ) -> ListResponse[StoredWebhook]:
     """Return a page of subscriptions."""
-    found = service.list_webhooks(store, request.parameters)
-    return ListResponse(
-        found.page, lambda record: views.webhook(record.entity, found.health.get(record.id))
-    )
+    page, health = service.list_webhooks(store, request.parameters)
+    return ListResponse(page, lambda record: views.webhook(record.entity, health.get(record.id)))
 
 
 @routes.write(

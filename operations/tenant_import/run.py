@@ -14,10 +14,10 @@ from operations.tenant_import.line_checks import KEPT
 from operations.tenant_import.reading import TenantExport
 from operations.tenant_import.terms import Terms
 from operations.tenant_import.writing import NarrowedClients, write, write_unrelayed_events
+from operations.tenant_rules import NewTenant
 from operations.tenant_tables import ensure_table, find_own_table, protect_stack_tables
 from shared.identity.audit import service as audit
 from shared.identity.tenancy.directory import read_item, tenant_key
-from shared.identity.tenancy.rules import NewTenant
 from shared.kernel.config import config
 from shared.kernel.db.items import AttributeMap
 from shared.kernel.db.transaction import Transaction

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from shared.identity.tenancy.rules import check_modules, check_plan, check_requests_per_minute
+from operations.tenant_rules import check_modules, check_plan, check_requests_per_minute
 from shared.kernel.db.items import AttributeMap
 
 

@@ -9,14 +9,14 @@ import os
 import re
 import traceback
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
 from shared.kernel.aws import client
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.errors import ServiceError
-from shared.kernel.json_text import dumps, loads
+from shared.kernel.json_text import dumps
 from shared.kernel.observability import logger, mask_secrets, request_id
 
 if TYPE_CHECKING:
@@ -54,23 +54,6 @@ class Cause:
     failed_at: str | None = None
     tenant: str | None = None
     source: str | None = None
-
-
-def parse_cause(text: str) -> Cause:
-    """Parse the value of the attribute `CAUSE`; fields of other releases are ignored.
-
-    Raises AttributeError, TypeError or ValueError for what is no cause.
-    """
-    fields = {name: one for name, one in loads(text).items() if name in Cause.__slots__}
-    return checked_cause(**fields)
-
-
-def checked_cause(**fields: Any) -> Cause:
-    """Return a cause of fields of any type; TypeError if one is missing or no text."""
-    if not all(isinstance(one, str) for one in fields.values() if one is not None):
-        message = f"not all are texts: {fields}"
-        raise TypeError(message)
-    return Cause(**fields)
 
 
 def send_dead_letter(

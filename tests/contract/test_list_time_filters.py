@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from operations.provisioning import create_tenant
-from shared.identity.tenancy.rules import NewTenant
+from operations.tenant_rules import NewTenant
 from shared.identity.tenancy.tenant import MODULES
 from tests.cases import each_case
 from tests.contract.filled_lists import FilledLists

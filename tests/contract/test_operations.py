@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from operations.provisioning import create_tenant, set_requests_per_minute, set_state
+from operations.tenant_rules import NewTenant
 from shared.identity.auth.scopes import PERMISSIONS, SCOPES
-from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import MODULES as ALL_MODULES
 from shared.identity.tenancy.tenant import PLANS
 from tests.cases import each_case

@@ -21,9 +21,9 @@ import pytest
 from local import deployment
 from local.settings import REGION, aws_environment
 from operations import provisioning
+from operations.tenant_rules import NewTenant
 from shared.identity.auth import tokens
 from shared.identity.auth.scopes import SCOPES
-from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import MODULES
 from shared.kernel.errors import Conflict
 from tests.e2e.import_calls import ImportBucket

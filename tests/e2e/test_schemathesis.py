@@ -7,9 +7,9 @@ import pytest
 import schemathesis
 
 from operations import provisioning
+from operations.tenant_rules import NewTenant
 from shared.identity.auth import tokens
 from shared.identity.auth.scopes import SCOPES
-from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import MODULES
 from shared.kernel.errors import Conflict
 from tests.e2e.conftest import Deployed, operator_access

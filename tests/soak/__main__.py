@@ -17,7 +17,7 @@ from rich.console import Console
 from cli.deployment import StackTarget, connect
 from local.settings import STACK_NAME
 from operations import api_clients, provisioning
-from shared.identity.tenancy.rules import MAX_REQUESTS_PER_MINUTE, NewTenant
+from operations.tenant_rules import MAX_REQUESTS_PER_MINUTE, NewTenant
 from shared.identity.tenancy.tenant import MODULES
 from shared.kernel.errors import Conflict
 from shared.warehouse.approvals.service import PERMISSION

@@ -13,6 +13,7 @@ from pydantic import TypeAdapter
 from examples import stowage_client
 from functions.oauth.request import MAX_BODY_BYTES
 from operations import draining, signing_keys
+from operations import tenant_rules as tenancy
 from shared.http import envelope, rate_limit_leases, request, routes
 from shared.identity.audit.models import AuditAction
 from shared.identity.auth import attempt_limits as attempts
@@ -24,7 +25,6 @@ from shared.identity.auth import (
 )
 from shared.identity.auth.scopes import PERMISSIONS, SCOPES
 from shared.identity.tenancy import access, directory, revocations
-from shared.identity.tenancy import rules as tenancy
 from shared.identity.tenancy.tenant import (
     MODULES,
     PLANS,

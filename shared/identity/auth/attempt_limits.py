@@ -16,7 +16,7 @@ import hashlib
 import ipaddress
 import random
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -361,29 +361,6 @@ def _add_to_counter(
         ReturnValues="ALL_NEW",
     )
     return _counts_of_item(answer["Attributes"])
-
-
-def reset_failures(counters: Iterable[AttemptCounter]) -> None:
-    """Set the failures of counters to 0; attempts in flight stay counted."""
-    map_concurrently(_reset_counter, list(counters))
-
-
-def _reset_counter(counter: AttemptCounter) -> None:
-    client("dynamodb").update_item(
-        TableName=config().control_table,
-        Key={"pk": {"S": counter.key}},
-        UpdateExpression="SET failures = :none, in_flight = if_not_exists(in_flight, :none),"
-        " expires_at = :ends",
-        ExpressionAttributeValues={
-            ":none": {"N": "0"},
-            ":ends": {"N": str(counter.ends_at)},
-        },
-    )
-
-
-def failures_of(item: Mapping[str, Any]) -> int:
-    """Return the failures in the item of a counter."""
-    return _counts_of_item(item).failed
 
 
 def _counts_of_item(item: Mapping[str, Any]) -> _AttemptCounts:

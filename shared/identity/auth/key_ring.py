@@ -6,6 +6,7 @@ the first rotation on. Before that, the keys of the deployment are in use and th
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from shared.identity.auth.signing import kid_of
@@ -68,16 +69,12 @@ class SigningKeys:
         """Return the key that signs at `now`, in seconds since the epoch."""
         started = [key for key in self.in_use if key.signs_from <= now]
         if not started:  # clocks differ: the first key in use has just started
-            return min(self.in_use, key=_signs_from)
-        return max(started, key=_signs_from)
+            return min(self.in_use, key=attrgetter("signs_from"))
+        return max(started, key=attrgetter("signs_from"))
 
     def find(self, kid: str) -> SigningKey | None:
         """Return the key in use with this `kid`; None if there is none."""
         return next((key for key in self.in_use if key.kid == kid), None)
-
-
-def _signs_from(key: SigningKey) -> int:
-    return key.signs_from
 
 
 class KeyRing:
@@ -151,25 +148,6 @@ def _key_from_attributes(attributes: Mapping[str, Any]) -> SigningKey:
         signs_from=int(attributes["signs_from"]["N"]),
         retired_at=int(retired["N"]) if retired else None,
     )
-
-
-def keys_to_item(keys: SigningKeys) -> dict[str, Any]:
-    """Return the item in DynamoDB's JSON."""
-    return {
-        "pk": {"S": KEYS},
-        "version": {"N": str(keys.version)},
-        "keys": {"L": [{"M": _attributes(key)} for key in keys.all]},
-    }
-
-
-def _attributes(key: SigningKey) -> dict[str, Any]:
-    attributes: dict[str, Any] = {
-        "kms_key": {"S": key.kms_key},
-        "signs_from": {"N": str(key.signs_from)},
-    }
-    if key.retired_at is not None:
-        attributes["retired_at"] = {"N": str(key.retired_at)}
-    return attributes
 
 
 key_ring = KeyRing()

@@ -125,6 +125,12 @@ def _base_url(item: Mapping[str, Any]) -> str:
     return address
 
 
+def _dynamodb() -> Any:
+    from shared.kernel.aws import client  # noqa: PLC0415  botocore only where something is read
+
+    return client("dynamodb")
+
+
 def read_item(
     key: str, dynamodb: Any = None, *, attribute: str | None = None
 ) -> dict[str, Any] | None:
@@ -135,13 +141,11 @@ def read_item(
         dynamodb: The client to use; by default that of the function's own role.
         attribute: The only attribute to read, for a role that may read no other one.
     """
-    from shared.kernel.aws import client  # noqa: PLC0415  botocore only where something is read
-
     projection: dict[str, Any] = {}
     if attribute:
         projection["ProjectionExpression"] = "#only"
         projection["ExpressionAttributeNames"] = {"#only": attribute}
-    answer = (dynamodb or client("dynamodb")).get_item(
+    answer = (dynamodb or _dynamodb()).get_item(
         TableName=config().control_table, Key={"pk": {"S": key}}, ConsistentRead=True, **projection
     )
     item: dict[str, Any] | None = answer.get("Item")
@@ -156,50 +160,12 @@ def read_items(keys: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     Raises:
         ServiceUnavailable: DynamoDB returned unprocessed keys.
     """
-    from shared.kernel.aws import client  # noqa: PLC0415  botocore only where something is read
-
     table = config().control_table
     request = {"Keys": [{"pk": {"S": key}} for key in keys], "ConsistentRead": True}
-    answer = client("dynamodb").batch_get_item(RequestItems={table: request})
+    answer = _dynamodb().batch_get_item(RequestItems={table: request})
     if answer["UnprocessedKeys"]:
         raise ServiceUnavailable
     return {item["pk"]["S"]: item for item in answer["Responses"][table]}
-
-
-def scan_items(prefix: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the items of all tenants whose keys begin with `prefix`, in no particular order."""
-    from shared.kernel.aws import client  # noqa: PLC0415  botocore only where something is read
-
-    pages = (
-        client("dynamodb")
-        .get_paginator("scan")
-        .paginate(
-            TableName=config().control_table,
-            FilterExpression="begins_with(pk, :prefix)",
-            ExpressionAttributeValues={":prefix": {"S": prefix}},
-        )
-    )
-    for page in pages:
-        yield from page["Items"]
-
-
-def read_items_of_tenant(slug: str, prefix: str = "") -> Iterator[Mapping[str, Any]]:
-    """Yield the clients and addresses of a tenant, ordered by key.
-
-    They are read from an index, which lags behind the table by milliseconds.
-
-    Args:
-        slug: Slug of the tenant.
-        prefix: Prefix of the keys; empty for all.
-    """
-    from shared.kernel.aws import client  # noqa: PLC0415  botocore only where something is read
-
-    found: dict[str, Mapping[str, Any]] = {}
-    for holder in (slug, revoked_partition(slug)):  # an item revoked in between is read twice
-        items = query_by_holder(holder, prefix, client("dynamodb"))
-        found |= {item["pk"]["S"]: item for item in items}
-    for key in sorted(found):
-        yield found[key]
 
 
 def query_by_holder(holder: str, prefix: str, dynamodb: Any) -> Iterator[Mapping[str, Any]]:

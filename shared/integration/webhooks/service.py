@@ -1,6 +1,6 @@
 """Use cases of the webhook routes."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,14 +46,6 @@ class WebhookWithHealth:
 
     record: Record[StoredWebhook]
     health: EndpointHealth
-
-
-@dataclass(frozen=True, slots=True)
-class WebhookPage:
-    """A page of subscriptions; `health` has the health of all subscriptions by id."""
-
-    page: Page[StoredWebhook]
-    health: dict[int, EndpointHealth]
 
 
 def create_webhook(
@@ -154,13 +146,14 @@ def get_webhook(store: Store, number: int) -> WebhookWithHealth:
     return WebhookWithHealth(record, health or EndpointHealth())
 
 
-def list_webhooks(store: Store, parameters: WebhookParameters) -> WebhookPage:
-    """Return a page of subscriptions."""
-    page, health = run_all(
+def list_webhooks(
+    store: Store, parameters: WebhookParameters
+) -> tuple[Page[StoredWebhook], dict[int, EndpointHealth]]:
+    """Return a page of subscriptions, and the health of all subscriptions by id."""
+    return run_all(
         lambda: repository.list_webhooks(store, parameters),
         lambda: repository.read_all_health(store),
     )
-    return WebhookPage(page, health)
 
 
 def change_webhook(
@@ -193,15 +186,6 @@ def change_webhook(
     after = after.model_copy(update=rules.new_setters(before, after, audit.actor_of(tx)))
     repository.stage_registration(tx, read_register(tx), after)
     return WebhookWithHealth(WEBHOOKS.replace(tx, found.record, after), health)
-
-
-def deactivate_all_webhooks_except(tx: Transaction, kept: Collection[int]) -> list[int]:
-    """Deactivate the active subscriptions whose ids are not in `kept`; return their ids."""
-    register = repository.read_register(tx.store)
-    changed = deactivate(tx, WEBHOOKS.get_many(tx.store, sorted(register.ids - {*kept})))
-    if changed:
-        repository.stage_registration(tx, register, *changed)
-    return [webhook.id for webhook in changed]
 
 
 def deactivate(tx: Transaction, records: Iterable[Record[StoredWebhook]]) -> list[StoredWebhook]:

@@ -15,9 +15,9 @@ from rich.progress import Progress
 
 from local import sample, sample_operations
 from operations import provisioning
+from operations.tenant_rules import NewTenant
 from shared.identity.auth import tokens
 from shared.identity.auth.scopes import SCOPES
-from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import MODULES
 from shared.kernel.errors import Conflict
 from tests.e2e.conftest import TIMEOUT, Deployed, operator_access

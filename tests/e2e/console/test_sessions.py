@@ -12,10 +12,10 @@ import pytest
 from playwright.sync_api import Locator, Route, expect
 
 from operations import provisioning
+from operations.tenant_rules import NewTenant
 from operations.user_unlock import unlock_user
 from shared.identity.auth import tokens
 from shared.identity.auth.scopes import SCOPES
-from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import MODULES
 from shared.identity.users.totp import PERIOD, code_at
 from shared.kernel.errors import Conflict

@@ -6,7 +6,7 @@ import pytest
 
 from operations.api_clients import Credentials, create_client
 from operations.provisioning import create_tenant, set_shared_address
-from shared.identity.tenancy.rules import NewTenant
+from operations.tenant_rules import NewTenant
 from tests.integration.control_plane import ACCOUNT, ADDRESS, REGION, AwsCallHooks, deployed
 from tests.snapshot import Snapshot
 

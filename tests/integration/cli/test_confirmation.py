@@ -8,7 +8,7 @@ import pytest
 
 from cli.main import main
 from operations.api_clients import create_client
-from shared.identity.tenancy.directory import scan_items
+from operations.control_table import scan_items
 from tests.cases import each_case
 from tests.integration.cli.command_line import as_json, run
 from tests.integration.control_plane import ADDRESS

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from shared.identity.tenancy.directory import scan_items
+from operations.control_table import scan_items
 from tests.integration.cli.command_line import as_json, run
 from tests.integration.control_plane import ADDRESS
 from tests.integration.offboarding.company import CERTIFICATE, HOST, Company

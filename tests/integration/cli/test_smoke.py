@@ -13,7 +13,7 @@ from operations import deletion, provisioning, smoke
 from operations.api_clients import create_client
 from operations.provisioning import create_tenant, list_tenants, set_state
 from operations.tenant_overview import get_overview
-from shared.identity.tenancy.rules import NewTenant
+from operations.tenant_rules import NewTenant
 from shared.kernel.aws import client
 from shared.kernel.errors import NotFound
 from tests import dns

@@ -3,8 +3,8 @@
 import pytest
 
 from operations import provisioning
+from operations.tenant_rules import NewTenant
 from shared.http.rate_limit import limiter
-from shared.identity.tenancy.rules import NewTenant
 from shared.kernel.clock import now_ms
 from tests.clock import Clock
 from tests.gateway import Erp

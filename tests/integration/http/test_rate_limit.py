@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from operations import api_clients, provisioning
+from operations.tenant_rules import NewTenant
 from shared.http.rate_limit_leases import spare_budget
 from shared.identity.tenancy.directory import directory
-from shared.identity.tenancy.rules import NewTenant
 from shared.kernel.clock import instant, now_ms
 from shared.kernel.config import config
 from tests.clock import Clock

@@ -14,8 +14,8 @@ from operations import provisioning
 from operations.api_clients import create_client
 from operations.tenant_import import Terms, import_tenant, open_export
 from operations.tenant_import.line_checks import RefusedLine, checked_line
+from operations.tenant_rules import NewTenant
 from shared.identity.tenancy.access import session_policy
-from shared.identity.tenancy.rules import NewTenant
 from shared.kernel.config import config
 from shared.kernel.db import schema
 from shared.kernel.errors import Conflict, ValidationFailed

@@ -13,7 +13,7 @@ from operations.deletion import delete_tenant
 from operations.export import ITEMS_FILE, export_tenant
 from operations.tenant_changes import show_tenant
 from operations.tenant_import import import_tenant, open_export
-from shared.identity.tenancy.rules import NewTenant
+from operations.tenant_rules import NewTenant
 from shared.identity.tenancy.tenant import MODULES, PLANS
 from shared.kernel import aws
 from shared.kernel.config import config

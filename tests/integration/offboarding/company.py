@@ -8,8 +8,9 @@ from moto.s3.models import s3_backends
 
 from operations import provisioning
 from operations.api_clients import create_client, revoke_client
+from operations.control_table import scan_items
 from operations.domains import add_domain
-from shared.identity.tenancy.directory import directory, host_key, owner_of, scan_items, tenant_key
+from shared.identity.tenancy.directory import directory, host_key, owner_of, tenant_key
 from shared.kernel import aws
 from shared.kernel.config import config
 from tests.gateway import Erp

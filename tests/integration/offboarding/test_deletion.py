@@ -9,8 +9,8 @@ from operations import provisioning, tenant_changes, tenant_overview
 from operations.deletion import delete_tenant, preview_deletion
 from operations.domains import add_domain
 from operations.draining import DRAIN_SECONDS
+from operations.tenant_rules import NewTenant
 from shared.identity.tenancy.directory import CACHE_SECONDS, directory
-from shared.identity.tenancy.rules import NewTenant
 from shared.kernel import aws
 from shared.kernel.clock import now
 from shared.kernel.config import config

@@ -10,12 +10,12 @@ from operations.progress import ReportProgress
 from operations.provisioning import create_tenant, set_state
 from operations.restore import cancel_restore, restore_tenant, switch_table
 from operations.table_lease import Lease
+from operations.tenant_rules import NewTenant
 from operations.tenant_tables import tables_of, write_version
 from operations.upgrade import expand_table, upgrade_tables
 from operations.verify import Findings, verify_table
 from shared.identity.tenancy.access import operator_store, session_policy, store_for
 from shared.identity.tenancy.directory import directory
-from shared.identity.tenancy.rules import NewTenant
 from shared.identity.users.models import PasswordReset, UserChange
 from shared.identity.users.service import change_user, delete_user, reset_password
 from shared.integration.webhooks.repository import WEBHOOKS

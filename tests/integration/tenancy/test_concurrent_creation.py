@@ -8,8 +8,8 @@ import pytest
 
 from operations.provisioning import create_tenant
 from operations.tenant_changes import show_tenant
+from operations.tenant_rules import NewTenant
 from shared.identity.tenancy.directory import directory
-from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import Tenant
 from shared.kernel.aws import client
 from shared.kernel.errors import Conflict

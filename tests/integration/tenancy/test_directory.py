@@ -3,9 +3,9 @@
 import pytest
 
 from operations.provisioning import create_tenant, set_shared_address, set_state
+from operations.tenant_rules import NewTenant
 from shared.identity.tenancy import directory as module
 from shared.identity.tenancy.directory import TenantDirectory
-from shared.identity.tenancy.rules import NewTenant
 from tests.integration.control_plane import ADDRESS, AwsCallHooks
 
 

@@ -7,8 +7,8 @@ import pytest
 from operations import tenant_tables
 from operations.deletion import delete_tenant
 from operations.provisioning import create_tenant, set_state
+from operations.tenant_rules import NewTenant
 from shared.identity.tenancy.directory import directory, host_key, read_item, tenant_key
-from shared.identity.tenancy.rules import NewTenant
 from shared.kernel.aws import client
 from shared.kernel.config import config
 from shared.kernel.db.table import table_definition

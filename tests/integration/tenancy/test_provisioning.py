@@ -18,8 +18,8 @@ from operations.provisioning import (
     switch_modules,
 )
 from operations.tenant_changes import show_tenant
+from operations.tenant_rules import NewTenant
 from shared.identity.tenancy.directory import directory, read_item, tenant_key
-from shared.identity.tenancy.rules import NewTenant
 from shared.identity.tenancy.tenant import MODULES, Tenant
 from shared.kernel.aws import client
 from shared.kernel.config import config

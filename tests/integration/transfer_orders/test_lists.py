@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from operations.provisioning import create_tenant
-from shared.identity.tenancy.rules import NewTenant
+from operations.tenant_rules import NewTenant
 from shared.identity.tenancy.tenant import MODULES
 from tests.clock import Clock
 from tests.gateway import Erp

@@ -6,8 +6,8 @@ import pytest
 
 from operations import provisioning
 from operations.api_clients import Credentials, create_client
+from operations.tenant_rules import NewTenant
 from shared.identity.auth.issuance_limits import LEAST_PER_MINUTE, LONG_WINDOW_MINUTES
-from shared.identity.tenancy.rules import NewTenant
 from shared.kernel import aws
 from shared.kernel.config import config
 from tests.clock import Clock

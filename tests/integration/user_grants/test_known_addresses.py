@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from operations.control_table import scan_items
 from shared.identity.auth import attempt_limits
 from shared.identity.auth.attempt_limits import (
     ADDRESS_LIFETIME,
@@ -15,7 +16,6 @@ from shared.identity.auth.attempt_limits import (
     PER_USER_LONG_WINDOW,
     WINDOW,
 )
-from shared.identity.tenancy.directory import scan_items
 from shared.kernel.clock import now_ms
 from tests.clock import Clock
 from tests.faults import AwsFaults

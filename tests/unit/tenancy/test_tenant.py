@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from shared.identity.tenancy.rules import (
+from operations.tenant_rules import (
     RESERVED_SLUGS,
     NewTenant,
     check_moved_to,
