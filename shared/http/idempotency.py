@@ -64,11 +64,8 @@ def read_key(headers: Mapping[str, str]) -> str | None:
 def request_fingerprint(method: str, path: str, body: object, *, salt: str | None = None) -> str:
     """Return a hash of the request; the order and spacing of JSON keys do not matter.
 
-    Args:
-        method: HTTP method.
-        path: Path relative to the base address.
-        body: The body as parsed.
-        salt: Salt of a slow hash (tens of milliseconds), for a request that may carry a secret.
+    `body` is the body as parsed, `salt` that of a slow hash (tens of milliseconds), for a request
+    that may carry a secret.
     """
     canonical = json.dumps([method, path, body], sort_keys=True, default=str).encode()
     if salt is None:
@@ -159,10 +156,7 @@ def record_partition(credential: str, key: str) -> str:
 def claim_key(store: Store, *, partition: str, fingerprint: str) -> IdempotencyClaim | HttpResponse:
     """Claim a key for a request, or return the response that the request got before.
 
-    Args:
-        store: The tenant's table.
-        partition: Partition key of the record, from `record_partition`.
-        fingerprint: The request's fingerprint.
+    `partition` is the result of `record_partition`.
 
     Raises:
         ServiceError: idempotency_key_reused, the key belongs to another request.

@@ -81,11 +81,6 @@ class RateLimiter:
         A request that cannot be counted because of an error of AWS is admitted, because
         availability is more important than the limit.
 
-        Args:
-            store: The tenant's table.
-            tenant: The caller's tenant.
-            caller: Who sends the request.
-
         Raises:
             ServiceError: rate_limited with Retry-After; the requests of the minute are used up.
         """

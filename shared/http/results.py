@@ -92,13 +92,8 @@ def created_resource[M: BaseModel](
     """Return the response with a new resource, or with the unchanged one that has its reference.
 
     A client that may not read the latter learns neither its values nor which fields of the request
-    differ from them: it could find a value out by trying.
-
-    Args:
-        created: The stored record.
-        what: The resource and its reference, for the warning.
-        view: The resource.
-        path: The path of its collection.
+    differ from them: it could find a value out by trying. `what` is the resource and its reference,
+    for the warning; `path` is the path of its collection.
     """
     location = f"{path}/{created.record.id}"
     if created.new:

@@ -62,14 +62,9 @@ def send_dead_letter(
     """Send a message to its dead-letter queue if its last delivery has failed.
 
     If the process dies before SQS deletes the message, SQS moves it as well. Both are the same
-    message, and consumers process a message that they receive twice only once.
-
-    Args:
-        record: The message.
-        error: The failure.
-        queue: URL of the dead-letter queue.
-        deliveries: `maxReceiveCount` in the redrive policy of the queue.
-        tenant: The tenant that the message concerns.
+    message, and consumers process a message that they receive twice only once. `queue` is the URL
+    of the dead-letter queue, `deliveries` the `maxReceiveCount` in the redrive policy of the queue,
+    `tenant` the one that the message concerns.
 
     Returns:
         True if the dead-letter queue has the message, so that SQS may delete it. False if it is

@@ -203,16 +203,10 @@ def _write_collected() -> None:
 def answered(*, method: str, path: str, status: int, code: str | None, milliseconds: float) -> None:
     """Write the log line of a request, and its metrics.
 
-    Log queries count requests, errors and costs by the keys of this line; they are in the
-    template. A response of 5xx is also a metric, because the alarm of a gradual deployment
-    needs it within minutes.
-
-    Args:
-        method: Method of the request.
-        path: Its path; only the beginning is logged.
-        status: Status of the response.
-        code: Error code of the response; None without an error.
-        milliseconds: Time that the request took.
+    Log queries count requests, errors and costs by the keys of this line; they are in the template.
+    A response of 5xx is also a metric, because the alarm of a gradual deployment needs it within
+    minutes. `code` is the error code of the response; None without an error. Only the beginning of
+    the path is logged.
     """
     logger.info(
         "answered",

@@ -56,10 +56,7 @@ class TenantFiles:
     def download(self, name: str, target: Path, *, etag: str | None = None) -> None:
         """Write a file to disk in chunks.
 
-        Args:
-            name: The file.
-            target: Where it is written.
-            etag: The entity tag that the file must have, or None.
+        `etag` is the entity tag that the file must have, or None.
 
         Raises:
             FileMissing: The file does not exist, or has another entity tag.
@@ -95,10 +92,7 @@ class TenantFiles:
     def presigned_url(self, name: str, *, seconds: int, download_as: str) -> str:
         """Return a URL with which anyone can download the file.
 
-        Args:
-            name: The file.
-            seconds: The lifetime of the URL.
-            download_as: The name under which browsers save the file.
+        `seconds` is the lifetime of the URL; browsers save the file as `download_as`.
         """
         arguments = {
             "Bucket": self.bucket,
@@ -113,10 +107,7 @@ class TenantFiles:
     def presigned_form(self, name: str, *, seconds: int, max_bytes: int) -> Mapping[str, Any]:
         """Return a form `{url, fields}` with which anyone can upload the file.
 
-        Args:
-            name: The file.
-            seconds: The lifetime of the form.
-            max_bytes: The largest size that S3 accepts.
+        `seconds` is the lifetime of the form, `max_bytes` the largest size that S3 accepts.
         """
         form: Mapping[str, Any] = self.client.generate_presigned_post(
             self.bucket,

@@ -52,10 +52,7 @@ def span(name: str, **annotations: str | None) -> Iterator[None]:
 
     The subsegment is sent to the X-Ray daemon in one datagram, without the SDK, which would cost
     100 ms per cold start. Nothing is sent when the invocation is not sampled or no daemon runs.
-
-    Args:
-        name: Name of the step.
-        annotations: Values that X-Ray indexes, such as the tenant.
+    X-Ray indexes the `annotations`, such as the tenant.
     """
     trace = _trace()
     if trace is None:
@@ -99,10 +96,8 @@ class Segment:
     ) -> "Segment | None":
         """Begin the subsegment of a call of AWS; return None when nothing is traced.
 
-        Args:
-            service: Service id, such as DynamoDB.
-            operation: Operation, such as GetItem.
-            resources: What X-Ray shows of the parameters: names of tables and queues, no content.
+        `service` is a service id such as DynamoDB, `operation` such as GetItem; `resources` is what
+        X-Ray shows of the parameters: names of tables and queues, no content.
         """
         trace = _trace()
         if trace is None:
@@ -113,10 +108,8 @@ class Segment:
     def end(self, *, fault: bool = False, error: bool = False, throttle: bool = False) -> None:
         """End the subsegment and send it.
 
-        Args:
-            fault: The step failed.
-            error: The service refused the call.
-            throttle: The service refused the call because there were too many.
+        The step failed (`fault`), or the service refused the call (`error`), because there were too
+        many (`throttle`).
         """
         flags = {"fault": fault, "error": error, "throttle": throttle}
         ended = {key: True for key, value in flags.items() if value}

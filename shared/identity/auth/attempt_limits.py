@@ -186,11 +186,8 @@ class AttemptCounters:
     def for_user(cls, tenant: str, username: str, address: str, now: float) -> "AttemptCounters":
         """Return the counters of an attempt with a user's password or code.
 
-        Args:
-            tenant: The presented slug, valid or not.
-            username: The presented user name, valid or not.
-            address: IP address of the caller.
-            now: Seconds since the epoch.
+        Tenant and user name are as presented, valid or not; `address` is the IP address of the
+        caller, `now` is in seconds since the epoch.
         """
         network, user = _network(address), _digest(tenant, username)
         here = _digest(user, network)
@@ -209,10 +206,7 @@ class AttemptCounters:
     def for_address(cls, tenant: str | None, address: str, now: float) -> "AttemptCounters":
         """Return the counter per IP address, for credentials that cannot be guessed.
 
-        Args:
-            tenant: The presented slug, valid or not; None without one.
-            address: IP address of the caller.
-            now: Seconds since the epoch.
+        The arguments are as in `for_client`.
         """
         network = _network(address)
         return cls((_address_counter(tenant, network, now),), _address_counter(None, network, now))
@@ -228,10 +222,7 @@ class AttemptCounters:
     ) -> None:
         """Leave the counters that apply; raise an error if a limit of failures is reached.
 
-        Args:
-            items: Key → item of those `keys` that exist.
-            now: Seconds since the epoch.
-            tenant_exists: Whether the presented tenant exists.
+        `items` are those of the `keys` that exist; `now` is in seconds since the epoch.
 
         Raises:
             ServiceError: rate_limited, with Retry-After.

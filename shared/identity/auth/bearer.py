@@ -21,9 +21,7 @@ def bearer_token(authorization: str) -> str | None:
 def authenticate(token: str, host: str) -> Caller:
     """Return the caller of a request.
 
-    Args:
-        token: The bearer token.
-        host: The Host header.
+    `host` is the header Host.
 
     Raises:
         InvalidToken: The token is not valid, was issued for another address of the tenant, or the

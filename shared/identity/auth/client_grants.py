@@ -106,12 +106,8 @@ def read_tenant_and_application(
 ) -> tuple[Tenant | None, OAuthClient | None]:
     """Read the tenant and the mobile application of a user's request, in one round trip.
 
-    Args:
-        client_auth: The mobile application, if the request names one.
-        slug: The presented slug, valid or not; None if the request names no tenant.
-        origin: Host and IP address of the request.
-        now: Seconds since the epoch.
-        user_attempts: The counters of the user's attempt.
+    `client_auth` is the mobile application, if the request names one; `slug` is as presented, valid
+    or not, and None if the request names no tenant. `now` is in seconds since the epoch.
 
     Returns:
         The tenant with its current revocation entries, None if it does not exist or the host
@@ -141,11 +137,8 @@ def _read_control_items(
 ) -> ControlItems:
     """Read the tenant, the signing keys, the counters and further items in one round trip.
 
-    Args:
-        slug: The presented slug, valid or not.
-        keys: Keys of further items.
-        now: Seconds since the epoch.
-        attempts: The counters of the attempt.
+    The slug is as presented, valid or not; `keys` are those of further items, `attempts` the
+    counters of the attempt. `now` is in seconds since the epoch.
 
     Raises:
         ServiceError: rate_limited, after too many failures.
@@ -214,12 +207,8 @@ def authenticate_client(
     """Authenticate a client by its secret; return the client and its current tenant.
 
     An unknown client, a revoked client, a wrong secret and the host of another tenant lead to the
-    same error after the same AWS calls, so that nobody can find out which clients exist.
-
-    Args:
-        client_auth: Client id and secret.
-        origin: Host and IP address of the request.
-        issuance: The counter of the client's tokens, if the request is for a token.
+    same error after the same AWS calls, so that nobody can find out which clients exist. `issuance`
+    is the counter of the client's tokens, if the request is for a token.
 
     Raises:
         OAuthError: invalid_client.
@@ -268,10 +257,7 @@ def client_credentials_grant(
 ) -> IssuedTokens:
     """Issue an access token to an integration client.
 
-    Args:
-        client_auth: Client id and secret.
-        scope: The requested scopes separated by spaces; empty for all scopes of the client.
-        origin: Host and IP address of the request.
+    The requested scopes are separated by spaces; empty for all scopes of the client.
 
     Raises:
         OAuthError: invalid_client or invalid_scope.
@@ -299,11 +285,6 @@ def revoke_client_token(
     """Revoke an access token of an integration client; the API rejects it within 10 s.
 
     An invalid token is ignored (RFC 7009, section 2.2).
-
-    Args:
-        client_auth: Client id and secret.
-        token: The token to revoke.
-        origin: Host and IP address of the request.
 
     Raises:
         OAuthError: invalid_client, or unauthorized_client if it is another client's token.

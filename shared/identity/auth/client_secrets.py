@@ -26,9 +26,7 @@ def new_secret() -> str:
 def secret_hash(client_id: str, secret: str) -> bytes:
     """Return the HMAC of a client id and a secret: 32 bytes, one KMS call for any input.
 
-    Args:
-        client_id: The client that presents the secret.
-        secret: The presented secret, of any content and length.
+    The secret is as presented, of any content and length.
     """
     return hash_of_digest(secret_digest(client_id, secret))
 

@@ -11,9 +11,7 @@ from shared.kernel.errors import ClientNotAllowed, Forbidden, MissingScope, Unau
 def ensure_not_revoked(tenant: Tenant, caller: Caller) -> None:
     """Raise an error if a token was revoked or expired after the authorizer accepted it.
 
-    Args:
-        tenant: The caller's tenant, read at most 10 s ago.
-        caller: The caller, from the token.
+    The tenant must have been read at most 10 s ago.
 
     Raises:
         Unauthenticated: The token has expired, or an entry for one of its revocation keys was

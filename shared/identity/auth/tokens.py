@@ -70,14 +70,9 @@ def issue_to_client(
 ) -> str:
     """Issue an access token to an integration client.
 
-    The token's `iat` is late enough that no present revocation entry of the tenant revokes it.
-
-    Args:
-        tenant: The client's tenant, read before the client's scopes. Its base URL is the issuer
-            and audience.
-        client_id: The integration client.
-        scopes: The scopes of the token.
-        now: Seconds since the epoch; the current time if omitted.
+    The token's `iat` is late enough that no present revocation entry of the tenant revokes it. The
+    tenant must be read before the client's scopes; its base URL is the issuer and audience. `now`
+    is in seconds since the epoch; the current time if omitted.
     """
     claims = {
         **_common_claims(tenant, client_id),
@@ -91,13 +86,9 @@ def issue_to_client(
 def issue_to_user(tenant: Tenant, user: UserClaims, *, now: float | None = None) -> str:
     """Issue an access token to a user, with or without a mobile application.
 
-    The token's `iat` is late enough that no present revocation entry of the tenant revokes it.
-
-    Args:
-        tenant: The user's tenant, read before the user's permissions. Its base URL is the issuer
-            and audience.
-        user: The claims about the user.
-        now: Seconds since the epoch; the current time if omitted.
+    The token's `iat` is late enough that no present revocation entry of the tenant revokes it. The
+    tenant must be read before the user's permissions; its base URL is the issuer and audience.
+    `now` is in seconds since the epoch; the current time if omitted.
     """
     claims = {
         **_common_claims(tenant, str(user.user_id)),
@@ -150,10 +141,7 @@ def verify(token: str) -> tuple[Caller, str]:
 
     The signature is checked last, so that an obviously foreign token costs no computation. The
     caller of this function must check that the issuer is the tenant's base URL and that the token
-    is not revoked.
-
-    Args:
-        token: The text after `Bearer`.
+    is not revoked. `token` is the text after `Bearer`.
 
     Returns:
         The caller and the issuer.

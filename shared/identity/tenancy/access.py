@@ -142,12 +142,9 @@ def session_policy(
 ) -> str:
     """Return the session policy that restricts a role to one tenant: JSON, at most 2048 characters.
 
-    Args:
-        slug: Slug of the tenant.
-        table_name: Name of its table.
-        dynamodb_arn: `arn:PARTITION:dynamodb:REGION:ACCOUNT`.
-        control_keys: Further items of the control table.
-        changes_users: Whether users, roles and administrators may be written.
+    `dynamodb_arn` is `arn:PARTITION:dynamodb:REGION:ACCOUNT`, `control_keys` are further items of
+    the control table, and `changes_users` is whether users, roles and administrators may be
+    written.
     """
     settings = config()
     partition = dynamodb_arn.split(":")[1]
@@ -213,10 +210,8 @@ def dynamodb_for(tenant_slug: str, table: str) -> Any:
 def store_for(tenant: Tenant, deadline: Deadline | None = None, *, writes: bool = True) -> Store:
     """Return the tenant's table for a function, which accesses it through `dynamodb_for`.
 
-    Args:
-        tenant: The tenant.
-        deadline: Until when calls are retried.
-        writes: Whether the function may write. One that only reads is served during a restore.
+    Calls are retried until the deadline. A function that only reads (`writes` is false) is served
+    during a restore.
 
     Raises:
         TableReplaced: The table is about to be replaced by a restored one.

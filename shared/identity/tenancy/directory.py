@@ -62,9 +62,7 @@ class TenantDirectory:
     def tenant(self, slug: str, max_age: float = CACHE_SECONDS) -> Tenant | None:
         """Find a tenant by its slug.
 
-        Args:
-            slug: The tenant's name.
-            max_age: Maximum age of a cached item, in seconds.
+        `max_age` is the maximum age of a cached item, in seconds.
 
         Returns:
             The tenant; None if it does not exist, is being created or is being deleted.
@@ -136,10 +134,8 @@ def read_item(
 ) -> dict[str, Any] | None:
     """Read one item of the control table consistently; return it in DynamoDB's JSON.
 
-    Args:
-        key: Key of the item.
-        dynamodb: The client to use; by default that of the function's own role.
-        attribute: The only attribute to read, for a role that may read no other one.
+    `dynamodb` is the client to use, by default that of the function's own role; `attribute` is the
+    only one to read, for a role that may read no other one.
     """
     projection: dict[str, Any] = {}
     if attribute:
@@ -171,10 +167,8 @@ def read_items(keys: Sequence[str]) -> dict[str, Mapping[str, Any]]:
 def query_by_holder(holder: str, prefix: str, dynamodb: Any) -> Iterator[Mapping[str, Any]]:
     """Yield the items of one partition of the index BY_TENANT.
 
-    Args:
-        holder: Partition key: the slug of a tenant, or `revoked_partition` of the slug.
-        prefix: Prefix of the keys; empty for all.
-        dynamodb: The client to use.
+    `holder` is the slug of a tenant, or `revoked_partition` of the slug; `prefix` is that of the
+    keys, empty for all.
     """
     condition, values = "tenant = :tenant", {":tenant": {"S": holder}}
     if prefix:

@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 def count_one_more(tx: "Transaction", name: str, limit: LimitName) -> None:
     """Add the increment of a counter, on the condition that the limit of the plan is not reached.
 
-    Args:
-        tx: The transaction that creates what is counted.
-        name: Attribute of the tenant's item; it is missing before the first one.
-        limit: The limit of the plan.
+    `name` is the attribute of the tenant's item, which is missing before the first one.
 
     Raises:
         NotFound: The tenant does not exist.

@@ -196,8 +196,7 @@ class _Entries:
     def room_of(self, holder: str) -> int:
         """Return how many entries may be added for single tokens and sessions of a holder.
 
-        Args:
-            holder: The revocation key of the client or user.
+        `holder` is the revocation key of the client or user.
         """
         subject = holder.partition(":")[2]
         live = self.values.keys() - self.expired

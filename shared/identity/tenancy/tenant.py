@@ -196,12 +196,7 @@ def limit_reached(tenant: Tenant, limit: LimitName, used: int) -> ServiceError:
     """Return the error limit_reached (402), which offers the next plan.
 
     `error.offer` is {limit, used, plan, next_plan, upgrade_url}. `limit` is the allowed number;
-    `next_plan` is null if no plan allows more.
-
-    Args:
-        tenant: The tenant.
-        limit: The limit that is reached.
-        used: How many the tenant has.
+    `next_plan` is null if no plan allows more. `used` is how many the tenant has.
     """
     allowed = tenant.limits[limit]
     above = PLANS[tenant.plan].next_plan

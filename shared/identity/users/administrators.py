@@ -41,11 +41,8 @@ def read_fence(store: Store, ahead: Iterable[Key] = ()) -> Fence:
 def ensure_user_not_last(tx: Transaction, fence: Fence, before: User, after: User | None) -> None:
     """Raise Conflict if the change of a user takes away the last administrator.
 
-    Args:
-        tx: The transaction of the change, which then depends on the fence.
-        fence: The result of `read_fence`.
-        before: The user as stored.
-        after: The user after the change; None if the user is deleted.
+    The transaction then depends on the `fence`, the result of `read_fence`. `after` is None if the
+    user is deleted.
     """
     if user_loses_permission(tx.store, before, after):
         _change_fence(tx, fence)
@@ -75,11 +72,7 @@ def ensure_role_not_last(
 ) -> None:
     """Raise Conflict if the change of a role takes away the last administrators.
 
-    Args:
-        tx: The transaction of the change, which then depends on the fence.
-        fence: The result of `read_fence`.
-        before: The role as stored.
-        after: The role after the change.
+    The transaction then depends on the `fence`, the result of `read_fence`.
     """
     if role_loses_permission(tx.store, before, after.permissions):
         _change_fence(tx, fence)

@@ -59,13 +59,8 @@ def enrol_totp(
     """Enrol a second factor, which stays pending until its first code is confirmed.
 
     A pending second factor is replaced. The sessions that began without a code end; access tokens
-    stay valid, because the caller confirms with the present one.
-
-    Args:
-        tx: The transaction.
-        user_id: The user.
-        confirmation: The password of the user.
-        address: IP address of the caller.
+    stay valid, because the caller confirms with the present one. `confirmation` has the password of
+    the user; `address` is the IP address of the caller.
 
     Raises:
         NotFound, Gone: There is no such user, or it was deleted.
@@ -134,11 +129,7 @@ def disable_totp(
 ) -> Record[User]:
     """Call `remove_totp`; a user who is the caller confirms it with a credential.
 
-    Args:
-        tx: The transaction.
-        user_id: The user.
-        confirmation: The password or a code of the user, if the user is the caller.
-        address: IP address of the caller.
+    `confirmation` has the password or a code of the user, if the user is the caller.
 
     Raises:
         NotFound, Gone: There is no such user, or it was deleted.

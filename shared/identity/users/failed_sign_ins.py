@@ -41,14 +41,8 @@ def count_failure(
     """End an attempt in flight as a failure; record it in the audit log if it is notable.
 
     The calls are the same without an account, so that their time does not show who exists: the
-    transaction of the entry has the condition that the user exists.
-
-    Args:
-        attempts: The counters of the attempt.
-        store: The table of the tenant, which must be active.
-        account: The user; None if there is no user with the presented name.
-        address: IP address of the caller.
-        actor: Who made the attempt.
+    transaction of the entry has the condition that the user exists. The tenant must be active; the
+    account is None if there is no user with the presented name. `actor` made the attempt.
     """
     # The entry has a transaction of its own, which needs the claim of the request: one that was
     # overtaken by its repeat compares with the new password, and is no failure.

@@ -70,10 +70,7 @@ class Login:
     def allows_session(self, session: str, epoch: int, *, with_code: bool) -> bool:
         """Return whether a session is still valid.
 
-        Args:
-            session: Id of the session.
-            epoch: The epoch in which it began.
-            with_code: Whether the user gave a code when signing in.
+        It began in `epoch`; `with_code` is whether the user gave a code when signing in.
         """
         if session == self.kept_session:
             epoch = self.code_epoch
@@ -127,12 +124,8 @@ def _second_factor(totp: Mapping[str, Any]) -> SecondFactor:
 def save(tx: Transaction, before: Login | None, after: Login) -> None:
     """Add the write of a changed login, on the condition that it is still as in `before`.
 
-    The condition also ensures that a code is used only once by concurrent sign-ins.
-
-    Args:
-        tx: The transaction.
-        before: The login as it was read; None for a new user.
-        after: The new login.
+    The condition also ensures that a code is used only once by concurrent sign-ins. `before` is the
+    login as it was read; None for a new user.
     """
     seen = before.version if before else 0
     tx.replace(_login_item(after, seen + 1), version=seen)

@@ -44,10 +44,7 @@ def generate_password() -> str:
 def password_problem(password: str, *, username: str, tenant: str) -> str | None:
     """Return the problem of a new password; None if it is allowed.
 
-    Args:
-        password: The new password.
-        username: The user's name.
-        tenant: Slug of the user's tenant.
+    `tenant` is the slug of the user's tenant.
     """
     text = _normalize(password)
     if not MIN_LENGTH <= len(text) <= MAX_LENGTH:

@@ -24,13 +24,8 @@ def credential_problems(  # noqa: PLR0913  the parts of one attempt
 ) -> list[Problem]:
     """Return a problem for each presented credential that is wrong.
 
-    Args:
-        tx: The transaction of the change.
-        account: The user whose credentials they must be.
-        address: IP address of the caller.
-        password: The presented password; None if there is none to check.
-        code: The presented code, in the field `otp`; None if there is none to check.
-        field: The field of the request that contains the password.
+    `password` or `code`, which is in the field `otp`, is None if there is none to check; `field`
+    has the password.
 
     Raises:
         ServiceError: rate_limited, after too many failed attempts; nothing was checked.

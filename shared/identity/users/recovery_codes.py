@@ -47,8 +47,6 @@ def hashes_of(codes: Iterable[str], salt: bytes) -> frozenset[str]:
 def code_hash(code: str, salt: bytes) -> str:
     """Return the salted hash of a code, in hexadecimal digits.
 
-    Args:
-        code: The presented code, of any content; case, spaces and hyphens do not matter.
-        salt: The salt of the enrolment.
+    The code may have any content; case, spaces and hyphens do not matter.
     """
     return hmac.digest(salt, normalize(code).encode(errors="surrogatepass"), "sha256").hex()

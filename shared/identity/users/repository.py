@@ -129,11 +129,8 @@ class UserAccount:
 def find_account(store: Store, username: str) -> UserAccount | None:
     """Return the account with a user name, even if it is disabled; None if there is none.
 
-    The number of calls is the same for a name that nobody has.
-
-    Args:
-        store: The store of the tenant.
-        username: The presented user name, valid or not; case does not matter.
+    The number of calls is the same for a name that nobody has. The user name is as presented, valid
+    or not; case does not matter.
     """
     name = normalize_username(username)
     number = find_alias(store, username_key(name if is_username(name) else _NO_SUCH_NAME))
@@ -156,12 +153,8 @@ def bind_sign_in(tx: Transaction, account: UserAccount, after: Login) -> None:
     """Add the conditions of a sign-in: the user and the login are unchanged since they were read.
 
     A concurrent change that disables the user, removes a role or ends all sessions then makes the
-    commit raise StaleRead.
-
-    Args:
-        tx: The transaction of the sign-in.
-        account: The account as it was read.
-        after: The login to store; equal to `account.login` if nothing changes.
+    commit raise StaleRead. `after` is the login to store, equal to `account.login` if nothing
+    changes.
     """
     user = account.record
     tx.check(USERS.key(user.id), version=user.version)

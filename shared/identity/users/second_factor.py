@@ -40,11 +40,7 @@ def with_recovery_codes(factor: SecondFactor, codes: Iterable[str]) -> SecondFac
 def confirm(tenant: str, login: Login, code: str, now: float) -> Login | None:
     """Return the login with its second factor confirmed; None if the code is wrong.
 
-    Args:
-        tenant: Slug of the user's tenant.
-        login: A login with a pending second factor.
-        code: The presented code of the app.
-        now: Seconds since the epoch.
+    The login has a pending second factor; `now` is in seconds since the epoch.
     """
     after = _use_app_code(tenant, login, code, now)
     if after is None or after.second_factor is None:
@@ -58,13 +54,8 @@ def use_code(tenant: str, login: Login, presented: str, now: float) -> Login | N
     """Return the login with a code marked as used; None if the code is wrong or was used before.
 
     The code is accepted when the returned login is stored (`logins.save`). Of concurrent requests
-    with the same code, one succeeds.
-
-    Args:
-        tenant: Slug of the user's tenant.
-        login: The login of the user.
-        presented: A code of the app or a recovery code, of any content.
-        now: Seconds since the epoch.
+    with the same code, one succeeds. `presented` is a code of the app or a recovery code, of any
+    content; `now` is in seconds since the epoch.
     """
     if not login.two_step:
         return None

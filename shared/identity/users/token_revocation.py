@@ -34,11 +34,8 @@ def revoke_user_token(
 
     Revoking a refresh token ends its session and revokes the access tokens of the session; an
     access token is revoked alone. The API rejects them within 10 s. An invalid token is ignored.
-
-    Args:
-        token: The access token or refresh token.
-        client_auth: The mobile application, if the request names one.
-        origin: Host and IP address of the request.
+    `token` is an access token or a refresh token, `client_auth` the mobile application, if the
+    request names one.
 
     Raises:
         OAuthError: unauthorized_client if the token was issued to another application;
@@ -108,10 +105,7 @@ def read_session(store: Store, token: RefreshToken) -> tuple[Session | None, Use
 def end_session(store: Store, session: Session, *, reused: bool = False) -> None:
     """End a session and revoke its access tokens; do nothing if it has already ended.
 
-    Args:
-        store: The store of the tenant.
-        session: The session.
-        reused: Whether a refresh token of the session was used twice, which is audited.
+    `reused` is whether a refresh token of the session was used twice, which is audited.
     """
 
     def use_case(tx: Transaction) -> None:

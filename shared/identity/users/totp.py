@@ -31,9 +31,7 @@ def base32_text(secret: bytes) -> str:
 def otpauth_uri(secret: bytes, login_name: str) -> str:
     """Return the otpauth URI that an authenticator app scans as a QR code.
 
-    Args:
-        secret: The secret of the enrolment.
-        login_name: `username@slug`, which the app shows beside the code.
+    The app shows `login_name` (`username@slug`) beside the code.
     """
     parameters = {
         "secret": base32_text(secret),
@@ -57,13 +55,9 @@ def accepted_step(secret: bytes, code: str, now: float, last_step: int) -> int |
     """Return the time step of a presented code; None if the code is wrong or was used.
 
     All allowed steps are compared, in constant time. To make a code usable only once, store the
-    returned step as the last one, on the condition that the stored step is unchanged.
-
-    Args:
-        secret: The secret of the enrolment.
-        code: The presented code, of any content.
-        now: Seconds since the epoch.
-        last_step: The last accepted step; 0 if there is none.
+    returned step as the last one, on the condition that the stored step is unchanged. The code may
+    have any content; `now` is in seconds since the epoch, `last_step` is 0 if no step was accepted
+    yet.
     """
     current = int(now) // PERIOD
     presented = code.encode(errors="surrogatepass")

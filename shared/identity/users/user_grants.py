@@ -100,12 +100,7 @@ def password_grant(
     """Authenticate a user by password and issue tokens.
 
     A user with two-step verification who sends no code gets a token that gives access to the list
-    of products only.
-
-    Args:
-        credentials: User name, password and optional code.
-        client_auth: The mobile application, if the request names one.
-        origin: Host and IP address of the request.
+    of products only. `client_auth` is the mobile application, if the request names one.
 
     Raises:
         OAuthError: invalid_grant; invalid_client or unauthorized_client, because of the
@@ -245,13 +240,9 @@ def refresh_token_grant(
 ) -> IssuedTokens:
     """Exchange a refresh token for new tokens; a refresh token can be used once.
 
-    The second use of a refresh token means that it was stolen, and the service cannot tell which
-    of the two uses was legitimate. It ends the session and revokes its access tokens.
-
-    Args:
-        refresh_token: The presented refresh token.
-        client_auth: The mobile application that the user signed in with, if any.
-        origin: Host and IP address of the request.
+    The second use of a refresh token means that it was stolen, and the service cannot tell which of
+    the two uses was legitimate. It ends the session and revokes its access tokens. `client_auth` is
+    the mobile application that the user signed in with, if any.
 
     Raises:
         OAuthError: invalid_grant; invalid_client or unauthorized_client, as in `password_grant`.

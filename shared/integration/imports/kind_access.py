@@ -68,13 +68,8 @@ def ensure_kind_allowed(
 ) -> None:
     """Check the scope or permission of a kind, if the company's settings require it.
 
-    The scope and the permission of the import routes are checked before, by the handler.
-
-    Args:
-        tenant: The company.
-        caller: Who makes the request.
-        kind: The kind of the import.
-        write: Whether the request uploads, commits or cancels.
+    The scope and the permission of the import routes are checked before, by the handler. `write` is
+    whether the request uploads, commits or cancels.
 
     Raises:
         MissingScope: The integration client lacks the scope of the kind.

@@ -75,12 +75,7 @@ def put_alias(
 ) -> None:
     """Add an alias of an import.
 
-    Args:
-        tx: The transaction.
-        key: The key of the alias.
-        import_id: The import.
-        must_be_new: Whether the transaction is retried if the alias exists.
-        seconds: The lifetime of the alias.
+    If it `must_be_new`, the transaction is retried if the alias exists. `seconds` is its lifetime.
     """
     expiry = tx.now_ms // 1000 + seconds
     item = item_at(key, id=import_id, **{EXPIRY: expiry})

@@ -253,11 +253,8 @@ def begin_commit(
 ) -> Record[StoredImport]:
     """Set a validated import, or one whose commit failed, to `committing`.
 
-    Args:
-        context: The resources of the tenant.
-        import_id: The import.
-        caller: Who requests the commit; None if a dropped file is committed automatically.
-        request: The idempotency record of the request.
+    `caller` requests the commit; None if a dropped file is committed automatically. `request` is
+    the idempotency record of the request.
 
     Raises:
         ImportRefused: The state of the import does not allow a commit (409). Of two concurrent

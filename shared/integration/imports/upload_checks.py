@@ -29,9 +29,7 @@ def safe_file_name(name: str) -> str:
 def ensure_acceptable(content: bytes | None, name: str) -> None:
     """Check an uploaded file.
 
-    Args:
-        content: The file, or None to check only the name.
-        name: Its name.
+    `content` is None to check only the name.
 
     Raises:
         ImportRefused: The file is too large for a request (413), or is not a spreadsheet.

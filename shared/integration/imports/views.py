@@ -9,9 +9,7 @@ from shared.kernel.caller import Caller
 def import_view(stored: StoredImport, base_url: str) -> Import:
     """Return an import as the interface shows it.
 
-    Args:
-        stored: The import.
-        base_url: The address of the tenant's API, without a trailing slash.
+    `base_url` is the address of the tenant's API, without a trailing slash.
     """
     report = f"{base_url}/imports/{stored.id}/error-report" if stored.report else None
     return Import.from_stored(stored, error_report_url=report)

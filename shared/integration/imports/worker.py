@@ -37,13 +37,9 @@ def process_import(context: ImportContext, import_id: int, *, last_delivery: boo
     """Process an import, if it exists.
 
     Another message is sent to the worker if the time is up, if another worker holds the lease, and
-    on the last delivery of a message. The results of a dropped file are written when the import
-    has ended or waits for a commit.
-
-    Args:
-        context: The resources of the tenant.
-        import_id: The import.
-        last_delivery: Whether the queue delivers the message for the last time.
+    on the last delivery of a message. The results of a dropped file are written when the import has
+    ended or waits for a commit. `last_delivery` is whether the queue delivers the message for the
+    last time.
     """
     has_lease = False
 

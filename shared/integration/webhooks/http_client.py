@@ -186,12 +186,8 @@ def post_event(
 ) -> AttemptResult:
     """POST an event; a 2xx status with a complete response is a success.
 
-    Args:
-        url: Of the endpoint.
-        body: The event.
-        headers: Content type and signatures.
-        seconds: Time limit of the attempt, from the DNS query to the last byte of the response.
-        localhost: Whether to allow `http://localhost:PORT`.
+    `seconds` limit the attempt, from the DNS query to the last byte of the response; `localhost`
+    allows `http://localhost:PORT`.
 
     Returns:
         The result. No behavior of the endpoint or its DNS records raises an error.

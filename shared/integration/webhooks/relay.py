@@ -34,8 +34,7 @@ class Relay:
     def relay(self, entries: Sequence[tuple[str, OutboxEntry]]) -> set[str]:
         """Send the tasks of entries, then mark the entries as relayed.
 
-        Args:
-            entries: Pairs of tenant slug and entry.
+        `entries` are pairs of tenant slug and entry.
 
         Returns:
             Ids of the entries that failed. They are not marked and must be relayed again.
@@ -85,9 +84,7 @@ class Relay:
 def relay_missed_entries(tenant: str, *, older_than: int) -> Iterator[tuple[int, int]]:
     """Relay the entries of a tenant that the stream has not relayed.
 
-    Args:
-        tenant: Slug.
-        older_than: Minimum age in seconds; the stream may still relay younger entries.
+    They are `older_than` that many seconds; the stream may still relay younger entries.
 
     Yields:
         The numbers of relayed and of failed entries, page by page.

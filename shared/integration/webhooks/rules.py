@@ -113,12 +113,8 @@ def after_attempt(
 ) -> StoredDelivery:
     """Return a delivery with one more attempt.
 
-    Args:
-        delivery: The delivery before the attempt.
-        result: Of the attempt.
-        began: Start of the attempt, in milliseconds since the epoch.
-        ended: End of the attempt, in milliseconds since the epoch.
-        delays: Seconds before each attempt of a round.
+    The attempt `began` and `ended` at times in milliseconds since the epoch; `delays` are the
+    seconds before each attempt of a round.
     """
     attempt = Attempt(
         at=instant(began),

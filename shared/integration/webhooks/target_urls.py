@@ -149,9 +149,7 @@ def parse_target(url: str, *, localhost: bool = False) -> TargetUrl:
 def resolve_addresses(target: TargetUrl, *, seconds: float) -> list[str]:
     """Resolve the host of a target and check every address.
 
-    Args:
-        target: A parsed URL.
-        seconds: Time limit for the DNS query.
+    `seconds` limit the DNS query.
 
     Returns:
         The distinct addresses in the order to try them. All of them are public IPv4 addresses,

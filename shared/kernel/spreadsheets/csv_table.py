@@ -67,10 +67,7 @@ def decode_sample(file: BinaryIO, encoding: str) -> str:
 def decode_blocks(file: BinaryIO, encoding: str, records: Callable[[], int]) -> Iterator[StringIO]:
     """Decode the file in blocks of whole lines, which keep their line ends.
 
-    Args:
-        file: The file, at its start.
-        encoding: The encoding of the text.
-        records: Returns the number of records that the caller has parsed so far.
+    `records` returns the number of records that the caller has parsed so far.
 
     Raises:
         UnreadableFile: A row has bytes that are invalid in this encoding, has zero bytes, or is too

@@ -63,9 +63,7 @@ _OTHER_CONTENTS = (
 def detect_file_type(name: str, head: bytes) -> FileType:
     """Return the type of a file.
 
-    Args:
-        name: The file name, in any case.
-        head: The first `HEAD_BYTES` bytes.
+    `head` are the first `HEAD_BYTES` bytes.
 
     Raises:
         UnreadableFile: The file is not a spreadsheet, or its content does not match its name.

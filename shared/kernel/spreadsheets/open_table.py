@@ -36,12 +36,8 @@ def open_table(file: FileSource, name: str, *, max_rows: int) -> Table:
 def check_file(file: FileSource, name: str) -> None:
     """Check a file within a few milliseconds, whatever its size.
 
-    Of a workbook, the list of parts and their types are checked; of other files, the first bytes.
-    A file that passes may still be damaged.
-
-    Args:
-        file: The path or the content.
-        name: The file name, whose suffix determines the type.
+    Of a workbook, the list of parts and their types are checked; of other files, the first bytes. A
+    file that passes may still be damaged. The suffix of the name determines the type.
 
     Raises:
         UnreadableFile: The file cannot be processed.

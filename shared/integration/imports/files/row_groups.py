@@ -211,13 +211,9 @@ class RowGrouper:
 def add_problem(group: RowGroup, problem: Problem, indexes: Mapping[str, int]) -> None:
     """Add a problem of the body of `group` to the row and the column of its field.
 
-    A cell that cannot be converted has a problem already, and its field is missing from the
-    body; the problem that the field is required is then left out.
-
-    Args:
-        group: The row group.
-        problem: The problem.
-        indexes: The column indexes of the fields.
+    A cell that cannot be converted has a problem already, and its field is missing from the body;
+    the problem that the field is required is then left out. `indexes` are the column indexes of the
+    fields.
     """
     row, name = _origin(group, problem.field)
     known = group.problems.setdefault(row.number, [])

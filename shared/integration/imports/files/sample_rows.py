@@ -32,11 +32,8 @@ def is_sample_row(layout: FileLayout, values: Mapping[str, Cell]) -> bool:
     """Return whether a row is the sample row of a template, in either language.
 
     Cells of optional columns may be empty or missing. All other cells must have the value of the
-    sample row, in any of the formats in which spreadsheet programs save it.
-
-    Args:
-        layout: The layout of the file.
-        values: The cells of the row by field.
+    sample row, in any of the formats in which spreadsheet programs save it. `values` are the cells
+    of the row by field.
     """
     given = {
         field: text

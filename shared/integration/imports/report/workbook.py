@@ -86,13 +86,8 @@ def write_report(
     """Write the report as .xlsx, row by row.
 
     No cell is a formula. When the report is uploaded, its rows are read as they were sent. Columns
-    that an earlier report added are left out. Memory use does not depend on the number of rows.
-
-    Args:
-        rows: The rejected rows.
-        header: The header of the uploaded file.
-        language: The language of the headers that the report adds, and of the reasons.
-        target: The file to write.
+    that an earlier report added are left out. Memory use does not depend on the number of rows. The
+    language is that of the headers that the report adds, and of the reasons.
     """
     report_columns = {number for number, name in enumerate(header) if is_report_header(name)}
     file_headers = [name for number, name in enumerate(header) if number not in report_columns]
