@@ -1,6 +1,7 @@
 """Sends messages to SQS queues, now or at a later time."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -56,43 +57,33 @@ class Queue:
         return [messages[int(failed["Id"])] for failed in response.get("Failed", ())]
 
 
-@dataclass(frozen=True, slots=True)
-class Schedules:
-    """A schedule group of EventBridge Scheduler, whose schedules send one message each.
+def send_at(  # noqa: PLR0913, PLR0917 - the parts of one schedule
+    seconds: int, queue: Queue, message: Message, group: str, role: str, name: str
+) -> None:
+    """Send a message at a time, within 60 s; nothing happens if the name is scheduled.
 
-    Attributes:
-        group: Name of the group.
-        role: ARN of the role that sends the messages.
+    Args:
+        seconds: The time, in seconds since the epoch. It must be in the future.
+        queue: The queue.
+        message: The message; its delay counts from `seconds`.
+        group: The schedule group of EventBridge Scheduler.
+        role: ARN of the role that sends the message.
+        name: Name of the schedule, unique in the group: at most 64 letters, digits, `-_.`.
     """
-
-    group: str
-    role: str
-
-    def send_at(self, seconds: int, queue: Queue, message: Message, *, name: str) -> None:
-        """Send a message at a time, within 60 s; nothing happens if the name is scheduled.
-
-        Args:
-            seconds: The time, in seconds since the epoch. It must be in the future.
-            queue: The queue.
-            message: The message; its delay counts from `seconds`.
-            name: Name of the schedule, unique in the group: at most 64 letters, digits, `-_.`.
-        """
-        scheduler = client("scheduler")
-        partition = self.role.split(":")[1]
-        try:
-            scheduler.create_schedule(
-                GroupName=self.group,
-                Name=name,
-                ScheduleExpression=f"at({datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S})",
-                FlexibleTimeWindow={"Mode": "OFF"},
-                ActionAfterCompletion="DELETE",
-                Target={
-                    # The universal target, because the target "SQS queue" is documented to accept
-                    # message groups for FIFO queues only.
-                    "Arn": f"arn:{partition}:scheduler:::aws-sdk:sqs:sendMessage",
-                    "RoleArn": self.role,
-                    "Input": dumps({"QueueUrl": queue.url, **message.arguments()}),
-                },
-            )
-        except scheduler.exceptions.ConflictException:
-            return  # an earlier call has created it
+    scheduler = client("scheduler")
+    partition = role.split(":")[1]
+    with suppress(scheduler.exceptions.ConflictException):  # an earlier call has created it
+        scheduler.create_schedule(
+            GroupName=group,
+            Name=name,
+            ScheduleExpression=f"at({datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S})",
+            FlexibleTimeWindow={"Mode": "OFF"},
+            ActionAfterCompletion="DELETE",
+            Target={
+                # The universal target, because the target "SQS queue" is documented to accept
+                # message groups for FIFO queues only.
+                "Arn": f"arn:{partition}:scheduler:::aws-sdk:sqs:sendMessage",
+                "RoleArn": role,
+                "Input": dumps({"QueueUrl": queue.url, **message.arguments()}),
+            },
+        )

@@ -7,7 +7,7 @@ from typing import Any
 
 from shared.kernel.clock import now_ms
 from shared.kernel.config import config
-from shared.kernel.queue import MAX_DELAY_SECONDS, Message, Queue, Schedules
+from shared.kernel.queue import MAX_DELAY_SECONDS, Message, Queue, send_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +64,9 @@ class DeliveryTask:
             self.queue.send(self.message(delay))
             return
         settings = config()
-        schedules = Schedules(settings.webhook_schedules, settings.webhook_schedule_role)
+        group, role = settings.webhook_schedules, settings.webhook_schedule_role
         due = -(-self.due // 1000)
-        schedules.send_at(due, self.queue, self.message(), name=self._schedule_name())
+        send_at(due, self.queue, self.message(), group, role, self._schedule_name())
 
     def _schedule_name(self) -> str:
         """Return a name that every repetition of the task has, and no other task."""

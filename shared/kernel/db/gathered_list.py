@@ -102,17 +102,9 @@ _FEW = 200
 type _Plan = GatheredPlan | AliasPlan | SearchPlan
 
 
-def read_gathered_page[E: BaseModel](request: ListRequest[E], plan: _Plan) -> Page[E]:
-    """Read one page of a gathered list.
+class GatheredList[E: BaseModel]:
+    """One page of a gathered list."""
 
-    Raises:
-        InvalidCursor: The mark of the query is not one of a gathered list.
-        ValidationFailed: A search matches too much.
-    """
-    return _GatheredList(request, plan).page()
-
-
-class _GatheredList[E: BaseModel]:
     _found: Mapping[int, Record[E]] | None = None
     """The records by id, when they were read to filter them."""
 
@@ -123,6 +115,12 @@ class _GatheredList[E: BaseModel]:
         self._plan = plan
 
     def page(self) -> Page[E]:
+        """Read the page.
+
+        Raises:
+            InvalidCursor: The mark of the query is not one of a gathered list.
+            ValidationFailed: A search matches too much.
+        """
         query = self._query
         mark = query.after
         if mark is not None:

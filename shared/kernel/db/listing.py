@@ -19,9 +19,9 @@ from pydantic import BaseModel
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import Totals
-from shared.kernel.db.gathered_list import read_gathered_page
+from shared.kernel.db.gathered_list import GatheredList
 from shared.kernel.db.list_request import ListRequest, ReadWith
-from shared.kernel.db.ordered_list import read_ordered_page
+from shared.kernel.db.ordered_list import OrderedList
 from shared.kernel.db.page import Page
 from shared.kernel.db.parallel import once, run_all
 from shared.kernel.db.plan import AccessPath, ListQuery, OrderedPlan, ensure_upgraded, plan_list
@@ -58,8 +58,8 @@ def read_page[E: BaseModel](
         totals = once(partial(_totals_without, store, plan.left_out, name, totals))
     request = ListRequest(store, collection, query, totals, read_with)
     if isinstance(plan, OrderedPlan):
-        return read_ordered_page(request, plan)
-    return read_gathered_page(request, plan)
+        return OrderedList(request, plan).page()
+    return GatheredList(request, plan).page()
 
 
 def _totals_without(

@@ -30,16 +30,9 @@ _PAGE_ENTRIES = 5_000
 """More index entries than a Query returns at once, at most 1 MB."""
 
 
-def read_ordered_page[E: BaseModel](request: ListRequest[E], plan: OrderedPlan) -> Page[E]:
-    """Read one page of an ordered list.
+class OrderedList[E: BaseModel]:
+    """One page of an ordered list."""
 
-    Raises:
-        InvalidCursor: The mark of the query is not one of an ordered list.
-    """
-    return _OrderedList(request, plan).page()
-
-
-class _OrderedList[E: BaseModel]:
     def __init__(self, request: ListRequest[E], plan: OrderedPlan) -> None:
         self._request = request
         self._store, self._collection = request.store, request.collection
@@ -47,6 +40,7 @@ class _OrderedList[E: BaseModel]:
         self._plan = plan
 
     def page(self) -> Page[E]:
+        """Read the page; raise InvalidCursor if the mark of the query is not one of this list."""
         query = self._query
         if query.after is not None:
             return self._page_after(self._checked(query.after))
