@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from shared.integration.imports.kinds.entry_documents import EntryDocumentImporter
+from shared.integration.imports.kinds.documents import EntryDocumentImporter
 from tests.clock import Clock
 from tests.faults import Answer, AwsFaults, Call, Fault, Forward, Killed
 from tests.import_scenario import ImportScenario

@@ -1,6 +1,6 @@
 """The decimal separator of numbers in text is detected."""
 
-from shared.kernel.spreadsheets.decimal_separator import uses_decimal_comma
+from shared.integration.imports.files.cells import uses_decimal_comma
 from tests.cases import each_case
 
 

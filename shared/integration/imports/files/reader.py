@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
 
+from shared.integration.imports.files.cells import uses_decimal_comma
 from shared.integration.imports.files.columns import Column, FileLayout, normalize_header
 from shared.integration.imports.files.sample_rows import is_sample_row
 from shared.integration.imports.kinds.registry import importer_of
 from shared.integration.imports.languages import Language
 from shared.integration.imports.models import IMPORT_KINDS, ImportKind
-from shared.kernel.spreadsheets.decimal_separator import uses_decimal_comma
 from shared.kernel.spreadsheets.table import Cell, Row, Table, UnreadableFile
 from shared.warehouse.documents.vocabulary import DocumentKind, type_of
 

@@ -1,4 +1,4 @@
-"""What the imports of entry documents and of exit documents have in common."""
+"""Imports of entry documents and of exit documents."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -24,10 +24,11 @@ from shared.kernel.db.items import Key
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
 from shared.warehouse.documents import service as documents
+from shared.warehouse.documents.models import EntryDraft, ExitDraft
 from shared.warehouse.documents.vocabulary import TYPES, DocumentKind
 
 
-class DocumentImporter(Importer):
+class _DocumentImporter(Importer):
     """Creates documents; never changes existing ones."""
 
     max_actions = 5
@@ -53,7 +54,7 @@ class DocumentImporter(Importer):
         return ensure_not_duplicate(created.record.id, options, new=created.new)
 
 
-def document_layout(
+def _document_layout(
     kind: DocumentKind,
     title: BilingualText,
     partner: BilingualText,
@@ -150,3 +151,62 @@ def document_layout(
         line_serials("serials"),
     )
     return FileLayout(title, columns, group_by=("external_ref", "type"), document_kind=kind)
+
+
+class EntryDocumentImporter(_DocumentImporter):
+    """Creates entry documents."""
+
+    layout = _document_layout(
+        "entry",
+        BilingualText("Entry documents", "Documentos de entrada"),
+        BilingualText("Provider", "proveedor"),
+        partner_aliases=("proveedor", "provider"),
+        more=(
+            Column(
+                "destination_bin",
+                BilingualText("Destination position", "Ubicación de destino"),
+                BilingualText(
+                    "Position where the goods will be put away.",
+                    "Ubicación donde se colocará la mercancía.",
+                ),
+                same_text("A-01-01"),
+                is_line_field=True,
+                aliases=("position", "ubicación", "bin"),
+            ),
+        ),
+    )
+    model = EntryDraft
+    id_sequence = kind = "entry"
+
+
+class ExitDocumentImporter(_DocumentImporter):
+    """Creates exit documents."""
+
+    layout = _document_layout(
+        "exit",
+        BilingualText("Exit documents", "Documentos de salida"),
+        BilingualText("Client", "cliente"),
+        partner_aliases=("cliente", "client"),
+        more=(
+            Column(
+                "priority",
+                BilingualText("Priority", "Prioridad"),
+                BilingualText("high, normal or low.", "alta, normal o baja."),
+                BilingualText("normal", "normal"),
+                choices=(
+                    BilingualText("high", "alta"),
+                    BilingualText("normal", "normal"),
+                    BilingualText("low", "baja"),
+                ),
+            ),
+            Column(
+                "ship_to",
+                BilingualText("Ship to", "Enviar a"),
+                BilingualText("Delivery address.", "Dirección de entrega."),
+                BilingualText("1 Example Street", "Calle Ejemplo 1"),
+                aliases=("address", "dirección"),
+            ),
+        ),
+    )
+    model = ExitDraft
+    id_sequence = kind = "exit"

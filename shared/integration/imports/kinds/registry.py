@@ -8,8 +8,8 @@ from shared.integration.imports.kinds.importer import Importer
 from shared.integration.imports.models import ImportKind
 
 _IMPORTERS: Mapping[ImportKind, str] = {
-    "entry_documents": "entry_documents:EntryDocumentImporter",
-    "exit_documents": "exit_documents:ExitDocumentImporter",
+    "entry_documents": "documents:EntryDocumentImporter",
+    "exit_documents": "documents:ExitDocumentImporter",
     "transfer_orders": "transfer_orders:TransferOrderImporter",
     "returns": "returns:ReturnImporter",
     "pick_faces": "pick_faces:PickFaceImporter",
