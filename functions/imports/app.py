@@ -137,7 +137,7 @@ def request_upload(tx: Transaction, request: Request[Checked[UploadRequest]]) ->
 def get_template(_store: Store, request: Request[None, TemplateParameters]) -> FileResponse:
     """Return the template of an import kind."""
     # Imported here because openpyxl takes 100 ms.
-    from shared.integration.imports.templates.template import template  # noqa: PLC0415
+    from shared.integration.imports.template import template  # noqa: PLC0415
 
     name = request.path_values["kind"]
     for kind in IMPORT_KINDS:

@@ -14,7 +14,7 @@ from openpyxl.utils import get_column_letter
 from shared.integration.imports.kinds.registry import importer_of
 from shared.integration.imports.languages import Language
 from shared.integration.imports.models import ImportKind
-from shared.integration.imports.templates.workbook import workbook_bytes
+from shared.integration.imports.template import workbook_bytes
 
 type CellValue = str | int | Decimal | date | None
 type RowValues = dict[str, CellValue]

@@ -24,7 +24,7 @@ from shared.integration.imports.repository import (
     origin_alias_key,
     put_alias,
 )
-from shared.integration.imports.service import new_drop_import
+from shared.integration.imports.service import new_import
 from shared.integration.imports.upload_checks import ensure_acceptable, safe_file_name
 from shared.kernel.clock import Instant
 from shared.kernel.db.transaction import Transaction
@@ -107,8 +107,8 @@ def _receive_drop(context: ImportContext, file: ReceivedFile) -> int | None:
         if existing is not None:
             return existing
         import_id = tx.next_id(IMPORTS.kind)
-        stored = new_drop_import(tx, import_id, kind, safe_file_name(name), location)
-        IMPORTS.insert(tx, import_id, stored)
+        stored = new_import(tx, import_id, kind, None, safe_file_name(name), "drop", location)
+        IMPORTS.insert(tx, import_id, stored.model_copy(update={"status": "validating"}))
         put_alias(tx, alias_key, import_id, must_be_new=True)
         return import_id
 

@@ -92,7 +92,7 @@ def start_import(
     context.enqueue(import_id, delay=REQUEST_SECONDS)
 
     def insert(own_tx: Transaction) -> Record[StoredImport]:
-        stored = _new_import(own_tx, import_id, body.kind, body.options, name, "request", location)
+        stored = new_import(own_tx, import_id, body.kind, body.options, name, "request", location)
         update = {
             "status": "validating",
             "digest": digest,
@@ -133,7 +133,7 @@ def request_upload(
     ensure_acceptable(None, name)
     import_id = tx.next_id(IMPORTS.kind)
     location = FileLocation(bucket="arrivals", name=f"uploads/{import_id}/{name}")
-    stored = _new_import(tx, import_id, body.kind, body.options, name, "upload", location)
+    stored = new_import(tx, import_id, body.kind, body.options, name, "upload", location)
     record = IMPORTS.insert(
         tx, import_id, stored.model_copy(update={"requested_by": requester_of(tx.caller)})
     )
@@ -155,15 +155,7 @@ def _ensure_allowed[B: (ImportUpload, UploadRequest)](
     return ensure_valid(body)
 
 
-def new_drop_import(
-    tx: Transaction, import_id: int, kind: ImportKind, name: str, location: FileLocation
-) -> StoredImport:
-    """Return a new import of a file that was dropped into the bucket."""
-    stored = _new_import(tx, import_id, kind, None, name, "drop", location)
-    return stored.model_copy(update={"status": "validating"})
-
-
-def _new_import(  # noqa: PLR0913, PLR0917 - the attributes of an import
+def new_import(  # noqa: PLR0913, PLR0917 - the attributes of an import
     tx: Transaction,
     import_id: int,
     kind: ImportKind,
@@ -172,6 +164,7 @@ def _new_import(  # noqa: PLR0913, PLR0917 - the attributes of an import
     channel: UploadChannel,
     location: FileLocation,
 ) -> StoredImport:
+    """Return a new import whose file has not been received."""
     chosen = options or ImportOptions()
     return StoredImport(
         id=import_id,

@@ -1,7 +1,8 @@
-"""Creates the workbook of a template: a sheet to fill in, and a sheet of instructions."""
+"""The templates of import kinds: workbooks that users fill in and upload."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from io import BytesIO
 from textwrap import wrap
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
@@ -13,18 +14,142 @@ from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.worksheet import Worksheet
 from openpyxl.writer.excel import ExcelWriter
 
+from shared.identity.tenancy.tenant import PLANS, PlanName
 from shared.integration.imports.files.columns import CellType, Column, FileLayout
 from shared.integration.imports.files.sample_rows import sample_cell
 from shared.integration.imports.kinds.registry import importer_of
-from shared.integration.imports.languages import Language
+from shared.integration.imports.languages import BilingualText, Language
 from shared.integration.imports.models import ImportKind
-from shared.integration.imports.templates.instructions import (
-    HEADINGS,
-    REQUIRED,
-    TITLE,
-    UNKNOWN_CHOICE,
-    file_rules,
+
+_TITLE = BilingualText("Instructions", "Instrucciones")
+_HEADINGS: Sequence[BilingualText] = (
+    BilingualText("Column", "Columna"),
+    BilingualText("Required", "Obligatoria"),
+    BilingualText("Content", "Contenido"),
+    BilingualText("Example", "Ejemplo"),
+    BilingualText("Choices", "Valores posibles"),
 )
+_REQUIRED = BilingualText("yes", "sí")
+_UNKNOWN_CHOICE = BilingualText(
+    "This value is not in the list. Values of the list in the other language are accepted.",
+    "Este valor no está en la lista. Se aceptan los valores de la lista en el otro idioma.",
+)
+
+_RULES: Sequence[tuple[BilingualText, set[CellType]]] = (
+    (
+        BilingualText(
+            "Columns marked * are required. Other columns may be empty or missing. The order of"
+            " columns does not matter. Columns with unknown headers are ignored.",
+            "Las columnas marcadas con * son obligatorias. Las demás pueden estar vacías o faltar."
+            " El orden no importa. Las columnas con títulos desconocidos se ignoran.",
+        ),
+        set(),
+    ),
+    (
+        BilingualText(
+            "The grey sample row is ignored unless it is changed. It may be deleted.",
+            "La fila de ejemplo en gris se ignora si no se modifica. Se puede borrar.",
+        ),
+        set(),
+    ),
+    (
+        BilingualText(
+            "Dates: date cells, or text such as 2026-01-31 or 31/01/2026.",
+            "Fechas: celdas de fecha, o texto como 2026-01-31 o 31/01/2026.",
+        ),
+        {"date", "datetime"},
+    ),
+    (
+        BilingualText(
+            "Numbers: without units, with a decimal point or a decimal comma.",
+            "Números: sin unidades, con punto decimal o coma decimal.",
+        ),
+        {"decimal", "integer"},
+    ),
+    (
+        BilingualText("Yes or no: yes, no.", "Sí o no: sí, no."),
+        {"boolean"},
+    ),
+    (
+        BilingualText(
+            "Codes are text: 007 remains 007.",
+            "Los códigos son texto: 007 sigue siendo 007.",
+        ),
+        set(),
+    ),
+    (
+        BilingualText(
+            "Formulas and merged cells are not accepted. Paste values instead.",
+            "No se aceptan fórmulas ni celdas combinadas. Pegue valores.",
+        ),
+        set(),
+    ),
+    (
+        BilingualText(
+            "Save the file as .xlsx or .csv. Only the first visible sheet is read.",
+            "Guarde el archivo como .xlsx o .csv. Solo se lee la primera hoja visible.",
+        ),
+        set(),
+    ),
+)
+"""Each rule with the cell types that it concerns. An empty set means every file."""
+
+_PLAN_NAMES: Sequence[PlanName] = ("essentials", "professional", "enterprise")
+
+
+def _file_rules(layout: FileLayout, language: Language) -> Iterator[str]:
+    """Yield the rules for the whole sheet, one or two sentences each."""
+    yield _row_rule(layout).in_(language)
+    cell_types = {column.cell_type for column in layout.columns}
+    for rule, concerned in _RULES:
+        if not concerned or concerned & cell_types:
+            yield rule.in_(language)
+    yield _row_limits().in_(language)
+
+
+def _row_rule(layout: FileLayout) -> BilingualText:
+    if layout.group_by:
+        return BilingualText(
+            "Each row is one line. Rows with the same"
+            f" {_join(layout, layout.group_by, 'en')} belong together. Their"
+            f" {_join(layout, _head_fields(layout), 'en')} must be the same, or be given only in"
+            " the first of these rows.",
+            "Cada fila es una línea. Las filas que coinciden en"
+            f" {_join(layout, layout.group_by, 'es')} van juntas."
+            f" {_join(layout, _head_fields(layout), 'es')} deben ser iguales en todas, o indicarse"
+            " solo en la primera.",
+        )
+    return BilingualText(
+        f"No two rows may have the same {_join(layout, layout.unique_fields, 'en')}.",
+        f"No puede haber dos filas que coincidan en {_join(layout, layout.unique_fields, 'es')}.",
+    )
+
+
+def _head_fields(layout: FileLayout) -> Sequence[str]:
+    return [
+        column.field
+        for column in layout.columns
+        if not column.is_line_field and column.field not in layout.group_by
+    ]
+
+
+def _join(layout: FileLayout, fields: Sequence[str], language: Language) -> str:
+    *names, last = [layout.by_field[field].header.in_(language) for field in fields]
+    conjunction = BilingualText("and", "y").in_(language)
+    return f"{', '.join(names)} {conjunction} {last}" if names else last
+
+
+def _row_limits() -> BilingualText:
+    amounts = [f"{PLANS[name].limits['rows_per_import']:,}" for name in _PLAN_NAMES]
+    plans = [
+        f"{amount} ({name.capitalize()})" for name, amount in zip(_PLAN_NAMES, amounts, strict=True)
+    ]
+    english = ", ".join(plans)
+    spanish = english.translate({ord(","): "."}).replace("). ", "), ")
+    return BilingualText(
+        f"Rows per file, by plan: {english}.", f"Filas por archivo, según el plan: {spanish}."
+    )
+
 
 _LAST_ROW = 1_048_576
 _NUMBER_FORMATS: Mapping[CellType, str] = {
@@ -42,13 +167,18 @@ _INSTRUCTION_WIDTHS = (24, 12, 70, 24)
 _MIN_WIDTH, _MAX_WIDTH = 14, 40
 
 
-def template_workbook(kind: ImportKind, language: Language) -> bytes:
-    """Return the template of a kind as .xlsx."""
+@cache
+def template(kind: ImportKind, language: Language) -> bytes:
+    """Return the template of a kind as .xlsx; repeated calls return the same bytes.
+
+    The first sheet is the one to fill in: the header, in which required columns are marked, and a
+    sample row that is ignored on upload. The second sheet has instructions.
+    """
     layout = importer_of(kind).layout
     book = Workbook()
     sheet = book.worksheets[0]
     sheet.title = layout.title.in_(language)
-    instructions = book.create_sheet(TITLE.in_(language))
+    instructions = book.create_sheet(_TITLE.in_(language))
     choices = _write_instructions(instructions, layout, language)
     sheet.freeze_panes = "A2"
     for number, column in enumerate(layout.columns, 1):
@@ -86,7 +216,7 @@ def _drop_down(choices: str, language: Language) -> DataValidation:
         allow_blank=True,
         showErrorMessage=True,
         errorStyle="warning",
-        error=UNKNOWN_CHOICE.in_(language),
+        error=_UNKNOWN_CHOICE.in_(language),
     )
 
 
@@ -96,13 +226,13 @@ def _write_instructions(
     """Write the sheet of instructions; return the cell range of each field's choices."""
     sheet.append([layout.title.in_(language)])
     sheet["A1"].font = Font(_FONT, 14, bold=True)
-    for rule in file_rules(layout, language):
+    for rule in _file_rules(layout, language):
         for line in wrap(
             rule, sum(_INSTRUCTION_WIDTHS), initial_indent="• ", subsequent_indent="   "
         ):
             sheet.append([line])
     sheet.append([])
-    sheet.append([heading.in_(language) for heading in HEADINGS])
+    sheet.append([heading.in_(language) for heading in _HEADINGS])
     for cell in sheet[sheet.max_row]:
         cell.font, cell.fill = Font(_FONT, 11, bold=True), _OPTIONAL_FILL
     choices: dict[str, str] = {}
@@ -112,7 +242,7 @@ def _write_instructions(
         sheet.cell(row, 1).font = Font(_FONT, 11, bold=column.required)
         sheet.cell(row, 3).alignment = Alignment(wrap_text=True, vertical="top")
         if column.choices:
-            first = len(HEADINGS)
+            first = len(_HEADINGS)
             last = first + len(column.choices) - 1
             cells = f"${get_column_letter(first)}${row}:${get_column_letter(last)}${row}"
             choices[column.field] = f"{quote_sheetname(sheet.title)}!{cells}"
@@ -123,7 +253,7 @@ def _write_instructions(
 
 def _description(column: Column, language: Language) -> Iterator[str]:
     yield column.header.in_(language)
-    yield REQUIRED.in_(language) if column.required else ""
+    yield _REQUIRED.in_(language) if column.required else ""
     yield column.description.in_(language)
     yield column.example.in_(language)
     for choice in column.choices:

@@ -10,7 +10,7 @@ from openpyxl import load_workbook
 from operations import provisioning
 from shared.identity.tenancy.directory import directory
 from shared.integration.imports.languages import LANGUAGES, Language
-from shared.integration.imports.templates.template import template
+from shared.integration.imports.template import template
 from tests.gateway import Erp
 from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import as_csv, as_xlsx, table, workbook_bytes

@@ -11,7 +11,7 @@ from shared.integration.imports.files.reader import read_file
 from shared.integration.imports.files.sample_rows import is_sample_row
 from shared.integration.imports.languages import Language
 from shared.integration.imports.models import ImportKind
-from shared.integration.imports.templates.template import template
+from shared.integration.imports.template import template
 from shared.kernel.spreadsheets.open_table import open_table
 from tests.unit.imports.layouts import EACH_KIND_AND_LANGUAGE, LAYOUTS
 
