@@ -195,7 +195,9 @@ class GatheredList[E: BaseModel]:
         is_shown = all(self._collection.carries(UPDATES, UPDATED_AT, facet) for facet in needed)
         is_large = len(ids) > _FEW and len(ids) > self._request.totals().of(None) // ITEM_COST
         if updates and is_shown and is_large:
-            path = AccessPath(updates, self._collection.kind, UPDATED_AT)
+            bounds = self._query.ranges.get(UPDATED_AT, (None, None))
+            covered = frozenset({UPDATED_AT})
+            path = AccessPath(updates, self._collection.kind, UPDATED_AT, bounds, covered)
             return self._matching_entries([[path]])
         return self._matching_items(ids)
 

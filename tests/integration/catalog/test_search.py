@@ -121,3 +121,16 @@ def test_search_examines_what_it_finds(
     assert answer.json()["meta"]["total"] == found.total
     assert many.examined - before <= found.examined + _BESIDE
     assert seen.round_trips <= 4
+
+
+def test_search_with_a_time_examines_besides_only_what_changed_since(
+    many: InMemoryTable, stack: Stack
+) -> None:
+    since = LISTS["/products"].all_filters(HOURLY)["updated_since"].values(_ROWS)[0]
+    erp = stack.erp()
+    assert erp.get("/products/1").status == 200  # fills the caches
+    before = many.examined
+    answer = erp.get("/products", query={"search": "item-", "updated_since": since})
+    changed = answer.json()["meta"]["total"]
+    assert 0 < changed < 100
+    assert many.examined - before <= _ROWS + changed + _BESIDE
