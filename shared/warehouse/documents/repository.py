@@ -35,7 +35,7 @@ def _exit_facets(document: Document) -> Facets:
     }
 
 
-_FIXED = frozenset({"type", "source", "card_code", "doc_date", "created_at"})
+_FIXED = frozenset({"type", "source", "card_code", "doc_date", "due_date", "created_at"})
 _PARTITIONS = {
     "status": Partition({"created_at": 4}),
     "type": Partition({"created_at": 8}),

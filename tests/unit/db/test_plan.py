@@ -261,3 +261,12 @@ def test_entries_of_what_stays_do_not_show_the_status() -> None:
     assert isinstance(by_type, GatheredPlan)
     assert (by_status.path.index, by_status.reads_items) == (4, False)
     assert (by_type.path.index, by_type.reads_items) == (8, True)
+
+
+def test_entries_of_what_stays_show_the_due_date() -> None:
+    due = {"due_date": (None, "2026-04-15")}
+    query = ListQuery("created_at", False, equal={"type": "sale_order"}, between=due)
+    plan = plan_list(EXITS, query, _no_totals)
+
+    assert isinstance(plan, GatheredPlan)
+    assert (plan.path.index, plan.reads_items) == (8, False)
