@@ -40,6 +40,7 @@ from shared.integration.webhooks import repository as webhooks
 from shared.kernel.clock import Deadline, now_ms
 from shared.kernel.db import schema
 from shared.kernel.db.actions import Cost
+from shared.kernel.db.alias_entries import bring_alias_up_to_date
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.items import item_at
 from shared.kernel.db.records import HEAD, SCHEMA
@@ -364,17 +365,20 @@ def _rewrite[E: Any](store: Store, collection: Collection[E], numbers: Sequence[
         def step(left: Sequence[int]) -> int:
             records = {one.id: one for one in collection.get_many(tx.store, left)}
             old = {number: one for number, one in records.items() if one.schema < written}
+            if alias := collection.search_alias:
+                tx.store.get_many(alias(one.entity) for one in old.values())
 
             def cost(number: int) -> Cost:
                 if number not in old:
                     return Cost()
                 after = collection.derived_items(replace(old[number], schema=written))
-                return Cost(1 + len(after), old[number].size)
+                return Cost(1 + len(after) + bool(collection.search_alias), old[number].size)
 
             fitting = fitting_items(tx, left, cost)
             for number in fitting:
                 if number in old:
                     collection.bring_up_to_date(tx, old[number])
+                    bring_alias_up_to_date(tx, collection, old[number])
             return len(fitting)
 
         commit_in_steps(tx, numbers, step)

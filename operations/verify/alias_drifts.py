@@ -12,7 +12,8 @@ from operations.verify.table_access import (
     ids_in,
 )
 from shared.kernel.clock import now_ms
-from shared.kernel.db.items import Item, Key, key_of
+from shared.kernel.db.alias_entries import alias_entries
+from shared.kernel.db.items import Item, Key, key_of, update_of
 from shared.kernel.db.records import Record
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
@@ -27,6 +28,10 @@ def alias_of_entity_drifts(
 ) -> Iterator[Drift]:
     """Yield the drifts of an alias that an entity must have."""
     key, stored = key_of(alias), read.items.get(key_of(alias))
+    collection, entries = COLLECTIONS[kind], dict[str, Any]()
+    if collection.search_alias and collection.search_alias(record.entity) == key:
+        entries = alias_entries(collection, record)
+        alias = {**alias, **entries}
     name = name_of(key)
     if stored is None:
         fix = Fix(("alias", key), lambda tx: _insert_with(tx, kind, record, alias))
@@ -39,7 +44,14 @@ def alias_of_entity_drifts(
             yield Drift("duplicate", name, kind, shown(stored["id"]), str(record.id), basis)
             return
     basis = (record.version, stored.get("id"))
-    differing = [*entities.same_values(stored, alias)]
+    differing = [
+        (name, before, after)
+        for name, before, after in entities.same_values(stored, alias)
+        if name not in entries
+    ]
+    if entries:
+        present = {name: value for name, value in entries.items() if value is not None}
+        differing += [one[1:] for one in entities.differing_attributes(stored, present)]
     if references.is_former(stored):
         differing.append((references.FORMER, True, None))
     for field_name, before, after in differing:
@@ -159,14 +171,7 @@ def _update_alias(
 ) -> None:
     """Write the values of an alias; keep what others have added to it, such as a mark."""
     check_unchanged(tx, COLLECTIONS[kind], record)
-    values = {name: value for name, value in alias.items() if name not in {PARTITION_KEY, SORT_KEY}}
-    tx.update(
-        key_of(alias),
-        f"SET {', '.join(f'#{name} = :{name}' for name in values)} REMOVE {references.FORMER}",
-        condition="#id = :seen",
-        names={f"#{name}": name for name in values},
-        values={
-            ":seen": stored["id"],
-            **{f":{name}": "" if value is None else value for name, value in values.items()},
-        },
-    )
+    wanted = {name: value for name, value in alias.items() if name not in {PARTITION_KEY, SORT_KEY}}
+    expression, names, values = update_of({**wanted, references.FORMER: None})
+    values[":seen"] = stored["id"]
+    tx.update(key_of(alias), expression, condition="#id = :seen", names=names, values=values)

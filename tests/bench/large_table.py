@@ -122,7 +122,7 @@ class LargeTable(InMemoryTable):
     def _enter_items(self, items: list[Item]) -> None:
         for item in items:
             partition, sort = item[PARTITION_KEY], item[SORT_KEY]
-            is_search = sort.startswith(SEARCH_ITEM)
+            is_search = sort.startswith((SEARCH_ITEM, "ALIAS"))
             for index, partition_name, sort_name in _KEYS:
                 place = (index, item.get(partition_name, ""))
                 if partition_name in item and (not is_search or place in self._searched):

@@ -8,10 +8,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from shared.kernel.db.alias_entries import alias_entries
 from shared.kernel.db.collection import Collection
-from shared.kernel.db.items import Item, from_attributes, unpack
+from shared.kernel.db.items import Item, from_attributes, item_at, unpack
 from shared.kernel.db.records import HEAD, SCHEMA, Record
-from shared.kernel.db.search import SEARCH_ITEM
+from shared.kernel.db.search import SEARCH_ATTRIBUTES, SEARCH_ITEM
 from tests.stack import Stack
 
 if TYPE_CHECKING:
@@ -72,13 +73,24 @@ def assert_derived_items_match(stack: Stack) -> None:
         for derived in _derived(known[item["PK"].partition("#")[0]], item)
     ]
     found = [item for item in items if item["SK"].startswith(("LOOKUP#", SEARCH_ITEM))]
+    found += [_entries(item) for item in items if item["SK"] == "ALIAS" and "facets" in item]
     assert sorted(found, key=_key) == sorted(wanted, key=_key)
 
 
 def _derived(collection: Collection[Any], head: Item) -> list[Item]:
     entity = collection.model.model_validate_json(unpack([head["data"]]))
     record = Record(int(head["id"]), int(head["version"]), entity, schema=int(head[SCHEMA]))
-    return collection.derived_items(record)
+    derived = collection.derived_items(record)
+    if collection.search_alias:
+        entries = alias_entries(collection, record)
+        derived.append(_entries(item_at(collection.search_alias(entity), **entries)))
+    return derived
+
+
+def _entries(alias: Item) -> Item:
+    """Return the search entries of an alias with its key."""
+    names = ("PK", "SK", *SEARCH_ATTRIBUTES)
+    return {name: alias[name] for name in names if alias.get(name) is not None}
 
 
 def _key(item: Item) -> tuple[str, str]:

@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Mapping
 
+from shared.kernel.db.alias_entries import alias_entries
 from shared.kernel.db.counters import SHARDS, shard_key
-from shared.kernel.db.items import Key, to_attributes
+from shared.kernel.db.items import Key, item_at, to_attributes
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
@@ -42,7 +43,10 @@ def fill(store: Store, listed: Listed, count: int, times: Times) -> InMemoryTabl
 def insert_row(tx: Transaction, listed: Listed, number: int, times: Times) -> None:
     """Insert row `number` of a list, with its aliases, in a transaction."""
     entity = listed.make(number, times)
-    listed.collection.insert(tx, listed.id_of(number), entity)
+    record = listed.collection.insert(tx, listed.id_of(number), entity)
+    if alias := listed.collection.search_alias:
+        entries = alias_entries(listed.collection, record)
+        tx.insert(item_at(alias(entity), id=number, **entries))
     for partition, sort in listed.aliases(entity):
         tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, "id": number})
 

@@ -93,6 +93,8 @@ class Collection[E: BaseModel]:
         searched: The facets that the entries of the search index show, besides the text: sorts that
             only change with it, or never. None for entities that are not searched.
         id_digits: Digits of an id in keys; PAIR_DIGITS if the ids are those of `pair_id`.
+        search_alias: Returns the key of the alias that holds the first search entries, in place of
+            an item of their own; see `shared.kernel.db.alias_entries`.
         since: Facets, numbers of indexes, and SEARCH_INDEX, that are new → version of the schema
             from which on the items have them. What is not named here is in every version that is
             served.
@@ -111,6 +113,7 @@ class Collection[E: BaseModel]:
     volatile: frozenset[str] = frozenset()
     searched: frozenset[str] | None = None
     id_digits: int = ID_DIGITS
+    search_alias: Callable[[E], Key] | None = None
     since: Mapping[str | int, int] = field(default_factory=dict)
 
     def at(self, version: int) -> "Collection[E]":
@@ -442,7 +445,7 @@ class Collection[E: BaseModel]:
             return lookups
         shown = {name: facets[name] for name in (SEARCH, *sorted(self.searched))}
         found = search_items(partition, self.kind, id_text(number), shown)
-        return [*lookups, *found]
+        return [*lookups, *found[bool(self.search_alias) :]]
 
     def _fixed_items(self, number: int, facets: Facets) -> list[Item]:
         """Return the item with the index entries of fixed facets, if there are any."""

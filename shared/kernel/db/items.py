@@ -150,6 +150,19 @@ def item_at(key: Key, **values: Any) -> Item:
     return {PARTITION_KEY: key[0], SORT_KEY: key[1], **values}
 
 
+def update_of(attributes: Item) -> tuple[str, dict[str, str], Item]:
+    """Return the expression, names and values of an update that sets attributes.
+
+    Those that are None are removed.
+    """
+    set_to = {name: value for name, value in attributes.items() if value is not None}
+    parts = [("SET", [f"#{name} = :{name}" for name in set_to])]
+    parts += [("REMOVE", [f"#{name}" for name in attributes if name not in set_to])]
+    expression = " ".join(f"{verb} {', '.join(names)}" for verb, names in parts if names)
+    names = {f"#{name}": name for name in attributes}
+    return expression, names, {f":{name}": value for name, value in set_to.items()}
+
+
 def alias_key(facet: str, code: str) -> Key:
     """Return the key of the alias item of a unique code."""
     return (f"{facet}#{code}", "ALIAS")

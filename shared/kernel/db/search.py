@@ -7,6 +7,7 @@ that begin with it, however many entities there are.
 
 An item has one entry in each index at most. So that few items hold them all, an entry may be in
 either of two indexes, and the entries are distributed to keep the largest number in an index low.
+A product has the entries of its first item in its alias (`shared.kernel.db.alias_entries`).
 """
 
 import re
@@ -30,6 +31,10 @@ INDEXED_LENGTH = 3
 """Characters that a word needs to be found by the index. A place with fewer has no entry."""
 _INDEXES = 12
 """Indexes that have entries. Another number moves entries: it needs a new schema version."""
+SEARCH_ATTRIBUTES = (
+    STABLE_FACETS, *(name for index in range(1, _INDEXES + 1) for name in index_keys(index)),
+)  # fmt: skip
+"""The attributes that an item may have for its entries."""
 MAX_WORDS = 20
 """Words of a search. A FilterExpression may have 4 KB, and each word takes 40 bytes of it."""
 _MOST_READ = 4
@@ -104,6 +109,7 @@ def count_search_items(text: str) -> int:
     return max(map(len, _by_index(text).values()))
 
 
+@lru_cache(maxsize=256)
 def _by_index(text: str) -> Mapping[int, list[str]]:
     """Return the places of a text by the index that has their entries; few items hold them all."""
     places = sorted(_places(text))

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from shared.kernel.db.alias_entries import alias_entries
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.entity_pages import id_pages
 from shared.kernel.db.facets import SEPARATOR, Facets, fold, id_text, searchable
 from shared.kernel.db.indexes import Lookup
-from shared.kernel.db.items import Item, Key, alias_key, key_of
+from shared.kernel.db.items import Item, Key, alias_key, key_of, update_of
 from shared.kernel.db.listing import read_page
 from shared.kernel.db.page import Page
+from shared.kernel.db.records import Record
 from shared.kernel.db.search import SEARCH_INDEX, SEARCH_SINCE
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
@@ -52,6 +54,7 @@ PRODUCTS = Collection(
     lookups={"barcode": Lookup(6), "type": Lookup(7, often_shared=True)},
     volatile=frozenset({"name", "search"}),
     searched=frozenset({"item_code", "name", "created_at"}),
+    search_alias=lambda product: code_key(product.item_code),
     since={SEARCH_INDEX: SEARCH_SINCE, 7: 3},
 )
 
@@ -133,12 +136,14 @@ def alias_of(product: Product) -> Item:
     }
 
 
-def put_alias(tx: Transaction, product: Product, *, new: bool, mark: str | None = None) -> None:
+def put_alias(
+    tx: Transaction, product: StoredProduct, *, new: bool, mark: str | None = None
+) -> None:
     """Add the alias of a product.
 
     If `new`, the code must be free. Otherwise the alias must be retired under `mark`.
     """
-    item = alias_of(product)
+    item = {**alias_of(product), **_entries(tx, product)}
     if new:
         references.put_code(tx, item)
         return
@@ -147,15 +152,22 @@ def put_alias(tx: Transaction, product: Product, *, new: bool, mark: str | None 
     tx.put(item, condition="retired_by = :mark", values={":mark": mark})
 
 
-def rename_alias(tx: Transaction, product: Product) -> None:
-    """Write the new name of a product into its alias; a retirement mark is kept."""
-    tx.update(
-        code_key(product.item_code),
-        "SET #name = :name",
-        condition="id = :id",
-        names={"#name": "name"},
-        values={":name": product.name, ":id": product.id},
-    )
+def rename_alias(tx: Transaction, product: StoredProduct, *, ahead: bool = False) -> None:
+    """Write the new name of a product into its alias; a retirement mark is kept.
+
+    `ahead` of the change of the product, searches find it by its earlier name.
+    """
+    entries = {} if ahead else _entries(tx, product)
+    expression, names, values = update_of({"name": product.name, **entries})
+    values[":id"] = product.id
+    key = code_key(product.item_code)
+    tx.update(key, expression, condition="id = :id", names=names, values=values)
+
+
+def _entries(tx: Transaction, product: StoredProduct) -> Item:
+    """Return the search entries in the alias of a product."""
+    record = Record(product.id, 0, product, schema=tx.store.version.written)
+    return alias_entries(PRODUCTS, record)
 
 
 # GTINs

@@ -98,7 +98,7 @@ def put_product(
 
 
 def search_actions(store: Store, draft: ProductCreate) -> int:
-    """Return how many items of the search index `put_product` writes or deletes at most."""
+    """Return how many items of the search index besides the alias `put_product` writes at most."""
     code = rules.item_code(draft)
     number = repository.number_of(store, code)
     before = PRODUCTS.get_many(store, [] if number is None else [number])
@@ -106,7 +106,7 @@ def search_actions(store: Store, draft: ProductCreate) -> int:
         repository.search_text(record.entity.item_code, record.entity.name) for record in before
     }
     text = repository.search_text(code, draft.name)
-    return 0 if present == {text} else max(map(count_search_items, {text, *present}))
+    return 0 if present == {text} else max(map(count_search_items, {text, *present})) - 1
 
 
 def product_heads(found: Mapping[Key, Item], codes: Iterable[str]) -> list[Key]:
@@ -154,10 +154,10 @@ def change_product(
     return changed
 
 
-def _commit_name(tx: Transaction, product: Product) -> None:
+def _commit_name(tx: Transaction, product: StoredProduct) -> None:
     """Commit the name of a product in its alias, which stock that arrives copies."""
     own = Transaction(tx.store)
-    repository.rename_alias(own, product)
+    repository.rename_alias(own, product, ahead=True)
     own.commit()
 
 

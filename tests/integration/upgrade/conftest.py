@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -6,6 +6,9 @@ import pytest
 from shared.identity.tenancy.directory import directory, tenant_key
 from shared.kernel import aws
 from shared.kernel.config import config
+from shared.kernel.db.collection import Collection
+from shared.kernel.db.items import from_attributes, item_at, to_attributes
+from shared.kernel.db.records import decode_entity
 from tests import recorded
 from tests.clock import Clock
 from tests.lists import LISTS
@@ -29,6 +32,23 @@ def set_version(slug: str, version: int | None) -> None:
     directory.clear()
 
 
+def _missing_aliases(
+    collection: Collection[Any], items: Sequence[Mapping[str, Any]]
+) -> Iterator[Mapping[str, Any]]:
+    """Yield the aliases that hold search entries: the rows of a list were recorded without them."""
+    for item in items:
+        head = from_attributes(item)
+        if (
+            collection.search_alias
+            and head["PK"].startswith(f"{collection.kind}#")
+            and "data" in head
+        ):
+            record = decode_entity(collection.model, head, {})
+            assert record
+            key = collection.search_alias(record.entity)
+            yield to_attributes(item_at(key, id=record.id))
+
+
 @pytest.fixture
 def put_table(stack: Stack, clock: Clock) -> PutTable:
     """Puts recorded tables of the previous release into the table of acme; waits take no time."""
@@ -47,6 +67,8 @@ def put_table(stack: Stack, clock: Clock) -> PutTable:
                 # The rows of a list were recorded without the sequence of their ids.
                 key = {"PK": {"S": "sequence"}, "SK": {"S": kind}}
                 recorded.put([{**key, "last": {"N": "1000000"}}])
+            if name in LISTS:
+                recorded.put(_missing_aliases(LISTS[name].collection, [*items.values()]))
         set_version("acme", tables.version)
 
     return put

@@ -7,12 +7,13 @@ from typing import Any
 
 from shared.kernel.db.facets import SEPARATOR, id_text
 from shared.kernel.db.items import Key
+from shared.kernel.db.search import SEARCH_ATTRIBUTES
 from shared.kernel.db.table import SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.fields import ZERO
 from shared.warehouse.approvals.repository import request_key
-from shared.warehouse.catalog.repository import gtin_key
+from shared.warehouse.catalog.repository import code_key, gtin_key
 from shared.warehouse.references import stock_count_key
 from shared.warehouse.stock.repository import LEVELS, STOCK, level_id, row_key
 from shared.warehouse.warehouses.repository import position_key
@@ -817,8 +818,22 @@ def _search_entries_left_over(table: Table) -> None:
 
 
 def _search_entries(table: Table) -> Key:
-    """Return the key of the first search entries of a product."""
-    return (table.head("product", BRICK)[0], "SEARCH#001")
+    """Return the key of the first search entries of a warehouse."""
+    return (table.head("warehouse", YARD)[0], "SEARCH#001")
+
+
+@_plant("alias.wrong")
+def _search_entry_of_an_alias_missing(table: Table) -> None:
+    key = code_key("BRICK")
+    index = next(name for name in table.item(key) if name in SEARCH_ATTRIBUTES[1::2])
+    table.change(key, **{index: None, index.replace("P", "S"): None})
+
+
+@_plant("alias.wrong")
+def _search_entry_of_an_alias_left_over(table: Table) -> None:
+    key = code_key("BRICK")
+    free = next(name for name in SEARCH_ATTRIBUTES[1::2] if name not in table.item(key))
+    table.change(key, **{free: "product#search#old", free.replace("P", "S"): "\x1f000000000001"})
 
 
 # What handling units have of their packing order
