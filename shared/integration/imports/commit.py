@@ -5,8 +5,8 @@ record, on the condition that the record is unchanged. A worker that repeats or 
 therefore continues with the first group that is not applied.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 
 from shared.integration.imports.context import LEASE_MS, ImportContext, caller_of
@@ -40,6 +40,8 @@ from shared.kernel.validation import Checked, InvalidBody, check
 _IMPORT_ACTIONS = 2
 """Actions of each transaction for the import record and for the counters of imports."""
 _MAX_STEP_ROWS = 500
+_SAMPLE_GROUPS = 100
+"""Groups whose items show whether the others are probably new; DynamoDB reads them in one call."""
 _MAX_STEP_CHARACTERS = MAX_GROUP_CHARACTERS
 _TIME_FOR_STEP = 3.0
 """Seconds that must remain for another step."""
@@ -107,22 +109,19 @@ def _apply_part(
         The import after the last step.
     """
     importer = importer_of(record.entity.kind)
-    prefetch: _Prefetch | None = None
+    prefetch = _Prefetch(context.store, importer, groups) if importer.prefetch_groups else None
     while (start := record.entity.applied - preceding) < len(groups):
         if _must_stop(context, record, first_version) or record.entity.status != "committing":
             return record
-        if importer.prefetch_groups and (prefetch is None or start >= prefetch.end):
-            prefetch = _Prefetch.read(context.store, importer, groups, start)
         step = _CommitStep(context, importer, record, groups[start:], prefetch)
-        after = run_transaction(
+        record = run_transaction(
             context.store,
             step,
             caller=caller_of(record.entity, context.tenant.slug),
-            prefetched=prefetch.prefetched if prefetch else None,
+            prefetched=prefetch.for_step(start) if prefetch else None,
         )
         if prefetch:
-            prefetch.ids[importer.id_sequence] = prefetch.ids[importer.id_sequence][step.used_ids :]
-        record = after
+            prefetch.end_step(step)
     return record
 
 
@@ -133,33 +132,64 @@ def _must_stop(context: ImportContext, record: Record[StoredImport], first_versi
 
 @dataclass(slots=True)
 class _Prefetch:
-    """Items and ids that several steps need, read together: for all groups before `end`."""
+    """Items and ids that several steps need, read together: for all groups before `end`.
 
-    end: int
-    found: Mapping[Key, Item | None]
-    ids: dict[str, list[int]]
+    It reads the items of a few groups first. While none of them exists (`is_all_new`), it takes the
+    others as new without a read: the transactions are conditioned on that.
+    """
 
-    @property
-    def prefetched(self) -> Prefetched:
-        """The items and ids in the form that a transaction takes."""
-        return Prefetched(self.found, {name: list(ids) for name, ids in self.ids.items()})
+    store: Store
+    importer: Importer
+    groups: Sequence[ValidGroup]
+    end: int = 0
+    found: dict[Key, Item | None] = field(default_factory=dict)
+    ids: list[int] = field(default_factory=list)
+    spare_ids: int = 0
+    """How many of `ids` are for no group before `end`."""
+    is_all_new: bool = False
 
-    @classmethod
-    def read(
-        cls, store: Store, importer: Importer, groups: Sequence[ValidGroup], start: int
-    ) -> "_Prefetch":
-        """Read the items and allocate the ids for the groups from `start`."""
-        end = min(len(groups), start + importer.prefetch_groups)
-        drafts = _valid(check(importer.model, group.body) for group in groups[start:end])
+    def for_step(self, start: int) -> Prefetched:
+        """Return what the step from the group `start` on may need."""
+        last = min(len(self.groups), start + _most_groups(self.importer))
+        self.end = max(self.end, start)
+        while self.end < last:
+            self._read(self.importer.prefetch_groups if self.found else _SAMPLE_GROUPS)
+        return Prefetched(self.found, {self.importer.id_sequence: list(self.ids)})
+
+    def _read(self, size: int) -> None:
+        groups = self.groups[self.end : self.end + size]
+        drafts = _valid(check(self.importer.model, group.body) for group in groups)
         options = ApplyOptions(0, None)
-        keys = [key for draft in drafts for key in importer.keys(draft, options, applying=True)]
-        found: dict[Key, Item | None] = {**dict.fromkeys(keys), **store.get_many(keys)}
-        existing = {key: item for key, item in found.items() if item}
-        dependent = [key for draft in drafts for key in importer.dependent_keys(draft, existing)]
-        found |= {**dict.fromkeys(dependent), **store.get_many(dependent)}
-        missing = len(keys) - len(existing)
-        first = allocate_ids(store, importer.id_sequence, missing) if missing else 0
-        return cls(end, found, {importer.id_sequence: list(range(first, first + missing))})
+        keys = [
+            key for draft in drafts for key in self.importer.keys(draft, options, applying=True)
+        ]
+        existing = {} if self.is_all_new else self.store.get_many(keys)
+        dependent = [
+            key for draft in drafts for key in self.importer.dependent_keys(draft, existing)
+        ]
+        self.found |= dict.fromkeys([*keys, *dependent])
+        self.found |= {**existing, **self.store.get_many(dependent)}
+        self.is_all_new = not existing
+        self.end += len(groups)
+        missing = len(keys) - len(existing) - self.spare_ids
+        self.spare_ids = max(0, -missing)
+        if missing > 0:
+            first = allocate_ids(self.store, self.importer.id_sequence, missing)
+            self.ids += range(first, first + missing)
+
+    def end_step(self, step: "_CommitStep") -> None:
+        """Take note of a step that was committed."""
+        del self.ids[: step.used_ids]
+        if step.attempts > 1:  # probably something exists that was taken as new
+            self.end, self.is_all_new = 0, False
+            self.found.clear()
+            self.spare_ids = len(self.ids)
+
+
+def _most_groups(importer: Importer) -> int:
+    """Return for how many row groups a transaction may have room."""
+    room = MAX_PLANNED_ACTIONS + importer.further_actions - _IMPORT_ACTIONS
+    return room // importer.max_actions
 
 
 def _valid(drafts: Iterable[Checked[Input]]) -> list[Input]:
@@ -177,12 +207,13 @@ class _CommitStep:
     prefetch: _Prefetch | None
     """Used in the first attempt only: a retry reads current items."""
     used_ids: int = 0
-    is_retry: bool = False
+    attempts: int = 0
 
     def __call__(self, tx: Transaction) -> Record[StoredImport]:
-        record = IMPORTS.get(tx.store, self.record.id) if self.is_retry else self.record
-        reads = self.prefetch is None or self.is_retry
-        self.is_retry = True  # if it is called again
+        is_retry = self.attempts > 0
+        self.attempts += 1
+        record = IMPORTS.get(tx.store, self.record.id) if is_retry else self.record
+        reads = self.prefetch is None or is_retry
         self.used_ids = 0
         stored = record.entity
         if stored.status != "committing" or stored.applied != self.record.entity.applied:
@@ -215,11 +246,9 @@ class _CommitStep:
 
     def _candidates(self) -> list[Checked[Input]]:
         """Return the drafts of the next row groups, at most as many as a transaction can hold."""
-        room = MAX_PLANNED_ACTIONS + self.importer.further_actions - _IMPORT_ACTIONS
-        most = room // self.importer.max_actions
         drafts: list[Checked[Input]] = []
         rows = characters = 0
-        for group in self.groups[:most]:
+        for group in self.groups[: _most_groups(self.importer)]:
             rows += len(group.rows)
             characters += count_characters(group.rows)
             if drafts and (rows > _MAX_STEP_ROWS or characters > _MAX_STEP_CHARACTERS):

@@ -54,6 +54,7 @@ def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "shared.integration.imports.kinds.products.ProductImporter.prefetch_groups", 4
     )
+    monkeypatch.setattr("shared.integration.imports.commit._SAMPLE_GROUPS", 2)
 
 
 def settle(scenario: ImportScenario, clock: Clock) -> None:
