@@ -34,8 +34,9 @@ from shared.kernel import aws, json_text
 from shared.kernel.clock import now_ms
 from shared.kernel.config import config
 from shared.kernel.db import bookmarks, counters
+from shared.kernel.db.items import to_attributes
 from shared.kernel.db.store import Store
-from shared.kernel.events.outbox import StoredEvent, parse_entry
+from shared.kernel.events.outbox import CombinedEvents, StoredEvent, parse_entry
 from tests import fast_moto
 from tests.dns import only_known_names
 from tests.gateway import Erp, Gateway
@@ -198,8 +199,20 @@ class Stack:
 
     def events(self, slug: str = "acme") -> list[dict[str, Any]]:
         """Return every event of a tenant in the outbox, oldest first, in DynamoDB's JSON."""
-        events = [item for item in _outbox() if parse_entry(item)[0] == slug]
-        return sorted(events, key=lambda event: str(event["SK"]["S"]))
+        return [event for item in self.outbox_items(slug) for event in events_in(item)]
+
+    def outbox_items(self, slug: str = "acme") -> list[dict[str, Any]]:
+        """Return every item of a tenant in the outbox, oldest first, in DynamoDB's JSON."""
+        items = [item for item in _outbox() if parse_entry(item)[0] == slug]
+        return sorted(items, key=lambda item: str(item["SK"]["S"]))
+
+
+def events_in(item: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return an item of the outbox, or the events that are combined in it as items of their own."""
+    entry = parse_entry(item)[1]
+    if not isinstance(entry, CombinedEvents):
+        return [item]
+    return [to_attributes({**event.item, "SK": event.id}) for event in entry.events]
 
 
 def event_attributes(event: Mapping[str, Any]) -> Any:

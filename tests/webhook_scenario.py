@@ -129,7 +129,9 @@ class WebhookScenario:
     def new_stream_batch(self) -> dict[str, Any]:
         """Return a stream batch of the outbox entries since the last call."""
         new = [
-            event for event in self.stack.events(self.slug) if event["SK"]["S"] not in self._relayed
+            item
+            for item in self.stack.outbox_items(self.slug)
+            if item["SK"]["S"] not in self._relayed
         ]
         self._relayed |= {event["SK"]["S"] for event in new}
         return stream_batch(new)

@@ -51,6 +51,9 @@ _EVENT_TYPES = {
     "type": "S", "object": "S", "id": "N", "version": "N", "href": "S", "created_at": "S",
 }  # fmt: skip
 _OPTIONAL_EVENT_TYPES = {"status": "S", "attributes": "B", "only": "N", EXPIRY: "N"}
+_COMBINED_TYPES = {"events": "B", "created_at": "S"}
+_MOST_COMBINED = 10_000_000
+"""Bytes of the events that are combined in an item; an import writes some 200 kB at most."""
 _REQUEST_TYPES = {"webhook": "N", "event": "S", "round": "N"}
 _KEYS = {PARTITION_KEY: "S", SORT_KEY: "S"}
 _ALL_KEYS = frozenset(
@@ -279,7 +282,9 @@ def _check_event(item: AttributeMap, slug: str) -> None:
     )
     if EXPIRY in item:
         int(item[EXPIRY]["N"])
-    if outbox.is_event_id(name):
+    if "events" in item:
+        types, optional = _COMBINED_TYPES, {EXPIRY: "N"}
+    elif outbox.is_event_id(name):
         types, optional = _EVENT_TYPES, _OPTIONAL_EVENT_TYPES
     else:
         types, optional = _REQUEST_TYPES, {EXPIRY: "N"}
@@ -288,12 +293,21 @@ def _check_event(item: AttributeMap, slug: str) -> None:
     _require(not unknown, f"an event has no {', '.join(unknown)}")
     if "attributes" in item:
         unpack_at_most(item["attributes"]["B"], outbox.MAX_ATTRIBUTES)
-    if types is _EVENT_TYPES:
-        kind = item["type"]["S"]
-        _require(kind in _KINDS_OF_EVENTS, f"this release does not know the event {_shown(kind)}")
-        _require(item["href"]["S"].startswith("/"), "the href of an event does not begin with /")
+    if types is _COMBINED_TYPES:
+        unpack_at_most(item["events"]["B"], _MOST_COMBINED)
+        _, entry = outbox.parse_entry(item)
+        for event in entry.events if isinstance(entry, outbox.CombinedEvents) else ():
+            _check_kind_and_path(event.type, event.item["href"])
+            _require(event.body("").startswith(b"{"), "an event has no body")
+    elif types is _EVENT_TYPES:
+        _check_kind_and_path(item["type"]["S"], item["href"]["S"])
     else:
         _require(outbox.is_event_id(item["event"]["S"]), "a redelivery names no event")
+
+
+def _check_kind_and_path(kind: str, href: str) -> None:
+    _require(kind in _KINDS_OF_EVENTS, f"this release does not know the event {_shown(kind)}")
+    _require(href.startswith("/"), "the href of an event does not begin with /")
 
 
 _CHECKS: Mapping[Any, Callable[[AttributeMap, str], None]] = {

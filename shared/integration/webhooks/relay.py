@@ -13,6 +13,7 @@ from shared.kernel.clock import now_ms
 from shared.kernel.config import config
 from shared.kernel.db.parallel import map_concurrently
 from shared.kernel.events.outbox import (
+    CombinedEvents,
     OutboxEntry,
     RedeliveryRequest,
     mark_relayed,
@@ -61,6 +62,8 @@ class Relay:
     def _tasks_of(self, tenant: str, entry: OutboxEntry) -> list[DeliveryTask]:
         if isinstance(entry, RedeliveryRequest):
             return [DeliveryTask(tenant, entry.webhook, entry.event, entry.round, due=now_ms())]
+        if isinstance(entry, CombinedEvents):
+            return [task for event in entry.events for task in self._tasks_of(tenant, event)]
         only = entry.only_subscription
         numbers = (
             [only] if only is not None else self._register_of(tenant).subscribers_of(entry.type)

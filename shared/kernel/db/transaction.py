@@ -91,6 +91,8 @@ class Transaction:
         self._ends_claim = False
         self._seen_names: set[str] = set()
         self._after_step: list[Callable[[], object]] = []
+        self.combined_events: list[Item] | None = None
+        """Events for one item of the outbox; None while each has its own."""
 
     def put(  # noqa: PLR0913 - the parts of one action
         self,

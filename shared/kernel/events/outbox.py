@@ -7,7 +7,7 @@ was relayed, and not before the log of its deliveries.
 import re
 import secrets
 from base64 import b64decode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
@@ -34,6 +34,8 @@ One partition takes 1 000 write units per second, also after DynamoDB has split 
 rise with the time. The relay handles the entries of one partition one batch after the other.
 """
 
+_COMBINED_SINCE = 3
+"""Version of the schema from which on transactions with many events combine them."""
 _EVENT_PREFIX, _REQUEST_PREFIX = "evt_", "req_"
 _EVENT_ID = re.compile(r"evt_[0-9a-f]{32}", re.ASCII)
 _REQUEST_ID = re.compile(r"req_[0-9a-f]{32}", re.ASCII)
@@ -130,7 +132,15 @@ class RedeliveryRequest:
     round: int
 
 
-type OutboxEntry = StoredEvent | RedeliveryRequest
+@dataclass(frozen=True, slots=True)
+class CombinedEvents:
+    """The events of one transaction in one item: fewer actions and write units."""
+
+    id: str
+    events: Sequence[StoredEvent]
+
+
+type OutboxEntry = StoredEvent | CombinedEvents | RedeliveryRequest
 """An entry of the outbox."""
 
 
@@ -154,7 +164,8 @@ def raise_event(
         raise AssertionError(message)
     attributes = dumps(event.attributes)
     fits = len(attributes.encode()) <= MAX_ATTRIBUTES
-    name = _new_id(_EVENT_PREFIX, tx)
+    combined = tx.combined_events
+    name = _combined_id(combined, tx) if combined is not None else _new_id(_EVENT_PREFIX, tx)
     item = {
         PARTITION_KEY: _partition_of(tx.store.slug, name),
         SORT_KEY: name,
@@ -168,8 +179,59 @@ def raise_event(
         "created_at": instant(tx.now_ms),
         "only": only_subscription,
     }
-    tx.insert(item, table=tx.store.outbox)
+    if combined is None:
+        tx.insert(item, table=tx.store.outbox)
+    else:
+        combined.append(item)
     return StoredEvent(name, event.type, item)
+
+
+def combines_events(store: Store) -> bool:
+    """Return whether events may be combined: the release before this one cannot read them."""
+    return store.version.written >= _COMBINED_SINCE
+
+
+def combine_events(tx: Transaction) -> None:
+    """Combine the events that are raised from now on; `write_combined_events` adds them."""
+    tx.combined_events = []
+
+
+def write_combined_events(tx: Transaction) -> None:
+    """Add one item with the events that were raised since `combine_events`, if there are any.
+
+    Together they must fit into an item: 80 events of 4 KB do.
+    """
+    if not tx.combined_events:
+        return
+    name = _key_of_combined(tx.combined_events[0][SORT_KEY])
+    own = (PARTITION_KEY, SORT_KEY, "attributes", "created_at")
+    events = [
+        {
+            "event": event[SORT_KEY],
+            "attributes": loads(unpack([event["attributes"]])) if event["attributes"] else None,
+            **{key: value for key, value in event.items() if key not in own and value is not None},
+        }
+        for event in tx.combined_events
+    ]
+    [packed] = pack(dumps(events))
+    item = {
+        PARTITION_KEY: _partition_of(tx.store.slug, name),
+        SORT_KEY: name,
+        "events": packed,
+        "created_at": instant(tx.now_ms),
+    }
+    tx.insert(item, table=tx.store.outbox)
+
+
+def _combined_id(combined: Sequence[Item], tx: Transaction) -> str:
+    """Return the id of the next combined event: that of the item, with its place in the item."""
+    item = combined[0][SORT_KEY] if combined else _new_id(_EVENT_PREFIX, tx)
+    return f"{item[:-4]}{len(combined):03x}{item[-1]}"
+
+
+def _key_of_combined(event: str) -> str:
+    """Return the sort key of the item that has a combined event, in the same partition."""
+    return f"{event[:-4]}fff{event[-1]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,9 +317,10 @@ def _new_id(prefix: str, tx: Transaction) -> str:
 def parse_entry(attributes: Mapping[str, Any]) -> tuple[str, OutboxEntry]:
     """Return the tenant and the entry of an item in DynamoDB's JSON format."""
     item = from_attributes(attributes)
-    if isinstance(item.get("attributes"), str):
-        # Lambda passes binary values of a stream as base64.
-        item["attributes"] = b64decode(item["attributes"])
+    for name in ("attributes", "events"):
+        if isinstance(item.get(name), str):
+            # Lambda passes binary values of a stream as base64.
+            item[name] = b64decode(item[name])
     return _tenant_of(item), _parse_item(item)
 
 
@@ -265,16 +328,33 @@ def _parse_item(item: Item) -> OutboxEntry:
     name: str = item[SORT_KEY]
     if name.startswith(_REQUEST_PREFIX):
         return RedeliveryRequest(name, item["webhook"], item["event"], item["round"])
+    if "events" in item:
+        return CombinedEvents(
+            name, [_parse_combined(item, one) for one in loads(unpack([item["events"]]))]
+        )
     return StoredEvent(name, item["type"], item)
+
+
+def _parse_combined(item: Item, event: Mapping[str, Any]) -> StoredEvent:
+    attributes = event["attributes"]
+    packed = None if attributes is None else pack(dumps(attributes))[0]
+    common = {PARTITION_KEY: item[PARTITION_KEY], "created_at": item["created_at"]}
+    return StoredEvent(event["event"], event["type"], {**common, **event, "attributes": packed})
 
 
 def find_event(store: Store, event: str) -> StoredEvent | None:
     """Read an event of the tenant; None if it has expired."""
-    key = key_attributes((_partition_of(store.slug, event), event))
+    entry = _read_entry(store, event) or _read_entry(store, _key_of_combined(event))
+    if isinstance(entry, CombinedEvents):
+        return next((one for one in entry.events if one.id == event), None)
+    return entry if isinstance(entry, StoredEvent) else None
+
+
+def _read_entry(store: Store, name: str) -> OutboxEntry | None:
+    key = key_attributes((_partition_of(store.slug, name), name))
     answer = store.client.get_item(TableName=store.outbox, Key=key, ConsistentRead=True)
     found = answer.get("Item")
-    entry = _parse_item(from_attributes(found)) if found else None
-    return entry if isinstance(entry, StoredEvent) else None
+    return _parse_item(from_attributes(found)) if found else None
 
 
 def unrelayed_entries(

@@ -20,7 +20,7 @@ from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
 from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import ReportedProblem, reported_problems
 from tests.snapshot import stored_items
-from tests.stack import ACCOUNT, REGION
+from tests.stack import ACCOUNT, REGION, events_in
 
 _COLLECTIONS: dict[str, Collection[Any]] = {
     "product": PRODUCTS,
@@ -70,7 +70,8 @@ def snapshot(scenario: ImportScenario) -> Counter[tuple[object, ...]]:
     for kind, entity in stored_entities(scenario):
         identities[kind, entity.id] = _identity(kind, entity)
         counts[kind, identities[kind, entity.id]] += 1
-    for event in stored_items(ACCOUNT, REGION, config().outbox_table):
+    entries = stored_items(ACCOUNT, REGION, config().outbox_table)
+    for event in (event for item in entries for event in events_in(item)):
         if parse_entry(event)[0] != scenario.slug:
             continue
         number = int(event["id"]["N"])

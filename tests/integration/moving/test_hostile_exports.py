@@ -3,6 +3,7 @@
 import json
 import random
 import shutil
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,9 @@ from operations.tenant_rules import NewTenant
 from shared.identity.tenancy.access import session_policy
 from shared.kernel.config import config
 from shared.kernel.db import schema
+from shared.kernel.db.items import pack
 from shared.kernel.errors import Conflict, ValidationFailed
+from shared.kernel.json_text import dumps
 from tests.aws_calls import recorded_calls
 from tests.cases import each_case
 from tests.faults import AwsFaults, Killed, kill_after
@@ -313,6 +316,19 @@ def test_everything_is_written_with_credentials_of_the_tenant_only(
 
 
 _WRITING = {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "PutObject", "DeleteObject"}
+
+
+def test_events_that_are_combined_in_an_item_are_checked_one_by_one() -> None:
+    def line(kind: str) -> Line:
+        event = {"event": f"evt_{1:032x}", "type": kind, "object": "product", "id": 1, "version": 1,
+                 "href": "/products/1", "attributes": None}  # fmt: skip
+        key = {"PK": {"S": "acme#1"}, "SK": {"S": f"evt_{0:028x}fff1"}}
+        events = {"B": b64encode(pack(dumps([event]))[0]).decode()}
+        return {"where": "event", "item": {**key, "created_at": {"S": "now"}, "events": events}}
+
+    checked_line(as_text(line("product.created")), "acme")
+    with pytest.raises(RefusedLine, match=r"does not know the event product\.sold"):
+        checked_line(as_text(line("product.sold")), "acme")
 
 
 def test_no_function_may_assume_the_role_of_imports(both: TwoDeployments) -> None:

@@ -16,10 +16,12 @@ from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.events.outbox import (
     Event,
     StoredEvent,
+    combine_events,
     find_event,
     parse_entry,
     partitions,
     raise_event,
+    write_combined_events,
 )
 from shared.kernel.queue import Queue
 from tests.integration.cli.command_line import deploy_stack
@@ -245,3 +247,31 @@ def test_two_events_of_one_version_are_rejected(webhooks: WebhookScenario) -> No
     with pytest.raises(AssertionError, match="version 4 of wave 1"):
         run_transaction(webhooks.stack.store(), twice)
     assert webhooks.stack.events() == []
+
+
+def test_events_that_are_combined_in_an_item_are_delivered_one_by_one(
+    webhooks: WebhookScenario,
+) -> None:
+    webhooks.subscribe("wave.planned")
+    store = webhooks.stack.store()
+
+    def change(tx: Transaction) -> None:
+        combine_events(tx)
+        for number in (1, 2, 3):
+            event = Event("wave.planned", "wave", number, 1, f"/waves/{number}", {"id": number})
+            raise_event(tx, event, only_subscription=None if number == 1 else 1)
+        write_combined_events(tx)
+
+    run_transaction(store, change)
+    (item,) = webhooks.stack.outbox_items(webhooks.slug)
+    events = [str(event["SK"]["S"]) for event in webhooks.stack.events(webhooks.slug)]
+
+    assert webhooks.run_relay() == []
+    assert sorted(task["event"] for task in webhooks.messages()) == events
+    (item,) = webhooks.stack.outbox_items(webhooks.slug)
+    assert "expires_at" in item
+    found = [find_event(store, event) for event in events]
+    assert [one and (one.item["id"], one.attributes) for one in found] == [
+        (number, {"id": number}) for number in (1, 2, 3)
+    ]
+    assert find_event(store, events[0][:-4] + "999" + events[0][-1]) is None

@@ -36,6 +36,8 @@ class Importer(ABC):
             `actions`.
         further_actions: Actions of a transaction above MAX_PLANNED_ACTIONS. Greater than 0 only if
             `actions` is exact, so that what a later version adds takes row groups out of a step.
+        combines_events: Whether the events of a transaction are in one item, as soon as the table
+            has the version for it.
         prefetch_groups: For how many row groups the items of `keys` are read ahead of the
             transactions. Greater than 0 only if the transaction is conditioned on all of them.
     """
@@ -45,6 +47,7 @@ class Importer(ABC):
     id_sequence: ClassVar[str]
     max_actions: ClassVar[int]
     further_actions: ClassVar[int] = 0
+    combines_events: ClassVar[bool] = False
     prefetch_groups: ClassVar[int] = 0
 
     def add_fence(self, tx: Transaction) -> None:

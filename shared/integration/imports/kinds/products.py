@@ -10,6 +10,7 @@ from shared.kernel.db.items import Item, Key
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
+from shared.kernel.events.outbox import combines_events
 from shared.kernel.validation import Checked
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.models import ProductCreate
@@ -100,8 +101,9 @@ class ProductImporter(Importer):
     )
     model = ProductCreate
     id_sequence = "product"
-    max_actions = 3
+    max_actions = 2
     further_actions = 16
+    combines_events = True
     prefetch_groups = 1000
 
     def keys(
@@ -118,7 +120,8 @@ class ProductImporter(Importer):
 
     def actions(self, store: Store, draft: ProductCreate) -> int:
         """See Importer. A new name or code also has entries of the search index."""
-        return self.max_actions + catalog.search_actions(store, draft)
+        event = 0 if combines_events(store) else 1
+        return self.max_actions + event + catalog.search_actions(store, draft)
 
     def validate(
         self, tx: Transaction, draft: Checked[ProductCreate], options: ApplyOptions
