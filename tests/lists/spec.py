@@ -22,7 +22,7 @@ type Row = Mapping[str, Any]
 TOO_LONG = "x" * 256
 INVALID_TEXTS = ("", TOO_LONG, "a\tb")
 """Invalid values of text filters."""
-INVALID_IDS = ("abc", "0", "-1", "1.5", "")
+INVALID_IDS = ("abc", "0", "-1", "1.5", "1_0", "9" * 5000, "")
 """Invalid values of id filters."""
 INVALID_DATES = ("yesterday", "2026-02-30", "2026-1-1", "")
 NO_MOMENT = ("yesterday", "2026-03-01", "2026-03-01T00:00:00", "2026-02-30T00:00:00Z", "")

@@ -2,10 +2,8 @@
 
 import pytest
 
-from shared.kernel.db.unit_of_work import run_transaction
-from shared.warehouse.receiving.repository import RECEIPTS
 from tests.gateway import Erp
-from tests.integration.entity_factories import ORDER, PLANTED, SALE, picking, receipt, transfer
+from tests.integration.entity_factories import ORDER, SALE, picking, receipt, transfer
 from tests.stack import Stack
 
 BEGUN = "2026-03-01T09:30:00.000Z"
@@ -226,37 +224,3 @@ def test_transfer_with_few_fields_is_shown(stack: Stack, erp: Erp) -> None:
         "updated_at": BEGUN,
         "lines": [line],
     }
-
-
-@pytest.mark.parametrize("path", ["/receipts", "/pickings", "/transfers"])
-def test_missing_and_foreign_records_are_not_found(
-    stack: Stack, erp: Erp, beta: Erp, path: str
-) -> None:
-    number = PLANTED[path](stack.store())
-
-    assert erp.get(f"{path}/{number}").status == 200
-    assert beta.get(path).data == []
-    for answer in (
-        beta.get(f"{path}/{number}"),
-        erp.get(f"{path}/{number + 1}"),
-        erp.get(f"{path}/0"),
-        erp.get(f"{path}/x"),
-        erp.get(f"{path}/{10**12}"),
-    ):
-        assert (answer.status, answer.code) == (404, "not_found")
-
-
-def test_unchanged_record_answers_not_modified(stack: Stack, erp: Erp) -> None:
-    store = stack.store()
-    number = receipt(store)
-
-    for path in (f"/receipts/{number}", "/receipts", "/receipts?status=pending"):
-        tag = erp.get(path).headers["ETag"]
-        again = erp.get(path, headers={"If-None-Match": tag})
-        assert (again.status, again.text) == (304, "")
-
-    record = RECEIPTS.get(store, number)
-    started = record.entity.model_copy(update={"status": "started"})
-    run_transaction(store, lambda tx: RECEIPTS.replace(tx, record, started))
-    changed = erp.get("/receipts?status=pending", headers={"If-None-Match": tag})
-    assert (changed.status, changed.data) == (200, [])
