@@ -7,7 +7,7 @@ import pytest
 from tests.concurrency import run_concurrently
 from tests.gateway import Erp
 from tests.integration.stored_entities import assert_counters_match, read_stored_entities
-from tests.integration.write_routes import BOLT, EXAMPLES, PURCHASE
+from tests.integration.write_routes import BOLT, EXAMPLES
 from tests.stack import Stack
 
 pytestmark = pytest.mark.usefixtures("slow_aws_calls")
@@ -44,16 +44,18 @@ def test_concurrent_requests_with_one_item_code_create_one_product(stack: Stack,
     assert_counters_match(stack, read_stored_entities(stack))
 
 
-def test_concurrent_requests_with_one_reference_create_one_document(stack: Stack, erp: Erp) -> None:
-    EXAMPLES["POST /entry-documents"].prepared(erp)
+@pytest.mark.parametrize("path", ["/entry-documents", "/transfer-orders", "/returns"])
+def test_concurrent_requests_with_one_reference_create_one_record(
+    path: str, stack: Stack, erp: Erp
+) -> None:
+    example = EXAMPLES[f"POST {path}"]
+    body = example.filled(example.prepared(erp))
 
-    answers = run_concurrently(
-        _REQUESTS, lambda number: erp.post("/entry-documents", PURCHASE, key=f"po-{number}")
-    )
+    answers = run_concurrently(_REQUESTS, lambda number: erp.post(path, body, key=f"r-{number}"))
 
     assert Counter(answer.status for answer in answers) == {201: 1, 200: _REQUESTS - 1}
     assert len({answer.text for answer in answers}) == 1
-    assert len(erp.walk("/entry-documents")) == 1
+    assert len(erp.walk(path)) == 1
     assert_counters_match(stack, read_stored_entities(stack))
 
 

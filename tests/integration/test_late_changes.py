@@ -63,14 +63,6 @@ def _receive(erp: Erp) -> Response:
     return erp.post("/entry-documents", body, key="document")
 
 
-def _transfer(erp: Erp) -> Response:
-    line = {"item_code": "BRICK", "qty": 1, "from_bin": "A-01", "to_bin": "B-01"}
-    body = {
-        "from_warehouse": "YARD", "to_warehouse": "YARD", "execute": False, "lines": [line],
-    }  # fmt: skip
-    return erp.post("/transfers", body, key="transfer")
-
-
 def _transfer_order(erp: Erp, key: str) -> Response:
     body = {
         "external_ref": "MOVE-1", "from_warehouse": "YARD", "to_warehouse": "SHOP",
@@ -127,49 +119,6 @@ def test_mark_is_neither_replaced_nor_removed_by_another_change(
     undo_retirement(Transaction(store), alias, first)
 
     assert (store.get(alias) or {})["retired_by"] == second != first
-
-
-def test_transfer_of_a_product_deleted_meanwhile_is_refused(
-    yard: WarehouseScenario, before_commit: BeforeCommit
-) -> None:
-    erp = yard.erp
-    path = _product(erp)
-    deleted = before_commit(1, lambda: erp.delete(path))
-
-    assert _transfer(erp).code == "validation_failed"
-    assert [answer.status for answer in deleted] == [200]
-
-
-@pytest.mark.parametrize("path_of", [_product, _position], ids=["product", "position"])
-def test_adjustment_of_stock_of_what_is_deleted_meanwhile_is_refused(
-    path_of: Callable[[Erp], str], yard: WarehouseScenario, before_commit: BeforeCommit
-) -> None:
-    erp = yard.erp
-    path = path_of(erp)
-    deleted = before_commit(1, lambda: erp.delete(path))
-
-    answer = erp.post(
-        "/stock-adjustments",
-        {
-            "item_code": "BRICK", "warehouse": "YARD", "bin_code": "B-01", "increase": 1,
-            "reason": "Counted",
-        },
-    )  # fmt: skip
-
-    assert [answer.status for answer in deleted] == [200]
-    assert answer.code == "validation_failed"
-    assert erp.walk("/stocks") == []
-
-
-def test_concurrent_transfer_orders_with_one_reference_are_one_order(
-    yard: WarehouseScenario, before_commit: BeforeCommit
-) -> None:
-    others = before_commit(1, lambda: _transfer_order(yard.erp, "k2"))
-
-    answer = _transfer_order(yard.erp, "k1")
-
-    assert {answer.status, others[0].status} == {200, 201}
-    assert len(yard.erp.walk("/transfer-orders")) == 1
 
 
 def test_product_of_a_cancelled_transfer_order_can_be_deleted(yard: WarehouseScenario) -> None:

@@ -3,13 +3,11 @@
 import json
 import random
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 from shared.warehouse.receiving.rules import MAX_DIFFERENCES
-from tests.stack import Stack
 from tests.warehouse_scenario import WarehouseScenario
 
 type Write = Callable[..., dict[str, Any]]
@@ -146,21 +144,6 @@ def test_warning_names_at_most_twenty_fields(yard: WarehouseScenario, document_b
     )
 
 
-@pytest.mark.usefixtures("aws_faults")  # moto is not thread-safe: one call at a time
-@pytest.mark.parametrize("path", ["/entry-documents", "/exit-documents"])
-def test_twenty_concurrent_requests_create_one_document(
-    yard: WarehouseScenario, document_body: Write, path: str
-) -> None:
-    body = document_body(type="purchase_order" if "entry" in path else "sale_order")
-
-    with ThreadPoolExecutor(20) as pool:
-        answers = list(pool.map(lambda n: yard.erp.post(path, body, key=f"k{n}"), range(20)))
-
-    assert sorted(answer.status for answer in answers) == [200] * 19 + [201]
-    assert len({json.dumps(answer.data) for answer in answers}) == 1
-    assert yard.erp.get(path).json()["meta"]["total"] == 1
-
-
 def test_all_problems_are_reported_together_with_paths(
     yard: WarehouseScenario, document_body: Write
 ) -> None:
@@ -208,21 +191,6 @@ def test_all_problems_are_reported_together_with_paths(
     assert yard.erp.get("/entry-documents").json()["meta"]["total"] == 0
 
 
-def test_destination_must_exist_and_be_usable(
-    yard: WarehouseScenario, document_body: Write
-) -> None:
-    yard.erp.post("/warehouse-positions", {"whs_code": "SHOP", "bin_code": "S-01"})
-    bins = ["A-01", "X-01", "D-01", "S-01", "Z-99"]
-    lines = [{"item_code": "BRICK", "qty": 1, "destination_bin": name} for name in bins]
-
-    assert yard.erp.post("/entry-documents", document_body(lines=lines), key="k1").problems == {
-        "lines.1.destination_bin": "position X-01 is blocked",
-        "lines.2.destination_bin": "position D-01 is disabled",
-        "lines.3.destination_bin": "warehouse YARD has no position S-01",
-        "lines.4.destination_bin": "warehouse YARD has no position Z-99",
-    }
-
-
 def test_product_not_kept_in_stock_is_blocked(
     yard: WarehouseScenario, document_body: Write
 ) -> None:
@@ -233,29 +201,6 @@ def test_product_not_kept_in_stock_is_blocked(
     )
 
     assert answer.blocked == {"lines.0.item_code": "product HAULAGE is not kept in stock"}
-
-
-@pytest.mark.parametrize(
-    ("line", "field"),
-    [
-        ({"qty": 2, "serials": ["S1"]}, "lines.0.serials"),
-        ({"qty": 1.5}, "lines.0.qty"),
-        ({"qty": 1e30}, "lines.0.qty"),
-        ({"qty": -1}, "lines.0.qty"),
-        ({"qty": True}, "lines.0.qty"),
-        ({"qty": None}, "lines.0.qty"),
-        ({"qty": 1, "serials": "S1"}, "lines.0.serials"),
-        ({"qty": 1, "serials": [1]}, "lines.0.serials.0"),
-        ({"qty": 1, "serials": ["\ud800"]}, "lines.0.serials.0"),
-        ({"qty": 1, "expiry_date": "soon"}, "lines.0.expiry_date"),
-        ({"qty": 1, "item_code": "x" * 51}, "lines.0.item_code"),
-    ],
-)
-def test_problem_has_the_path_of_the_line(
-    yard: WarehouseScenario, document_body: Write, line: dict[str, Any], field: str
-) -> None:
-    body = document_body(lines=[{"item_code": "DRILL", **line}])
-    assert list(yard.erp.post("/entry-documents", body, key="k1").problems) == [field]
 
 
 def test_document_has_1_to_1000_lines(yard: WarehouseScenario, document_body: Write) -> None:
@@ -286,16 +231,3 @@ def test_document_larger_than_an_item_is_complete(
     closed = yard.erp.post(f"/entry-documents/{created.data['id']}/close", key="k2")
     assert closed.data["status"] == "closed"
     assert len(closed.data["differences"]) == MAX_DIFFERENCES, "of 35 000 missing serials"
-
-
-def test_refused_document_writes_nothing(
-    stack: Stack, yard: WarehouseScenario, document_body: Write
-) -> None:
-    before = stack.items()
-    yard.erp.post(
-        "/entry-documents", document_body(lines=[{"item_code": "NO-SUCH", "qty": 1}]), key="k1"
-    )
-    left = [item for item in stack.items() if item not in before]
-
-    # Only a number of the sequence may be used up.
-    assert [item["PK"]["S"] for item in left] == ["sequence"]

@@ -1,39 +1,14 @@
 """Packing with many packers and with many units."""
 
-from collections import Counter
-from collections.abc import Callable
-
 import pytest
 
 from shared.kernel.db import steps
 from tests.faults import AwsFaults, Killed, kill_after_step
-from tests.gateway import Response
 from tests.integration.conftest import BeforeNextCommit
-from tests.interleaving import Scheduler, replayable, seeds
+from tests.interleaving import Scheduler
 from tests.packing_scenario import UNITS, PackingScenario
 from tests.stack import Stack
 from tests.stock_invariants import check_invariants, read_state
-
-
-def test_twenty_packers_pack_exactly_what_is_staged(
-    packing: PackingScenario, stack: Stack, aws_faults: AwsFaults, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    packing.yard.change_settings(gs1_company_prefix="4006381")
-    order = packing.order(packing.staged(("BRICK", 10))[0])["id"]
-    units = [packing.unit(order) for _ in range(20)]
-    restore = stack.take_snapshot()
-    scheduler = Scheduler(aws_faults, monkeypatch)
-    scheduler.after_commit = lambda: check_invariants(read_state(stack.unsorted_items()))
-
-    def packer(unit: int) -> Callable[[], Response]:
-        return lambda: packing.put(unit, "BRICK", 1)
-
-    for seed in seeds(2):
-        restore()
-        with replayable(seed):
-            answers = scheduler.run([packer(unit) for unit in units], seed)
-            assert Counter(answer.status for answer in answers) == {200: 10, 422: 10}
-            assert packing.shown(order)["qty"] == {"to_pack": 10, "packed": 10}
 
 
 def test_units_made_at_the_same_time_have_different_codes(

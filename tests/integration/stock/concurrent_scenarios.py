@@ -8,7 +8,6 @@ from collections.abc import Callable
 from tests.gateway import Response
 from tests.interleaving import Act
 from tests.receiving_scenario import ReceivingScenario
-from tests.return_scenario import ReturnScenario
 from tests.stack import Stack
 from tests.transfer_scenario import TransferScenario
 from tests.warehouse_scenario import WarehouseScenario
@@ -335,46 +334,6 @@ def two_closes_of_one_transfer_order(stack: Stack) -> Acts:
     ]
 
 
-def returns_during_the_dispatch(stack: Stack) -> Acts:
-    """Return what is not dispatched yet, while its picking may be reverted instead."""
-    scenario = ReturnScenario(stack.erp())
-    yard = scenario.yard
-    yard.stock("BRICK", 5)
-    order = yard.order(("BRICK", 5))
-    picking = yard.started(order)
-    assert yard.pick(picking, "BRICK", 5).status == 200
-    assert yard.act(picking, "finalize").status == 200
-    return [
-        lambda: scenario.draft(("BRICK", 3), exit_document_id=order),
-        lambda: yard.act(picking, "revert"),
-        lambda: yard.erp.post(f"/exit-documents/{order}/dispatch"),
-    ]
-
-
-def returns_of_one_line(stack: Stack) -> Acts:
-    scenario = ReturnScenario(stack.erp())
-    number = scenario.expected(("BRICK", 3))
-    return [
-        lambda: scenario.draft(("BRICK", 8)),
-        lambda: scenario.receive(number, {"qty": 5}),
-        lambda: scenario.act(number, "cancel"),
-    ]
-
-
-def disposition_during_an_adjustment(stack: Stack) -> Acts:
-    scenario = ReturnScenario(stack.erp())
-    number = scenario.received({"qty": 3})
-    damaged = {
-        "item_code": "BRICK", "warehouse": "YARD", "bin_code": "B-01", "qty": 2,
-        "inventory_status": "quarantine", "to_status": "damaged", "reason": "Broken",
-    }  # fmt: skip
-    return [
-        lambda: scenario.decide(number, {"qty": 2, "action": "return_to_provider"}),
-        lambda: scenario.erp.post("/stock-adjustments", damaged),
-        lambda: scenario.decide(number, {"qty": 1, "action": "restock"}),
-    ]
-
-
 def two_waves_with_one_picking(stack: Stack) -> Acts:
     waves = WaveScenario(_warehouse(stack))
     first, both, third = waves.pickings(3)
@@ -387,6 +346,13 @@ def release_of_a_wave_during_the_cancellation_of_a_picking(stack: Stack) -> Acts
     first, second = waves.pickings(2)
     number = waves.wave([first, second], "plan")
     return [lambda: waves.act(number, "release"), lambda: waves.yard.act(first, "cancel")]
+
+
+def two_releases_of_one_wave(stack: Stack) -> Acts:
+    waves = WaveScenario(_warehouse(stack))
+    waves.yard.stock("BRICK", 1)
+    number = waves.wave(waves.pickings(2), "plan")
+    return [lambda: waves.act(number, "release"), lambda: waves.act(number, "release")]
 
 
 def cancellation_of_a_wave_during_the_end_of_its_last_picking(stack: Stack) -> Acts:
@@ -479,10 +445,8 @@ SCENARIOS: list[Callable[[Stack], Acts]] = [
     receipts_of_two_transfer_orders,
     two_receipts_of_one_transfer_order,
     two_closes_of_one_transfer_order,
-    returns_during_the_dispatch,
-    returns_of_one_line,
-    disposition_during_an_adjustment,
     two_waves_with_one_picking,
     release_of_a_wave_during_the_cancellation_of_a_picking,
+    two_releases_of_one_wave,
     cancellation_of_a_wave_during_the_end_of_its_last_picking,
 ]

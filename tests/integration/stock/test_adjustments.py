@@ -216,23 +216,3 @@ def test_product_and_position_with_stock_cannot_be_deleted(
     adjust(counted_qty=0)
     assert yard.erp.delete(f"/products/{product}").status == 200
     assert yard.erp.delete(f"/warehouse-positions/{position}").status == 200
-
-
-def test_inventory_status_tells_rows_apart_and_filters_them(
-    yard: WarehouseScenario, adjust: Adjust
-) -> None:
-    adjust(counted_qty=10)
-    adjust(to_status="quarantine", qty=4)
-    adjust(to_status="damaged", qty=1)
-    adjust(inventory_status="damaged", decrease=1)
-
-    rows = {row["inventory_status"]: row["qty"] for row in yard.erp.walk("/stocks")}
-    assert rows == {"available": 5, "quarantine": 4, "damaged": 0}
-    for status, qty in rows.items():
-        listed = yard.erp.get("/stocks", query={"inventory_status": status})
-        assert [row["qty"] for row in listed.data] == [qty]
-        assert listed.json()["meta"]["total"] == 1
-    gone = yard.erp.get("/stocks", query={"inventory_status": "damaged", "status": "in"})
-    assert (gone.data, gone.json()["meta"]["total"]) == ([], 0)
-    refused = yard.erp.get("/stocks", query={"inventory_status": "lost"})
-    assert (refused.status, refused.json()["error"]["field"]) == (422, "inventory_status")

@@ -17,6 +17,7 @@ from tests.faults import AwsFaults
 from tests.gateway import Response
 from tests.integration.stock.concurrent_scenarios import SCENARIOS, Acts
 from tests.integration.stock.packing_scenarios import PACKING_SCENARIOS
+from tests.integration.stock.return_scenarios import RETURN_SCENARIOS
 from tests.interleaving import DEFAULT_SEED_COUNT, Scheduler, replayable, seeds
 from tests.stack import Stack
 from tests.stock_invariants import StoredState, check_invariants, read_state
@@ -104,7 +105,7 @@ class _Scenario:
         return _outcome(self.stack, scheduler.run(self.actions, seed))
 
 
-@pytest.mark.parametrize("prepare", [*SCENARIOS, *PACKING_SCENARIOS])
+@pytest.mark.parametrize("prepare", [*SCENARIOS, *PACKING_SCENARIOS, *RETURN_SCENARIOS])
 def test_concurrent_actions_have_the_outcome_of_a_sequential_order(
     prepare: Callable[[Stack], Acts], stack: Stack, scheduler: Scheduler
 ) -> None:

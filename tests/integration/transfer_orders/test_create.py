@@ -1,12 +1,10 @@
 """Creation of transfer orders."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
-from shared.warehouse.warehouses import service as warehouses
 from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.stack import Stack, event_attributes
@@ -175,16 +173,6 @@ def test_same_reference_returns_the_first_order(three_warehouses: Erp, order: Wr
     assert len(three_warehouses.walk(PATH)) == 4
 
 
-@pytest.mark.usefixtures("aws_faults")  # moto is not thread-safe: one call at a time
-def test_concurrent_requests_create_one_order(three_warehouses: Erp, order: Write) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda _: three_warehouses.post(PATH, order()), range(8)))
-
-    assert sorted(answer.status for answer in answers) == [200] * 7 + [201]
-    assert len({answer.text for answer in answers}) == 1
-    assert three_warehouses.get(PATH).json()["meta"]["total"] == 1
-
-
 def test_all_problems_are_reported_with_their_paths(three_warehouses: Erp, order: Write) -> None:
     body = order(
         " ",
@@ -250,26 +238,3 @@ def test_master_data_of_an_order_cannot_be_deleted(three_warehouses: Erp, order:
     assert [answer.code for answer in refused] == ["conflict"] * 4
     assert three_warehouses.delete(f"/products/{products['CEMENT']}").status == 200
     assert three_warehouses.delete(f"/warehouses/{halls['CORK']}").status == 200
-
-
-def test_order_never_names_a_warehouse_deleted_meanwhile(
-    three_warehouses: Erp, order: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cork = next(
-        row["id"] for row in three_warehouses.walk("/warehouses") if row["whs_code"] == "CORK"
-    )
-    known_warehouses = warehouses.known_warehouses
-    deleted: list[int] = []
-
-    def delete_after_reading(*arguments: Any) -> Any:
-        known = known_warehouses(*arguments)
-        if not deleted:
-            deleted.append(three_warehouses.delete(f"/warehouses/{cork}").status)
-        return known
-
-    monkeypatch.setattr(warehouses, "known_warehouses", delete_after_reading)
-    answer = three_warehouses.post(PATH, order(to_warehouse="CORK"))
-
-    assert deleted == [200]
-    assert answer.problems == {"to_warehouse": "no warehouse has the code CORK"}
-    assert three_warehouses.walk(PATH) == []

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.concurrency import at_once
-from tests.gateway import Erp, Response
+from tests.gateway import Erp
 from tests.people import add_user
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
@@ -262,82 +261,3 @@ def test_pick_that_was_not_allocated_changes_nothing(
 
 
 # Concurrent requests
-
-
-def _codes(answers: list[Response]) -> list[str]:
-    return sorted("ok" if answer.status == 200 else answer.code for answer in answers)
-
-
-@pytest.mark.usefixtures("slow_aws_calls")
-def test_concurrent_releases_release_an_order_once(
-    transfer_scenario: TransferScenario, stack: Stack
-) -> None:
-    transfer_scenario.yard.stock("BRICK", 10)
-    number = transfer_scenario.draft(("BRICK", 4)).data["id"]
-
-    answers = at_once(*[lambda: transfer_scenario.act(number, "release", picker_id=7)] * 4)
-
-    assert _codes(answers) == ["ok", *["stale_state"] * 3]
-    assert transfer_scenario.level("BRICK", "YARD") == (10, 4, 6, 0)
-    assert len(transfer_scenario.erp.walk("/pickings")) == 1
-    assert_invariants(stack.store())
-
-
-@pytest.mark.usefixtures("slow_aws_calls")
-def test_release_racing_with_cancel_ends_cancelled(
-    transfer_scenario: TransferScenario, stack: Stack
-) -> None:
-    transfer_scenario.yard.stock("BRICK", 10)
-    for _ in range(3):
-        number = transfer_scenario.draft(("BRICK", 4)).data["id"]
-
-        release, cancel = at_once(
-            lambda number=number: transfer_scenario.act(number, "release", picker_id=7),  # type: ignore[misc]
-            lambda number=number: transfer_scenario.act(number, "cancel"),  # type: ignore[misc]
-        )
-
-        assert cancel.status == 200
-        assert release.status == 200 or release.code == "stale_state"
-        assert transfer_scenario.shown(number)["status"] == "cancelled"
-        assert transfer_scenario.level("BRICK", "YARD") == (10, 0, 10, 0)
-    assert_invariants(stack.store())
-
-
-@pytest.mark.usefixtures("slow_aws_calls")
-def test_concurrent_arrivals_receive_goods_once(
-    transfer_scenario: TransferScenario, stack: Stack
-) -> None:
-    transfer_scenario.yard.stock("BRICK", 10)
-    number = transfer_scenario.underway(("BRICK", 3))
-
-    answers = at_once(
-        *[lambda: transfer_scenario.receive(number, {"item_code": "BRICK", "qty": 1})] * 5
-    )
-
-    codes = _codes(answers)
-    assert codes[-3:] == ["ok"] * 3 or codes.count("ok") == 3
-    assert set(codes) <= {"ok", "stale_state", "conflict"}
-    assert transfer_scenario.shown(number)["status"] == "received"
-    assert transfer_scenario.level("BRICK", "SHOP") == (3, 0, 3, 0)
-    raised = [event for event in stack.events() if event["type"]["S"] == "transfer.received"]
-    assert len(raised) == 1
-    assert_invariants(stack.store())
-
-
-@pytest.mark.usefixtures("slow_aws_calls")
-def test_pick_racing_with_cancel_leaves_no_allocation(
-    transfer_scenario: TransferScenario, stack: Stack
-) -> None:
-    transfer_scenario.yard.stock("BRICK", 10)
-    number = transfer_scenario.order(("BRICK", 4))
-
-    pick, cancel = at_once(
-        lambda: transfer_scenario.act(number, "picks", **ACTS["picks"]),
-        lambda: transfer_scenario.act(number, "cancel"),
-    )
-
-    assert cancel.status == 200
-    assert pick.status == 200 or pick.code == "stale_state"
-    assert transfer_scenario.shown(number)["status"] == "cancelled"
-    assert transfer_scenario.level("BRICK", "YARD") == (10, 0, 10, 0)
-    assert_invariants(stack.store())

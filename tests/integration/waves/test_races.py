@@ -30,19 +30,6 @@ def _assert_consistent(stack: Stack) -> None:
     assert_invariants(stack.store())
 
 
-def test_concurrent_waves_assign_a_picking_once(wave_scenario: WaveScenario, stack: Stack) -> None:
-    answers = at_once(*(partial(wave_scenario.create, [8, own]) for own in range(1, 8)))
-
-    assert Counter(answer.status for answer in answers) == {201: 1, 409: 6}
-    assert {answer.code for answer in answers if answer.status == 409} == {"order_in_wave"}
-    [wave] = wave_scenario.erp.walk("/waves")
-    [winner] = [answer.data for answer in answers if answer.status == 201]
-    assert winner["id"] == wave["id"]
-    in_wave = {order["picking_id"] for order in winner["orders"]}
-    assert wave_scenario.create([one for one in range(1, 9) if one not in in_wave]).status == 201
-    _assert_consistent(stack)
-
-
 def test_concurrent_large_waves_do_not_share_pickings(
     wave_scenario: WaveScenario, stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,28 +71,6 @@ def test_wave_counts_all_concurrent_changes_of_its_pickings(
     assert {answer.status for answer in ended} == {200}
     shown = wave_scenario.shown(number)
     assert (shown["status"], shown["metrics"]["ended_orders"]) == ("picked", 8)
-    _assert_consistent(stack)
-
-
-def test_release_races_with_changes_of_its_pickings(
-    wave_scenario: WaveScenario, stack: Stack
-) -> None:
-    number = wave_scenario.wave(range(1, 9), "plan")
-
-    answers = at_once(
-        lambda: wave_scenario.act(number, "release"),
-        lambda: wave_scenario.act(number, "release"),
-        lambda: wave_scenario.yard.act(1, "start"),
-        lambda: wave_scenario.yard.act(2, "cancel"),
-        lambda: wave_scenario.yard.act(3, "allocate"),
-    )
-
-    assert sorted(answer.status for answer in answers[:2]) == [200, 409]
-    assert {answer.status for answer in answers[2:]} == {200}
-    shown = wave_scenario.shown(number)
-    assert (shown["status"], shown["metrics"]["ended_orders"]) == ("in_progress", 1)
-    events = Counter(event["type"]["S"] for event in stack.events())
-    assert events["wave.released"] == 1
     _assert_consistent(stack)
 
 

@@ -1,0 +1,82 @@
+"""Scenarios of concurrent returns, as in `concurrent_scenarios`."""
+
+from collections.abc import Callable
+
+from tests.integration.stock.concurrent_scenarios import Acts
+from tests.return_scenario import ReturnScenario
+from tests.stack import Stack
+
+
+def returns_during_the_dispatch(stack: Stack) -> Acts:
+    """Return what is not dispatched yet, while its picking may be reverted instead."""
+    scenario = ReturnScenario(stack.erp())
+    yard = scenario.yard
+    yard.stock("BRICK", 5)
+    order = yard.order(("BRICK", 5))
+    picking = yard.started(order)
+    assert yard.pick(picking, "BRICK", 5).status == 200
+    assert yard.act(picking, "finalize").status == 200
+    return [
+        lambda: scenario.draft(("BRICK", 3), exit_document_id=order),
+        lambda: yard.act(picking, "revert"),
+        lambda: yard.erp.post(f"/exit-documents/{order}/dispatch"),
+    ]
+
+
+def returns_of_one_line(stack: Stack) -> Acts:
+    scenario = ReturnScenario(stack.erp())
+    number = scenario.expected(("BRICK", 3))
+    return [
+        lambda: scenario.draft(("BRICK", 8)),
+        lambda: scenario.receive(number, {"qty": 5}),
+        lambda: scenario.act(number, "cancel"),
+    ]
+
+
+def arrivals_of_two_returns_above_what_they_announce(stack: Stack) -> Acts:
+    scenario = ReturnScenario(stack.erp())
+    first, second = scenario.expected(("BRICK", 1)), scenario.expected(("BRICK", 1))
+    return [
+        lambda: scenario.receive(first, {"qty": 6}),
+        lambda: scenario.receive(second, {"qty": 5}),
+        lambda: scenario.receive(first, {"qty": 2}),
+    ]
+
+
+def returns_of_one_serial(stack: Stack) -> Acts:
+    scenario = ReturnScenario(stack.erp())
+    line = {"item_code": "DRILL", "qty": 1, "serials": ["S-1"]}
+    return [lambda: scenario.draft(lines=[line]), lambda: scenario.draft(lines=[line])]
+
+
+def two_dispositions_of_the_same_goods(stack: Stack) -> Acts:
+    scenario = ReturnScenario(stack.erp())
+    number = scenario.received({"qty": 3})
+    return [
+        lambda: scenario.decide(number, {"qty": 2, "action": "restock"}),
+        lambda: scenario.decide(number, {"qty": 2, "action": "quarantine"}),
+    ]
+
+
+def disposition_during_an_adjustment(stack: Stack) -> Acts:
+    scenario = ReturnScenario(stack.erp())
+    number = scenario.received({"qty": 3})
+    damaged = {
+        "item_code": "BRICK", "warehouse": "YARD", "bin_code": "B-01", "qty": 2,
+        "inventory_status": "quarantine", "to_status": "damaged", "reason": "Broken",
+    }  # fmt: skip
+    return [
+        lambda: scenario.decide(number, {"qty": 2, "action": "return_to_provider"}),
+        lambda: scenario.erp.post("/stock-adjustments", damaged),
+        lambda: scenario.decide(number, {"qty": 1, "action": "restock"}),
+    ]
+
+
+RETURN_SCENARIOS: list[Callable[[Stack], Acts]] = [
+    returns_during_the_dispatch,
+    returns_of_one_line,
+    arrivals_of_two_returns_above_what_they_announce,
+    returns_of_one_serial,
+    two_dispositions_of_the_same_goods,
+    disposition_during_an_adjustment,
+]
