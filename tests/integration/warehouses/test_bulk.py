@@ -7,7 +7,7 @@ import pytest
 
 from shared.kernel.db import steps
 from shared.kernel.db.transaction import Transaction
-from tests.faults import AwsFaults, Fault, Killed, conflict, kill_after, kill_before, lose_answer
+from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.warehouses.answers import codes
 from tests.stack import Stack
@@ -95,36 +95,6 @@ def test_repeated_request_changes_nothing(
     assert stack.items() == items
 
 
-@pytest.mark.usefixtures("small_steps")
-@pytest.mark.parametrize("kill", [kill_before, kill_after])
-def test_interrupted_request_is_completed_by_a_retry(
-    stack: Stack, erp: Erp, aws_faults: AwsFaults, kill: Callable[[int], Fault]
-) -> None:
-    def begin() -> None:
-        erp.post("/warehouses", {"whs_code": "CEN", "name": "Central"})
-
-    begin()
-    with aws_faults.recorded() as calm:
-        erp.post(BULK, RACKS)
-    steps = [at for at, name in enumerate(calm.operations) if name == "TransactWriteItems"]
-    assert len(steps) == 3
-    left = []
-    for at in steps:
-        stack.reset_tenant()
-        begin()
-        with aws_faults.faulty(kill(at)), pytest.raises(Killed, match="TransactWriteItems"):
-            erp.post(BULK, RACKS)
-        left.append(len(erp.walk("/warehouse-positions")))
-        assert erp.get("/warehouses/1").data["positions_count"] == left[-1]
-
-        answer = erp.post(BULK, RACKS)
-
-        assert (answer.status, codes(answer.data)) == (201, NAMES)
-        assert codes(erp.walk("/warehouse-positions", sort="pick_sequence")) == NAMES
-        assert erp.get("/warehouses/1").data["positions_count"] == 12
-    assert left == ([0, 5, 10] if kill is kill_before else [5, 10, 12])
-
-
 def test_step_fills_a_transaction(erp: Erp, create_warehouse: Make, aws_faults: AwsFaults) -> None:
     create_warehouse("CEN")
     body = {"whs_code": "CEN", "naming_mask": "{rack}", "racks": {"from": 1, "to": 100}}
@@ -136,20 +106,6 @@ def test_step_fills_a_transaction(erp: Erp, create_warehouse: Make, aws_faults: 
     # Positions and aliases, the search entries of 100 (the other codes are too short), the totals
     # (of all, and of the warehouse by id and by code), and the claim of the key; last the response.
     assert [len(step.request["TransactItems"]) for step in steps] == [76, 76, 61, 1]
-
-
-@pytest.mark.usefixtures("small_steps", "clock")
-@pytest.mark.parametrize("fault", [conflict(2), lose_answer(5)])
-def test_conflicts_and_lost_responses_are_retried(
-    erp: Erp, create_warehouse: Make, aws_faults: AwsFaults, fault: Fault
-) -> None:
-    create_warehouse("CEN")
-
-    with aws_faults.faulty(fault):
-        answer = erp.post(BULK, RACKS)
-
-    assert codes(answer.data) == NAMES
-    assert erp.get("/warehouses/1").data["positions_count"] == 12
 
 
 @pytest.mark.usefixtures("small_steps", "clock")
@@ -171,18 +127,6 @@ def test_position_created_concurrently_is_not_changed(
     assert codes(made) == NAMES
     assert [row["type"] for row in made] == ["pick_face"] + ["storage"] * 11
     assert erp.get("/warehouses/1").data["positions_count"] == 12
-
-
-def test_idempotency_key_replays_the_complete_response(erp: Erp, create_warehouse: Make) -> None:
-    create_warehouse("CEN")
-
-    first = erp.post(BULK, RACKS, key="k1")
-    erp.delete("/warehouse-positions/1")
-    again = erp.post(BULK, RACKS, key="k1")
-
-    assert again.text == first.text
-    assert again.headers["Idempotent-Replayed"] == "true"
-    assert erp.get("/warehouses/1").data["positions_count"] == 11
 
 
 def test_all_problems_are_reported_together(erp: Erp, create_warehouse: Make) -> None:

@@ -9,7 +9,6 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from local.sample import ACME, read_records
-from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.stored_entities import assert_counters_match, read_stored_entities
 from tests.integration.write_routes import MAP
@@ -115,6 +114,8 @@ def test_map_has_all_its_fields(
     assert event["href"]["S"] == LAYOUT
     assert event_attributes(event) == {**heading, "published_at": published_at}
     assert (event["object"]["S"], event["id"]["N"], event["version"]["N"]) == ("layout", "1", "1")
+    again = erp.put(LAYOUT, answer.data).data
+    assert again == {**answer.data, "version": 2, "published_at": again["published_at"]}
 
 
 def test_publication_replaces_the_complete_map(erp: Erp, create_warehouse: Make) -> None:
@@ -127,22 +128,6 @@ def test_publication_replaces_the_complete_map(erp: Erp, create_warehouse: Make)
     assert {name: answer.data[name] for name in NOTHING} == NOTHING
     assert answer.data["version"] == 2
     assert erp.get(LAYOUT).data == answer.data
-
-
-def test_each_publication_is_one_version_despite_faults(erp: Erp, create_warehouse: Make) -> None:
-    create_warehouse("CEN")
-    first = erp.put(LAYOUT, MAP, key="first")
-    assert erp.put(LAYOUT, {**MAP, "width_m": 0}).problems == {
-        "width_m": "must be more than 0",
-    }
-    second = erp.put(LAYOUT, first.data)  # the body of the response
-
-    again = erp.put(LAYOUT, MAP, key="first")
-
-    assert [answer.data["version"] for answer in (first, second, again)] == [1, 2, 1]
-    assert again.headers["Idempotent-Replayed"] == "true"
-    assert erp.get(LAYOUT).data["version"] == 2
-    assert {**second.data, "version": 1, "published_at": ""} == {**first.data, "published_at": ""}
 
 
 def test_map_has_the_current_code_of_its_warehouse(erp: Erp, create_warehouse: Make) -> None:
@@ -173,20 +158,6 @@ def test_all_problems_are_reported_together(erp: Erp, create_warehouse: Make) ->
         "bays.2": "overlaps bays.0",
     }
     assert erp.get(LAYOUT).status == 404
-
-
-@pytest.mark.parametrize("path", [LAYOUT, f"{LAYOUT}.svg"])
-def test_map_is_read_in_one_round_trip(
-    erp: Erp, create_warehouse: Make, aws_faults: AwsFaults, path: str
-) -> None:
-    create_warehouse("CEN")
-    erp.put(LAYOUT, MAP)
-    assert erp.get(path).status == 200
-
-    with aws_faults.recorded() as seen:
-        assert erp.get(path).status == 200
-
-    assert seen.round_trips == 1
 
 
 def test_unpublished_map_is_not_found(erp: Erp, create_warehouse: Make) -> None:
@@ -251,22 +222,6 @@ def test_if_match_refuses_a_change_of_another_version(erp: Erp, create_warehouse
     assert erp.patch("/warehouses/1", {"city": "X"}, headers={"If-Match": seen}).status == 409
     now = erp.get("/warehouses/1").headers["ETag"]
     assert erp.patch("/warehouses/1", {"city": "X"}, headers={"If-Match": now}).status == 200
-
-
-@pytest.mark.parametrize(
-    ("number", "problem"),
-    [
-        ("1e3000000", "must be at most 999999999"),
-        ("1e300000000", "must be at most 999999999"),
-        ("-1e3000000", "must be more than 0"),
-    ],
-)
-def test_number_that_arithmetic_cannot_hold_is_refused(
-    number: str, problem: str, erp: Erp, create_warehouse: Make
-) -> None:
-    create_warehouse("CEN")
-    answer = erp.put(LAYOUT, raw=f'{{"width_m": {number}, "depth_m": 1}}')
-    assert answer.problems == {"width_m": problem}
 
 
 def test_drawing_is_an_image_without_scripts(erp: Erp, create_warehouse: Make) -> None:

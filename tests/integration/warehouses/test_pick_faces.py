@@ -2,12 +2,8 @@
 
 import pytest
 
-from shared.kernel.db.transaction import Transaction
-from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.validation import check, ensure_valid
-from shared.warehouse.pick_faces import service
 from shared.warehouse.pick_faces.models import PickFaceDraft
-from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.warehouses.faces import assert_faces_are_true, assign, face, furnish
 from tests.stack import Stack
@@ -155,64 +151,3 @@ def test_product_and_position_with_a_pick_face_cannot_be_renamed_or_deleted(
     depot.delete("/pick-faces/1")
     assert depot.patch("/products/1", {"item_code": "BOLT-2"}).status == 200
     assert depot.delete("/warehouse-positions/1").status == 200
-
-
-@pytest.fixture
-def four_drafts(depot: Erp) -> list[PickFaceDraft]:
-    """Drafts of four pick faces, one of which exists."""
-    assign(depot, "NUT", "A-02", minimum=1)
-    pairs = [("BOLT", "A-01"), ("NUT", "A-01"), ("BOLT", "A-02"), ("NUT", "A-02")]
-    return [draft(item_code=item, bin_code=place, minimum=7) for item, place in pairs]
-
-
-def test_several_assignments_take_two_reads_and_one_transaction(
-    stack: Stack, aws_faults: AwsFaults, four_drafts: list[PickFaceDraft]
-) -> None:
-    new: list[bool] = []
-
-    def use_case(tx: Transaction) -> None:
-        service.fence_master_data(tx)
-        found = tx.store.get_many(key for one in four_drafts for key in service.pick_face_keys(one))
-        tx.store.get_many(
-            key for one in four_drafts for key in service.existing_pick_face_keys(one, found)
-        )
-        assert [service.examine_pick_face(tx, one) for one in four_drafts] == [[]] * 4
-        tx.reserve_ids("pick_face", 3)
-        new.extend(service.assign_pick_face(tx, one).new for one in four_drafts)
-
-    with aws_faults.recorded() as recording:
-        run_transaction(stack.store(), use_case)
-
-    assert new == [True, True, True, False]
-    assert recording.operations == [
-        "GetItem", "BatchGetItem", "BatchGetItem", "UpdateItem", "TransactWriteItems",
-    ]  # fmt: skip
-    # Two items per new pick face, one of the existing one, one per position, one of totals, one of
-    # the totals of the warehouse.
-    assert len(recording.calls[-1].request["TransactItems"]) == 3 * 2 + 1 + 2 + 1 + 1
-    assert_faces_are_true(stack)
-
-
-def test_examine_writes_nothing(depot: Erp, stack: Stack) -> None:
-    found: list[str] = []
-
-    def use_case(tx: Transaction) -> None:
-        wrong = service.examine_pick_face(tx, draft(bin_code="Z", minimum=2, maximum=1))
-        found.extend(problem.field for problem in wrong)
-
-    run_transaction(stack.store(), use_case)
-
-    assert found == ["bin_code", "maximum"]
-    assert depot.walk("/pick-faces") == []
-
-
-def test_number_of_round_trips(depot: Erp, aws_faults: AwsFaults) -> None:
-    assign(depot)
-    aws_faults.latency = 0.03
-    trips = {}
-    for path in ("/pick-faces", "/pick-faces?warehouse=CEN", "/pick-faces?product_id=1"):
-        with aws_faults.recorded() as recording:
-            assert depot.get(path).status == 200
-        trips[path] = recording.round_trips
-
-    assert set(trips.values()) == {2}, trips

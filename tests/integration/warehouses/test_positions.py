@@ -237,22 +237,3 @@ def test_code_of_a_deleted_position_can_be_used_again(
     assert erp.delete("/warehouse-positions/1").code == "gone"
     assert erp.walk("/warehouse-positions") == []
     assert create_position("A-01")["id"] == 2
-
-
-def test_counts_follow_each_change(erp: Erp, create_warehouse: Make, create_position: Make) -> None:
-    create_warehouse("CEN")
-    create_warehouse("DUB")
-
-    def counts() -> list[int]:
-        return [row["positions_count"] for row in erp.walk("/warehouses")]
-
-    for bin_code in ("A", "B"):
-        create_position(bin_code, whs_code="CEN")
-    create_position("A", whs_code="DUB")
-    assert counts() == [2, 1]
-    erp.delete("/warehouse-positions/1")
-    erp.patch("/warehouse-positions/2", {"bin_code": "C"})
-    assert counts() == [1, 1]
-    erp.delete("/warehouse-positions/2")
-    assert counts() == [0, 1]
-    assert erp.delete("/warehouses/1").data["positions_count"] == 0

@@ -18,47 +18,6 @@ from tests.stack import Stack
 type Make = Callable[..., dict[str, Any]]
 
 
-def test_position_is_not_created_in_a_warehouse_deleted_concurrently(
-    erp: Erp, create_warehouse: Make, before_next_commit: BeforeNextCommit
-) -> None:
-    create_warehouse("CEN")
-    deleted = before_next_commit(lambda: erp.delete("/warehouses/1"))
-
-    answer = erp.post("/warehouse-positions", {"whs_code": "CEN", "bin_code": "A-01"})
-
-    assert deleted[0].status == 200
-    assert answer.code == "validation_failed"
-    assert erp.walk("/warehouse-positions") == []
-
-
-def test_positions_are_not_created_in_a_warehouse_renamed_concurrently(
-    erp: Erp, create_warehouse: Make, before_next_commit: BeforeNextCommit
-) -> None:
-    create_warehouse("CEN")
-    body = {"whs_code": "CEN", "naming_mask": "{rack}", "racks": ["1", "2"]}
-    renamed = before_next_commit(lambda: erp.patch("/warehouses/1", {"whs_code": "BHX"}))
-
-    answer = erp.post("/warehouse-positions/bulk", body)
-
-    assert renamed[0].status == 200
-    assert answer.code == "conflict"
-    assert erp.walk("/warehouse-positions") == []
-
-
-def test_warehouse_with_a_concurrent_position_is_not_deleted(
-    erp: Erp, create_warehouse: Make, before_next_commit: BeforeNextCommit
-) -> None:
-    create_warehouse("CEN")
-    body = {"whs_code": "CEN", "bin_code": "A-01"}
-    created = before_next_commit(lambda: erp.post("/warehouse-positions", body))
-
-    answer = erp.delete("/warehouses/1")
-
-    assert created[0].status == 201
-    assert answer.code == "conflict"
-    assert erp.get("/warehouses/1").data["positions_count"] == 1
-
-
 def test_concurrent_bulk_requests_create_each_position_once(
     erp: Erp, create_warehouse: Make, before_next_commit: BeforeNextCommit
 ) -> None:
@@ -72,19 +31,6 @@ def test_concurrent_bulk_requests_create_each_position_once(
     created = before_next_commit(lambda: erp.post("/warehouses", depot))
     assert erp.post("/warehouses", depot).code == "validation_failed"
     assert created[0].status == 201
-
-
-def test_concurrent_changes_of_a_position_are_both_kept(
-    erp: Erp, create_warehouse: Make, create_position: Make, before_next_commit: BeforeNextCommit
-) -> None:
-    create_warehouse("CEN")
-    create_position("A-01")
-    before_next_commit(lambda: erp.patch("/warehouse-positions/1", {"disabled": True}))
-
-    erp.patch("/warehouse-positions/1", {"slot": "7"})
-
-    after = erp.get("/warehouse-positions/1").data
-    assert (after["disabled"], after["slot"]) == (True, "7")
 
 
 def test_warehouses_and_positions_are_looked_up_in_one_read(

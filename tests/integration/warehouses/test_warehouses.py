@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.integration.warehouses.answers import codes
 from tests.stack import Stack
@@ -178,16 +177,6 @@ def test_code_of_a_deleted_warehouse_can_be_used_again(erp: Erp, create_warehous
     assert create_warehouse("CEN")["id"] == 2
 
 
-def test_other_tenants_do_not_find_the_warehouse(beta: Erp, create_warehouse: Make) -> None:
-    create_warehouse("CEN")
-
-    assert beta.get("/warehouses/1").code == "not_found"
-    assert beta.walk("/warehouses") == []
-    assert beta.post("/warehouse-positions", {"whs_code": "CEN", "bin_code": "A"}).problems == {
-        "whs_code": "no warehouse has the code CEN"
-    }
-
-
 def test_new_name_of_a_warehouse_is_shown_in_its_positions(
     erp: Erp, create_warehouse: Make, create_position: Make
 ) -> None:
@@ -217,31 +206,3 @@ def test_detail_has_the_first_2000_positions(
 
     assert (detail["positions_count"], codes(detail["positions"])) == (3, ["A", "B"])
     assert detail["positions"][0] == erp.get("/warehouse-positions/3").data
-
-
-def test_number_of_round_trips(
-    erp: Erp, create_warehouse: Make, create_position: Make, aws_faults: AwsFaults
-) -> None:
-    create_warehouse("CEN")
-    create_position("A-01")
-    erp.get("/warehouses")  # loads the tenant into the cache
-    aws_faults.latency = 0.03
-
-    trips = {}
-    for path in (
-        "/warehouse-positions/1",
-        "/warehouses/1",
-        "/warehouses",
-        "/warehouses?search=dep&is_virtual=false",
-        "/warehouse-positions",
-        "/warehouse-positions?warehouse=CEN",
-        "/warehouse-positions?warehouse_id=1&sort=-pick_sequence",
-        "/warehouse-positions?search=a",
-    ):
-        with aws_faults.recorded() as recording:
-            assert erp.get(path).status == 200
-        trips[path] = recording.round_trips
-
-    # The detail reads the index entries of the positions, then the positions.
-    assert trips.pop("/warehouse-positions/1") == 1
-    assert set(trips.values()) == {2}, trips
