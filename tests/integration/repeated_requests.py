@@ -15,6 +15,7 @@ from tests.integration.stored_entities import (
     StoredEntities,
     assert_counters_match,
     assert_derived_items_match,
+    assert_plan_counters_match,
     read_stored_entities,
 )
 from tests.integration.write_routes import EXAMPLES, resource_of
@@ -91,6 +92,8 @@ def assert_done_once(request: RepeatedRequest, stack: Stack, answer: Response) -
     events = [entry["type"]["S"] if "type" in entry else "redelivery" for entry in entries]
     assert sorted(events) == sorted(example.events)
     assert_invariants(stack.store())
+    if request.path.startswith(("/api-clients", "/users")):
+        assert_plan_counters_match(stack, census)
 
     path, shown = resource_of(request.path, answer)
     resource = request.erp.get(path)

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from shared.identity.tenancy.directory import tenant_key
 from shared.kernel.db.alias_entries import alias_entries
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.items import Item, from_attributes, item_at, unpack
@@ -122,3 +123,12 @@ def assert_counters_match(stack: Stack, stored: StoredEntities) -> None:
         own = [name for name in wanted if collection.own_shards(name)]
         counts = collection.totals(cast("Store", shards), own).counts
         assert {name: n for name, n in counts.items() if n} == dict(wanted), collection.kind
+
+
+def assert_plan_counters_match(stack: Stack, stored: StoredEntities) -> None:
+    """Assert that the counters of what the plan limits equal the users and clients of acme."""
+    items = [from_attributes(item) for item in stack.control_items()]
+    [tenant] = [item for item in items if item["pk"] == tenant_key("acme")]
+    total = stack.erp().get("/api-clients").json()["meta"]["total"]
+    assert tenant.get("clients", 0) + tenant.get("mobile_clients", 0) == total
+    assert tenant.get("users", 0) == len(stored.entities["user"])

@@ -12,12 +12,10 @@ import pytest
 
 from functions.oauth import app as oauth
 from functions.oauth.app import lambda_handler
-from operations.api_clients import Credentials, create_client, revoke_client, rotate_client
-from operations.provisioning import set_state
+from operations.api_clients import Credentials, create_client, revoke_client
 from shared.identity.auth import attempt_limits
 from shared.identity.auth.attempt_limits import PER_CLIENT
 from shared.identity.auth.scopes import SCOPES
-from shared.identity.tenancy.directory import directory
 from tests.clock import Clock
 from tests.integration.control_plane import ADDRESS, AwsCallHooks, clear_caches
 
@@ -300,47 +298,6 @@ def test_limit_on_failures_ends_with_its_minute(
 
 def test_successful_authentications_are_not_limited(acme: Credentials) -> None:
     assert {request_token(client_credentials_form(acme))[0] for _ in range(PER_CLIENT + 5)} == {200}
-
-
-def test_two_newest_secrets_are_valid_during_a_rotation(acme: Credentials) -> None:
-    second = rotate_client(acme.client_id)
-    assert [request_token(client_credentials_form(each))[0] for each in (acme, second)] == [
-        200,
-        200,
-    ]
-    third = rotate_client(acme.client_id)
-    assert [request_token(client_credentials_form(each))[0] for each in (acme, second, third)] == [
-        401,
-        200,
-        200,
-    ]
-    fourth = rotate_client(acme.client_id, keep_previous=False)
-    assert [
-        request_token(client_credentials_form(each))[0] for each in (second, third, fourth)
-    ] == [401, 401, 200]
-
-
-@pytest.mark.parametrize(
-    ("state", "status", "code"),
-    [
-        ("suspended", 402, "tenant_suspended"),
-        ("cancelled", 402, "tenant_cancelled"),
-        ("moved", 410, "tenant_moved"),
-    ],
-)
-def test_client_of_an_inactive_tenant_gets_no_token(
-    state: Any, status: int, code: str, acme: Credentials
-) -> None:
-    set_state("acme", state, moved_to="https://acme.test" if state == "moved" else None)
-    directory.clear()
-    got, headers, answer = request_token(client_credentials_form(acme))
-    assert got == status
-    assert answer["error"]["code"] == code
-    assert answer["error"]["doc_url"] == f"https://docs.stowage.test/errors#{code}"
-    assert answer["error"]["request_id"] == headers["X-Request-Id"] == "req-1"
-    assert answer["errors"] == []
-    assert answer["message"] == answer["error"]["message"]
-    assert request_token(client_credentials_form(acme._replace(client_secret="sws_no")))[0] == 401
 
 
 def test_metadata_and_key_set_contain_only_public_data(aws_faults: AwsCallHooks) -> None:

@@ -78,11 +78,6 @@ def test_user_name_without_tenant_is_accepted_at_the_tenants_host(user: ExampleU
         assert (answer.status, answer.body) == (400, INVALID_CREDENTIALS)
 
 
-def test_json_body_is_accepted(user: ExampleUser) -> None:
-    answer = post("token", json.dumps(user.form()), content_type="application/json")
-    assert answer.status == 200
-
-
 # Failed sign-ins
 
 

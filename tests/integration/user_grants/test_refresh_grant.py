@@ -1,7 +1,5 @@
 """The refresh token grant and the rotation of refresh tokens."""
 
-from functools import partial
-
 import pytest
 
 from operations.api_clients import create_client, create_mobile_client, revoke_client
@@ -11,9 +9,7 @@ from shared.identity.audit.service import list_entries
 from shared.identity.tenancy import revocations
 from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import directory, read_item, tenant_key
-from shared.identity.users import credentials, service
-from shared.identity.users.models import PasswordReset, RoleChange, UserChange
-from shared.identity.users.roles import change_role
+from shared.identity.users import credentials
 from shared.identity.users.sessions import LIFETIME, session_from_item, session_key
 from shared.kernel.db.unit_of_work import run_transaction
 from tests.cases import each_case
@@ -187,48 +183,6 @@ def test_revoking_an_application_ends_its_sessions(user: ExampleUser) -> None:
 
 
 # Changes of the user
-
-
-def test_disabled_user_must_sign_in_again_after_being_enabled(user: ExampleUser) -> None:
-    first = user.sign_in()
-    store = operator_store("acme")
-    for change in (UserChange(is_active=False), UserChange(is_active=True)):
-        run_transaction(store, partial(service.change_user, user_id=user.id, change=change))
-        assert refresh(first.refresh_token).outcome == INVALID_GRANT
-        assert not is_accepted(first.access_token)
-    # a token issued in the same second as the entry is valid
-    assert is_accepted(user.sign_in().access_token)
-
-
-def test_new_password_ends_all_sessions(user: ExampleUser) -> None:
-    first = user.sign_in()
-    new = PasswordReset(password="another horse battery staple")
-    run_transaction(operator_store("acme"), lambda tx: service.reset_password(tx, user.id, new))
-    assert refresh(first.refresh_token).outcome == INVALID_GRANT
-    assert not is_accepted(first.access_token)
-    assert user.sign_in().outcome == INVALID_GRANT
-    user.password = "another horse battery staple"
-    again = user.sign_in()
-    assert is_accepted(again.access_token)
-    assert is_accepted(refresh(again.refresh_token).access_token)
-
-
-def test_deleting_a_user_ends_sessions_and_tokens(user: ExampleUser) -> None:
-    first = user.sign_in()
-    run_transaction(operator_store("acme"), lambda tx: service.delete_user(tx, user.id))
-    assert refresh(first.refresh_token).outcome == INVALID_GRANT
-    assert user.sign_in().outcome == INVALID_GRANT
-    assert not is_accepted(first.access_token)
-
-
-def test_refreshed_token_has_the_present_permissions(user: ExampleUser) -> None:
-    first = user.sign_in()
-    fewer = RoleChange(permissions=["entries.manage"])
-    run_transaction(operator_store("acme"), lambda tx: change_role(tx, user.roles[0], fewer))
-    assert not is_accepted(first.access_token)
-    second = refresh(first.refresh_token)
-    assert caller_of(second.access_token).permissions == {"entries.manage"}
-    assert is_accepted(second.access_token)
 
 
 def test_refreshed_token_keeps_the_second_factor_of_the_session(user: ExampleUser) -> None:

@@ -1,11 +1,9 @@
 """Requests to the API with tokens of users."""
 
 import io
-from collections.abc import Callable
 
 import pytest
 
-from operations.api_clients import create_mobile_client
 from shared.identity.tenancy.directory import directory
 from tests import faults
 from tests.faults import AwsFaults
@@ -13,66 +11,12 @@ from tests.gateway import Erp
 from tests.integration.user_grants.oauth_requests import ExampleUser, refresh, revoke
 from tests.stack import Stack
 
-OTHER_PATHS = ["/products/1", "/warehouses", "/stocks", "/users/me", "/settings", "/nowhere"]
-
 
 def get_with(stack: Stack, path: str, token: str) -> tuple[int, str]:
     """Return the status and the error code of a GET with a token."""
     answer = Erp(stack.gateway, token).get(path)
     code: str = answer.json().get("error", {}).get("code", "")
     return answer.status, code
-
-
-def test_user_can_read_everything_and_change_what_the_roles_permit(
-    stack: Stack, user: ExampleUser
-) -> None:
-    token = user.sign_in().access_token
-    assert get_with(stack, "/warehouses", token) == (200, "")
-    assert get_with(stack, "/users/me", token) == (200, "")
-    assert get_with(stack, "/users", token) == (403, "forbidden")
-    caller = Erp(stack.gateway, token)
-    assert caller.post("/products", {}).json()["error"]["code"] == "forbidden"
-    assert caller.post("/providers", {}).status == 422
-
-
-def by_application(user: ExampleUser) -> str:
-    app = create_mobile_client("acme", "Scanner")
-    return user.sign_in(client_id=app.client_id).access_token
-
-
-def without_a_code(user: ExampleUser) -> str:
-    return user.sign_in().access_token
-
-
-@pytest.mark.parametrize("sign_in", [by_application, without_a_code])
-def test_restricted_token_can_only_list_products(
-    sign_in: Callable[[ExampleUser], str], stack: Stack, two_step_user: ExampleUser
-) -> None:
-    token = sign_in(two_step_user)
-    assert get_with(stack, "/products", token) == (200, "")
-    for path in OTHER_PATHS:
-        assert get_with(stack, path, token) == (403, "client_not_allowed")
-    caller = Erp(stack.gateway, token)
-    assert caller.post("/products", {}).json()["error"]["code"] == "client_not_allowed"
-
-
-def test_two_step_user_with_a_code_has_full_access(
-    stack: Stack, two_step_user: ExampleUser
-) -> None:
-    token = two_step_user.sign_in(otp=two_step_user.code()).access_token
-    assert get_with(stack, "/warehouses", token) == (200, "")
-
-
-def test_revoking_a_refresh_token_revokes_the_access_tokens(
-    stack: Stack, user: ExampleUser
-) -> None:
-    first = user.sign_in()
-    second = refresh(first.refresh_token)
-    assert get_with(stack, "/products", first.access_token) == (200, "")
-    revoke(second.refresh_token)
-    directory.clear()
-    for token in (first.access_token, second.access_token):
-        assert get_with(stack, "/products", token) == (401, "unauthenticated")
 
 
 def test_log_contains_no_secret(two_step_user: ExampleUser, stack: Stack, log: io.StringIO) -> None:

@@ -1,7 +1,6 @@
 """Roles over HTTP."""
 
 from collections import Counter
-from typing import Any
 
 from shared.identity.users.repository import count_users_with_role
 from tests.faults import AwsFaults
@@ -162,33 +161,6 @@ def test_role_deleted_during_its_assignment_is_refused(erp: Erp, aws_faults: Aws
 
     assert refused.invalid_fields == ["roles.1"]
     assert erp.get(f"/users/{user}").data["roles"] == [kept]
-
-
-def test_concurrent_deletion_and_assignments_of_a_role_stay_consistent(
-    stack: Stack, erp: Erp, aws_faults: AwsFaults
-) -> None:
-    """Either the role is deleted and no user gets it, or it is kept."""
-    role = create_role(erp)
-    aws_faults.latency = 0.005
-
-    def act(number: int) -> Any:
-        if number == CONCURRENCY // 2:
-            return erp.delete(f"/roles/{role}")
-        body = {"username": f"user-{number}", "name": "U", "roles": [role]}
-        return erp.post("/users", body)
-
-    answers = run_concurrently(act)
-
-    deletion = answers.pop(CONCURRENCY // 2)
-    created = sum(answer.status == 201 for answer in answers)
-    assert all(answer.invalid_fields == ["roles.0"] for answer in answers if answer.status != 201)
-    if deletion.status == 200:
-        assert created == 0
-        assert erp.walk("/users") == []
-    else:
-        assert (deletion.status, deletion.code) == (409, "conflict")
-        assert created == CONCURRENCY - 1
-        assert count_users_with_role(stack.store(), role) == created
 
 
 def test_changes_of_roles_are_audited(erp: Erp) -> None:
