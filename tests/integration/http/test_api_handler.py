@@ -13,13 +13,10 @@ from shared.kernel.config import config
 from shared.kernel.errors import CODES
 from tests.cases import each_case
 from tests.gateway import Erp, Headers, LambdaContext, Response
-from tests.integration.routes import operations
 from tests.integration.write_routes import BOLT
 from tests.stack import Stack
 
-_READS_AND_WRITES = sorted(operations())
 _TEN = [f"p{n}" for n in range(10)]
-_PATH_VALUES = {"id": 1, "kind": "products", "delivery": "evt_0"}
 
 
 def _assert_envelope(answer: Response, status: int, code: str) -> None:
@@ -107,15 +104,6 @@ def test_permission_is_checked_before_key_and_body(stack: Stack) -> None:
     assert user.get("/products").status == 200
 
 
-@pytest.mark.parametrize("claims", [{"kind": "mobile"}, {"second_factor": False}])
-def test_token_without_second_factor_is_limited(stack: Stack, claims: dict[str, Any]) -> None:
-    user = Erp(stack.gateway, stack.user_token(**claims, permissions="inventory.manage"))
-
-    assert user.get("/products").status == 200
-    _assert_envelope(user.get("/products/1"), 403, "client_not_allowed")
-    _assert_envelope(_worst_request(user), 403, "client_not_allowed")
-
-
 def test_key_is_checked_before_the_body(erp: Erp) -> None:
     answer = erp.send("POST", "/entry-documents", raw="{")
 
@@ -128,15 +116,6 @@ def test_body_is_checked_before_the_resource(erp: Erp) -> None:
 
 
 # Every route
-
-
-@each_case("path", sorted({name.partition(" ")[2] for name in _READS_AND_WRITES}))
-def test_unsupported_method_is_405_with_the_allowed_methods(erp: Erp, path: str) -> None:
-    admitted = {name.partition(" ")[0] for name in operations() if name.endswith(f" {path}")}
-    for method in {"GET", "POST", "PUT", "PATCH", "DELETE"} - admitted:
-        answer = erp.send(method, path.format(**_PATH_VALUES))
-        _assert_envelope(answer, 405, "method_not_allowed")
-        assert set(answer.headers["Allow"].split(", ")) == admitted
 
 
 @pytest.mark.parametrize(
@@ -264,31 +243,6 @@ def test_body_that_is_not_base64_is_refused(stack: Stack, body: str) -> None:
     _assert_envelope(_call_catalog(stack, body=body, isBase64Encoded=True), 400, "bad_request")
 
 
-@pytest.mark.parametrize("escape", ["\\ud800", "\\u0000", "\\u001b", "\\u2028", "\\udfff\\ud800"])
-def test_field_with_forbidden_characters_is_named(erp: Erp, escape: str) -> None:
-    answer = erp.send("POST", "/products", raw=f'{{"item_code":"A{escape}A","name":"B{escape}B"}}')
-
-    _assert_envelope(answer, 422, "validation_failed")
-    assert set(answer.invalid_fields) == {"item_code", "name"}
-
-
-def test_all_problems_of_a_body_are_reported_together(stack: Stack, erp: Erp) -> None:
-    wrong = {
-        "item_code": 5,
-        "barcode": "x" * 65,
-        "type": ["a"],
-        "man_btch_num": "yes",
-        "image_url": "ftp://x",
-    }
-    answer = erp.post("/products", wrong)
-
-    _assert_envelope(answer, 422, "validation_failed")
-    fields = answer.invalid_fields
-    assert sorted(fields) == sorted([*wrong, "name"])
-    assert answer.json()["error"]["field"] in fields
-    assert stack.items() == []
-
-
 # Queries
 
 
@@ -312,15 +266,6 @@ def test_invalid_parameter_is_named(erp: Erp, query: dict[str, str], field: str)
     _assert_envelope(answer, 422, "validation_failed")
     assert answer.json()["error"]["field"] == field
     assert answer.invalid_fields == [field]
-
-
-def test_page_size_is_capped_at_100_and_unknown_parameters_are_ignored(erp: Erp) -> None:
-    answer = erp.get("/products", query={"per_page": 1000, "color": "red", "page": 10**9})
-
-    assert answer.status == 200
-    assert answer.json()["meta"]["per_page"] == 100
-    assert answer.json()["data"] == []
-    assert answer.json()["meta"]["from"] is None
 
 
 # Internal errors

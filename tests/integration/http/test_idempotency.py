@@ -313,11 +313,3 @@ def test_space_around_a_key_is_not_part_of_it(erp: Erp) -> None:
         again = erp.post("/products", BOLT, key=padded)
         assert (again.text, again.headers["Idempotent-Replayed"]) == (first.text, "true")
     assert erp.post("/products", BOLT, key="order  7").status == 422
-
-
-@pytest.mark.parametrize("path", ["/entry-documents", "/exit-documents"])
-def test_documents_require_a_key(stack: Stack, erp: Erp, path: str) -> None:
-    answer = erp.post(path, PURCHASE)
-
-    assert (answer.status, answer.code) == (400, "idempotency_key_required")
-    assert stack.items() == []

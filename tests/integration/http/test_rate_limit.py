@@ -334,21 +334,6 @@ def test_new_plan_applies_in_the_same_minute(mini: Erp) -> None:
     assert_refused(mini.get("/products"), seconds=60)
 
 
-def test_leased_tokens_are_not_used_above_a_lowered_limit(mini: Erp) -> None:
-    provisioning.set_requests_per_minute("mini", 5_000)
-    directory.clear()
-    assert mini.get("/products").status == 200
-    provisioning.set_requests_per_minute("mini", 10)
-    directory.clear()
-
-    answers = [mini.get("/products") for _ in range(12)]
-
-    assert [answer.status for answer in answers] == [200] * 9 + [429] * 3
-    assert [read_rate_limit(answer)[:2] for answer in answers] == [
-        (10, remaining) for remaining in (*reversed(range(9)), 0, 0, 0)
-    ]
-
-
 def test_agreed_limit_replaces_that_of_the_plan(mini: Erp) -> None:
     provisioning.set_requests_per_minute("mini", 3)
     directory.clear()

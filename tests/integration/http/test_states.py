@@ -158,18 +158,6 @@ def test_change_and_its_reversal_take_effect_within_ten_seconds(
     assert ask_for_token(stack, credentials).status == 200
 
 
-@EACH_CHANGE
-def test_change_applies_immediately_in_a_new_environment(
-    stack: Stack, credentials: Credentials, change: TenantChange
-) -> None:
-    erp = stack.erp(client=credentials.client_id)
-    change.do()
-    directory.clear()
-    for path in change.paths:
-        assert_refused(erp.get(path), change)
-    assert_refused(erp.send("POST", change.paths[0], raw="{", key="k"), change)
-
-
 def test_wrong_secret_hides_the_tenant_state(stack: Stack, credentials: Credentials) -> None:
     provisioning.set_state("acme", "suspended")
     directory.clear()

@@ -138,16 +138,6 @@ def test_one_of_two_commits_is_refused(stack: Stack, scheduler: Scheduler) -> No
         assert_committed(run.imports)
 
 
-def test_a_repeated_commit_applies_the_rows_once(stack: Stack, scheduler: Scheduler) -> None:
-    for run, number, seed in each_interleaving(stack, scheduler):
-        commit = f"/imports/{number}/commit"
-        answers = run.run_concurrently(run.post(commit, "a"), run.post(commit, "a"), seed=seed)
-        assert {answer.status for answer in answers} <= {202, 409}
-        refused = {answer.code for answer in answers if answer.status == 409}
-        assert refused <= {"duplicate_in_flight"}
-        assert_committed(run.imports)
-
-
 def test_a_commit_concurrent_with_workers_applies_the_rows_once(
     stack: Stack, scheduler: Scheduler
 ) -> None:
@@ -222,63 +212,6 @@ def run_before_call(
         return forward()
 
     return aws_faults.faulty(fault)
-
-
-@pytest.fixture
-def scenario_with_small_steps(
-    scenario: ImportScenario, monkeypatch: pytest.MonkeyPatch
-) -> ImportScenario:
-    monkeypatch.setattr("shared.integration.imports.validation._CHUNK_ROWS", 3)
-    monkeypatch.setattr("shared.integration.imports.commit.MAX_PLANNED_ACTIONS", 8)
-    monkeypatch.setattr("shared.integration.imports.service._SYNC_FILE_BYTES", 0)
-    monkeypatch.setattr("shared.integration.imports.service._SYNC_GROUPS", 0)
-    return scenario
-
-
-def test_an_import_can_be_cancelled_between_any_two_calls_of_its_validation(
-    scenario_with_small_steps: ImportScenario, aws_faults: AwsFaults
-) -> None:
-    scenario = scenario_with_small_steps
-    number = scenario.upload("products", "goods.csv", GOODS).data["id"]
-    body = scenario.take_messages()[-1]
-    as_uploaded = scenario.stack.take_snapshot()
-    erp = scenario.erp
-    with aws_faults.recorded() as seen:
-        assert not scenario.deliver(body)
-    assert len(seen.calls) > 10
-    for index in sampled("cancellation", range(len(seen.calls)), every=8):
-        as_uploaded()
-        scenario.take_messages()
-        results: list[Any] = []
-        with run_before_call(
-            aws_faults, index, lambda: erp.post(f"/imports/{number}/cancel"), results
-        ):
-            assert not scenario.deliver(body)
-        assert results[0].status == 200, index
-        scenario.drain_queue()
-        [one] = all_imports(scenario)
-        assert one["status"] == "cancelled", (index, seen.operations)
-
-
-def test_a_second_commit_is_refused_between_any_two_calls_of_the_first(
-    scenario_with_small_steps: ImportScenario, aws_faults: AwsFaults
-) -> None:
-    scenario = scenario_with_small_steps
-    number = scenario.import_file("products", "goods.csv", GOODS)["id"]
-    as_validated = scenario.stack.take_snapshot()
-    erp = scenario.erp
-    commit = f"/imports/{number}/commit"
-    with aws_faults.recorded() as seen:
-        assert erp.post(commit, key="a").status == 202
-    for index in sampled("second commit", range(1, len(seen.calls)), every=8):
-        as_validated()
-        scenario.take_messages()
-        results: list[Any] = []
-        with run_before_call(aws_faults, index, lambda: erp.post(commit, key="b"), results):
-            answer = erp.post(commit, key="a")
-        assert sorted((answer.status, results[0].status)) == [202, 409], index
-        scenario.drain_queue()
-        assert_committed(scenario)
 
 
 def test_a_message_is_postponed_while_another_worker_has_the_lease(

@@ -1,6 +1,5 @@
 """An import of each kind has the same result as single requests, in every file format."""
 
-from collections.abc import Callable, Sequence
 from io import BytesIO
 from typing import Any
 
@@ -25,8 +24,6 @@ from tests.integration.imports.kind_examples import (
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
 from tests.warehouse_scenario import WarehouseScenario
-
-type Write = Callable[[Sequence[Sequence[object]]], bytes]
 
 _VARIABLE_FIELDS = ("created_at", "updated_at", "source")
 
@@ -136,41 +133,6 @@ def filled_in(example: KindExample, language: Language) -> bytes:
     return workbook_bytes(book)
 
 
-def test_an_unchanged_template_has_no_data_rows(
-    scenario: ImportScenario, yard_with_returns: WarehouseScenario
-) -> None:
-    del yard_with_returns
-    for example in KIND_EXAMPLES:
-        one = scenario.import_file(example.kind, "template.xlsx", template(example.kind, "es"))
-        assert one["status"] == "invalid"
-        assert one["structure_errors"] == ["The file has no data rows below the header."]
-
-
-def test_stock_follows_the_name_that_an_import_gives_to_a_product(
-    scenario: ImportScenario,
-) -> None:
-    for path, body in (
-        ("/products", {"item_code": "BRICK", "name": "Brick"}),
-        ("/warehouses", {"whs_code": "HALL", "name": "Hall"}),
-        ("/warehouse-positions", {"whs_code": "HALL", "bin_code": "A-01"}),
-        (
-            "/stock-adjustments",
-            {
-                "item_code": "BRICK", "warehouse": "HALL", "bin_code": "A-01", "increase": 1,
-                "reason": "Found",
-            },
-        ),
-    ):  # fmt: skip
-        assert scenario.erp.post(path, body).status == 201
-
-    rows = [["item_code", "name"], ["BRICK", "Red brick"]]
-    one = scenario.import_file("products", "names.xlsx", as_xlsx(rows))
-    scenario.commit(one["id"])
-
-    [row] = scenario.erp.get("/stocks").data
-    assert row["product_name"] == "Red brick"
-
-
 def test_blank_cells_do_not_change_a_product(scenario: ImportScenario, stack: Stack) -> None:
     for body in PRODUCTS.bodies:
         assert scenario.erp.post("/products", body).status == 201
@@ -195,21 +157,6 @@ def test_blank_cells_do_not_change_a_product(scenario: ImportScenario, stack: St
     ]
     events = [event["type"]["S"] for event in stack.events()[before:]]
     assert sorted(events) == ["product.created", "product.updated", "product.updated"]
-
-
-def test_a_product_with_stock_cannot_change_its_batch_management(
-    scenario: ImportScenario, yard_with_returns: WarehouseScenario
-) -> None:
-    yard_with_returns.stock("BRICK", 1)
-    rows = [["sku", "name", "man_btch_num"], ["BRICK", "Brick", "yes"], ["CEMENT", "Cement", "no"]]
-
-    one = scenario.import_file("products", "managed.csv", as_csv(rows))
-    done = scenario.commit(one["id"])
-
-    assert (done["status"], done["documents"]["committed"]) == ("committed", 1)
-    assert done["rows"] == {"total": 2, "valid": 1, "error": 1}
-    found = {one["item_code"]: one["man_btch_num"] for one in scenario.erp.walk("/products")}
-    assert (found["BRICK"], found["CEMENT"]) == (False, False)
 
 
 def test_pick_faces_are_created_or_changed(

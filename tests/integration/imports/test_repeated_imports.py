@@ -5,8 +5,6 @@ from typing import Any
 
 import pytest
 
-from tests.clock import Clock
-from tests.faults import AwsFaults, Killed, kill_before
 from tests.gateway import Form
 from tests.import_scenario import ImportScenario
 from tests.integration.imports.import_files import as_csv, table
@@ -205,22 +203,3 @@ def test_a_repeated_request_creates_one_import(scenario: ImportScenario) -> None
         refused = scenario.erp.post("/imports", other, key="k")
         assert (refused.status, refused.code) == (422, "idempotency_key_reused")
     assert len(all_imports(scenario)) == 1
-
-
-def test_a_key_cannot_be_reused_by_another_request_after_a_crash(
-    scenario: ImportScenario, aws_faults: AwsFaults, clock: Clock
-) -> None:
-    erp = scenario.erp
-    erp.post("/imports", FILE, key="1")
-    with aws_faults.recorded() as seen:
-        erp.post("/imports", FILE, key="2")
-    scenario.take_messages()
-    with pytest.raises(Killed), aws_faults.faulty(kill_before(len(seen.calls) - 1)):
-        erp.post("/imports", OTHER, key="k")
-    clock.advance(61)
-    refused = scenario.erp.post("/imports", FILE, key="k")
-    assert (refused.status, refused.code) == (422, "idempotency_key_reused")
-    answer = scenario.erp.post("/imports", OTHER, key="k")
-    assert (answer.status, answer.data["id"]) == (202, 3)
-    scenario.drain_queue()
-    assert [one["status"] for one in all_imports(scenario)] == ["validated"] * 3

@@ -27,7 +27,6 @@ from tests.integration.webhooks.event_pipeline import (
     fail_first_attempts,
     open_pipeline,
 )
-from tests.integration.webhooks.stored_state import MAX_SUBSCRIPTIONS
 from tests.interleaving import Scheduler, replayable, seeds
 from tests.stack import Stack
 from tests.webhook_scenario import (
@@ -40,7 +39,6 @@ from tests.webhook_scenario import (
 )
 
 _SEEDS = 3
-_TOO_MANY = 5
 _MAX_TRIES = 10
 
 type Action = Callable[[], Any]
@@ -156,24 +154,6 @@ def _statuses(delivery: StoredDelivery) -> list[int | None]:
 # Requests
 
 
-def test_concurrent_creates_do_not_exceed_the_subscription_limit(
-    concurrent_run: ConcurrentRun,
-) -> None:
-    body = {"url": "https://hooks.example.com/x", "events": ["product.created"]}
-    for seed in concurrent_run.seeds(1):
-        creates = [
-            concurrent_run.send("POST", "/webhooks", {**body, "url": f"{body['url']}{number}"})
-            for number in range(MAX_SUBSCRIPTIONS + _TOO_MANY)
-        ]
-        answers = concurrent_run.run_concurrently(*creates, seed=seed)
-        assert Counter(answer.status for answer in answers) == {
-            201: MAX_SUBSCRIPTIONS,
-            402: _TOO_MANY,
-        }
-        assert {answer.code for answer in answers if answer.status == 402} == {"limit_reached"}
-        assert len(concurrent_run.pipeline.state().webhooks) == MAX_SUBSCRIPTIONS
-
-
 def test_concurrent_changes_of_different_subscriptions_succeed(
     concurrent_run: ConcurrentRun,
 ) -> None:
@@ -261,26 +241,6 @@ def test_two_workers_with_the_same_message_log_one_attempt(
         assert concurrent_run.pipeline.requests_per_event().total() <= len(answers) + 1, (
             "only overlapping attempts are duplicates"
         )
-
-
-def test_a_message_received_again_during_its_processing_is_logged_once(
-    concurrent_run: ConcurrentRun,
-) -> None:
-    concurrent_run.pipeline.subscribe()
-    concurrent_run.set_endpoint(fail_first_attempts(concurrent_run.pipeline, 1, respond_500))
-    concurrent_run.queue_first_attempts(1)
-    again = QueuedMessage(
-        dict(concurrent_run.pipeline.queue[0].body),
-        concurrent_run.pipeline.clock.time(),
-        receives=1,
-    )
-    concurrent_run.pipeline.queue.append(again)
-    for seed in concurrent_run.seeds(2 * _SEEDS):
-        concurrent_run.run_concurrently(
-            concurrent_run.worker(0), concurrent_run.worker(1), seed=seed
-        )
-        delivery = concurrent_run.delivery()
-        assert (delivery.status, _statuses(delivery)) == ("succeeded", [500, 204])
 
 
 @pytest.mark.parametrize("failures", [0, 8, 9])

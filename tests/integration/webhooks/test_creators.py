@@ -197,18 +197,6 @@ def test_reset_of_the_failure_count_is_audited_and_a_repeated_state_is_not(
     assert reset["changes"] == {"failure_count": {"from": 1, "to": 0}}
 
 
-def test_refused_requests_are_not_audited(webhooks: WebhookScenario) -> None:
-    number = subscribe(webhooks.erp)
-    webhooks.erp.patch(f"/webhooks/{number}", {"is_active": False})
-    before = webhook_entries(webhooks.erp)
-
-    assert webhooks.erp.post(f"/webhooks/{number}/test").status == 409
-    assert webhooks.erp.patch(f"/webhooks/{number}", {"url": "http://x"}).status == 422
-    assert webhooks.erp.post(f"/webhooks/{number}/rotate-secret", {"secret": "x"}).status == 422
-
-    assert webhook_entries(webhooks.erp) == before
-
-
 # The end of the creator's access
 
 

@@ -24,14 +24,13 @@ from tests.faults import (
     kill_after,
     kill_before,
     lose_answer,
-    lost,
     refusal,
     success,
     throttle,
 )
 from tests.gateway import Response
 from tests.integration.webhooks.event_pipeline import EventPipeline, open_pipeline
-from tests.integration.webhooks.fault_cases import FAULT_CASES, Action, FaultCase, fail_then_succeed
+from tests.integration.webhooks.fault_cases import FAULT_CASES, Action, FaultCase
 from tests.sampling import sampled
 from tests.webhook_scenario import WebhookScenario
 
@@ -186,30 +185,3 @@ def _final_state(pipeline: EventPipeline) -> tuple[str, int, int, bool]:
     number, event = max(state.deliveries, key=lambda key: key[1])
     delivery, webhook = state.deliveries[number, event], state.webhooks[number]
     return delivery.status, delivery.tries, state.health[number].failure_count, webhook.is_active
-
-
-@pytest.mark.parametrize("crashes", [False, True])
-def test_a_logged_attempt_is_not_repeated_and_the_next_attempt_follows(
-    *, crashes: bool, pipeline: EventPipeline, aws_faults: AwsFaults
-) -> None:
-    """The worker does not receive the response of the write to the log."""
-    action = fail_then_succeed(1)(pipeline)
-    with aws_faults.faulty(_fault_after_the_log(crashes=crashes)), suppress(Killed):
-        action()
-    pipeline.run()
-    assert _final_state(pipeline) == ("succeeded", 2, 0, True)
-    assert pipeline.requests_per_event().total() == 2
-
-
-def _fault_after_the_log(*, crashes: bool) -> Fault:
-    strikes = iter([True])
-
-    def fault(call: Call, forward: Forward) -> Answer:
-        answer = forward()
-        if call.operation != "PutItem" or not next(strikes, False):
-            return answer
-        if crashes:
-            raise Killed(call.operation)
-        return lost()
-
-    return fault

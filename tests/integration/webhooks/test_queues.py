@@ -139,10 +139,6 @@ def test_an_overdue_message_from_the_dead_letter_queue_sends_the_next_task(
     assert following["attempt"] == 2
 
 
-def test_an_invalid_message_is_reported_as_failed(webhooks: WebhookScenario) -> None:
-    assert webhooks.run_worker({"no": "task"}) == ["m0"]
-
-
 def test_a_batch_of_ten_is_delivered_concurrently(webhooks: WebhookScenario) -> None:
     webhooks.subscribe()
     for number in range(10):
