@@ -213,27 +213,3 @@ def test_interrupted_refusal_makes_one_approval_at_most(
 
 
 # Costs
-
-
-@pytest.mark.parametrize("key", [None, "a key of its own"], ids=["without a key", "with a key"])
-def test_round_trips(scenario: ApprovalScenario, aws_faults: AwsFaults, key: str | None) -> None:
-    """A new approval costs a refusal one more round trip; a grant costs its use one more."""
-
-    def round_trips(qty: float, turn: int) -> tuple[int, int]:
-        with aws_faults.recorded() as seen:
-            answer = scenario.receive({**MORE, "qty": qty}, key=key and f"{key} {turn}")
-        return answer.status, seen.round_trips
-
-    scenario.receive({**MORE, "qty": 1}, key="warm")
-    _, allowed = round_trips(1, 1)
-    refused, made = round_trips(12, 2)
-    again, found = round_trips(12, 3)
-    [(number, _)] = scenario.statuses()
-    scenario.decide(number)
-    passed, used = round_trips(12, 4)
-
-    assert (refused, again, passed) == (409, 409, 200)
-    # Without approvals, a refusal had the round trips of allowed goods, with the release of the
-    # key in the place of the commit.
-    refusal = allowed if key else allowed - 1
-    assert (made, found, used) == (refusal + 1, refusal, allowed + 1)

@@ -279,9 +279,3 @@ def test_invalid_request_requires_no_approval(scenario: ApprovalScenario) -> Non
     for body in ({**MORE, "bin_code": "NO-1"}, {**MORE, "batch": 5}):
         assert scenario.receive(body).status == 422
     assert scenario.statuses() == []
-
-
-def test_approvals_belong_to_their_company(scenario: ApprovalScenario, beta: Erp) -> None:
-    number = scenario.requested()
-    assert beta.get(f"/approvals/{number}").status == 404
-    assert beta.walk("/approvals") == []

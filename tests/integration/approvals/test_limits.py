@@ -4,11 +4,9 @@ from decimal import Decimal
 
 import pytest
 
-from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
 from tests.cases import each_case
 from tests.faults import AwsFaults, Killed, kill_after, kill_before
 from tests.gateway import Erp, Response
-from tests.integration.approvals.conftest import ApprovalScenario
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
 from tests.warehouse_scenario import WarehouseScenario
@@ -174,19 +172,3 @@ def test_limits_cost_one_round_trip_when_they_apply_and_none_otherwise(
     assert adjusted(6, "above") == (201, free[1] + 1)
     assert finalized(pickings[1], "end above") == (200, free_end[1] + 1)
     assert refused_end == (409, 4), "claim, picking, ids, approval"
-
-
-def test_granted_line_with_many_serials_fits_into_one_transaction(
-    scenario: ApprovalScenario, aws_faults: AwsFaults
-) -> None:
-    order = scenario.receiving.order({"item_code": "DRILL", "qty": 1})
-    path = f"/receipts/{scenario.receiving.started(order)}/lines"
-    serials = [f"{number}-".ljust(50, "\u00e9") for number in range(20)]
-    body = {"item_code": "DRILL", "qty": 20, "serials": serials}
-    number = _refused(scenario.erp.post(path, body))
-    assert scenario.shown(number)["request"]["body"] == body
-    _grant(scenario.supervisor, number)
-    with aws_faults.recorded() as seen:
-        assert scenario.erp.post(path, body, key="granted").status == 200
-    sizes = [len(call.request.get("TransactItems", ())) for call in seen.calls]
-    assert max(sizes) <= MAX_PLANNED_ACTIONS

@@ -387,28 +387,6 @@ def test_action_not_allowed_by_the_status_is_refused(yard: WarehouseScenario, st
     assert_invariants(stack.store())
 
 
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
-        ({}, "document_id"),
-        ({"document_id": 1, "document_ids": [1]}, "document_id"),
-        ({"document_id": 99}, "document_id"),
-        ({"document_ids": [1, 99]}, "document_ids.1"),
-        ({"document_ids": []}, "document_ids"),
-        ({"document_id": "1"}, "document_id"),
-        ({"document_id": 1, "priority": -1}, "priority"),
-        ({"document_id": 1, "allocate": "yes"}, "allocate"),
-        ({"document_id": 1, "operator_id": 0}, "operator_id"),
-    ],
-)
-def test_invalid_field_of_a_new_picking_is_named(
-    yard: WarehouseScenario, body: dict[str, object], field: str
-) -> None:
-    yard.order(("BRICK", 1))
-    answer = yard.erp.post("/pickings", body)
-    assert (answer.status, answer.json()["error"]["field"]) == (422, field)
-
-
 def test_line_of_many_serials_is_allocated_completely(
     yard: WarehouseScenario, stack: Stack
 ) -> None:

@@ -1,15 +1,11 @@
 """Receive goods into stock, from the receipt to its end."""
 
-from collections.abc import Callable
 from decimal import Decimal
 
-import pytest
-
-from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
 from shared.warehouse.receiving.models import MAX_SERIALS, StoredReceipt
 from shared.warehouse.receiving.repository import RECEIPTS
 from shared.warehouse.receiving.service import receipt_differences
-from tests.faults import AwsFaults, Fault, Killed, kill_after, kill_before
+from tests.faults import AwsFaults
 from tests.gateway import Erp
 from tests.people import PICKER, PICKER_NAME
 from tests.receiving_scenario import ReceivingScenario
@@ -154,33 +150,6 @@ def test_receipt_and_movements_keep_the_user(
     assert movement["user_id"] == 17
 
 
-def test_lines_of_one_item_are_filled_in_order(receiving_scenario: ReceivingScenario) -> None:
-    order = receiving_scenario.order({"qty": 4}, {"item_code": "DRILL", "qty": 1}, {"qty": 6})
-    number = receiving_scenario.started(order)
-
-    receiving_scenario.receive(number, 5)
-
-    drill = (0, 1, "open")
-    assert receiving_scenario.progress(order) == [(4, 0, "complete"), drill, (1, 5, "partial")]
-    receiving_scenario.receive(number, 5)
-    assert receiving_scenario.progress(order) == [(4, 0, "complete"), drill, (6, 0, "complete")]
-
-
-def test_line_of_the_same_batch_is_filled_first(receiving_scenario: ReceivingScenario) -> None:
-    order = receiving_scenario.order(
-        {"item_code": "CEMENT", "qty": 5},
-        {"item_code": "CEMENT", "qty": 5, "batch": "L2"},
-        {"item_code": "CEMENT", "qty": 5, "batch": "L3"},
-    )
-    number = receiving_scenario.started(order)
-
-    receiving_scenario.receive(number, 6, item_code="CEMENT", batch="L3")
-
-    assert [line[0] for line in receiving_scenario.progress(order)] == [1, 0, 5]
-    receiving_scenario.receive(number, 9, item_code="CEMENT", batch="L3")
-    assert [line[0] for line in receiving_scenario.progress(order)] == [5, 5, 5]
-
-
 def test_purchase_order_has_several_receipts(
     receiving_scenario: ReceivingScenario, stack: Stack
 ) -> None:
@@ -199,40 +168,6 @@ def test_purchase_order_has_several_receipts(
         assert receiving_scenario.act(number, "finalize").status == 200
     assert receiving_scenario.erp.post("/receipts", {"document_id": order}).code == "conflict"
     assert_invariants(stack.store())
-
-
-def test_quantities_are_exact(receiving_scenario: ReceivingScenario, stack: Stack) -> None:
-    order = receiving_scenario.order({"qty": 0.3})
-    number = receiving_scenario.started(order)
-
-    for qty in (0.1, 0.2):
-        assert receiving_scenario.receive(number, qty).status == 200
-
-    assert receiving_scenario.progress(order) == [(0.3, 0, "complete")]
-    assert receiving_scenario.stock() == [("BRICK", "A-01", 0.3)]
-    assert_invariants(stack.store())
-
-
-def test_position_defaults_to_the_destination_on_the_document(
-    receiving_scenario: ReceivingScenario,
-) -> None:
-    lines = ({"qty": 2}, {"qty": 2, "destination_bin": "B-01"}, {"qty": 2, "destination_bin": None})
-    number = receiving_scenario.started(receiving_scenario.order(*lines))
-
-    assert receiving_scenario.receive(number, 1).status == 200
-    for qty in (2, 5):
-        asked = receiving_scenario.receive(number, qty)
-        assert (asked.status, asked.json()["error"]["field"]) == (422, "bin_code")
-        assert "is required" in asked.json()["message"]
-    assert receiving_scenario.receive(number, 1).status == 200
-    assert receiving_scenario.receive(number, 2).status == 200
-    assert receiving_scenario.receive(number, 1).json()["error"]["field"] == "bin_code"
-    assert receiving_scenario.receive(number, 2, bin_code="F-01").status == 200
-    assert receiving_scenario.stock() == [
-        ("BRICK", "A-01", 2),
-        ("BRICK", "B-01", 2),
-        ("BRICK", "F-01", 2),
-    ]
 
 
 def test_expiry_date_defaults_to_that_of_the_expected_batch(
@@ -284,28 +219,6 @@ def test_most_serials_are_received_and_undone_in_one_request(
 
 
 # More than the ordered quantity
-
-
-def test_tolerance_counts_all_receipts_of_the_document(
-    receiving_scenario: ReceivingScenario, stack: Stack
-) -> None:
-    cases = (
-        (0, 10, 200), (0, 10.000001, 409), (5, 10.5, 200), (5, 10.500001, 409), (100, 20, 200),
-    )  # fmt: skip
-    for tolerance, qty, status in cases:
-        receiving_scenario.yard.change_settings(receipt_tolerance=Decimal(tolerance))
-        order = receiving_scenario.order({"qty": 7}, {"qty": 3})
-        receiving_scenario.receive(receiving_scenario.started(order), 6)
-
-        answer = receiving_scenario.receive(receiving_scenario.started(order), round(qty - 6, 6))
-
-        assert answer.status == status, answer.text
-        received = sum(line[0] for line in receiving_scenario.progress(order))
-        assert received == (qty if status == 200 else 6)
-        if status == 409:
-            assert answer.code == "approval_required"
-            assert str(qty) in answer.json()["message"]
-    assert_invariants(stack.store())
 
 
 def test_user_with_permission_approves_more_than_the_tolerance(
@@ -390,82 +303,6 @@ def test_a_refused_approval_leaves_no_trace(
     assert receiving_scenario.receive(number, 2, approve=True).status == 409
     assert receiving_scenario.shown(number)["approvals"] == []
     assert [entry["action"] for entry in stack.erp().walk("/audit-log")] == ["approval.requested"]
-
-
-@pytest.mark.parametrize("kind", [kill_before, kill_after])
-def test_an_interrupted_approval_is_recorded_exactly_if_the_goods_are_received(
-    kind: Callable[[int], Fault],
-    receiving_scenario: ReceivingScenario,
-    stack: Stack,
-    aws_faults: AwsFaults,
-) -> None:
-    chief = Erp(stack.gateway, stack.user_token(permissions="entries.manage approvals.grant"))
-    number = receiving_scenario.started(receiving_scenario.order({"qty": 1}))
-    assert chief.get(f"/receipts/{number}").status == 200, "the caches are warm"
-    as_prepared = stack.take_snapshot()
-    with aws_faults.recorded() as seen:
-        receiving_scenario.receive(number, 2, approve=True, by=chief)
-    outcomes = set()
-    for at in range(len(seen.calls)):
-        as_prepared()
-        with pytest.raises(Killed), aws_faults.faulty(kind(at)):
-            receiving_scenario.receive(number, 2, approve=True, by=chief)
-        received = bool(receiving_scenario.stock())
-        outcomes.add(received)
-        assert len(receiving_scenario.shown(number)["approvals"]) == received
-        assert len(stack.erp().walk("/audit-log")) == received
-    assert outcomes == ({False} if kind is kill_before else {False, True})
-
-
-def test_an_approval_takes_no_more_round_trips_than_other_goods(
-    receiving_scenario: ReceivingScenario, stack: Stack, aws_faults: AwsFaults
-) -> None:
-    claims = {"permissions": "entries.manage approvals.grant", "sub": str(PICKER)}
-    chief = Erp(stack.gateway, stack.user_token(**claims))
-    number = receiving_scenario.started(receiving_scenario.order({"qty": 9}))
-    receiving_scenario.receive(number, 1, by=chief)
-    round_trips = []
-    for qty, approve in ((8, False), (1, True)):
-        with aws_faults.recorded() as seen:
-            answer = receiving_scenario.receive(number, qty, approve=approve, by=chief)
-        assert answer.status == 200
-        round_trips.append(seen.round_trips)
-    assert round_trips[0] == round_trips[1]
-
-
-def test_an_approved_line_with_many_serials_fits_into_one_transaction(
-    receiving_scenario: ReceivingScenario, stack: Stack, aws_faults: AwsFaults
-) -> None:
-    chief = Erp(stack.gateway, stack.user_token(permissions="entries.manage approvals.grant"))
-    number = receiving_scenario.started(receiving_scenario.order({"item_code": "DRILL", "qty": 1}))
-    serials = [f"S-{each}" for each in range(MAX_SERIALS)]
-    with aws_faults.recorded() as seen:
-        answer = receiving_scenario.receive(
-            number, MAX_SERIALS, item_code="DRILL", serials=serials, approve=True, by=chief,
-        )  # fmt: skip
-    assert answer.status == 200, answer.text
-    assert (
-        max(len(call.request.get("TransactItems", ())) for call in seen.calls)
-        <= MAX_PLANNED_ACTIONS
-    )
-    assert len(receiving_scenario.shown(number)["approvals"]) == 1
-
-
-def test_approved_quantity_above_every_tolerance_counts_for_the_first_line(
-    receiving_scenario: ReceivingScenario, stack: Stack
-) -> None:
-    chief = Erp(stack.gateway, stack.user_token(permissions="entries.manage approvals.grant"))
-    receiving_scenario.yard.change_settings(receipt_tolerance=Decimal(50))
-    order = receiving_scenario.order({"qty": 4}, {"qty": 6, "destination_bin": "B-01"})
-    number = receiving_scenario.started(order)
-
-    assert receiving_scenario.receive(number, 15, bin_code="F-01").status == 200
-    assert receiving_scenario.progress(order) == [(6, 0, "complete"), (9, 0, "complete")]
-    assert receiving_scenario.receive(number, 1, bin_code="F-01").code == "approval_required"
-
-    approved = receiving_scenario.receive(number, 1, bin_code="F-01", approve=True, by=chief)
-    assert approved.status == 200
-    assert receiving_scenario.progress(order) == [(7, 0, "complete"), (9, 0, "complete")]
 
 
 # Differences from what the document announced

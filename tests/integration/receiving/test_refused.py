@@ -120,17 +120,6 @@ def test_all_problems_are_reported_together(
     ]  # fmt: skip
 
 
-def test_invalid_field_is_not_reported_as_missing_too(
-    receiving_scenario: ReceivingScenario,
-) -> None:
-    number = receiving_scenario.started(receiving_scenario.order({"item_code": "DRILL", "qty": 5}))
-
-    answer = receiving_scenario.receive(number, 1, item_code="DRILL", serials=[5], bin_code="")
-
-    named = answer.invalid_fields
-    assert sorted(named) == ["bin_code", "serials.0"]
-
-
 def test_expiry_is_checked_in_the_time_zone_of_the_company(
     receiving_scenario: ReceivingScenario, stack: Stack, clock: Clock
 ) -> None:
@@ -228,32 +217,4 @@ def test_receipt_of_a_transfer_order_is_refused_here(
         assert "TO-5" in refused.json()["message"]
 
 
-def test_receipt_of_unknown_or_closed_document_is_refused(
-    receiving_scenario: ReceivingScenario, stack: Stack
-) -> None:
-    number = receiving_scenario.order({"qty": 1})
-    wrong: Mapping[str, Mapping[str, object]] = {
-        "document_id": {"document_id": str(number)},
-        "operator_id": {"operator_id": -1},
-        "concept": {"concept": "a\nb"},
-        "comments": {"comments": "x" * 2001},
-    }
-    with nothing_changes(stack):
-        _assert_refused_field(receiving_scenario.erp.post("/receipts", {}), "document_id")
-        for field, body in wrong.items():
-            _assert_refused_field(
-                receiving_scenario.erp.post("/receipts", {"document_id": number, **body}), field
-            )
-
-
 # Permissions
-
-
-def test_documents_of_other_companies_are_not_found(
-    receiving_scenario: ReceivingScenario, beta: Erp, stack: Stack
-) -> None:
-    order = receiving_scenario.order({"qty": 5})
-
-    with nothing_changes(stack):
-        for asking, number in ((beta, order), (receiving_scenario.erp, order + 1)):
-            _assert_refused_field(asking.post("/receipts", {"document_id": number}), "document_id")

@@ -3,7 +3,6 @@
 from typing import Any
 
 from tests.clock import Clock
-from tests.faults import AwsFaults
 from tests.stack import Stack, event_attributes
 from tests.stock_invariants import assert_invariants
 from tests.transfer_scenario import PATH, TransferScenario
@@ -371,56 +370,6 @@ def test_long_order_is_released_dispatched_and_written_off_in_steps(
     ]  # fmt: skip
     assert [kind for kind, _ in events_and_statuses(stack)].count("transfer.dispatched") == 1
     assert_invariants(stack.store())
-
-
-def test_thirty_serials_are_dispatched_and_received_at_once(
-    transfer_scenario: TransferScenario, stack: Stack
-) -> None:
-    serials = [f"N{number:02d}" for number in range(30)]
-    for serial in serials:
-        transfer_scenario.yard.stock("DRILL", 1, serial=serial)
-    number = transfer_scenario.order(("DRILL", 30))
-    for half in (serials[:15], serials[15:]):
-        transfer_scenario.pick(number, "DRILL", 15, serials=half)
-    transfer_scenario.done(number, "dispatch")
-
-    came = transfer_scenario.receive(
-        number, {"item_code": "DRILL", "qty": 30, "serials": serials}
-    ).data
-
-    assert (came["status"], came["lines"][0]["serial_numbers"]) == ("received", serials)
-    assert_invariants(stack.store())
-
-
-def test_round_trips_of_each_action(
-    transfer_scenario: TransferScenario, aws_faults: AwsFaults
-) -> None:
-    """Round trips: the idempotency claim, reads that depend on each other, the commit."""
-    transfer_scenario.yard.stock("BRICK", 20)
-    goods = {"item_code": "BRICK", "bin_code": "A-01"}
-    acts: list[tuple[str, dict[str, Any]]] = [
-        ("release", {"picker_id": 7}),
-        ("picks", {**goods, "qty": 2}),
-        ("finish-picking", {}),
-        ("dispatch", {}),
-        ("receive", {"lines": [{**goods, "qty": 1}]}),
-        ("receive", {"final": True}),
-        ("close", {"reason": "Lost"}),
-    ]
-    waits: dict[str, int] = {}
-    for turn in range(2):
-        number = transfer_scenario.draft(("BRICK", 4)).data["id"]
-        for place, (what, body) in enumerate(acts):
-            with aws_faults.recorded() as seen:
-                answer = transfer_scenario.erp.post(
-                    f"{PATH}/{number}/{what}", body, key=f"{turn}-{place}-{what}"
-                )
-            assert answer.status == 200, answer.text
-            waits[what] = max(seen.round_trips, waits.get(what, 0) if turn else 0)
-
-    assert waits == {
-        "release": 7, "picks": 6, "finish-picking": 5, "dispatch": 6, "receive": 6, "close": 5,
-    }  # fmt: skip
 
 
 def test_any_of_the_expected_batches_is_allocated_and_picked(

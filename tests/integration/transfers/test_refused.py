@@ -4,25 +4,6 @@ from tests.integration.transfers.bodies import PATH, body
 from tests.stack import Stack
 from tests.warehouse_scenario import WarehouseScenario
 
-WRONG_ANSWERS: list[tuple[dict[str, object], str]] = [
-    ({}, "sap_status"),
-    ({"sap_status": "sent", "doc_entry": 1.5}, "doc_entry"),
-    ({"sap_status": "sent", "doc_entry": True}, "doc_entry"),
-    ({"sap_status": "sent", "doc_entry": -1}, "doc_entry"),
-    ({"sap_status": "sent", "doc_entry": "\x00"}, "doc_entry"),
-    ({"sap_status": "sent", "doc_entry": "9" * 101}, "doc_entry"),
-    ({"sap_status": "sent", "message": 5}, "message"),
-]
-
-
-def test_invalid_field_of_an_acknowledgement_is_named(stocked_yard: WarehouseScenario) -> None:
-    number = stocked_yard.erp.post(PATH, body()).data["id"]
-
-    for answer, field in WRONG_ANSWERS:
-        found = stocked_yard.erp.post(f"{PATH}/{number}/acknowledge", answer).problems
-        assert list(found) == [field], answer
-
-
 WRONG_LINES: list[tuple[dict[str, object], str]] = [
     ({"item_code": "NONE"}, "item_code"),
     ({"item_code": "HAULAGE"}, "item_code"),

@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.faults import AwsFaults
 from tests.integration.transfers.bodies import PATH, body
 from tests.people import PICKER_NAME
 from tests.stack import Stack
@@ -266,19 +265,6 @@ def test_transfer_larger_than_one_transaction_is_refused(
     assert_invariants(stack.store())
 
 
-def test_thirty_serials_move_in_one_transfer(stocked_yard: WarehouseScenario, stack: Stack) -> None:
-    serials = [f"N{number}" for number in range(30)]
-    for serial in serials:
-        stocked_yard.stock("DRILL", 1, serial=serial)
-
-    line = {"item_code": "DRILL", "qty": 30, "serials": serials}
-    answer = stocked_yard.erp.post(PATH, body(line, to_warehouse="SHOP"), key="thirty")
-
-    assert answer.status == 201, answer.text
-    assert positions_of(stocked_yard, "DRILL")["SHOP", "B-01", "available"] == 30
-    assert_invariants(stack.store())
-
-
 def test_master_data_of_a_pending_transfer_cannot_be_deleted(
     stocked_yard: WarehouseScenario, stack: Stack
 ) -> None:
@@ -308,16 +294,6 @@ def test_master_data_of_a_pending_transfer_cannot_be_deleted(
     assert stocked_yard.erp.delete(f"/products/{product}").status == 200
     assert stocked_yard.erp.delete(f"/warehouse-positions/{shelf['id']}").status == 200
     assert_invariants(stack.store())
-
-
-def test_transfer_takes_six_round_trips(
-    stocked_yard: WarehouseScenario, aws_faults: AwsFaults
-) -> None:
-    for key in ("k1", "k2"):
-        with aws_faults.recorded() as seen:
-            assert stocked_yard.erp.post(PATH, body({"qty": 1}), key=key).status == 201
-
-    assert seen.round_trips <= 6
 
 
 @pytest.mark.parametrize("status", ["pending", "error"])

@@ -21,28 +21,6 @@ def _transactions(seen: Recording) -> int:
     return Counter(seen.operations)["TransactWriteItems"]
 
 
-def test_round_trips_of_a_wave_of_ten_pickings(
-    yard: WarehouseScenario, aws_faults: AwsFaults
-) -> None:
-    yard.stock("BRICK", 10)
-    wave_scenario = WaveScenario(yard)
-    ids = wave_scenario.pickings(10)
-    waits, transactions = {}, {}
-    with aws_faults.recorded() as seen:
-        number = wave_scenario.wave(ids)
-    waits["create"], transactions["create"] = seen.round_trips, _transactions(seen)
-    for act in ("plan", "release"):
-        with aws_faults.recorded() as seen:
-            assert wave_scenario.act(number, act).status == 200
-        waits[act], transactions[act] = seen.round_trips, _transactions(seen)
-    with aws_faults.recorded() as seen:
-        assert yard.act(ids[0], "start").status == 200
-    waits["start"], transactions["start"] = seen.round_trips, _transactions(seen)
-
-    assert waits == {"create": 3, "plan": 3, "release": 8, "start": 3}
-    assert transactions == {"create": 1, "plan": 1, "release": 2, "start": 1}
-
-
 def test_transactions_of_a_wave_of_two_hundred_pickings(
     yard: WarehouseScenario, stack: Stack, aws_faults: AwsFaults
 ) -> None:
