@@ -7,6 +7,10 @@ from moto.apigateway.models import apigateway_backends
 
 from operations import provisioning, tenant_changes
 from operations.domains import Domain, add_domain, list_domains, remove_domain
+from shared.identity.audit import service as audit
+from shared.identity.audit import views
+from shared.identity.audit.models import AuditParameters
+from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import directory, host_key, read_item
 from shared.kernel import aws
 from shared.kernel.errors import Conflict, NotFound, ValidationFailed
@@ -38,6 +42,24 @@ def api(stack: Stack) -> str:
 
 def add(api: str, slug: str = "acme", **more: Any) -> Domain:
     return add_domain(slug, HOST, **{"certificate": CERTIFICATE, "api": api, **more})
+
+
+def audit_entries() -> list[dict[str, Any]]:
+    """Return details and changes of acme's audit entries about hosts, the oldest first."""
+    store = operator_store("acme")
+    page = audit.list_entries(store, AuditParameters(sort="created_at"), "UTC")
+    entries = [views.audit_entry(record) for record in page.records]
+    assert {(entry.action, entry.target.id) for entry in entries} <= {("tenant.changed", "acme")}
+    return [
+        entry.details
+        | {name: (change.before, change.after) for name, change in entry.changes.items()}
+        for entry in entries
+        if "base_url" not in entry.changes
+    ]
+
+
+_ADDED = {"certificate_arn": (None, CERTIFICATE), "host": (None, HOST)}
+_REMOVED = {"host": (HOST, None)}
 
 
 def domains() -> dict[str, Any]:
@@ -101,6 +123,7 @@ def test_interrupted_command_is_completed_by_the_next_run(
         except Killed:
             add(api)
             assert_served(api)
+            assert audit_entries() == [_ADDED]
         else:
             break
     assert 10 <= call < MOST_CALLS
@@ -133,6 +156,7 @@ def test_concurrent_commands_create_one_domain(api: str, aws_faults: AwsFaults) 
     with aws_faults.faulty(interleave):
         add(api)
     assert_served(api)
+    assert audit_entries() == [_ADDED]
 
 
 def test_another_certificate_replaces_the_first(api: str, aws_faults: AwsFaults) -> None:
@@ -298,6 +322,7 @@ def test_interrupted_removal_is_completed_by_the_next_run(
             remove_domain(HOST)
             assert domains() == {}
             assert list_domains() == []
+            assert audit_entries() == [_ADDED, _REMOVED]
         else:
             break
     assert 5 <= call < MOST_CALLS
@@ -323,6 +348,44 @@ def test_host_that_becomes_the_address_during_its_removal_stays_registered(
     assert directory.tenant_for_host(HOST, 0) == "acme"
     add(api)
     assert_served(api)
+
+
+def test_each_change_of_a_host_is_recorded_once(api: str, aws_faults: AwsFaults) -> None:
+    for _ in range(2):
+        add(api, keep_address=True)
+    assert audit_entries() == [_ADDED]
+
+    def update(call: Call, forward: Forward) -> Answer:
+        return success() if call.operation == "UpdateDomainName" else forward()
+
+    with aws_faults.faulty(update):
+        add(api, certificate=OTHER_CERTIFICATE, keep_address=True)
+    replaced = {"certificate_arn": (CERTIFICATE, OTHER_CERTIFICATE), "host": HOST}
+    assert audit_entries() == [_ADDED, replaced]
+    for _ in range(2):
+        remove_domain(HOST)
+    assert audit_entries() == [_ADDED, replaced, _REMOVED]
+
+
+def test_host_given_to_another_tenant_during_its_removal_stays_there(
+    api: str, aws_faults: AwsFaults
+) -> None:
+    add(api, keep_address=True)
+
+    def meanwhile(call: Call, forward: Forward) -> Answer:
+        if call.operation == "DeleteDomainName":
+            answer = forward()
+            aws.client("dynamodb").delete_item(
+                TableName="stowage-ControlTable", Key={"pk": {"S": host_key(HOST)}}
+            )
+            provisioning.set_address("beta", host=HOST)
+            return answer
+        return forward()
+
+    with aws_faults.faulty(meanwhile):
+        remove_domain(HOST)
+    assert directory.tenant_for_host(HOST, 0) == "beta"
+    assert audit_entries() == [_ADDED]
 
 
 def test_removal_of_a_subdomain_of_the_deployment_does_not_call_api_gateway(

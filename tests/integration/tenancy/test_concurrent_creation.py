@@ -1,6 +1,5 @@
 """Concurrent creation of one tenant, with equal or with different settings."""
 
-import threading
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +10,6 @@ from operations.tenant_changes import show_tenant
 from operations.tenant_rules import NewTenant
 from shared.identity.tenancy.directory import directory
 from shared.identity.tenancy.tenant import Tenant
-from shared.kernel.aws import client
 from shared.kernel.errors import Conflict
 from tests.integration.control_plane import AwsCallHooks
 from tests.integration.tenancy.test_provisioning import ACME, STEPS, assert_complete
@@ -66,43 +64,3 @@ def test_one_of_two_concurrent_runs_with_different_settings_is_refused(
     assert show_tenant("acme") == made
     hosts = [directory.tenant_for_host(host, 0) for host in ("wms.acme.test", "other.acme.test")]
     assert sorted(hosts, key=str) == [None, "acme"]
-
-
-def test_concurrent_threads_create_one_tenant(aws_hooks: AwsCallHooks) -> None:
-    assert aws_hooks
-    results: list[Any] = []
-
-    def run() -> None:
-        try:
-            results.append(create_tenant(ACME))
-        except Exception as error:  # noqa: BLE001  shown by the assertion
-            results.append(error)
-
-    threads = [threading.Thread(target=run) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert results == [show_tenant("acme")] * 4
-    assert_complete()
-
-
-def test_conflicting_transaction_is_retried(aws_hooks: AwsCallHooks) -> None:
-    """DynamoDB refuses one of two concurrent transactions on an item; moto never does."""
-    refused: list[str] = []
-
-    def conflict(moment: str, operation: str) -> None:
-        if (moment, operation) == ("before", "TransactWriteItems") and not refused:
-            refused.append(operation)
-            reasons = [{"Code": "TransactionConflict"}]
-            raise client("dynamodb").exceptions.TransactionCanceledException(
-                {
-                    "Error": {"Code": "TransactionCanceledException"},
-                    "CancellationReasons": reasons,
-                },
-                operation,
-            )
-
-    with aws_hooks.with_hook(conflict):
-        assert create_tenant(ACME).slug == "acme"
-    assert refused == ["TransactWriteItems"]

@@ -1,6 +1,5 @@
 """Who created a subscription, what the audit log says, and the end of the creator's access."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,27 +10,19 @@ from shared.integration.webhooks.ended_access import webhooks_of
 from shared.integration.webhooks.repository import WEBHOOKS, read_register
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
-from tests.clock import Clock
-from tests.faults import AwsFaults, Fault, Killed, kill_after, kill_before
+from tests.faults import AwsFaults
 from tests.gateway import Erp, Response
-from tests.integration.settings.api_client_requests import (
-    create_api_client,
-    erp_with_token,
-    expire_tenant_cache,
-)
+from tests.integration.settings.api_client_requests import create_api_client, erp_with_token
 from tests.integration.users.user_requests import (
     as_user,
     audit_entries,
     before_next_commit,
     create_user,
 )
-from tests.sampling import deadly_calls
 from tests.webhook_scenario import URL, WebhookScenario, respond_500
 
 _BODY = {"url": URL, "events": ["product.created"]}
 _DEACTIVATE = {"deactivate_webhooks": True}
-_AFTER_A_DEATH = 61
-"""Seconds after which the idempotency claim of an interrupted request has expired."""
 
 
 def new_client(webhooks: WebhookScenario, name: str = "Shop") -> tuple[str, Erp]:
@@ -360,34 +351,6 @@ def test_operator_deactivates_the_subscriptions_of_a_revoked_client(
 
 
 # Interruptions and concurrent requests
-
-
-@pytest.mark.parametrize("kind", [kill_before, kill_after])
-def test_interrupted_revocation_is_completed_by_its_repetition(
-    kind: Callable[[int], Fault], webhooks: WebhookScenario, aws_faults: AwsFaults, clock: Clock
-) -> None:
-    """Neither state exists without the other: revoked, and deactivated."""
-    client_id, shop = new_client(webhooks)
-    numbers = [subscribe(shop) for _ in range(2)]
-    as_prepared = webhooks.stack.take_snapshot()
-    with aws_faults.recorded() as seen:
-        revoke(webhooks, client_id, _DEACTIVATE, key="once")
-    for at in deadly_calls(f"revocation {kind.__name__}", seen.operations, every=10):
-        as_prepared()
-        expire_tenant_cache()
-        with pytest.raises(Killed), aws_faults.faulty(kind(at)):
-            revoke(webhooks, client_id, _DEACTIVATE, key="once")
-        revoked = webhooks.erp.get(f"/api-clients/{client_id}").status == 410
-        assert is_active(webhooks, *numbers) == [not revoked] * 2
-        clock.advance(_AFTER_A_DEATH)
-
-        answer = revoke(webhooks, client_id, _DEACTIVATE, key="once")
-
-        assert answer.status == 200, answer.text
-        assert is_active(webhooks, *numbers) == [False, False]
-        log = [one["action"] for one in audit_entries(webhooks.erp)]
-        assert log.count("webhook.changed") == 2
-        assert log.count("client.revoked") == 1
 
 
 def test_subscription_created_during_the_revocation_is_deactivated(
