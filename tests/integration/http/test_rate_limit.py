@@ -66,16 +66,6 @@ def test_request_after_retry_after_is_admitted(mini: Erp, minute_clock: Clock) -
     assert mini.get("/products").status == 200
 
 
-def test_exhausted_window_is_read_once(mini: Erp, aws_faults: AwsFaults) -> None:
-    use_up(mini)
-
-    with aws_faults.recorded() as seen:
-        for _ in range(10):
-            assert_refused(mini.get("/products"), seconds=60)
-
-    assert seen.calls == []
-
-
 def test_most_requests_need_no_lease(mini: Erp, aws_faults: AwsFaults) -> None:
     leases = []
     for _ in range(LIMIT):
@@ -103,20 +93,6 @@ def test_item_expires_soon_after_its_window(mini: Erp, stack: Stack) -> None:
     item = stack.store("mini").get((f"rate#{ERP}", instant(began)))
     assert item is not None
     assert item["expires_at"] == began // 1000 + 120
-
-
-def test_single_environment_takes_larger_leases_in_the_next_window(
-    mini: Erp, stack: Stack, minute_clock: Clock
-) -> None:
-    leased = []
-    for _ in range(2):
-        mini.get("/products")
-        item = stack.store("mini").get((f"rate#{ERP}", instant(now_ms() // 60_000 * 60_000)))
-        assert item is not None
-        leased.append(item["leased"])
-        minute_clock.advance(60)
-
-    assert leased == [1 + spare_budget(LIMIT) // 2, 1 + spare_budget(LIMIT)]
 
 
 # Requests that share a limit

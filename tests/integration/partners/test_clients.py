@@ -104,26 +104,6 @@ def test_only_the_fields_sent_change(erp: Erp, method: str) -> None:
     assert erp.walk("/clients", email=BRINDLEY["email"]) == []
 
 
-def test_all_problems_of_a_change_are_reported_together(erp: Erp, create_client: Make) -> None:
-    before = create_client()
-    create_client(document_id=5)
-
-    answer = erp.patch(
-        "/clients/1",
-        {"name": None, "document_id": 5, "document_type": 7, "email": "x", "phone": ""},
-    )
-
-    assert answer.problems == {
-        "name": "must be a text",
-        "document_id": "is already taken by another client",
-        "document_type": "must be a text",
-        "email": "must be an e-mail address",
-        "phone": "must not be empty",
-    }
-    assert set(erp.put("/clients/1", {"document_id": None}).problems) == {"document_id"}
-    assert erp.get("/clients/1").data == before
-
-
 def test_document_id_is_unique_in_a_tenant(erp: Erp, beta: Erp, create_client: Make) -> None:
     create_client(document_id=5, document_type="V")
 

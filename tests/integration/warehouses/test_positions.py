@@ -101,36 +101,6 @@ def test_all_problems_are_reported_together(
     assert codes(erp.walk("/warehouse-positions")) == ["A-01"]
 
 
-@pytest.mark.parametrize(
-    ("body", "wrong"),
-    [
-        ({"whs_code": "NIX"}, {"whs_code": "no warehouse has the code NIX"}),
-        ({"warehouse_id": 9}, {"warehouse_id": "no warehouse has the id 9"}),
-        (
-            {"warehouse_id": 9, "whs_code": "NIX", "bin_code": 5},
-            {
-                "bin_code": "must be a text",
-                "warehouse_id": "no warehouse has the id 9",
-                "whs_code": "no warehouse has the code NIX",
-            },
-        ),
-        (
-            {"warehouse_id": 1, "whs_code": "DUB"},
-            {"whs_code": "must be CEN, the code of the warehouse 1"},
-        ),
-        ({"warehouse_id": "1"}, {"warehouse_id": "must be a whole number"}),
-    ],
-)
-def test_warehouse_must_exist(
-    erp: Erp, create_warehouse: Make, body: dict[str, object], wrong: dict[str, str]
-) -> None:
-    create_warehouse("CEN")
-    create_warehouse("DUB")
-
-    assert erp.post("/warehouse-positions", {"bin_code": "A", **body}).problems == wrong
-    assert erp.walk("/warehouse-positions") == []
-
-
 def test_code_is_unique_in_its_warehouse(
     erp: Erp, create_warehouse: Make, create_position: Make
 ) -> None:

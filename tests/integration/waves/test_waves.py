@@ -53,25 +53,3 @@ def test_wave_is_shown_with_its_pickings(stack: Stack, erp: Erp) -> None:
     assert erp.get(PATH).data == [head]
     again = erp.get(f"{PATH}/{number}", headers={"If-None-Match": shown.headers["ETag"]})
     assert (again.status, again.text) == (304, "")
-
-
-def test_wave_without_optional_fields_is_shown(stack: Stack, erp: Erp) -> None:
-    number = wave(stack.store(), warehouse_code=None, picking_ids=[], created_at=AT, updated_at=AT)
-
-    sums = ("orders", "lines", "units", "trips", "standard_minutes", "ended_orders")
-    unknown = dict.fromkeys(("allocated_units", "short_units"))
-    nothing = dict.fromkeys(sums, 0) | unknown
-    assert erp.get(f"{PATH}/{number}").data == {
-        "id": number,
-        "code": f"WV-{number}",
-        "warehouse_code": None,
-        "strategy": "batch",
-        "status": "draft",
-        "carrier_code": None,
-        "cutoff_at": None,
-        "released_at": None,
-        "metrics": nothing,
-        "created_at": AT,
-        "updated_at": AT,
-        "orders": [],
-    }
