@@ -65,6 +65,12 @@ class Response:
         """The value of `data` in the body."""
         return self.json()["data"]
 
+    def ok(self, status: int = 200) -> dict[str, Any]:
+        """Return `data` of a request that must succeed with a status."""
+        assert self.status == status, self.text
+        data: dict[str, Any] = self.data
+        return data
+
     @property
     def code(self) -> str:
         """The code of the error envelope."""

@@ -44,17 +44,13 @@ class ImportScenario:
 
     def commit(self, import_id: int) -> dict[str, Any]:
         """Commit an import, run the worker, and return the import."""
-        response = self.erp.post(f"/imports/{import_id}/commit")
-        assert response.status == 202, response.text
+        self.erp.post(f"/imports/{import_id}/commit").ok(202)
         self.drain_queue()
         return self.get_import(import_id)
 
     def get_import(self, import_id: int) -> dict[str, Any]:
         """Return an import as the interface shows it."""
-        response = self.erp.get(f"/imports/{import_id}")
-        assert response.status == 200, response.text
-        data: dict[str, Any] = response.data
-        return data
+        return self.erp.get(f"/imports/{import_id}").ok()
 
     def put_file(self, name: str, content: bytes) -> None:
         """Write a file of the tenant to the import bucket, and queue its notification."""

@@ -28,17 +28,13 @@ class ReceivingScenario:
             "warehouse_code": "YARD",
             "lines": [{"item_code": "BRICK", "destination_bin": "A-01", **line} for line in lines],
         }
-        answer = self.erp.post("/entry-documents", body, key=f"purchase-{self._orders}")
-        assert answer.status == 201, answer.text
-        number: int = answer.data["id"]
-        return number
+        return int(
+            self.erp.post("/entry-documents", body, key=f"purchase-{self._orders}").ok(201)["id"]
+        )
 
     def receipt(self, order: int, **more: object) -> int:
         """Create a receipt of an entry document."""
-        answer = self.erp.post("/receipts", {"document_id": order, **more})
-        assert answer.status == 201, answer.text
-        number: int = answer.data["id"]
-        return number
+        return int(self.erp.post("/receipts", {"document_id": order, **more}).ok(201)["id"])
 
     def started(self, order: int) -> int:
         """Create and start a receipt of an entry document."""

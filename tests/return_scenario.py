@@ -47,10 +47,7 @@ class ReturnScenario:
 
     def expected(self, *lines: tuple[str, float], **more: object) -> int:
         """Create a return."""
-        answer = self.draft(*lines, **more)
-        assert answer.status == 201, answer.text
-        number: int = answer.data["id"]
-        return number
+        return int(self.draft(*lines, **more).ok(201)["id"])
 
     def act(self, number: int, action: str, **body: object) -> Response:
         """POST an action on a return."""
@@ -58,10 +55,7 @@ class ReturnScenario:
 
     def done(self, number: int, action: str, **body: object) -> dict[str, Any]:
         """POST an action that must succeed; return the return after it."""
-        answer = self.act(number, action, **body)
-        assert answer.status == 200, answer.text
-        shown: dict[str, Any] = answer.data
-        return shown
+        return self.act(number, action, **body).ok()
 
     def receive(self, number: int, *lines: dict[str, Any]) -> Response:
         """Receive lines; the default item is BRICK, the default position B-01."""
@@ -72,8 +66,7 @@ class ReturnScenario:
         """Create a return, receive all of its goods, and finish it."""
         goods = [(line.get("item_code", "BRICK"), line["qty"]) for line in lines]
         number = self.expected(*goods)
-        answer = self.receive(number, *lines)
-        assert answer.status == 200, answer.text
+        self.receive(number, *lines).ok()
         self.done(number, "finish")
         return number
 

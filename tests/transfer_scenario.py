@@ -27,10 +27,7 @@ class TransferScenario:
 
     def order(self, *lines: tuple[str, float], **more: object) -> int:
         """Create and release a transfer order."""
-        answer = self.draft(*lines, release=True, picker_id=7, **more)
-        assert answer.status == 201, answer.text
-        number: int = answer.data["id"]
-        return number
+        return int(self.draft(*lines, release=True, picker_id=7, **more).ok(201)["id"])
 
     def act(self, number: int, action: str, **body: object) -> Response:
         """POST an action on a transfer order."""
@@ -38,10 +35,7 @@ class TransferScenario:
 
     def done(self, number: int, action: str, **body: object) -> dict[str, Any]:
         """POST an action that must succeed; return the transfer order after it."""
-        answer = self.act(number, action, **body)
-        assert answer.status == 200, answer.text
-        shown: dict[str, Any] = answer.data
-        return shown
+        return self.act(number, action, **body).ok()
 
     def pick(
         self, number: int, item_code: str, qty: float, bin_code: str = "A-01", **more: object

@@ -67,8 +67,7 @@ class WarehouseScenario:
             "item_code": item_code, "warehouse": "YARD", "bin_code": bin_code,
             "increase": qty, "reason": "Found", **more,
         }  # fmt: skip
-        answer = self.erp.post("/stock-adjustments", body)
-        assert answer.status == 201, answer.text
+        self.erp.post("/stock-adjustments", body).ok(201)
 
     def order(self, *lines: tuple[str, float], **more: object) -> int:
         self._orders += 1
@@ -80,16 +79,12 @@ class WarehouseScenario:
             "warehouse_code": "YARD",
             "lines": [{"item_code": item, "qty": qty, **more} for item, qty in lines],
         }
-        answer = self.erp.post("/exit-documents", body, key=f"order-{self._orders}")
-        assert answer.status == 201, answer.text
-        number: int = answer.data["id"]
-        return number
+        return int(
+            self.erp.post("/exit-documents", body, key=f"order-{self._orders}").ok(201)["id"]
+        )
 
     def picking(self, *orders: int, **more: object) -> dict[str, Any]:
-        answer = self.erp.post("/pickings", {"document_ids": list(orders), **more})
-        assert answer.status == 201, answer.text
-        shown: dict[str, Any] = answer.data
-        return shown
+        return self.erp.post("/pickings", {"document_ids": list(orders), **more}).ok(201)
 
     def started(self, *orders: int) -> int:
         number: int = self.picking(*orders)["id"]

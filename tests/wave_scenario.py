@@ -30,9 +30,7 @@ class WaveScenario:
 
     def wave(self, picking_ids: Sequence[int], *acts: str, **more: object) -> int:
         """Create a wave and perform the actions on it; return its id."""
-        answer = self.create(picking_ids, **more)
-        assert answer.status == 201, answer.text
-        number: int = answer.data["id"]
+        number: int = self.create(picking_ids, **more).ok(201)["id"]
         for act in acts:
             assert self.act(number, act).status == 200
         return number
@@ -59,5 +57,4 @@ class WaveScenario:
             ("picks", {"item_code": "BRICK", "qty": 1, "bin_code": "A-01"}),
             ("finalize", {}),
         ):
-            answer = self.yard.act(picking, action, **body)
-            assert answer.status == 200, answer.text
+            self.yard.act(picking, action, **body).ok()

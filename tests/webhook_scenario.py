@@ -97,17 +97,11 @@ class WebhookScenario:
     def subscribe(self, *events: str, url: str = URL, **more: Any) -> dict[str, Any]:
         """Create a subscription; return it with its secret."""
         body = {"url": url, "events": list(events) or ["product.created"], **more}
-        answer = self.erp.post("/webhooks", body)
-        assert answer.status == 201, answer.text
-        webhook: dict[str, Any] = answer.data
-        return webhook
+        return self.erp.post("/webhooks", body).ok(201)
 
     def get(self, number: int) -> dict[str, Any]:
         """Return a subscription."""
-        answer = self.erp.get(f"/webhooks/{number}")
-        assert answer.status == 200, answer.text
-        webhook: dict[str, Any] = answer.data
-        return webhook
+        return self.erp.get(f"/webhooks/{number}").ok()
 
     def deliveries(self, number: int, **parameters: object) -> list[dict[str, Any]]:
         """Return the deliveries of a subscription, newest first."""
@@ -119,10 +113,7 @@ class WebhookScenario:
 
     def create_product(self, number: int = 1) -> dict[str, Any]:
         """Create a product, which raises an event."""
-        answer = self.erp.post("/products", {"item_code": f"P-{number}", "name": "A product"})
-        assert answer.status == 201, answer.text
-        product: dict[str, Any] = answer.data
-        return product
+        return self.erp.post("/products", {"item_code": f"P-{number}", "name": "A product"}).ok(201)
 
     # Stream
 

@@ -28,9 +28,7 @@ def test_document_of_the_product_gets_retry_after(stack: Stack, marked: Erp, clo
     assert (refused.status, refused.code) == (503, "service_unavailable")
     assert clock.monotonic() - began < 10
     clock.advance(int(refused.headers["Retry-After"]))
-    created = marked.post("/entry-documents", PURCHASE, key="po")
-
-    assert created.status == 201
+    marked.post("/entry-documents", PURCHASE, key="po").ok(201)
     assert marked.delete("/products/1").code == "conflict"
     assert_counters_match(stack, read_stored_entities(stack))
 

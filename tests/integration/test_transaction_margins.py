@@ -209,10 +209,9 @@ def test_approved_receipt_of_the_most_serials_keeps_the_margin(erp: Erp, stack: 
     chief = Erp(stack.gateway, stack.user_token(permissions="entries.manage approvals.grant"))
     number = receiving.started(receiving.order({"item_code": "DRILL", "qty": 1}))
     serials = _serials(MAX_RECEIVED_SERIALS)
-    answer = receiving.receive(
+    receiving.receive(
         number, len(serials), item_code="DRILL", serials=serials, approve=True, by=chief
-    )
-    assert answer.status == 200, answer.text
+    ).ok()
     assert receiving.act(number, "cancel").status == 200
 
 
@@ -224,8 +223,7 @@ def test_picking_of_the_most_serials_and_orders_keeps_the_margin(erp: Erp) -> No
         yard.stock("DRILL", 1, serial=serial)
     wanted = ("DRILL", len(serials)), *((code, 1) for code in codes)
     number = yard.started(*(yard.order(line) for line in wanted[:MAX_DOCUMENTS]))
-    picked = yard.pick(number, "DRILL", len(serials), serials=serials)
-    assert picked.status == 200, picked.text
+    yard.pick(number, "DRILL", len(serials), serials=serials).ok()
     for at, (code, qty) in enumerate(wanted[1:MAX_DOCUMENTS], 10):
         assert yard.pick(number, code, qty, f"G-{at}").status == 200
     assert yard.act(number, "finalize").status == 200

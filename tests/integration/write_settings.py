@@ -21,9 +21,7 @@ SETTINGS_CHANGE: Mapping[str, Any] = {
 
 
 def _client(erp: Erp) -> Values:
-    answer = erp.post("/api-clients", ERP)
-    assert answer.status == 201, answer.text
-    return {"id": answer.data["id"]}
+    return {"id": erp.post("/api-clients", ERP).ok(201)["id"]}
 
 
 def _client_with_webhook(erp: Erp) -> Values:

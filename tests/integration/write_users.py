@@ -31,18 +31,14 @@ _NEW_PASSWORD = {"current_password": PASSWORD, "new_password": "ten green bottle
 
 
 def _role(erp: Erp) -> Values:
-    answer = erp.post("/roles", PACKERS)
-    assert answer.status == 201, answer.text
-    return {"id": answer.data["id"]}
+    return {"id": erp.post("/roles", PACKERS).ok(201)["id"]}
 
 
 @prepared_once
 def _user(erp: Erp) -> Values:
     _role(erp)
     assert erp.post("/roles", {"name": "Office", "permissions": []}).status == 201
-    answer = erp.post("/users", {**MARIA, "password": PASSWORD})
-    assert answer.status == 201, answer.text
-    return {"id": answer.data["id"]}
+    return {"id": erp.post("/users", {**MARIA, "password": PASSWORD}).ok(201)["id"]}
 
 
 def _user_with_webhook(erp: Erp) -> Values:
@@ -68,9 +64,10 @@ def _role_with_webhook(erp: Erp) -> Values:
 @prepared_once
 def _enrolled(erp: Erp) -> Values:
     values = _user(erp)
-    answer = erp.post(f"/users/{values['id']}/totp", {"password": PASSWORD})
-    assert answer.status == 200, answer.text
-    return {**values, "secret": answer.data["secret"]}
+    return {
+        **values,
+        "secret": erp.post(f"/users/{values['id']}/totp", {"password": PASSWORD}).ok()["secret"],
+    }
 
 
 def code_of(values: Mapping[str, Any], periods: int = 0) -> str:
@@ -82,8 +79,7 @@ def code_of(values: Mapping[str, Any], periods: int = 0) -> str:
 def _two_step(erp: Erp) -> Values:
     values = _enrolled(erp)
     body = {"code": code_of(values)}
-    answer = erp.post(f"/users/{values['id']}/totp/confirm", body)
-    assert answer.status == 200, answer.text
+    erp.post(f"/users/{values['id']}/totp/confirm", body).ok()
     return values
 
 

@@ -12,9 +12,7 @@ _AUDITED = {"audit": 1}
 
 
 def _hook(erp: Erp) -> Values:
-    answer = erp.post("/webhooks", _HOOK)
-    assert answer.status == 201, answer.text
-    return {"id": answer.data["id"]}
+    return {"id": erp.post("/webhooks", _HOOK).ok(201)["id"]}
 
 
 def subscribe(erp: Erp) -> int:
@@ -24,9 +22,7 @@ def subscribe(erp: Erp) -> int:
 
 def _delivery(erp: Erp) -> Values:
     values = _hook(erp)
-    answer = erp.post(f"/webhooks/{values['id']}/test")
-    assert answer.status == 202, answer.text
-    return {**values, "delivery": answer.data["id"]}
+    return {**values, "delivery": erp.post(f"/webhooks/{values['id']}/test").ok(202)["id"]}
 
 
 def webhook_examples() -> Mapping[str, Example]:

@@ -29,10 +29,7 @@ def test_renamed_product_takes_its_new_code_and_frees_the_old_one(yard: Warehous
 
 
 def test_stock_shows_the_new_name_of_a_product(yard: WarehouseScenario) -> None:
-    assert (
-        yard.erp.patch(f"/products/{_id_of(yard.erp, 'BRICK')}", {"name": "Red brick"}).status
-        == 200
-    )
+    yard.erp.patch(f"/products/{_id_of(yard.erp, 'BRICK')}", {"name": "Red brick"}).ok()
     body = {
         "item_code": "BRICK", "warehouse": "YARD", "bin_code": "A-01", "increase": 1,
         "reason": "Found",

@@ -69,8 +69,7 @@ def test_an_import_creates_the_same_entities_and_events_as_single_requests(
     directory.clear()
     before = len(stack.events("beta"))
     for number, body in enumerate(example.bodies):
-        answer = beta.post(example.path, body, key=f"k-{number}")
-        assert answer.status == 201, answer.text
+        beta.post(example.path, body, key=f"k-{number}").ok(201)
     expected, events = details(beta, example.path), event_names(stack, "beta")[before:]
     assert len(expected) >= len(example.bodies)
     as_furnished = stack.take_snapshot()
@@ -163,8 +162,7 @@ def test_pick_faces_are_created_or_changed(
     scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
     first = PICK_FACES.bodies[0]
-    answer = scenario.erp.post("/pick-faces", {**first, "minimum": 1, "maximum": 99})
-    assert answer.status == 201, answer.text
+    scenario.erp.post("/pick-faces", {**first, "minimum": 1, "maximum": 99}).ok(201)
     rows = [
         ["item_code", "warehouse_code", "bin_code", "minimum"],
         ["BRICK", "YARD", "F-01", "2,5"],

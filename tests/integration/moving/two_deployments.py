@@ -91,9 +91,7 @@ class TwoDeployments:
         assert self.created.status == 201, self.created.text
         assert self.client_erp.post("/products", {**PRODUCT, "item_code": "MOVED-0"}).status == 201
         body = {"url": URL, "events": ["product.created"]}
-        answer = self.client_erp.post("/webhooks", body, key=SECRET_KEY)
-        assert answer.status == 201, answer.text
-        self.webhook = answer.data
+        self.webhook = self.client_erp.post("/webhooks", body, key=SECRET_KEY).ok(201)
         self.user = create_user(self.source.erp())
         person = as_user(self.source, self.user)
         self.totp_secret = enrol(person).data["secret"]

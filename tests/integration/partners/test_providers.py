@@ -47,10 +47,7 @@ def test_names_need_not_be_unique(create_provider: Make) -> None:
 def test_only_the_fields_sent_change(erp: Erp, method: str) -> None:
     before = erp.post("/providers", HALDEN).data
 
-    answer = erp.send(method, "/providers/1", {"name": "Halden AG", "paymentinfo": None})
-
-    assert answer.status == 200, answer.text
-    after = answer.data
+    after = erp.send(method, "/providers/1", {"name": "Halden AG", "paymentinfo": None}).ok()
     changed = {"name": "Halden AG", "paymentinfo": None}
     assert after["updated_at"] >= before["updated_at"]
     assert after == {**before, **changed, "updated_at": after["updated_at"]}

@@ -26,8 +26,7 @@ def picked(erp: Erp) -> tuple[ReturnScenario, WarehouseScenario]:
         number = yard.started(scenario.order)
         assert yard.pick(number, "BRICK", 10).status == 200
         assert yard.pick(number, "DRILL", 2, serials=list(serials)).status == 200
-        ended = yard.act(number, "finalize", shortage_reason="other")
-        assert ended.status == 200, ended.text
+        yard.act(number, "finalize", shortage_reason="other").ok()
     yard.stock("DRILL", 1, serial="D-5")
     return scenario, yard
 

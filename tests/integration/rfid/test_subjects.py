@@ -109,8 +109,7 @@ def test_any_serial_counts_for_the_rest_of_a_line_with_serials(gate: RfidScenari
     receiving = ReceivingScenario(gate.erp, gate.yard)
     order = receiving.order({"item_code": "DRILL", "qty": 2, "serials": ["S1", "S2"]})
     first = receiving.started(order)
-    answer = receiving.receive(first, 1, item_code="DRILL", serials=["S1"])
-    assert answer.status == 200, answer.text
+    receiving.receive(first, 1, item_code="DRILL", serials=["S1"]).ok()
     second = {"receipt_id": receiving.started(order)}
 
     assert gate.result(second, *drills("S9")) == passed(1)

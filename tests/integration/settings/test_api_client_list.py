@@ -20,9 +20,7 @@ def ids(erp: Erp, clock: Clock) -> list[str]:
     for name in ("delta", "Álvarez", "charlie", "bravo", "echo"):
         clock.advance(1)
         kind = {"kind": "mobile"} if len(made) % 2 else {"scopes": _SCOPES}
-        answer = erp.post("/api-clients", {"name": name, **kind})
-        assert answer.status == 201
-        made.append(answer.data["id"])
+        made.append(erp.post("/api-clients", {"name": name, **kind}).ok(201)["id"])
     return made
 
 

@@ -138,10 +138,7 @@ def test_two_newest_secrets_are_valid_during_a_rotation(stack: Stack, erp: Erp) 
     first = create_api_client(erp)
     path, secrets = f"/api-clients/{first['id']}", [first["client_secret"]]
     shop = erp_with_token(stack, first["id"], secrets[0])
-    for _ in range(2):
-        answer = erp.post(f"{path}/rotate-secret")
-        assert answer.status == 200
-        secrets.append(answer.data["client_secret"])
+    secrets += [erp.post(f"{path}/rotate-secret").ok()["client_secret"] for _ in range(2)]
 
     assert [secret_works(stack, first["id"], secret) for secret in secrets] == [False, True, True]
     assert len(erp.get(path).data["secrets"]) == 2
@@ -208,8 +205,7 @@ def test_removed_scope_revokes_tokens_and_added_scope_does_not(stack: Stack, erp
     path, secret = f"/api-clients/{made['id']}", made["client_secret"]
     shop = erp_with_token(stack, made["id"], secret)
 
-    more = erp.patch(path, {"scopes": [*ERP["scopes"], "warehouses:read"]})
-    assert more.status == 200
+    erp.patch(path, {"scopes": [*ERP["scopes"], "warehouses:read"]}).ok()
     expire_tenant_cache()
     assert shop.get("/products").status == 200
     assert shop.get("/warehouses").code == "missing_scope", "a token keeps its scopes"

@@ -334,9 +334,7 @@ def test_long_order_is_released_dispatched_and_written_off_in_steps(
 ) -> None:
     codes = [f"P-{number:02d}" for number in range(23)]
     for code in codes:
-        assert (
-            transfer_scenario.erp.post("/products", {"item_code": code, "name": code}).status == 201
-        )
+        transfer_scenario.erp.post("/products", {"item_code": code, "name": code}).ok(201)
         transfer_scenario.yard.stock(code, 2)
     lines = [(code, 2) for code in codes]
     given_up = transfer_scenario.order(*lines)

@@ -93,10 +93,9 @@ def test_code_and_name_are_required(erp: Erp, body: dict[str, object]) -> None:
 def test_only_the_fields_sent_change(erp: Erp, create_warehouse: Make, method: str) -> None:
     before = create_warehouse("CEN", timezone="Europe/London", is_virtual=True, **ADDRESS)
 
-    answer = erp.send(method, "/warehouses/1", {"is_virtual": None, "street": None, "city": "Bham"})
-
-    assert answer.status == 200, answer.text
-    after = answer.data
+    after = erp.send(
+        method, "/warehouses/1", {"is_virtual": None, "street": None, "city": "Bham"}
+    ).ok()
     assert after["updated_at"] >= before["updated_at"]
     changed = {"is_virtual": False, "street": None, "city": "Bham"}
     assert after == {**before, **changed, "updated_at": after["updated_at"]}

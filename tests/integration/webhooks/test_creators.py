@@ -33,9 +33,7 @@ def new_client(webhooks: WebhookScenario, name: str = "Shop") -> tuple[str, Erp]
 
 def subscribe(caller: Erp) -> int:
     """Create a subscription as this caller; return its id."""
-    answer = caller.post("/webhooks", _BODY)
-    assert answer.status == 201, answer.text
-    return int(answer.data["id"])
+    return int(caller.post("/webhooks", _BODY).ok(201)["id"])
 
 
 def is_active(webhooks: WebhookScenario, *numbers: int) -> list[bool]:

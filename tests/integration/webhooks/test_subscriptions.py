@@ -158,12 +158,10 @@ def test_deliveries_do_not_make_the_etag_of_a_change_stale(webhooks: WebhookScen
     answer = webhooks.erp.get(path, headers={"If-None-Match": first})
     assert answer.status == 200, "last_triggered_at has changed"
     assert webhooks.erp.get(path, headers={"If-None-Match": answer.headers["ETag"]}).status == 304
-    changed = webhooks.erp.patch(path, {"events": ["wave.planned"]}, headers={"If-Match": first})
-    assert changed.status == 200
+    webhooks.erp.patch(path, {"events": ["wave.planned"]}, headers={"If-Match": first}).ok()
     stale = webhooks.erp.patch(path, {"is_active": False}, headers={"If-Match": first})
     assert (stale.status, stale.code) == (409, "stale_state")
-    anything = webhooks.erp.patch(path, {"is_active": False}, headers={"If-Match": "*"})
-    assert anything.status == 200
+    webhooks.erp.patch(path, {"is_active": False}, headers={"If-Match": "*"}).ok()
 
 
 def test_the_fingerprint_of_a_request_with_a_secret_is_not_a_plain_hash(
