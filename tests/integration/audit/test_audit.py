@@ -1,4 +1,4 @@
-"""The audit log: exactly one entry per change, also after interruptions, never changed."""
+"""The audit log: exactly one entry per change, never changed."""
 
 import os
 import pwd

@@ -1,4 +1,4 @@
-"""Packing with many packers and with many units."""
+"""Packing with many units, and during a dispatch."""
 
 import pytest
 

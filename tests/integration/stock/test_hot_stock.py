@@ -1,4 +1,4 @@
-"""Requests that compete for one stock row."""
+"""The second attempt of a request that competes for a stock row."""
 
 from tests.faults import AwsFaults, conflict
 from tests.stack import Stack

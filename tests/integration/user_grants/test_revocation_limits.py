@@ -168,31 +168,6 @@ def test_user_can_sign_in_again_after_revoking_at_the_soft_limit(user: ExampleUs
     assert is_accepted(refresh(other.refresh_token).access_token)
 
 
-def test_client_can_get_new_tokens_after_revoking_many(stack: Stack) -> None:
-    assert stack
-    erp, shop = create_client("acme", "ERP"), create_client("acme", "Shop")
-    others = token_for(shop).access_token
-    for _ in range(SOFT_LIMIT + 3):
-        token = token_for(erp).access_token
-        assert is_accepted(token)
-        assert revoke(token, **erp._asdict()).status == 200
-        assert not is_accepted(token)
-    assert f"client:{erp.client_id}" in revocation_entries()
-    assert is_accepted(others)
-
-
-def test_new_tokens_are_valid_after_all_entries_become_one(user: ExampleUser) -> None:
-    bob, erp = create_example_user("bob"), create_client("acme", "ERP")
-    before = [token_for(erp).access_token, user.sign_in().access_token]
-    session = user.sign_in().refresh_token
-    add_entries(HARD_LIMIT, in_an_hour())
-    disable(bob.id)
-    assert set(revocation_entries()) == {revocations.ALL_TOKENS}
-    assert [is_accepted(token) for token in before] == [False, False]
-    after = [token_for(erp), user.sign_in(), refresh(session)]
-    assert [is_accepted(answer.access_token) for answer in after] == [True] * 3
-
-
 def test_entry_for_all_tokens_covers_the_replaced_entries(user: ExampleUser) -> None:
     """The last entry expires earlier than the entries that it replaces."""
     bob = create_example_user("bob")

@@ -1,4 +1,4 @@
-"""Requests to the API with tokens of users."""
+"""Secrets in the log, and an authorizer that fails."""
 
 import io
 

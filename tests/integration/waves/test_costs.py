@@ -1,4 +1,4 @@
-"""Round trips and transactions of waves."""
+"""Round trips and transactions of a large wave."""
 
 from collections import Counter
 from functools import partial

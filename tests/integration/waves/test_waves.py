@@ -1,4 +1,4 @@
-"""Lists and details of waves, and who may read them."""
+"""The details of a wave."""
 
 from tests.gateway import Erp
 from tests.integration.entity_factories import picking, wave

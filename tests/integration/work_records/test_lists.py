@@ -1,4 +1,4 @@
-"""Lists of receipts, pickings and transfers."""
+"""What the lists of pickings have beyond those of all subjects."""
 
 import pytest
 

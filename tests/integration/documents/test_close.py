@@ -1,4 +1,4 @@
-"""Closing and listing of documents, and the master data that open documents protect."""
+"""Closing of documents, and the master data that open documents protect."""
 
 from collections.abc import Callable
 from typing import Any
