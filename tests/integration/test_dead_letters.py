@@ -396,47 +396,6 @@ def test_redrive_keeps_messages_that_sqs_does_not_accept(aws_faults: AwsFaults) 
     assert as_json(run("--json", "queues", "redrive", "imports"))["left"] == 0
 
 
-def test_import_that_is_redriven_twice_is_processed_once(
-    imports: ImportScenario, aws_faults: AwsFaults
-) -> None:
-    content = b"item_code;name\nBRICK;Brick\nTILE;Tile\n"
-    number = imports.upload("products", "products.csv", content).data["id"]
-    (body,) = imports.take_messages()
-
-    def denied(call: Call, forward: Forward) -> Any:
-        return refusal("AccessDeniedException") if "dynamo" in _service(call) else forward()
-
-    with aws_faults.faulty(denied):
-        assert _deliver_import(body, receives=5) == []
-    (letter,) = _stored("ImportDeadLetters")
-    _send("ImportDeadLetters", letter.body, group="")  # SQS has moved it as well
-
-    assert as_json(run("--json", "queues", "redrive", "imports"))["sent"] == 2
-    assert len(imports.messages()) == 2
-    imports.drain_queue()
-
-    assert imports.get_import(number)["status"] == "validated"
-    imports.commit(number)
-    assert imports.erp.get("/products").json()["meta"]["total"] == 2
-
-
-def _service(call: Call) -> str:
-    return "dynamodb" if call.operation in {"GetItem", "BatchGetItem", "Query"} else ""
-
-
-def test_delivery_that_is_redriven_twice_is_attempted_once(webhooks: WebhookScenario) -> None:
-    webhooks.subscribe()
-    webhooks.create_product()
-    webhooks.run_relay()
-    (message,) = webhooks.take_messages()
-    _send("WebhookDeadLetters", *[json.dumps({**message, "slow": True})] * 2)
-
-    assert as_json(run("--json", "queues", "redrive", "webhooks"))["sent"] == 2
-    webhooks.run_until_idle()
-
-    assert len(webhooks.requests) == 1
-
-
 # The relay
 
 

@@ -1,6 +1,6 @@
 """The field types of requests: accepted and refused values."""
 
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
@@ -138,12 +138,6 @@ def test_instant_is_stored_in_utc_with_milliseconds(local: datetime, minutes: in
 
     assert kept == instant_of(moment)
     assert timedelta() <= moment - datetime.fromisoformat(kept) < timedelta(milliseconds=1)
-
-
-@given(st.datetimes(timezones=st.just(UTC)), st.datetimes(timezones=st.just(UTC)))
-def test_text_order_of_instants_is_their_time_order(one: datetime, other: datetime) -> None:
-    if one < other:
-        assert instant_of(one) <= instant_of(other)
 
 
 @each_case(

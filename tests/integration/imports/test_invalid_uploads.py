@@ -144,14 +144,6 @@ def test_undecodable_file_name_is_reported_with_the_other_problems(
     assert answer.invalid_fields == ["kind", "file"]
 
 
-def test_plain_file_name_is_taken_when_the_other_cannot_be_decoded(
-    scenario: ImportScenario,
-) -> None:
-    both = b"filename=\"goods.csv\"; filename*=utf-7''+2AA-.csv"
-    answer = post(scenario, GOOD.media, GOOD.encoded().replace(b'filename="goods.csv"', both))
-    assert (answer.status, answer.data["file"]) == (202, "goods.csv")
-
-
 def test_file_name_above_200_characters_is_refused(scenario: ImportScenario) -> None:
     for length in (200, 201):
         name = "x" * (length - 4) + ".csv"

@@ -1,10 +1,8 @@
 """Every invalid row is reported with all of its problems, and the valid rows are applied."""
 
 from dataclasses import dataclass
-from io import BytesIO
 
 import pytest
-from openpyxl import load_workbook
 
 from shared.integration.imports.kinds.registry import importer_of
 from shared.integration.imports.models import ImportKind
@@ -311,45 +309,6 @@ def test_an_import_without_valid_rows_is_invalid(
     }
 
 
-def test_rows_of_a_document_need_not_be_adjacent(
-    scenario: ImportScenario, yard_with_returns: WarehouseScenario
-) -> None:
-    rows: Rows = [DOCUMENT, line("A"), line("B", type="Orden de compra"), line("A", qty=" 2,5 ")]
-    rows += [line("B", type="PURCHASE ORDER", qty="3"), line("A", type="goods_receipt")]
-    one = scenario.import_file("entry_documents", "mixed.csv", as_csv(rows, separator=";"))
-    scenario.commit(one["id"])
-    found = yard_with_returns.erp.walk("/entry-documents", sort="created_at")
-    assert {
-        (shown["external_ref"], shown["type"], tuple(line["qty"] for line in shown["lines"]))
-        for shown in found
-    } == {
-        ("A", "purchase_order", (1, 2.5)),
-        ("B", "purchase_order", (1, 3)),
-        ("A", "goods_receipt", (1,)),
-    }
-
-
-def test_references_that_differ_only_in_spaces_are_equal(
-    scenario: ImportScenario, yard_with_returns: WarehouseScenario
-) -> None:
-    rows: Rows = [DOCUMENT, line("A"), line(" A"), line("A\u00a0")]
-    rows += [line("7"), line("X")]
-    rows[-1][0] = 7
-    one = scenario.import_file("entry_documents", "blanks.xlsx", as_xlsx(rows))
-    assert one["documents"]["total"] == 2
-    assert scenario.commit(one["id"])["documents"]["committed"] == 2
-    found = {
-        shown["external_ref"]: shown for shown in yard_with_returns.erp.walk("/entry-documents")
-    }
-    assert {ref: len(shown["lines"]) for ref, shown in found.items()} == {"A": 3, "7": 2}
-
-
-def test_blank_rows_are_ignored(scenario: ImportScenario) -> None:
-    rows: Rows = [PRODUCT, ["A", "Good"], ["  ", "\u00a0"], [], ["B", "Better"]]
-    one = scenario.import_file("products", "blank.xlsx", as_xlsx(rows))
-    assert one["rows"] == {"total": 2, "valid": 2, "error": 0}
-
-
 @EACH
 def test_a_corrected_report_can_be_imported(
     case: Case, scenario: ImportScenario, yard_with_returns: WarehouseScenario
@@ -385,16 +344,6 @@ def test_a_corrected_report_can_be_imported(
     assert imported["error_report_url"] is None
 
 
-def test_formulas_in_uploads_are_written_as_text(scenario: ImportScenario) -> None:
-    rows: Rows = [PRODUCT, ["A", "=CMD('x')", "@SUM(1)", "+1", "-1", "\t=1"]]
-    one = scenario.import_file("products", "evil.csv", as_csv(rows))
-    content = scenario.erp.get(f"/imports/{one['id']}/error-report").content
-    [sheet] = load_workbook(BytesIO(content)).worksheets
-    assert {cell.data_type for cell in sheet[2]} <= {"s", "n"}
-    assert sheet["E2"].value == "=CMD('x')"
-    assert sheet["E2"].quotePrefix
-
-
 def test_a_document_with_too_much_text_is_rejected(
     scenario: ImportScenario, yard_with_returns: WarehouseScenario
 ) -> None:
@@ -409,17 +358,3 @@ def test_a_document_with_too_much_text_is_rejected(
         message for row, _, message in report_problems(scenario, one) if "characters" in message
     ]
     assert message.endswith("characters in all rows, at most 800000 allowed")
-
-
-def test_the_reported_problems_of_a_row_are_limited(
-    scenario: ImportScenario, yard_with_returns: WarehouseScenario
-) -> None:
-    del yard_with_returns
-    serials = "S-1," * 900
-    rows: Rows = [DOCUMENT, line("A", item_code="DRILL", qty="900", serials=serials)]
-    one = scenario.import_file("entry_documents", "twice.csv", as_csv(rows))
-    [row] = report_rows(scenario.erp.get(f"/imports/{one['id']}/error-report").content)[1:]
-    messages = row[2].split("\n")
-    assert messages == ["is on the document already, at row 2"] * 50 + [
-        "has more problems; only the first 50 are listed"
-    ]
