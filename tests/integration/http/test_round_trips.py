@@ -1,7 +1,5 @@
 """Round trips to AWS of a request in a warm function."""
 
-import importlib
-
 import pytest
 
 from shared.http.rate_limit import limiter
@@ -66,20 +64,6 @@ def test_new_document_takes_four_round_trips(route: str, erp: Erp, aws_faults: A
             assert erp.post(path, body, key=f"key-{turn}").status == 201
 
     assert seen.round_trips <= 4
-
-
-def test_warm_authorizer_makes_no_call(stack: Stack, erp: Erp, aws_faults: AwsFaults) -> None:
-    authorizer = importlib.import_module("functions.authorizer.app").lambda_handler
-    event = {
-        "headers": {"authorization": f"Bearer {stack.token()}", "host": "api.stowage.test"},
-        "methodArn": "arn:aws:execute-api:eu-west-1:123456789012:api/api/GET/v1/products",
-    }
-    assert erp.get("/products").status == 200
-
-    with aws_faults.recorded() as seen:
-        assert authorizer(event, None)["context"]["tenant"] == "acme"
-
-    assert seen.calls == []
 
 
 def test_only_the_first_request_of_a_minute_takes_a_lease(erp: Erp, aws_faults: AwsFaults) -> None:

@@ -98,14 +98,6 @@ def test_only_sent_fields_change(erp: Erp, name: str) -> None:
     assert settings_of(erp) == _DEFAULTS | {name: _CHANGED_SETTINGS[name]}
 
 
-def test_modules_are_switched_independently(erp: Erp) -> None:
-    assert erp.patch("/settings", {"modules": {"waves": False}}).status == 200
-    assert settings_of(erp)["modules"] == _DEFAULTS["modules"] | {"waves": False}
-    assert erp.patch("/settings", {"modules": {}}).data["modules"]["waves"] is False
-    assert erp.patch("/settings", {"modules": {"waves": True}}).status == 200
-    assert settings_of(erp) == _DEFAULTS
-
-
 def test_fields_of_the_operator_are_ignored(erp: Erp) -> None:
     wanted: dict[str, Any] = {
         "tenant": "beta", "plan": "free", "state": "active", "base_url": "https://x.example",
