@@ -132,6 +132,31 @@ def filled_in(example: KindExample, language: Language) -> bytes:
     return workbook_bytes(book)
 
 
+def test_stock_follows_the_name_that_an_import_gives_to_a_product(
+    scenario: ImportScenario,
+) -> None:
+    for path, body in (
+        ("/products", {"item_code": "BRICK", "name": "Brick"}),
+        ("/warehouses", {"whs_code": "HALL", "name": "Hall"}),
+        ("/warehouse-positions", {"whs_code": "HALL", "bin_code": "A-01"}),
+        (
+            "/stock-adjustments",
+            {
+                "item_code": "BRICK", "warehouse": "HALL", "bin_code": "A-01", "increase": 1,
+                "reason": "Found",
+            },
+        ),
+    ):  # fmt: skip
+        assert scenario.erp.post(path, body).status == 201
+
+    rows = [["item_code", "name"], ["BRICK", "Red brick"]]
+    one = scenario.import_file("products", "names.xlsx", as_xlsx(rows))
+    scenario.commit(one["id"])
+
+    [row] = scenario.erp.get("/stocks").data
+    assert row["product_name"] == "Red brick"
+
+
 def test_blank_cells_do_not_change_a_product(scenario: ImportScenario, stack: Stack) -> None:
     for body in PRODUCTS.bodies:
         assert scenario.erp.post("/products", body).status == 201

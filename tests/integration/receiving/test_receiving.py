@@ -302,6 +302,23 @@ def test_a_refused_approval_leaves_no_trace(
 # Differences from what the document announced
 
 
+def test_approved_quantity_above_every_tolerance_counts_for_the_first_line(
+    receiving_scenario: ReceivingScenario, stack: Stack
+) -> None:
+    chief = Erp(stack.gateway, stack.user_token(permissions="entries.manage approvals.grant"))
+    receiving_scenario.yard.change_settings(receipt_tolerance=Decimal(50))
+    order = receiving_scenario.order({"qty": 4}, {"qty": 6, "destination_bin": "B-01"})
+    number = receiving_scenario.started(order)
+
+    assert receiving_scenario.receive(number, 15, bin_code="F-01").status == 200
+    assert receiving_scenario.progress(order) == [(6, 0, "complete"), (9, 0, "complete")]
+    assert receiving_scenario.receive(number, 1, bin_code="F-01").code == "approval_required"
+
+    approved = receiving_scenario.receive(number, 1, bin_code="F-01", approve=True, by=chief)
+    assert approved.status == 200
+    assert receiving_scenario.progress(order) == [(7, 0, "complete"), (9, 0, "complete")]
+
+
 def test_differences_are_shown_on_the_receipt_and_on_the_document(
     receiving_scenario: ReceivingScenario, stack: Stack
 ) -> None:

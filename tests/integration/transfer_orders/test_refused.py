@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
+from tests.gateway import Erp
+from tests.people import add_user
 from tests.stack import Stack
 from tests.stock_invariants import assert_invariants
-from tests.transfer_scenario import TransferScenario
+from tests.transfer_scenario import PATH, TransferScenario
 
 ACTS: dict[str, dict[str, Any]] = {
     "release": {"picker_id": 7},
@@ -119,6 +121,31 @@ WRONG_ARRIVALS: list[tuple[dict[str, object], str]] = [
     ({"item_code": "DRILL", "serials": ["S9"]}, "serials.0"),
     ({"item_code": "DRILL", "qty": 31, "serials": [f"S{n}" for n in range(31)]}, "serials"),
 ]
+
+
+def test_picker_is_required_only_when_a_client_releases(
+    transfer_scenario: TransferScenario, stack: Stack
+) -> None:
+    first, second = (
+        transfer_scenario.draft(("BRICK", 1)).data["id"],
+        transfer_scenario.draft(("BRICK", 1)).data["id"],
+    )
+    add_user(31, "Ana Núñez")
+    add_user(9, "Bo Lind")
+    token = stack.user_token(permissions="transfer-orders.manage", sub="31")
+    ana = Erp(stack.gateway, token)
+
+    refused = transfer_scenario.act(first, "release")
+    released = ana.post(f"{PATH}/{first}/release")
+    named = transfer_scenario.done(second, "release", picker_id=9)
+
+    assert list(refused.problems) == ["picker_id"]
+    assert released.status == 200
+    operators = [
+        transfer_scenario.erp.get(f"/pickings/{order['picking_id']}").data["operator"]
+        for order in (released.data, named)
+    ]
+    assert operators == [{"id": 31, "name": "Ana Núñez"}, {"id": 9, "name": "Bo Lind"}]
 
 
 @pytest.fixture

@@ -1,9 +1,12 @@
 """The refresh token grant and the rotation of refresh tokens."""
 
+import pytest
+
 from operations.api_clients import create_client, create_mobile_client, revoke_client
 from operations.provisioning import set_address
 from shared.identity.audit.models import AuditParameters
 from shared.identity.audit.service import list_entries
+from shared.identity.tenancy import revocations
 from shared.identity.tenancy.access import operator_store
 from shared.identity.tenancy.directory import directory, read_item, tenant_key
 from shared.identity.users import credentials
@@ -205,6 +208,19 @@ def test_session_without_code_ends_when_two_step_verification_is_removed(
 
 
 # AWS calls
+
+
+def test_many_reuses_add_one_revocation_entry_per_user(
+    user: ExampleUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(revocations, "SOFT_LIMIT", 2)
+    for _ in range(5):
+        first = user.sign_in()
+        refresh(first.refresh_token)
+        refresh(first.refresh_token)
+        directory.clear()
+    assert len(revocation_keys()) == 3
+    assert f"user:{user.id}" in revocation_keys()
 
 
 def test_warm_refresh_takes_five_round_trips(user: ExampleUser, aws_faults: AwsFaults) -> None:
