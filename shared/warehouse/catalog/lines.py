@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -86,6 +87,32 @@ def examine_goods(line: GoodsLine, product: KnownProduct) -> Iterator[Problem]:
     if product.by_serial and not serials:
         message = f"is required: product {product.item_code} is managed by serial"
         yield Problem(line.field_path(field), message)
+
+
+def repeated_serials(
+    path: str,
+    item_code: str | None,
+    serials: Sequence[str] | None,
+    seen: dict[tuple[str, str], str],
+) -> Iterator[Problem]:
+    """Yield a problem for each serial that another line of the body has; `seen` has those."""
+    for number, serial in enumerate(serials or () if item_code is not None else ()):
+        first = seen.setdefault((item_code or "", serial), path)
+        if first != path:
+            yield Problem(f"{path}.serials.{number}", f"serial {serial} is already in {first}")
+
+
+def differing_dates(lines: Iterable[tuple[str, Any]]) -> Iterator[Problem]:
+    """Yield a problem for each line that names another date of a batch than a line before."""
+    seen: dict[tuple[str, str], tuple[str, str]] = {}
+    for path, line in lines:
+        item_code, batch, expiry = line.item_code, line.batch, line.expiry_date
+        if item_code is None or batch is None or expiry is None:
+            continue
+        date, place = seen.setdefault((item_code, batch), (expiry, f"{path}.expiry_date"))
+        if expiry != date:
+            message = f"batch {batch} has the expiry date {date} at {place}"
+            yield Problem(f"{path}.expiry_date", message)
 
 
 def _management_problems(line: GoodsLine, product: KnownProduct) -> Iterator[Problem]:

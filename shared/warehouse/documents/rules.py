@@ -1,13 +1,17 @@
 """Rules of documents on plain data: checks of new documents, progress and closing."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from shared.kernel.errors import Conflict, Problem
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, InvalidBody
-from shared.warehouse.catalog.lines import GoodsLine, LineProblems, examine_lines
+from shared.warehouse.catalog.lines import (
+    GoodsLine,
+    LineProblems,
+    differing_dates,
+    examine_lines,
+)
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.differences import differing_fields, differing_lines
 from shared.warehouse.documents.models import (
@@ -19,35 +23,28 @@ from shared.warehouse.documents.models import (
     ExitDraft,
     LineDraft,
 )
-from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
+from shared.warehouse.master_data import MasterData
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentMasterData:
-    """The master data that the codes of a document refer to."""
-
-    products: Mapping[str, KnownProduct]
-    warehouse: KnownWarehouse | None
-    positions: Mapping[tuple[str, str], KnownPosition]
-
-
-def examine(draft: Checked[EntryDraft | ExitDraft], known: DocumentMasterData) -> LineProblems:
+def examine(draft: Checked[EntryDraft | ExitDraft], known: MasterData) -> LineProblems:
     """Return the problems of a document that field validation does not find."""
     found = examine_lines(
         (_goods_line(path, line) for path, line in lines_of(draft)), known.products
     )
     invalid: list[Problem] = []
-    if draft.warehouse_code is not None and known.warehouse is None:
-        invalid.append(
-            Problem("warehouse_code", f"no warehouse has the code {draft.warehouse_code}")
-        )
+    whs_code = draft.warehouse_code
+    if whs_code is not None and whs_code not in known.warehouses:
+        invalid.append(Problem("warehouse_code", f"no warehouse has the code {whs_code}"))
     invalid += found.invalid
     for path, line in lines_of(draft):
-        invalid += _bin_problems(path, destination_bin(line), draft.warehouse_code, known)
+        code = destination_bin(line)
+        if code is not None and whs_code is not None and whs_code in known.warehouses:
+            refusal = known.placing_refusal(whs_code, code)
+            invalid += [Problem(f"{path}.destination_bin", refusal)] if refusal else []
     if isinstance(draft, EntryDraft) or (
         isinstance(draft, InvalidBody) and draft.model is EntryDraft
     ):
-        invalid += _date_problems(draft)
+        invalid += differing_dates(lines_of(draft))
     return LineProblems(invalid, found.blocked)
 
 
@@ -72,38 +69,10 @@ def lines_of(
         yield f"lines.{number}", line
 
 
-def _bin_problems(
-    path: str, name: str | None, whs_code: str | None, known: DocumentMasterData
-) -> Iterator[Problem]:
-    if name is None or whs_code is None or known.warehouse is None:
-        return
-    position = known.positions.get((whs_code, name))
-    field = f"{path}.destination_bin"
-    if position is None:
-        yield Problem(field, f"warehouse {whs_code} has no position {name}")
-    elif position.disabled:
-        yield Problem(field, f"position {name} is disabled")
-    elif position.blocked:
-        yield Problem(field, f"position {name} is blocked")
-
-
-def _date_problems(draft: Checked[EntryDraft | ExitDraft]) -> Iterator[Problem]:
-    """Yield a problem for each line that names another date of a batch than a line before."""
-    seen: dict[tuple[str, str], tuple[str, str]] = {}
-    for path, line in lines_of(draft):
-        if line.item_code is None or line.batch is None or line.expiry_date is None:
-            continue
-        field = f"{path}.expiry_date"
-        date, place = seen.setdefault((line.item_code, line.batch), (line.expiry_date, field))
-        if line.expiry_date != date:
-            message = f"batch {line.batch} has the expiry date {date} at {place}"
-            yield Problem(field, message)
-
-
 def new_document(
     number: int,
     draft: EntryDraft | ExitDraft,
-    known: DocumentMasterData,
+    known: MasterData,
     now: str,
     import_id: int | None = None,
 ) -> Document:
@@ -131,7 +100,7 @@ def new_document(
         ship_to=draft.ship_to if isinstance(draft, ExitDraft) else None,
         named={
             "product": sorted({known.products[line.item_code].id for line in draft.lines}),
-            "warehouse": [known.warehouse.id] if known.warehouse else [],
+            "warehouse": [known.warehouses[draft.warehouse_code].id],
             "position": sorted(position.id for position in known.positions.values()),
         },
     )

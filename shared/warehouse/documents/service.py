@@ -11,7 +11,6 @@ from shared.kernel.errors import Problem
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, InvalidBody
 from shared.warehouse import references
-from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.lines import ensure_no_problems
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents import repository, rules, views
@@ -22,7 +21,7 @@ from shared.warehouse.documents.models import (
     ExitDraft,
 )
 from shared.warehouse.documents.vocabulary import DocumentKind, doc_num
-from shared.warehouse.warehouses import service as warehouses
+from shared.warehouse.master_data import MasterData, NamedCodes
 from shared.warehouse.warehouses.models import KnownWarehouse
 from shared.warehouse.work_records import DocumentReference
 
@@ -54,7 +53,7 @@ def create_document(
             return CreatedRecord(
                 record, new=False, differing=rules.differences(draft, record.entity)
             )
-    known = _master_data(tx, draft, found)
+    known = _codes(draft).known(tx, found)
     draft = ensure_no_problems(draft, rules.examine(draft, known))
     record = _insert(tx, kind, rules.new_document(number, draft, known, tx.now, import_id))
     references.record_use(tx, found.values())
@@ -80,7 +79,7 @@ def insert_exit_with_work(
 
     Its draft is valid, and its reference is free: the commit raises StaleRead if it is not.
     """
-    known = rules.DocumentMasterData(products, warehouse, {})
+    known = MasterData(products, {warehouse.whs_code: warehouse}, {})
     document = rules.new_document(tx.next_id("exit"), draft, known, tx.now)
     progress = DocumentProgress(started_work=work)
     return _insert(tx, "exit", rules.advanced(document, progress, tx.now))
@@ -101,7 +100,7 @@ def examine_document(
         and the problems that field validation does not find.
     """
     found = tx.store.get_many(document_keys(kind, draft))
-    findings = rules.examine(draft, _master_data(tx, draft, found))
+    findings = rules.examine(draft, _codes(draft).known(tx, found))
     return _existing(kind, draft, found), [*findings.invalid, *findings.blocked]
 
 
@@ -198,17 +197,8 @@ def _holder(kind: DocumentKind, number: int) -> str:
 
 def document_keys(kind: DocumentKind, draft: Checked[EntryDraft | ExitDraft]) -> list[Key]:
     """Return the keys of all items that `create_document` reads for a draft."""
-    keys: list[Key] = []
     reference = _reference(kind, draft)
-    if reference:
-        keys.append(reference)
-    if draft.warehouse_code is not None:
-        keys.append(warehouses.warehouse_key(draft.warehouse_code))
-    for _, line in rules.lines_of(draft):
-        if line.item_code is not None:
-            keys.append(catalog.product_key(line.item_code))
-    keys += [warehouses.position_key(*pair) for pair in _bins(draft)]
-    return keys
+    return [*([reference] if reference else []), *_codes(draft).keys]
 
 
 def _reference(kind: DocumentKind, draft: Checked[EntryDraft | ExitDraft]) -> Key | None:
@@ -224,22 +214,10 @@ def _existing(
     return int(found[reference]["id"]) if reference and reference in found else None
 
 
-def _bins(draft: Checked[EntryDraft | ExitDraft]) -> set[tuple[str, str]]:
-    whs_code = draft.warehouse_code
-    if whs_code is None:
-        return set()
-    codes = {rules.destination_bin(line) for _, line in rules.lines_of(draft)}
-    return {(whs_code, code) for code in codes if code is not None}
-
-
-def _master_data(
-    tx: Transaction, draft: Checked[EntryDraft | ExitDraft], found: Mapping[Key, Item]
-) -> rules.DocumentMasterData:
-    codes = {line.item_code for _, line in rules.lines_of(draft) if line.item_code is not None}
-    code = draft.warehouse_code
-    known = warehouses.known_warehouses(tx, [code] if code is not None else [], found)
-    return rules.DocumentMasterData(
-        products=catalog.known_products(tx, codes, found),
-        warehouse=known.get(code or ""),
-        positions=warehouses.known_positions(tx, _bins(draft), found),
+def _codes(draft: Checked[EntryDraft | ExitDraft]) -> NamedCodes:
+    whs_code, lines = draft.warehouse_code, [line for _, line in rules.lines_of(draft)]
+    return NamedCodes(
+        products=(line.item_code for line in lines),
+        warehouses=[whs_code],
+        positions=((whs_code, rules.destination_bin(line)) for line in lines),
     )

@@ -10,9 +10,9 @@ from shared.kernel.db.steps import STEP_ACTIONS, STEP_BYTES, fitting_items, has_
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
-from shared.warehouse.catalog import service as catalog
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document
+from shared.warehouse.master_data import NamedCodes
 from shared.warehouse.packing import contents_rules, repository, rules, views
 from shared.warehouse.packing.models import (
     PackingEnd,
@@ -26,7 +26,6 @@ from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.models import StoredPicking, packing_order_code, picking_code
 from shared.warehouse.picking.wave_pickings import read_pickings
 from shared.warehouse.settings.values import Settings
-from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.work_records import read_operator
 
 _MAX_PARTS = MAX_PLANNED_ACTIONS - 20
@@ -132,12 +131,10 @@ def _staged_goods(tx: Transaction, draft: Checked[PackingOrderDraft]) -> _Staged
 
 def _names(tx: Transaction, codes: Collection[str], whs_code: str) -> _Names:
     """Return the names of products and of a warehouse by their codes."""
-    keys = [catalog.product_key(code) for code in codes]
-    found = tx.store.get_many([*keys, warehouses.warehouse_key(whs_code)])
-    known = warehouses.known_warehouses(tx, [whs_code], found)
+    known = NamedCodes(products=codes, warehouses=[whs_code]).read(tx)
     return _Names(
-        {code: one.name for code, one in catalog.known_products(tx, codes, found).items()},
-        known[whs_code].name if whs_code in known else whs_code,
+        {code: one.name for code, one in known.products.items()},
+        known.warehouses[whs_code].name if whs_code in known.warehouses else whs_code,
     )
 
 

@@ -10,6 +10,7 @@ from shared.kernel.errors import Problem, ValidationFailed
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse import references
 from shared.warehouse.catalog import service as catalog
+from shared.warehouse.master_data import NamedCodes
 from shared.warehouse.pick_faces import repository, rules
 from shared.warehouse.pick_faces.models import PickFace, PickFaceDraft
 from shared.warehouse.pick_faces.repository import PICK_FACES
@@ -80,16 +81,8 @@ def fence_master_data(tx: Transaction) -> None:
 
 def pick_face_keys(draft: Checked[PickFaceDraft]) -> list[Key]:
     """Return the keys that an assignment reads first; see `existing_pick_face_keys`."""
-    item_code, pair = _codes(draft)
-    keys: list[Key] = []
-    if item_code is not None:
-        keys.append(catalog.product_key(item_code))
-    if draft.warehouse_code is not None:
-        keys.append(warehouses.warehouse_key(draft.warehouse_code))
-    if pair:
-        keys.append(warehouses.position_key(*pair))
     assignment = _assignment_key(draft)
-    return [*keys, assignment] if assignment else keys
+    return [*_codes(draft).keys, *([assignment] if assignment else [])]
 
 
 def existing_pick_face_keys(draft: Checked[PickFaceDraft], found: Mapping[Key, Item]) -> list[Key]:
@@ -98,18 +91,20 @@ def existing_pick_face_keys(draft: Checked[PickFaceDraft], found: Mapping[Key, I
     return [] if number is None else [PICK_FACES.key(number)]
 
 
-def _codes(draft: Checked[PickFaceDraft]) -> tuple[str | None, tuple[str, str] | None]:
-    """Return the codes of the product and of the position; None if a code is invalid."""
-    whs_code, bin_code = draft.warehouse_code, draft.bin_code
-    pair = (whs_code, bin_code) if whs_code is not None and bin_code is not None else None
-    return draft.item_code, pair
+def _codes(draft: Checked[PickFaceDraft]) -> NamedCodes:
+    return NamedCodes(
+        products=[draft.item_code],
+        warehouses=[draft.warehouse_code],
+        positions=[(draft.warehouse_code, draft.bin_code)],
+    )
 
 
 def _assignment_key(draft: Checked[PickFaceDraft]) -> Key | None:
-    item_code, pair = _codes(draft)
-    if item_code is None or pair is None:
+    item_code, whs_code, bin_code = draft.item_code, draft.warehouse_code, draft.bin_code
+    if item_code is None or whs_code is None or bin_code is None:
         return None
-    return references.assignment_key(catalog.product_key(item_code), warehouses.position_key(*pair))
+    position = warehouses.position_key(whs_code, bin_code)
+    return references.assignment_key(catalog.product_key(item_code), position)
 
 
 def _existing(draft: Checked[PickFaceDraft], found: Mapping[Key, Item]) -> int | None:
@@ -121,15 +116,11 @@ def _look_up(tx: Transaction, draft: Checked[PickFaceDraft]) -> rules.Named:
     found = tx.store.get_many(pick_face_keys(draft))
     heads = tx.store.get_many(existing_pick_face_keys(draft, found))
     number = _existing(draft, found)
-    item_code, pair = _codes(draft)
-    whs_code = draft.warehouse_code
-    products = catalog.known_products(tx, [item_code] if item_code is not None else [], found)
-    known = warehouses.known_warehouses(tx, [whs_code] if whs_code is not None else [], found)
-    positions = warehouses.known_positions(tx, [pair] if pair else [], found)
+    known = _codes(draft).known(tx, found)
     return rules.Named(
-        product=products.get(item_code or ""),
-        warehouse=known.get(whs_code or ""),
-        position=positions.get(pair) if pair else None,
+        product=known.products.get(draft.item_code or ""),
+        warehouse=known.warehouses.get(draft.warehouse_code or ""),
+        position=known.positions.get((draft.warehouse_code or "", draft.bin_code or "")),
         existing=PICK_FACES.from_items(heads, number) if number is not None else None,
     )
 

@@ -10,13 +10,13 @@ from shared.kernel.db.items import AttributeMap
 from shared.kernel.db.parallel import map_concurrently, run_all
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import ZERO
+from shared.warehouse.master_data import NamedCodes
 from shared.warehouse.picking import rules
 from shared.warehouse.picking.models import Allocation, StoredPicking, StoredPickingLine
 from shared.warehouse.picking.repository import PICKINGS
 from shared.warehouse.stock import service as stock
 from shared.warehouse.stock.models import FreeRow, StockRow
 from shared.warehouse.stock.posting import Place, StockPosting, raise_due_events
-from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import KnownPosition
 
 _OPEN = frozenset({"pending", "started"})
@@ -299,27 +299,21 @@ def _load_rows(
     products: Iterable[int],
 ) -> list[KnownPosition]:
     """Load rows and the levels of products; return the positions to pick from, of all rows."""
-    bins = {row.bin_code for row in rows if row.bin_code}
+    ahead = NamedCodes(positions=((picking.whs_code, row.bin_code) for row in rows))
     run_all(
         lambda: posting.load(
             rows=list({row.id for row in rows}),
             levels=[(product, picking.warehouse_id) for product in products],
             movements=0,
         ),
-        # Read at the same time for `_pickable`, which then finds it in the cache.
-        lambda: tx.store.get_many(warehouses.position_key(picking.whs_code, code) for code in bins),
+        # Read at the same time: `named` then finds them in the cache.
+        lambda: tx.store.get_many(ahead.keys),
     )
-    return _pickable(tx, picking.whs_code, posting.changes.rows.values())
-
-
-def _pickable(tx: Transaction, whs_code: str, rows: Iterable[StockRow]) -> list[KnownPosition]:
-    """Return the positions of these rows that may be picked from."""
-    pairs = {(whs_code, row.bin_code) for row in rows if row.bin_code}
-    items = tx.store.get_many(warehouses.position_key(*pair) for pair in pairs)
-    known = warehouses.known_positions(tx, pairs, items)
+    loaded = posting.changes.rows.values()
+    named = NamedCodes(positions=((picking.whs_code, row.bin_code) for row in loaded))
     return [
         position
-        for position in known.values()
+        for position in named.read(tx).positions.values()
         if position.pickable and not position.disabled and not position.blocked
     ]
 

@@ -13,6 +13,7 @@ from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse.catalog.gtins import by_item_code
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import DocumentProgress
+from shared.warehouse.master_data import NamedCodes
 from shared.warehouse.picking import rules
 from shared.warehouse.picking.models import Pick, PickDraft, PickingEnd, StoredPicking
 from shared.warehouse.picking.repository import PICKINGS
@@ -27,7 +28,6 @@ from shared.warehouse.stock.models import (
     StockRow,
 )
 from shared.warehouse.stock.posting import StockPosting
-from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.work_records import ensure_status, operator_from_start, read_operator
 
 if TYPE_CHECKING:
@@ -113,8 +113,7 @@ def _position_problems(
     if draft.bin_code is None:
         return
     pair = (picking.whs_code, draft.bin_code)
-    items = tx.store.get_many([warehouses.position_key(*pair)])
-    position = warehouses.known_positions(tx, [pair], items).get(pair)
+    position = NamedCodes(positions=[pair]).read(tx).positions.get(pair)
     if position is None:
         message = f"warehouse {picking.whs_code} has no position {draft.bin_code}"
         yield Problem("bin_code", message)

@@ -16,11 +16,11 @@ from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_vali
 from shared.warehouse import references
 from shared.warehouse.approvals import service as approvals
 from shared.warehouse.approvals.models import Approver
-from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.gtins import by_item_code
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document, DocumentProgress
 from shared.warehouse.documents.vocabulary import doc_num
+from shared.warehouse.master_data import NamedCodes
 from shared.warehouse.receiving import rules
 from shared.warehouse.receiving.models import (
     ReceiptApproval,
@@ -32,8 +32,7 @@ from shared.warehouse.receiving.service import document_of, get_entry_receipt, u
 from shared.warehouse.settings.values import settings_of
 from shared.warehouse.stock.models import MovementCause, StockRow
 from shared.warehouse.stock.posting import StockPosting, empty_row, fence_master_data
-from shared.warehouse.warehouses import service as warehouses
-from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
+from shared.warehouse.warehouses.models import KnownWarehouse
 from shared.warehouse.work_records import ensure_status, read_operator
 
 _AUDITED_FIELDS = ("item_code", "qty", "ordered_qty", "allowed_qty", "received_qty")
@@ -84,7 +83,7 @@ def _receive_goods(
     ensure_status("Receipt", record.entity, "started")
     rules.ensure_line_limit(record.entity)
     document, found = _read_named(tx, record.entity, draft)
-    arrival = _arrival(tx, draft, document.entity, found, tenant)
+    arrival = _arrival(tx, draft, document.entity, tenant)
     problems = list(of_valid_fields(draft, rules.examine(arrival.goods)))
     _load_stock(posting, tx, arrival, is_refused=bool(problems) or isinstance(draft, InvalidBody))
     problems += of_valid_fields(draft, _stock_problems(posting, arrival))
@@ -115,13 +114,10 @@ def _read_named(
 
     Raises Conflict when the document is closed.
     """
-    whs_code = receipt.whs_code or ""
-    keys = [warehouses.warehouse_key(whs_code)]
-    keys += [catalog.product_key(draft.item_code)] if draft.item_code is not None else []
-    keys += [warehouses.position_key(whs_code, draft.bin_code)] if draft.bin_code else []
+    codes = _codes(receipt.whs_code or "", draft, draft.bin_code)
     document, found, _ = run_all(
         lambda: document_of(tx.store, receipt),
-        lambda: tx.store.get_many(keys),
+        lambda: tx.store.get_many(codes.keys),
         # Read ahead: the approval finds them in the cache.
         lambda: audit.actor_of(tx) if draft.approve else None,
     )
@@ -131,38 +127,30 @@ def _read_named(
     return document, found
 
 
+def _codes(whs_code: str, draft: Checked[ReceiptLineDraft], bin_code: str | None) -> NamedCodes:
+    place = (whs_code, bin_code)
+    return NamedCodes(products=[draft.item_code], warehouses=[whs_code], positions=[place])
+
+
 def _arrival(
-    tx: Transaction,
-    draft: Checked[ReceiptLineDraft],
-    document: Document,
-    found: Mapping[Key, Item],
-    tenant: Tenant,
+    tx: Transaction, draft: Checked[ReceiptLineDraft], document: Document, tenant: Tenant
 ) -> _Arrival:
     tolerance = settings_of(tenant).receipt_tolerance
     by_line = rules.quantities_by_line(document, draft, tolerance)
-    codes = [draft.item_code] if draft.item_code is not None else []
     bin_code = draft.bin_code or rules.default_bin(document, by_line)
+    # All but a position that only the document names are in the cache.
+    known = _codes(document.whs_code, draft, bin_code).read(tx)
     goods = rules.ReceivedGoods(
         draft=draft,
         document=document,
         by_line=by_line,
         bin_code=bin_code,
-        product=catalog.known_products(tx, codes, found).get(draft.item_code or ""),
-        position=_position(tx, document.whs_code, bin_code),
+        product=known.products.get(draft.item_code or ""),
+        position=known.positions.get((document.whs_code, bin_code or "")),
         today=day_of(tx.now_ms, tenant.timezone),
     )
-    known = warehouses.known_warehouses(tx, [document.whs_code], found)
-    targets = _targets(tx, goods, known.get(document.whs_code))
+    targets = _targets(tx, goods, known.warehouses.get(document.whs_code))
     return _Arrival(goods, targets, rules.over_receipt(document, draft, tolerance))
-
-
-def _position(tx: Transaction, whs_code: str, bin_code: str | None) -> KnownPosition | None:
-    """Return the position of the goods; that of the draft is in the cache."""
-    if bin_code is None:
-        return None
-    pair = (whs_code, bin_code)
-    found = tx.store.get_many([warehouses.position_key(*pair)])
-    return warehouses.known_positions(tx, [pair], found).get(pair)
 
 
 def _targets(

@@ -11,6 +11,7 @@ from shared.warehouse.approvals.models import ApprovalNeed, ApprovedResource
 from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents.models import Difference, DifferenceKind, Document, DocumentLine
+from shared.warehouse.master_data import placing_refusal
 from shared.warehouse.receiving.models import ReceiptLineDraft, StoredReceipt, StoredReceiptLine
 from shared.warehouse.stock.expiry import expiry_refusal
 from shared.warehouse.stock.models import StockRow
@@ -72,13 +73,8 @@ def _bin_problems(goods: ReceivedGoods) -> Iterator[Problem]:
     if name is None:
         message = "is required: the document does not name exactly one destination for the goods"
         yield Problem("bin_code", message)
-    elif position is None:
-        message = f"warehouse {goods.document.whs_code} has no position {name}"
-        yield Problem("bin_code", message)
-    elif position.disabled:
-        yield Problem("bin_code", f"position {name} is disabled")
-    elif position.blocked:
-        yield Problem("bin_code", f"position {name} is blocked")
+    elif refusal := placing_refusal(goods.document.whs_code, name, position):
+        yield Problem("bin_code", refusal)
 
 
 def serial_problems(

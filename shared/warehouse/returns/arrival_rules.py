@@ -1,15 +1,20 @@
 """Rules of the goods of returns that arrive, as pure functions: which may, and for which lines."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
 from shared.kernel.errors import Problem
 from shared.kernel.fields import ZERO
 from shared.kernel.validation import Checked
-from shared.warehouse.catalog.lines import GoodsLine, LineProblems, examine_goods
-from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.catalog.lines import (
+    GoodsLine,
+    LineProblems,
+    differing_dates,
+    examine_goods,
+    repeated_serials,
+)
+from shared.warehouse.master_data import MasterData
 from shared.warehouse.returns.models import (
     DispositionDraft,
     ReturnArrival,
@@ -20,7 +25,6 @@ from shared.warehouse.returns.models import (
     return_code,
 )
 from shared.warehouse.returns.rules import Origin, limit_problems, named_goods
-from shared.warehouse.warehouses.models import KnownPosition
 
 _MAX_LINE_ACTIONS = MAX_PLANNED_ACTIONS - 12
 """Actions for the lines of an arrival. The other 12 are for the return, what returns have taken of
@@ -30,16 +34,6 @@ _ACTIONS_PER_LINE = 4
 _ACTIONS_PER_ROW = 3
 """Goods without serial, or one serial: a row, its alias, and a movement. Goods of a batch also take
 one action per batch."""
-
-
-@dataclass(frozen=True, slots=True)
-class GoodsMasterData:
-    """The products and positions that goods name, and the exit document if it is needed."""
-
-    products: Mapping[str, KnownProduct]
-    positions: Mapping[str, KnownPosition]
-    """Positions of the warehouse, by code."""
-    origin: Origin | None = None
 
 
 def is_announced(one: StoredReturn, arrival: Checked[ReturnArrival]) -> bool:
@@ -61,90 +55,55 @@ def is_announced(one: StoredReturn, arrival: Checked[ReturnArrival]) -> bool:
 
 
 def examine_arrival(
-    arrival: Checked[ReturnArrival], one: StoredReturn, known: GoodsMasterData
+    arrival: Checked[ReturnArrival], one: StoredReturn, known: MasterData, origin: Origin | None
 ) -> LineProblems:
-    """Return every problem of an arrival that can be found without reading the stock."""
+    """Return every problem of an arrival that can be found without reading the stock.
+
+    `origin` is the exit document if it is needed.
+    """
     lines: Sequence[Checked[ReturnGoodsDraft]] = arrival.lines or ()
-    invalid: list[Problem] = []
-    seen: dict[tuple[str, str], str] = {}
-    dates: dict[tuple[str, str], tuple[str, str]] = {}
+    invalid = list(goods_problems(lines, one, known))
     for at, line in enumerate(lines):
-        path = f"lines.{at}"
-        invalid += goods_problems(path, line, one, known.products)
-        invalid += repeated_serials(path, line, seen)
-        invalid += bin_problems(path, line.bin_code, one, known.positions)
-        invalid += _date_problems(path, line, dates)
+        invalid += bin_problems(f"lines.{at}", line.bin_code, one, known)
+    invalid += differing_dates((f"lines.{at}", line) for at, line in enumerate(lines))
     invalid += _size_problems(lines)
     blocked: list[Problem] = []
-    if known.origin:
+    if origin:
         announced = {line.product_id for line in one.lines}
         named = named_goods(arrival, known.products)
         goods = [one for one in named if one.product_id in announced]
-        blocked += limit_problems(known.origin, goods, one)
+        blocked += limit_problems(origin, goods, one)
     return LineProblems(invalid, blocked)
 
 
 def goods_problems(
-    path: str,
-    line: Checked[ReturnGoodsDraft] | Checked[DispositionDraft],
+    lines: Sequence[Checked[ReturnGoodsDraft] | Checked[DispositionDraft]],
     one: StoredReturn,
-    products: Mapping[str, KnownProduct],
+    known: MasterData,
 ) -> Iterator[Problem]:
-    """Yield the problems of the product, batch and serials of goods of a return."""
-    code = line.item_code
-    if code is None:
-        return
-    if all(each.item_code != code for each in one.lines):
-        yield Problem(f"{path}.item_code", f"{code} is not on {return_code(one.id)}")
-        return
-    product = products.get(code)
-    if product is None:
-        yield Problem(f"{path}.item_code", f"no product has the code {code}")
-        return
-    goods = GoodsLine(path, code, line.qty, {"batch": line.batch}, ("serials", line.serials))
-    yield from examine_goods(goods, product)
-
-
-def repeated_serials(
-    path: str,
-    line: Checked[ReturnGoodsDraft] | Checked[DispositionDraft],
-    seen: dict[tuple[str, str], str],
-) -> Iterator[Problem]:
-    """Yield a problem for each serial that another line of the body has; `seen` has those."""
-    if line.item_code is None:
-        return
-    for number, serial in enumerate(line.serials or ()):
-        first = seen.setdefault((line.item_code, serial), path)
-        if first != path:
-            yield Problem(f"{path}.serials.{number}", f"serial {serial} is already in {first}")
+    """Yield the problems of the products, batches and serials of goods of a return."""
+    seen: dict[tuple[str, str], str] = {}
+    for at, line in enumerate(lines):
+        path, code = f"lines.{at}", line.item_code
+        if code is None:
+            continue
+        if all(each.item_code != code for each in one.lines):
+            yield Problem(f"{path}.item_code", f"{code} is not on {return_code(one.id)}")
+        elif code not in known.products:
+            yield Problem(f"{path}.item_code", f"no product has the code {code}")
+        else:
+            serials = ("serials", line.serials)
+            goods = GoodsLine(path, code, line.qty, {"batch": line.batch}, serials)
+            yield from examine_goods(goods, known.products[code])
+        yield from repeated_serials(path, code, line.serials, seen)
 
 
 def bin_problems(
-    path: str, code: str | None, one: StoredReturn, positions: Mapping[str, KnownPosition]
+    path: str, code: str | None, one: StoredReturn, known: MasterData
 ) -> Iterator[Problem]:
     """Yield a problem if goods may not be put at a position; None for no position."""
-    if code is None:
-        return
-    position, field = positions.get(code), f"{path}.bin_code"
-    if position is None:
-        yield Problem(field, f"warehouse {one.whs_code} has no position {code}")
-    elif position.disabled:
-        yield Problem(field, f"position {code} is disabled")
-    elif position.blocked:
-        yield Problem(field, f"position {code} is blocked")
-
-
-def _date_problems(
-    path: str, line: Checked[ReturnGoodsDraft], dates: dict[tuple[str, str], tuple[str, str]]
-) -> Iterator[Problem]:
-    """Yield a problem if a line before has another date of the batch."""
-    if line.item_code is None or line.batch is None or line.expiry_date is None:
-        return
-    field = f"{path}.expiry_date"
-    date, place = dates.setdefault((line.item_code, line.batch), (line.expiry_date, field))
-    if line.expiry_date != date:
-        message = f"batch {line.batch} has the expiry date {date} at {place}"
-        yield Problem(field, message)
+    if code is not None and (refusal := known.placing_refusal(one.whs_code, code)):
+        yield Problem(f"{path}.bin_code", refusal)
 
 
 def _size_problems(lines: Sequence[Checked[ReturnGoodsDraft]]) -> Iterator[Problem]:
@@ -162,10 +121,7 @@ def _size_problems(lines: Sequence[Checked[ReturnGoodsDraft]]) -> Iterator[Probl
 
 
 def with_arrival(
-    one: StoredReturn,
-    arrival: ReturnArrival,
-    positions: Mapping[str, KnownPosition],
-    now: str,
+    one: StoredReturn, arrival: ReturnArrival, known: MasterData, now: str
 ) -> StoredReturn:
     """Return the return after goods arrived.
 
@@ -174,7 +130,7 @@ def with_arrival(
     """
     lines = list(one.lines)
     for draft in arrival.lines:
-        position = positions[draft.bin_code]
+        position = known.positions[one.whs_code, draft.bin_code]
         parts: list[tuple[str | None, Decimal]] = [
             (serial, Decimal(1)) for serial in draft.serials or ()
         ]

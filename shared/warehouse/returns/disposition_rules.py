@@ -11,12 +11,8 @@ from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
 from shared.kernel.errors import Problem
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked
-from shared.warehouse.returns.arrival_rules import (
-    GoodsMasterData,
-    bin_problems,
-    goods_problems,
-    repeated_serials,
-)
+from shared.warehouse.master_data import MasterData
+from shared.warehouse.returns.arrival_rules import bin_problems, goods_problems
 from shared.warehouse.returns.models import (
     Disposition,
     DispositionDraft,
@@ -68,20 +64,18 @@ class Part:
 
 
 def examine(
-    draft: Checked[DispositionsDraft], one: StoredReturn, known: GoodsMasterData
+    draft: Checked[DispositionsDraft], one: StoredReturn, known: MasterData
 ) -> Iterator[Problem]:
     """Yield every problem of dispositions that can be found without reading the stock."""
-    seen: dict[tuple[str, str], str] = {}
     lines: Sequence[Checked[DispositionDraft]] = draft.lines or ()
+    yield from goods_problems(lines, one, known)
     for at, line in enumerate(lines):
         path = f"lines.{at}"
-        yield from goods_problems(path, line, one, known.products)
-        yield from repeated_serials(path, line, seen)
         if line.action is not None and line.action not in _MOVING and line.bin_code is not None:
             message = f"is not allowed with {line.action}: the goods stay where they are"
             yield Problem(f"{path}.bin_code", message)
         else:
-            yield from bin_problems(path, line.bin_code, one, known.positions)
+            yield from bin_problems(path, line.bin_code, one, known)
 
 
 def take_goods(

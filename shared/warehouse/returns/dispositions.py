@@ -11,14 +11,14 @@ from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse import references
 from shared.warehouse.catalog.gtins import lines_by_item_code
+from shared.warehouse.master_data import MasterData
 from shared.warehouse.returns import disposition_rules as rules
 from shared.warehouse.returns import provider, repository, views
-from shared.warehouse.returns.arrival_rules import GoodsMasterData
 from shared.warehouse.returns.disposition_rules import Part
 from shared.warehouse.returns.models import DispositionDraft, DispositionsDraft, StoredReturn
 from shared.warehouse.returns.repository import RETURNS
 from shared.warehouse.returns.rules import ensure_status
-from shared.warehouse.returns.service import goods_keys, goods_master_data
+from shared.warehouse.returns.service import codes_of_goods
 from shared.warehouse.stock.expiry import expiry_refusal
 from shared.warehouse.stock.models import (
     InventoryStatus,
@@ -58,11 +58,12 @@ def _decide(
     one = record.entity
     ensure_status(one, "received")
     is_for_provider = any(line.action == "return_to_provider" for line in checked.lines or ())
+    codes = codes_of_goods(one, checked.lines or ())
     external_ref, found = run_all(
         lambda: provider.prepare(tx, one) if is_for_provider else None,
-        lambda: tx.store.get_many(goods_keys(one, checked)),
+        lambda: tx.store.get_many(codes.keys),
     )
-    known = goods_master_data(tx, one, checked, found)
+    known = codes.known(tx, found)
     draft = ensure_valid(checked, rules.examine(checked, one, known))
     after, parts, problems = rules.take_goods(one, draft.lines)
     draft = ensure_valid(draft, problems)
@@ -89,7 +90,7 @@ def _move(  # noqa: PLR0913, PLR0917 - the facts of a change
     one: StoredReturn,
     draft: DispositionsDraft,
     parts: Sequence[Part],
-    known: GoodsMasterData,
+    known: MasterData,
     today: str,
 ) -> list[provider.MovedGoods]:
     """Make the stock changes of dispositions, and return the goods that became available.
@@ -99,7 +100,7 @@ def _move(  # noqa: PLR0913, PLR0917 - the facts of a change
     moving = [part for part in parts if draft.lines[part.at].action != "quarantine"]
     if not moving:
         return []
-    places = {part: _target_place(part, draft.lines[part.at], known) for part in moving}
+    places = {part: _target_place(one, part, draft.lines[part.at], known) for part in moving}
     sources = {part: _row_key(one, part, part.bin_code, "quarantine") for part in moving}
     targets = [_row_key(one, part, places[part][1], "available") for part in moving
                if draft.lines[part.at].action != "scrap"]  # fmt: skip
@@ -121,11 +122,13 @@ def _move(  # noqa: PLR0913, PLR0917 - the facts of a change
     ]
 
 
-def _target_place(part: Part, draft: DispositionDraft, known: GoodsMasterData) -> tuple[int, str]:
+def _target_place(
+    one: StoredReturn, part: Part, draft: DispositionDraft, known: MasterData
+) -> tuple[int, str]:
     """Return id and code of the position where goods are put."""
     if draft.bin_code is None:
         return part.position_id, part.bin_code
-    position = known.positions[draft.bin_code]
+    position = known.positions[one.whs_code, draft.bin_code]
     return position.id, position.bin_code
 
 

@@ -8,9 +8,9 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.fields import ZERO
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import ExitDraft, LineDraft
+from shared.warehouse.master_data import MasterData
 from shared.warehouse.picking import service as picking
 from shared.warehouse.picking.models import Allocation, StoredPickingLine
-from shared.warehouse.returns.arrival_rules import GoodsMasterData
 from shared.warehouse.returns.disposition_rules import Part
 from shared.warehouse.returns.models import (
     DEFAULT_PROVIDER,
@@ -69,7 +69,7 @@ def create_exit_document(
     one: StoredReturn,
     goods: Sequence[MovedGoods],
     exit_draft: ProviderExit,
-    known: GoodsMasterData,
+    known: MasterData,
 ) -> int:
     """Create the exit document of goods, with a picking that they are allocated to; return its id.
 

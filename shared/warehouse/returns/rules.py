@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from shared.kernel.db.records import Record
 from shared.kernel.errors import Conflict, Problem, StaleState
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, invalid_fields
@@ -12,6 +13,7 @@ from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.differences import differing_fields, differing_lines
 from shared.warehouse.documents.models import Document
 from shared.warehouse.documents.vocabulary import doc_num
+from shared.warehouse.master_data import MasterData
 from shared.warehouse.picking.models import StoredPicking
 from shared.warehouse.returns.models import (
     ReturnArrival,
@@ -26,7 +28,6 @@ from shared.warehouse.returns.models import (
     return_code,
 )
 from shared.warehouse.settings.values import Settings
-from shared.warehouse.warehouses.models import KnownWarehouse
 from shared.warehouse.work_records import wrong_status
 
 _STATUS_ORDER: Sequence[ReturnStatus] = (
@@ -56,20 +57,26 @@ class Origin:
     """The exit document of a return: what left with it, and what returns have taken of that.
 
     `sent` is the dispatched quantity by product, `serials` are the dispatched serials, each with
-    the id of its product.
+    the id of its product. `stored` is what returns have taken, None before the first of them.
     """
 
     number: int
+    document: Document
     sent: Mapping[int, Decimal]
     serials: frozenset[tuple[int, str]]
-    returned: ReturnedGoods
+    stored: Record[ReturnedGoods] | None
+
+    @property
+    def returned(self) -> ReturnedGoods:
+        """What returns have taken."""
+        return self.stored.entity if self.stored else ReturnedGoods()
 
 
 def origin_of(
     number: int,
     document: Document,
     pickings: Iterable[StoredPicking],
-    returned: ReturnedGoods | None,
+    stored: Record[ReturnedGoods] | None,
 ) -> Origin:
     """Return what left with an exit document.
 
@@ -86,7 +93,7 @@ def origin_of(
         for pick in line.picks
         if pick.serial is not None and pick.dispatched
     )
-    return Origin(number, sent, serials, returned or ReturnedGoods())
+    return Origin(number, document, sent, serials, stored)
 
 
 def taken_by(one: StoredReturn) -> ReturnedGoods:
@@ -188,16 +195,6 @@ def _serial_problems(origin: Origin, goods: NamedGoods, own: set[str]) -> Iterat
 # New returns
 
 
-@dataclass(frozen=True, slots=True)
-class ReturnMasterData:
-    """The products, the warehouse and the exit document that a return names, by their codes."""
-
-    products: Mapping[str, KnownProduct]
-    warehouses: Mapping[str, KnownWarehouse]
-    document: Document | None = None
-    origin: Origin | None = None
-
-
 def lines_of(draft: Checked[ReturnDraft]) -> Iterator[tuple[str, Checked[ReturnLineDraft]]]:
     """Yield the lines of a draft with their paths."""
     for number, line in enumerate(draft.lines or ()):
@@ -210,27 +207,30 @@ def warehouse_code(draft: Checked[ReturnDraft], document: Document | None) -> st
 
 
 def examine(
-    draft: Checked[ReturnDraft], known: ReturnMasterData, settings: Settings
+    draft: Checked[ReturnDraft], known: MasterData, origin: Origin | None, settings: Settings
 ) -> LineProblems:
-    """Return every problem of a return besides those of its fields."""
+    """Return every problem of a return besides those of its fields.
+
+    `origin` is the exit document that it names, if that exists.
+    """
     invalid: list[Problem] = []
     blocked: list[Problem] = []
     number = draft.exit_document_id
-    if number is not None and known.document is None:
+    if number is not None and origin is None:
         invalid.append(Problem("exit_document_id", f"no exit document has the id {number}"))
     elif number is None and "exit_document_id" not in invalid_fields(draft):
         invalid += _missing_for_blind(draft)
         if not settings.blind_returns:
             message = "is required: the setting blind_returns does not allow returns without it"
             blocked.append(Problem("exit_document_id", message))
-    code = warehouse_code(draft, known.document)
+    code = warehouse_code(draft, origin.document if origin else None)
     if code is not None and code not in known.warehouses:
         invalid.append(Problem("warehouse_code", f"no warehouse has the code {code}"))
     found = examine_lines(
         (_goods_line(path, line) for path, line in lines_of(draft)), known.products
     )
-    if known.origin:
-        blocked += limit_problems(known.origin, list(named_goods(draft, known.products)))
+    if origin:
+        blocked += limit_problems(origin, list(named_goods(draft, known.products)))
     return LineProblems([*invalid, *found.invalid], [*blocked, *found.blocked])
 
 
@@ -259,17 +259,18 @@ def named_goods(
             )
 
 
-def new_return(  # noqa: PLR0913 - the facts of a return
+def new_return(  # noqa: PLR0913, PLR0917 - the facts of a return
     number: int,
     line_ids: Sequence[int],
     draft: ReturnDraft,
-    known: ReturnMasterData,
+    known: MasterData,
+    origin: Origin | None,
     now: str,
     *,
     import_id: int | None = None,
 ) -> StoredReturn:
     """Return the return that a draft becomes."""
-    document = known.document
+    document = origin.document if origin else None
     warehouse = known.warehouses[warehouse_code(draft, document) or ""]
     partner = draft.partner_code or (document.card_code if document else "")
     is_of_document = document is not None and partner == document.card_code

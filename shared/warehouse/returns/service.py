@@ -12,25 +12,25 @@ from shared.kernel.errors import Problem, ValidationFailed
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, InvalidBody, problems_of
 from shared.warehouse import references
-from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.gtins import lines_by_item_code
 from shared.warehouse.catalog.lines import ensure_no_problems
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document
+from shared.warehouse.master_data import MasterData, NamedCodes
 from shared.warehouse.picking import service as picking
 from shared.warehouse.returns import arrival_rules, repository, rules, views
 from shared.warehouse.returns.models import (
-    DispositionsDraft,
+    DispositionDraft,
     ReturnArrival,
     ReturnDraft,
     ReturnedGoods,
+    ReturnGoodsDraft,
     StoredReturn,
 )
 from shared.warehouse.returns.repository import RETURNED, RETURNS
 from shared.warehouse.settings.values import Settings
 from shared.warehouse.stock.models import MovementCause, StockRow
 from shared.warehouse.stock.posting import StockPosting, empty_row, fence_master_data
-from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.work_records import read_operator
 
 _ONE = Decimal(1)
@@ -75,14 +75,14 @@ def _create(
             record = RETURNS.get(tx.store, existing)
             differing = rules.differences(draft, record.entity)
             return CreatedRecord(record, new=False, differing=differing)
-    known = _master_data(tx, draft, document, origin, found)
-    draft = ensure_no_problems(draft, rules.examine(draft, known, settings))
+    known = _codes(draft, document).known(tx, found)
+    draft = ensure_no_problems(draft, rules.examine(draft, known, origin, settings))
     number = tx.next_id(RETURNS.kind)
     line_ids = [tx.next_id(repository.LINE_SEQUENCE) for _ in draft.lines]
-    one = rules.new_return(number, line_ids, draft, known, tx.now, import_id=import_id)
+    one = rules.new_return(number, line_ids, draft, known, origin, tx.now, import_id=import_id)
     record = RETURNS.insert(tx, number, one)
     repository.put_reference(tx, one)
-    stored = origin[1] if origin else None
+    stored = origin.stored if origin else None
     _put_taken(tx, one.exit_document_id, stored, ReturnedGoods(), rules.taken_by(one))
     references.register_references(
         tx,
@@ -106,8 +106,8 @@ def examine_return(
             lambda: tx.store.get_many(return_keys(named, document)),
             lambda: _origin(tx.store, document, with_serials=_names_serials(named)),
         )
-        known = _master_data(tx, named, document, origin, found)
-        findings = rules.examine(named, known, settings)
+        known = _codes(named, document).known(tx, found)
+        findings = rules.examine(named, known, origin, settings)
         more = [one for one in problems_of(named) if one not in problems_of(draft)]
         problems = [*more, *findings.invalid, *findings.blocked]
         return _return_with_reference(named, found), problems
@@ -124,7 +124,7 @@ def _names_serials(draft: Checked[ReturnDraft]) -> bool:
 
 def _origin(
     store: Store, document: Record[Document] | None, *, with_serials: bool
-) -> tuple[rules.Origin, Record[ReturnedGoods] | None] | None:
+) -> rules.Origin | None:
     """Read what left with an exit document, serials only if asked for, and what was returned."""
     if document is None:
         return None
@@ -132,30 +132,22 @@ def _origin(
         lambda: RETURNED.get_many(store, [document.id]),
         lambda: picking.get_pickings(store, document.entity.finished) if with_serials else [],
     )
-    record = next(iter(returned), None)
-    origin = rules.origin_of(
-        document.id,
-        document.entity,
-        (one.entity for one in pickings),
-        record.entity if record else None,
-    )
-    return origin, record
+    goods = (one.entity for one in pickings)
+    return rules.origin_of(document.id, document.entity, goods, next(iter(returned), None))
 
 
 def return_keys(draft: Checked[ReturnDraft], document: Record[Document] | None) -> list[Key]:
     """Return the keys of the aliases that `create_return` reads for a draft."""
-    keys = [catalog.product_key(code) for code in _item_codes(draft)]
-    code = rules.warehouse_code(draft, document.entity if document else None)
-    if code is not None:
-        keys.append(warehouses.warehouse_key(code))
+    keys = _codes(draft, document).keys
     if draft.external_ref is not None:
         keys.append(repository.reference_key(draft.external_ref))
     return keys
 
 
-def _item_codes(draft: Checked[ReturnDraft]) -> set[str]:
-    codes = {line.item_code for _, line in rules.lines_of(draft)}
-    return {code for code in codes if code}
+def _codes(draft: Checked[ReturnDraft], document: Record[Document] | None) -> NamedCodes:
+    code = rules.warehouse_code(draft, document.entity if document else None)
+    items = (line.item_code for _, line in rules.lines_of(draft))
+    return NamedCodes(products=items, warehouses=[code])
 
 
 def _return_with_reference(draft: Checked[ReturnDraft], found: Mapping[Key, Item]) -> int | None:
@@ -163,22 +155,6 @@ def _return_with_reference(draft: Checked[ReturnDraft], found: Mapping[Key, Item
         return None
     alias = found.get(repository.reference_key(draft.external_ref))
     return int(alias["id"]) if alias else None
-
-
-def _master_data(
-    tx: Transaction,
-    draft: Checked[ReturnDraft],
-    document: Record[Document] | None,
-    origin: tuple[rules.Origin, Record[ReturnedGoods] | None] | None,
-    found: Mapping[Key, Item],
-) -> rules.ReturnMasterData:
-    code = rules.warehouse_code(draft, document.entity if document else None)
-    return rules.ReturnMasterData(
-        products=catalog.known_products(tx, _item_codes(draft), found),
-        warehouses=warehouses.known_warehouses(tx, [code] if code is not None else [], found),
-        document=document.entity if document else None,
-        origin=origin[0] if origin else None,
-    )
 
 
 def _put_taken(
@@ -227,18 +203,20 @@ def _receive_goods(
     posting = StockPosting(tx, cause=_cause(number))
     one = record.entity
     rules.ensure_status(one, "expected", "receiving")
+    codes = codes_of_goods(one, arrival.lines or ())
     origin, found = run_all(
         lambda: _origin_of_arrival(tx.store, one, arrival),
-        lambda: tx.store.get_many(goods_keys(one, arrival)),
+        lambda: tx.store.get_many(codes.keys),
     )
-    known = goods_master_data(tx, one, arrival, found, origin[0] if origin else None)
-    arrival = ensure_no_problems(arrival, arrival_rules.examine_arrival(arrival, one, known))
-    _receive(tx, posting, one, arrival, known, found)
-    after = arrival_rules.with_arrival(one, arrival, known.positions, tx.now)
+    known = codes.known(tx, found)
+    findings = arrival_rules.examine_arrival(arrival, one, known, origin)
+    arrival = ensure_no_problems(arrival, findings)
+    _receive(tx, posting, one, arrival, known)
+    after = arrival_rules.with_arrival(one, arrival, known, tx.now)
     after = after.model_copy(update={"operator": one.operator or operator})
     if origin:
         taken = rules.taken_by(one), rules.taken_by(after)
-        _put_taken(tx, one.exit_document_id, origin[1], *taken)
+        _put_taken(tx, one.exit_document_id, origin.stored, *taken)
     received = RETURNS.replace(tx, record, after)
     references.record_use(tx, found.values())
     return received
@@ -248,41 +226,20 @@ def _cause(number: int) -> MovementCause:
     return MovementCause(type="return", id=number)
 
 
-def goods_keys(
-    one: StoredReturn, body: Checked[ReturnArrival] | Checked[DispositionsDraft]
-) -> list[Key]:
-    """Return the keys of the master data that goods of a return name."""
-    keys = [warehouses.warehouse_key(one.whs_code)]
-    keys += [catalog.product_key(code) for code in _named(body, "item_code")]
-    keys += [warehouses.position_key(one.whs_code, code) for code in _named(body, "bin_code")]
-    return keys
-
-
-def _named(body: Checked[ReturnArrival] | Checked[DispositionsDraft], field: str) -> list[str]:
-    codes: set[str | None] = {getattr(line, field) for line in body.lines or ()}
-    return sorted(code for code in codes if code is not None)
-
-
-def goods_master_data(
-    tx: Transaction,
-    one: StoredReturn,
-    body: Checked[ReturnArrival] | Checked[DispositionsDraft],
-    found: Mapping[Key, Item],
-    origin: rules.Origin | None = None,
-) -> arrival_rules.GoodsMasterData:
-    """Return the master data that goods of a return name, from items read by `goods_keys`."""
-    pairs = [(one.whs_code, code) for code in _named(body, "bin_code")]
-    positions = warehouses.known_positions(tx, pairs, found)
-    return arrival_rules.GoodsMasterData(
-        products=catalog.known_products(tx, _named(body, "item_code"), found),
-        positions={code: position for (_, code), position in positions.items()},
-        origin=origin,
+def codes_of_goods(
+    one: StoredReturn, lines: Sequence[Checked[ReturnGoodsDraft] | Checked[DispositionDraft]]
+) -> NamedCodes:
+    """Return the codes that goods of a return name."""
+    return NamedCodes(
+        products=(line.item_code for line in lines),
+        warehouses=[one.whs_code],
+        positions=((one.whs_code, line.bin_code) for line in lines),
     )
 
 
 def _origin_of_arrival(
     store: Store, one: StoredReturn, arrival: Checked[ReturnArrival]
-) -> tuple[rules.Origin, Record[ReturnedGoods] | None] | None:
+) -> rules.Origin | None:
     """Read the origin of a return if more arrives than the return has reserved."""
     if one.exit_document_id is None or arrival_rules.is_announced(one, arrival):
         return None
@@ -291,24 +248,22 @@ def _origin_of_arrival(
     return _origin(store, document, with_serials=with_serials)
 
 
-def _receive(  # noqa: PLR0913, PLR0917 - the facts of an arrival
+def _receive(
     tx: Transaction,
     posting: StockPosting,
     one: StoredReturn,
     arrival: ReturnArrival,
-    known: arrival_rules.GoodsMasterData,
-    found: Mapping[Key, Item],
+    known: MasterData,
 ) -> None:
     """Add the stock changes of an arrival; raise ValidationFailed when the stock refuses them."""
-    warehouse = warehouses.known_warehouses(tx, [one.whs_code], found)[one.whs_code]
     rows: list[tuple[int, int, StockRow]] = []
     for at, line in enumerate(arrival.lines):
         serials: Sequence[str | None] = line.serials or [None]
         for number, serial in enumerate(serials):
             row = empty_row(
                 known.products[line.item_code],
-                warehouse,
-                known.positions[line.bin_code],
+                known.warehouses[one.whs_code],
+                known.positions[one.whs_code, line.bin_code],
                 status="quarantine",
                 batch=line.batch,
                 serial=serial,

@@ -15,9 +15,9 @@ from shared.kernel.validation import Checked, ensure_valid, of_valid_fields
 from shared.warehouse import references
 from shared.warehouse.approvals import service as approvals
 from shared.warehouse.approvals.models import ApprovalNeed, ApprovedResource
-from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.master_data import NamedCodes
 from shared.warehouse.stock.corrections import correct_expiry_date, is_correction
 from shared.warehouse.stock.expiry import expiry_refusal
 from shared.warehouse.stock.models import (
@@ -30,7 +30,6 @@ from shared.warehouse.stock.models import (
 )
 from shared.warehouse.stock.posting import StockPosting, empty_row, fence_master_data
 from shared.warehouse.stock.rules import shortage
-from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 
 _AUDITED_FIELDS = (
@@ -212,21 +211,17 @@ def _subject(
     found = list(of_valid_fields(draft, _required_problems(draft)))
     found += _method_problems(draft)
     code, whs_code, bin_code = draft.item_code, draft.warehouse, draft.bin_code
-    keys = [catalog.product_key(code)] if code is not None else []
-    keys += [warehouses.warehouse_key(whs_code)] if whs_code is not None else []
-    pair = (whs_code, bin_code) if whs_code is not None and bin_code is not None else None
-    keys += [warehouses.position_key(*pair)] if pair else []
-    items = tx.store.get_many(keys)
-    product = catalog.known_products(tx, [code] if code else [], items).get(code or "")
-    warehouse = warehouses.known_warehouses(tx, [whs_code] if whs_code else [], items).get(
-        whs_code or ""
-    )
-    position = warehouses.known_positions(tx, [pair], items).get(pair) if pair else None
+    codes = NamedCodes(products=[code], warehouses=[whs_code], positions=[(whs_code, bin_code)])
+    items = tx.store.get_many(codes.keys)
+    known = codes.known(tx, items)
+    product = known.products.get(code or "")
+    warehouse = known.warehouses.get(whs_code or "")
+    position = known.positions.get((whs_code or "", bin_code or ""))
     if code is not None and product is None:
         found.append(Problem("item_code", f"no product has the code {code}"))
     if whs_code is not None and warehouse is None:
         found.append(Problem("warehouse", f"no warehouse has the code {whs_code}"))
-    if pair and warehouse and position is None:
+    if bin_code is not None and warehouse and position is None:
         found.append(Problem("bin_code", f"warehouse {whs_code} has no position {bin_code}"))
     if product:
         found += _goods_problems(draft, product)

@@ -16,8 +16,8 @@ from shared.kernel.db.steps import commit_in_steps
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem, ValidationFailed
 from shared.kernel.validation import Checked, ensure_valid, invalid_fields
-from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.master_data import NamedCodes
 from shared.warehouse.stock.batches import (
     Batch,
     batch_from_rows,
@@ -51,10 +51,7 @@ def correct_expiry_date(tx: Transaction, draft: Checked[AdjustmentDraft]) -> Adj
 
     Raises ValidationFailed when the draft is invalid, or there has been no stock of the batch.
     """
-    code = draft.item_code
-    codes = [code] if code is not None else []
-    items = tx.store.get_many(map(catalog.product_key, codes))
-    product = catalog.known_products(tx, codes, items).get(code or "")
+    product = NamedCodes(products=[draft.item_code]).read(tx).products.get(draft.item_code or "")
     draft = ensure_valid(draft, _problems(draft, product))
     if product is None or draft.batch is None or draft.expiry_date is None:
         raise ValidationFailed(list(_problems(draft, product)))

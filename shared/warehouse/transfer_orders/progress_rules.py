@@ -1,15 +1,14 @@
 """Rules of the progress of transfer orders, as pure functions, from release to close."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
 from shared.kernel.errors import Conflict, Problem, StaleState
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked
-from shared.warehouse.catalog.lines import GoodsLine, examine_goods
-from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.catalog.lines import GoodsLine, examine_goods, repeated_serials
+from shared.warehouse.master_data import MasterData
 from shared.warehouse.picking.models import Pick, StoredPicking, StoredPickingLine
 from shared.warehouse.transfer_orders.models import (
     Arrival,
@@ -24,7 +23,6 @@ from shared.warehouse.transfer_orders.models import (
     TransferOrderDraft,
     order_code,
 )
-from shared.warehouse.warehouses.models import KnownPosition
 from shared.warehouse.work_records import wrong_status
 
 _STATUS_ORDER: Sequence[OrderStatus] = (
@@ -160,17 +158,8 @@ def dispatched(order: StoredTransferOrder, departure: Departure, now: str) -> St
 # At the destination
 
 
-@dataclass(frozen=True, slots=True)
-class ArrivalMasterData:
-    """The products and positions that arriving goods name."""
-
-    products: Mapping[str, KnownProduct]
-    positions: Mapping[str, KnownPosition]
-    """Positions of the destination, by code."""
-
-
 def examine(
-    arrival: Checked[Arrival], order: StoredTransferOrder, known: ArrivalMasterData
+    arrival: Checked[Arrival], order: StoredTransferOrder, known: MasterData
 ) -> Iterator[Problem]:
     """Yield every problem of an arrival besides those of its fields."""
     lines: Sequence[Checked[ArrivalLine]] | None = arrival.lines
@@ -182,8 +171,11 @@ def examine(
     for at, line in enumerate(lines):
         path = f"lines.{at}"
         yield from _goods_problems(path, line, order, known)
-        yield from _serial_problems(path, line, order, seen)
-        yield from _bin_problems(path, line, order, known)
+        yield from repeated_serials(path, line.item_code, line.serials, seen)
+        yield from _unsent_serials(path, line, order)
+        refusal = line.bin_code and known.placing_refusal(order.destination.code, line.bin_code)
+        if refusal:
+            yield Problem(f"{path}.bin_code", refusal)
     batches = {(line.item_code, line.batch) for line in lines if line.batch is not None}
     if sum(_actions(line) for line in lines) + len(batches) > _MAX_LINE_ACTIONS:
         serials = sum(len(line.serials or ()) for line in lines)
@@ -202,7 +194,7 @@ def _actions(line: Checked[ArrivalLine]) -> int:
 
 
 def _goods_problems(
-    path: str, line: Checked[ArrivalLine], order: StoredTransferOrder, known: ArrivalMasterData
+    path: str, line: Checked[ArrivalLine], order: StoredTransferOrder, known: MasterData
 ) -> Iterator[Problem]:
     code = line.item_code
     if code is None:
@@ -215,39 +207,15 @@ def _goods_problems(
     yield from examine_goods(goods, known.products[code])
 
 
-def _serial_problems(
-    path: str,
-    line: Checked[ArrivalLine],
-    order: StoredTransferOrder,
-    seen: dict[tuple[str, str], str],
+def _unsent_serials(
+    path: str, line: Checked[ArrivalLine], order: StoredTransferOrder
 ) -> Iterator[Problem]:
     code = line.item_code
-    if code is None:
-        return
     sent = {serial for one in order.lines if one.item_code == code for serial in one.serials}
     for number, serial in enumerate(line.serials or ()):
-        field = f"{path}.serials.{number}"
-        first = seen.setdefault((code, serial), path)
-        if first != path:
-            yield Problem(field, f"serial {serial} is already in {first}")
         if sent and serial not in sent:
-            yield Problem(field, f"serial {serial} was not dispatched with TO-{order.id}")
-
-
-def _bin_problems(
-    path: str, line: Checked[ArrivalLine], order: StoredTransferOrder, known: ArrivalMasterData
-) -> Iterator[Problem]:
-    code = line.bin_code
-    if code is None:
-        return
-    position = known.positions.get(code)
-    field = f"{path}.bin_code"
-    if position is None:
-        yield Problem(field, f"warehouse {order.destination.code} has no position {code}")
-    elif position.disabled:
-        yield Problem(field, f"position {code} is disabled")
-    elif position.blocked:
-        yield Problem(field, f"position {code} is blocked")
+            message = f"serial {serial} was not dispatched with {order_code(order.id)}"
+            yield Problem(f"{path}.serials.{number}", message)
 
 
 def with_arrival(

@@ -1,7 +1,6 @@
 """Rules of new transfer orders, as pure functions."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from shared.kernel.errors import Problem
@@ -9,6 +8,7 @@ from shared.kernel.validation import Checked, invalid_fields
 from shared.warehouse.catalog.lines import GoodsLine, LineProblems, examine_lines
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.differences import differing_fields, differing_lines
+from shared.warehouse.master_data import MasterData
 from shared.warehouse.ranks import rank_of
 from shared.warehouse.transfer_orders.models import (
     OrderSource,
@@ -23,26 +23,22 @@ from shared.warehouse.warehouses.models import KnownWarehouse
 from shared.warehouse.work_records import Operator, operator_problems
 
 
-@dataclass(frozen=True, slots=True)
-class OrderMasterData:
-    """The products, the warehouses and the picker that an order names."""
-
-    products: Mapping[str, KnownProduct]
-    warehouses: Mapping[str, KnownWarehouse]
-    picker: Operator | None = None
-
-
 def examine(
-    draft: Checked[TransferOrderDraft], known: OrderMasterData, *, by_client: bool
+    draft: Checked[TransferOrderDraft],
+    known: MasterData,
+    picker: Operator | None,
+    *,
+    by_client: bool,
 ) -> LineProblems:
     """Return every problem of an order besides those of its fields.
 
-    `by_client`: the caller is an integration client, which cannot be the picker itself.
+    `picker` is the user whom it names, if that exists. `by_client`: the caller is an integration
+    client, which cannot be the picker itself.
     """
     invalid: list[Problem] = [*_warehouse_problems(draft, known)]
     if draft.release and "picker_id" not in invalid_fields(draft):
         invalid += missing_picker(draft, by_client=by_client)
-    invalid += operator_problems("picker_id", draft.picker_id, known.picker)
+    invalid += operator_problems("picker_id", draft.picker_id, picker)
     found = examine_lines(
         (_goods_line(path, line) for path, line in lines_of(draft)), known.products
     )
@@ -63,14 +59,12 @@ def lines_of(
         yield f"lines.{number}", line
 
 
-def names_two_warehouses(draft: Checked[TransferOrderDraft], known: OrderMasterData) -> bool:
+def names_two_warehouses(draft: Checked[TransferOrderDraft], known: MasterData) -> bool:
     """Return whether the order names two warehouses that exist."""
     return len({draft.from_warehouse, draft.to_warehouse} & known.warehouses.keys()) > 1
 
 
-def _warehouse_problems(
-    draft: Checked[TransferOrderDraft], known: OrderMasterData
-) -> Iterator[Problem]:
+def _warehouse_problems(draft: Checked[TransferOrderDraft], known: MasterData) -> Iterator[Problem]:
     for field in ("from_warehouse", "to_warehouse"):
         code: str | None = getattr(draft, field)
         if code is not None and code not in known.warehouses:
@@ -84,7 +78,7 @@ def new_order(  # noqa: PLR0913, PLR0917 - the facts of an order
     number: int,
     line_ids: Sequence[int],
     draft: TransferOrderDraft,
-    known: OrderMasterData,
+    known: MasterData,
     now: str,
     source: OrderSource,
 ) -> StoredTransferOrder:

@@ -12,8 +12,8 @@ from shared.kernel.errors import Problem, ServiceError
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, InvalidBody
 from shared.warehouse import references
-from shared.warehouse.catalog import service as catalog
 from shared.warehouse.catalog.lines import ensure_no_problems
+from shared.warehouse.master_data import MasterData, NamedCodes
 from shared.warehouse.picking.allocation import allocate_rest
 from shared.warehouse.transfer_orders import repository, rules, views
 from shared.warehouse.transfer_orders.models import (
@@ -84,9 +84,9 @@ def _create(
                 return CreatedRecord(record, new=True), True
             differing = rules.differences(draft, record.entity)
             return CreatedRecord(record, new=False, differing=differing), False
-    known = _master_data(tx, draft, found, picker)
+    known = _codes(draft).known(tx, found)
     _ensure_two_warehouses(tx.store, draft, known)
-    draft = ensure_no_problems(draft, rules.examine(draft, known, by_client=by_client))
+    draft = ensure_no_problems(draft, rules.examine(draft, known, picker, by_client=by_client))
     number = tx.next_id(TRANSFER_ORDERS.kind)
     line_ids = [tx.next_id(repository.LINE_SEQUENCE) for _ in draft.lines]
     order = rules.new_order(number, line_ids, draft, known, tx.now, source)
@@ -117,8 +117,8 @@ def examine_transfer_order(
     The first value is the id of the order that already has the reference of the draft, or None.
     """
     found = tx.store.get_many(transfer_order_keys(draft))
-    known = _master_data(tx, draft, found, _read_picker(tx, draft))
-    findings = rules.examine(draft, known, by_client=False)
+    known = _codes(draft).known(tx, found)
+    findings = rules.examine(draft, known, _read_picker(tx, draft), by_client=False)
     return _order_with_reference(draft, found), [*findings.invalid, *findings.blocked]
 
 
@@ -128,8 +128,7 @@ list_transfer_orders = repository.list_transfer_orders
 
 def transfer_order_keys(draft: Checked[TransferOrderDraft]) -> list[Key]:
     """Return the keys of all items that `create_transfer_order` reads for a draft."""
-    keys = [warehouses.warehouse_key(code) for code in _warehouse_codes(draft)]
-    keys += [catalog.product_key(code) for code in _item_codes(draft)]
+    keys = _codes(draft).keys
     if draft.external_ref is not None:
         keys.append(repository.reference_key(draft.external_ref))
     return keys
@@ -140,14 +139,11 @@ def line_ids_of(drafts: Iterable[TransferOrderDraft]) -> Mapping[str, int]:
     return {repository.LINE_SEQUENCE: sum(len(draft.lines) for draft in drafts)}
 
 
-def _warehouse_codes(draft: Checked[TransferOrderDraft]) -> set[str]:
-    codes = {draft.from_warehouse, draft.to_warehouse}
-    return {code for code in codes if code is not None}
-
-
-def _item_codes(draft: Checked[TransferOrderDraft]) -> set[str]:
-    codes = {line.item_code for _, line in rules.lines_of(draft)}
-    return {code for code in codes if code is not None}
+def _codes(draft: Checked[TransferOrderDraft]) -> NamedCodes:
+    return NamedCodes(
+        products=(line.item_code for _, line in rules.lines_of(draft)),
+        warehouses=(draft.from_warehouse, draft.to_warehouse),
+    )
 
 
 def _order_with_reference(
@@ -172,21 +168,8 @@ def _read_picker(tx: Transaction, draft: Checked[TransferOrderDraft]) -> Operato
     return read_operator(tx, draft.picker_id) if draft.picker_id or draft.release else None
 
 
-def _master_data(
-    tx: Transaction,
-    draft: Checked[TransferOrderDraft],
-    found: Mapping[Key, Item],
-    picker: Operator | None,
-) -> rules.OrderMasterData:
-    return rules.OrderMasterData(
-        products=catalog.known_products(tx, _item_codes(draft), found),
-        warehouses=warehouses.known_warehouses(tx, _warehouse_codes(draft), found),
-        picker=picker,
-    )
-
-
 def _ensure_two_warehouses(
-    store: Store, draft: Checked[TransferOrderDraft], known: rules.OrderMasterData
+    store: Store, draft: Checked[TransferOrderDraft], known: MasterData
 ) -> None:
     """Raise transfer_orders_disabled when the company has fewer than two warehouses.
 

@@ -4,13 +4,12 @@ Goods in transit are one stock row per product, batch and destination. Each orde
 on its lines, so that it cannot receive the goods of another order.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.kernel.calendar_days import day_of
 from shared.kernel.db.actions import StaleRead
-from shared.kernel.db.items import Item, Key
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.steps import run_steps
@@ -19,7 +18,7 @@ from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse import references
-from shared.warehouse.catalog import service as catalog
+from shared.warehouse.master_data import MasterData, NamedCodes
 from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.dispatch import mark_dispatched
 from shared.warehouse.picking.models import Pick, StoredPicking
@@ -36,14 +35,12 @@ from shared.warehouse.transfer_orders import progress_rules as rules
 from shared.warehouse.transfer_orders import views
 from shared.warehouse.transfer_orders.models import (
     Arrival,
-    ArrivalLine,
     Departure,
     InTransitGoods,
     OrderClosing,
     StoredTransferOrder,
 )
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS, holder
-from shared.warehouse.warehouses import service as warehouses
 
 _ACTIONS_PER_ENTRY = 2
 """Actions that goods take at least when they enter or leave transit: a row and the movement."""
@@ -165,15 +162,21 @@ def receive_transfer_order(
     order = record.entity
     posting = StockPosting(tx, cause=_cause(order))
     rules.ensure_status(order, "in_transit", "receiving")
-    found = tx.store.get_many(_keys(order, arrival))
-    known = _master_data(tx, order, arrival, found)
+    whs_code, lines = order.destination.code, arrival.lines or ()
+    codes = NamedCodes(
+        products=(line.item_code for line in lines),
+        warehouses=[whs_code],
+        positions=((whs_code, line.bin_code) for line in lines),
+    )
+    found = tx.store.get_many(codes.keys)
+    known = codes.known(tx, found)
     arrival = ensure_valid(arrival, rules.examine(arrival, order, known))
     after, excess = rules.with_arrival(order, arrival, tx.now)
     if excess:
         message = f"More is received than TO-{order.id} has in transit: {'; '.join(excess)}."
         raise Conflict(message)
     if arrival.lines:
-        moves = _arrivals(tx, order, arrival, known, found)
+        moves = _arrivals(tx, order, arrival, known)
         keys = [key for move in moves for key in (move.source, move.target.key)]
         posting.load(targets=keys, movements=len(moves))
         _ensure_not_expired(posting, moves, day_of(tx.now_ms, timezone))
@@ -188,42 +191,6 @@ def receive_transfer_order(
     return received
 
 
-def _keys(order: StoredTransferOrder, arrival: Checked[Arrival]) -> list[Key]:
-    """Return the keys of the master data that an arrival names."""
-    whs_code = order.destination.code or ""
-    keys = [warehouses.warehouse_key(whs_code)]
-    keys += [catalog.product_key(code) for code in _item_codes(arrival)]
-    keys += [warehouses.position_key(*pair) for pair in _position_codes(order, arrival)]
-    return keys
-
-
-def _lines(arrival: Checked[Arrival]) -> Sequence[Checked[ArrivalLine]]:
-    return arrival.lines or ()
-
-
-def _item_codes(arrival: Checked[Arrival]) -> set[str]:
-    codes = {line.item_code for line in _lines(arrival)}
-    return {code for code in codes if code is not None}
-
-
-def _position_codes(order: StoredTransferOrder, arrival: Checked[Arrival]) -> set[tuple[str, str]]:
-    codes = {line.bin_code for line in _lines(arrival)}
-    return {(order.destination.code or "", code) for code in codes if code is not None}
-
-
-def _master_data(
-    tx: Transaction,
-    order: StoredTransferOrder,
-    arrival: Checked[Arrival],
-    found: Mapping[Key, Item],
-) -> rules.ArrivalMasterData:
-    positions = warehouses.known_positions(tx, _position_codes(order, arrival), found)
-    return rules.ArrivalMasterData(
-        products=catalog.known_products(tx, _item_codes(arrival), found),
-        positions={bin_code: position for (_, bin_code), position in positions.items()},
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class _ArrivalMove:
     """Goods of line `line` of an arrival, from their row in transit to a row at a position."""
@@ -235,15 +202,10 @@ class _ArrivalMove:
 
 
 def _arrivals(
-    tx: Transaction,
-    order: StoredTransferOrder,
-    arrival: Arrival,
-    known: rules.ArrivalMasterData,
-    found: Mapping[Key, Item],
+    tx: Transaction, order: StoredTransferOrder, arrival: Arrival, known: MasterData
 ) -> list[_ArrivalMove]:
     """Return the movements of arrived goods to positions of the destination."""
-    whs_code = order.destination.code or ""
-    warehouse = warehouses.known_warehouses(tx, [whs_code], found)[whs_code]
+    whs_code = order.destination.code
     moves: list[_ArrivalMove] = []
     for at, line in enumerate(arrival.lines):
         product = known.products[line.item_code]
@@ -252,8 +214,8 @@ def _arrivals(
             source = _in_transit(order, product.id, line.batch, serial)
             target = empty_row(
                 product,
-                warehouse,
-                known.positions[line.bin_code],
+                known.warehouses[whs_code],
+                known.positions[whs_code, line.bin_code],
                 status=line.inventory_status or "available",
                 batch=line.batch,
                 serial=serial,

@@ -1,13 +1,12 @@
 """Rules of transfers, as pure functions: which goods may be moved, and to which positions."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
 from shared.kernel.errors import Conflict, Problem
 from shared.kernel.validation import Checked
-from shared.warehouse.catalog.lines import GoodsLine, examine_goods
-from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.catalog.lines import GoodsLine, examine_goods, repeated_serials
+from shared.warehouse.master_data import MasterData
 from shared.warehouse.transfers.models import (
     StoredTransfer,
     TransferDraft,
@@ -15,7 +14,6 @@ from shared.warehouse.transfers.models import (
     TransferMove,
     TransferStatus,
 )
-from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 from shared.warehouse.work_records import Operator, wrong_status
 
 MAX_LINE_ACTIONS = MAX_PLANNED_ACTIONS - 12
@@ -33,19 +31,7 @@ _ACTIONS_PER_SERIAL = 2
 take one action per batch."""
 
 
-@dataclass(frozen=True, slots=True)
-class TransferMasterData:
-    """The products, warehouses and positions that a transfer names.
-
-    Positions are by the codes of their warehouse and their own.
-    """
-
-    products: Mapping[str, KnownProduct]
-    warehouses: Mapping[str, KnownWarehouse]
-    positions: Mapping[tuple[str, str], KnownPosition]
-
-
-def examine(draft: Checked[TransferDraft], known: TransferMasterData) -> Iterator[Problem]:
+def examine(draft: Checked[TransferDraft], known: MasterData) -> Iterator[Problem]:
     """Yield every problem of a transfer besides those of its fields."""
     for field in ("from_warehouse", "to_warehouse"):
         code: str | None = getattr(draft, field)
@@ -56,15 +42,13 @@ def examine(draft: Checked[TransferDraft], known: TransferMasterData) -> Iterato
     for at, line in enumerate(lines):
         path = f"lines.{at}"
         yield from _goods_problems(path, line, known)
-        yield from _repeated_serials(path, line, seen)
+        yield from repeated_serials(path, line.item_code, line.serials, seen)
         yield from _bin_problems(path, line, draft, known)
     if draft.from_warehouse is not None and draft.to_warehouse is not None:
         yield from _size_problems(draft, lines)
 
 
-def _goods_problems(
-    path: str, line: Checked[TransferMove], known: TransferMasterData
-) -> Iterator[Problem]:
+def _goods_problems(path: str, line: Checked[TransferMove], known: MasterData) -> Iterator[Problem]:
     code = line.item_code
     if code is None:
         return
@@ -79,21 +63,8 @@ def _goods_problems(
     yield from examine_goods(goods, product)
 
 
-def _repeated_serials(
-    path: str, line: Checked[TransferMove], seen: dict[tuple[str, str], str]
-) -> Iterator[Problem]:
-    """Yield a problem for each serial that an earlier line already moves."""
-    code = line.item_code
-    if code is None:
-        return
-    for number, serial in enumerate(line.serials or ()):
-        first = seen.setdefault((code, serial), path)
-        if first != path:
-            yield Problem(f"{path}.serials.{number}", f"serial {serial} is already in {first}")
-
-
 def _bin_problems(
-    path: str, line: Checked[TransferMove], draft: Checked[TransferDraft], known: TransferMasterData
+    path: str, line: Checked[TransferMove], draft: Checked[TransferDraft], known: MasterData
 ) -> Iterator[Problem]:
     ends: tuple[tuple[str, str | None, str | None], ...] = (
         ("from_bin", draft.from_warehouse, line.from_bin),
@@ -102,21 +73,11 @@ def _bin_problems(
     for field, whs_code, bin_code in ends:
         if whs_code is None or bin_code is None or whs_code not in known.warehouses:
             continue
-        position = known.positions.get((whs_code, bin_code))
-        if position is None:
-            message = f"warehouse {whs_code} has no position {bin_code}"
-            yield Problem(f"{path}.{field}", message)
-        elif field == "to_bin" and (closed := _unusable(position)):
-            yield Problem(f"{path}.{field}", closed)
+        refusal = known.placing_refusal(whs_code, bin_code)
+        if refusal and (field == "to_bin" or (whs_code, bin_code) not in known.positions):
+            yield Problem(f"{path}.{field}", refusal)
     if line.from_bin is not None and ends[0][1:] == ends[1][1:]:
         yield Problem(f"{path}.to_bin", f"must be another position than from_bin, {line.from_bin}")
-
-
-def _unusable(position: KnownPosition) -> str | None:
-    """Return why goods may not be put at a position, None when they may."""
-    if position.disabled:
-        return f"position {position.bin_code} is disabled"
-    return f"position {position.bin_code} is blocked" if position.blocked else None
 
 
 def _size_problems(
@@ -143,7 +104,7 @@ def _actions(line: Checked[TransferMove], *, apart: bool) -> int:
 def new_transfer(  # noqa: PLR0913 - the facts of a transfer
     number: int,
     draft: TransferDraft,
-    known: TransferMasterData,
+    known: MasterData,
     *,
     user_id: int | None,
     operator: Operator | None,
@@ -177,12 +138,11 @@ def new_transfer(  # noqa: PLR0913 - the facts of a transfer
     )
 
 
-def unusable_targets(transfer: StoredTransfer, known: TransferMasterData) -> Iterator[str]:
+def unusable_targets(transfer: StoredTransfer, known: MasterData) -> Iterator[str]:
     """Yield a message for each line whose goods may no longer be put at their destination."""
     for at, line in enumerate(transfer.lines, start=1):
-        position = known.positions[transfer.to_whs_code or "", line.to_bin or ""]
-        if closed := _unusable(position):
-            yield f"line {at}: {closed}"
+        if refusal := known.placing_refusal(transfer.to_whs_code or "", line.to_bin or ""):
+            yield f"line {at}: {refusal}"
 
 
 def ensure_status(transfer: StoredTransfer, *allowed: TransferStatus) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from shared.kernel.db.items import Item, Key
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
@@ -13,7 +12,7 @@ from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid
 from shared.warehouse import references
-from shared.warehouse.catalog import service as catalog
+from shared.warehouse.master_data import MasterData, NamedCodes
 from shared.warehouse.stock.models import MovementCause, StockRow
 from shared.warehouse.stock.posting import StockPosting, empty_row
 from shared.warehouse.transfers import repository, rules, views
@@ -25,8 +24,6 @@ from shared.warehouse.transfers.models import (
     TransferMove,
 )
 from shared.warehouse.transfers.repository import TRANSFERS
-from shared.warehouse.transfers.rules import TransferMasterData
-from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.work_records import operator_from_start, operator_problems, read_operator
 
 _ONE = Decimal(1)
@@ -45,13 +42,13 @@ def create_transfer(tx: Transaction, draft: Checked[TransferDraft]) -> Record[St
     """
     tx.fence(TRANSFERS.kind)
     ends = (draft.from_warehouse, draft.to_warehouse)
-    keys = _keys(*ends, draft.lines or ())
+    codes = _codes(*ends, draft.lines or ())
     items, _, operator = run_all(
-        lambda: tx.store.get_many(keys),
+        lambda: tx.store.get_many(codes.keys),
         lambda: None if isinstance(draft, InvalidBody) else tx.reserve_ids(TRANSFERS.kind, 1),
         lambda: read_operator(tx, draft.operator_id),
     )
-    known = _master_data(tx, *ends, draft.lines or (), items)
+    known = codes.known(tx, items)
     problems = [
         *rules.examine(draft, known),
         *operator_problems("operator_id", draft.operator_id, operator),
@@ -95,8 +92,8 @@ def execute_transfer(tx: Transaction, number: int) -> Record[StoredTransfer]:
     transfer = record.entity
     rules.ensure_status(transfer, "pending", "error")
     ends = (transfer.from_whs_code, transfer.to_whs_code)
-    items = tx.store.get_many(_keys(*ends, transfer.lines))
-    known = _master_data(tx, *ends, transfer.lines, items)
+    codes = _codes(*ends, transfer.lines)
+    known = codes.known(tx, tx.store.get_many(codes.keys))
     refusals = list(rules.unusable_targets(transfer, known)) or _move(tx, transfer, known)
     if refusals:
         return _update(tx, record, status="error", message=_sentence(refusals))
@@ -149,46 +146,17 @@ def _sentence(refusals: Sequence[str]) -> str:
 # Master data
 
 
-def _position_codes(
+def _codes(
     from_whs_code: str | None, to_whs_code: str | None, lines: Sequence[_Line]
-) -> set[tuple[str, str]]:
-    ends = [(from_whs_code, line.from_bin) for line in lines]
-    ends += [(to_whs_code, line.to_bin) for line in lines]
-    return {(whs, code) for whs, code in ends if whs is not None and code is not None}
-
-
-def _item_codes(lines: Sequence[_Line]) -> set[str]:
-    codes = {line.item_code for line in lines}
-    return {code for code in codes if code is not None}
-
-
-def _keys(from_whs_code: str | None, to_whs_code: str | None, lines: Sequence[_Line]) -> list[Key]:
-    """Return the keys of the master data that a transfer names."""
-    keys = [
-        warehouses.warehouse_key(code) for code in (from_whs_code, to_whs_code) if code is not None
-    ]
-    keys += [catalog.product_key(code) for code in _item_codes(lines)]
-    keys += [
-        warehouses.position_key(*pair)
-        for pair in _position_codes(from_whs_code, to_whs_code, lines)
-    ]
-    return keys
-
-
-def _master_data(
-    tx: Transaction,
-    from_whs_code: str | None,
-    to_whs_code: str | None,
-    lines: Sequence[_Line],
-    found: dict[Key, Item],
-) -> TransferMasterData:
-    ends = {code for code in (from_whs_code, to_whs_code) if code is not None}
-    return TransferMasterData(
-        products=catalog.known_products(tx, _item_codes(lines), found),
-        warehouses=warehouses.known_warehouses(tx, ends, found),
-        positions=warehouses.known_positions(
-            tx, _position_codes(from_whs_code, to_whs_code, lines), found
-        ),
+) -> NamedCodes:
+    """Return the codes that a transfer names."""
+    return NamedCodes(
+        products=(line.item_code for line in lines),
+        warehouses=(from_whs_code, to_whs_code),
+        positions=[
+            *((from_whs_code, line.from_bin) for line in lines),
+            *((to_whs_code, line.to_bin) for line in lines),
+        ],
     )
 
 
@@ -196,7 +164,7 @@ def _holder(number: int) -> str:
     return f"{TRANSFERS.kind}#{number}"
 
 
-def _referenced_ids(transfer: StoredTransfer, known: TransferMasterData) -> dict[str, list[int]]:
+def _referenced_ids(transfer: StoredTransfer, known: MasterData) -> dict[str, list[int]]:
     return {
         "product": [line.product_id for line in transfer.lines],
         "warehouse": [warehouse.id for warehouse in known.warehouses.values()],
@@ -207,7 +175,7 @@ def _referenced_ids(transfer: StoredTransfer, known: TransferMasterData) -> dict
 # Stock
 
 
-def _move(tx: Transaction, transfer: StoredTransfer, known: TransferMasterData) -> list[str]:
+def _move(tx: Transaction, transfer: StoredTransfer, known: MasterData) -> list[str]:
     """Add the movements of all lines; if one is impossible, add nothing and return why."""
     posting = StockPosting(
         tx, cause=MovementCause(type="transfer", id=transfer.id), reason=transfer.reason
@@ -230,7 +198,7 @@ def _move(tx: Transaction, transfer: StoredTransfer, known: TransferMasterData) 
 
 
 def _moves(
-    tx: Transaction, transfer: StoredTransfer, line: TransferLine, known: TransferMasterData
+    tx: Transaction, transfer: StoredTransfer, line: TransferLine, known: MasterData
 ) -> Iterator[_Move]:
     def place(whs_code: str | None, bin_code: str | None, serial: str | None) -> StockRow:
         return empty_row(

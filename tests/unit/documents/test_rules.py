@@ -13,6 +13,7 @@ from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.documents import rules
 from shared.warehouse.documents.models import Document, DocumentProgress, EntryDraft, ExitDraft
 from shared.warehouse.documents.vocabulary import PRIORITIES, TYPES
+from shared.warehouse.master_data import MasterData
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 
 NOW = "2026-03-01T09:30:00.000Z"
@@ -25,9 +26,9 @@ PRODUCTS = {
         4, "HAULAGE", "Haulage", by_batch=False, by_serial=False, in_stock=False
     ),
 }
-KNOWN = rules.DocumentMasterData(
+KNOWN = MasterData(
     products=PRODUCTS,
-    warehouse=KnownWarehouse(1, "YARD", "Yard"),
+    warehouses={"YARD": KnownWarehouse(1, "YARD", "Yard")},
     positions={
         ("YARD", "A-01"): KnownPosition(
             1, "A-01", "storage", pickable=True, disabled=False, blocked=False
@@ -90,7 +91,7 @@ def test_product_not_kept_in_stock_is_blocked_not_invalid() -> None:
 
 
 def test_unknown_warehouse_causes_no_position_problems() -> None:
-    nowhere = rules.DocumentMasterData(products=PRODUCTS, warehouse=None, positions={})
+    nowhere = MasterData(products=PRODUCTS, warehouses={}, positions={})
     draft = entry({"item_code": "BRICK", "qty": Decimal(1), "destination_bin": "A-01"})
     found = [problem.field for problem in rules.examine(draft, nowhere).invalid]
     assert found == ["warehouse_code"]

@@ -19,6 +19,7 @@ _MODULES = (
     "shared.warehouse.catalog.service",
     "shared.warehouse.documents.rules",
     "shared.warehouse.documents.vocabulary",
+    "shared.warehouse.master_data",
     "shared.warehouse.pick_faces.rules",
     "shared.warehouse.returns.rules",
     "shared.warehouse.transfer_orders.rules",
@@ -32,6 +33,7 @@ _ELSEWHERE = {
     "must be an e-mail address",
     "is the same GTIN as gtins.7.gtin",
     "must not be named twice",
+    "serial 7 is already in 7",
     "row 7 has 7 and may belong to this document; add it or remove the row",
 }
 """Messages of fields that no file has, and one that is composed of two."""

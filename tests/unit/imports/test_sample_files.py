@@ -18,7 +18,8 @@ from shared.integration.imports.models import ImportKind
 from shared.kernel.validation import check, problems_of
 from shared.warehouse.catalog.models import KnownProduct, ProductCreate
 from shared.warehouse.documents.models import EntryDraft, ExitDraft
-from shared.warehouse.documents.rules import DocumentMasterData, examine
+from shared.warehouse.documents.rules import examine
+from shared.warehouse.master_data import MasterData
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
 from tools.sample_imports.__main__ import FOLDER, files
 
@@ -88,11 +89,11 @@ def known_positions() -> Mapping[tuple[str, str], KnownPosition]:
     }
 
 
-def master_data(whs_code: str) -> DocumentMasterData:
+def master_data(whs_code: str) -> MasterData:
     warehouses = {row["whs_code"]: row["name"] for row in acme("warehouses.csv")}
     name = warehouses.get(whs_code)
-    warehouse = KnownWarehouse(1, whs_code, name) if name else None
-    return DocumentMasterData(known_products(), warehouse, known_positions())
+    known = {whs_code: KnownWarehouse(1, whs_code, name)} if name else {}
+    return MasterData(known_products(), known, known_positions())
 
 
 @cache

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shared.warehouse.master_data import MasterData
 from shared.warehouse.returns import arrival_rules, disposition_rules, rules
 from shared.warehouse.returns.models import (
     DispositionDraft,
@@ -20,6 +21,10 @@ NOW = "2026-03-01T12:00:00.000Z"
 A_01 = KnownPosition(
     id=1, bin_code="A-01", type="storage", disabled=False, blocked=False, pickable=True
 )
+
+
+def _at(position: KnownPosition) -> MasterData:
+    return MasterData({}, {}, {("YARD", position.bin_code): position})
 
 
 def a_return(*lines: dict[str, Any], status: str = "expected") -> StoredReturn:
@@ -40,7 +45,7 @@ def after(one: StoredReturn, *goods: dict[str, Any]) -> StoredReturn:
     """Return a return after goods arrived at A-01."""
     lines = [{"item_code": "BRICK", "bin_code": "A-01", **line} for line in goods]
     arrival = ReturnArrival.model_validate({"lines": lines})
-    return arrival_rules.with_arrival(one, arrival, {"A-01": A_01}, NOW)
+    return arrival_rules.with_arrival(one, arrival, _at(A_01), NOW)
 
 
 def received(one: StoredReturn) -> list[Decimal]:
@@ -156,7 +161,7 @@ def test_request_that_takes_goods_from_many_places_is_a_problem() -> None:
         )  # fmt: skip
         body = {"lines": [{"item_code": "BRICK", "qty": 1, "bin_code": position.bin_code}]}
         arrival = ReturnArrival.model_validate(body)
-        one = arrival_rules.with_arrival(one, arrival, {position.bin_code: position}, NOW)
+        one = arrival_rules.with_arrival(one, arrival, _at(position), NOW)
     _, parts, problems = decide(one, {"qty": 13, "action": "restock"})
     assert len(parts) == 13
     assert [problem.field for problem in problems] == ["lines"]

@@ -7,12 +7,13 @@ import pytest
 
 from shared.kernel.validation import check, ensure_valid
 from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.master_data import MasterData
 from shared.warehouse.transfer_orders import rules
 from shared.warehouse.transfer_orders.models import TransferOrderDraft
 from shared.warehouse.warehouses.models import KnownWarehouse
 from shared.warehouse.work_records import Operator
 
-KNOWN = rules.OrderMasterData(
+KNOWN = MasterData(
     products={
         code: KnownProduct(
             number,
@@ -28,8 +29,9 @@ KNOWN = rules.OrderMasterData(
         "YARD": KnownWarehouse(1, "YARD", "Yard"),
         "SHOP": KnownWarehouse(2, "SHOP", "Shop"),
     },
-    picker=Operator(id=7, name="Ana"),
+    positions={},
 )
+ANA = Operator(id=7, name="Ana")
 BODY = {
     "from_warehouse": "YARD",
     "to_warehouse": "SHOP",
@@ -42,7 +44,7 @@ def draft(**more: Any) -> TransferOrderDraft:
 
 
 def problems_of(*, by_client: bool = True, **more: Any) -> dict[str, str]:
-    found = rules.examine(draft(**more), KNOWN, by_client=by_client)
+    found = rules.examine(draft(**more), KNOWN, ANA, by_client=by_client)
     return {problem.field: problem.message for problem in [*found.invalid, *found.blocked]}
 
 
@@ -121,7 +123,7 @@ def test_warehouses_must_exist_and_be_different() -> None:
 def test_invalid_field_is_not_reported_again() -> None:
     raw = {"from_warehouse": 5, "lines": [{"item_code": 5, "qty": "x"}, 7], "release": "yes"}
 
-    found = rules.examine(check(TransferOrderDraft, raw), KNOWN, by_client=True)
+    found = rules.examine(check(TransferOrderDraft, raw), KNOWN, ANA, by_client=True)
 
     assert (found.invalid, found.blocked) == ([], [])
 

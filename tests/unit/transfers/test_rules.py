@@ -7,6 +7,7 @@ import pytest
 from shared.kernel.errors import Conflict
 from shared.kernel.validation import Checked, check, ensure_valid, problems_of
 from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.master_data import MasterData
 from shared.warehouse.transfers import rules
 from shared.warehouse.transfers.models import ErpAnswer, TransferDraft
 from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
@@ -16,8 +17,8 @@ from tests.cases import each_case
 BINS = ("A-01", "B-01", "X-01", "D-01")
 
 
-def known(*codes: str) -> rules.TransferMasterData:
-    return rules.TransferMasterData(
+def known(*codes: str) -> MasterData:
+    return MasterData(
         products={
             code: KnownProduct(
                 number, code, code.title(), by_batch=False, by_serial=code == "DRILL", in_stock=True

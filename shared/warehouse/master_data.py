@@ -1,0 +1,77 @@
+"""The products, warehouses and positions that a request names by their codes."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from shared.kernel.db.items import Item, Key
+from shared.kernel.db.transaction import Transaction
+from shared.warehouse.catalog import service as catalog
+from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.warehouses import service as warehouses
+from shared.warehouse.warehouses.models import KnownPosition, KnownWarehouse
+
+
+@dataclass(frozen=True, slots=True)
+class MasterData:
+    """The master data that exists, by code; a position by those of its warehouse and its own."""
+
+    products: Mapping[str, KnownProduct]
+    warehouses: Mapping[str, KnownWarehouse]
+    positions: Mapping[tuple[str, str], KnownPosition]
+
+    def placing_refusal(self, whs_code: str, bin_code: str) -> str | None:
+        """Return why goods may not be put at a position; None if they may."""
+        return placing_refusal(whs_code, bin_code, self.positions.get((whs_code, bin_code)))
+
+
+def placing_refusal(whs_code: str, bin_code: str, position: KnownPosition | None) -> str | None:
+    """Return why goods may not be put at a position, which is None if there is none of the code."""
+    message = None
+    if position is None:
+        message = f"warehouse {whs_code} has no position {bin_code}"
+    elif position.disabled:
+        message = f"position {bin_code} is disabled"
+    elif position.blocked:
+        message = f"position {bin_code} is blocked"
+    return message
+
+
+class NamedCodes:
+    """The codes that a request names; an invalid or missing one is None or empty, and left out."""
+
+    def __init__(
+        self,
+        *,
+        products: Iterable[str | None] = (),
+        warehouses: Iterable[str | None] = (),
+        positions: Iterable[tuple[str | None, str | None]] = (),
+    ) -> None:
+        self._products = {code for code in products if code}
+        self._warehouses = {code for code in warehouses if code}
+        self._positions = {
+            (whs_code, bin_code) for whs_code, bin_code in positions if whs_code and bin_code
+        }
+
+    @property
+    def keys(self) -> list[Key]:
+        """The keys of the aliases, which `known` needs."""
+        return [
+            *map(warehouses.warehouse_key, self._warehouses),
+            *map(catalog.product_key, self._products),
+            *(warehouses.position_key(*pair) for pair in self._positions),
+        ]
+
+    def known(self, tx: Transaction, found: Mapping[Key, Item]) -> MasterData:
+        """Return what exists, from items that were read by `keys`; call `tx.fence` before reading.
+
+        Raises StaleRead when something is being deleted or renamed; the use case is retried.
+        """
+        return MasterData(
+            catalog.known_products(tx, self._products, found),
+            warehouses.known_warehouses(tx, self._warehouses, found),
+            warehouses.known_positions(tx, self._positions, found),
+        )
+
+    def read(self, tx: Transaction) -> MasterData:
+        """Read what exists; see `known`."""
+        return self.known(tx, tx.store.get_many(self.keys))
