@@ -1,6 +1,6 @@
 """The query parameters that lists share, and their conversion into a ListQuery."""
 
-from typing import Annotated, Self
+from typing import Annotated, Protocol, Self
 
 from pydantic import (
     AfterValidator,
@@ -16,11 +16,15 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from shared.kernel.calendar_days import first_instant, last_instant
+from shared.kernel.db.collection import UPDATED_AT, Collection
 from shared.kernel.db.cursor import MAX_CURSOR, MAX_PER_PAGE, NOT_OF_THIS_LIST, Cursor
-from shared.kernel.db.facets import searchable
+from shared.kernel.db.facets import flag_text, id_text, searchable
 from shared.kernel.db.indexes import Range
+from shared.kernel.db.listing import read_page
+from shared.kernel.db.page import Page
 from shared.kernel.db.plan import ListQuery
 from shared.kernel.db.search import MAX_WORDS, SEARCH, words_of
+from shared.kernel.db.store import Store
 from shared.kernel.fields import MAX_ID, Day, Moment, Term
 
 type Text = Term
@@ -85,6 +89,24 @@ class ListParameters(BaseModel):
         | None
     ) = None
 
+    def filters(self, **facets: str | None) -> dict[str, str | None]:
+        """Return the filters by equality, by facet.
+
+        A facet has the name of its parameter, unless `facets` has another; None for no filter.
+        """
+        shared = {*ListParameters.model_fields, *PeriodParameters.model_fields, SEARCH}
+        names = {name: facets.get(name, name) for name in type(self).model_fields}
+        return {
+            facet: _facet_text(getattr(self, name))
+            for name, facet in names.items()
+            if facet and name not in shared
+        }
+
+    def created(self, timezone: str) -> dict[str, Range]:
+        """Return the range of `created_at`; a list without days has none."""
+        del timezone
+        return {}
+
     def list_query(
         self: Self,
         *,
@@ -117,6 +139,12 @@ class ListParameters(BaseModel):
             moving=moving or {},
             after=self.cursor.mark if self.cursor else None,
         )
+
+
+def _facet_text(value: str | int | None) -> str | None:
+    if isinstance(value, bool):
+        return flag_text(value)
+    return id_text(value) if isinstance(value, int) else value
 
 
 class PeriodParameters(ListParameters):
@@ -155,3 +183,27 @@ class PeriodParameters(ListParameters):
         if self.updated_since:
             low = max(low or "", self.updated_since)
         return {"created_at": (low, high)} if low or high else {}
+
+
+class ReadList[E: BaseModel](Protocol):
+    """A function that reads lists."""
+
+    def __call__(self, store: Store, parameters: ListParameters, timezone: str = "UTC") -> Page[E]:
+        """Read a page; the days of `parameters` are days in `timezone`."""
+
+
+def list_of[E: BaseModel](collection: Collection[E], **facets: str) -> ReadList[E]:
+    """Return the function that lists a collection, whose filters are facets; see `filters`."""
+
+    def read(store: Store, parameters: ListParameters, timezone: str = "UTC") -> Page[E]:
+        days = parameters.created(timezone)
+        if isinstance(parameters, PeriodParameters) and UPDATED_AT not in collection.sorts:
+            days = parameters.created_once(timezone)
+        query = parameters.list_query(
+            equal=parameters.filters(**facets),
+            search=getattr(parameters, SEARCH, None),
+            between=days,
+        )
+        return read_page(store, collection, query)
+
+    return read

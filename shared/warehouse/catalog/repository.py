@@ -18,7 +18,6 @@ from shared.kernel.db.transaction import Transaction
 from shared.warehouse import references
 from shared.warehouse.catalog.models import (
     Category,
-    CategoryParameters,
     KnownProduct,
     Product,
     ProductParameters,
@@ -83,20 +82,11 @@ def list_products(store: Store, parameters: ProductParameters) -> Page[StoredPro
     """Return a page of products. `item_code` and `sku` filter the same field."""
     codes = {code for code in (parameters.item_code, parameters.sku) if code}
     query = parameters.list_query(
-        equal={
-            "item_code": next(iter(codes)) if len(codes) == 1 else (SEPARATOR if codes else None),
-            "barcode": parameters.barcode,
-            "type": parameters.type,
-        },
+        equal=parameters.filters(sku=None)
+        | {"item_code": next(iter(codes)) if len(codes) == 1 else (SEPARATOR if codes else None)},
         search=parameters.search,
     )
     return read_page(store, PRODUCTS, query)
-
-
-def list_categories(store: Store, parameters: CategoryParameters) -> Page[Category]:
-    """Return a page of product categories."""
-    query = parameters.list_query(search=parameters.search)
-    return read_page(store, CATEGORIES, query)
 
 
 def code_key(code: str) -> Key:

@@ -10,6 +10,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Gone, Problem
 from shared.kernel.events.outbox import EventResource, raise_record_event
+from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, ensure_valid, invalid_fields
 from shared.warehouse.catalog import repository, rules, views
 from shared.warehouse.catalog.models import (
@@ -266,4 +267,4 @@ def delete_category(tx: Transaction, number: int) -> Record[Category]:
 
 
 get_category = CATEGORIES.get
-list_categories = repository.list_categories
+list_categories = list_of(CATEGORIES)

@@ -96,14 +96,7 @@ def list_documents(
     """Return a page of documents."""
     priority = parameters.priority if isinstance(parameters, ExitParameters) else None
     query = parameters.list_query(
-        equal={
-            "external_ref": parameters.external_ref,
-            "type": parameters.type,
-            "card_code": parameters.card_code,
-            "status": parameters.status,
-            "source": parameters.source,
-            "priority": integer_text(priority),
-        },
+        equal=parameters.filters(due_to=None) | {"priority": integer_text(priority)},
         between={"due_date": (None, parameters.due_to)} if parameters.due_to else None,
     )
     return read_page(store, COLLECTIONS[kind], by_rank(query))

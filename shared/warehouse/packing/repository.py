@@ -5,18 +5,11 @@ from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import Facets, id_text
 from shared.kernel.db.indexes import Lookup, Partition
 from shared.kernel.db.items import Key, alias_key, item_at
-from shared.kernel.db.listing import read_page
-from shared.kernel.db.page import Page
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
-from shared.warehouse.packing.models import (
-    PackingOrderParameters,
-    StoredPackingOrder,
-    StoredUnit,
-    UnitParameters,
-)
+from shared.warehouse.packing.models import StoredPackingOrder, StoredUnit
 
 SSCC_SEQUENCE = "sscc"
 """Sequence of the serial references of all SSCCs, whatever their prefix."""
@@ -111,33 +104,3 @@ def has_passed(store: Store, record: Record[StoredPackingOrder]) -> bool:
     """Return whether a packing order has passed a validation since its last change."""
     item = store.get(passed_key(record.id))
     return item is not None and item["passed"] == record.version
-
-
-def list_packing_orders(
-    store: Store, parameters: PackingOrderParameters, timezone: str
-) -> Page[StoredPackingOrder]:
-    """Read a page of packing orders; the days of `parameters` are days in `timezone`."""
-    document = parameters.exit_document_id
-    query = parameters.list_query(
-        equal={
-            "status": parameters.status,
-            "warehouse": parameters.warehouse,
-            "exit_document_id": None if document is None else id_text(document),
-        },
-        between=parameters.created(timezone),
-    )
-    return read_page(store, PACKING_ORDERS, query)
-
-
-def list_units(store: Store, parameters: UnitParameters) -> Page[StoredUnit]:
-    """Read a page of handling units."""
-    order = parameters.packing_order_id
-    query = parameters.list_query(
-        equal={
-            "sscc": parameters.sscc,
-            "packing_order_id": None if order is None else id_text(order),
-            "status": parameters.status,
-            "tracking_number": parameters.tracking_number,
-        }
-    )
-    return read_page(store, UNITS, query)

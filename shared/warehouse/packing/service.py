@@ -9,6 +9,7 @@ from shared.kernel.db.records import Record
 from shared.kernel.db.steps import STEP_ACTIONS, STEP_BYTES, fitting_items, has_room, run_steps
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem
+from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document
@@ -246,4 +247,4 @@ def change_order(
 
 # Reading
 
-list_packing_orders = repository.list_packing_orders
+list_packing_orders = list_of(PACKING_ORDERS)

@@ -7,6 +7,7 @@ two packers never pack the same goods, and a unit never changes after its order 
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
 from shared.warehouse.catalog.gtins import by_item_code
 from shared.warehouse.packing import contents_rules, repository, rules
@@ -143,7 +144,7 @@ def delete_unit(tx: Transaction, number: int) -> _Unit:
 
 
 get_unit = UNITS.get
-list_units = repository.list_units
+list_units = list_of(UNITS)
 
 
 def _read(tx: Transaction, number: int) -> tuple[_Unit, _Order]:

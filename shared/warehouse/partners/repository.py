@@ -88,8 +88,7 @@ def list_clients(store: Store, parameters: ClientParameters) -> Page[Client]:
 def list_providers(store: Store, parameters: ProviderParameters) -> Page[Provider]:
     """Return a page of providers."""
     query = parameters.list_query(
-        equal={"email": _email_text(parameters.email)},
-        search=parameters.search,
+        equal={"email": _email_text(parameters.email)}, search=parameters.search
     )
     return read_page(store, PROVIDERS, query)
 

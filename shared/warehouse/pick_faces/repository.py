@@ -4,10 +4,7 @@ from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import Facets, id_text
 from shared.kernel.db.indexes import Lookup, Partition
-from shared.kernel.db.listing import read_page
-from shared.kernel.db.page import Page
-from shared.kernel.db.store import Store
-from shared.warehouse.pick_faces.models import PickFace, PickFaceParameters
+from shared.warehouse.pick_faces.models import PickFace
 
 
 def _facets(face: PickFace) -> Facets:
@@ -30,17 +27,3 @@ PICK_FACES = Collection(
     partitions={"whs_code": Partition({"id": 3}, own_totals=SHARDS)},
     lookups={"product_id": Lookup(4), "item_code": Lookup(5), "bin_code": Lookup(6)},
 )
-
-
-def list_pick_faces(store: Store, parameters: PickFaceParameters) -> Page[PickFace]:
-    """Return a page of pick faces."""
-    number = parameters.product_id
-    query = parameters.list_query(
-        equal={
-            "product_id": None if number is None else id_text(number),
-            "item_code": parameters.item_code,
-            "bin_code": parameters.bin_code,
-            "whs_code": parameters.warehouse,
-        }
-    )
-    return read_page(store, PICK_FACES, query)

@@ -7,11 +7,12 @@ from shared.kernel.db.items import Item, Key
 from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem, ValidationFailed
+from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse import references
 from shared.warehouse.catalog import service as catalog
 from shared.warehouse.master_data import NamedCodes
-from shared.warehouse.pick_faces import repository, rules
+from shared.warehouse.pick_faces import rules
 from shared.warehouse.pick_faces.models import PickFace, PickFaceDraft
 from shared.warehouse.pick_faces.repository import PICK_FACES
 from shared.warehouse.warehouses import service as warehouses
@@ -141,7 +142,7 @@ def remove_pick_face(tx: Transaction, number: int) -> Record[PickFace]:
 
 
 get_pick_face = PICK_FACES.get
-list_pick_faces = repository.list_pick_faces
+list_pick_faces = list_of(PICK_FACES, warehouse="whs_code")
 
 
 def _aliases(face: PickFace) -> tuple[Key, Key]:

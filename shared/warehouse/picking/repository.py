@@ -65,17 +65,13 @@ def list_pickings(
     store: Store, parameters: PickingParameters, timezone: str
 ) -> Page[StoredPicking]:
     """Read a page of pickings; `from` and `to` are days in the time zone."""
-    reference, document = parameters.external_ref, parameters.document_id
-    number = None if document is None else id_text(document)
-    query = parameters.list_query(
-        equal={
-            "status": parameters.status,
-            "has_shortage": flag_text(parameters.has_shortage),
-            "external_ref": reference,
-            "document_id": number if reference is None else None,
-        },
+    equal, contains = parameters.filters(), dict[str, str | None]()
+    if equal["external_ref"] is not None and (number := equal.pop("document_id")):
         # The pickings with a reference are looked up by it, whichever of their documents has it.
-        contains={"document_ids": joined([number]) if number and reference is not None else None},
+        contains["document_ids"] = joined([number])
+    query = parameters.list_query(
+        equal=equal,
+        contains=contains,
         between=parameters.created(timezone),
     )
     return read_page(store, PICKINGS, by_rank(query))

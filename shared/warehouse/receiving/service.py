@@ -9,10 +9,11 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem
 from shared.kernel.events.outbox import raise_record_event
+from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Difference, Document, DocumentProgress
-from shared.warehouse.receiving import repository, rules, views
+from shared.warehouse.receiving import rules, views
 from shared.warehouse.receiving.models import (
     ReceiptDraft,
     StoredReceipt,
@@ -136,7 +137,7 @@ def update_receipt(
 # Reading
 
 get_receipt = RECEIPTS.get
-list_receipts = repository.list_receipts
+list_receipts = list_of(RECEIPTS)
 
 
 def document_differences(store: Store, document: Document) -> list[Difference]:

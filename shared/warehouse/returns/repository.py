@@ -5,11 +5,8 @@ from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import Facets, id_text
 from shared.kernel.db.indexes import Lookup, Partition
 from shared.kernel.db.items import Key, alias_key, item_at
-from shared.kernel.db.listing import read_page
-from shared.kernel.db.page import Page
-from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
-from shared.warehouse.returns.models import ReturnedGoods, ReturnParameters, StoredReturn
+from shared.warehouse.returns.models import ReturnedGoods, StoredReturn
 
 LINE_SEQUENCE = "return_line"
 """Sequence of the ids of the lines of all returns."""
@@ -69,18 +66,3 @@ def put_reference(tx: Transaction, one: StoredReturn) -> None:
     if one.external_ref is None:
         return
     tx.insert(item_at(reference_key(one.external_ref), id=one.id))
-
-
-def list_returns(store: Store, parameters: ReturnParameters, timezone: str) -> Page[StoredReturn]:
-    """Read a page of returns; the days of `parameters` are days in `timezone`."""
-    number = parameters.exit_document_id
-    query = parameters.list_query(
-        equal={
-            "status": parameters.status,
-            "warehouse": parameters.warehouse,
-            "exit_document_id": None if number is None else id_text(number),
-            "external_ref": parameters.external_ref,
-        },
-        between=parameters.created(timezone),
-    )
-    return read_page(store, RETURNS, query)

@@ -10,6 +10,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem, ValidationFailed
 from shared.kernel.events.outbox import raise_record_event
+from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, InvalidBody, problems_of
 from shared.warehouse import references
 from shared.warehouse.catalog.gtins import lines_by_item_code
@@ -333,7 +334,7 @@ def _end(
 
 
 get_return = RETURNS.get
-list_returns = repository.list_returns
+list_returns = list_of(RETURNS)
 
 
 def line_ids_of(drafts: Iterable[ReturnDraft]) -> Mapping[str, int]:

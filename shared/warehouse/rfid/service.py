@@ -9,10 +9,11 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem
 from shared.kernel.events.outbox import raise_record_event
+from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid, of_valid_fields
 from shared.warehouse.catalog.gtins import products_by_gtin
 from shared.warehouse.packing import service as packing
-from shared.warehouse.rfid import repository, rules
+from shared.warehouse.rfid import rules
 from shared.warehouse.rfid.models import (
     SUBJECT_KINDS,
     RfidSubjectKind,
@@ -103,4 +104,4 @@ def get_validation(store: Store, number: int) -> Validation:
     return Validation(record, found[0].entity if found else TagDifferences())
 
 
-list_validations = repository.list_validations
+list_validations = list_of(VALIDATIONS)

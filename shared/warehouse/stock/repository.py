@@ -272,55 +272,29 @@ def list_stock(
     store: Store, parameters: StockParameters, warehouse_id: int | None
 ) -> Page[StockRow]:
     """Return a page of stock rows, of one warehouse if `warehouse_id` is given."""
-    number, inventory_status = parameters.product_id, parameters.inventory_status
-    query = parameters.list_query(
-        equal={
-            "product_id": None if number is None else id_text(number),
-            "item_code": parameters.item_code,
-            "warehouse_id": None if warehouse_id is None else id_text(warehouse_id),
-            "bin_code": parameters.bin_code,
-            "batch": parameters.batch,
-            "serial": parameters.serial,
-            "status": parameters.status,
-            "inventory_status": inventory_status,
-            "unavailable_status": None if inventory_status == "available" else inventory_status,
-        }
-    )
-    return read_page(store, STOCK, query)
+    status = parameters.inventory_status
+    equal = parameters.filters(warehouse=None) | {
+        "warehouse_id": None if warehouse_id is None else id_text(warehouse_id),
+        "unavailable_status": None if status == "available" else status,
+    }
+    return read_page(store, STOCK, parameters.list_query(equal=equal))
 
 
 def list_levels(store: Store, parameters: LevelParameters) -> Page[StoredLevel]:
     """Return a page of levels per warehouse, or of totals over all warehouses."""
-    number = parameters.product_id
-    query = parameters.list_query(
-        equal={
-            "product_id": None if number is None else id_text(number),
-            "item_code": parameters.item_code,
-            "whs_code": parameters.warehouse,
-        }
-    )
+    query = parameters.list_query(equal=parameters.filters(totals=None, warehouse="whs_code"))
     return read_page(store, TOTALS if parameters.totals else LEVELS, query)
 
 
 def list_movements(store: Store, parameters: MovementParameters, timezone: str) -> Page[Movement]:
     """Return a page of the stock ledger; `from` and `to` are days in `timezone`."""
-    number, kind, document = (
-        parameters.product_id, parameters.document_type, parameters.document_id,
-    )  # fmt: skip
-    both = kind is not None and document is not None
+    equal = parameters.filters(warehouse=None)
+    kind, document = parameters.document_type, parameters.document_id
+    if kind is not None and document is not None:
+        del equal["document_type"], equal["document_id"]
+        equal["document"] = cause_text(kind, document)
     query = parameters.list_query(
-        equal={
-            "type": parameters.type,
-            "product_id": None if number is None else id_text(number),
-            "item_code": parameters.item_code,
-            "batch": parameters.batch,
-            "serial": parameters.serial,
-            "document": cause_text(kind, document) if kind and document else None,
-            "document_type": None if both else kind,
-            "document_id": None if both or document is None else id_text(document),
-            "from_bin": parameters.from_bin,
-            "to_bin": parameters.to_bin,
-        },
+        equal=equal,
         contains={
             "warehouses": parameters.warehouse and f"{SEPARATOR}{parameters.warehouse}{SEPARATOR}"
         },

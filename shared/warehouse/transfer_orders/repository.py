@@ -5,12 +5,9 @@ from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import Facets, flag_text
 from shared.kernel.db.indexes import Partition
 from shared.kernel.db.items import Key, alias_key, item_at
-from shared.kernel.db.listing import read_page
-from shared.kernel.db.page import Page
-from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY
 from shared.kernel.db.transaction import Transaction
-from shared.warehouse.transfer_orders.models import StoredTransferOrder, TransferOrderParameters
+from shared.warehouse.transfer_orders.models import StoredTransferOrder
 from shared.warehouse.transfer_orders.progress_rules import has_discrepancy
 
 LINE_SEQUENCE = "transfer_order_line"
@@ -75,20 +72,3 @@ def put_request(tx: Transaction, order: StoredTransferOrder) -> None:
         return
     expiry = tx.now_ms // 1000 + _REQUEST_SECONDS
     tx.put(item_at(request_key(tx.request_name), id=order.id, **{EXPIRY: expiry}))
-
-
-def list_transfer_orders(
-    store: Store, parameters: TransferOrderParameters, timezone: str
-) -> Page[StoredTransferOrder]:
-    """Read a page of transfer orders; the days of `parameters` are days in `timezone`."""
-    query = parameters.list_query(
-        equal={
-            "status": parameters.status,
-            "from_warehouse": parameters.from_warehouse,
-            "to_warehouse": parameters.to_warehouse,
-            "external_ref": parameters.external_ref,
-            "has_discrepancy": flag_text(parameters.has_discrepancy),
-        },
-        between=parameters.created(timezone),
-    )
-    return read_page(store, TRANSFER_ORDERS, query)

@@ -10,6 +10,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.kernel.errors import Problem, ServiceError
 from shared.kernel.events.outbox import raise_record_event
+from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, InvalidBody
 from shared.warehouse import references
 from shared.warehouse.catalog.lines import ensure_no_problems
@@ -123,7 +124,7 @@ def examine_transfer_order(
 
 
 get_transfer_order = TRANSFER_ORDERS.get
-list_transfer_orders = repository.list_transfer_orders
+list_transfer_orders = list_of(TRANSFER_ORDERS)
 
 
 def transfer_order_keys(draft: Checked[TransferOrderDraft]) -> list[Key]:

@@ -4,10 +4,7 @@ from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import Facets
 from shared.kernel.db.indexes import Partition
-from shared.kernel.db.listing import read_page
-from shared.kernel.db.page import Page
-from shared.kernel.db.store import Store
-from shared.warehouse.transfers.models import StoredTransfer, TransferParameters
+from shared.warehouse.transfers.models import StoredTransfer
 
 
 def _transfer_facets(transfer: StoredTransfer) -> Facets:
@@ -32,18 +29,3 @@ TRANSFERS = Collection(
         "to_warehouse": Partition({"created_at": 5}, own_totals=SHARDS),
     },
 )
-
-
-def list_transfers(
-    store: Store, parameters: TransferParameters, timezone: str
-) -> Page[StoredTransfer]:
-    """Read a page of transfers; the days of `parameters` are days in `timezone`."""
-    query = parameters.list_query(
-        equal={
-            "status": parameters.status,
-            "from_warehouse": parameters.from_warehouse,
-            "to_warehouse": parameters.to_warehouse,
-        },
-        between=parameters.created(timezone),
-    )
-    return read_page(store, TRANSFERS, query)

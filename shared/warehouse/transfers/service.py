@@ -10,12 +10,13 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.fields import ZERO, plain
+from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid
 from shared.warehouse import references
 from shared.warehouse.master_data import MasterData, NamedCodes
 from shared.warehouse.stock.models import MovementCause, StockRow
 from shared.warehouse.stock.posting import StockPosting, empty_row
-from shared.warehouse.transfers import repository, rules, views
+from shared.warehouse.transfers import rules, views
 from shared.warehouse.transfers.models import (
     ErpAnswer,
     StoredTransfer,
@@ -238,4 +239,4 @@ def _shortage(source: StockRow, qty: Decimal, free: Decimal) -> str:
 
 
 get_transfer = TRANSFERS.get
-list_transfers = repository.list_transfers
+list_transfers = list_of(TRANSFERS)

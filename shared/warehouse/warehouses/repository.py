@@ -22,11 +22,11 @@ from shared.kernel.db.search import SEARCH_INDEX, SEARCH_SINCE
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
+from shared.kernel.list_parameters import list_of
 from shared.warehouse.references import ASSIGNED, is_former, put_code
 from shared.warehouse.warehouses.models import (
     KnownPosition,
     KnownWarehouse,
-    PositionParameters,
     StoredPosition,
     StoredWarehouse,
     WarehouseParameters,
@@ -95,28 +95,11 @@ POSITIONS = Collection(
 
 def list_warehouses(store: Store, parameters: WarehouseParameters) -> Page[StoredWarehouse]:
     """Return a page of warehouses, whose numbers of positions are read with them."""
-    query = parameters.list_query(
-        equal={
-            "whs_code": parameters.whs_code,
-            "is_virtual": flag_text(parameters.is_virtual),
-        },
-        search=parameters.search,
-    )
+    query = parameters.list_query(equal=parameters.filters(), search=parameters.search)
     return read_page(store, WAREHOUSES, query, read_with=_positions_key)
 
 
-def list_positions(store: Store, parameters: PositionParameters) -> Page[StoredPosition]:
-    """Return a page of positions."""
-    number = parameters.warehouse_id
-    query = parameters.list_query(
-        equal={
-            "warehouse_id": None if number is None else id_text(number),
-            "whs_code": parameters.warehouse,
-            "bin_code": parameters.bin_code,
-        },
-        search=parameters.search,
-    )
-    return read_page(store, POSITIONS, query)
+list_positions = list_of(POSITIONS, warehouse="whs_code")
 
 
 def first_positions(store: Store, warehouse_id: int, most: int) -> Page[StoredPosition]:

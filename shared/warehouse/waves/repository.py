@@ -9,13 +9,11 @@ from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import Facets, id_text
 from shared.kernel.db.indexes import Partition
 from shared.kernel.db.items import Item, Key
-from shared.kernel.db.listing import read_page
-from shared.kernel.db.page import Page
 from shared.kernel.db.records import HEAD, Record
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import EXPIRY, PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
-from shared.warehouse.waves.models import StoredWave, WaveParameters
+from shared.warehouse.waves.models import StoredWave
 
 _PENDING_MS = 30_000
 """How long a wave may be pending without a further step: longer than any invocation."""
@@ -45,15 +43,6 @@ WAVES = Collection(
         "warehouse": Partition({"created_at": 4}, own_totals=SHARDS),
     },
 )
-
-
-def list_waves(store: Store, parameters: WaveParameters, timezone: str) -> Page[StoredWave]:
-    """Read a page of waves; the days of `parameters` are days in `timezone`."""
-    query = parameters.list_query(
-        equal={"status": parameters.status, "warehouse": parameters.warehouse},
-        between=parameters.created(timezone),
-    )
-    return read_page(store, WAVES, query)
 
 
 # Pending waves

@@ -9,9 +9,10 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import ServiceUnavailable
 from shared.kernel.events.kinds import EventKind
 from shared.kernel.events.outbox import raise_record_event
+from shared.kernel.list_parameters import list_of
 from shared.warehouse.picking import wave_pickings
 from shared.warehouse.picking.models import StoredPicking
-from shared.warehouse.waves import repository, rules, views
+from shared.warehouse.waves import rules, views
 from shared.warehouse.waves.models import StoredWave, WaveOrder, WaveStatus
 from shared.warehouse.waves.repository import WAVES
 
@@ -46,7 +47,7 @@ def get_wave(store: Store, number: int) -> WaveWithOrders:
     raise ServiceUnavailable
 
 
-list_waves = repository.list_waves
+list_waves = list_of(WAVES)
 
 
 def plan_wave(tx: Transaction, number: int) -> WaveWithOrders:
