@@ -18,7 +18,7 @@ from pydantic_core import PydanticCustomError
 from shared.kernel.calendar_days import first_instant, last_instant
 from shared.kernel.db.collection import UPDATED_AT, Collection
 from shared.kernel.db.cursor import MAX_CURSOR, MAX_PER_PAGE, NOT_OF_THIS_LIST, Cursor
-from shared.kernel.db.facets import flag_text, id_text, searchable
+from shared.kernel.db.facets import facet_text, searchable
 from shared.kernel.db.indexes import Range
 from shared.kernel.db.listing import read_page
 from shared.kernel.db.page import Page
@@ -97,7 +97,7 @@ class ListParameters(BaseModel):
         shared = {*ListParameters.model_fields, *PeriodParameters.model_fields, SEARCH}
         names = {name: facets.get(name, name) for name in type(self).model_fields}
         return {
-            facet: _facet_text(getattr(self, name))
+            facet: facet_text(getattr(self, name))
             for name, facet in names.items()
             if facet and name not in shared
         }
@@ -139,12 +139,6 @@ class ListParameters(BaseModel):
             moving=moving or {},
             after=self.cursor.mark if self.cursor else None,
         )
-
-
-def _facet_text(value: str | int | None) -> str | None:
-    if isinstance(value, bool):
-        return flag_text(value)
-    return id_text(value) if isinstance(value, int) else value
 
 
 class PeriodParameters(ListParameters):

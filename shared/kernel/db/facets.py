@@ -6,7 +6,7 @@ compare these texts.
 """
 
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 
 from shared.kernel.fields import MAX_ID
@@ -80,6 +80,25 @@ def quantity_text(quantity: Decimal) -> str:
 def flag_text(flag: bool | None) -> str | None:  # noqa: FBT001 - it is the value itself
     """Return a boolean as text; None stays None."""
     return {True: "true", False: "false", None: None}[flag]
+
+
+def facet_text(value: str | int | None) -> str | None:
+    """Return a text, an id or a boolean as the text of a facet."""
+    if isinstance(value, bool):
+        return flag_text(value)
+    return id_text(value) if isinstance(value, int) else value
+
+
+def facets_of(*names: str, **attributes: str) -> Callable[[object], Facets]:
+    """Return the function that returns facets of entities: texts, ids and booleans.
+
+    `names` are those of facets that are called like their attributes, `attributes` has the
+    attributes of others.
+    """
+    found = {**{name: name for name in names}, **attributes}
+    return lambda entity: {
+        facet: facet_text(getattr(entity, name)) for facet, name in found.items()
+    }
 
 
 def joined(values: Iterable[str]) -> str:

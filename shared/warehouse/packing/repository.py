@@ -2,7 +2,7 @@
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS
-from shared.kernel.db.facets import Facets, id_text
+from shared.kernel.db.facets import facets_of
 from shared.kernel.db.indexes import Lookup, Partition
 from shared.kernel.db.items import Key, alias_key, item_at
 from shared.kernel.db.records import Record
@@ -15,32 +15,13 @@ SSCC_SEQUENCE = "sscc"
 """Sequence of the serial references of all SSCCs, whatever their prefix."""
 
 
-def _order_facets(order: StoredPackingOrder) -> Facets:
-    return {
-        "status": order.status,
-        "warehouse": order.whs_code,
-        "exit_document_id": id_text(order.exit_document_id),
-        "created_at": order.created_at,
-        "updated_at": order.updated_at,
-    }
-
-
-def _unit_facets(unit: StoredUnit) -> Facets:
-    return {
-        "status": unit.status,
-        "sscc": unit.sscc,
-        "packing_order_id": id_text(unit.packing_order_id),
-        "tracking_number": unit.tracking_number,
-        "created_at": unit.created_at,
-        "updated_at": unit.updated_at,
-    }
-
-
 PACKING_ORDERS = Collection(
     kind="packing_order",
     noun="Packing order",
     model=StoredPackingOrder,
-    facets=_order_facets,
+    facets=facets_of(
+        "status", "exit_document_id", "created_at", "updated_at", warehouse="whs_code"
+    ),
     sorts={"created_at": 1, "updated_at": 2},
     partitions={
         "status": Partition({"created_at": 3}),
@@ -53,7 +34,9 @@ UNITS = Collection(
     kind="handling_unit",
     noun="Handling unit",
     model=StoredUnit,
-    facets=_unit_facets,
+    facets=facets_of(
+        "status", "sscc", "packing_order_id", "tracking_number", "created_at", "updated_at"
+    ),
     sorts={"created_at": 1, "updated_at": 2},
     partitions={"status": Partition({"created_at": 3})},
     lookups={

@@ -2,7 +2,7 @@
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS
-from shared.kernel.db.facets import Facets, id_text
+from shared.kernel.db.facets import facets_of
 from shared.kernel.db.indexes import Lookup, Partition
 from shared.kernel.db.items import Key, alias_key, item_at
 from shared.kernel.db.transaction import Transaction
@@ -12,23 +12,18 @@ LINE_SEQUENCE = "return_line"
 """Sequence of the ids of the lines of all returns."""
 
 
-def _facets(one: StoredReturn) -> Facets:
-    number = one.exit_document_id
-    return {
-        "status": one.status,
-        "external_ref": one.external_ref,
-        "warehouse": one.whs_code,
-        "exit_document_id": None if number is None else id_text(number),
-        "created_at": one.created_at,
-        "updated_at": one.updated_at,
-    }
-
-
 RETURNS = Collection(
     kind="return",
     noun="Return",
     model=StoredReturn,
-    facets=_facets,
+    facets=facets_of(
+        "status",
+        "external_ref",
+        "exit_document_id",
+        "created_at",
+        "updated_at",
+        warehouse="whs_code",
+    ),
     sorts={"created_at": 1, "updated_at": 2},
     partitions={
         "status": Partition({"created_at": 3}),

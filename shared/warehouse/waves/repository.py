@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS
-from shared.kernel.db.facets import Facets, id_text
+from shared.kernel.db.facets import facets_of, id_text
 from shared.kernel.db.indexes import Partition
 from shared.kernel.db.items import Item, Key
 from shared.kernel.db.records import HEAD, Record
@@ -23,20 +23,11 @@ _RENAMED_IN = 3
 """Version of the schema from which on pending waves have their present key and attributes."""
 
 
-def _facets(wave: StoredWave) -> Facets:
-    return {
-        "status": wave.status,
-        "warehouse": wave.warehouse_code,
-        "created_at": wave.created_at,
-        "updated_at": wave.updated_at,
-    }
-
-
 WAVES = Collection(
     kind="wave",
     noun="Wave",
     model=StoredWave,
-    facets=_facets,
+    facets=facets_of("status", "created_at", "updated_at", warehouse="warehouse_code"),
     sorts={"created_at": 1, "updated_at": 2},
     partitions={
         "status": Partition({"created_at": 3}),
