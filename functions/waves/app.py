@@ -7,7 +7,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.validation import Checked
 from shared.warehouse.settings.values import settings_of
-from shared.warehouse.waves import creating, releasing, service, views
+from shared.warehouse.waves import creating, service, views
 from shared.warehouse.waves.creating import CompanyParameters
 from shared.warehouse.waves.models import StoredWave, Wave, WaveDetail, WaveDraft, WaveParameters
 from shared.warehouse.waves.service import WaveWithOrders
@@ -85,7 +85,7 @@ def plan_wave(tx: Transaction, request: Request) -> ResourceResponse:
 )
 def release_wave(tx: Transaction, request: Request) -> ResourceResponse:
     """Release a planned wave."""
-    return _shown(releasing.release_wave(tx, request.id))
+    return _shown(service.release_wave(tx, request.id))
 
 
 @routes.write(

@@ -190,7 +190,7 @@ def register_item(kind: str, number: int, entity: Any) -> Item | None:
             named["warehouse"] = [entity.origin.id, entity.destination.id]
         elif kind == "return":
             named["warehouse"] = [entity.warehouse_id]
-    return references.register_item(f"{kind}#{number}", named)
+    return references.register_item(kind, number, named)
 
 
 def references_of(kind: str, entity: Any) -> list[tuple[str, str, int]]:

@@ -436,7 +436,7 @@ def _save(tx: Transaction, kind: str, record: Record[Any], expected: Any) -> Non
     after = expected.model_copy(update={"updated_at": tx.now})
     _COLLECTIONS[kind].replace(tx, record, after)
     if kind in {"entry", "exit"} and record.entity.status != after.status:
-        _register(tx, f"{kind}#{record.id}", after.named, is_open=after.status not in _ENDED)
+        _register(tx, kind, record.id, after.named, is_open=after.status not in _ENDED)
 
 
 _ENDED = frozenset({"completed", "closed", "cancelled"})
@@ -452,7 +452,7 @@ def _save_order(
             "warehouse": [expected.origin.id, expected.destination.id],
         }
         is_open = expected.status not in _ENDED
-        _register(tx, f"transfer_order#{record.id}", named, is_open=is_open)
+        _register(tx, "transfer_order", record.id, named, is_open=is_open)
 
 
 def _save_returned(
@@ -465,9 +465,9 @@ def _save_returned(
 
 
 def _register(
-    tx: Transaction, holder: str, named: Mapping[str, Iterable[int]], *, is_open: bool
+    tx: Transaction, kind: str, number: int, named: Mapping[str, Iterable[int]], *, is_open: bool
 ) -> None:
     if is_open:
-        references.register_references(tx, holder, named)
+        references.register_references(tx, kind, number, named)
     else:
-        references.release_references(tx, holder)
+        references.release_references(tx, kind, number)

@@ -12,8 +12,7 @@ from shared.kernel.fields import ZERO
 from shared.warehouse.documents import rules as document_rules
 from shared.warehouse.documents.models import Document, DocumentProgress
 from shared.warehouse.picking import rules as picking_rules
-from shared.warehouse.picking.models import StoredPicking, StoredPickingLine
-from shared.warehouse.picking.wave_pickings import ENDED_STATUSES, units_of
+from shared.warehouse.picking.models import ENDED_STATUSES, StoredPicking, StoredPickingLine
 from shared.warehouse.receiving.models import StoredReceipt
 from shared.warehouse.returns import rules as return_rules
 from shared.warehouse.returns.models import ReturnedGoods, StoredReturn, StoredReturnLine
@@ -285,7 +284,7 @@ def expected_wave(wave: StoredWave, pickings: Collection[StoredPicking]) -> Stor
         update={
             "orders": Decimal(len(wave.picking_ids)),
             "lines": Decimal(sum(len(picking.lines) for picking in pickings)),
-            "units": sum(map(units_of, pickings), ZERO),
+            "units": sum((picking.units for picking in pickings), ZERO),
             "ended_orders": Decimal(len(wave.picking_ids) - len(open_ids)),
         }
     )

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Self, cast
 
 from pydantic import (
     AfterValidator,
@@ -70,6 +70,16 @@ class Stored(BaseModel):
         which would take most of the time of a list.
         """
         return super().model_construct(**(entity.__dict__ | others))
+
+
+def dict_of[V](view: type[V], entity: Stored, **others: Any) -> V:
+    """Return the TypedDict `view` that shows an entity: its attributes, and the `others`.
+
+    Lines are dictionaries, because models of all lines would take as long as reading them.
+    """
+    names = view.__annotations__
+    shown = {name: others[name] if name in others else getattr(entity, name) for name in names}
+    return cast("V", shown)
 
 
 def exactly_one_of(*names: str) -> ConfigDict:

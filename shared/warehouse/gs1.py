@@ -12,28 +12,26 @@ def check_digit(digits: str) -> str:
     return str(-sum(weighted) % 10)
 
 
-def has_check_digit(number: str) -> bool:
-    """Return whether the last digit of a number is its check digit."""
-    return number[-1] == check_digit(number[:-1])
-
-
 def gtin_problem(text: str) -> str | None:
     """Return why a text is not a GTIN; None if it is one."""
     is_number = text.isascii() and text.isdecimal() and text.strip("0")
     if not is_number or len(text) not in GTIN_LENGTHS:
         return "must be a GTIN of 8, 12, 13 or 14 digits"
-    if not has_check_digit(text):
-        return f"ends in the check digit {text[-1]}, which must be {check_digit(text[:-1])}"
-    return None
+    return _digit_problem(text)
 
 
 def sscc_problem(text: str) -> str | None:
     """Return why a text is not an SSCC; None if it is one."""
     if not (text.isascii() and text.isdecimal()) or len(text) != SSCC_DIGITS:
         return f"must be an SSCC of {SSCC_DIGITS} digits"
-    if not has_check_digit(text):
-        return f"ends in the check digit {text[-1]}, which must be {check_digit(text[:-1])}"
-    return None
+    return _digit_problem(text)
+
+
+def _digit_problem(number: str) -> str | None:
+    digit = check_digit(number[:-1])
+    if number[-1] == digit:
+        return None
+    return f"ends in the check digit {number[-1]}, which must be {digit}"
 
 
 def gtin_14(gtin: str) -> str:

@@ -25,7 +25,7 @@ from itertools import batched
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS, Cost, StaleRead
 from shared.kernel.db.facets import flag_text, id_text
 from shared.kernel.db.fences import invalidate_fences
-from shared.kernel.db.items import Item, Key, item_at, key_of
+from shared.kernel.db.items import Item, Key, item_at, key_of, update_of
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import HEAD
 from shared.kernel.db.steps import has_room
@@ -59,25 +59,25 @@ Each costs a retirement one plain update per shard with fences, and no transacti
 
 
 def register_references(
-    tx: Transaction, holder: str, ids_by_facet: Mapping[str, Iterable[int]]
+    tx: Transaction, kind: str, number: int, ids_by_facet: Mapping[str, Iterable[int]]
 ) -> None:
-    """Add the register item of an open document.
+    """Add the register item of an open document, named by its kind and id.
 
     `ids_by_facet` has the ids of the master data by facet (product, warehouse, position).
     """
-    tx.put(register_item(holder, ids_by_facet))
+    tx.put(register_item(kind, number, ids_by_facet))
 
 
-def register_item(holder: str, ids_by_facet: Mapping[str, Iterable[int]]) -> Item:
+def register_item(kind: str, number: int, ids_by_facet: Mapping[str, Iterable[int]]) -> Item:
     """Return the register item of an open document."""
     ids = {facet: set(numbers) for facet, numbers in ids_by_facet.items()}
     present = {facet: numbers for facet, numbers in ids.items() if numbers}
-    return {PARTITION_KEY: REGISTER, SORT_KEY: holder, **present}
+    return {PARTITION_KEY: REGISTER, SORT_KEY: f"{kind}#{number}", **present}
 
 
-def release_references(tx: Transaction, holder: str) -> None:
+def release_references(tx: Transaction, kind: str, number: int) -> None:
     """Delete the register item of a document that is no longer open."""
-    tx.delete((REGISTER, holder))
+    tx.delete((REGISTER, f"{kind}#{number}"))
 
 
 def change_stock_count(tx: Transaction, position_id: int, difference: int) -> None:
@@ -146,6 +146,11 @@ def unassign(tx: Transaction, product: Key, position: Key, *, product_id: int) -
         names={"#assigned": ASSIGNED},
         values={":product": {product_id}},
     )
+
+
+def existing_id(found: Mapping[Key, Item], key: Key | None) -> int | None:
+    """Return the id that an alias leads to, if it is among those that were read."""
+    return int(found[key]["id"]) if key is not None and key in found else None
 
 
 def has_assignment(store: Store, alias: Key) -> bool:
@@ -311,6 +316,16 @@ def put_code(tx: Transaction, alias: Item) -> None:
             names={"#former": FORMER, "#id": "id"},
             values={":former": True, ":id": stored["id"]},
         )
+
+
+def rename_alias(tx: Transaction, alias: Item, entries: Item | None = None) -> None:
+    """Write the new name of master data into its alias, and search entries for it.
+
+    A retirement mark is kept. Without `entries`, searches go on to find what they found before.
+    """
+    expression, names, values = update_of({"name": alias["name"], **(entries or {})})
+    values[":id"] = alias["id"]
+    tx.update(key_of(alias), expression, condition="id = :id", names=names, values=values)
 
 
 def reserve_code(tx: Transaction, key: Key, number: int) -> None:

@@ -1,12 +1,12 @@
 """The fields, filters, status checks and operators of receipts, pickings and transfers."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from shared.identity.names import user_name
 from shared.kernel.db.facets import Facets, id_text
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Conflict, Problem
+from shared.kernel.errors import Conflict, Problem, StaleState
 from shared.kernel.fields import Stored, Timestamp
 from shared.kernel.list_parameters import IdParameter, PeriodParameters, Text
 
@@ -97,13 +97,22 @@ def ensure_status(
     noun: Literal["Picking", "Receipt"], work: StoredWork, *allowed: WorkStatus
 ) -> None:
     """Raise Conflict unless the status of a receipt or picking is one of `allowed`."""
-    if work.status not in allowed:
-        raise Conflict(wrong_status(f"{noun} {work.id}", work.status, allowed))
+    ensure_allowed(f"{noun} {work.id}", work.status, allowed)
 
 
-def wrong_status(name: str, status: str, allowed: Iterable[str]) -> str:
-    """Return the message of an action that `status`, the status of `name`, does not allow."""
-    return f"{name} is {status}; it must be {' or '.join(allowed)} for this action."
+def ensure_allowed[S: str](
+    name: str, status: S, allowed: Sequence[S], order: Sequence[S] = ()
+) -> None:
+    """Raise an error unless `status`, the status of `name`, is one of those an action needs.
+
+    Raises StaleState when it comes after all of these in `order`, Conflict otherwise.
+    """
+    if status in allowed:
+        return
+    message = f"{name} is {status}; it must be {' or '.join(allowed)} for this action."
+    if order and order.index(status) > max(map(order.index, allowed)):
+        raise StaleState(message)
+    raise Conflict(message)
 
 
 # Operators

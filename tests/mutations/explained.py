@@ -14,10 +14,7 @@ EXPLAINED: dict[str, str] = {
     "kernel/events/outbox.py write_combined_events: put instead of insert in"
     " tx.insert(item, table=tx.store.outbox)": _RANDOM_ID,
     "kernel/db/alias_entries.py bring_alias_up_to_date: without condition 'id = :id'": _VERSION,
-    "warehouse/catalog/repository.py rename_alias: without condition 'id = :id'": _VERSION,
-    "warehouse/warehouses/repository.py rename_warehouse_alias: without condition 'id = :id'": (
-        _VERSION
-    ),
+    "warehouse/references.py rename_alias: without condition 'id = :id'": _VERSION,
     "warehouse/warehouses/repository.py update_position_alias: without condition 'id = :id'": (
         _VERSION
     ),

@@ -76,7 +76,7 @@ from shared.warehouse.returns import models as returns
 from shared.warehouse.rfid import models as rfid
 from shared.warehouse.settings import values as setting_values
 from shared.warehouse.settings.models import SettingsChange
-from shared.warehouse.stock import service as stock_service
+from shared.warehouse.stock import repository as stock_repository
 from shared.warehouse.stock.models import InventoryStatus
 from shared.warehouse.stock.rules import MAX_ROW
 from shared.warehouse.transfer_orders import models as transfer_orders
@@ -274,7 +274,7 @@ QUOTED: Mapping[str, Sequence[str]] = {
         f"products of one position as a pick face | {plain(pick_faces.MAX_PRODUCTS)} |",
         (
             "examines, in the order of expiry and receipt |"
-            f" {plain(allocation.MAX_PAGES * stock_service.FREE_PAGE)} |"
+            f" {plain(allocation.MAX_PAGES * stock_repository.FREE_PAGE)} |"
         ),
         # Bounded by layout
         f"of transfer orders | {plain(fields.MAX_ID)} | Keys have {facets.ID_DIGITS} digits",

@@ -89,6 +89,17 @@ def examine_goods(line: GoodsLine, product: KnownProduct) -> Iterator[Problem]:
         yield Problem(line.field_path(field), message)
 
 
+def numbered[L: BaseModel](lines: Sequence[Checked[L]] | None) -> Iterator[tuple[str, Checked[L]]]:
+    """Yield the lines of a body with their paths."""
+    for number, line in enumerate(lines or ()):
+        yield f"lines.{number}", line
+
+
+def parts_of(qty: Decimal, serials: Sequence[str] | None) -> list[tuple[str | None, Decimal]]:
+    """Return goods as parts with a serial and a quantity; goods without serials are one part."""
+    return [(serial, Decimal(1)) for serial in serials] if serials else [(None, qty)]
+
+
 def repeated_serials(
     path: str,
     item_code: str | None,

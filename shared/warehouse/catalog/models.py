@@ -60,20 +60,12 @@ class ProductCreate(Input):
     inventory_item: bool | None = None
 
 
-class ProductChange(Input):
+class ProductChange(ProductCreate):
     """A change of a product. Fields that are not sent stay as they are."""
 
     item_code: Code = ""
     sku: Code = ""
     name: Name = ""
-    barcode: Barcode | None = None
-    type: Word | None = None
-    image_url: ImageUrl | None = None
-    man_btch_num: bool | None = None
-    man_ser_num: bool | None = None
-    sales_unit: Word | None = None
-    purchase_unit: Word | None = None
-    inventory_item: bool | None = None
 
 
 class Product(Stored):
@@ -188,11 +180,10 @@ class CategoryCreate(Input):
     description: Note | None = None
 
 
-class CategoryChange(Input):
+class CategoryChange(CategoryCreate):
     """A change of a product category. Fields that are not sent stay as they are."""
 
     name: Name = ""
-    description: Note | None = None
 
 
 class Category(Stored):

@@ -7,7 +7,7 @@ from shared.kernel.db.collection import Collection
 from shared.kernel.db.entity_pages import id_pages
 from shared.kernel.db.facets import SEPARATOR, Facets, fold, id_text, searchable
 from shared.kernel.db.indexes import Lookup
-from shared.kernel.db.items import Item, Key, alias_key, key_of, update_of
+from shared.kernel.db.items import Item, Key, alias_key, key_of
 from shared.kernel.db.listing import read_page
 from shared.kernel.db.page import Page
 from shared.kernel.db.records import Record
@@ -133,7 +133,7 @@ def put_alias(
 
     If `new`, the code must be free. Otherwise the alias must be retired under `mark`.
     """
-    item = {**alias_of(product), **_entries(tx, product)}
+    item = {**alias_of(product), **search_entries(tx, product)}
     if new:
         references.put_code(tx, item)
         return
@@ -142,19 +142,7 @@ def put_alias(
     tx.put(item, condition="retired_by = :mark", values={":mark": mark})
 
 
-def rename_alias(tx: Transaction, product: StoredProduct, *, ahead: bool = False) -> None:
-    """Write the new name of a product into its alias; a retirement mark is kept.
-
-    `ahead` of the change of the product, searches find it by its earlier name.
-    """
-    entries = {} if ahead else _entries(tx, product)
-    expression, names, values = update_of({"name": product.name, **entries})
-    values[":id"] = product.id
-    key = code_key(product.item_code)
-    tx.update(key, expression, condition="id = :id", names=names, values=values)
-
-
-def _entries(tx: Transaction, product: StoredProduct) -> Item:
+def search_entries(tx: Transaction, product: StoredProduct) -> Item:
     """Return the search entries in the alias of a product."""
     record = Record(product.id, 0, product, schema=tx.store.version.written)
     return alias_entries(PRODUCTS, record)

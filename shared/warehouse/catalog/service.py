@@ -30,6 +30,7 @@ from shared.warehouse.references import (
     ensure_not_retired,
     give_up_code,
     is_absent,
+    rename_alias,
     retire_unused,
 )
 
@@ -148,7 +149,7 @@ def change_product(
     if mark:
         repository.put_alias(tx, after, new=renamed, mark=mark)
     elif after.name != before.name:
-        repository.rename_alias(tx, after)
+        rename_alias(tx, repository.alias_of(after), repository.search_entries(tx, after))
     changed = PRODUCTS.update(tx, record, values)
     if changed is not record:
         raise_record_event(tx, "product.updated", PRODUCT_EVENTS, changed)
@@ -158,7 +159,7 @@ def change_product(
 def _commit_name(tx: Transaction, product: StoredProduct) -> None:
     """Commit the name of a product in its alias, which stock that arrives copies."""
     own = Transaction(tx.store)
-    repository.rename_alias(own, product, ahead=True)
+    rename_alias(own, repository.alias_of(product))
     own.commit()
 
 

@@ -224,31 +224,30 @@ class ExitDocument(_DocumentView):
     lines: list[ExitDocumentLine]
 
 
-class EntryParameters(ListParameters):
-    """Parameters of the list of entry documents."""
-
-    sort: Literal[
-        "created_at", "-created_at", "updated_at", "-updated_at", "doc_date", "-doc_date"
-    ] = "-created_at"
+class _DocumentParameters(ListParameters):
     external_ref: Text | None = None
-    type: EntryType | None = None
+    type: str | None = None
     card_code: Text | None = None
     status: DocumentStatus | None = None
     source: Source | None = None
     due_to: Day | None = None
 
 
-class ExitParameters(ListParameters):
+class EntryParameters(_DocumentParameters):
+    """Parameters of the list of entry documents."""
+
+    sort: Literal[
+        "created_at", "-created_at", "updated_at", "-updated_at", "doc_date", "-doc_date"
+    ] = "-created_at"
+    type: EntryType | None = None
+
+
+class ExitParameters(_DocumentParameters):
     """Parameters of the list of exit documents."""
 
     sort: Literal[
         "created_at", "-created_at", "updated_at", "-updated_at",
         "doc_date", "-doc_date", "priority", "-priority",
     ] = "-created_at"  # fmt: skip
-    external_ref: Text | None = None
     type: ExitType | None = None
-    card_code: Text | None = None
-    status: DocumentStatus | None = None
-    source: Source | None = None
-    due_to: Day | None = None
     priority: Priority | None = None

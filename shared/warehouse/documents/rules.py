@@ -1,6 +1,6 @@
 """Rules of documents on plain data: checks of new documents, progress and closing."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 
 from shared.kernel.errors import Conflict, Problem
@@ -11,6 +11,7 @@ from shared.warehouse.catalog.lines import (
     LineProblems,
     differing_dates,
     examine_lines,
+    numbered,
 )
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.differences import differing_fields, differing_lines
@@ -28,15 +29,16 @@ from shared.warehouse.master_data import MasterData
 
 def examine(draft: Checked[EntryDraft | ExitDraft], known: MasterData) -> LineProblems:
     """Return the problems of a document that field validation does not find."""
+    lines: Sequence[Checked[LineDraft]] = draft.lines or ()
     found = examine_lines(
-        (_goods_line(path, line) for path, line in lines_of(draft)), known.products
+        (_goods_line(path, line) for path, line in numbered(lines)), known.products
     )
     invalid: list[Problem] = []
     whs_code = draft.warehouse_code
     if whs_code is not None and whs_code not in known.warehouses:
         invalid.append(Problem("warehouse_code", f"no warehouse has the code {whs_code}"))
     invalid += found.invalid
-    for path, line in lines_of(draft):
+    for path, line in numbered(lines):
         code = destination_bin(line)
         if code is not None and whs_code is not None and whs_code in known.warehouses:
             refusal = known.placing_refusal(whs_code, code)
@@ -44,7 +46,7 @@ def examine(draft: Checked[EntryDraft | ExitDraft], known: MasterData) -> LinePr
     if isinstance(draft, EntryDraft) or (
         isinstance(draft, InvalidBody) and draft.model is EntryDraft
     ):
-        invalid += differing_dates(lines_of(draft))
+        invalid += differing_dates(numbered(lines))
     return LineProblems(invalid, found.blocked)
 
 
@@ -58,15 +60,6 @@ def destination_bin(line: Checked[LineDraft]) -> str | None:
     """Return the code of the position that a line of an entry document names."""
     code: str | None = getattr(line, "destination_bin", None)
     return code
-
-
-def lines_of(
-    draft: Checked[EntryDraft | ExitDraft],
-) -> Iterator[tuple[str, Checked[LineDraft]]]:
-    """Yield the lines of either kind of draft with their paths."""
-    lines: Sequence[Checked[LineDraft]] = draft.lines or ()
-    for number, line in enumerate(lines):
-        yield f"lines.{number}", line
 
 
 def new_document(

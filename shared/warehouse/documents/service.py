@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from shared.kernel.db.items import Item, Key
+from shared.kernel.db.items import Key
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import CreatedRecord, Record
 from shared.kernel.db.store import Store
@@ -47,7 +47,7 @@ def create_document(
         found = tx.store.get_many(wanted)
     else:
         found, number = run_all(lambda: tx.store.get_many(wanted), lambda: tx.next_id(kind))
-        existing = _existing(kind, draft, found)
+        existing = references.existing_id(found, _reference(kind, draft))
         if existing:
             record = repository.COLLECTIONS[kind].get(tx.store, existing)
             return CreatedRecord(
@@ -63,7 +63,7 @@ def create_document(
 def _insert(tx: Transaction, kind: DocumentKind, document: Document) -> Record[Document]:
     record = repository.COLLECTIONS[kind].insert(tx, document.id, document)
     repository.put_reference(tx, kind, document)
-    references.register_references(tx, _holder(kind, document.id), document.named)
+    references.register_references(tx, kind, document.id, document.named)
     return record
 
 
@@ -101,7 +101,10 @@ def examine_document(
     """
     found = tx.store.get_many(document_keys(kind, draft))
     findings = rules.examine(draft, _codes(draft).known(tx, found))
-    return _existing(kind, draft, found), [*findings.invalid, *findings.blocked]
+    return references.existing_id(found, _reference(kind, draft)), [
+        *findings.invalid,
+        *findings.blocked,
+    ]
 
 
 def document_of(
@@ -126,7 +129,7 @@ def close_document(tx: Transaction, kind: DocumentKind, number: int) -> Record[D
     if kind == "exit":
         rules.ensure_nothing_staged(record.entity)
     changed = collection.replace(tx, record, after)
-    references.release_references(tx, _holder(kind, number))
+    references.release_references(tx, kind, number)
     return changed
 
 
@@ -153,9 +156,9 @@ def advance_document(
     before, after = record.entity, rules.advanced(record.entity, progress, tx.now)
     changed = repository.COLLECTIONS[kind].replace(tx, record, after)
     if before.is_open and not after.is_open:
-        references.release_references(tx, _holder(kind, record.id))
+        references.release_references(tx, kind, record.id)
     elif after.is_open and not before.is_open:
-        references.register_references(tx, _holder(kind, record.id), after.named)
+        references.register_references(tx, kind, record.id, after.named)
     return changed
 
 
@@ -191,10 +194,6 @@ def reference_to(kind: DocumentKind, record: Record[Document]) -> DocumentRefere
     )
 
 
-def _holder(kind: DocumentKind, number: int) -> str:
-    return f"{kind}#{number}"
-
-
 def document_keys(kind: DocumentKind, draft: Checked[EntryDraft | ExitDraft]) -> list[Key]:
     """Return the keys of all items that `create_document` reads for a draft."""
     reference = _reference(kind, draft)
@@ -207,15 +206,8 @@ def _reference(kind: DocumentKind, draft: Checked[EntryDraft | ExitDraft]) -> Ke
     return repository.reference_key(kind, draft.type, draft.external_ref)
 
 
-def _existing(
-    kind: DocumentKind, draft: Checked[EntryDraft | ExitDraft], found: Mapping[Key, Item]
-) -> int | None:
-    reference = _reference(kind, draft)
-    return int(found[reference]["id"]) if reference and reference in found else None
-
-
 def _codes(draft: Checked[EntryDraft | ExitDraft]) -> NamedCodes:
-    whs_code, lines = draft.warehouse_code, [line for _, line in rules.lines_of(draft)]
+    whs_code, lines = draft.warehouse_code, draft.lines or ()
     return NamedCodes(
         products=(line.item_code for line in lines),
         warehouses=[whs_code],

@@ -23,7 +23,7 @@ from shared.warehouse.packing.models import (
     unit_code,
 )
 from shared.warehouse.picking.models import Pick, StoredPicking, packing_order_code, picking_code
-from shared.warehouse.work_records import wrong_status
+from shared.warehouse.work_records import ensure_allowed
 
 _SHOWN = 10
 """Most things that one message names."""
@@ -31,8 +31,7 @@ _SHOWN = 10
 
 def ensure_status(order: StoredPackingOrder, *allowed: PackingStatus) -> None:
     """Raise Conflict unless the status of a packing order is one of `allowed`."""
-    if order.status not in allowed:
-        raise Conflict(wrong_status(packing_order_code(order.id), order.status, allowed))
+    ensure_allowed(packing_order_code(order.id), order.status, allowed)
 
 
 # Creation
@@ -204,8 +203,7 @@ def ensure_open(unit: StoredUnit, what: str = "it takes nothing and gives nothin
 
 def ensure_closed(unit: StoredUnit) -> None:
     """Raise Conflict unless a unit is closed."""
-    if unit.status != "closed":
-        raise Conflict(wrong_status(unit_code(unit.id), unit.status, ["closed"]))
+    ensure_allowed(unit_code(unit.id), unit.status, ["closed"])
 
 
 def ensure_children_closed(order: StoredPackingOrder, unit: int) -> None:

@@ -25,7 +25,6 @@ from shared.warehouse.packing.reading import OrderWithUnits, with_units
 from shared.warehouse.packing.repository import PACKING_ORDERS, UNITS
 from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.models import StoredPicking, packing_order_code, picking_code
-from shared.warehouse.picking.wave_pickings import read_pickings
 from shared.warehouse.settings.values import Settings
 from shared.warehouse.work_records import read_operator
 
@@ -108,14 +107,14 @@ def _staged_goods(tx: Transaction, draft: Checked[PackingOrderDraft]) -> _Staged
             return _StagedGoods([], [problem])
         document = found[0].entity
         pickings, names = run_all(
-            lambda: read_pickings(tx.store, document.finished),
+            lambda: picking_service.get_pickings(tx.store, document.finished),
             lambda: _names(tx, {line.item_code for line in document.lines}, document.whs_code),
         )
         found_problems = rules.document_problems(number, [one.entity for one in pickings])
         return _StagedGoods(pickings, list(found_problems), document, names)
     named = draft.picking_ids or []
     pickings, _ = run_all(
-        lambda: read_pickings(tx.store, named),
+        lambda: picking_service.get_pickings(tx.store, named),
         lambda: tx.reserve_ids(PACKING_ORDERS.kind, 1) if is_valid else None,
     )
     problems = list(rules.picking_problems(named, pickings))
@@ -212,7 +211,7 @@ def _cancel_step(tx: Transaction, number: int) -> Record[StoredPackingOrder] | N
     last = [entry.id for entry in reversed(order.units)][:STEP_ACTIONS]
     units, pickings = run_all(
         lambda: UNITS.get_many(tx.store, last),
-        lambda: read_pickings(tx.store, order.picking_ids),
+        lambda: picking_service.get_pickings(tx.store, order.picking_ids),
     )
     if len(units) < len(last):
         raise StaleRead  # a unit was deleted since its order was read

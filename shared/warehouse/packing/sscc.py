@@ -4,6 +4,8 @@ GS1 General Specifications, section 3.2: an extension digit, the company prefix 
 assigned, a serial reference of the company, and a check digit.
 """
 
+from shared.warehouse.gs1 import check_digit
+
 _DIGITS = 17
 """Digits before the check digit."""
 
@@ -13,9 +15,3 @@ def sscc(extension_digit: int, company_prefix: str, serial: int) -> str:
     places = _DIGITS - 1 - len(company_prefix)
     body = f"{extension_digit}{company_prefix}{serial % 10**places:0{places}d}"
     return f"{body}{check_digit(body)}"
-
-
-def check_digit(body: str) -> int:
-    """Return the check digit of GS1 for the digits before it: weights 3, 1, 3 … from the right."""
-    weighted = (int(digit) * (3, 1)[at % 2] for at, digit in enumerate(reversed(body)))
-    return -sum(weighted) % 10

@@ -6,7 +6,7 @@ from typing import Any
 from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.events.outbox import EventResource, raise_record_event
-from shared.kernel.fields import ZERO
+from shared.kernel.fields import ZERO, dict_of
 from shared.warehouse.documents.vocabulary import doc_num
 from shared.warehouse.packing import rules
 from shared.warehouse.packing.models import (
@@ -56,15 +56,7 @@ def order_in_detail(
 ) -> PackingOrderDetail:
     """Return the response for one packing order, with its lines and handling units."""
     lines = [
-        PackingLine(
-            item_code=line.item_code,
-            product_name=line.product_name,
-            batch_num=line.batch_num,
-            serial_numbers=line.serials,
-            qty=line.qty,
-            packed_qty=line.packed_qty,
-        )
-        for line in record.entity.lines
+        dict_of(PackingLine, line, serial_numbers=line.serials) for line in record.entity.lines
     ]
     shown = [unit_shown(one) for one in units]
     return PackingOrderDetail.from_stored(
@@ -75,16 +67,7 @@ def order_in_detail(
 def unit_shown(record: Record[StoredUnit]) -> HandlingUnit:
     """Return the response for a handling unit."""
     unit = record.entity
-    contents = [
-        UnitContents(
-            item_code=one.item_code,
-            product_name=one.product_name,
-            batch_num=one.batch_num,
-            serial_numbers=one.serials,
-            qty=one.qty,
-        )
-        for one in unit.contents
-    ]
+    contents = [dict_of(UnitContents, one, serial_numbers=one.serials) for one in unit.contents]
     return HandlingUnit.from_stored(
         unit, code=unit_code(unit.id), warehouse_code=unit.whs_code, contents=contents
     )
@@ -92,12 +75,7 @@ def unit_shown(record: Record[StoredUnit]) -> HandlingUnit:
 
 def shipped_unit(unit: StoredUnit) -> ShippedUnit:
     """Return what the event shipment.dispatched shows of a handling unit."""
-    return ShippedUnit(
-        code=unit_code(unit.id),
-        sscc=unit.sscc,
-        tracking_number=unit.tracking_number,
-        carrier_code=unit.carrier_code,
-    )
+    return dict_of(ShippedUnit, unit, code=unit_code(unit.id))
 
 
 def _others(order: StoredPackingOrder) -> dict[str, Any]:

@@ -38,14 +38,11 @@ class ClientCreate(Input):
     phone: Phone | None = None
 
 
-class ClientChange(Input):
+class ClientChange(ClientCreate):
     """A change of a client. Fields that are not sent stay as they are."""
 
     name: Name = ""
-    document_type: DocumentType | None = None
     document_id: DocumentId = 0
-    email: Email | None = None
-    phone: Phone | None = None
 
 
 class Client(Stored):
@@ -71,14 +68,10 @@ class ProviderCreate(Input):
     paymentinfo: Note | None = None
 
 
-class ProviderChange(Input):
+class ProviderChange(ProviderCreate):
     """A change of a provider. Fields that are not sent stay as they are."""
 
     name: Name = ""
-    description: Note | None = None
-    email: Email | None = None
-    phone: Phone | None = None
-    paymentinfo: Note | None = None
 
 
 class Provider(Stored):

@@ -1,10 +1,9 @@
 """Use cases of pick faces."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from shared.kernel.db.items import Item, Key
-from shared.kernel.db.records import Record
+from shared.kernel.db.records import CreatedRecord, Record
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Problem, ValidationFailed
 from shared.kernel.list_parameters import list_of
@@ -18,15 +17,7 @@ from shared.warehouse.pick_faces.repository import PICK_FACES
 from shared.warehouse.warehouses import service as warehouses
 
 
-@dataclass(frozen=True, slots=True)
-class Assigned:
-    """A pick face, and whether this request created it."""
-
-    record: Record[PickFace]
-    new: bool
-
-
-def assign_pick_face(tx: Transaction, draft: Checked[PickFaceDraft]) -> Assigned:
+def assign_pick_face(tx: Transaction, draft: Checked[PickFaceDraft]) -> CreatedRecord[PickFace]:
     """Assign a product to a position, or change the quantities of its pick face there.
 
     One transaction may assign several pick faces of different products or positions. Each adds
@@ -44,7 +35,7 @@ def assign_pick_face(tx: Transaction, draft: Checked[PickFaceDraft]) -> Assigned
     minimum, maximum = rules.quantities(draft, named.existing)
     if named.existing:
         quantities = {"minimum": minimum, "maximum": maximum}
-        return Assigned(PICK_FACES.update(tx, named.existing, quantities), new=False)
+        return CreatedRecord(PICK_FACES.update(tx, named.existing, quantities), new=False)
     number = tx.next_id(PICK_FACES.kind)
     face = PickFace(
         id=number,
@@ -60,7 +51,7 @@ def assign_pick_face(tx: Transaction, draft: Checked[PickFaceDraft]) -> Assigned
         updated_at=tx.now,
     )
     references.assign(tx, *_aliases(face), product_id=face.product_id, pick_face_id=number)
-    return Assigned(PICK_FACES.insert(tx, number, face), new=True)
+    return CreatedRecord(PICK_FACES.insert(tx, number, face), new=True)
 
 
 def examine_pick_face(tx: Transaction, draft: Checked[PickFaceDraft]) -> list[Problem]:
@@ -88,7 +79,7 @@ def pick_face_keys(draft: Checked[PickFaceDraft]) -> list[Key]:
 
 def existing_pick_face_keys(draft: Checked[PickFaceDraft], found: Mapping[Key, Item]) -> list[Key]:
     """Return the key of the existing pick face, according to the items of `pick_face_keys`."""
-    number = _existing(draft, found)
+    number = references.existing_id(found, _assignment_key(draft))
     return [] if number is None else [PICK_FACES.key(number)]
 
 
@@ -108,15 +99,10 @@ def _assignment_key(draft: Checked[PickFaceDraft]) -> Key | None:
     return references.assignment_key(catalog.product_key(item_code), position)
 
 
-def _existing(draft: Checked[PickFaceDraft], found: Mapping[Key, Item]) -> int | None:
-    key = _assignment_key(draft)
-    return int(found[key]["id"]) if key and key in found else None
-
-
 def _look_up(tx: Transaction, draft: Checked[PickFaceDraft]) -> rules.Named:
     found = tx.store.get_many(pick_face_keys(draft))
     heads = tx.store.get_many(existing_pick_face_keys(draft, found))
-    number = _existing(draft, found)
+    number = references.existing_id(found, _assignment_key(draft))
     known = _codes(draft).known(tx, found)
     return rules.Named(
         product=known.products.get(draft.item_code or ""),

@@ -34,6 +34,8 @@ type OpenLine = tuple[int, int]
 """A line that lacks stock: the id of its picking, and its index there."""
 type _Batches = frozenset[str]
 """The batches of which lines require one; empty for any batch."""
+type _FreePage = tuple[list[FreeRow], AttributeMap | None]
+"""Rows with free stock, and where the next page starts."""
 type _Choice = tuple[int, StockRow, Decimal]
 """Stock chosen for a line: the line's index in a sequence, the row, and the quantity."""
 
@@ -90,7 +92,7 @@ def allocate_lines(tx: Transaction, picking: StoredPicking, *, whole: bool) -> S
 
 def _open_lines(picking: StoredPicking) -> list[int]:
     """Return the lines that lack stock: first those that require serials, then a batch."""
-    found = [at for at, line in enumerate(picking.lines) if rules.unallocated(line) > 0]
+    found = [at for at, line in enumerate(picking.lines) if line.unallocated > 0]
 
     def choice(at: int) -> tuple[bool, bool]:
         line = picking.lines[at]
@@ -133,7 +135,7 @@ def _allocate_step(
     still_open = [
         line
         for line in lines
-        if line[0] in before and rules.unallocated(before[line[0]].lines[line[1]]) > 0
+        if line[0] in before and before[line[0]].lines[line[1]].unallocated > 0
     ]
     costs = {number: record.cost for number, record in records.items()}
     after, done, posting = _allocate(tx, before, still_open, costs)
@@ -175,8 +177,8 @@ def _allocate(
                 if row.product_id == line.product_id and rules.may_be_allocated(line, row)
             ]
             faces = {place.id: place.is_pick_face_of(line.product_id) for place in positions}
-            chosen = stock.choose_rows(rows, faces, rules.unallocated(line), line.batch_num)
-            if sum((qty for _, qty in chosen), ZERO) < rules.unallocated(line):
+            chosen = stock.choose_rows(rows, faces, line.unallocated, line.batch_num)
+            if sum((qty for _, qty in chosen), ZERO) < line.unallocated:
                 _ensure_all_were_seen(
                     tx, posting, line, picking.warehouse_id, skipped=line.product_id in skipped
                 )
@@ -219,12 +221,15 @@ def _load(
     starts: dict[int, AttributeMap | None] = dict.fromkeys(
         sorted({line.product_id for line in wanted if not line.serials})
     )
+
+    def read_page(start: tuple[int, AttributeMap | None]) -> _FreePage:
+        return stock.free_rows(tx.store, start[0], picking.warehouse_id, start[1])
+
     positions: list[KnownPosition] = []
     unpickable, skipped = set[str](), set[int]()
     for _ in range(MAX_PAGES):
-        read = partial(_free_rows, tx, picking.warehouse_id, starts)
         found, named = run_all(
-            partial(map_concurrently, read, list(starts)),
+            partial(map_concurrently, read_page, list(starts.items())),
             partial(stock.rows_of_serials, tx.store, serials),
         )
         pages = dict(zip(starts, found, strict=True))
@@ -248,19 +253,13 @@ def _load(
     return positions, skipped | starts.keys()
 
 
-def _free_rows(
-    tx: Transaction, warehouse_id: int, starts: Mapping[int, AttributeMap | None], product: int
-) -> tuple[list[FreeRow], AttributeMap | None]:
-    return stock.free_rows(tx.store, product, warehouse_id, starts[product])
-
-
 def _demands(lines: Iterable[StoredPickingLine]) -> dict[int, dict[_Batches, Decimal]]:
     """Return the quantity that lines lack, by product and by the batches that they require."""
     found: dict[int, dict[_Batches, Decimal]] = {}
     for line in lines:
         demand = found.setdefault(line.product_id, {})
         batches = rules.required_batches(line)
-        demand[batches] = demand.get(batches, ZERO) + rules.unallocated(line)
+        demand[batches] = demand.get(batches, ZERO) + line.unallocated
     return found
 
 

@@ -1,11 +1,14 @@
 """Models of pickings: request bodies, stored records and responses."""
 
 import operator
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import Annotated, Literal, TypedDict
 
 from pydantic import Field
 
 from shared.kernel.fields import (
+    ZERO,
     Code,
     Identifier,
     Input,
@@ -27,6 +30,8 @@ from shared.warehouse.work_records import (
 
 type PickStatus = Literal["open", "partial", "picked", "short"]
 """Status of a line of a picking."""
+ENDED_STATUSES = frozenset({"finalized", "synchronized", "cancelled", "reverted"})
+"""Statuses of a picking that needs no more work."""
 type ShortageReason = Literal["could_not_locate", "damaged", "expired", "other"]
 
 
@@ -74,6 +79,11 @@ class StoredPickingLine(Stored):
     allocations: list[Allocation] = Field(default_factory=list)
     picks: list[Pick] = Field(default_factory=list)
 
+    @property
+    def unallocated(self) -> Decimal:
+        """Quantity that is neither picked nor allocated."""
+        return self.qty - self.picked_qty - sum((one.qty for one in self.allocations), ZERO)
+
 
 class StoredPicking(StoredWork):
     """A picking as stored; it may be for several documents. A lower priority is more urgent.
@@ -95,6 +105,27 @@ class StoredPicking(StoredWork):
     wave_id: int | None = None
     packing_order_id: int | None = Field(default=None, exclude_if=operator.not_)
     lines: list[StoredPickingLine] = Field(default_factory=list)
+
+    @property
+    def units(self) -> Decimal:
+        """Number of units to pick."""
+        return sum((line.qty for line in self.lines), ZERO)
+
+    @property
+    def units_short(self) -> Decimal:
+        """Number of units that are neither picked nor allocated."""
+        return sum((line.unallocated for line in self.lines), ZERO)
+
+
+@dataclass(frozen=True, slots=True)
+class PendingPicking:
+    """A pending picking as an index shows it; the index may lag by moments."""
+
+    id: int
+    priority: int | None
+    due_date: str | None
+    carrier_code: str | None
+    wave_id: int | None
 
 
 class Picking(WorkView):

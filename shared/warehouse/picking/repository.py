@@ -1,14 +1,21 @@
 """The items of pickings. Keys and indexes: see docs/storage.md."""
 
 from shared.kernel.db.collection import Collection
-from shared.kernel.db.facets import Facets, flag_text, id_of, id_text, integer_text, joined
+from shared.kernel.db.facets import (
+    Facets,
+    flag_text,
+    id_of,
+    id_text,
+    integer_of,
+    integer_text,
+    joined,
+)
 from shared.kernel.db.indexes import Lookup, Partition
-from shared.kernel.db.items import Item
 from shared.kernel.db.listing import read_page
 from shared.kernel.db.page import Page
 from shared.kernel.db.store import Store
 from shared.kernel.db.table import STABLE_FACETS, index_keys, index_name
-from shared.warehouse.picking.models import PickingParameters, StoredPicking
+from shared.warehouse.picking.models import PendingPicking, PickingParameters, StoredPicking
 from shared.warehouse.ranks import RANK, by_rank, rank_of
 from shared.warehouse.work_records import DocumentReference, work_facets
 
@@ -77,8 +84,8 @@ def list_pickings(
     return read_page(store, PICKINGS, by_rank(query))
 
 
-def pending_pickings(store: Store, whs_code: str) -> list[tuple[int, Item]]:
-    """Find the pending pickings of a warehouse: their ids and facets."""
+def pending_pickings(store: Store, whs_code: str) -> list[PendingPicking]:
+    """Find the pending pickings of exit documents in a warehouse, in no particular order."""
     index = PICKINGS.index_of("status")
     partition, sort = index_keys(index)
     entries = store.query_all(
@@ -89,4 +96,15 @@ def pending_pickings(store: Store, whs_code: str) -> list[tuple[int, Item]]:
         ExpressionAttributeNames={"#facets": STABLE_FACETS, "#warehouse": "warehouse"},
         values={":pending": PICKINGS.partition("status", "pending"), ":warehouse": whs_code},
     )
-    return [(id_of(entry[sort]), entry[STABLE_FACETS]) for entry in entries]
+    found = [(id_of(entry[sort]), entry[STABLE_FACETS]) for entry in entries]
+    return [
+        PendingPicking(
+            id=number,
+            priority=integer_of(facets["priority"]) if "priority" in facets else None,
+            due_date=facets.get("due_date"),
+            carrier_code=facets.get("carrier"),
+            wave_id=int(facets["wave"]) if "wave" in facets else None,
+        )
+        for number, facets in found
+        if facets.get("document_type") != "transfer_order"
+    ]

@@ -111,11 +111,6 @@ def priority_of(documents: Sequence[int | None]) -> int | None:
     return min(map(rank_of, documents)) if has_one else None
 
 
-def unallocated(line: StoredPickingLine) -> Decimal:
-    """Return the quantity of a line that is neither picked nor allocated."""
-    return line.qty - line.picked_qty - sum((one.qty for one in line.allocations), ZERO)
-
-
 def may_be_allocated(line: StoredPickingLine, row: StockRow) -> bool:
     """Return whether a stock row has the batch and the serial that the document requires."""
     is_named = not line.serials or row.serial_number in line.serials

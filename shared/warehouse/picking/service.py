@@ -354,6 +354,11 @@ def set_packing_order(tx: Transaction, record: Record[StoredPicking], order: int
     PICKINGS.replace(tx, record, record.entity.model_copy(update={"packing_order_id": order}))
 
 
+def assign_to_wave(tx: Transaction, record: Record[StoredPicking], wave: int) -> None:
+    """Record that a picking is in a wave; StaleRead when it has changed since it was read."""
+    PICKINGS.replace(tx, record, record.entity.model_copy(update={"wave_id": wave}))
+
+
 def synchronize_picking(tx: Transaction, number: int) -> Record[StoredPicking]:
     """Record that the ERP has booked a picking. Raises Conflict unless it is finalized."""
     record = PICKINGS.get(tx.store, number)
@@ -383,3 +388,4 @@ def _update(
 get_picking = PICKINGS.get
 get_pickings = PICKINGS.get_many
 list_pickings = repository.list_pickings
+pending_pickings = repository.pending_pickings

@@ -163,7 +163,6 @@ def _targets(
     draft = goods.draft
     if not goods.product or not warehouse or not (goods.position or draft.serials):
         return []
-    serials: Sequence[str | None] = draft.serials or [None]
     return [
         empty_row(
             goods.product,
@@ -175,7 +174,7 @@ def _targets(
             expiry_date=rules.expiry_date(draft, goods.document),
             now=tx.now,
         )
-        for serial in serials
+        for serial in draft.serials or (None,)
     ]
 
 

@@ -2,13 +2,13 @@
 
 from shared.kernel.db.records import Record
 from shared.kernel.events.outbox import EventResource
+from shared.kernel.fields import dict_of
 from shared.warehouse.documents.models import Difference
 from shared.warehouse.receiving.models import (
     Receipt,
     ReceiptDetail,
     ReceiptLine,
     StoredReceipt,
-    StoredReceiptLine,
 )
 
 
@@ -29,15 +29,5 @@ def receipt_in_detail(
     """
     receipt = record.entity
     is_undone = receipt.status in {"cancelled", "reverted"}
-    lines = [_receipt_line(line) for line in receipt.lines if is_undone or not line.undone]
+    lines = [dict_of(ReceiptLine, line) for line in receipt.lines if is_undone or not line.undone]
     return ReceiptDetail.from_stored(receipt, lines=lines, differences=differences)
-
-
-def _receipt_line(line: StoredReceiptLine) -> ReceiptLine:
-    return ReceiptLine(
-        product_id=line.product_id,
-        item_code=line.item_code,
-        qty=line.qty,
-        batch_num=line.batch_num,
-        serials=line.serials,
-    )

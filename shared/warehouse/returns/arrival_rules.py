@@ -12,6 +12,8 @@ from shared.warehouse.catalog.lines import (
     LineProblems,
     differing_dates,
     examine_goods,
+    numbered,
+    parts_of,
     repeated_serials,
 )
 from shared.warehouse.master_data import MasterData
@@ -63,9 +65,9 @@ def examine_arrival(
     """
     lines: Sequence[Checked[ReturnGoodsDraft]] = arrival.lines or ()
     invalid = list(goods_problems(lines, one, known))
-    for at, line in enumerate(lines):
-        invalid += bin_problems(f"lines.{at}", line.bin_code, one, known)
-    invalid += differing_dates((f"lines.{at}", line) for at, line in enumerate(lines))
+    for path, line in numbered(lines):
+        invalid += bin_problems(path, line.bin_code, one, known)
+    invalid += differing_dates(numbered(lines))
     invalid += _size_problems(lines)
     blocked: list[Problem] = []
     if origin:
@@ -131,10 +133,7 @@ def with_arrival(
     lines = list(one.lines)
     for draft in arrival.lines:
         position = known.positions[one.whs_code, draft.bin_code]
-        parts: list[tuple[str | None, Decimal]] = [
-            (serial, Decimal(1)) for serial in draft.serials or ()
-        ]
-        for serial, qty in parts or [(None, draft.qty)]:
+        for serial, qty in parts_of(draft.qty, draft.serials):
             for at, part in _spread(lines, draft, serial, qty):
                 goods = ReturnedStock(
                     position_id=position.id,

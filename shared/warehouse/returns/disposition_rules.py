@@ -11,6 +11,7 @@ from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
 from shared.kernel.errors import Problem
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked
+from shared.warehouse.catalog.lines import numbered, parts_of
 from shared.warehouse.master_data import MasterData
 from shared.warehouse.returns.arrival_rules import bin_problems, goods_problems
 from shared.warehouse.returns.models import (
@@ -69,8 +70,7 @@ def examine(
     """Yield every problem of dispositions that can be found without reading the stock."""
     lines: Sequence[Checked[DispositionDraft]] = draft.lines or ()
     yield from goods_problems(lines, one, known)
-    for at, line in enumerate(lines):
-        path = f"lines.{at}"
+    for path, line in numbered(lines):
         if line.action is not None and line.action not in _MOVING and line.bin_code is not None:
             message = f"is not allowed with {line.action}: the goods stay where they are"
             yield Problem(f"{path}.bin_code", message)
@@ -89,9 +89,7 @@ def take_goods(
     parts: list[Part] = []
     problems: list[Problem] = []
     for at, draft in enumerate(drafts):
-        serials: Sequence[str | None] = draft.serials or [None]
-        for number, serial in enumerate(serials):
-            wanted = draft.qty if serial is None else Decimal(1)
+        for number, (serial, wanted) in enumerate(parts_of(draft.qty, draft.serials)):
             left = wanted
             for index, line in enumerate(lines):
                 if line.item_code != draft.item_code or not left:

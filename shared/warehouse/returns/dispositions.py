@@ -13,7 +13,7 @@ from shared.warehouse import references
 from shared.warehouse.catalog.gtins import lines_by_item_code
 from shared.warehouse.master_data import MasterData
 from shared.warehouse.returns import disposition_rules as rules
-from shared.warehouse.returns import provider, repository, views
+from shared.warehouse.returns import provider, views
 from shared.warehouse.returns.disposition_rules import Part
 from shared.warehouse.returns.models import DispositionDraft, DispositionsDraft, StoredReturn
 from shared.warehouse.returns.repository import RETURNS
@@ -79,7 +79,7 @@ def _decide(
     after = rules.decided(after, tx.now)
     changed = RETURNS.replace(tx, record, after)
     if after.status == "dispositioned":
-        references.release_references(tx, repository.holder(number))
+        references.release_references(tx, RETURNS.kind, number)
         raise_record_event(tx, "return.dispositioned", views.RETURN_EVENTS, changed)
     references.record_use(tx, found.values())
     return changed

@@ -46,11 +46,6 @@ RETURNED = Collection(
 )
 
 
-def holder(number: int) -> str:
-    """Return the name of a return in the register of open work."""
-    return f"{RETURNS.kind}#{number}"
-
-
 def reference_key(external_ref: str) -> Key:
     """Return the key of the alias that makes a reference unique among returns."""
     return alias_key("return_ref", external_ref)

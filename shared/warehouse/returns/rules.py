@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from shared.kernel.db.records import Record
-from shared.kernel.errors import Conflict, Problem, StaleState
+from shared.kernel.errors import Problem
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, invalid_fields
-from shared.warehouse.catalog.lines import GoodsLine, LineProblems, examine_lines
+from shared.warehouse.catalog.lines import GoodsLine, LineProblems, examine_lines, numbered
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.differences import differing_fields, differing_lines
 from shared.warehouse.documents.models import Document
@@ -19,7 +19,6 @@ from shared.warehouse.returns.models import (
     ReturnArrival,
     ReturnDraft,
     ReturnedGoods,
-    ReturnGoodsDraft,
     ReturnLineDraft,
     ReturnLineStatus,
     ReturnStatus,
@@ -28,7 +27,7 @@ from shared.warehouse.returns.models import (
     return_code,
 )
 from shared.warehouse.settings.values import Settings
-from shared.warehouse.work_records import wrong_status
+from shared.warehouse.work_records import ensure_allowed
 
 _STATUS_ORDER: Sequence[ReturnStatus] = (
     "expected", "receiving", "received", "dispositioned", "cancelled",
@@ -41,12 +40,7 @@ def ensure_status(one: StoredReturn, *allowed: ReturnStatus) -> None:
     Raises StaleState when the return is past these statuses, Conflict when it has not reached
     them.
     """
-    if one.status in allowed:
-        return
-    message = wrong_status(return_code(one.id), one.status, allowed)
-    latest = max(_STATUS_ORDER.index(status) for status in allowed)
-    is_late = _STATUS_ORDER.index(one.status) > latest
-    raise StaleState(message) if is_late else Conflict(message)
+    ensure_allowed(return_code(one.id), one.status, allowed, _STATUS_ORDER)
 
 
 # What left with an exit document, and what returns have taken of it
@@ -195,12 +189,6 @@ def _serial_problems(origin: Origin, goods: NamedGoods, own: set[str]) -> Iterat
 # New returns
 
 
-def lines_of(draft: Checked[ReturnDraft]) -> Iterator[tuple[str, Checked[ReturnLineDraft]]]:
-    """Yield the lines of a draft with their paths."""
-    for number, line in enumerate(draft.lines or ()):
-        yield f"lines.{number}", line
-
-
 def warehouse_code(draft: Checked[ReturnDraft], document: Document | None) -> str | None:
     """Return the code of the warehouse where the goods arrive."""
     return draft.warehouse_code or (document.whs_code if document else None)
@@ -227,7 +215,7 @@ def examine(
     if code is not None and code not in known.warehouses:
         invalid.append(Problem("warehouse_code", f"no warehouse has the code {code}"))
     found = examine_lines(
-        (_goods_line(path, line) for path, line in lines_of(draft)), known.products
+        (_goods_line(path, line) for path, line in numbered(draft.lines)), known.products
     )
     if origin:
         blocked += limit_problems(origin, list(named_goods(draft, known.products)))
@@ -250,13 +238,10 @@ def named_goods(
     draft: Checked[ReturnDraft] | Checked[ReturnArrival], products: Mapping[str, KnownProduct]
 ) -> Iterator[NamedGoods]:
     """Yield the goods that the lines of a body announce, or that arrive, of known products."""
-    lines: Sequence[Checked[ReturnLineDraft] | Checked[ReturnGoodsDraft]] = draft.lines or ()
-    for at, line in enumerate(lines):
+    for path, line in numbered(draft.lines):
         product = products.get(line.item_code) if line.item_code is not None else None
         if product and line.qty is not None:
-            yield NamedGoods(
-                f"lines.{at}", product.item_code, product.id, line.qty, line.serials or ()
-            )
+            yield NamedGoods(path, product.item_code, product.id, line.qty, line.serials or ())
 
 
 def new_return(  # noqa: PLR0913, PLR0917 - the facts of a return
@@ -343,18 +328,7 @@ def differences(draft: ReturnDraft, one: StoredReturn) -> list[str]:
     ]
 
 
-# Ends
-
-
-def finished(one: StoredReturn, now: str) -> StoredReturn:
-    """Return the return after its receiving has ended."""
-    update = {"status": "received", "received_at": now, "updated_at": now}
-    return one.model_copy(update=update)
-
-
-def cancelled(one: StoredReturn, now: str) -> StoredReturn:
-    """Return the return as cancelled."""
-    return one.model_copy(update={"status": "cancelled", "updated_at": now})
+# Status of lines
 
 
 def line_status(one: StoredReturn, line: StoredReturnLine) -> ReturnLineStatus:

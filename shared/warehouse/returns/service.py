@@ -14,7 +14,7 @@ from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, InvalidBody, problems_of
 from shared.warehouse import references
 from shared.warehouse.catalog.gtins import lines_by_item_code
-from shared.warehouse.catalog.lines import ensure_no_problems
+from shared.warehouse.catalog.lines import ensure_no_problems, parts_of
 from shared.warehouse.documents import service as documents
 from shared.warehouse.documents.models import Document
 from shared.warehouse.master_data import MasterData, NamedCodes
@@ -87,7 +87,8 @@ def _create(
     _put_taken(tx, one.exit_document_id, stored, ReturnedGoods(), rules.taken_by(one))
     references.register_references(
         tx,
-        repository.holder(number),
+        RETURNS.kind,
+        number,
         {"product": (line.product_id for line in one.lines), "warehouse": [one.warehouse_id]},
     )
     references.record_use(tx, found.values())
@@ -120,7 +121,7 @@ def _document(store: Store, number: int | None) -> Record[Document] | None:
 
 
 def _names_serials(draft: Checked[ReturnDraft]) -> bool:
-    return any(line.serials for _, line in rules.lines_of(draft))
+    return any(line.serials for line in draft.lines or ())
 
 
 def _origin(
@@ -147,15 +148,14 @@ def return_keys(draft: Checked[ReturnDraft], document: Record[Document] | None) 
 
 def _codes(draft: Checked[ReturnDraft], document: Record[Document] | None) -> NamedCodes:
     code = rules.warehouse_code(draft, document.entity if document else None)
-    items = (line.item_code for _, line in rules.lines_of(draft))
+    items = (line.item_code for line in draft.lines or ())
     return NamedCodes(products=items, warehouses=[code])
 
 
 def _return_with_reference(draft: Checked[ReturnDraft], found: Mapping[Key, Item]) -> int | None:
-    if draft.external_ref is None:
-        return None
-    alias = found.get(repository.reference_key(draft.external_ref))
-    return int(alias["id"]) if alias else None
+    reference = draft.external_ref
+    key = None if reference is None else repository.reference_key(reference)
+    return references.existing_id(found, key)
 
 
 def _put_taken(
@@ -259,8 +259,7 @@ def _receive(
     """Add the stock changes of an arrival; raise ValidationFailed when the stock refuses them."""
     rows: list[tuple[int, int, StockRow]] = []
     for at, line in enumerate(arrival.lines):
-        serials: Sequence[str | None] = line.serials or [None]
-        for number, serial in enumerate(serials):
+        for number, (serial, _) in enumerate(parts_of(line.qty, line.serials)):
             row = empty_row(
                 known.products[line.item_code],
                 known.warehouses[one.whs_code],
@@ -305,7 +304,7 @@ def finish_return(tx: Transaction, number: int) -> Record[StoredReturn]:
     """
     record = RETURNS.get(tx.store, number)
     rules.ensure_status(record.entity, "receiving")
-    ended = _end(tx, record, rules.finished(record.entity, tx.now))
+    ended = _end(tx, record, {"status": "received", "received_at": tx.now})
     raise_record_event(tx, "return.received", views.RETURN_EVENTS, ended)
     return ended
 
@@ -317,14 +316,15 @@ def cancel_return(tx: Transaction, number: int) -> Record[StoredReturn]:
     """
     record = RETURNS.get(tx.store, number)
     rules.ensure_status(record.entity, "expected")
-    references.release_references(tx, repository.holder(number))
-    return _end(tx, record, rules.cancelled(record.entity, tx.now))
+    references.release_references(tx, RETURNS.kind, number)
+    return _end(tx, record, {"status": "cancelled"})
 
 
 def _end(
-    tx: Transaction, record: Record[StoredReturn], after: StoredReturn
+    tx: Transaction, record: Record[StoredReturn], update: Mapping[str, object]
 ) -> Record[StoredReturn]:
-    """Save `after`, the changed entity of `record`, which takes no more than before."""
+    """Change the fields in `update` of a return, which takes no more than before."""
+    after = record.entity.model_copy(update={**update, "updated_at": tx.now})
     before = rules.taken_by(record.entity)
     taken, document = rules.taken_by(after), record.entity.exit_document_id
     if document is not None and taken != before:

@@ -5,6 +5,7 @@ from typing import Any
 
 from shared.kernel.db.records import Record
 from shared.kernel.events.outbox import EventResource
+from shared.kernel.fields import dict_of
 from shared.warehouse.documents.vocabulary import doc_num
 from shared.warehouse.returns import rules
 from shared.warehouse.returns.models import (
@@ -56,19 +57,9 @@ def _line(one: StoredReturn, line: StoredReturnLine) -> ReturnLine:
     """Return a line; its batch and serials are the received ones once goods have arrived."""
     batches = {goods.batch_num for goods in line.goods}
     received = [serial for goods in line.goods for serial in goods.serials]
-    return ReturnLine(
-        id=line.id,
-        line_num=line.line_num,
-        product_id=line.product_id,
-        item_code=line.item_code,
-        product_name=line.product_name,
-        reason=line.reason,
-        qty=line.qty,
-        received_qty=line.received_qty,
-        restocked_qty=line.restocked_qty,
-        quarantined_qty=line.quarantined_qty,
-        scrapped_qty=line.scrapped_qty,
-        returned_to_provider_qty=line.returned_to_provider_qty,
+    return dict_of(
+        ReturnLine,
+        line,
         batch_num=batches.pop() if len(batches) == 1 else line.batch_num,
         serial_numbers=received or line.serials,
         status=rules.line_status(one, line),

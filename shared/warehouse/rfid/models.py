@@ -82,7 +82,7 @@ class StoredValidation(Stored):
     created_at: Timestamp
 
 
-class StoredTagGoods(Stored):
+class TagGoods(Stored):
     """Units of a product of which tags are missing or unexpected."""
 
     item_code: str
@@ -93,8 +93,8 @@ class StoredTagGoods(Stored):
 class TagDifferences(Stored):
     """The lists of a failed validation. They are stored apart: only its detail shows them."""
 
-    missing: list[StoredTagGoods] = Field(default_factory=list)
-    unexpected: list[StoredTagGoods] = Field(default_factory=list)
+    missing: list[TagGoods] = Field(default_factory=list)
+    unexpected: list[TagGoods] = Field(default_factory=list)
     unknown: list[str] = Field(default_factory=list)
     unreadable: list[str] = Field(default_factory=list)
 
@@ -129,14 +129,6 @@ class RfidValidation(Stored):
     expected: Number
     matched: Number
     created_at: Timestamp
-
-
-class TagGoods(TypedDict):
-    """Units of a product of which tags are missing or unexpected."""
-
-    item_code: str
-    qty: Number
-    serials: list[str]
 
 
 class RfidValidationDetail(RfidValidation):

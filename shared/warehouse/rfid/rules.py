@@ -14,8 +14,8 @@ from shared.warehouse.rfid.models import (
     SHOWN_UNREADABLE,
     SUBJECT_KINDS,
     RfidValidationDraft,
-    StoredTagGoods,
     TagDifferences,
+    TagGoods,
 )
 
 _FIELDS = tuple(f"{kind}_id" for kind in SUBJECT_KINDS)
@@ -93,7 +93,7 @@ class _Count:
     units: int = 0
     read_serials: dict[str, None] = field(default_factory=dict)
 
-    def compare(self) -> tuple[Decimal, StoredTagGoods, StoredTagGoods]:
+    def compare(self) -> tuple[Decimal, TagGoods, TagGoods]:
         """Return the matched quantity, what is missing, and what is unexpected."""
         right = [one for one in self.read_serials if one in self.serials]
         others = [one for one in self.read_serials if one not in self.serials]
@@ -108,10 +108,8 @@ class _Count:
             self._goods(counted - accepted, others[int(without_serial) :]),
         )
 
-    def _goods(self, qty: Decimal, serials: Sequence[str] = ()) -> StoredTagGoods:
-        return StoredTagGoods.model_construct(
-            item_code=self.item_code, qty=qty, serials=list(serials)
-        )
+    def _goods(self, qty: Decimal, serials: Sequence[str] = ()) -> TagGoods:
+        return TagGoods.model_construct(item_code=self.item_code, qty=qty, serials=list(serials))
 
 
 def compare(

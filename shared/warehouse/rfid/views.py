@@ -1,6 +1,5 @@
 """Responses that show RFID validations."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from shared.kernel.db.records import Record
@@ -9,10 +8,8 @@ from shared.warehouse.rfid.models import (
     RfidSubject,
     RfidValidation,
     RfidValidationDetail,
-    StoredTagGoods,
     StoredValidation,
     TagDifferences,
-    TagGoods,
     validation_code,
 )
 
@@ -34,15 +31,8 @@ def validation_in_detail(
     return RfidValidationDetail.from_stored(
         record.entity,
         **_others(record.entity),
-        missing=_goods(differences.missing),
-        unexpected=_goods(differences.unexpected),
-        unknown=differences.unknown,
-        unreadable=differences.unreadable,
+        **dict(differences),
     )
-
-
-def _goods(goods: Iterable[StoredTagGoods]) -> list[TagGoods]:
-    return [TagGoods(item_code=one.item_code, qty=one.qty, serials=one.serials) for one in goods]
 
 
 def _others(validation: StoredValidation) -> dict[str, Any]:

@@ -40,6 +40,8 @@ from shared.warehouse.stock.models import (
 )
 from shared.warehouse.stock.rules import NO_EXPIRY
 
+FREE_PAGE = 300
+"""Rows that an allocation considers at once."""
 _NO_STOCK = quantity_text(Decimal(0))
 
 
@@ -239,12 +241,12 @@ def rows_of_serials(store: Store, serials: Iterable[tuple[int, str]]) -> list[Fr
 
 
 def free_rows(
-    store: Store, product_id: int, warehouse_id: int, most: int, start: AttributeMap | None
+    store: Store, product_id: int, warehouse_id: int, start: AttributeMap | None
 ) -> tuple[list[FreeRow], AttributeMap | None]:
-    """Return up to `most` rows with available stock, by expiry date and then by receipt.
+    """Return a page of the rows with available stock, by expiry date and then by receipt.
 
-    They follow those that were returned with the key `start`; the key of the next ones is None at
-    the end.
+    It begins at the key `start`; the other value is that of the next page, None at the end. The
+    rows come from an index that can lag behind: load them before allocating from them.
     """
     index = STOCK.index_of("free")
     partition, sort = index_keys(index)
@@ -257,7 +259,7 @@ def free_rows(
         ExpressionAttributeNames={
             "#facets": STABLE_FACETS, "#bin": "bin_code", "#batch": "batch",
         },
-        Limit=most,
+        Limit=FREE_PAGE,
         **more,
     )  # fmt: skip
     rows = [

@@ -231,11 +231,8 @@ def _movement_place(row: StockRow | None) -> MovementPlace | None:
 # Levels: sums over rows
 
 
-_BY_STATUS: Mapping[InventoryStatus, str] = {
-    "quarantine": "quarantine",
-    "damaged": "damaged",
-    "blocked": "blocked",
-}
+_UNAVAILABLE: frozenset[InventoryStatus] = frozenset({"quarantine", "damaged", "blocked"})
+"""Statuses whose quantities a level has by themselves."""
 
 
 def level_share(row: StockRow) -> dict[str, Decimal]:
@@ -243,8 +240,8 @@ def level_share(row: StockRow) -> dict[str, Decimal]:
     if row.inventory_status == "in_transit":
         return {"in_transit": row.qty}
     added = {"on_hand": row.qty, "allocated": row.allocated}
-    if row.inventory_status in _BY_STATUS:
-        added[_BY_STATUS[row.inventory_status]] = row.qty
+    if row.inventory_status in _UNAVAILABLE:
+        added[row.inventory_status] = row.qty
     return added
 
 
@@ -360,40 +357,42 @@ def batch_changes(
 # Allocation
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A row that stock can be allocated from, and whether its position is a pick face."""
-
-    row: StockRow
-    pick_face: bool
-
-
 def choose_rows(
-    candidates: Iterable[Candidate], qty: Decimal, batch: str | None = None
+    rows: Iterable[StockRow],
+    pick_faces: Mapping[int, bool],
+    qty: Decimal,
+    batch: str | None = None,
 ) -> list[tuple[StockRow, Decimal]]:
     """Return the rows to allocate `qty` from, each with its quantity.
 
     Stock that expires first comes first, then stock at a pick face, then the oldest receipt.
-    The quantities sum to less than `qty` if the candidates have less available. With `batch`,
-    only rows of that batch are chosen.
+    The quantities sum to less than `qty` if there is less available.
+
+    Args:
+        rows: Rows to choose from.
+        pick_faces: Ids of the positions that can be picked from, and whether each is a pick face.
+        qty: Quantity to allocate.
+        batch: Only allocate stock of this batch.
     """
-    matching = [one for one in candidates if batch is None or one.row.batch_num == batch]
-    matching.sort(key=_allocation_order)
+
+    def order(row: StockRow) -> tuple[str, bool, str, int]:
+        is_pick_face = pick_faces[row.position_id or 0]
+        return row.expiry_date or NO_EXPIRY, not is_pick_face, row.received_at, row.id
+
+    matching = [
+        row
+        for row in rows
+        if row.inventory_status == "available"
+        and row.position_id in pick_faces
+        and batch in {None, row.batch_num}
+    ]
     chosen: list[tuple[StockRow, Decimal]] = []
-    for candidate in matching:
-        if qty <= 0:
-            break
-        row = candidate.row
+    for row in sorted(matching, key=order):
         part = min(qty, row.qty - row.allocated)
         if part > 0:
             chosen.append((row, part))
             qty -= part
     return chosen
-
-
-def _allocation_order(candidate: Candidate) -> tuple[str, bool, str, int]:
-    row = candidate.row
-    return (row.expiry_date or NO_EXPIRY, not candidate.pick_face, row.received_at, row.id)
 
 
 def movement_of(moved: PendingMovement, number: int, stamp: Mapping[str, object]) -> Movement:

@@ -22,7 +22,7 @@ from shared.warehouse.transfer_orders.models import (
     StoredTransferOrder,
     order_code,
 )
-from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS, holder
+from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
 from shared.warehouse.work_records import (
     DocumentReference,
     Operator,
@@ -102,7 +102,8 @@ def create_picking_for(
     lines = picking_service.insert_picking(tx, picking, _record_nothing, allocate=True).entity.lines
     lacks = any(line.qty > sum(one.qty for one in line.allocations) for line in lines)
     picker_id = picker.id if picker else None
-    return rules.released(order, picking_id=picking.id, picker_id=picker_id, now=tx.now), lacks
+    facts = {"picking_id": picking.id, "picker_id": picker_id}
+    return rules.with_status(order, "released", tx.now, **facts), lacks
 
 
 def _record_nothing(
@@ -151,8 +152,10 @@ def cancel_transfer_order(tx: Transaction, number: int) -> Record[StoredTransfer
     record = TRANSFER_ORDERS.get(tx.store, number)
     rules.ensure_status(record.entity, "draft", "released", "picking")
     if record.entity.picking_id is None:
-        references.release_references(tx, holder(number))
-        return TRANSFER_ORDERS.replace(tx, record, rules.cancelled(record.entity, tx.now))
+        references.release_references(tx, TRANSFER_ORDERS.kind, number)
+        return TRANSFER_ORDERS.replace(
+            tx, record, rules.with_status(record.entity, "cancelled", tx.now)
+        )
     _open_picking(tx, record.entity)
     changed: list[Record[StoredTransferOrder]] = []
 
@@ -164,8 +167,8 @@ def cancel_transfer_order(tx: Transaction, number: int) -> Record[StoredTransfer
             rules.ensure_status(before.entity, "released", "picking")
             order = rules.picked(before.entity, after, before.entity.status, inner_tx.now)
             if one.ended_work is not None:
-                order = rules.cancelled(order, inner_tx.now)
-                references.release_references(inner_tx, holder(number))
+                order = rules.with_status(order, "cancelled", inner_tx.now)
+                references.release_references(inner_tx, TRANSFER_ORDERS.kind, number)
             changed.append(TRANSFER_ORDERS.replace(inner_tx, before, order))
 
     picking_service.undo_picking(

@@ -4,16 +4,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
-from shared.kernel.errors import Conflict, Problem, StaleState
+from shared.kernel.errors import Problem
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked
-from shared.warehouse.catalog.lines import GoodsLine, examine_goods, repeated_serials
+from shared.warehouse.catalog.lines import (
+    GoodsLine,
+    examine_goods,
+    numbered,
+    parts_of,
+    repeated_serials,
+)
 from shared.warehouse.master_data import MasterData
 from shared.warehouse.picking.models import Pick, StoredPicking, StoredPickingLine
 from shared.warehouse.transfer_orders.models import (
     Arrival,
     ArrivalLine,
-    Departure,
     InTransitGoods,
     OrderLineStatus,
     OrderStatus,
@@ -23,7 +28,7 @@ from shared.warehouse.transfer_orders.models import (
     TransferOrderDraft,
     order_code,
 )
-from shared.warehouse.work_records import wrong_status
+from shared.warehouse.work_records import ensure_allowed
 
 _STATUS_ORDER: Sequence[OrderStatus] = (
     "draft", "released", "picking", "picked", "in_transit", "receiving", "received", "closed",
@@ -46,13 +51,7 @@ def ensure_status(order: StoredTransferOrder, *allowed: OrderStatus) -> None:
     Raises StaleState when the order is past these statuses, Conflict when it has not reached
     them.
     """
-    if order.status in allowed:
-        return
-    message = wrong_status(order_code(order.id), order.status, allowed)
-    is_late = _STATUS_ORDER.index(order.status) > max(
-        _STATUS_ORDER.index(state) for state in allowed
-    )
-    raise StaleState(message) if is_late else Conflict(message)
+    ensure_allowed(order_code(order.id), order.status, allowed, _STATUS_ORDER)
 
 
 # At the origin
@@ -85,14 +84,6 @@ def picking_lines(order: StoredTransferOrder) -> list[StoredPickingLine]:
     ]
 
 
-def released(
-    order: StoredTransferOrder, *, picking_id: int, picker_id: int | None, now: str
-) -> StoredTransferOrder:
-    """Return the order as released, with its picking and picker."""
-    update = {"picking_id": picking_id, "picker_id": picker_id}
-    return _update(order, "released", now, **update)
-
-
 def picked(
     order: StoredTransferOrder, picking: StoredPicking, state: OrderStatus, now: str
 ) -> StoredTransferOrder:
@@ -111,12 +102,7 @@ def picked(
         )
         for line in order.lines
     ]
-    return _update(order, state, now, lines=lines)
-
-
-def cancelled(order: StoredTransferOrder, now: str) -> StoredTransferOrder:
-    """Return the order as cancelled."""
-    return _update(order, "cancelled", now)
+    return with_status(order, state, now, lines=lines)
 
 
 # In transit
@@ -135,7 +121,7 @@ def with_transit(
                 "transit": _with_goods_in_transit(line.transit, pick),
             }
         )
-    return _update(order, order.status, now, lines=list(lines.values()))
+    return with_status(order, order.status, now, lines=list(lines.values()))
 
 
 def _with_goods_in_transit(transit: Sequence[InTransitGoods], pick: Pick) -> list[InTransitGoods]:
@@ -148,11 +134,6 @@ def _with_goods_in_transit(transit: Sequence[InTransitGoods], pick: Pick) -> lis
 
 def _batch_and_serial(goods: InTransitGoods) -> tuple[str | None, str | None]:
     return goods.batch_num, goods.serial
-
-
-def dispatched(order: StoredTransferOrder, departure: Departure, now: str) -> StoredTransferOrder:
-    """Return the order as in transit."""
-    return _update(order, "in_transit", now, dispatched_at=now, **departure.model_dump())
 
 
 # At the destination
@@ -168,8 +149,7 @@ def examine(
     if not lines and not arrival.final:
         yield Problem("lines", "is required unless final is true")
     seen: dict[tuple[str, str], str] = {}
-    for at, line in enumerate(lines):
-        path = f"lines.{at}"
+    for path, line in numbered(lines):
         yield from _goods_problems(path, line, order, known)
         yield from repeated_serials(path, line.item_code, line.serials, seen)
         yield from _unsent_serials(path, line, order)
@@ -225,19 +205,16 @@ def with_arrival(
     lines = {line.line_num: line for line in order.lines}
     excess: list[str] = []
     for one in arrival.lines:
-        parts: list[tuple[str | None, Decimal]] = [
-            (serial, Decimal(1)) for serial in one.serials or ()
-        ]
-        for serial, qty in parts or [(None, one.qty)]:
+        for serial, qty in parts_of(one.qty, one.serials):
             left = qty
             for number, line in lines.items():
                 if line.item_code == one.item_code and left:
                     lines[number], left = _without_arrived(line, one.batch, serial, left)
             if left:
                 excess.append(_excess(one, serial, qty - left))
-    after = _update(order, "receiving", now, lines=list(lines.values()))
+    after = with_status(order, "receiving", now, lines=list(lines.values()))
     if arrival.final or not any(line.transit for line in after.lines):
-        after = _update(after, "received", now, received_at=now)
+        after = with_status(after, "received", now, received_at=now)
     return after, excess
 
 
@@ -296,17 +273,13 @@ def without_lost_goods(
         )
         for line in order.lines
     ]
-    return _update(order, order.status, now, lines=lines)
+    return with_status(order, order.status, now, lines=lines)
 
 
-def closed(order: StoredTransferOrder, reason: str | None, now: str) -> StoredTransferOrder:
-    """Return the order as closed."""
-    return _update(order, "closed", now, closed_at=now, close_reason=reason)
-
-
-def _update(
+def with_status(
     order: StoredTransferOrder, state: OrderStatus, now: str, **update: object
 ) -> StoredTransferOrder:
+    """Return the order with another status, and with other values of the fields in `update`."""
     return order.model_copy(update={**update, "status": state, "updated_at": now})
 
 

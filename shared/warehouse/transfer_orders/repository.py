@@ -44,11 +44,6 @@ TRANSFER_ORDERS = Collection(
 )
 
 
-def holder(number: int) -> str:
-    """Return the name of an order in the register of open work."""
-    return f"{TRANSFER_ORDERS.kind}#{number}"
-
-
 def reference_key(external_ref: str) -> Key:
     """Return the key of the alias that makes a reference unique."""
     return alias_key("transfer_order_ref", external_ref)

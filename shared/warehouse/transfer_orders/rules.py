@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from shared.kernel.errors import Problem
 from shared.kernel.validation import Checked, invalid_fields
-from shared.warehouse.catalog.lines import GoodsLine, LineProblems, examine_lines
+from shared.warehouse.catalog.lines import GoodsLine, LineProblems, examine_lines, numbered
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.differences import differing_fields, differing_lines
 from shared.warehouse.master_data import MasterData
@@ -40,7 +40,7 @@ def examine(
         invalid += missing_picker(draft, by_client=by_client)
     invalid += operator_problems("picker_id", draft.picker_id, picker)
     found = examine_lines(
-        (_goods_line(path, line) for path, line in lines_of(draft)), known.products
+        (_goods_line(path, line) for path, line in numbered(draft.lines)), known.products
     )
     return LineProblems([*invalid, *found.invalid], found.blocked)
 
@@ -49,14 +49,6 @@ def _goods_line(path: str, line: Checked[TransferLineDraft]) -> GoodsLine:
     batches = {"batch_num": line.batch_num, "expected_batches": line.expected_batches}
     serials = ("expected_series", line.expected_series)
     return GoodsLine(path, line.item_code, line.qty, batches, serials)
-
-
-def lines_of(
-    draft: Checked[TransferOrderDraft],
-) -> Iterator[tuple[str, Checked[TransferLineDraft]]]:
-    """Yield the lines of a draft with their paths."""
-    for number, line in enumerate(draft.lines or ()):
-        yield f"lines.{number}", line
 
 
 def names_two_warehouses(draft: Checked[TransferOrderDraft], known: MasterData) -> bool:

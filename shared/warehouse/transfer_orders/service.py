@@ -99,7 +99,8 @@ def _create(
     repository.put_reference(tx, order)
     references.register_references(
         tx,
-        repository.holder(number),
+        TRANSFER_ORDERS.kind,
+        number,
         {
             "product": (line.product_id for line in order.lines),
             "warehouse": (warehouse.id for warehouse in known.warehouses.values()),
@@ -142,7 +143,7 @@ def line_ids_of(drafts: Iterable[TransferOrderDraft]) -> Mapping[str, int]:
 
 def _codes(draft: Checked[TransferOrderDraft]) -> NamedCodes:
     return NamedCodes(
-        products=(line.item_code for _, line in rules.lines_of(draft)),
+        products=(line.item_code for line in draft.lines or ()),
         warehouses=(draft.from_warehouse, draft.to_warehouse),
     )
 
@@ -150,18 +151,15 @@ def _codes(draft: Checked[TransferOrderDraft]) -> NamedCodes:
 def _order_with_reference(
     draft: Checked[TransferOrderDraft], found: Mapping[Key, Item]
 ) -> int | None:
-    if draft.external_ref is None:
-        return None
-    alias = found.get(repository.reference_key(draft.external_ref))
-    return int(alias["id"]) if alias else None
+    reference = draft.external_ref
+    key = None if reference is None else repository.reference_key(reference)
+    return references.existing_id(found, key)
 
 
 def _created_by_request(tx: Transaction, found: Mapping[Key, Item]) -> int | None:
     """Return the id of the order that an earlier attempt of the request has created, if any."""
-    alias = (
-        found.get(repository.request_key(tx.request_name)) if tx.request_name is not None else None
-    )
-    return int(alias["id"]) if alias else None
+    key = None if tx.request_name is None else repository.request_key(tx.request_name)
+    return references.existing_id(found, key)
 
 
 def _read_picker(tx: Transaction, draft: Checked[TransferOrderDraft]) -> Operator | None:

@@ -18,6 +18,7 @@ from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse import references
+from shared.warehouse.catalog.lines import parts_of
 from shared.warehouse.master_data import MasterData, NamedCodes
 from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.dispatch import mark_dispatched
@@ -40,7 +41,7 @@ from shared.warehouse.transfer_orders.models import (
     OrderClosing,
     StoredTransferOrder,
 )
-from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS, holder
+from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
 
 _ACTIONS_PER_ENTRY = 2
 """Actions that goods take at least when they enter or leave transit: a row and the movement."""
@@ -78,7 +79,9 @@ def _dispatch_step(
     if len(dispatched) < len(picks):
         TRANSFER_ORDERS.replace(tx, record, order)
         return None
-    after = TRANSFER_ORDERS.replace(tx, record, rules.dispatched(order, departure, tx.now))
+    facts = {"dispatched_at": tx.now, **departure.model_dump()}
+    order = rules.with_status(order, "in_transit", tx.now, **facts)
+    after = TRANSFER_ORDERS.replace(tx, record, order)
     raise_record_event(tx, "transfer.dispatched", views.TRANSFER_ORDER_EVENTS, after)
     return after
 
@@ -209,8 +212,7 @@ def _arrivals(
     moves: list[_ArrivalMove] = []
     for at, line in enumerate(arrival.lines):
         product = known.products[line.item_code]
-        serials: Sequence[str | None] = line.serials or [None]
-        for serial in serials:
+        for serial, qty in parts_of(line.qty, line.serials):
             source = _in_transit(order, product.id, line.batch, serial)
             target = empty_row(
                 product,
@@ -221,7 +223,6 @@ def _arrivals(
                 serial=serial,
                 now=tx.now,
             )
-            qty = line.qty if serial is None else Decimal(1)
             moves.append(_ArrivalMove(at, source, target, qty))
     return moves
 
@@ -289,8 +290,10 @@ def _close_step(
     if len(lost) < len(in_transit):
         TRANSFER_ORDERS.replace(tx, record, order)
         return None
-    references.release_references(tx, holder(number))
-    after = TRANSFER_ORDERS.replace(tx, record, rules.closed(order, closing.reason, tx.now))
+    references.release_references(tx, TRANSFER_ORDERS.kind, number)
+    facts = {"closed_at": tx.now, "close_reason": closing.reason}
+    order = rules.with_status(order, "closed", tx.now, **facts)
+    after = TRANSFER_ORDERS.replace(tx, record, order)
     raise_record_event(tx, "transfer.completed", views.TRANSFER_ORDER_EVENTS, after)
     return after
 

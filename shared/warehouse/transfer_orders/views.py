@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from shared.kernel.db.records import Record
 from shared.kernel.events.outbox import EventResource
-from shared.kernel.fields import ZERO
+from shared.kernel.fields import ZERO, dict_of
 from shared.warehouse.transfer_orders import progress_rules
 from shared.warehouse.transfer_orders.models import (
     OrderStatus,
@@ -83,16 +83,9 @@ def _units(order: StoredTransferOrder) -> TransferUnits:
 
 
 def _line(order: StoredTransferOrder, line: StoredTransferLine) -> TransferOrderLine:
-    return TransferOrderLine(
-        id=line.id,
-        line_num=line.line_num,
-        product_id=line.product_id,
-        item_code=line.item_code,
-        qty=line.qty,
-        picked_qty=line.picked_qty,
-        dispatched_qty=line.dispatched_qty,
-        received_qty=line.received_qty,
-        batch_num=line.batch_num,
+    return dict_of(
+        TransferOrderLine,
+        line,
         serial_numbers=line.serials if line.picked_qty else line.expected_series,
         status=progress_rules.line_status(order, line),
     )

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS
-from shared.kernel.errors import Conflict, Problem
+from shared.kernel.errors import Problem
 from shared.kernel.validation import Checked
-from shared.warehouse.catalog.lines import GoodsLine, examine_goods, repeated_serials
+from shared.warehouse.catalog.lines import GoodsLine, examine_goods, numbered, repeated_serials
 from shared.warehouse.master_data import MasterData
 from shared.warehouse.transfers.models import (
     StoredTransfer,
@@ -14,7 +14,7 @@ from shared.warehouse.transfers.models import (
     TransferMove,
     TransferStatus,
 )
-from shared.warehouse.work_records import Operator, wrong_status
+from shared.warehouse.work_records import Operator, ensure_allowed
 
 MAX_LINE_ACTIONS = MAX_PLANNED_ACTIONS - 12
 """Actions for the lines of a transfer. The other 12 are for the transfer, its two events, the
@@ -39,8 +39,7 @@ def examine(draft: Checked[TransferDraft], known: MasterData) -> Iterator[Proble
             yield Problem(field, f"no warehouse has the code {code}")
     seen: dict[tuple[str, str], str] = {}
     lines: Sequence[Checked[TransferMove]] = draft.lines or ()
-    for at, line in enumerate(lines):
-        path = f"lines.{at}"
+    for path, line in numbered(lines):
         yield from _goods_problems(path, line, known)
         yield from repeated_serials(path, line.item_code, line.serials, seen)
         yield from _bin_problems(path, line, draft, known)
@@ -147,5 +146,4 @@ def unusable_targets(transfer: StoredTransfer, known: MasterData) -> Iterator[st
 
 def ensure_status(transfer: StoredTransfer, *allowed: TransferStatus) -> None:
     """Raise Conflict unless the status of a transfer is one of `allowed`."""
-    if transfer.status not in allowed:
-        raise Conflict(wrong_status(f"Transfer {transfer.id}", transfer.status, allowed))
+    ensure_allowed(f"Transfer {transfer.id}", transfer.status, allowed)

@@ -13,6 +13,7 @@ from shared.kernel.fields import ZERO, plain
 from shared.kernel.list_parameters import list_of
 from shared.kernel.validation import Checked, InvalidBody, ensure_valid
 from shared.warehouse import references
+from shared.warehouse.catalog.lines import parts_of
 from shared.warehouse.master_data import MasterData, NamedCodes
 from shared.warehouse.stock.models import MovementCause, StockRow
 from shared.warehouse.stock.posting import StockPosting, empty_row
@@ -26,8 +27,6 @@ from shared.warehouse.transfers.models import (
 )
 from shared.warehouse.transfers.repository import TRANSFERS
 from shared.warehouse.work_records import operator_from_start, operator_problems, read_operator
-
-_ONE = Decimal(1)
 
 type _Line = Checked[TransferMove] | TransferLine
 type _Move = tuple[StockRow, StockRow, Decimal]
@@ -59,7 +58,7 @@ def create_transfer(tx: Transaction, draft: Checked[TransferDraft]) -> Record[St
     user = tx.caller.user_id if tx.caller else None
     transfer = rules.new_transfer(number, draft, known, user_id=user, operator=operator, now=tx.now)
     if draft.execute is False:
-        references.register_references(tx, _holder(number), _referenced_ids(transfer, known))
+        references.register_references(tx, TRANSFERS.kind, number, _referenced_ids(transfer, known))
     else:
         refusals = _move(tx, transfer, known)
         if refusals:
@@ -98,7 +97,7 @@ def execute_transfer(tx: Transaction, number: int) -> Record[StoredTransfer]:
     refusals = list(rules.unusable_targets(transfer, known)) or _move(tx, transfer, known)
     if refusals:
         return _update(tx, record, status="error", message=_sentence(refusals))
-    references.release_references(tx, _holder(number))
+    references.release_references(tx, TRANSFERS.kind, number)
     operator = operator_from_start(transfer.operator, transfer.user_id, acting)
     changed = _update(tx, record, status="transferred", message=None, operator=operator)
     raise_record_event(tx, "transfer.completed", views.TRANSFER_EVENTS, changed)
@@ -112,7 +111,7 @@ def delete_transfer(tx: Transaction, number: int) -> Record[StoredTransfer]:
     """
     record = TRANSFERS.get(tx.store, number)
     rules.ensure_status(record.entity, "pending", "error")
-    references.release_references(tx, _holder(number))
+    references.release_references(tx, TRANSFERS.kind, number)
     TRANSFERS.remove(tx, record)
     return record
 
@@ -159,10 +158,6 @@ def _codes(
             *((to_whs_code, line.to_bin) for line in lines),
         ],
     )
-
-
-def _holder(number: int) -> str:
-    return f"{TRANSFERS.kind}#{number}"
 
 
 def _referenced_ids(transfer: StoredTransfer, known: MasterData) -> dict[str, list[int]]:
@@ -212,11 +207,10 @@ def _moves(
             now=tx.now,
         )
 
-    serials: Sequence[str | None] = line.serials or [None]
-    for serial in serials:
+    for serial, qty in parts_of(line.qty, line.serials):
         source = place(transfer.from_whs_code, line.from_bin, serial)
         target = place(transfer.to_whs_code, line.to_bin, serial)
-        yield source, target, line.qty if serial is None else _ONE
+        yield source, target, qty
 
 
 def _row_at(posting: StockPosting, source: StockRow) -> StockRow | None:

@@ -18,7 +18,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.errors import Conflict, Problem, ValidationFailed
 from shared.kernel.validation import Checked, ensure_valid
-from shared.warehouse.references import ensure_not_retired, is_absent
+from shared.warehouse.references import ensure_not_retired, is_absent, put_code
 from shared.warehouse.warehouses import repository, rules, service
 from shared.warehouse.warehouses.models import (
     KnownWarehouse,
@@ -84,7 +84,7 @@ def _create_step(
         first = allocate_ids(tx.store, POSITIONS.kind, len(missing))
         for number, name in enumerate(missing, first):
             position = _position(tx, number, warehouse, draft, name)
-            repository.insert_position_alias(tx, position)
+            put_code(tx, repository.position_alias(position))
             POSITIONS.insert(tx, number, position)
     return len(names)
 

@@ -23,7 +23,7 @@ from shared.kernel.db.store import Store
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
 from shared.kernel.list_parameters import list_of
-from shared.warehouse.references import ASSIGNED, is_former, put_code
+from shared.warehouse.references import ASSIGNED, is_former
 from shared.warehouse.warehouses.models import (
     KnownPosition,
     KnownWarehouse,
@@ -170,22 +170,6 @@ def warehouse_alias(warehouse: StoredWarehouse) -> Item:
     return item_at(warehouse_key(warehouse.whs_code), id=warehouse.id, name=warehouse.name)
 
 
-def insert_warehouse_alias(tx: Transaction, warehouse: StoredWarehouse) -> None:
-    """Add the alias of a warehouse; its code must be free."""
-    put_code(tx, warehouse_alias(warehouse))
-
-
-def rename_warehouse_alias(tx: Transaction, warehouse: StoredWarehouse) -> None:
-    """Write the new name of a warehouse into its alias; a retirement mark is kept."""
-    tx.update(
-        warehouse_key(warehouse.whs_code),
-        "SET #name = :name",
-        condition="id = :id",
-        names={"#name": "name"},
-        values={":name": warehouse.name, ":id": warehouse.id},
-    )
-
-
 # Aliases of positions
 
 
@@ -219,11 +203,6 @@ def position_alias(position: StoredPosition) -> Item:
         "disabled": position.disabled,
         "blocked": position.is_blocked,
     }
-
-
-def insert_position_alias(tx: Transaction, position: StoredPosition) -> None:
-    """Add the alias of a position; its code must be free in its warehouse."""
-    put_code(tx, position_alias(position))
 
 
 def update_position_alias(tx: Transaction, position: StoredPosition) -> None:

@@ -18,6 +18,8 @@ from shared.warehouse.references import (
     is_absent,
     is_former,
     is_on_open_document,
+    put_code,
+    rename_alias,
     retire,
     retire_unused,
     undo_retirement,
@@ -68,7 +70,7 @@ def create_warehouse(tx: Transaction, draft: Checked[WarehouseCreate]) -> Record
     warehouse = StoredWarehouse(
         id=number, created_at=tx.now, updated_at=tx.now, **rules.warehouse_values(draft)
     )
-    repository.insert_warehouse_alias(tx, warehouse)
+    put_code(tx, repository.warehouse_alias(warehouse))
     return _detailed(WAREHOUSES.insert(tx, number, warehouse))
 
 
@@ -95,9 +97,9 @@ def change_warehouse(
         mark = _retire_warehouse(tx, before, "cannot change its code")
         rename_stock(tx, before, after)
         give_up_code(tx, warehouse_key(before.whs_code), mark, new=warehouse_key(after.whs_code))
-        repository.insert_warehouse_alias(tx, after)
+        put_code(tx, repository.warehouse_alias(after))
     elif after.name != before.name:
-        repository.rename_warehouse_alias(tx, after)
+        rename_alias(tx, repository.warehouse_alias(after))
     return _detailed(WAREHOUSES.update(tx, record, values), positions)
 
 
@@ -182,7 +184,7 @@ def _detailed(
 ) -> Record[WarehouseDetail]:
     """Return a warehouse with its first positions; it has none if `positions` is None."""
     warehouse = record.entity
-    shown_as = WarehouseReference(id=warehouse.id, whs_code=warehouse.whs_code, name=warehouse.name)
+    shown_as = reference(warehouse)
     first = positions.records if positions else []
     detail = WarehouseDetail(
         **dict(warehouse),
@@ -236,7 +238,7 @@ def create_position(tx: Transaction, draft: Checked[PositionCreate]) -> Record[P
         updated_at=tx.now,
         **rules.position_values(draft),
     )
-    repository.insert_position_alias(tx, position)
+    put_code(tx, repository.position_alias(position))
     return shown(POSITIONS.insert(tx, number, position), reference(warehouse))
 
 
@@ -270,7 +272,7 @@ def change_position(
         rename_stock(tx, before, after)
         keys = [position_key(one.whs_code, one.bin_code) for one in (before, after)]
         give_up_code(tx, keys[0], mark, new=keys[1])
-        repository.insert_position_alias(tx, after)
+        put_code(tx, repository.position_alias(after))
     elif rules.use_of(after) != rules.use_of(before):
         repository.update_position_alias(tx, after)
     return shown(POSITIONS.update(tx, record, values), _reference_of(register, after))
@@ -341,7 +343,7 @@ def _reference_of(register: Register, position: StoredPosition) -> WarehouseRefe
     return reference(repository.known_warehouse(alias)) if alias else None
 
 
-def reference(warehouse: KnownWarehouse) -> WarehouseReference:
+def reference(warehouse: KnownWarehouse | StoredWarehouse) -> WarehouseReference:
     """Return the representation of a warehouse in its positions."""
     return WarehouseReference(id=warehouse.id, whs_code=warehouse.whs_code, name=warehouse.name)
 

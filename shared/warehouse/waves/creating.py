@@ -25,12 +25,12 @@ from shared.kernel.errors import (
     ValidationFailed,
 )
 from shared.kernel.validation import Checked, ensure_valid
-from shared.warehouse.picking import wave_pickings
-from shared.warehouse.picking.models import StoredPicking, picking_code
+from shared.warehouse.picking import service as picking_service
+from shared.warehouse.picking.models import ENDED_STATUSES, StoredPicking, picking_code
 from shared.warehouse.settings.values import Settings
 from shared.warehouse.warehouses import service as warehouses
 from shared.warehouse.waves import repository, rules
-from shared.warehouse.waves.models import StoredWave, WaveDraft, WaveRule
+from shared.warehouse.waves.models import MAX_PICKINGS, StoredWave, WaveDraft, WaveRule
 from shared.warehouse.waves.repository import WAVES
 from shared.warehouse.waves.service import WaveWithOrders, with_orders
 
@@ -83,7 +83,7 @@ def create_wave(
         created_at=tx.now,
         updated_at=tx.now,
         picking_ids=[one.id for one in pickings],
-        open_ids=[one.id for one in pickings if one.status not in wave_pickings.ENDED_STATUSES],
+        open_ids=[one.id for one in pickings if one.status not in ENDED_STATUSES],
         begun=any(one.started_at is not None for one in pickings),
     )
     return with_orders(WAVES.insert(tx, number, wave), chosen)
@@ -97,7 +97,7 @@ def _named_pickings(tx: Transaction, draft: Checked[WaveDraft]) -> tuple[_Pickin
     numbers = list(dict.fromkeys(draft.picking_ids or ()))
     known, records = run_all(
         lambda: warehouses.all_warehouses(tx.store),
-        lambda: wave_pickings.read_pickings(tx.store, numbers),
+        lambda: picking_service.get_pickings(tx.store, numbers),
     )
     found = list(rules.draft_problems(draft))
     code = draft.warehouse_code
@@ -111,14 +111,14 @@ def _named_pickings(tx: Transaction, draft: Checked[WaveDraft]) -> tuple[_Pickin
 
 def _matching_pickings(tx: Transaction, rule: WaveRule, whs_code: str, timezone: str) -> _Pickings:
     """Return the pickings that match a rule and are in no active wave, the most urgent first."""
-    waiting = wave_pickings.pending_pickings(tx.store, whs_code)
+    waiting = picking_service.pending_pickings(tx.store, whs_code)
     matching = rules.by_priority([one for one in waiting if rules.matches(rule, one, timezone)])
     known = repository.find_waves(tx.store, {one.wave_id for one in matching if one.wave_id})
     free = [one.id for one in matching if _active_wave(one.wave_id, known) is None]
-    most, records = rules.max_pickings(rule), list[Record[StoredPicking]]()
+    most, records = rule.max_orders or MAX_PICKINGS, list[Record[StoredPicking]]()
     while free and len(records) < most:
         part, free = free[: most - len(records)], free[most - len(records) :]
-        read = wave_pickings.read_pickings(tx.store, part)
+        read = picking_service.get_pickings(tx.store, part)
         # The index may lag: skip pickings that were started or assigned since.
         known = repository.find_waves(
             tx.store, {one.entity.wave_id for one in read if one.entity.wave_id}
@@ -179,7 +179,7 @@ def _assign(tx: Transaction, records: _Pickings, wave: int, interrupted: set[int
     for former in interrupted.intersection(one.entity.wave_id for one in records):
         repository.discard_pending(tx, former)
     for record in records:
-        wave_pickings.assign_to_wave(tx, record, wave)
+        picking_service.assign_to_wave(tx, record, wave)
 
 
 def _assign_in_steps(tx: Transaction, chosen: _Pickings) -> tuple[int, _Pickings]:
@@ -195,7 +195,7 @@ def _assign_in_steps(tx: Transaction, chosen: _Pickings) -> tuple[int, _Pickings
 
     def assign(left: Sequence[int]) -> int:
         # A step has room for no more pickings than it has actions.
-        records = wave_pickings.read_pickings(tx.store, left[: steps.STEP_ACTIONS])
+        records = picking_service.get_pickings(tx.store, left[: steps.STEP_ACTIONS])
         rules.ensure_none_ended(records)
         interrupted = _ensure_free(tx, records) - {number}
         repository.extend_pending(tx, number)
@@ -215,6 +215,6 @@ def _assign_in_steps(tx: Transaction, chosen: _Pickings) -> tuple[int, _Pickings
     if pending is None:
         raise StaleRead
     # Read after the pending wave: a picking that starts or ends from now on touches that.
-    records = wave_pickings.read_pickings(store, [record.id for record in chosen])
+    records = picking_service.get_pickings(store, [record.id for record in chosen])
     repository.complete_pending(tx, pending)
     return number, records

@@ -1,19 +1,22 @@
 """Rules of waves, as pure functions: which pickings, sizes, and progress."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from shared.kernel.calendar_days import first_instant
 from shared.kernel.db.records import Record
 from shared.kernel.errors import Conflict, Problem
+from shared.kernel.fields import ZERO
 from shared.kernel.validation import Checked, invalid_fields
-from shared.warehouse.picking import wave_pickings
-from shared.warehouse.picking.models import StoredPicking, picking_code
-from shared.warehouse.picking.wave_pickings import ENDED_STATUSES, PendingPicking
+from shared.warehouse.picking.models import (
+    ENDED_STATUSES,
+    PendingPicking,
+    StoredPicking,
+    picking_code,
+)
 from shared.warehouse.ranks import rank_of
 from shared.warehouse.settings.values import Settings
 from shared.warehouse.waves.models import (
-    MAX_PICKINGS,
     StoredWave,
     Strategy,
     WaveDraft,
@@ -21,7 +24,7 @@ from shared.warehouse.waves.models import (
     WaveRule,
     WaveStatus,
 )
-from shared.warehouse.work_records import WorkStatus, wrong_status
+from shared.warehouse.work_records import WorkStatus, ensure_allowed
 
 RELEASED_STATUSES: frozenset[WaveStatus] = frozenset({"released", "in_progress"})
 """Statuses of a wave whose status follows from its pickings."""
@@ -37,8 +40,7 @@ def wave_code(number: int) -> str:
 
 def ensure_status(wave: StoredWave, *allowed: WaveStatus) -> None:
     """Raise Conflict unless the status of a wave is one of `allowed`."""
-    if wave.status not in allowed:
-        raise Conflict(wrong_status(wave_code(wave.id), wave.status, allowed))
+    ensure_allowed(wave_code(wave.id), wave.status, allowed)
 
 
 # Which pickings
@@ -79,11 +81,6 @@ def ensure_none_ended(records: Collection[Record[StoredPicking]]) -> None:
         raise Conflict(message)
 
 
-def max_pickings(rule: WaveRule) -> int:
-    """Return the maximum number of pickings that a rule finds."""
-    return MAX_PICKINGS if rule.max_orders is None else rule.max_orders
-
-
 def matches(rule: WaveRule, one: PendingPicking, timezone: str) -> bool:
     """Return whether a picking matches a rule; a carrier or due date that it lacks matches."""
     if rule.priority is not None and rank_of(one.priority) > rule.priority:
@@ -94,18 +91,9 @@ def matches(rule: WaveRule, one: PendingPicking, timezone: str) -> bool:
     return not (rule.cutoff and due) or first_instant(due, timezone) <= rule.cutoff
 
 
-def by_priority(found: Collection[PendingPicking]) -> list[PendingPicking]:
-    """Sort pickings as a rule takes them: the most urgent first, then the oldest."""
-    return sorted(found, key=_priority_and_id)
-
-
-def ids_by_priority(pickings: Collection[StoredPicking]) -> list[int]:
-    """Return the ids of pickings as they get stock: the most urgent first, then the oldest."""
-    return [picking.id for picking in sorted(pickings, key=_priority_and_id)]
-
-
-def _priority_and_id(one: PendingPicking | StoredPicking) -> tuple[int, int]:
-    return rank_of(one.priority), one.id
+def by_priority[P: (PendingPicking, StoredPicking)](found: Iterable[P]) -> list[P]:
+    """Sort pickings: the most urgent first, then the oldest."""
+    return sorted(found, key=lambda one: (rank_of(one.priority), one.id))
 
 
 # Size
@@ -115,7 +103,7 @@ def metrics_of(
     strategy: Strategy, pickings: Sequence[StoredPicking], settings: Settings
 ) -> WaveMetrics:
     """Return the metrics of a new wave."""
-    units = sum(map(wave_pickings.units_of, pickings), Decimal(0))
+    units = sum((picking.units for picking in pickings), ZERO)
     trips = Decimal(_trips(strategy, pickings))
     return WaveMetrics(
         orders=Decimal(len(pickings)),
@@ -141,16 +129,10 @@ def _customer(picking: StoredPicking) -> tuple[str | None, int]:
 
 def with_allocation(metrics: WaveMetrics, pickings: Sequence[StoredPicking]) -> WaveMetrics:
     """Return the metrics with the units that have stock, and the open units that have none."""
-    units = sum(map(wave_pickings.units_of, pickings), Decimal(0))
-    without = sum(map(wave_pickings.units_short, pickings), Decimal(0))
-    short = sum(
-        (
-            wave_pickings.units_short(picking)
-            for picking in pickings
-            if picking.status not in ENDED_STATUSES
-        ),
-        Decimal(0),
-    )
+    units = sum((picking.units for picking in pickings), ZERO)
+    without = sum((picking.units_short for picking in pickings), ZERO)
+    still_open = (one for one in pickings if one.status not in ENDED_STATUSES)
+    short = sum((picking.units_short for picking in still_open), ZERO)
     return metrics.model_copy(update={"allocated_units": units - without, "short_units": short})
 
 

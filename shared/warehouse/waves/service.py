@@ -1,4 +1,4 @@
-"""Use cases of waves: read them, and take them from draft to closed (release: `releasing`)."""
+"""Use cases of waves: read them, and take them from draft to closed."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,8 +10,9 @@ from shared.kernel.errors import ServiceUnavailable
 from shared.kernel.events.kinds import EventKind
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.list_parameters import list_of
-from shared.warehouse.picking import wave_pickings
+from shared.warehouse.picking.allocation import allocate_rest
 from shared.warehouse.picking.models import StoredPicking
+from shared.warehouse.picking.service import get_pickings
 from shared.warehouse.waves import rules, views
 from shared.warehouse.waves.models import StoredWave, WaveOrder, WaveStatus
 from shared.warehouse.waves.repository import WAVES
@@ -40,7 +41,7 @@ def get_wave(store: Store, number: int) -> WaveWithOrders:
     """Read a consistent state of a wave and its pickings; NotFound when there is no such wave."""
     for _ in range(_TRIES):
         record = WAVES.get(store, number)
-        pickings = wave_pickings.read_pickings(store, record.entity.picking_ids)
+        pickings = get_pickings(store, record.entity.picking_ids)
         if rules.is_consistent(record.entity, [picking.entity for picking in pickings]):
             return with_orders(record, pickings)
         store.clear_cache()
@@ -52,9 +53,38 @@ list_waves = list_of(WAVES)
 
 def plan_wave(tx: Transaction, number: int) -> WaveWithOrders:
     """Plan a wave and raise wave.planned. Raises Conflict unless it is a draft."""
+    return _change_status(tx, number, ["draft"], "planned", "wave.planned")
+
+
+def release_wave(tx: Transaction, number: int) -> WaveWithOrders:
+    """Allocate stock to the pickings of a wave that lack some, release it, raise wave.released.
+
+    The most urgent picking gets stock first, then the oldest. Stock is allocated in steps; a
+    repeated request continues after the last one. Raises Conflict unless the wave is planned.
+    """
+    record = _planned(tx, number)
+    pickings = get_pickings(tx.store, record.entity.picking_ids)
+    allocate_rest(tx, *(one.id for one in rules.by_priority(one.entity for one in pickings)))
+    record = _planned(tx, number)
+    pickings = get_pickings(tx.store, record.entity.picking_ids)
+    metrics = rules.with_allocation(record.entity.metrics, [one.entity for one in pickings])
+    wave = record.entity.model_copy(
+        update={
+            "status": rules.status_from_pickings(record.entity),
+            "released_at": tx.now,
+            "updated_at": tx.now,
+            "metrics": metrics,
+        }
+    )
+    released = WAVES.replace(tx, record, wave)
+    raise_record_event(tx, "wave.released", views.WAVE_EVENTS, released)
+    return with_orders(released, pickings)
+
+
+def _planned(tx: Transaction, number: int) -> Record[StoredWave]:
     record = WAVES.get(tx.store, number)
-    rules.ensure_status(record.entity, "draft")
-    return _change_status(tx, record, "planned", "wave.planned")
+    rules.ensure_status(record.entity, "planned")
+    return record
 
 
 def cancel_wave(tx: Transaction, number: int) -> WaveWithOrders:
@@ -62,30 +92,32 @@ def cancel_wave(tx: Transaction, number: int) -> WaveWithOrders:
 
     Raises Conflict when all of its pickings have ended.
     """
-    record = WAVES.get(tx.store, number)
-    rules.ensure_status(record.entity, "draft", "planned", "released", "in_progress")
-    return _change_status(tx, record, "cancelled", "wave.cancelled")
+    return _change_status(
+        tx, number, ["draft", "planned", "released", "in_progress"], "cancelled", "wave.cancelled"
+    )
 
 
 def complete_wave(tx: Transaction, number: int) -> WaveWithOrders:
     """Complete a wave and raise wave.completed. Raises Conflict unless it is picked."""
-    record = WAVES.get(tx.store, number)
-    rules.ensure_status(record.entity, "picked")
-    return _change_status(tx, record, "completed", "wave.completed")
+    return _change_status(tx, number, ["picked"], "completed", "wave.completed")
 
 
 def close_wave(tx: Transaction, number: int) -> WaveWithOrders:
     """Close a wave. Raises Conflict unless it is completed."""
-    record = WAVES.get(tx.store, number)
-    rules.ensure_status(record.entity, "completed")
-    return _change_status(tx, record, "closed", None)
+    return _change_status(tx, number, ["completed"], "closed", None)
 
 
 def _change_status(
-    tx: Transaction, record: Record[StoredWave], status: WaveStatus, event: EventKind | None
+    tx: Transaction,
+    number: int,
+    allowed: Iterable[WaveStatus],
+    status: WaveStatus,
+    event: EventKind | None,
 ) -> WaveWithOrders:
+    record = WAVES.get(tx.store, number)
+    rules.ensure_status(record.entity, *allowed)
     wave = record.entity.model_copy(update={"status": status, "updated_at": tx.now})
     changed = WAVES.replace(tx, record, wave)
     if event:
         raise_record_event(tx, event, views.WAVE_EVENTS, changed)
-    return with_orders(changed, wave_pickings.read_pickings(tx.store, wave.picking_ids))
+    return with_orders(changed, get_pickings(tx.store, wave.picking_ids))

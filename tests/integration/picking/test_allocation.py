@@ -8,7 +8,7 @@ from shared.kernel.db.transaction import Transaction
 from shared.kernel.db.unit_of_work import run_transaction
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.picking import allocation
-from shared.warehouse.stock import service as stock
+from shared.warehouse.stock import repository as stock
 from shared.warehouse.stock.posting import StockPosting, empty_row
 from shared.warehouse.warehouses import service as warehouses
 from tests.sampling import is_complete

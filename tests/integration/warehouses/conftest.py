@@ -44,7 +44,7 @@ def create_open_document(stack: Stack) -> Callable[..., None]:
 
     def register(**ids: int) -> None:
         tx = Transaction(stack.store())
-        register_references(tx, "entry#1", {facet: [number] for facet, number in ids.items()})
+        register_references(tx, "entry", 1, {facet: [number] for facet, number in ids.items()})
         tx.commit()
 
     return register

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from shared.warehouse.catalog.gtins import CountedProduct
 from shared.warehouse.gs1 import gtin_14
 from shared.warehouse.rfid import rules
-from shared.warehouse.rfid.models import StoredTagGoods
+from shared.warehouse.rfid.models import TagGoods
 from shared.warehouse.rfid.rules import Comparison, ExpectedGoods
 from tests.epc_encoding import grai_96, sscc_tag_of, tag_of
 
@@ -37,7 +37,7 @@ def compare(expected: list[ExpectedGoods], *epcs: str, own: str = SSCC) -> Compa
     return rules.compare(expected, {own}, rules.read_tags(epcs), PRODUCTS)
 
 
-def shown(goods: list[StoredTagGoods]) -> list[tuple[str, Decimal, list[str]]]:
+def shown(goods: list[TagGoods]) -> list[tuple[str, Decimal, list[str]]]:
     return [(one.item_code, one.qty, one.serials) for one in goods]
 
 

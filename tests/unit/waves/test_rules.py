@@ -7,8 +7,7 @@ import pytest
 
 from shared.kernel.errors import Conflict
 from shared.kernel.validation import check, ensure_valid
-from shared.warehouse.picking.models import StoredPicking
-from shared.warehouse.picking.wave_pickings import PendingPicking
+from shared.warehouse.picking.models import PendingPicking, StoredPicking
 from shared.warehouse.settings.values import Settings
 from shared.warehouse.waves import rules
 from shared.warehouse.waves.models import StoredWave, Strategy, WaveDraft, WaveRule, WaveStatus
@@ -87,7 +86,7 @@ def test_pickings_are_sorted_by_priority_and_age() -> None:
     ]
     assert [one.id for one in rules.by_priority(found)] == [3, 5, 2, 4, 1]
     pickings = [picking(1, priority=3), picking(2), picking(3, priority=1)]
-    assert rules.ids_by_priority(pickings) == [3, 2, 1]
+    assert [one.id for one in rules.by_priority(pickings)] == [3, 2, 1]
 
 
 @pytest.mark.parametrize(
