@@ -84,13 +84,9 @@ def alias_items(kind: str, entity: Any) -> list[Item]:
     return found(entity) if found else []
 
 
-def _reference_aliases(key_of_reference: Callable[[str], Key]) -> Callable[[Any], list[Item]]:
+def _reference_aliases(of: references.ExternalReferences) -> Callable[[Any], list[Item]]:
     """Return what gives the alias of the reference of an entity, if it has one."""
-    return lambda entity: (
-        [item_at(key_of_reference(entity.external_ref), id=entity.id)]
-        if entity.external_ref
-        else []
-    )
+    return lambda entity: [item_at(key, id=entity.id) for key in of.keys(entity.external_ref)]
 
 
 def _document_aliases(kind: Any) -> Callable[[Any], list[Item]]:
@@ -119,8 +115,8 @@ _ALIASES: Mapping[str, Callable[[Any], list[Item]]] = {
     "client": lambda client: [item_at(document_id_key(str(client.document_id)), id=client.id)],
     "entry": _document_aliases("entry"),
     "exit": _document_aliases("exit"),
-    "return": _reference_aliases(returns.reference_key),
-    "transfer_order": _reference_aliases(transfer_orders.reference_key),
+    "return": _reference_aliases(returns.REFERENCES),
+    "transfer_order": _reference_aliases(transfer_orders.REFERENCES),
     "handling_unit": lambda unit: [item_at(sscc_key(unit.sscc), id=unit.id)] if unit.sscc else [],
     "stock": lambda row: [item_at(row_key(row.key), id=row.id)],
     "pick_face": _pick_face_items,

@@ -6,7 +6,7 @@ normalized (NFC) and has no control characters and no unpaired surrogates.
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -70,6 +70,14 @@ class Stored(BaseModel):
         which would take most of the time of a list.
         """
         return super().model_construct(**(entity.__dict__ | others))
+
+    @classmethod
+    def values_of(cls, body: Input, *, without: Collection[str] = ()) -> dict[str, Any]:
+        """Return the fields that a request body sets; a field that is null gets its default."""
+        sent = body.model_dump(exclude_unset=True, exclude={*without})
+        fields = cls.model_fields
+        return {name: fields[name].default if value is None else value
+                for name, value in sent.items()}  # fmt: skip
 
 
 def dict_of[V](view: type[V], entity: Stored, **others: Any) -> V:

@@ -1,21 +1,41 @@
 """Fields of a repeated request that differ from what its reference already names."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from operator import attrgetter
 
-type Values = Mapping[str, object]
+from pydantic import BaseModel
 
 
-def differing_fields(sent: Values, stored: Values, path: str = "") -> Iterator[str]:
-    """Yield the paths of the values that differ. Absent, null and empty are the same."""
-    for name, value in sent.items():
-        if (value or None) != (stored[name] or None):
+def differing_fields(
+    sent: BaseModel,
+    stored: object,
+    attributes: Mapping[str, str],
+    *,
+    without: Collection[str] = (),
+    path: str = "",
+) -> Iterator[str]:
+    """Yield the paths of the fields that differ. Absent, null and empty are the same.
+
+    A field is compared with the attribute of its name, or with the one that `attributes` has;
+    the fields in `without` are not compared.
+    """
+    for name in (each for each in type(sent).model_fields if each not in without):
+        value = attrgetter(attributes.get(name, name))(stored)
+        if (getattr(sent, name) or None) != (value or None):
             yield f"{path}{name}"
 
 
-def differing_lines(sent: Sequence[Values], stored: Sequence[Values]) -> Iterator[str]:
-    """Yield the paths of the values of lines that differ; `lines` if their number differs."""
+def differing_lines(
+    sent: Sequence[BaseModel],
+    stored: Sequence[object],
+    attributes: Mapping[str, str],
+    *,
+    without: Collection[str] = (),
+) -> Iterator[str]:
+    """Yield the paths of the fields of lines that differ; `lines` if their number differs."""
     if len(sent) != len(stored):
         yield "lines"
         return
     for number, (one, other) in enumerate(zip(sent, stored, strict=True)):
-        yield from differing_fields(one, other, f"lines.{number}.")
+        path = f"lines.{number}."
+        yield from differing_fields(one, other, attributes, without=without, path=path)

@@ -20,12 +20,13 @@ code that was never used says so (`unused`), until the first document or movemen
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import batched
 
 from shared.kernel.db.actions import MAX_PLANNED_ACTIONS, Cost, StaleRead
 from shared.kernel.db.facets import flag_text, id_text
 from shared.kernel.db.fences import invalidate_fences
-from shared.kernel.db.items import Item, Key, item_at, key_of, update_of
+from shared.kernel.db.items import Item, Key, alias_key, item_at, key_of, update_of
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import HEAD
 from shared.kernel.db.steps import has_room
@@ -151,6 +152,30 @@ def unassign(tx: Transaction, product: Key, position: Key, *, product_id: int) -
 def existing_id(found: Mapping[Key, Item], key: Key | None) -> int | None:
     """Return the id that an alias leads to, if it is among those that were read."""
     return int(found[key]["id"]) if key is not None and key in found else None
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalReferences:
+    """The aliases that make the external references of one kind of document unique."""
+
+    name: str
+
+    def key(self, reference: str) -> Key:
+        """Return the key of the alias of a reference."""
+        return alias_key(self.name, reference)
+
+    def keys(self, reference: str | None) -> list[Key]:
+        """Return the key of the alias of a reference, if there is one."""
+        return [] if reference is None else [self.key(reference)]
+
+    def put(self, tx: Transaction, reference: str | None, number: int) -> None:
+        """Add the alias of a reference, if any; StaleRead when another document has it."""
+        for key in self.keys(reference):
+            tx.insert(item_at(key, id=number))
+
+    def holder(self, found: Mapping[Key, Item], reference: str | None) -> int | None:
+        """Return the id of the document with a reference, if its alias was found."""
+        return next((existing_id(found, key) for key in self.keys(reference)), None)
 
 
 def has_assignment(store: Store, alias: Key) -> bool:

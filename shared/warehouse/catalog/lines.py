@@ -8,8 +8,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from shared.kernel.errors import Problem, RuleBlocked, ValidationFailed
+from shared.kernel.fields import plain
 from shared.kernel.validation import Checked, InvalidBody, problems_of
-from shared.warehouse.catalog.models import KnownProduct
+from shared.warehouse.catalog.models import GoodsDraft, KnownProduct
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,19 @@ def examine_goods(line: GoodsLine, product: KnownProduct) -> Iterator[Problem]:
     if product.by_serial and not serials:
         message = f"is required: product {product.item_code} is managed by serial"
         yield Problem(line.field_path(field), message)
+
+
+def serial_problems(draft: Checked[GoodsDraft], *, by_serial: bool) -> Iterator[Problem]:
+    """Yield the problems of the serials of goods that are known to be managed by serial or not."""
+    qty, serials = draft.qty, getattr(draft, "serials", None) or []
+    different = len(set(serials))
+    if by_serial and not serials:
+        yield Problem("serials", f"is required: product {draft.item_code} is managed by serial")
+    elif serials and not by_serial:
+        yield Problem("serials", f"product {draft.item_code} is not managed by serial")
+    elif serials and qty is not None and {len(serials), different} != {qty}:
+        message = f"{different} different serials given, qty is {plain(qty)}; they must be equal"
+        yield Problem("serials", message)
 
 
 def numbered[L: BaseModel](lines: Sequence[Checked[L]] | None) -> Iterator[tuple[str, Checked[L]]]:

@@ -13,13 +13,6 @@ from shared.warehouse.catalog.models import (
 )
 from shared.warehouse.gs1 import gtin_14
 
-_DEFAULTS: Mapping[str, bool] = {
-    "man_btch_num": False,
-    "man_ser_num": False,
-    "inventory_item": True,
-}
-"""Values of the flags of a product that are null or absent."""
-
 _MANAGEMENT = ("man_btch_num", "man_ser_num", "inventory_item")
 
 
@@ -41,12 +34,8 @@ def item_code(draft: ProductCreate) -> str:
 
 
 def values(draft: ProductCreate | ProductChange) -> dict[str, Any]:
-    """Return the fields that a body sets, null flags replaced by their defaults."""
-    sent = draft.model_dump(exclude_unset=True, exclude={"item_code", "sku"})
-    for name, default in _DEFAULTS.items():
-        if name in sent and sent[name] is None:
-            sent[name] = default
-    return sent
+    """Return the fields that a body sets, besides the code."""
+    return Product.values_of(draft, without={"item_code", "sku"})
 
 
 def changes_identity(before: Product, after: Product) -> bool:

@@ -117,31 +117,14 @@ def _new_line(number: int, line: LineDraft, product: KnownProduct) -> DocumentLi
 
 def differences(draft: EntryDraft | ExitDraft, document: Document) -> list[str]:
     """Return the fields of a draft that differ from the document with its reference."""
-    sent = draft.model_dump(exclude={"external_ref", "type", "lines"})
-    stored = {
-        "doc_date": document.doc_date,
-        "due_date": document.due_date,
-        "partner_code": document.card_code,
-        "partner_name": document.card_name,
-        "warehouse_code": document.whs_code,
-        "comments": document.comments,
-        "priority": document.priority,
-        "ship_to": document.ship_to,
+    names = {
+        "partner_code": "card_code",
+        "partner_name": "card_name",
+        "warehouse_code": "whs_code",
     }
-    lines = [
-        {
-            "item_code": line.item_code,
-            "qty": line.qty,
-            "batch": line.batch,
-            "expiry_date": line.expiry_date,
-            "serials": line.serials,
-            "destination_bin": line.bin_code,
-        }
-        for line in document.lines
-    ]
     return [
-        *differing_fields(sent, stored),
-        *differing_lines([line.model_dump() for line in draft.lines], lines),
+        *differing_fields(draft, document, names, without={"external_ref", "type", "lines"}),
+        *differing_lines(draft.lines, document.lines, {"destination_bin": "bin_code"}),
     ]
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from shared.kernel.errors import Problem, RuleBlocked, ValidationFailed
 from shared.kernel.fields import plain
 from shared.kernel.validation import Checked, InvalidBody, invalid_fields
+from shared.warehouse.catalog.lines import serial_problems
 from shared.warehouse.packing.models import (
     MAX_CONTENTS,
     MAX_ORDER_CONTENTS,
@@ -34,14 +35,7 @@ def goods_problems(order: StoredPackingOrder, draft: Checked[ContentsDraft]) -> 
         yield _not_staged(order, draft.item_code)
     if {"serials", "qty"} & invalid_fields(draft) or not lines or draft.qty is None:
         return
-    by_serial, serials = any(line.serials for line in lines), draft.serials or []
-    if by_serial and not serials:
-        yield Problem("serials", f"is required: product {draft.item_code} is managed by serial")
-    elif serials and not by_serial:
-        yield Problem("serials", f"product {draft.item_code} is not managed by serial")
-    elif serials and {len(serials), len(set(serials))} != {draft.qty}:
-        message = f"{len(set(serials))} different serials given, qty is {plain(draft.qty)}"
-        yield Problem("serials", f"{message}; they must be equal")
+    yield from serial_problems(draft, by_serial=any(line.serials for line in lines))
 
 
 def _lines_of(order: StoredPackingOrder, item_code: str | None) -> list[StoredPackingLine]:

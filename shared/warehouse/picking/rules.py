@@ -9,6 +9,7 @@ from shared.kernel.errors import Problem
 from shared.kernel.fields import ZERO, plain
 from shared.kernel.validation import Checked, invalid_fields
 from shared.warehouse.approvals.models import ApprovalNeed, ApprovedResource
+from shared.warehouse.catalog.lines import serial_problems
 from shared.warehouse.documents.models import Document
 from shared.warehouse.picking.models import (
     MAX_SERIALS,
@@ -184,8 +185,8 @@ def pick_problems(
         message = f"{draft.item_code} has no allocation in {code} that is not picked yet"
         yield Problem("item_code", message)
         return
-    serial_problems = list(_serial_problems(allocated, draft))
-    yield from serial_problems
+    wrong_serials = list(_serial_problems(allocated, draft))
+    yield from wrong_serials
     if {"bin_code", "batch"} & invalid_fields(draft):
         return
     usable = _usable(picking, draft, substitution)
@@ -199,7 +200,7 @@ def pick_problems(
         picked, rest = plain(draft.qty), plain(left)
         yield Problem("qty", f"{picked} picked, {rest} of {draft.item_code} left to pick there")
         return
-    if draft.serials and not serial_problems:
+    if draft.serials and not wrong_serials:
         _, refused = _split_serials(picking, usable, draft, substitution)
         yield from _not_named_problems(picking, draft, refused)
     parts = 0 if draft.serials else len(list(_split_quantity(usable, draft, draft.qty)))
@@ -251,19 +252,7 @@ def _serial_problems(
     if "serials" in invalid_fields(draft):
         return
     by_serial = any(one.serial is not None for one in allocated)
-    serials = set(draft.serials or ())
-    if by_serial and not serials:
-        yield Problem("serials", f"is required: product {draft.item_code} is managed by serial")
-    elif serials and not by_serial:
-        yield Problem("serials", f"product {draft.item_code} is not managed by serial")
-    elif (
-        serials
-        and draft.qty is not None
-        and {len(draft.serials or ()), len(serials)} != {draft.qty}
-    ):
-        qty = plain(draft.qty)
-        message = f"{len(serials)} different serials given, qty is {qty}; they must be equal"
-        yield Problem("serials", message)
+    yield from serial_problems(draft, by_serial=by_serial)
 
 
 def _allocations_of(

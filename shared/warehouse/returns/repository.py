@@ -4,13 +4,14 @@ from shared.kernel.db.collection import Collection
 from shared.kernel.db.counters import SHARDS
 from shared.kernel.db.facets import facets_of
 from shared.kernel.db.indexes import Lookup, Partition
-from shared.kernel.db.items import Key, alias_key, item_at
-from shared.kernel.db.transaction import Transaction
+from shared.warehouse.references import ExternalReferences
 from shared.warehouse.returns.models import ReturnedGoods, StoredReturn
 
 LINE_SEQUENCE = "return_line"
 """Sequence of the ids of the lines of all returns."""
 
+
+REFERENCES = ExternalReferences("return_ref")
 
 RETURNS = Collection(
     kind="return",
@@ -30,7 +31,7 @@ RETURNS = Collection(
         "warehouse": Partition({"created_at": 4}, own_totals=SHARDS),
     },
     lookups={
-        "external_ref": lambda reference: [reference_key(reference)],
+        "external_ref": REFERENCES.keys,
         "exit_document_id": Lookup(5),
     },
 )
@@ -44,15 +45,3 @@ RETURNED = Collection(
     sorts={},
     totals_within=RETURNS.kind,
 )
-
-
-def reference_key(external_ref: str) -> Key:
-    """Return the key of the alias that makes a reference unique among returns."""
-    return alias_key("return_ref", external_ref)
-
-
-def put_reference(tx: Transaction, one: StoredReturn) -> None:
-    """Add the alias of a reference, if any; StaleRead when another return has it."""
-    if one.external_ref is None:
-        return
-    tx.insert(item_at(reference_key(one.external_ref), id=one.id))

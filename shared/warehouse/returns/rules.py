@@ -303,28 +303,12 @@ def differences(draft: ReturnDraft, one: StoredReturn) -> list[str]:
 
     A warehouse or partner that the draft does not name is no difference.
     """
-    sent = {"exit_document_id": draft.exit_document_id, "reason": draft.reason}
-    named = {"warehouse_code": draft.warehouse_code, "partner_code": draft.partner_code}
-    sent |= {name: value for name, value in named.items() if value is not None}
-    stored = {
-        "exit_document_id": one.exit_document_id,
-        "reason": one.reason,
-        "warehouse_code": one.whs_code,
-        "partner_code": one.card_code,
-    }
-    lines = [
-        {
-            "item_code": line.item_code,
-            "qty": line.qty,
-            "reason": line.reason,
-            "batch": line.batch_num,
-            "serials": line.serials,
-        }
-        for line in one.lines
-    ]
+    names = {"warehouse_code": "whs_code", "partner_code": "card_code"}
+    unnamed = {name for name in names if getattr(draft, name) is None}
+    without = {"external_ref", "lines", *unnamed}
     return [
-        *differing_fields(sent, stored),
-        *differing_lines([line.model_dump(exclude={"gtin"}) for line in draft.lines], lines),
+        *differing_fields(draft, one, names, without=without),
+        *differing_lines(draft.lines, one.lines, {"batch": "batch_num"}, without={"gtin"}),
     ]
 
 

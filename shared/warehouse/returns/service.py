@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from shared.kernel.db.items import Item, Key
+from shared.kernel.db.items import Key
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import CreatedRecord, Record
 from shared.kernel.db.store import Store
@@ -71,7 +71,7 @@ def _create(
         lambda: tx.reserve_ids(repository.LINE_SEQUENCE, lines) if lines else None,
     )
     if not isinstance(draft, InvalidBody):
-        existing = _return_with_reference(draft, found)
+        existing = repository.REFERENCES.holder(found, draft.external_ref)
         if existing:
             record = RETURNS.get(tx.store, existing)
             differing = rules.differences(draft, record.entity)
@@ -82,7 +82,7 @@ def _create(
     line_ids = [tx.next_id(repository.LINE_SEQUENCE) for _ in draft.lines]
     one = rules.new_return(number, line_ids, draft, known, origin, tx.now, import_id=import_id)
     record = RETURNS.insert(tx, number, one)
-    repository.put_reference(tx, one)
+    repository.REFERENCES.put(tx, draft.external_ref, number)
     stored = origin.stored if origin else None
     _put_taken(tx, one.exit_document_id, stored, ReturnedGoods(), rules.taken_by(one))
     references.register_references(
@@ -112,7 +112,7 @@ def examine_return(
         findings = rules.examine(named, known, origin, settings)
         more = [one for one in problems_of(named) if one not in problems_of(draft)]
         problems = [*more, *findings.invalid, *findings.blocked]
-        return _return_with_reference(named, found), problems
+        return repository.REFERENCES.holder(found, named.external_ref), problems
 
 
 def _document(store: Store, number: int | None) -> Record[Document] | None:
@@ -141,21 +141,13 @@ def _origin(
 def return_keys(draft: Checked[ReturnDraft], document: Record[Document] | None) -> list[Key]:
     """Return the keys of the aliases that `create_return` reads for a draft."""
     keys = _codes(draft, document).keys
-    if draft.external_ref is not None:
-        keys.append(repository.reference_key(draft.external_ref))
-    return keys
+    return [*keys, *repository.REFERENCES.keys(draft.external_ref)]
 
 
 def _codes(draft: Checked[ReturnDraft], document: Record[Document] | None) -> NamedCodes:
     code = rules.warehouse_code(draft, document.entity if document else None)
     items = (line.item_code for line in draft.lines or ())
     return NamedCodes(products=items, warehouses=[code])
-
-
-def _return_with_reference(draft: Checked[ReturnDraft], found: Mapping[Key, Item]) -> int | None:
-    reference = draft.external_ref
-    key = None if reference is None else repository.reference_key(reference)
-    return references.existing_id(found, key)
 
 
 def _put_taken(

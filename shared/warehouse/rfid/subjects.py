@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Protocol
 
 from shared.kernel.db.records import Record
 from shared.kernel.db.store import Store
@@ -48,26 +49,16 @@ def read_subject(store: Store, kind: RfidSubjectKind, number: int) -> Subject | 
 def _packing_order(store: Store, number: int) -> Subject:
     found = packing.get_packing_order(store, number)
     lines = found.record.entity.lines
-    if any(line.packed_qty for line in lines):
-        goods = [
-            ExpectedGoods(line.product_id, line.item_code, line.packed_qty, line.packed_serials)
-            for line in lines
-        ]
-    else:
-        goods = [
-            ExpectedGoods(line.product_id, line.item_code, line.qty, line.serials) for line in lines
-        ]
+    goods = [_goods(line, line.packed_qty, line.packed_serials) for line in lines]
+    if not any(line.packed_qty for line in lines):
+        goods = [_goods(line, line.qty, line.serials) for line in lines]
     units = _ssccs(unit.entity for unit in found.units)
     return Subject("packing_order", number, goods, units, found.record)
 
 
 def _handling_unit(store: Store, number: int) -> Subject:
     inside = packing.get_unit_with_content(store, number)
-    goods = [
-        ExpectedGoods(one.product_id, one.item_code, one.qty, one.serials)
-        for unit in inside
-        for one in unit.contents
-    ]
+    goods = [_goods(one, one.qty, one.serials) for unit in inside for one in unit.contents]
     return Subject("handling_unit", number, goods, _ssccs(inside))
 
 
@@ -78,54 +69,53 @@ def _ssccs(units: Iterable[StoredUnit]) -> frozenset[str]:
 def _picking(store: Store, number: int) -> Subject:
     picking = picking_service.get_picking(store, number).entity
     goods = [
-        ExpectedGoods(
-            line.product_id, line.item_code, pick.qty, [pick.serial] if pick.serial else []
-        )
+        _goods(line, pick.qty, [pick.serial] if pick.serial else [])
         for line in picking.lines
         for pick in line.picks
     ]
     if not goods and picking.status in {"pending", "started"}:
-        goods = [
-            _to_handle(line.product_id, line.item_code, line.qty, line.serials)
-            for line in picking.lines
-        ]
+        goods = [_to_handle(line, line.qty) for line in picking.lines]
     return Subject("picking", number, goods)
 
 
 def _receipt(store: Store, number: int) -> Subject:
     receipt = receiving.get_receipt(store, number).entity
-    goods = [
-        ExpectedGoods(line.product_id, line.item_code, line.qty, line.serials)
-        for line in receipt.lines
-        if not line.undone
-    ]
+    lines = [line for line in receipt.lines if not line.undone]
+    goods = [_goods(line, line.qty, line.serials) for line in lines]
     if not goods and receipt.status in {"pending", "started"} and receipt.document:
         document = documents.get_document(store, "entry", receipt.document.id).entity
-        goods = [
-            _to_handle(line.product_id, line.item_code, line.open_qty, line.serials)
-            for line in document.lines
-        ]
+        goods = [_to_handle(line, line.open_qty) for line in document.lines]
     return Subject("receipt", number, goods)
 
 
 def _return(store: Store, number: int) -> Subject:
     one = returns.get_return(store, number).entity
-    goods = [
-        ExpectedGoods(line.product_id, line.item_code, stock.qty, stock.serials)
-        for line in one.lines
-        for stock in line.goods
-    ]
+    goods = [_goods(line, stock.qty, stock.serials) for line in one.lines for stock in line.goods]
     if not goods and one.status in {"expected", "receiving"}:
-        goods = [
-            _to_handle(line.product_id, line.item_code, line.qty, line.serials)
-            for line in one.lines
-        ]
+        goods = [_to_handle(line, line.qty) for line in one.lines]
     return Subject("return", number, goods)
 
 
-def _to_handle(product: int, item_code: str, qty: Decimal, serials: Sequence[str]) -> ExpectedGoods:
+class _Named(Protocol):
+    """What names goods."""
+
+    product_id: int
+    item_code: str
+
+
+class _Line(_Named, Protocol):
+    """A line of goods, with the serials that it names."""
+
+    serials: list[str]
+
+
+def _goods(of: _Named, qty: Decimal, serials: Sequence[str]) -> ExpectedGoods:
+    return ExpectedGoods(of.product_id, of.item_code, qty, serials)
+
+
+def _to_handle(line: _Line, qty: Decimal) -> ExpectedGoods:
     """Return goods that are to be handled; with serials only if they are those of all units."""
-    return ExpectedGoods(product, item_code, qty, serials if len(serials) == qty else ())
+    return _goods(line, qty, line.serials if len(line.serials) == qty else ())
 
 
 _READERS: Mapping[RfidSubjectKind, Callable[[Store, int], Subject]] = {

@@ -1,7 +1,7 @@
 """Settings in the interface: request bodies and responses."""
 
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
@@ -40,6 +40,10 @@ type _Prefix = Annotated[
 type _Digit = Annotated[int, Field(ge=0, le=MAX_EXTENSION_DIGIT), WHOLE_NUMBER]
 
 
+def _limited(name: str, default: Decimal | None) -> Any:
+    return Field(default=default, json_schema_extra={"maximum": MAX_VALUES[name]})
+
+
 class ModulesChange(Input):
     """Modules to enable or disable. Modules that are not sent keep their state."""
 
@@ -57,24 +61,14 @@ class SettingsChange(Input):
         default="", description="A name in the IANA time zone database, such as Europe/Madrid."
     )
     modules: ModulesChange = Field(default_factory=ModulesChange)
-    receipt_tolerance: Measure = Field(
-        default=Decimal(0), json_schema_extra={"maximum": MAX_VALUES["receipt_tolerance"]}
-    )
+    receipt_tolerance: Measure = _limited("receipt_tolerance", Decimal(0))
     pick_substitution: Substitution = "none"
-    minutes_per_unit: Measure = Field(
-        default=Decimal(0), json_schema_extra={"maximum": MAX_VALUES["minutes_per_unit"]}
-    )
-    minutes_per_trip: Measure = Field(
-        default=Decimal(0), json_schema_extra={"maximum": MAX_VALUES["minutes_per_trip"]}
-    )
+    minutes_per_unit: Measure = _limited("minutes_per_unit", Decimal(0))
+    minutes_per_trip: Measure = _limited("minutes_per_trip", Decimal(0))
     commit_drops: bool = False
     imports_require_kind_scope: bool = False
-    approval_shortage_percent: Measure | None = Field(
-        default=None, json_schema_extra={"maximum": MAX_VALUES["approval_shortage_percent"]}
-    )
-    approval_adjustment_qty: Measure | None = Field(
-        default=None, json_schema_extra={"maximum": MAX_VALUES["approval_adjustment_qty"]}
-    )
+    approval_shortage_percent: Measure | None = _limited("approval_shortage_percent", None)
+    approval_adjustment_qty: Measure | None = _limited("approval_adjustment_qty", None)
     blind_returns: bool = False
     packing_required: bool = False
     rfid_required: bool = False

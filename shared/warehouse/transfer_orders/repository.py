@@ -7,6 +7,7 @@ from shared.kernel.db.indexes import Partition
 from shared.kernel.db.items import Key, alias_key, item_at
 from shared.kernel.db.table import EXPIRY
 from shared.kernel.db.transaction import Transaction
+from shared.warehouse.references import ExternalReferences
 from shared.warehouse.transfer_orders.models import StoredTransferOrder
 from shared.warehouse.transfer_orders.progress_rules import has_discrepancy
 
@@ -28,6 +29,8 @@ def _facets(order: StoredTransferOrder) -> Facets:
     }
 
 
+REFERENCES = ExternalReferences("transfer_order_ref")
+
 TRANSFER_ORDERS = Collection(
     kind="transfer_order",
     noun="Transfer order",
@@ -39,21 +42,9 @@ TRANSFER_ORDERS = Collection(
         "from_warehouse": Partition({"created_at": 4}, own_totals=SHARDS),
         "to_warehouse": Partition({"created_at": 5}, own_totals=SHARDS),
     },
-    lookups={"external_ref": lambda reference: [reference_key(reference)]},
+    lookups={"external_ref": REFERENCES.keys},
     since={"has_discrepancy": 3},
 )
-
-
-def reference_key(external_ref: str) -> Key:
-    """Return the key of the alias that makes a reference unique."""
-    return alias_key("transfer_order_ref", external_ref)
-
-
-def put_reference(tx: Transaction, order: StoredTransferOrder) -> None:
-    """Add the alias of a reference, if any; StaleRead when another order has it."""
-    if order.external_ref is None:
-        return
-    tx.insert(item_at(reference_key(order.external_ref), id=order.id))
 
 
 def request_key(request: str) -> Key:

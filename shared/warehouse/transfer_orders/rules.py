@@ -101,29 +101,13 @@ def differences(draft: TransferOrderDraft, order: StoredTransferOrder) -> list[s
 
     `picker_id` and a `release` of an order that was released already mean no difference.
     """
-    sent = draft.model_dump(exclude={"external_ref", "picker_id", "release", "lines"})
-    sent["priority"] = rank_of(draft.priority)
-    stored = {
-        "from_warehouse": order.origin.code,
-        "to_warehouse": order.destination.code,
-        "priority": order.priority,
-        "reason": order.reason,
-        "due_at": order.due_at,
-    }
-    lines = [
-        {
-            "item_code": line.item_code,
-            "qty": line.qty,
-            "batch_num": line.batch_num,
-            "expected_series": line.expected_series,
-            "expected_batches": line.expected_batches,
-        }
-        for line in order.lines
-    ]
+    ranked = draft.model_copy(update={"priority": rank_of(draft.priority)})
+    names = {"from_warehouse": "origin.code", "to_warehouse": "destination.code"}
+    without = {"external_ref", "picker_id", "release", "lines"}
     return [
-        *differing_fields(sent, stored),
+        *differing_fields(ranked, order, names, without=without),
         *(["release"] if draft.release and order.status == "draft" else []),
-        *differing_lines([line.model_dump() for line in draft.lines], lines),
+        *differing_lines(draft.lines, order.lines, {}),
     ]
 
 

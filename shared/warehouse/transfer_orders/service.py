@@ -78,7 +78,7 @@ def _create(
     )
     if not isinstance(draft, InvalidBody):
         of_request = _created_by_request(tx, found)
-        existing = of_request or _order_with_reference(draft, found)
+        existing = of_request or repository.REFERENCES.holder(found, draft.external_ref)
         if existing:
             record = TRANSFER_ORDERS.get(tx.store, existing)
             if of_request:
@@ -96,7 +96,7 @@ def _create(
         order, lacks_stock = create_picking_for(tx, order, picker)
         repository.put_request(tx, order)
     record = TRANSFER_ORDERS.insert(tx, number, order)
-    repository.put_reference(tx, order)
+    repository.REFERENCES.put(tx, draft.external_ref, number)
     references.register_references(
         tx,
         TRANSFER_ORDERS.kind,
@@ -121,7 +121,10 @@ def examine_transfer_order(
     found = tx.store.get_many(transfer_order_keys(draft))
     known = _codes(draft).known(tx, found)
     findings = rules.examine(draft, known, _read_picker(tx, draft), by_client=False)
-    return _order_with_reference(draft, found), [*findings.invalid, *findings.blocked]
+    return repository.REFERENCES.holder(found, draft.external_ref), [
+        *findings.invalid,
+        *findings.blocked,
+    ]
 
 
 get_transfer_order = TRANSFER_ORDERS.get
@@ -131,9 +134,7 @@ list_transfer_orders = list_of(TRANSFER_ORDERS)
 def transfer_order_keys(draft: Checked[TransferOrderDraft]) -> list[Key]:
     """Return the keys of all items that `create_transfer_order` reads for a draft."""
     keys = _codes(draft).keys
-    if draft.external_ref is not None:
-        keys.append(repository.reference_key(draft.external_ref))
-    return keys
+    return [*keys, *repository.REFERENCES.keys(draft.external_ref)]
 
 
 def line_ids_of(drafts: Iterable[TransferOrderDraft]) -> Mapping[str, int]:
@@ -146,14 +147,6 @@ def _codes(draft: Checked[TransferOrderDraft]) -> NamedCodes:
         products=(line.item_code for line in draft.lines or ()),
         warehouses=(draft.from_warehouse, draft.to_warehouse),
     )
-
-
-def _order_with_reference(
-    draft: Checked[TransferOrderDraft], found: Mapping[Key, Item]
-) -> int | None:
-    reference = draft.external_ref
-    key = None if reference is None else repository.reference_key(reference)
-    return references.existing_id(found, key)
 
 
 def _created_by_request(tx: Transaction, found: Mapping[Key, Item]) -> int | None:

@@ -18,18 +18,7 @@ from shared.warehouse.warehouses.models import (
     PositionChange,
     PositionCreate,
     StoredPosition,
-    WarehouseChange,
-    WarehouseCreate,
 )
-
-_DEFAULTS: Mapping[str, bool] = {
-    "is_virtual": False,
-    "is_pickable": True,
-    "is_blocked": False,
-    "is_crossdock": False,
-    "disabled": False,
-}
-"""Values of the flags of a warehouse or position that are null or absent."""
 
 _PLACE = {"warehouse_id", "whs_code"}
 _AXES: Mapping[str, str] = {"aisle": "aisles", "rack": "racks", "level": "levels", "slot": "slots"}
@@ -39,27 +28,15 @@ _BIN_CODE_LENGTH = 50
 _LAST_SEQUENCE = 1_000_000_000
 
 
-def warehouse_values(draft: WarehouseCreate | WarehouseChange) -> dict[str, Any]:
-    """Return the fields that a body sets, null flags replaced by their defaults."""
-    return _with_defaults(draft.model_dump(exclude_unset=True))
-
-
 def position_values(draft: PositionCreate | PositionChange) -> dict[str, Any]:
-    """Return the fields that a body sets, null flags replaced by their defaults."""
-    return _with_defaults(draft.model_dump(exclude_unset=True, exclude=_PLACE))
+    """Return the fields that a body sets, besides the warehouse."""
+    return StoredPosition.values_of(draft, without=_PLACE)
 
 
 def common_values(draft: PositionBulk) -> dict[str, Any]:
     """Return the fields that all positions of a bulk request share."""
     own = {*_PLACE, *_AXES.values(), "naming_mask", "pick_sequence_start"}
-    return _with_defaults(draft.model_dump(exclude_unset=True, exclude=own))
-
-
-def _with_defaults(sent: dict[str, Any]) -> dict[str, Any]:
-    for name, default in _DEFAULTS.items():
-        if name in sent and sent[name] is None:
-            sent[name] = default
-    return sent
+    return StoredPosition.values_of(draft, without=own)
 
 
 def warehouse_of(

@@ -68,7 +68,7 @@ def create_warehouse(tx: Transaction, draft: Checked[WarehouseCreate]) -> Record
     draft = ensure_valid(draft, _code_taken(tx.store, draft.whs_code))
     number = tx.next_id(WAREHOUSES.kind)
     warehouse = StoredWarehouse(
-        id=number, created_at=tx.now, updated_at=tx.now, **rules.warehouse_values(draft)
+        id=number, created_at=tx.now, updated_at=tx.now, **StoredWarehouse.values_of(draft)
     )
     put_code(tx, repository.warehouse_alias(warehouse))
     return _detailed(WAREHOUSES.insert(tx, number, warehouse))
@@ -91,7 +91,7 @@ def change_warehouse(
     before = record.entity
     renamed = "whs_code" in change.model_fields_set and change.whs_code != before.whs_code
     change = ensure_valid(change, _code_taken(tx.store, change.whs_code, number) if renamed else [])
-    values = rules.warehouse_values(change)
+    values = StoredWarehouse.values_of(change)
     after = before.model_copy(update=values)
     if renamed:
         mark = _retire_warehouse(tx, before, "cannot change its code")

@@ -34,6 +34,7 @@ _ELSEWHERE = {
     "is the same GTIN as gtins.7.gtin",
     "must not be named twice",
     "serial 7 is already in 7",
+    "7 different serials given, qty is 7; they must be equal",
     "row 7 has 7 and may belong to this document; add it or remove the row",
 }
 """Messages of fields that no file has, and one that is composed of two."""
