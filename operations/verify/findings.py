@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -124,3 +124,26 @@ def shown(value: Any) -> str | None:
             return ", ".join(str(each) for each in value) or None
         case _:
             return str(value).replace("\x1f", "/")
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedEntity:
+    """What the drifts of one entity share: its name, and the basis and the repair of each."""
+
+    subject: str
+    basis: Hashable
+    fix: Fix | None = None
+
+    def value(self, kind: str, field: str, stored: object, expected: object) -> Iterator[Drift]:
+        """Yield a drift if a stored value differs."""
+        if stored != expected:
+            values = (shown(stored), shown(expected))
+            yield Drift(kind, self.subject, field, *values, self.basis, self.fix)
+
+    def attributes(
+        self, kinds: Mapping[str, str], stored: object, expected: object, path: str = ""
+    ) -> Iterator[Drift]:
+        """Yield a drift for each attribute that differs; `kinds` has the kind of its drift."""
+        for name, kind in kinds.items():
+            values = (getattr(stored, name), getattr(expected, name))
+            yield from self.value(kind, f"{path}{name}", *values)

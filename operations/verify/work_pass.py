@@ -13,7 +13,7 @@ from typing import Any
 
 from operations.verify import packing_rules
 from operations.verify import work_rules as rules
-from operations.verify.findings import Drift, Fix, shown
+from operations.verify.findings import ComparedEntity, Drift, Fix, shown
 from operations.verify.table_access import ids_in
 from operations.verify.work_rules import Lot
 from shared.kernel.db.collection import Collection
@@ -55,6 +55,17 @@ _COLLECTIONS: Mapping[str, Collection[Any]] = {
 _RECEIPT_SIGNS = {"receipt": 1, "receipt_undone": -1}
 _PICKING_SIGNS = {"pick": 1, "pick_undone": -1}
 _TRANSIT_SIGNS = {"transfer_dispatch": 1, "transfer_receipt": -1, "transfer_loss": -1}
+
+_DOCUMENT = {name: f"document.{name}" for name in ("status", "works", "finished")}
+_DOCUMENT_LINE = {
+    "done_qty": "document.done", "open_qty": "document.open", "status": "document.line_status",
+}  # fmt: skip
+_PICKING_LINE = {"picked_qty": "picking.picked", "status": "picking.line_status"}
+_ORDER_LINE = {
+    "picked_qty": "order.picked", "dispatched_qty": "order.dispatched", "serials": "order.serials",
+}  # fmt: skip
+_METRICS = {name: f"wave.{name}" for name in ("orders", "lines", "units", "ended_orders")}
+_WAVE = {name: f"wave.{name}" for name in ("open_ids", "begun", "status")}
 
 type Subject = tuple[str, int]
 """Kind and id of an entity."""
@@ -118,19 +129,11 @@ class WorkPass:
         basis = (record.version, tuple((work.id, work.version) for work in works))
         is_sound = all(self._is_sound(work.entity) for work in works)
         save = Fix(("work", kind, record.id), lambda tx: _save(tx, kind, record, expected))
-        fix = save if is_sound else None
-        names = {"done_qty": "done", "open_qty": "open", "status": "line_status"}
+        compared = ComparedEntity(f"{kind} {record.id}", basis, save if is_sound else None)
         for before, after in zip(record.entity.lines, expected.lines, strict=True):
-            for name, short in names.items():
-                yield from _differing(
-                    f"document.{short}", f"{kind} {record.id}", f"lines.{before.line_num}.{name}",
-                    (getattr(before, name), getattr(after, name)), basis, fix,
-                )  # fmt: skip
-        for name in ("status", "works", "finished"):
-            values = (getattr(record.entity, name), getattr(expected, name))
-            yield from _differing(
-                f"document.{name}", f"{kind} {record.id}", name, values, basis, fix
-            )
+            path = f"lines.{before.line_num}."
+            yield from compared.attributes(_DOCUMENT_LINE, before, after, path)
+        yield from compared.attributes(_DOCUMENT, record.entity, expected)
 
     def _exit_document(self, record: Record[Any]) -> Iterator[Drift]:
         yield from self._document("exit", record)
@@ -150,17 +153,17 @@ class WorkPass:
             ("work", "returned", record.id),
             lambda tx: _save_returned(tx, record.id, stored, expected),
         )
+        compared = ComparedEntity(f"exit {record.id}", basis, fix)
         for name in ("qty", "serials"):
             before, after = getattr(taken, name), getattr(expected, name)
             for product in sorted(before.keys() | after.keys()):
                 values = (before.get(product), after.get(product))
-                yield from _differing(
-                    f"returned.{name}", f"exit {record.id}", f"{name} of product {product}",
-                    values, basis, fix,
-                )  # fmt: skip
+                yield from compared.value(
+                    f"returned.{name}", f"{name} of product {product}", *values
+                )
 
     def _return(self, record: Record[StoredReturn]) -> Iterator[Drift]:
-        one, subject = record.entity, f"return {record.id}"
+        one, compared = record.entity, ComparedEntity(f"return {record.id}", record.version)
         movements = list(self._movements("return", record.id))
         for kind, stored, types in (
             ("return.received", rules.received_lots(one), {"return_receipt": 1}),
@@ -169,17 +172,13 @@ class WorkPass:
         ):
             moved = rules.lots_of_movements(movements, types)
             known = moved if kind == "return.received" else rules.by_product(moved)
-            yield from _differing_lots(kind, subject, stored, known, record.version)
+            yield from _differing_lots(compared, kind, stored, known)
         for line in one.lines:
-            values = (line.open_qty, rules.undecided(line))
-            yield from _differing(
-                "return.undecided", subject, f"lines.{line.line_num}.goods", values,
-                record.version, None,
-            )  # fmt: skip
+            path = f"lines.{line.line_num}.goods"
+            undecided = rules.undecided(line)
+            yield from compared.value("return.undecided", path, line.open_qty, undecided)
         status = rules.expected_return_status(one)
-        yield from _differing(
-            "return.status", subject, "status", (one.status, status), record.version, None
-        )
+        yield from compared.value("return.status", "status", one.status, status)
 
     # Receipts and pickings
 
@@ -191,42 +190,32 @@ class WorkPass:
         return rules.lots_of_picking(work) == self._lots("picking", work.id, _PICKING_SIGNS)
 
     def _receipt(self, record: Record[Any]) -> Iterator[Drift]:
+        compared = ComparedEntity(f"receipt {record.id}", record.version)
         for at, spread, qty in rules.unequal_lines(record.entity):
-            yield Drift("receipt.lines", f"receipt {record.id}", f"lines.{at}.document_lines",
-                        shown(spread), shown(qty), record.version)  # fmt: skip
+            yield from compared.value("receipt.lines", f"lines.{at}.document_lines", spread, qty)
         moved = self._lots("receipt", record.id, _RECEIPT_SIGNS)
-        yield from _differing_lots(
-            "receipt.ledger", f"receipt {record.id}", rules.lots_of_receipt(record.entity), moved,
-            record.version,
-        )  # fmt: skip
+        received = rules.lots_of_receipt(record.entity)
+        yield from _differing_lots(compared, "receipt.ledger", received, moved)
 
     def _picking(self, record: Record[StoredPicking]) -> Iterator[Drift]:
-        subject, picking = f"picking {record.id}", record.entity
-        expected = rules.expected_picking(picking)
+        picking, expected = record.entity, rules.expected_picking(record.entity)
         save = Fix(
             ("work", "picking", record.id), lambda tx: _save(tx, "picking", record, expected)
         )
-        moved = self._lots("picking", record.id, _PICKING_SIGNS)
-        fix = save if rules.lots_of_picking(picking) == moved else None
-        names = {"picked_qty": "picking.picked", "status": "picking.line_status"}
+        held, moved = (
+            rules.lots_of_picking(picking),
+            self._lots("picking", record.id, _PICKING_SIGNS),
+        )
+        subject = f"picking {record.id}"
+        compared = ComparedEntity(subject, record.version, save if held == moved else None)
         for at, (before, after) in enumerate(zip(picking.lines, expected.lines, strict=True)):
-            for name, kind in names.items():
-                values = (getattr(before, name), getattr(after, name))
-                yield from _differing(
-                    kind, subject, f"lines.{at}.{name}", values, record.version, fix
-                )
-        yield from _differing(
-            "picking.shortage", subject, "has_shortage",
-            (picking.has_shortage, expected.has_shortage), record.version, fix,
-        )  # fmt: skip
+            yield from compared.attributes(_PICKING_LINE, before, after, f"lines.{at}.")
+        yield from compared.attributes({"has_shortage": "picking.shortage"}, picking, expected)
+        unrepaired = ComparedEntity(subject, record.version)
         if picking.status not in {"pending", "started"}:
             left = sum((one.qty for line in picking.lines for one in line.allocations), ZERO)
-            if left:
-                yield Drift("picking.allocated_after_end", subject, "allocations", shown(left), "0",
-                            record.version)  # fmt: skip
-        yield from _differing_lots(
-            "picking.ledger", subject, rules.lots_of_picking(picking), moved, record.version
-        )
+            yield from unrepaired.value("picking.allocated_after_end", "allocations", left, ZERO)
+        yield from _differing_lots(unrepaired, "picking.ledger", held, moved)
 
     def _movements(self, kind: str, number: int) -> Iterator[Movement]:
         numbers = ids_in(self.store, MOVEMENTS, "document", cause_text(kind, number))
@@ -250,37 +239,28 @@ class WorkPass:
             ("work", "packing_order", record.id),
             lambda tx: _save(tx, "packing_order", record, expected),
         )
+        compared = ComparedEntity(subject, basis, fix)
+        packed = {"packed_qty": "packing.packed", "packed_serials": "packing.packed"}
         for at, (before, after) in enumerate(zip(order.lines, expected.lines, strict=True)):
-            for name in ("packed_qty", "packed_serials"):
-                values = (getattr(before, name), getattr(after, name))
-                yield from _differing(
-                    "packing.packed", subject, f"lines.{at}.{name}", values, basis, fix
-                )
-        yield from _differing(
-            "packing.units", subject, "units", (order.units, expected.units), basis, fix
-        )
+            yield from compared.attributes(packed, before, after, f"lines.{at}.")
+        yield from compared.attributes({"units": "packing.units"}, order, expected)
         for unit in units:
             yield from self._unit(unit, packing_rules.expected_unit(expected, unit.entity), basis)
         if not order.is_active:
             return
+        compared = ComparedEntity(subject, basis)
         staged = packing_rules.staged_for(order, (picking.entity for picking in pickings))
         for line in expected.lines:
             most = staged.pop((line.product_id, line.batch_num), ZERO)
             name = f"{line.item_code} {line.batch_num or ''}".rstrip()
-            yield from _differing("packing.staged", subject, name, (line.qty, most), basis, None)
+            yield from compared.value("packing.staged", name, line.qty, most)
             if line.packed_qty > most:
-                yield Drift("packing.exceeded", subject, name, shown(line.packed_qty), shown(most),
-                            basis)  # fmt: skip
+                yield from compared.value("packing.exceeded", name, line.packed_qty, most)
         for product, qty in staged.items():
-            values = (ZERO, qty)
-            yield from _differing(
-                "packing.staged", subject, f"product {product[0]}", values, basis, None
-            )
+            yield from compared.value("packing.staged", f"product {product[0]}", ZERO, qty)
         for picking in pickings:
-            values = (picking.entity.packing_order_id, record.id)
-            yield from _differing(
-                "packing.picking", subject, f"picking {picking.id}", values, basis, None
-            )
+            stored = picking.entity.packing_order_id
+            yield from compared.value("packing.picking", f"picking {picking.id}", stored, record.id)
 
     def _unit(
         self, record: Record[StoredUnit], expected: StoredUnit, basis: Hashable
@@ -291,11 +271,9 @@ class WorkPass:
             UNITS.replace(tx, record, expected.model_copy(update={"updated_at": tx.now}))
 
         fix = Fix(("work", "handling_unit", record.id), save)
-        for name in ("shipping", "inside"):
-            values = (getattr(record.entity, name), getattr(expected, name))
-            yield from _differing(
-                f"packing.{name}", f"handling_unit {record.id}", name, values, basis, fix
-            )
+        compared = ComparedEntity(f"handling_unit {record.id}", basis, fix)
+        kinds = {"shipping": "packing.shipping", "inside": "packing.inside"}
+        yield from compared.attributes(kinds, record.entity, expected)
 
     # Transfer orders
 
@@ -316,25 +294,19 @@ class WorkPass:
         is_sound = picking is None or self._is_sound(picking.entity)
         save = Fix(("work", "order", record.id), lambda tx: _save_order(tx, record, expected))
         fix = save if is_sound else None
+        compared, unrepaired = (ComparedEntity(subject, basis, one) for one in (fix, None))
         for before, after in zip(order.lines, expected.lines, strict=True):
-            for name in ("picked_qty", "dispatched_qty", "serials"):
-                kind = f"order.{name.removesuffix('_qty')}"
-                values = (getattr(before, name), getattr(after, name))
-                yield from _differing(
-                    kind, subject, f"lines.{before.line_num}.{name}", values, basis, fix
-                )
-        yield from _differing_lots(
-            "order.transit", subject, rules.transit_of(order), moved, basis,
-            fix if transit_is_known else None,
-        )  # fmt: skip
+            path = f"lines.{before.line_num}."
+            yield from compared.attributes(_ORDER_LINE, before, after, path)
+        of_transit = compared if transit_is_known else unrepaired
+        yield from _differing_lots(of_transit, "order.transit", rules.transit_of(order), moved)
         stored = rules.received_of(order.lines)
+        of_received = compared if received_is_known else unrepaired
         for product in sorted(stored.keys() | received.keys()):
-            yield from _differing(
-                "order.received", subject, f"received_qty of product {product}",
-                (stored.get(product, ZERO), received.get(product, ZERO)), basis,
-                fix if received_is_known else None,
-            )  # fmt: skip
-        yield from _differing("order.status", subject, "status", (order.status, status), basis, fix)
+            values = (stored.get(product, ZERO), received.get(product, ZERO))
+            name = f"received_qty of product {product}"
+            yield from of_received.value("order.received", name, *values)
+        yield from compared.value("order.status", "status", order.status, status)
 
     def _received(self, number: int) -> dict[int, Decimal]:
         lots = self._lots("transfer_order", number, {"transfer_receipt": 1})
@@ -353,12 +325,9 @@ class WorkPass:
         expected = rules.expected_wave(wave, [picking.entity for picking in pickings])
         basis = (record.version, tuple(picking.version for picking in pickings))
         fix = Fix(("work", "wave", record.id), lambda tx: _save(tx, "wave", record, expected))
-        for name in ("orders", "lines", "units", "ended_orders"):
-            values = (getattr(wave.metrics, name), getattr(expected.metrics, name))
-            yield from _differing(f"wave.{name}", subject, f"metrics.{name}", values, basis, fix)
-        for name in ("open_ids", "begun", "status"):
-            values = (getattr(wave, name), getattr(expected, name))
-            yield from _differing(f"wave.{name}", subject, name, values, basis, fix)
+        compared = ComparedEntity(subject, basis, fix)
+        yield from compared.attributes(_METRICS, wave.metrics, expected.metrics, "metrics.")
+        yield from compared.attributes(_WAVE, wave, expected)
         for picking in pickings if wave.status != "cancelled" else ():
             if picking.entity.wave_id != record.id:
                 yield Drift("wave.picking", subject, f"picking {picking.id}", shown(record.id),
@@ -404,28 +373,14 @@ def _has_one_line_per_product(order: StoredTransferOrder) -> bool:
     return len({line.product_id for line in order.lines}) == len(order.lines)
 
 
-def _differing(  # noqa: PLR0913, PLR0917  the facts of a drift
-    kind: str, subject: str, name: str, values: tuple[Any, Any], basis: Any, fix: Fix | None
-) -> Iterator[Drift]:
-    stored, expected = values
-    if stored != expected:
-        yield Drift(kind, subject, name, shown(stored), shown(expected), basis, fix)
-
-
-def _differing_lots(  # noqa: PLR0913, PLR0917  the facts of a drift
-    kind: str,
-    subject: str,
-    stored: Mapping[Lot, Decimal],
-    moved: Mapping[Lot, Decimal],
-    basis: Any,
-    fix: Fix | None = None,
+def _differing_lots(
+    compared: ComparedEntity, kind: str, stored: Mapping[Lot, Decimal], moved: Mapping[Lot, Decimal]
 ) -> Iterator[Drift]:
     """Yield a drift for each lot of which an entity has another quantity than the ledger."""
     for lot in sorted(stored.keys() | moved.keys(), key=str):
         product, batch, serial = lot
         name = " ".join(part for part in (f"product {product}", batch, serial) if part)
-        values = (stored.get(lot, ZERO), moved.get(lot, ZERO))
-        yield from _differing(kind, subject, name, values, basis, fix)
+        yield from compared.value(kind, name, stored.get(lot, ZERO), moved.get(lot, ZERO))
 
 
 # Repairs
