@@ -86,7 +86,7 @@ def change_stock_count(tx: Transaction, position_id: int, difference: int) -> No
     tx.update(stock_count_key(position_id), "ADD holds :more", values={":more": difference})
 
 
-def has_stock(store: Store, facet: str, number: int) -> bool:
+def _has_stock(store: Store, facet: str, number: int) -> bool:
     """Return whether a product or a position has stock."""
     is_product = facet == "product"
     key = (f"{TOTAL_KIND}#{id_text(number)}", HEAD) if is_product else stock_count_key(number)
@@ -178,7 +178,7 @@ class ExternalReferences:
         return next((existing_id(found, key) for key in self.keys(reference)), None)
 
 
-def has_assignment(store: Store, alias: Key) -> bool:
+def _has_assignment(store: Store, alias: Key) -> bool:
     """Return whether the product or position with the key `alias` of its alias has a pick face."""
     page = store.query(
         KeyConditionExpression=f"{PARTITION_KEY} = :partition",
@@ -232,9 +232,9 @@ def retire_unused(tx: Transaction, alias: Key, *, facet: str, number: int, refus
     """
     mark = retire(tx, alias)
     stocked, documented, assigned = run_all(
-        lambda: has_stock(tx.store, facet, number),
+        lambda: _has_stock(tx.store, facet, number),
         lambda: is_on_open_document(tx.store, facet, number),
-        lambda: has_assignment(tx.store, alias),
+        lambda: _has_assignment(tx.store, alias),
     )
     use = None
     if stocked:

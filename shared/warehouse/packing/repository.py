@@ -72,7 +72,7 @@ def put_sscc(tx: Transaction, unit: StoredUnit) -> None:
     tx.insert(item, on_condition_failed=used)
 
 
-def passed_key(number: int) -> Key:
+def _passed_key(number: int) -> Key:
     """Return the key of the item with the version of a packing order that passed a validation."""
     return f"rfid_passed#{number}", "VERSION"
 
@@ -80,10 +80,10 @@ def passed_key(number: int) -> Key:
 def put_passed(tx: Transaction, record: Record[StoredPackingOrder]) -> None:
     """Record that the tags of a packing order are those of its goods; StaleRead if it changes."""
     tx.check(PACKING_ORDERS.key(record.id), version=record.version)
-    tx.put(item_at(passed_key(record.id), id=record.id, passed=record.version))
+    tx.put(item_at(_passed_key(record.id), id=record.id, passed=record.version))
 
 
 def has_passed(store: Store, record: Record[StoredPackingOrder]) -> bool:
     """Return whether a packing order has passed a validation since its last change."""
-    item = store.get(passed_key(record.id))
+    item = store.get(_passed_key(record.id))
     return item is not None and item["passed"] == record.version

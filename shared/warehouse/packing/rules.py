@@ -47,7 +47,7 @@ def draft_problems(draft: Checked[PackingOrderDraft]) -> Iterator[Problem]:
         yield Problem("exit_document_id", "give either exit_document_id or picking_ids")
 
 
-def picks_for(picking: StoredPicking, document: int) -> Iterator[tuple[int, str, Pick]]:
+def _picks_for(picking: StoredPicking, document: int) -> Iterator[tuple[int, str, Pick]]:
     """Yield the picks of a picking for a document, each with its product: id and item code."""
     for line in picking.lines:
         if line.document_id == document:
@@ -87,7 +87,7 @@ def picking_problems(
 def document_problems(number: int, found: Sequence[StoredPicking]) -> Iterator[Problem]:
     """Yield a problem when the finalized pickings `found` of a document cannot be packed."""
     code, field = doc_num("exit", number), "exit_document_id"
-    picks = [pick for picking in found for _, _, pick in picks_for(picking, number)]
+    picks = [pick for picking in found for _, _, pick in _picks_for(picking, number)]
     if not picks:
         yield Problem(field, f"{code} has no finalized picking with staged goods")
     elif any(pick.dispatched for pick in picks):
@@ -99,7 +99,7 @@ def document_problems(number: int, found: Sequence[StoredPicking]) -> Iterator[P
 
 def _staged_problems(field: str, picking: StoredPicking, document: int) -> Iterator[Problem]:
     """Yield a problem when a picking has no goods for a document that are still staged."""
-    picks = [pick for _, _, pick in picks_for(picking, document)]
+    picks = [pick for _, _, pick in _picks_for(picking, document)]
     code = picking_code(picking.id)
     if not picks:
         yield Problem(field, f"{code} has no staged goods")
@@ -116,7 +116,7 @@ def lines_for(
     """
     lines: dict[tuple[int, str | None], StoredPackingLine] = {}
     for picking in pickings:
-        for product_id, item_code, pick in picks_for(picking, document):
+        for product_id, item_code, pick in _picks_for(picking, document):
             key = (product_id, pick.batch_num)
             line = lines.get(key)
             if line is None:
@@ -136,7 +136,7 @@ def lines_for(
 
 def ensure_not_dispatched(order: StoredPackingOrder, pickings: Iterable[StoredPicking]) -> None:
     """Raise Conflict when a dispatch of the goods of a packing order has begun."""
-    picks = (one for each in pickings for one in picks_for(each, order.exit_document_id))
+    picks = (one for each in pickings for one in _picks_for(each, order.exit_document_id))
     if any(pick.dispatched for _, _, pick in picks):
         document = doc_num("exit", order.exit_document_id)
         message = f"{packing_order_code(order.id)} is being dispatched with {document}."
@@ -166,7 +166,7 @@ def parent_problems(order: StoredPackingOrder, parent: int | None) -> Iterator[P
         yield Problem("parent_id", message)
 
 
-def entry_of(order: StoredPackingOrder, unit: int) -> UnitEntry | None:
+def _entry_of(order: StoredPackingOrder, unit: int) -> UnitEntry | None:
     """Return the entry of a unit in its packing order; None when it has none."""
     return next((entry for entry in order.units if entry.id == unit), None)
 
@@ -174,13 +174,13 @@ def entry_of(order: StoredPackingOrder, unit: int) -> UnitEntry | None:
 def _ancestors(order: StoredPackingOrder, unit: int | None) -> list[UnitEntry]:
     """Return the entries of a unit and of those it stands in, from the inside out."""
     found: list[UnitEntry] = []
-    while unit is not None and (entry := entry_of(order, unit)) is not None:
+    while unit is not None and (entry := _entry_of(order, unit)) is not None:
         found.append(entry)
         unit = entry.parent_id
     return found
 
 
-def children_of(order: StoredPackingOrder, unit: int) -> list[UnitEntry]:
+def _children_of(order: StoredPackingOrder, unit: int) -> list[UnitEntry]:
     """Return the entries of the units that stand in a unit."""
     return [entry for entry in order.units if entry.parent_id == unit]
 
@@ -208,7 +208,7 @@ def ensure_closed(unit: StoredUnit) -> None:
 
 def ensure_children_closed(order: StoredPackingOrder, unit: int) -> None:
     """Raise Conflict when a unit that stands in a unit is open."""
-    open_ones = [entry.id for entry in children_of(order, unit) if entry.status == "open"]
+    open_ones = [entry.id for entry in _children_of(order, unit) if entry.status == "open"]
     if open_ones:
         message = f"{_units(open_ones)} in {unit_code(unit)} must be closed first."
         raise Conflict(message)
@@ -216,7 +216,7 @@ def ensure_children_closed(order: StoredPackingOrder, unit: int) -> None:
 
 def ensure_parent_open(order: StoredPackingOrder, parent: int | None) -> None:
     """Raise Conflict when the unit in which a unit stands is closed."""
-    entry = None if parent is None else entry_of(order, parent)
+    entry = None if parent is None else _entry_of(order, parent)
     if entry is not None and entry.status != "open":
         message = f"{unit_code(entry.id)} is {entry.status}; reopen it first."
         raise Conflict(message)
@@ -224,7 +224,7 @@ def ensure_parent_open(order: StoredPackingOrder, parent: int | None) -> None:
 
 def ensure_empty(order: StoredPackingOrder, unit: StoredUnit) -> None:
     """Raise Conflict when goods or other units are in a unit."""
-    inside = [unit_code(entry.id) for entry in children_of(order, unit.id)]
+    inside = [unit_code(entry.id) for entry in _children_of(order, unit.id)]
     inside += [one.item_code for one in unit.contents]
     if inside:
         message = f"{unit_code(unit.id)} is not empty: {', '.join(inside[:_SHOWN])}."
@@ -234,7 +234,7 @@ def ensure_empty(order: StoredPackingOrder, unit: StoredUnit) -> None:
 def with_entry(order: StoredPackingOrder, entry: UnitEntry) -> StoredPackingOrder:
     """Return the packing order with the entry of a unit added or replaced."""
     units = [entry if one.id == entry.id else one for one in order.units]
-    if entry_of(order, entry.id) is None:
+    if _entry_of(order, entry.id) is None:
         units.append(entry)
     return order.model_copy(update={"units": units})
 
@@ -314,7 +314,7 @@ def ensure_all_packed(
     loose = [
         picking_code(one.id)
         for one in pickings
-        if any(picks_for(one, document)) and one.packing_order_id not in packed
+        if any(_picks_for(one, document)) and one.packing_order_id not in packed
     ]
     if loose:
         message = (

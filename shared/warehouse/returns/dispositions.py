@@ -1,12 +1,12 @@
 """Dispositions: restock received goods, keep them in quarantine, scrap them, or send them back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from shared.kernel.calendar_days import day_of
 from shared.kernel.db.parallel import run_all
 from shared.kernel.db.records import Record
 from shared.kernel.db.transaction import Transaction
-from shared.kernel.errors import Conflict, Problem, ValidationFailed
+from shared.kernel.errors import Conflict
 from shared.kernel.events.outbox import raise_record_event
 from shared.kernel.validation import Checked, ensure_valid
 from shared.warehouse import references
@@ -19,7 +19,7 @@ from shared.warehouse.returns.models import DispositionDraft, DispositionsDraft,
 from shared.warehouse.returns.repository import RETURNS
 from shared.warehouse.returns.rules import ensure_status
 from shared.warehouse.returns.service import codes_of_goods
-from shared.warehouse.stock.expiry import expiry_refusal
+from shared.warehouse.stock.expiry import ensure_not_expired
 from shared.warehouse.stock.models import (
     InventoryStatus,
     MovementCause,
@@ -106,7 +106,11 @@ def _move(  # noqa: PLR0913, PLR0917 - the facts of a change
                if draft.lines[part.at].action != "scrap"]  # fmt: skip
     posting.load(targets=[*sources.values(), *targets], movements=len(moving))
     rows = {part: _quarantined(posting, part, source) for part, source in sources.items()}
-    _ensure_not_expired(draft, rows, today)
+    restocked = [part for part in moving if draft.lines[part.at].action == "restock"]
+    ensure_not_expired(
+        ((f"lines.{part.at}.action", rows[part].expiry_date, "available") for part in restocked),
+        today,
+    )
     moved: list[tuple[Part, StockRow]] = []
     for part in moving:
         action = draft.lines[part.at].action
@@ -146,20 +150,6 @@ def _quarantined(posting: StockPosting, part: Part, source: RowKey) -> StockRow:
         message = f"{goods} of this return are no longer in quarantine at {part.bin_code}."
         raise Conflict(message)
     return row
-
-
-def _ensure_not_expired(
-    draft: DispositionsDraft, rows: Mapping[Part, StockRow], today: str
-) -> None:
-    """Raise ValidationFailed when expired goods would be restocked."""
-    problems: dict[int, Problem] = {}
-    for part, row in rows.items():
-        is_restocked = draft.lines[part.at].action == "restock"
-        expired = expiry_refusal(row.expiry_date, "available", today) if is_restocked else None
-        if expired:
-            problems.setdefault(part.at, Problem(f"lines.{part.at}.action", expired))
-    if problems:
-        raise ValidationFailed(list(problems.values()))
 
 
 def _book(

@@ -19,7 +19,7 @@ from shared.warehouse.catalog.lines import GoodsLine, examine_goods
 from shared.warehouse.catalog.models import KnownProduct
 from shared.warehouse.master_data import NamedCodes
 from shared.warehouse.stock.corrections import correct_expiry_date, is_correction
-from shared.warehouse.stock.expiry import expiry_refusal
+from shared.warehouse.stock.expiry import ensure_not_expired
 from shared.warehouse.stock.models import (
     ADJUSTMENT_METHODS,
     Adjustment,
@@ -89,10 +89,10 @@ def adjust_stock(
     today = day_of(tx.now_ms, timezone)
     if draft.to_status is not None:
         present = row.expiry_date if row and row.qty else None
-        _ensure_not_expired("to_status", present, draft.to_status, today)
+        ensure_not_expired([("to_status", present, draft.to_status)], today)
     elif draft.increase is not None or (draft.counted_qty or ZERO) > before:
         here = _joined(posting, here)
-        _ensure_not_expired("expiry_date", here.expiry_date, status, today)
+        ensure_not_expired([("expiry_date", here.expiry_date, status)], today)
     try:
         after = _correct(posting, draft, row, here, changed)
     except StockRefused as refused:
@@ -150,14 +150,6 @@ def _joined(posting: StockPosting, goods: StockRow) -> StockRow:
     if refusal := posting.batches.join(goods):
         raise ValidationFailed([Problem("expiry_date", refusal)])
     return posting.batches.with_date(goods)
-
-
-def _ensure_not_expired(
-    field: str, expiry_date: str | None, status: ShelfStatus, today: str
-) -> None:
-    """Raise ValidationFailed when goods with the date `expiry_date` may not get a status."""
-    if expired := expiry_refusal(expiry_date, status, today):
-        raise ValidationFailed([Problem(field, expired)])
 
 
 def _record(tx: Transaction, made: Adjustment) -> None:
@@ -255,7 +247,7 @@ def _method_problems(draft: Checked[AdjustmentDraft]) -> Iterator[Problem]:
     given = [
         method
         for method in ADJUSTMENT_METHODS
-        if method in draft.model_fields_set and _has_value(draft, method)
+        if method in draft.model_fields_set and getattr(draft, method) is not None
     ]
     if len(given) != 1:
         wanted = f"exactly one of {', '.join(ADJUSTMENT_METHODS)} is required; {len(given)} given"
@@ -268,10 +260,6 @@ def _method_problems(draft: Checked[AdjustmentDraft]) -> Iterator[Problem]:
     status = draft.inventory_status or "available"
     if draft.to_status is not None and draft.to_status == status:
         yield Problem("to_status", f"must differ from inventory_status ({status})")
-
-
-def _has_value(draft: Checked[AdjustmentDraft], method: str) -> bool:
-    return getattr(draft, method) is not None
 
 
 def _row(

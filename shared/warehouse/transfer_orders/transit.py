@@ -4,7 +4,7 @@ Goods in transit are one stock row per product, batch and destination. Each orde
 on its lines, so that it cannot receive the goods of another order.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -23,7 +23,7 @@ from shared.warehouse.master_data import MasterData, NamedCodes
 from shared.warehouse.picking import service as picking_service
 from shared.warehouse.picking.dispatch import mark_dispatched
 from shared.warehouse.picking.models import Pick, StoredPicking
-from shared.warehouse.stock.expiry import expiry_refusal
+from shared.warehouse.stock.expiry import ensure_not_expired
 from shared.warehouse.stock.models import (
     MovementCause,
     MovementType,
@@ -182,7 +182,16 @@ def receive_transfer_order(
         moves = _arrivals(tx, order, arrival, known)
         keys = [key for move in moves for key in (move.source, move.target.key)]
         posting.load(targets=keys, movements=len(moves))
-        _ensure_not_expired(posting, moves, day_of(tx.now_ms, timezone))
+        rows = [(move, posting.changes.find(move.source)) for move in moves]
+        goods = [
+            (
+                f"lines.{move.line}.inventory_status",
+                row.expiry_date if row else None,
+                move.target.inventory_status,
+            )
+            for move, row in rows
+        ]
+        ensure_not_expired(goods, day_of(tx.now_ms, timezone))
         for move in moves:
             _leave_transit(posting, "transfer_receipt", move.qty, move.source, move.target)
         posting.post()
@@ -225,20 +234,6 @@ def _arrivals(
             )
             moves.append(_ArrivalMove(at, source, target, qty))
     return moves
-
-
-def _ensure_not_expired(posting: StockPosting, moves: Iterable[_ArrivalMove], today: str) -> None:
-    """Raise ValidationFailed when expired goods would become available."""
-    problems: dict[str, Problem] = {}
-    for move in moves:
-        row = posting.changes.find(move.source)
-        if expired := expiry_refusal(
-            row.expiry_date if row else None, move.target.inventory_status, today
-        ):
-            field = f"lines.{move.line}.inventory_status"
-            problems.setdefault(field, Problem(field, expired))
-    if problems:
-        raise ValidationFailed(list(problems.values()))
 
 
 def _leave_transit(
