@@ -12,12 +12,12 @@ _CODES = ("over_receipt", "shortage", "adjustment")
 
 
 def _approval(number: int, times: spec.Times) -> StoredApproval:
-    created, stage = times.created(number), _STAGES[number % 4]
+    stage = _STAGES[number % 4]
     is_decided = stage != "pending"
     user = {"user_id": spec.unless(number, 3, 5), "name": spec.unless(number, 5, "Luisa Vega")}
     return StoredApproval.model_validate(
         {
-            "id": number,
+            **times.of(number),
             "stage": stage,
             "code": _CODES[number % 3],
             "message": "12.5 of BOLT-M8 would be received, 12 ordered",
@@ -33,9 +33,7 @@ def _approval(number: int, times: spec.Times) -> StoredApproval:
             "decided_by": user if is_decided else None,
             "decided_at": times.updated(number) if is_decided else None,
             "comment": spec.unless(number, 3, "Goes to the next truck") if is_decided else None,
-            "expires_at": instant(milliseconds_of(created) + _DAY_MS),
-            "created_at": created,
-            "updated_at": times.updated(number),
+            "expires_at": instant(milliseconds_of(times.created(number)) + _DAY_MS),
         }
     )
 
@@ -46,34 +44,13 @@ APPROVAL_LIST = spec.Listed(
     make=_approval,
     period=True,
     fields=spec.fields("""
-        object string
-        id integer
-        status string
-        code string
-        message string
-        resource object
-        resource.object string
-        resource.id integer
-        request object
-        request.method string
-        request.path string
-        request.body object?
-        request.body.item_code string
-        request.body.qty number
-        requested_by object
-        requested_by.user_id integer?
-        requested_by.client_id string?
-        decided_by object?
-        decided_by.user_id integer?
-        decided_by.name string?
-        decided_at date-time?
-        comment string?
-        expires_at date-time
-        created_at date-time
-        updated_at date-time
+        integer: id resource.id requested_by.user_id? decided_by.user_id?
+        string: object status code message comment? resource.object request.method request.path
+        string: request.body.item_code requested_by.client_id? decided_by.name?
+        number: request.body.qty
+        object: resource request request.body? requested_by decided_by?
+        date-time: decided_at? expires_at created_at updated_at
     """),
     # The rows are years old, so those that are open have expired.
     filters={"status": spec.among("status", _STATUSES, wrong=("", "open", "Used"), narrow=True)},
-    sorts={"created_at": spec.by("created_at"), "updated_at": spec.by("updated_at")},
-    default_sort="-created_at",
 )

@@ -48,7 +48,7 @@ def _line(line_num: int, number: int) -> dict[str, Any]:
 def _document(number: int, times: spec.Times, types: Sequence[str], **more: Any) -> Document:
     return Document.model_validate(
         {
-            "id": number,
+            **times.of(number),
             "type": types[number % 3],
             "external_ref": _reference(number),
             "source": _SOURCES[number % 5],
@@ -59,8 +59,6 @@ def _document(number: int, times: spec.Times, types: Sequence[str], **more: Any)
             "due_date": spec.unless(number, 2, f"2026-04-{number % 20 + 10}"),
             "comments": spec.unless(number, 4, "Ring the bell\nat gate 4."),
             "whs_code": f"W{number % 3 + 1}",
-            "created_at": times.created(number),
-            "updated_at": times.updated(number),
             "lines": [_line(line_num, number) for line_num in range(1, number % 3 + 2)],
             **more,
         }
@@ -108,47 +106,23 @@ _FILTERS = {
         spec.INVALID_DATES,
     ),
 }
-_SORTS = {
-    "created_at": spec.by("created_at"),
-    "updated_at": spec.by("updated_at"),
-    "doc_date": spec.by("doc_date"),
-}
+_SORTS = "created_at updated_at doc_date"
 _FIELDS = """
-    id integer
-    doc_num string?
-    type string
-    external_ref string?
-    source string?
-    status string?
-    card_code string?
-    card_name string?
-    doc_date date?
-    due_date date?
-    comments string?
-    created_at date-time?
-    updated_at date-time?
-    lines array
-    lines.line_num integer?
-    lines.item_code string?
-    lines.qty number
-    lines.open_qty number
-    lines.whs_code string?
-    lines.status string?
+    integer: id lines.line_num?!
+    number: lines.qty lines.open_qty
+    string: doc_num?! type external_ref?! source?! status?! card_code?! card_name? comments?
+    string: lines.item_code?! lines.whs_code?! lines.status?!
+    array: lines
+    date: doc_date?! due_date?
+    date-time: created_at?! updated_at?!
 """
-_FILLED = spec.name_set(
-    "doc_num external_ref source status card_code doc_date created_at updated_at"
-    " lines.line_num lines.item_code lines.whs_code lines.status"
-)
 
 ENTRY_LIST = spec.Listed(
     path="/entry-documents",
     collection=ENTRIES,
     make=_entry,
-    aliases=lambda document: [
-        (f"entry_ref#{document.type}\x1f{document.external_ref}", "ALIAS"),
-    ],
-    fields=spec.fields(f"{_FIELDS.rstrip()}\nlines.received_qty number"),
-    always_filled=_FILLED,
+    aliases=lambda one: [(f"entry_ref#{one.type}\x1f{one.external_ref}", "ALIAS")],
+    fields=spec.fields(f"{_FIELDS}number: lines.received_qty"),
     filters={
         **_FILTERS,
         "type": _type(
@@ -156,21 +130,15 @@ ENTRY_LIST = spec.Listed(
             ("sale_order",),
         ),
     },
-    sorts=_SORTS,
-    default_sort="-created_at",
+    sorts=spec.sorted_by(_SORTS),
 )
 
 EXIT_LIST = spec.Listed(
     path="/exit-documents",
     collection=EXITS,
     make=_exit,
-    aliases=lambda document: [
-        (f"exit_ref#{document.type}\x1f{document.external_ref}", "ALIAS"),
-    ],
-    fields=spec.fields(
-        f"{_FIELDS.rstrip()}\nlines.picked_qty number\npriority integer?\nship_to string?"
-    ),
-    always_filled=_FILLED,
+    aliases=lambda one: [(f"exit_ref#{one.type}\x1f{one.external_ref}", "ALIAS")],
+    fields=spec.fields(f"{_FIELDS}number: lines.picked_qty\ninteger: priority?\nstring: ship_to?"),
     filters={
         **_FILTERS,
         "type": _type(
@@ -183,6 +151,5 @@ EXIT_LIST = spec.Listed(
             ("", "0", "4", "urgent"),
         ),
     },
-    sorts={**_SORTS, "priority": spec.by_rank("priority")},
-    default_sort="-created_at",
+    sorts=spec.sorted_by(f"{_SORTS} priority"),
 )

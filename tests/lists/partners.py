@@ -22,43 +22,28 @@ def _name(number: int) -> str:
 
 def _client(number: int, times: spec.Times) -> Client:
     return Client(
-        id=number,
+        **times.of(number),
         name=_name(number),
         document_type=spec.unless(number, 4, "VEJG"[number % 4]),
         document_id=_document_id(number),
         email=spec.unless(number, 5, _email(number)),
         phone=spec.unless(number, 2, "+58 212 555 0111"),
-        created_at=times.created(number),
-        updated_at=times.updated(number),
     )
 
 
 def _provider(number: int, times: spec.Times) -> Provider:
     return Provider(
-        id=number,
+        **times.of(number),
         name=_name(number),
         email=spec.unless(number, 5, _email(number)),
         phone=spec.unless(number, 2, "555-0111"),
         description=spec.unless(number, 3, "Cables\nand conduits"),
         paymentinfo=spec.unless(number, 4, "30 days net"),
-        created_at=times.created(number),
-        updated_at=times.updated(number),
     )
 
 
-_EMAIL = spec.Filter(
-    lambda count: (_email(count // 2).lower(), _email(count).upper(), "nobody@partner.example"),
-    lambda row, value: (row["email"] or "").lower() == value.lower(),
-    ("nobody", "a@b", ""),
-    selective=True,
-)
-_SORTS = {
-    "id": spec.by("id"),
-    "name": spec.by_folded_text("name"),
-    "created_at": spec.by("created_at"),
-    "updated_at": spec.by("updated_at"),
-}
-_FILLED = frozenset({"created_at", "updated_at"})
+_EMAIL = spec.in_any_case("email", _email, ("nobody", "a@b", ""))
+_SORTS = spec.sorted_by("id name created_at updated_at")
 
 CLIENT_LIST = spec.Listed(
     path="/clients",
@@ -66,16 +51,10 @@ CLIENT_LIST = spec.Listed(
     make=_client,
     aliases=lambda client: [(f"document_id#{client.document_id}", "ALIAS")],
     fields=spec.fields("""
-        id integer
-        name string
-        document_type string?
-        document_id integer?
-        email string?
-        phone string?
-        created_at date-time?
-        updated_at date-time?
+        integer: id document_id?!
+        string: name document_type? email? phone?
+        date-time: created_at?! updated_at?!
     """),
-    always_filled=_FILLED | {"document_id"},
     filters={
         "search": spec.contains_text(
             "document_id",
@@ -83,12 +62,7 @@ CLIENT_LIST = spec.Listed(
             values=["area", "ÑUBLE", "8999", "?"],
             code=lambda number: str(_document_id(number)),
         ),
-        "document_id": spec.Filter(
-            lambda count: (str(_document_id(max(1, count // 2))), str(_document_id(1)), "7"),
-            lambda row, value: row["document_id"] == int(value),
-            spec.INVALID_IDS,
-            selective=True,
-        ),
+        "document_id": spec.equal_id("document_id", _document_id),
         "email": _EMAIL,
     },
     sorts=_SORTS,
@@ -100,16 +74,10 @@ PROVIDER_LIST = spec.Listed(
     collection=PROVIDERS,
     make=_provider,
     fields=spec.fields("""
-        id integer
-        name string
-        email string?
-        phone string?
-        description string?
-        paymentinfo string?
-        created_at date-time?
-        updated_at date-time?
+        integer: id
+        string: name email? phone? description? paymentinfo?
+        date-time: created_at?! updated_at?!
     """),
-    always_filled=_FILLED,
     filters={
         "search": spec.contains_text("name", values=["area", "ÑUBLE", "zebra fittings 3", "?"]),
         "email": _EMAIL,

@@ -5,6 +5,7 @@ from shared.warehouse.catalog.repository import CATEGORIES, PRODUCTS
 from tests.lists import spec
 
 _NAMES = ("Hexagon bolt", "Árbol de levas", "arandela", "Ñandú gasket", "ZINC plate")
+_WRONG = ("", spec.TOO_LONG)
 
 
 def product_code(number: int) -> str:
@@ -15,7 +16,7 @@ def product_code(number: int) -> str:
 
 def _product(number: int, times: spec.Times) -> Product:
     return Product(
-        id=number,
+        **times.of(number),
         item_code=product_code(number),
         sku=product_code(number),
         name=f"{_NAMES[number % 5]} M{number % 47}",
@@ -27,8 +28,6 @@ def _product(number: int, times: spec.Times) -> Product:
         sales_unit=spec.unless(number, 3, "piece"),
         purchase_unit=spec.unless(number, 6, "box"),
         inventory_item=number % 13 != 0,
-        created_at=times.created(number),
-        updated_at=times.updated(number),
     )
 
 
@@ -41,34 +40,16 @@ PRODUCT_LIST = spec.Listed(
     collection=PRODUCTS,
     make=_product,
     fields=spec.fields("""
-        id integer
-        item_code string
-        sku string
-        name string
-        barcode string?
-        type string?
-        image_url string?
-        man_btch_num boolean
-        man_ser_num boolean
-        sales_unit string?
-        purchase_unit string?
-        inventory_item boolean
-        created_at date-time?
-        updated_at date-time?
+        integer: id
+        string: item_code sku name barcode? type? image_url? sales_unit? purchase_unit?
+        boolean: man_btch_num man_ser_num inventory_item
+        date-time: created_at?! updated_at?!
     """),
-    always_filled=frozenset({"created_at", "updated_at"}),
     filters={
         "item_code": spec.equal("item_code", product_code),
         "sku": spec.equal("sku", product_code),
-        "barcode": spec.Filter(
-            lambda count: (_barcode(count // 2 | 1), _barcode(count), "no such value"),
-            lambda row, value: row["barcode"] == value,
-            ("", "x" * 256),
-            selective=True,
-        ),
-        "type": spec.among(
-            "type", ["tool", "fastener", "glue"], wrong=["", "x" * 256], narrow=False
-        ),
+        "barcode": spec.equal("barcode", lambda number: _barcode(number | 1), _WRONG),
+        "type": spec.among("type", ["tool", "fastener", "glue"], wrong=_WRONG, narrow=False),
         "search": spec.contains_text(
             "item_code",
             "name",
@@ -76,24 +57,16 @@ PRODUCT_LIST = spec.Listed(
             code=lambda number: product_code(number)[5:],
         ),
     },
-    sorts={
-        "id": spec.by("id"),
-        "item_code": spec.by("item_code"),
-        "name": spec.by_folded_text("name"),
-        "created_at": spec.by("created_at"),
-        "updated_at": spec.by("updated_at"),
-    },
+    sorts=spec.sorted_by("id item_code name created_at updated_at"),
     default_sort="id",
 )
 
 
 def _category(number: int, times: spec.Times) -> Category:
     return Category(
-        id=number,
+        **times.of(number),
         name=f"{_NAMES[number % 5]} {number * 7 % 23}",
         description=spec.unless(number, 2, "Öl und Fett"),
-        created_at=times.created(number),
-        updated_at=times.updated(number),
     )
 
 
@@ -102,14 +75,11 @@ CATEGORY_LIST = spec.Listed(
     collection=CATEGORIES,
     make=_category,
     fields=spec.fields("""
-        id integer
-        name string
-        description string?
-        created_at date-time?
-        updated_at date-time?
+        integer: id
+        string: name description?
+        date-time: created_at?! updated_at?!
     """),
-    always_filled=frozenset({"created_at", "updated_at"}),
     filters={"search": spec.contains_text("name", values=["BOLT", "árbol", "ndú g", "?"])},
-    sorts={"name": spec.by_folded_text("name")},
+    sorts=spec.sorted_by("name"),
     default_sort="name",
 )

@@ -3,10 +3,15 @@
 from shared.warehouse.returns.models import StoredReturn
 from shared.warehouse.returns.repository import RETURNS
 from tests.lists import spec
-from tests.lists.warehouses import WAREHOUSE_CODES, warehouse_of
+from tests.lists.warehouses import WAREHOUSE_CODES, by_warehouse, warehouse_of
 
 _STATUSES = ("expected", "receiving", "received", "dispositioned", "cancelled")
 _SOURCES = ("api", "import", "web", "sap")
+_LINE = {
+    "line_num": 1, "product_id": 1, "item_code": "BRICK", "product_name": "Brick",
+    "reason": "other", "qty": 40, "restocked_qty": 1,
+    "goods": [{"position_id": 1, "bin_code": "A-01", "qty": 2, "open_qty": 1}],
+}  # fmt: skip
 
 
 def _reference(number: int) -> str:
@@ -14,10 +19,9 @@ def _reference(number: int) -> str:
 
 
 def _return(number: int, times: spec.Times) -> StoredReturn:
-    goods = {"position_id": 1, "bin_code": "A-01", "qty": 2, "open_qty": 1}
     return StoredReturn.model_validate(
         {
-            "id": number,
+            **times.of(number),
             "status": _STATUSES[number % 5],
             "external_ref": spec.unless(number, 4, _reference(number)),
             "exit_document_id": spec.unless(number, 3, number),
@@ -30,21 +34,7 @@ def _return(number: int, times: spec.Times) -> StoredReturn:
             "operator": spec.unless(number, 2, {"id": 7, "name": "Ana Ruiz"}),
             "received_at": spec.unless(number, 3, times.updated(number)),
             "dispositioned_at": spec.unless(number, 4, times.updated(number)),
-            "created_at": times.created(number),
-            "updated_at": times.updated(number),
-            "lines": [
-                {
-                    "id": number,
-                    "line_num": 1,
-                    "product_id": 1,
-                    "item_code": "BRICK",
-                    "product_name": "Brick",
-                    "reason": "other",
-                    "qty": 40,
-                    "goods": [goods],
-                    "restocked_qty": 1,
-                }
-            ],
+            "lines": [{**_LINE, "id": number}],
         }
     )
 
@@ -53,49 +43,19 @@ RETURN_LIST = spec.Listed(
     path="/returns",
     collection=RETURNS,
     make=_return,
-    aliases=lambda one: [
-        (f"return_ref#{reference}", "ALIAS") for reference in [one.external_ref] if reference
-    ],
+    aliases=lambda one: [(f"return_ref#{one.external_ref}", "ALIAS")] if one.external_ref else [],
     period=True,
     fields=spec.fields("""
-        object string
-        id integer
-        code string
-        status string
-        status_label string
-        external_ref string?
-        exit_document_id integer?
-        exit_doc_num string?
-        card_code string
-        card_name string?
-        warehouse_code string
-        source string
-        reason string?
-        operator object?
-        operator.id integer
-        operator.name string?
-        received_at date-time?
-        dispositioned_at date-time?
-        created_at date-time
-        updated_at date-time
+        integer: id exit_document_id? operator.id
+        string: object code status status_label external_ref? exit_doc_num? card_code card_name?
+        string: warehouse_code source reason? operator.name?!
+        object: operator?
+        date-time: received_at? dispositioned_at? created_at updated_at
     """),
-    always_filled=spec.name_set("operator.name"),
     filters={
         "status": spec.among("status", _STATUSES, wrong=("", "Expected", "open"), narrow=True),
-        "warehouse": spec.Filter(
-            lambda _: ("W2", "W1", "W4"),
-            lambda row, value: row["warehouse_code"] == value,
-            spec.INVALID_TEXTS,
-            selective=True,
-        ),
-        "exit_document_id": spec.Filter(
-            lambda count: (str(count // 2 | 1), "1", "999999999999"),
-            lambda row, value: row["exit_document_id"] == int(value),
-            spec.INVALID_IDS,
-            selective=True,
-        ),
+        "warehouse": by_warehouse("warehouse_code"),
+        "exit_document_id": spec.equal_id("exit_document_id", lambda number: number | 1),
         "external_ref": spec.equal("external_ref", _reference),
     },
-    sorts={"created_at": spec.by("created_at"), "updated_at": spec.by("updated_at")},
-    default_sort="-created_at",
 )

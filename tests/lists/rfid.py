@@ -4,7 +4,7 @@ from decimal import Decimal
 
 from shared.warehouse.rfid.models import StoredValidation
 from shared.warehouse.rfid.repository import VALIDATIONS
-from tests.lists.spec import Filter, Listed, Times, among, by, fields, unless
+from tests.lists import spec
 
 _RESULTS = ("passed", "failed")
 _SUBJECTS = ("packing_order", "handling_unit", "picking", "receipt", "return")
@@ -20,7 +20,7 @@ def _subject_text(number: int) -> str:
     return f"{kind}:{subject_id}"
 
 
-def _validation(number: int, times: Times) -> StoredValidation:
+def _validation(number: int, times: spec.Times) -> StoredValidation:
     kind, subject_id = _subject(number)
     return StoredValidation.model_validate(
         {
@@ -28,7 +28,7 @@ def _validation(number: int, times: Times) -> StoredValidation:
             "result": _RESULTS[number % 2],
             "subject_kind": kind,
             "subject_id": subject_id,
-            "reader": unless(number, 3, "Gate 1"),
+            "reader": spec.unless(number, 3, "Gate 1"),
             "read": number + 1,
             "unique": number,
             "expected": Decimal(number) + Decimal("0.5"),
@@ -38,37 +38,27 @@ def _validation(number: int, times: Times) -> StoredValidation:
     )
 
 
-RFID_VALIDATION_LIST = Listed(
+RFID_VALIDATION_LIST = spec.Listed(
     path="/rfid-validations",
     collection=VALIDATIONS,
     make=_validation,
     period=True,
     immutable=True,
-    fields=fields("""
-        object string
-        id integer
-        code string
-        status string
-        result string
-        subject object
-        subject.object string
-        subject.id integer
-        reader string?
-        read integer
-        unique integer
-        expected number
-        matched number
-        created_at date-time
+    fields=spec.fields("""
+        integer: id subject.id read unique
+        number: expected matched
+        string: object code status result subject.object reader?
+        object: subject
+        date-time: created_at
     """),
     filters={
-        "subject": Filter(
+        "subject": spec.Filter(
             lambda count: (_subject_text(max(1, count // 2)), "receipt:999999"),
             lambda row, value: f"{row['subject']['object']}:{row['subject']['id']}" == value,
             ("", "wave:1", "picking:0", "picking", "picking:1:2"),
             selective=True,
         ),
-        "result": among("result", _RESULTS, wrong=("", "Passed", "open"), narrow=True),
+        "result": spec.among("result", _RESULTS, wrong=("", "Passed", "open"), narrow=True),
     },
-    sorts={"created_at": by("created_at")},
-    default_sort="-created_at",
+    sorts=spec.sorted_by("created_at"),
 )

@@ -4,6 +4,7 @@ They are written by hand and independent of the code: parameter names, allowed v
 nullable fields are repeated here, so that a difference between specification and code is found.
 """
 
+import operator
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,6 +35,12 @@ class Times:
 
     created: Callable[[int], str]
     updated: Callable[[int], str]
+
+    def of(self, number: int) -> dict[str, Any]:
+        """Return the id and the instants of row n."""
+        return {
+            "id": number, "created_at": self.created(number), "updated_at": self.updated(number),
+        }  # fmt: skip
 
 
 _FIRST = datetime(2013, 1, 1, tzinfo=UTC)
@@ -88,8 +95,6 @@ class Listed:
         fixed_query: Parameters that every request for this list has.
         id_of: Id of the entity number n.
         row_id: Id of a row.
-        always_filled: Nullable fields that are never null.
-        always_null: Fields that are null in every state.
         hidden_values: Values of row n that are filtered by but not shown.
         related_items: Stages the items that its rows refer to.
         aliases: Keys of the alias items of a row.
@@ -101,19 +106,24 @@ class Listed:
     make: Callable[[int, Times], BaseModel]
     fields: Mapping[str, str]
     filters: Mapping[str, Filter]
-    sorts: Mapping[str, Callable[[Row], Any]]
-    default_sort: str
+    sorts: Mapping[str, Callable[[Row], Any]] = field(
+        default_factory=lambda: sorted_by("created_at updated_at")
+    )
+    default_sort: str = "-created_at"
     period: bool = False
     immutable: bool = False
     fixed_query: Mapping[str, str] = field(default_factory=dict)
     id_of: Callable[[int], int] = lambda number: number
     row_id: Callable[[Row], int] = lambda row: int(row["id"])
-    always_filled: frozenset[str] = frozenset()
-    always_null: frozenset[str] = frozenset()
     hidden_values: Callable[[int], Mapping[str, Any]] = lambda _: {}
     related_items: Callable[[Transaction], None] = lambda _: None
     aliases: Callable[[Any], Sequence[Key]] = lambda _: ()
     bounded: bool = False
+
+    @property
+    def always_null(self) -> set[str]:
+        """The fields that are null in every state."""
+        return {name for name, kind in self.fields.items() if kind.endswith("?-")}
 
     @property
     def name(self) -> str:
@@ -130,6 +140,9 @@ def _shared(listed: Listed, times: Times) -> Iterator[tuple[str, Filter]]:
     def recent(count: int) -> str:
         return times.updated(max(1, count - 9))
 
+    def day(number: int) -> str:
+        return times.created(number)[:10]
+
     yield (
         "updated_since",
         Filter(
@@ -139,44 +152,52 @@ def _shared(listed: Listed, times: Times) -> Iterator[tuple[str, Filter]]:
             selective=True,
         ),
     )
+
+    def period(first: Callable[[int], int], holds: Callable[[str, str], bool]) -> Filter:
+        return Filter(
+            lambda count: (day(first(count)), day(count // 2)),
+            lambda row, value: holds(row["created_at"][:10], value),
+            INVALID_DATES,
+            selective=True,
+        )
+
     if listed.period:
-        yield (
-            "from",
-            Filter(
-                lambda count: (times.created(count)[:10], times.created(count // 2)[:10]),
-                lambda row, value: row["created_at"][:10] >= value,
-                INVALID_DATES,
-                selective=True,
-            ),
-        )
-        yield (
-            "to",
-            Filter(
-                lambda count: (times.created(1)[:10], times.created(count // 2)[:10]),
-                lambda row, value: row["created_at"][:10] <= value,
-                INVALID_DATES,
-                selective=True,
-            ),
-        )
+        yield "from", period(lambda count: count, operator.ge)
+        yield "to", period(lambda _: 1, operator.le)
 
 
 def fields(text: str) -> dict[str, str]:
-    """Parse the fields of a resource, one `name type` per line.
+    """Return name → type of the fields of a row; a line of the text has a type and its names.
 
-    Types are those of the interface; `?` means nullable. `from.code` is `code` of the object
-    `from`, or of each object of the array `from`.
+    Types are those of the interface. `name?` is nullable, `name?!` nullable but never null, and
+    `name?-` null in every state; these marks are added to the type. `from.code` is `code` of the
+    object `from`, or of each object of the array `from`.
     """
-    return dict(line.split() for line in text.strip().splitlines())
+    found: dict[str, str] = {}
+    for line in text.strip().splitlines():
+        kind, _, names = line.strip().partition(": ")
+        for name in names.split():
+            plain, nullable, mark = name.partition("?")
+            found[plain] = kind + nullable + mark
+    return found
 
 
-def name_set(text: str) -> frozenset[str]:
-    """Return the names in a text, separated by spaces."""
-    return frozenset(text.split())
+# Filters
 
 
-def among(name: str, values: Sequence[str], *, wrong: Sequence[str], narrow: bool) -> Filter:
+def value_at(row: Row, path: str) -> Any:
+    """Return the value of a field, such as `position.bin_code`; None where an object is null."""
+    value: Any = row
+    for name in path.split("."):
+        value = None if value is None else value[name]
+    return value
+
+
+def among(path: str, values: Sequence[str], *, wrong: Sequence[str], narrow: bool) -> Filter:
     """Return a filter by a field with a few possible values."""
-    return Filter(lambda _: values, lambda row, value: row[name] == value, wrong, narrow)
+    return Filter(
+        lambda _: values, lambda row, value: str(value_at(row, path)) == value, wrong, narrow
+    )
 
 
 def flag(name: str, *, selective: bool = False) -> Filter:
@@ -189,13 +210,33 @@ def flag(name: str, *, selective: bool = False) -> Filter:
     )
 
 
-def equal(name: str, value: Callable[[int], str], *, selective: bool = True) -> Filter:
+def equal(path: str, value: Callable[[int], str], wrong: Sequence[str] = INVALID_TEXTS) -> Filter:
     """Return a filter by a text field; `value` returns its value in row n."""
     return Filter(
-        lambda count: (value(max(1, count // 2)), value(max(1, count)), "no such value"),
-        lambda row, part: row[name] == part,
-        INVALID_TEXTS,
-        selective,
+        lambda count: (value(max(1, count // 2)), value(count), "no such value"),
+        lambda row, part: value_at(row, path) == part,
+        wrong,
+        selective=True,
+    )
+
+
+def equal_id(path: str, value: Callable[[int], int]) -> Filter:
+    """Return a filter by a field with an id or a number; `value` returns its value in row n."""
+    return Filter(
+        lambda count: (str(value(max(1, count // 2))), str(value(count)), "999999999"),
+        lambda row, part: value_at(row, path) == int(part),
+        INVALID_IDS,
+        selective=True,
+    )
+
+
+def in_any_case(name: str, value: Callable[[int], str], wrong: Sequence[str]) -> Filter:
+    """Return a filter by a text field that ignores case; `value` returns its value in row n."""
+    return Filter(
+        lambda count: (value(count // 2).lower(), value(count).upper(), value(9 * count)),
+        lambda row, part: (row[name] or "").lower() == part.lower(),
+        wrong,
+        selective=True,
     )
 
 
@@ -216,19 +257,16 @@ def contains_text(
     )
 
 
-def by(name: str) -> Callable[[Row], Any]:
-    """Return the sort key of a field."""
-    return lambda row: row[name]
+# Orders
 
 
-def by_rank(name: str) -> Callable[[Row], Any]:
-    """Return the sort key of a priority; null counts as Normal (2)."""
-    return lambda row: 2 if row[name] is None else row[name]
-
-
-def by_folded_text(name: str) -> Callable[[Row], Any]:
-    """Return the sort key of a text field, ignoring case and accents."""
-    return lambda row: folded(row[name])
+def sorted_by(names: str) -> dict[str, Callable[[Row], Any]]:
+    """Return name → sort key: `name` ignores case and accents; of `priority`, null counts as 2."""
+    keys: dict[str, Callable[[Row], Any]] = {
+        "name": lambda row: folded(row["name"]),
+        "priority": lambda row: 2 if row["priority"] is None else row["priority"],
+    }
+    return {name: keys.get(name, operator.itemgetter(name)) for name in names.split()}
 
 
 def folded(text: str) -> str:

@@ -3,13 +3,22 @@
 from shared.warehouse.transfer_orders.models import StoredTransferOrder
 from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
 from tests.lists import spec
-from tests.lists.warehouses import WAREHOUSE_CODES, WAREHOUSE_NAMES, warehouse_of
+from tests.lists.warehouses import (
+    WAREHOUSE_CODES,
+    WAREHOUSE_NAMES,
+    by_warehouse,
+    warehouse_of,
+)
 
 _STATUSES = (
     "draft", "released", "picking", "picked", "in_transit", "receiving", "received", "closed",
     "cancelled",
 )  # fmt: skip
 _SOURCES = ("web", "api", "import", "sap")
+_LINE = {
+    "line_num": 1, "product_id": 1, "item_code": "BRICK", "qty": 40, "picked_qty": 2.5,
+    "dispatched_qty": 2,
+}  # fmt: skip
 
 
 def _reference(number: int) -> str:
@@ -24,7 +33,7 @@ def _place(number: int) -> dict[str, object]:
 def _order(number: int, times: spec.Times) -> StoredTransferOrder:
     return StoredTransferOrder.model_validate(
         {
-            "id": number,
+            **times.of(number),
             "status": _STATUSES[number % 9],
             "origin": _place(warehouse_of(number)),
             "destination": _place(warehouse_of(number + 1 + number % 2)),
@@ -41,30 +50,8 @@ def _order(number: int, times: spec.Times) -> StoredTransferOrder:
             "seal_number": spec.unless(number, 2, "SEAL-9"),
             "vehicle_plate": spec.unless(number, 3, "241-D-1"),
             "carrier_id": spec.unless(number, 4, 5),
-            "created_at": times.created(number),
-            "updated_at": times.updated(number),
-            "lines": [
-                {
-                    "id": number,
-                    "line_num": 1,
-                    "product_id": 1,
-                    "item_code": "BRICK",
-                    "qty": 40,
-                    "picked_qty": 2.5,
-                    "dispatched_qty": 2,
-                    "received_qty": number % 3,
-                }
-            ],
+            "lines": [{**_LINE, "id": number, "received_qty": number % 3}],
         }
-    )
-
-
-def _warehouse(name: str) -> spec.Filter:
-    return spec.Filter(
-        lambda _: ("W2", "W1", "W4"),
-        lambda row, value: row[name]["code"] == value,
-        spec.INVALID_TEXTS,
-        selective=True,
     )
 
 
@@ -72,62 +59,25 @@ TRANSFER_ORDER_LIST = spec.Listed(
     path="/transfer-orders",
     collection=TRANSFER_ORDERS,
     make=_order,
-    aliases=lambda order: [
-        (f"transfer_order_ref#{reference}", "ALIAS")
-        for reference in [order.external_ref]
-        if reference
-    ],
+    aliases=lambda one: (
+        [(f"transfer_order_ref#{one.external_ref}", "ALIAS")] if one.external_ref else []
+    ),
     period=True,
     fields=spec.fields("""
-        object string
-        id integer
-        code string
-        status string
-        status_label string
-        headline string?
-        has_discrepancy boolean
-        from object
-        from.id integer?
-        from.code string?
-        from.name string?
-        to object
-        to.id integer?
-        to.code string?
-        to.name string?
-        priority integer
-        reason string?
-        due_at date-time?
-        lines_count integer
-        units object
-        units.requested number
-        units.picked number
-        units.dispatched number
-        units.received number
-        dispatched_at date-time?
-        received_at date-time?
-        closed_at date-time?
-        close_reason string?
-        seal_number string?
-        vehicle_plate string?
-        carrier_id integer?
-        external_ref string?
-        source string
-        picking_id integer?
-        receipt_id integer?
-        sap object?
-        created_at date-time
-        updated_at date-time
-        lines array?
+        integer: id from.id?! to.id?! priority lines_count carrier_id? picking_id? receipt_id?-
+        number: units.requested units.picked units.dispatched units.received
+        string: object code status status_label headline?! from.code?! from.name?! to.code?!
+        string: to.name?! reason? close_reason? seal_number? vehicle_plate? external_ref? source
+        boolean: has_discrepancy
+        array: lines?-
+        object: from to units sap?-
+        date-time: due_at? dispatched_at? received_at? closed_at? created_at updated_at
     """),
-    always_filled=spec.name_set("headline from.id from.code from.name to.id to.code to.name"),
-    always_null=spec.name_set("receipt_id sap lines"),
     filters={
         "status": spec.among("status", _STATUSES, wrong=("", "Draft", "open"), narrow=True),
-        "from_warehouse": _warehouse("from"),
-        "to_warehouse": _warehouse("to"),
+        "from_warehouse": by_warehouse("from.code"),
+        "to_warehouse": by_warehouse("to.code"),
         "external_ref": spec.equal("external_ref", _reference),
         "has_discrepancy": spec.flag("has_discrepancy"),
     },
-    sorts={"created_at": spec.by("created_at"), "updated_at": spec.by("updated_at")},
-    default_sort="-created_at",
 )

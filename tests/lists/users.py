@@ -23,66 +23,43 @@ def _email(number: int) -> str:
 
 def _user(number: int, times: spec.Times) -> User:
     return User(
-        id=number,
+        **times.of(number),
         username=_username(number),
         name=f"{_NAMES[number % 5]} {number % 31}",
         email=spec.unless(number, 5, _email(number)),
         roles=[] if number % 7 == 0 else [number % 4 + 1, number % 11 + 5],
         is_active=number % 6 != 0,
         two_step=number % 4 == 0,
-        created_at=times.created(number),
-        updated_at=times.updated(number),
     )
 
 
 def _role(number: int, times: spec.Times) -> StoredRole:
     return StoredRole(
-        id=number,
+        **times.of(number),
         name=f"{_ROLES[number % 5]} {number % 31}",
         description=spec.unless(number, 3, "Pick\nand pack."),
         permissions=[_ALL[number % 7], _ALL[(number + 3) % 7]],
-        created_at=times.created(number),
-        updated_at=times.updated(number),
     )
 
 
-_SORTS = {
-    "id": spec.by("id"),
-    "name": spec.by_folded_text("name"),
-    "created_at": spec.by("created_at"),
-    "updated_at": spec.by("updated_at"),
-}
+_SORTS = "id name created_at updated_at"
 USER_LIST = spec.Listed(
     path="/users",
     collection=USERS,
     make=_user,
     fields=spec.fields("""
-        id integer
-        username string
-        name string
-        email string?
-        roles array
-        is_active boolean
-        two_step boolean
-        created_at date-time
-        updated_at date-time
+        integer: id
+        string: username name email?
+        boolean: is_active two_step
+        array: roles
+        date-time: created_at updated_at
     """),
     filters={
         "search": spec.contains_text(
             "username", "name", values=("ang", "pena", "RUIZ 3", "zoe.0", "nobody"), code=_username
         ),
-        "username": spec.Filter(
-            lambda count: (_username(count // 2), _username(count).upper(), "nobody"),
-            lambda row, value: row["username"] == value.lower(),
-            ("", "ana ruiz", "x" * 65),
-            selective=True,
-        ),
-        "email": spec.Filter(
-            lambda count: (_email(count // 2).lower(), _email(count).upper(), "no@acme.example"),
-            lambda row, value: (row["email"] or "").lower() == value.lower(),
-            ("nobody", "a@b", ""),
-            selective=True,
-        ),
+        "username": spec.in_any_case("username", _username, ("", "ana ruiz", "x" * 65)),
+        "email": spec.in_any_case("email", _email, ("nobody", "a@b", "")),
         "is_active": spec.flag("is_active", selective=True),
         "two_step": spec.flag("two_step", selective=True),
         "role": spec.Filter(
@@ -91,7 +68,7 @@ USER_LIST = spec.Listed(
             spec.INVALID_IDS,
         ),
     },
-    sorts={**_SORTS, "username": spec.by("username")},
+    sorts=spec.sorted_by(f"{_SORTS} username"),
     default_sort="id",
 )
 
@@ -100,16 +77,14 @@ ROLE_LIST = spec.Listed(
     collection=ROLES,
     make=_role,
     fields=spec.fields("""
-        id integer
-        name string
-        description string?
-        permissions array
-        created_at date-time
-        updated_at date-time
+        integer: id
+        string: name description?
+        array: permissions
+        date-time: created_at updated_at
     """),
     filters={
         "search": spec.contains_text("name", values=("area", "PACK", "receiving 1", "nothing"))
     },
-    sorts=_SORTS,
+    sorts=spec.sorted_by(_SORTS),
     default_sort="id",
 )

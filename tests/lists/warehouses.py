@@ -26,13 +26,19 @@ def warehouse_of(number: int) -> int:
     return number % len(WAREHOUSE_CODES) + 1
 
 
+def by_warehouse(path: str, *, narrow: bool = True) -> spec.Filter:
+    """Return a filter by the code of a warehouse, which is that of a field."""
+    codes = ("W2", "W1", "W4", "w2")
+    return spec.among(path, codes, wrong=spec.INVALID_TEXTS, narrow=narrow)
+
+
 def _code(number: int) -> str:
     return f"W{number * 7919 % 10**6:06d}"
 
 
 def _warehouse(number: int, times: spec.Times) -> StoredWarehouse:
     return StoredWarehouse(
-        id=number,
+        **times.of(number),
         whs_code=_code(number),
         name=f"{('Halle', 'ÉTÉ', 'été', 'Yard')[number % 4]} {number % 19}",
         site_code=spec.unless(number, 2, f"S{number % 3}"),
@@ -44,8 +50,6 @@ def _warehouse(number: int, times: spec.Times) -> StoredWarehouse:
         state=spec.unless(number, 2, "V"),
         zip_code=spec.unless(number, 4, "2340000"),
         country=spec.unless(number, 5, "CL"),
-        created_at=times.created(number),
-        updated_at=times.updated(number),
     )
 
 
@@ -54,23 +58,11 @@ WAREHOUSE_LIST = spec.Listed(
     collection=WAREHOUSES,
     make=_warehouse,
     fields=spec.fields("""
-        id integer
-        whs_code string
-        name string
-        site_code string?
-        is_virtual boolean
-        timezone string?
-        street string?
-        block string?
-        city string?
-        state string?
-        zip_code string?
-        country string?
-        positions_count integer
-        created_at date-time?
-        updated_at date-time?
+        integer: id positions_count
+        string: whs_code name site_code? timezone? street? block? city? state? zip_code? country?
+        boolean: is_virtual
+        date-time: created_at?! updated_at?!
     """),
-    always_filled=frozenset({"created_at", "updated_at"}),
     filters={
         "whs_code": spec.equal("whs_code", _code),
         "search": spec.contains_text(
@@ -78,11 +70,7 @@ WAREHOUSE_LIST = spec.Listed(
         ),
         "is_virtual": spec.flag("is_virtual", selective=True),
     },
-    sorts={
-        "whs_code": spec.by("whs_code"),
-        "name": spec.by_folded_text("name"),
-        "updated_at": spec.by("updated_at"),
-    },
+    sorts=spec.sorted_by("whs_code name updated_at"),
     default_sort="whs_code",
 )
 
@@ -95,7 +83,7 @@ def bin_code(number: int) -> str:
 
 def _position(number: int, times: spec.Times) -> StoredPosition:
     return StoredPosition(
-        id=number,
+        **times.of(number),
         warehouse_id=warehouse_of(number),
         whs_code=WAREHOUSE_CODES[warehouse_of(number)],
         bin_code=bin_code(number),
@@ -114,8 +102,6 @@ def _position(number: int, times: spec.Times) -> StoredPosition:
         capacity_units=spec.unless(number, 2, Decimal(40)),
         capacity_weight_kg=spec.unless(number, 3, Decimal("812.5")),
         capacity_volume_m3=spec.unless(number, 4, Decimal("1.25")),
-        created_at=times.created(number),
-        updated_at=times.updated(number),
     )
 
 
@@ -125,55 +111,24 @@ POSITION_LIST = spec.Listed(
     make=_position,
     related_items=put_warehouses,
     fields=spec.fields("""
-        id integer
-        warehouse_id integer
-        whs_code string?
-        bin_code string
-        description string?
-        type string?
-        zone_id integer?
-        aisle string?
-        rack string?
-        level string?
-        slot string?
-        pick_sequence integer?
-        is_pickable boolean
-        is_blocked boolean
-        is_crossdock boolean
-        disabled boolean
-        capacity_units number?
-        capacity_weight_kg number?
-        capacity_volume_m3 number?
-        warehouse object?
-        warehouse.id integer
-        warehouse.whs_code string
-        warehouse.name string
-        created_at date-time?
-        updated_at date-time?
+        integer: id warehouse_id zone_id? pick_sequence? warehouse.id
+        number: capacity_units? capacity_weight_kg? capacity_volume_m3?
+        string: whs_code?! bin_code description? type? aisle? rack? level? slot?
+        string: warehouse.whs_code warehouse.name
+        boolean: is_pickable is_blocked is_crossdock disabled
+        object: warehouse?!
+        date-time: created_at?! updated_at?!
     """),
-    always_filled=frozenset({"whs_code", "warehouse", "created_at", "updated_at"}),
     filters={
-        "warehouse_id": spec.Filter(
-            lambda _: ("2", "1", "4"),
-            lambda row, value: row["warehouse_id"] == int(value),
-            spec.INVALID_IDS,
-            selective=True,
+        "warehouse_id": spec.among(
+            "warehouse_id", ("2", "1", "4"), wrong=spec.INVALID_IDS, narrow=True
         ),
-        "warehouse": spec.Filter(
-            lambda _: ("W2", "W3", "W4", "w2"),
-            lambda row, value: row["warehouse"]["whs_code"] == value,
-            spec.INVALID_TEXTS,
-            selective=True,
-        ),
+        "warehouse": by_warehouse("warehouse.whs_code"),
         "bin_code": spec.equal("bin_code", bin_code),
         "search": spec.contains_text(
             "bin_code", values=["ñ-", "b-0000", "00001", "?"], code=bin_code
         ),
     },
-    sorts={
-        "bin_code": spec.by("bin_code"),
-        "pick_sequence": spec.by("pick_sequence"),
-        "updated_at": spec.by("updated_at"),
-    },
+    sorts=spec.sorted_by("bin_code pick_sequence updated_at"),
     default_sort="bin_code",
 )

@@ -4,7 +4,7 @@ from shared.integration.webhooks.models import StoredWebhook
 from shared.integration.webhooks.repository import WEBHOOKS, health_key
 from shared.kernel.db.table import PARTITION_KEY, SORT_KEY
 from shared.kernel.db.transaction import Transaction
-from tests.lists.spec import HOURLY, Filter, Listed, Times, by, fields
+from tests.lists import spec
 
 _KINDS = (
     "receipt.created", "receipt.completed", "picking.completed", "transfer.created",
@@ -21,10 +21,10 @@ _MAX_ROWS = 250
 """Most rows that a test creates."""
 
 
-def _webhook(number: int, times: Times) -> StoredWebhook:
+def _webhook(number: int, times: spec.Times) -> StoredWebhook:
     return StoredWebhook.model_validate(
         {
-            "id": number,
+            **times.of(number),
             "url": f"https://hooks-{number}.example.com/stowage?source=wms",
             "events": [_KINDS[number % 10], _KINDS[(number + 3) % 10]],
             "is_active": number % 4 != 0,
@@ -33,8 +33,6 @@ def _webhook(number: int, times: Times) -> StoredWebhook:
             "secret_set_by": _CREATORS[(number + 2) % len(_CREATORS)],
             "activated_by": _CREATORS[(number + 3) % len(_CREATORS)],
             "secrets": [{"sealed": "AQICAHg="}],
-            "created_at": times.created(number),
-            "updated_at": times.updated(number),
         }
     )
 
@@ -43,55 +41,36 @@ def _health_items(tx: Transaction) -> None:
     """Insert health items: every third subscription has deliveries, every ninth has failures."""
     for number in range(1, _MAX_ROWS + 1):
         partition, sort = health_key(number)
-        sent = {"last_triggered_at": HOURLY.updated(number)} if number % 3 == 0 else {}
+        sent = {"last_triggered_at": spec.HOURLY.updated(number)} if number % 3 == 0 else {}
         failures = {"failure_count": 2 if number % 9 == 0 else 0}
         tx.insert({PARTITION_KEY: partition, SORT_KEY: sort, **failures, **sent})
 
 
-WEBHOOK_LIST = Listed(
+WEBHOOK_LIST = spec.Listed(
     path="/webhooks",
     collection=WEBHOOKS,
     make=_webhook,
     related_items=_health_items,
     bounded=True,
-    fields=fields("""
-        id integer
-        url uri
-        events array
-        is_active boolean
-        failure_count integer
-        last_triggered_at date-time?
-        created_by object?
-        created_by.type string
-        created_by.id string?
-        created_by.name string?
-        url_set_by object?
-        url_set_by.type string
-        url_set_by.id string?
-        url_set_by.name string?
-        secret_set_by object?
-        secret_set_by.type string
-        secret_set_by.id string?
-        secret_set_by.name string?
-        activated_by object?
-        activated_by.type string
-        activated_by.id string?
-        activated_by.name string?
-        created_at date-time
-        updated_at date-time
+    fields=spec.fields("""
+        integer: id failure_count
+        uri: url
+        string: created_by.type created_by.id? created_by.name? url_set_by.type url_set_by.id?
+        string: url_set_by.name? secret_set_by.type secret_set_by.id? secret_set_by.name?
+        string: activated_by.type activated_by.id? activated_by.name?
+        boolean: is_active
+        array: events
+        object: created_by? url_set_by? secret_set_by? activated_by?
+        date-time: last_triggered_at? created_at updated_at
     """),
     filters={
-        "is_active": Filter(
-            lambda _: ("true", "false"),
-            lambda row, value: row["is_active"] is (value == "true"),
-            ("", "perhaps", "2"),
-        ),
-        "event": Filter(
+        "is_active": spec.flag("is_active"),
+        "event": spec.Filter(
             lambda _: ("picking.completed", "product.created", "return.received"),
             lambda row, value: value in row["events"],
             ("", "picking", "Picking.completed", "webhook.test", "picking.completed,stock.updated"),
         ),
     },
-    sorts={"id": by("id")},
+    sorts=spec.sorted_by("id"),
     default_sort="id",
 )

@@ -9,7 +9,7 @@ from shared.warehouse.receiving.repository import RECEIPTS
 from shared.warehouse.transfers.models import StoredTransfer
 from shared.warehouse.transfers.repository import TRANSFERS
 from tests.lists import spec
-from tests.lists.warehouses import WAREHOUSE_CODES, warehouse_of
+from tests.lists.warehouses import WAREHOUSE_CODES, by_warehouse, warehouse_of
 
 _STATUSES = ("pending", "started", "finalized", "synchronized", "cancelled", "reverted")
 _TRANSFER_STATUSES = ("pending", "transferred", "error")
@@ -32,7 +32,7 @@ def _order(number: int, kind: str) -> dict[str, Any]:
 
 def _work(number: int, times: spec.Times) -> dict[str, Any]:
     return {
-        "id": number,
+        **times.of(number),
         "uuid": f"0b9d5c52-7d1e-4a7b-9b0f-{number:012d}",
         "concept": spec.unless(number, 3, "Reposición"),
         "status": _STATUSES[number % 6],
@@ -43,8 +43,6 @@ def _work(number: int, times: spec.Times) -> dict[str, Any]:
         "finalized_at": spec.unless(
             number, 3, (times.updated if number % 5 else times.created)(number)
         ),
-        "created_at": times.created(number),
-        "updated_at": times.updated(number),
     }
 
 
@@ -111,36 +109,15 @@ _FILTERS = {
         selective=True,
     ),
 }
-_SORTS = {
-    "created_at": spec.by("created_at"),
-    "updated_at": spec.by("updated_at"),
-    "finalized_at": spec.by("finalized_at"),
-}
-_OPERATOR = """
-    operator object?
-    operator.id integer
-    operator.name string?
+_SORTS = "created_at updated_at finalized_at"
+_FIELDS = """
+    integer: id user_id? operator.id document.id
+    string: uuid?! concept? status comments? operator.name?
+    string: document.type document.card_code? document.external_ref?
+    string|integer: document.doc_num?
+    object: operator? document?
+    date-time: started_at? finalized_at? created_at?! updated_at?!
 """
-_FIELDS = f"""
-    id integer
-    uuid string?
-    concept string?
-    status string
-    comments string?
-    user_id integer?
-    {_OPERATOR.strip()}
-    document object?
-    document.id integer
-    document.type string
-    document.doc_num string|integer?
-    document.card_code string?
-    document.external_ref string?
-    started_at date-time?
-    finalized_at date-time?
-    created_at date-time?
-    updated_at date-time?
-"""
-_FILLED = frozenset({"uuid", "created_at", "updated_at"})
 
 RECEIPT_LIST = spec.Listed(
     path="/receipts",
@@ -148,10 +125,8 @@ RECEIPT_LIST = spec.Listed(
     make=_receipt,
     period=True,
     fields=spec.fields(_FIELDS),
-    always_filled=_FILLED,
     filters=_FILTERS,
-    sorts=_SORTS,
-    default_sort="-created_at",
+    sorts=spec.sorted_by(_SORTS),
 )
 
 PICKING_LIST = spec.Listed(
@@ -159,11 +134,9 @@ PICKING_LIST = spec.Listed(
     collection=PICKINGS,
     make=_picking,
     period=True,
-    fields=spec.fields(f"{_FIELDS.rstrip()}\ncode string\npriority integer?\nhas_shortage boolean"),
-    always_filled=_FILLED,
+    fields=spec.fields(f"{_FIELDS}string: code\ninteger: priority?\nboolean: has_shortage"),
     filters={**_FILTERS, "has_shortage": spec.flag("has_shortage")},
-    sorts={**_SORTS, "priority": spec.by_rank("priority")},
-    default_sort="-created_at",
+    sorts=spec.sorted_by(f"{_SORTS} priority"),
     hidden_values=lambda number: {"documents": _sales(number)},
 )
 
@@ -171,7 +144,7 @@ PICKING_LIST = spec.Listed(
 def _transfer(number: int, times: spec.Times) -> StoredTransfer:
     return StoredTransfer.model_validate(
         {
-            "id": number,
+            **times.of(number),
             "status": _TRANSFER_STATUSES[number % 3],
             "sap_status": spec.unless(number, 2, "sent"),
             "from_whs_code": spec.unless(number, 5, WAREHOUSE_CODES[warehouse_of(number)]),
@@ -182,18 +155,7 @@ def _transfer(number: int, times: spec.Times) -> StoredTransfer:
             "operator": spec.unless(
                 number, 3, {"id": 9, "name": spec.unless(number, 2, "Ana Núñez")}
             ),
-            "created_at": times.created(number),
-            "updated_at": times.updated(number),
         }
-    )
-
-
-def _warehouse(name: str) -> spec.Filter:
-    return spec.Filter(
-        lambda _: ("W2", "W1", "W4"),
-        lambda row, value: row[name] == value,
-        spec.INVALID_TEXTS,
-        selective=True,
     )
 
 
@@ -202,26 +164,16 @@ TRANSFER_LIST = spec.Listed(
     collection=TRANSFERS,
     make=_transfer,
     period=True,
-    fields=spec.fields(f"""
-        id integer
-        status string
-        wms_status string
-        sap_status string?
-        from_whs_code string?
-        to_whs_code string?
-        doc_entry string|integer?
-        message string?
-        user_id integer?
-        {_OPERATOR.strip()}
-        created_at date-time?
-        updated_at date-time?
+    fields=spec.fields("""
+        integer: id user_id? operator.id
+        string: status wms_status sap_status? from_whs_code? to_whs_code? message? operator.name?
+        string|integer: doc_entry?
+        object: operator?
+        date-time: created_at?! updated_at?!
     """),
-    always_filled=frozenset({"created_at", "updated_at"}),
     filters={
         "status": spec.among("status", _TRANSFER_STATUSES, wrong=("", "started"), narrow=True),
-        "from_warehouse": _warehouse("from_whs_code"),
-        "to_warehouse": _warehouse("to_whs_code"),
+        "from_warehouse": by_warehouse("from_whs_code"),
+        "to_warehouse": by_warehouse("to_whs_code"),
     },
-    sorts={"created_at": spec.by("created_at"), "updated_at": spec.by("updated_at")},
-    default_sort="-created_at",
 )
