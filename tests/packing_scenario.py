@@ -26,8 +26,8 @@ class PackingScenario:
         """Pick goods for a document, and finalize the picking."""
         number = self.yard.started(document)
         for item, qty in goods:
-            self.yard.pick(number, item, qty, **more).ok()
-        self.yard.act(number, "finalize", shortage_reason="other").ok()
+            assert self.yard.pick(number, item, qty, **more).row
+        assert self.yard.act(number, "finalize", shortage_reason="other").row
         return number
 
     def order(self, document: int, **more: object) -> dict[str, Any]:
@@ -36,8 +36,7 @@ class PackingScenario:
 
     def unit(self, order: int, kind: str = "carton", **more: object) -> int:
         """Create a handling unit; return its id."""
-        number: int = self.done(self.create_unit(order, kind, **more))["id"]
-        return number
+        return self.create_unit(order, kind, **more).id
 
     def create_unit(self, order: int, kind: str = "carton", **more: object) -> Response:
         return self.erp.post(f"{ORDERS}/{order}/handling-units", {"type": kind, **more})
@@ -62,8 +61,7 @@ class PackingScenario:
         return self.erp.post(f"/exit-documents/{document}/dispatch")
 
     def shown(self, order: int) -> dict[str, Any]:
-        found: dict[str, Any] = self.erp.get(f"{ORDERS}/{order}").data
-        return found
+        return self.erp.get(f"{ORDERS}/{order}").row
 
     def packed(self, *goods: tuple[str, float]) -> tuple[int, int, int]:
         """Pack goods completely into one carton; return document, packing order and unit."""
@@ -79,6 +77,4 @@ class PackingScenario:
     @staticmethod
     def done(answer: Response) -> dict[str, Any]:
         """Assert that a request has succeeded; return its data."""
-        assert answer.status in {200, 201}, answer.text
-        data: dict[str, Any] = answer.data
-        return data
+        return answer.row

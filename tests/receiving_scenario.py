@@ -28,13 +28,11 @@ class ReceivingScenario:
             "warehouse_code": "YARD",
             "lines": [{"item_code": "BRICK", "destination_bin": "A-01", **line} for line in lines],
         }
-        return int(
-            self.erp.post("/entry-documents", body, key=f"purchase-{self._orders}").ok(201)["id"]
-        )
+        return self.erp.post("/entry-documents", body, key=f"purchase-{self._orders}").id
 
     def receipt(self, order: int, **more: object) -> int:
         """Create a receipt of an entry document."""
-        return int(self.erp.post("/receipts", {"document_id": order, **more}).ok(201)["id"])
+        return self.erp.post("/receipts", {"document_id": order, **more}).id
 
     def started(self, order: int) -> int:
         """Create and start a receipt of an entry document."""
@@ -54,12 +52,10 @@ class ReceivingScenario:
         return (by or self.erp).post(f"/receipts/{number}/lines", body)
 
     def shown(self, number: int) -> dict[str, Any]:
-        found: dict[str, Any] = self.erp.get(f"/receipts/{number}").data
-        return found
+        return self.erp.get(f"/receipts/{number}").row
 
     def document(self, order: int) -> dict[str, Any]:
-        found: dict[str, Any] = self.erp.get(f"/entry-documents/{order}").data
-        return found
+        return self.erp.get(f"/entry-documents/{order}").row
 
     def progress(self, order: int) -> list[tuple[float, float, str]]:
         """Return the received quantity, the open quantity and the status of each line."""

@@ -47,7 +47,7 @@ class ReturnScenario:
 
     def expected(self, *lines: tuple[str, float], **more: object) -> int:
         """Create a return."""
-        return int(self.draft(*lines, **more).ok(201)["id"])
+        return self.draft(*lines, **more).id
 
     def act(self, number: int, action: str, **body: object) -> Response:
         """POST an action on a return."""
@@ -55,7 +55,7 @@ class ReturnScenario:
 
     def done(self, number: int, action: str, **body: object) -> dict[str, Any]:
         """POST an action that must succeed; return the return after it."""
-        return self.act(number, action, **body).ok()
+        return self.act(number, action, **body).row
 
     def receive(self, number: int, *lines: dict[str, Any]) -> Response:
         """Receive lines; the default item is BRICK, the default position B-01."""
@@ -76,8 +76,7 @@ class ReturnScenario:
         return self.act(number, "dispositions", lines=whole, **more)
 
     def shown(self, number: int) -> dict[str, Any]:
-        found: dict[str, Any] = self.erp.get(f"{PATH}/{number}").data
-        return found
+        return self.erp.get(f"{PATH}/{number}").row
 
     def stock(self, item_code: str) -> list[tuple[str, str, float]]:
         """Return position, inventory status and quantity of each stock row of an item."""

@@ -1,6 +1,6 @@
 """Invariants of stock, checked on all items that are stored for a tenant."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -35,7 +35,6 @@ from shared.warehouse.stock.repository import (
     STOCK,
     TOTALS,
     batch_key,
-    level_id,
 )
 from shared.warehouse.stock.rules import level_share
 from shared.warehouse.transfer_orders.models import StoredTransferOrder
@@ -43,18 +42,19 @@ from shared.warehouse.transfer_orders.repository import TRANSFER_ORDERS
 from tests.snapshot import stored_items
 from tests.stack import ACCOUNT, REGION
 
-type Sums = dict[str, Decimal]
+type Sums = defaultdict[object, Decimal]
 type Attributes = dict[str, Any]
 """An item in DynamoDB's JSON."""
 
-_READ: dict[str, Collection[Any]] = {
-    one.kind: one
-    for one in (
-        STOCK, LEVELS, TOTALS, MOVEMENTS, PICKINGS, RECEIPTS, COLLECTIONS["entry"],
-        COLLECTIONS["exit"], TRANSFER_ORDERS, RETURNS, RETURNED, PACKING_ORDERS, UNITS,
-        APPROVALS, VALIDATIONS,
-    )
+_COLLECTIONS: Mapping[str, Collection[Any]] = {
+    "rows": STOCK, "levels": LEVELS, "totals": TOTALS, "movements": MOVEMENTS,
+    "pickings": PICKINGS, "receipts": RECEIPTS, "entries": COLLECTIONS["entry"],
+    "exits": COLLECTIONS["exit"], "transfer_orders": TRANSFER_ORDERS, "returns": RETURNS,
+    "returned": RETURNED, "packing_orders": PACKING_ORDERS, "units": UNITS,
+    "approvals": APPROVALS, "validations": VALIDATIONS,
 }  # fmt: skip
+"""Field of `StoredState` → the collection of its entities."""
+_FIELDS = {collection.kind: name for name, collection in _COLLECTIONS.items()}
 
 
 @dataclass(slots=True)
@@ -93,35 +93,22 @@ def assert_invariants(store: Store) -> None:
 def read_state(items: Iterable[Attributes]) -> StoredState:
     """Return the stored state that the items of a table hold."""
     state = StoredState()
-    places: dict[str, list[Any]] = {
-        STOCK.kind: state.rows,
-        LEVELS.kind: state.levels,
-        TOTALS.kind: state.totals,
-        MOVEMENTS.kind: state.movements,
-        PICKINGS.kind: state.pickings,
-        RECEIPTS.kind: state.receipts,
-        "entry": state.entries,
-        "exit": state.exits,
-        TRANSFER_ORDERS.kind: state.transfer_orders,
-        RETURNS.kind: state.returns,
-        RETURNED.kind: [],
-        PACKING_ORDERS.kind: state.packing_orders,
-        UNITS.kind: state.units,
-        APPROVALS.kind: state.approvals,
-        VALIDATIONS.kind: state.validations,
-    }
     for item in items:
         kind, _, rest = item["PK"]["S"].partition("#")
         if kind == "held":
             state.holds[int(rest.removeprefix("position#"))] = int(item["holds"]["N"])
-        elif kind == "batch" and item["SK"]["S"] == HEAD:
+        elif item["SK"]["S"] != HEAD or "deleted" in item:
+            continue
+        elif kind == "batch":
             state.batch_dates[item["PK"]["S"]] = item.get("expiry_date", {}).get("S")
-        elif kind in places and item["SK"]["S"] == HEAD and "deleted" not in item:
+        elif kind in _FIELDS:
             plain = from_attributes({name: item[name] for name in ("parts", "data")})
             assert plain["parts"] == 1, "entities of several parts are not supported here"
-            places[kind].append(_entity(kind, plain["data"]))
+            entity = _entity(kind, plain["data"])
             if kind == RETURNED.kind:
-                state.returned[int(rest)] = places[kind][-1]
+                state.returned[int(rest)] = entity
+            else:
+                getattr(state, _FIELDS[kind]).append(entity)
             if kind == TOTALS.kind:
                 state.stocked[int(rest)] = item["volatile"]["M"]["stocked"]["S"] == "true"
     return state
@@ -130,7 +117,7 @@ def read_state(items: Iterable[Attributes]) -> StoredState:
 @lru_cache(maxsize=20_000)
 def _entity(kind: str, data: bytes) -> Any:
     """Return a decoded entity; cached, since most entities do not change between two checks."""
-    return _READ[kind].model.model_validate_json(unpack([data]))
+    return _COLLECTIONS[_FIELDS[kind]].model.model_validate_json(unpack([data]))
 
 
 def check_invariants(state: StoredState) -> None:
@@ -181,49 +168,36 @@ def _check_batches(rows: list[StockRow], dates: Mapping[str, str | None]) -> Non
 
 
 def _check_movements(movements: list[Movement], rows: list[StockRow]) -> None:
-    made: dict[object, Decimal] = {}
+    """Assert that what movements made of each lot at each place is what rows hold."""
+    left: Sums = defaultdict(Decimal)
     for movement in movements:
         assert movement.qty > 0, movement
         lot = (movement.product_id, movement.batch_num, movement.serial_number)
         for place, sign in ((movement.origin, -1), (movement.target, 1)):
             if place:
                 name = (*lot, place.whs_code, place.bin_code, place.inventory_status)
-                made[name] = made.get(name, ZERO) + sign * movement.qty
-    there: dict[object, Decimal] = {}
+                left[name] += sign * movement.qty
     for row in rows:
         lot = (row.product_id, row.batch_num, row.serial_number)
-        name = (*lot, row.whs_code, row.bin_code, row.inventory_status)
-        there[name] = there.get(name, ZERO) + row.qty
-    assert {name: qty for name, qty in made.items() if qty} == {
-        name: qty for name, qty in there.items() if qty
-    }
+        left[*lot, row.whs_code, row.bin_code, row.inventory_status] -= row.qty
+    assert not _nonzero(left)
 
 
 def _check_levels(
     rows: list[StockRow], levels: list[StoredLevel], totals: list[StoredLevel]
 ) -> None:
-    by_place: dict[int, Sums] = {}
-    by_product: dict[int, Sums] = {}
+    left: Sums = defaultdict(Decimal)
     for row in rows:
-        for sums in (
-            by_place.setdefault(level_id(row.product_id, row.warehouse_id), {}),
-            by_product.setdefault(row.product_id, {}),
-        ):
-            for name, qty in level_share(row).items():
-                sums[name] = sums.get(name, ZERO) + qty
-    warehouses = {row.whs_code: row.warehouse_id for row in rows}
-    shown = {
-        level_id(level.product_id, warehouses[level.whs_code or ""]): _sums(level)
-        for level in levels
-        if level.whs_code in warehouses
-    }
-    for level in levels:
-        assert level.whs_code in warehouses or not any(_sums(level).values()), level
-    assert _without_zeros(by_place) == _without_zeros(shown)
-    assert _without_zeros(by_product) == _without_zeros(
-        {total.product_id: _sums(total) for total in totals}
-    )
-    assert all(level.available >= 0 for level in [*levels, *totals])
+        for name, qty in level_share(row).items():
+            for place in (row.warehouse_id, None):
+                left[row.product_id, place, name] += qty
+    warehouses: dict[str | None, object] = {row.whs_code: row.warehouse_id for row in rows}
+    for level in [*levels, *totals]:
+        assert level.available >= 0, level
+        where = warehouses.get(level.whs_code, level.whs_code)
+        for name in Quantities.model_fields:
+            left[level.product_id, where, name] -= getattr(level, name)
+    assert not _nonzero(left)
 
 
 def _check_holds(holds: dict[int, int], rows: list[StockRow]) -> None:
@@ -238,49 +212,45 @@ def _check_stocked(stocked: Mapping[int, bool], rows: list[StockRow]) -> None:
 
 
 def _check_allocations(pickings: list[StoredPicking], rows: list[StockRow]) -> None:
-    allocated: dict[int, Decimal] = {}
+    allocated: Sums = defaultdict(Decimal)
     for picking in pickings:
         for line in picking.lines:
             gone = sum((pick.qty for pick in line.picks), ZERO)
             assert line.picked_qty == gone <= line.qty, picking
             for one in line.allocations:
-                allocated[one.stock_id] = allocated.get(one.stock_id, ZERO) + one.qty
+                allocated[one.stock_id] += one.qty
             for pick in line.picks:
                 if not pick.dispatched:
-                    allocated[pick.staged_id] = allocated.get(pick.staged_id, ZERO) + pick.qty
+                    allocated[pick.staged_id] += pick.qty
     assert allocated == {row.id: row.allocated for row in rows if row.allocated}
 
 
 def _check_documents(state: StoredState) -> None:
-    done: dict[tuple[str, int, int], Decimal] = {}
+    done: Sums = defaultdict(Decimal)
     for receipt in state.receipts:
         for line in receipt.lines:
             for line_num, qty in line.document_lines.items() if not line.undone else ():
                 name = (receipt.document.type, receipt.document.id) if receipt.document else ("", 0)
-                done[*name, line_num] = done.get((*name, line_num), ZERO) + qty
+                done[*name, line_num] += qty
     for picking in state.pickings:
         kinds = {document.id: document.type for document in picking.documents}
         for wanted in picking.lines:
-            where = (kinds[wanted.document_id], wanted.document_id, wanted.document_line)
-            done[where] = done.get(where, ZERO) + wanted.picked_qty
-    documented = {
-        (document.type, document.id, line.line_num): line.done_qty
-        for document in [*state.entries, *state.exits]
-        for line in document.lines
-    }
-    of_documents = {name: qty for name, qty in done.items() if name[0] != "transfer_order"}
-    assert {name: qty for name, qty in of_documents.items() if qty} == {
-        name: qty for name, qty in documented.items() if qty
-    }
+            kind = kinds[wanted.document_id]
+            if kind != "transfer_order":
+                done[kind, wanted.document_id, wanted.document_line] += wanted.picked_qty
+    for document in [*state.entries, *state.exits]:
+        for documented in document.lines:
+            done[document.type, document.id, documented.line_num] -= documented.done_qty
+    assert not _nonzero(done)
 
 
 def _check_transit(orders: list[StoredTransferOrder], rows: list[StockRow]) -> None:
-    had: dict[object, Decimal] = {}
+    had: Sums = defaultdict(Decimal)
     for order in orders:
         for line in order.lines:
             for goods in line.transit:
                 name = (line.product_id, order.destination.id, goods.batch_num, goods.serial)
-                had[name] = had.get(name, ZERO) + goods.qty
+                had[name] += goods.qty
     assert had == {
         (row.product_id, row.warehouse_id, row.batch_num, row.serial_number): row.qty
         for row in rows
@@ -322,17 +292,17 @@ def _check_packing(state: StoredState) -> None:
     for order in state.packing_orders:
         own = [units.pop(entry.id) for entry in order.units]
         assert [entry_for(unit) for unit in own] == order.units, order
-        packed: dict[object, Decimal] = {}
-        serials: dict[object, list[str]] = {}
+        packed: Sums = defaultdict(Decimal)
+        serials: dict[object, list[str]] = defaultdict(list)
         for goods in (goods for unit in own for goods in unit.contents):
             assert goods.qty > 0, order
             lot = (goods.product_id, goods.batch_num)
-            packed[lot] = packed.get(lot, ZERO) + goods.qty
-            serials[lot] = sorted([*serials.get(lot, []), *goods.serials])
+            packed[lot] += goods.qty
+            serials[lot] += goods.serials
         for line in order.lines:
             lot = (line.product_id, line.batch_num)
             assert line.packed_qty == packed.pop(lot, ZERO) <= line.qty, order
-            assert sorted(line.packed_serials) == serials.pop(lot, []), order
+            assert sorted(line.packed_serials) == sorted(serials.pop(lot, [])), order
             assert len(set(line.packed_serials)) == len(line.packed_serials), order
             assert set(line.packed_serials) <= set(line.serials), order
         assert not packed, order
@@ -348,10 +318,5 @@ def _check_packing(state: StoredState) -> None:
     assert not used or max(used.values()) == 1
 
 
-def _sums(level: StoredLevel) -> Sums:
-    return {name: getattr(level, name) for name in Quantities.model_fields}
-
-
-def _without_zeros(sums: dict[int, Sums]) -> dict[int, Sums]:
-    real = {key: {name: qty for name, qty in one.items() if qty} for key, one in sums.items()}
-    return {key: one for key, one in real.items() if one}
+def _nonzero(sums: Sums) -> dict[object, Decimal]:
+    return {name: qty for name, qty in sums.items() if qty}

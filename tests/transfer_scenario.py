@@ -27,7 +27,7 @@ class TransferScenario:
 
     def order(self, *lines: tuple[str, float], **more: object) -> int:
         """Create and release a transfer order."""
-        return int(self.draft(*lines, release=True, picker_id=7, **more).ok(201)["id"])
+        return self.draft(*lines, release=True, picker_id=7, **more).id
 
     def act(self, number: int, action: str, **body: object) -> Response:
         """POST an action on a transfer order."""
@@ -35,7 +35,7 @@ class TransferScenario:
 
     def done(self, number: int, action: str, **body: object) -> dict[str, Any]:
         """POST an action that must succeed; return the transfer order after it."""
-        return self.act(number, action, **body).ok()
+        return self.act(number, action, **body).row
 
     def pick(
         self, number: int, item_code: str, qty: float, bin_code: str = "A-01", **more: object
@@ -58,8 +58,7 @@ class TransferScenario:
         return number
 
     def shown(self, number: int) -> dict[str, Any]:
-        found: dict[str, Any] = self.erp.get(f"{PATH}/{number}").data
-        return found
+        return self.erp.get(f"{PATH}/{number}").row
 
     def level(self, item_code: str, whs_code: str) -> tuple[float, float, float, float]:
         """Return the quantities on hand, allocated, available and in transit."""

@@ -79,12 +79,10 @@ class WarehouseScenario:
             "warehouse_code": "YARD",
             "lines": [{"item_code": item, "qty": qty, **more} for item, qty in lines],
         }
-        return int(
-            self.erp.post("/exit-documents", body, key=f"order-{self._orders}").ok(201)["id"]
-        )
+        return self.erp.post("/exit-documents", body, key=f"order-{self._orders}").id
 
     def picking(self, *orders: int, **more: object) -> dict[str, Any]:
-        return self.erp.post("/pickings", {"document_ids": list(orders), **more}).ok(201)
+        return self.erp.post("/pickings", {"document_ids": list(orders), **more}).row
 
     def started(self, *orders: int) -> int:
         number: int = self.picking(*orders)["id"]
@@ -105,5 +103,4 @@ class WarehouseScenario:
         return shown["on_hand"], shown["allocated"], shown["available"]
 
     def document(self, number: int) -> dict[str, Any]:
-        shown: dict[str, Any] = self.erp.get(f"/exit-documents/{number}").data
-        return shown
+        return self.erp.get(f"/exit-documents/{number}").row
