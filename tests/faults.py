@@ -242,16 +242,51 @@ def lost() -> Answer:
 # Faults
 
 
-def kill_before(at: int) -> Fault:
-    """Kill the process before the call number `at`, counted from 0, reaches AWS."""
-    turn = _call_counter()
+def _around(
+    at: int,
+    before: Callable[[Call], object] = lambda _: None,
+    after: Callable[[Call], object] = lambda _: None,
+) -> Fault:
+    """Do something before the call number `at`, counted from 0, reaches AWS, or after its effect.
+
+    What is done after it is done before its response is read.
+    """
+    turn = count().__next__
 
     def fault(call: Call, forward: Forward) -> Answer:
-        if turn() == at:
-            raise Killed(f"before {call.operation}")
-        return forward()
+        is_due = turn() == at
+        if is_due:
+            before(call)
+        answer = forward()
+        if is_due:
+            after(call)
+        return answer
 
     return fault
+
+
+def _die(call: Call) -> None:
+    raise Killed(call.operation)
+
+
+def kill_before(at: int) -> Fault:
+    """Kill the process before the call number `at` reaches AWS."""
+    return _around(at, before=_die)
+
+
+def kill_after(at: int) -> Fault:
+    """Kill the process after the call number `at` took effect."""
+    return _around(at, after=_die)
+
+
+def stuck_before(at: int, meanwhile: Callable[[], None]) -> Fault:
+    """Run `meanwhile` before the call number `at` reaches AWS."""
+    return _around(at, before=lambda _: meanwhile())
+
+
+def stuck_after(at: int, meanwhile: Callable[[], None]) -> Fault:
+    """Run `meanwhile` after the call number `at` took effect."""
+    return _around(at, after=lambda _: meanwhile())
 
 
 def kill_after_step(last: int = 1) -> Fault:
@@ -261,20 +296,7 @@ def kill_after_step(last: int = 1) -> Fault:
     def fault(call: Call, forward: Forward) -> Answer:
         answer = forward()
         if call.operation == "TransactWriteItems" and next(steps) == last:
-            raise Killed(f"after step {last}")
-        return answer
-
-    return fault
-
-
-def kill_after(at: int) -> Fault:
-    """Kill the process after the call number `at` took effect, before its response is read."""
-    turn = _call_counter()
-
-    def fault(call: Call, forward: Forward) -> Answer:
-        answer = forward()
-        if turn() == at:
-            raise Killed(f"after {call.operation}")
+            raise Killed
         return answer
 
     return fault
@@ -282,7 +304,7 @@ def kill_after(at: int) -> Fault:
 
 def lose_answer(at: int) -> Fault:
     """Apply the call number `at`, but lose its response."""
-    turn = _call_counter()
+    turn = count().__next__
 
     def fault(_call: Call, forward: Forward) -> Answer:
         answer = forward()
@@ -291,35 +313,9 @@ def lose_answer(at: int) -> Fault:
     return fault
 
 
-def stuck_before(at: int, meanwhile: Callable[[], None]) -> Fault:
-    """Run `meanwhile` before the call number `at` reaches AWS."""
-    turn = _call_counter()
-
-    def fault(_call: Call, forward: Forward) -> Answer:
-        if turn() == at:
-            meanwhile()
-        return forward()
-
-    return fault
-
-
-def stuck_after(at: int, meanwhile: Callable[[], None]) -> Fault:
-    """Run `meanwhile` after the call number `at` took effect, before its response is read."""
-    turn = _call_counter()
-
-    def fault(_call: Call, forward: Forward) -> Answer:
-        is_stuck = turn() == at
-        answer = forward()
-        if is_stuck:
-            meanwhile()
-        return answer
-
-    return fault
-
-
 def throttle(at: int, times: int = 1) -> Fault:
     """Throttle `times` calls, starting with the call number `at`."""
-    turn = _call_counter()
+    turn = count().__next__
 
     def fault(_call: Call, forward: Forward) -> Answer:
         if at <= turn() < at + times:
@@ -331,7 +327,7 @@ def throttle(at: int, times: int = 1) -> Fault:
 
 def conflict(times: int = 1) -> Fault:
     """Cancel the first `times` transactions with TransactionConflict."""
-    turn = _call_counter()
+    turn = count().__next__
 
     def fault(call: Call, forward: Forward) -> Answer:
         if call.operation == "TransactWriteItems" and turn() < times:
@@ -339,13 +335,3 @@ def conflict(times: int = 1) -> Fault:
         return forward()
 
     return fault
-
-
-def _call_counter() -> Callable[[], int]:
-    lock, count = threading.Lock(), iter(range(1_000_000))
-
-    def turn() -> int:
-        with lock:
-            return next(count)
-
-    return turn

@@ -80,49 +80,38 @@ type Pattern = Callable[[int, random.Random], Sequence[int]]
 """(limit, random generator) → the environment of each request; 150 % of the limit or more."""
 
 
-def _one(limit: int, _: random.Random) -> Sequence[int]:
-    return [0] * (limit * 3 // 2)
-
-
-def _in_turn(limit: int, _: random.Random) -> Sequence[int]:
-    return [number % ENVIRONMENT_COUNT for number in range(limit * 3 // 2)]
-
-
 def _idle_but_one(limit: int, rng: random.Random) -> Sequence[int]:
     """Let every environment take a lease, then send all other requests to one of them."""
     everyone = rng.sample(range(ENVIRONMENT_COUNT), ENVIRONMENT_COUNT)
-    return [*everyone, *([everyone[-1]] * (limit * 3 // 2))]
+    return [*everyone, *([everyone[-1]] * _total(limit))]
 
 
 def _bursts(limit: int, rng: random.Random) -> Sequence[int]:
     order: list[int] = []
-    while len(order) < limit * 3 // 2:
+    while len(order) < _total(limit):
         order += [rng.randrange(ENVIRONMENT_COUNT)] * rng.randint(1, max(2, limit // 8))
     return order
 
 
-def _at_random(limit: int, rng: random.Random) -> Sequence[int]:
-    return rng.choices(range(ENVIRONMENT_COUNT), k=limit * 3 // 2)
-
-
-def _a_few_busy(limit: int, rng: random.Random) -> Sequence[int]:
-    weights = [2.0**-number for number in range(ENVIRONMENT_COUNT)]
-    return rng.choices(range(ENVIRONMENT_COUNT), weights, k=limit * 3 // 2)
-
-
 def _joining(limit: int, rng: random.Random) -> Sequence[int]:
     """Start with one environment and add the others one by one."""
-    length = limit * 3 // 2
+    length = _total(limit)
     return [rng.randrange(1 + ENVIRONMENT_COUNT * at // (length + 1)) for at in range(length)]
 
 
+def _total(limit: int) -> int:
+    return limit * 3 // 2
+
+
+_ALL = range(ENVIRONMENT_COUNT)
+_A_FEW = [2.0**-number for number in _ALL]
 PATTERNS: Mapping[str, Pattern] = {
-    "one environment": _one,
-    "round robin": _in_turn,
+    "one environment": lambda limit, _: [0] * _total(limit),
+    "round robin": lambda limit, _: [at % ENVIRONMENT_COUNT for at in range(_total(limit))],
     "all idle but one": _idle_but_one,
     "bursts": _bursts,
-    "random": _at_random,
-    "a few busy": _a_few_busy,
+    "random": lambda limit, rng: rng.choices(_ALL, k=_total(limit)),
+    "a few busy": lambda limit, rng: rng.choices(_ALL, _A_FEW, k=_total(limit)),
     "scaling out": _joining,
 }
 

@@ -16,17 +16,15 @@ class Row:
         cells: The text of each column.
         figures: Name → figure, for figures that are equal on every machine and in every run. They
             are compared with the baseline.
-        label: Name of the row in the baseline, if the first cell is not unique in its table.
     """
 
     cells: Sequence[str]
     figures: Mapping[str, float] = field(default_factory=dict)
-    label: str = ""
 
     @property
     def name(self) -> str:
         """Name of the row in the baseline."""
-        return self.label or self.cells[0]
+        return self.cells[0]
 
 
 @dataclass(slots=True)
@@ -42,15 +40,13 @@ class Table:
     note: str = ""
     rows: list[Row] = field(default_factory=list)
 
-    def add(
-        self, *values: object, figures: Mapping[str, float] | None = None, label: str = ""
-    ) -> None:
+    def add(self, *values: object, figures: Mapping[str, float] | None = None) -> None:
         """Add a row with a value for each column: a text, a number, or None for an empty cell."""
         cells = [
             value if isinstance(value, str) else "" if value is None else format(value, form)
             for value, form in zip(values, self.columns.values(), strict=True)
         ]
-        self.rows.append(Row(cells, figures or {}, label))
+        self.rows.append(Row(cells, figures or {}))
 
     def show(self, console: Console) -> None:
         """Print the table."""

@@ -189,13 +189,13 @@ def test_missing_and_old_builds_are_refused(tmp_path: Path) -> None:
 def test_values_are_shown_in_the_format_of_their_column() -> None:
     table = Table("Cost", {"route": "", "calls": ",", "USD": ".2f"})
     table.add("GET /a", 1204, 0.125, figures={"calls": 1204})
-    table.add("GET /b", None, "none", label="b")
+    table.add("GET /b", None, "none")
 
     assert [row.cells for row in table.rows] == [
         ["GET /a", "1,204", "0.12"],
         ["GET /b", "", "none"],
     ]
-    assert [row.name for row in table.rows] == ["GET /a", "b"]
+    assert [row.name for row in table.rows] == ["GET /a", "GET /b"]
     assert table.rows[0].figures == {"calls": 1204}
 
 
