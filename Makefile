@@ -125,8 +125,12 @@ random: $(READY) ## Run long random tests (SEED=, STEPS=10000, INTERLEAVINGS=200
 		tests/integration/webhooks/test_random_crashes.py $(ARGS)
 
 .PHONY: fuzz
-fuzz: $(READY) ## Fuzz the parsers of forms (MINUTES=60 SEED=).
-	@python -m tests.fuzz_parsers $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
+fuzz: $(READY) ## Fuzz the parsers of forms (SEED= of the first round, ROUNDS=20 of 5,000 forms).
+	@export SWEEP=all FUZZ_EXAMPLES=5000 first=$${SEED:-$$(date +%s)} && \
+		for seed in $$(seq $$first $$((first + $(or $(ROUNDS),20) - 1))); do \
+			echo "Repeat this round with: make fuzz SEED=$$seed ROUNDS=1" && \
+			pytest --hypothesis-seed=$$seed tests/unit/http/test_fuzzed_forms.py $(ARGS) || exit; \
+		done
 
 .PHONY: mutants
 mutants: $(READY) ## Remove each condition and each write of the warehouse in turn; a test must fail.

@@ -42,7 +42,7 @@ PARTS = (
     Part("sweep", "every family of tests with all cases", "make sweep SEED={seed}"),
     Part("random", "long random sequences and interleavings", "make random SEED={seed}"),
     Part("mutants", "each condition and write removed in turn", "make mutants"),
-    Part("fuzz", "hostile forms for ten minutes", "make fuzz MINUTES=10 SEED={seed}"),
+    Part("fuzz", "20 rounds of hostile forms", "make fuzz SEED={seed}"),
     Part("soak", "traffic over HTTP with kills", "make soak MINUTES=10 SEED={seed}"),
     Part("kills", "the local stack killed and started again", "make kills"),
 )

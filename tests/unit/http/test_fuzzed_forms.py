@@ -1,20 +1,17 @@
 """Fuzzing of the parsers of forms: multipart uploads and the forms of the token routes.
 
-`python -m tests.fuzz_parsers --minutes 60` runs for an hour, with one seed per round. It prints the
-seed of a round that fails; `--seed N --minutes 0` repeats that round.
+`make test` tries a few forms, `make fuzz` as many as FUZZ_EXAMPLES says for each test.
 """
 
-import argparse
+import os
 import re
-import secrets
-import time
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from encodings.aliases import aliases
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from functions.oauth import request as oauth
@@ -27,25 +24,14 @@ from shared.kernel.errors import BadRequest
 from shared.kernel.uploaded_file import UploadedFile
 from shared.kernel.validation import InvalidBody, check
 
-EXAMPLES = 2_000
-"""Examples per property in a round."""
+_fuzzed = settings(
+    max_examples=int(os.environ.get("FUZZ_EXAMPLES", "150")),
+    suppress_health_check=list(HealthCheck),
+)
 
 _UPLOAD, _TOKEN = "multipart/form-data; boundary=B", "application/x-www-form-urlencoded"
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f/\\\ud800-\udfff]")
 _LONGEST_NAME = 110
-
-PROPERTIES: list[tuple[Callable[..., None], Mapping[str, st.SearchStrategy[Any]]]] = []
-"""The checks of this module with the strategies of their arguments."""
-
-
-def _for_all[C: Callable[..., None]](**strategies: st.SearchStrategy[Any]) -> Callable[[C], C]:
-    """Add a check to PROPERTIES. `given` is applied per round, because settings can be set once."""
-
-    def add(check: C) -> C:
-        PROPERTIES.append((check, strategies))
-        return check
-
-    return add
 
 
 def _any_text(size: int) -> st.SearchStrategy[str]:
@@ -129,7 +115,8 @@ def _event(body: str | bytes, media: str, authorization: str = "") -> Event:
     }
 
 
-@_for_all(
+@_fuzzed
+@given(
     body=st.one_of(st.binary(max_size=200), _any_text(100), _MULTIPART),
     media=st.one_of(
         st.just(_UPLOAD),
@@ -137,7 +124,7 @@ def _event(body: str | bytes, media: str, authorization: str = "") -> Event:
         _any_text(40),
     ),
 )
-def any_upload_is_read_or_refused(body: str | bytes, media: str) -> None:
+def test_any_upload_is_read_or_refused(body: str | bytes, media: str) -> None:
     """Read the upload up to the checks before its first write."""
     try:
         form = read_form(_event(body, media))
@@ -154,7 +141,8 @@ def any_upload_is_read_or_refused(body: str | bytes, media: str) -> None:
     assert len(name) <= _LONGEST_NAME
 
 
-@_for_all(
+@_fuzzed
+@given(
     fields=st.dictionaries(
         st.text("abc_é%", min_size=1, max_size=5).filter(lambda name: not name.startswith("file")),
         st.text(st.characters(exclude_categories=["Cs"]), max_size=50),
@@ -164,7 +152,7 @@ def any_upload_is_read_or_refused(body: str | bytes, media: str) -> None:
     content=st.binary(max_size=100).filter(lambda content: b"--B" not in content),
     charset=st.sampled_from([None, "utf-8", "UTF-8", "iso-8859-1"]),
 )
-def valid_upload_is_read_as_sent(
+def test_valid_upload_is_read_as_sent(
     fields: Mapping[str, str], name: str, content: bytes, charset: str | None
 ) -> None:
     """Read what a browser or a library has written."""
@@ -195,7 +183,8 @@ _PAIRS = st.lists(st.tuples(_FORM_NAMES, _any_text(30)), max_size=22)
 _FORMS = _PAIRS.map(lambda pairs: urlencode(pairs, errors="surrogatepass").encode())
 
 
-@_for_all(
+@_fuzzed
+@given(
     body=st.one_of(st.binary(max_size=200), _any_text(200), _FORMS, _damaged(_FORMS)),
     media=st.one_of(
         st.sampled_from([_TOKEN, f"{_TOKEN}; charset=idna", "application/json"]),
@@ -208,7 +197,9 @@ _FORMS = _PAIRS.map(lambda pairs: urlencode(pairs, errors="surrogatepass").encod
         _any_text(40).map(lambda text: f"basic {text}"),
     ),
 )
-def any_token_form_is_read_or_refused(body: str | bytes, media: str, authorization: str) -> None:
+def test_any_token_form_is_read_or_refused(
+    body: str | bytes, media: str, authorization: str
+) -> None:
     """Read the form and the client's credentials; a refusal is an error of OAuth."""
     event = _event(body, media, authorization)
     try:
@@ -223,46 +214,12 @@ def any_token_form_is_read_or_refused(body: str | bytes, media: str, authorizati
     "".join(texts).encode()
 
 
-@_for_all(pairs=st.dictionaries(st.text(max_size=10), st.text()))
-def valid_token_form_is_read_as_sent(pairs: Mapping[str, str]) -> None:
+@_fuzzed
+@given(pairs=st.dictionaries(st.text(max_size=10), st.text()))
+def test_valid_token_form_is_read_as_sent(pairs: Mapping[str, str]) -> None:
     """Read what a library has written; empty parameters are omitted."""
     sent = dict(list(pairs.items())[:20])
     body = urlencode(sent).encode(errors="surrogatepass")
     if len(body) <= oauth.MAX_BODY_BYTES:
         read = oauth.read_form(_event(body, _TOKEN))
         assert read == {name: value for name, value in sent.items() if value}
-
-
-def run_round(number: int, examples: int = EXAMPLES) -> None:
-    """Run each property with a seed; a failure has a note with the seed."""
-    limits = settings(
-        max_examples=examples,
-        database=None,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-    )
-    for prop, strategies in PROPERTIES:
-        try:
-            seed(number)(limits(given(**strategies)(prop)))()
-        except Exception as failure:
-            failure.add_note(f"python -m tests.fuzz_parsers --minutes 0 --seed {number}")
-            raise
-
-
-def main() -> None:
-    """Run rounds for the given time, and print how many examples ran."""
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz_parsers", description=__doc__)
-    parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=None, help="seed of the first round")
-    chosen = parser.parse_args()
-    first = secrets.randbelow(10**9) if chosen.seed is None else chosen.seed
-    ends, rounds = time.monotonic() + chosen.minutes * 60, 0
-    while rounds == 0 or time.monotonic() < ends:
-        run_round(first + rounds)
-        rounds += 1
-        examples = rounds * len(PROPERTIES) * EXAMPLES
-        print(f"seeds {first} to {first + rounds - 1}: up to {examples} examples", flush=True)
-
-
-if __name__ == "__main__":
-    main()
