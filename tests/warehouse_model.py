@@ -3,6 +3,7 @@
 It keeps plain sums and does not share any rule with the service.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -30,11 +31,16 @@ class Place(NamedTuple):
 type Sums = dict[Place, Decimal]
 
 
-def add(sums: Sums, place: Place, qty: Decimal) -> None:
-    """Add a quantity to the sum of a place, and remove a sum of zero."""
-    total = sums.pop(place, ZERO) + qty
+def sums() -> defaultdict[Any, Decimal]:
+    """Return sums that are zero unless they are set."""
+    return defaultdict(Decimal)
+
+
+def add[K](to: dict[K, Decimal], name: K, qty: Decimal) -> None:
+    """Add a quantity to a sum, and remove a sum of zero."""
+    total = to.pop(name, ZERO) + qty
     if total:
-        sums[place] = total
+        to[name] = total
 
 
 @dataclass(slots=True)
@@ -44,7 +50,7 @@ class Order:
     id: int
     whs: str
     wanted: dict[str, Decimal]
-    done: dict[str, Decimal] = field(default_factory=dict)
+    done: dict[str, Decimal] = field(default_factory=sums)
     closed: bool = False
     open_work: set[int] = field(default_factory=set)
     finished: set[int] = field(default_factory=set)
@@ -55,11 +61,11 @@ class Order:
         return not self.closed and any(self.open_qty(item) > 0 for item in self.wanted)
 
     def open_qty(self, item: str) -> Decimal:
-        return max(ZERO, self.wanted[item] - self.done.get(item, ZERO))
+        return max(ZERO, self.wanted[item] - self.done[item])
 
     def record_progress(self, item: str, qty: Decimal) -> None:
         """Add to the done quantity of an item; a negative quantity undoes progress."""
-        self.done[item] = self.done.get(item, ZERO) + qty
+        self.done[item] += qty
 
 
 @dataclass(slots=True)
@@ -69,7 +75,7 @@ class Receipt:
     id: int
     order: Order
     status: str = "pending"
-    received: Sums = field(default_factory=dict)
+    received: Sums = field(default_factory=sums)
 
 
 @dataclass(slots=True)
@@ -136,11 +142,10 @@ class PackingOrder:
     """Whether its tags were those of its goods since it has changed last."""
 
     def __post_init__(self) -> None:
-        self.staged = {}
+        self.staged = sums()
         for picking in self.pickings:
             for place, qty in picking.picked.items():
-                lot = (place.item, place.batch or "", place.serial or "")
-                self.staged[lot] = self.staged.get(lot, ZERO) + qty
+                self.staged[place.item, place.batch or "", place.serial or ""] += qty
 
     @property
     def is_active(self) -> bool:
@@ -190,7 +195,7 @@ class TransferOrder:
     destination: str
     picking: Picking
     status: str = "released"
-    in_transit: Sums = field(default_factory=dict)
+    in_transit: Sums = field(default_factory=sums)
 
 
 @dataclass(slots=True)
@@ -215,9 +220,9 @@ class CustomerReturn:
     order: Order
     announced: dict[str, Decimal]
     status: str = "expected"
-    received: dict[str, Decimal] = field(default_factory=dict)
+    received: dict[str, Decimal] = field(default_factory=sums)
     serials: set[str] = field(default_factory=set)
-    undecided: Sums = field(default_factory=dict)
+    undecided: Sums = field(default_factory=sums)
     deliveries: int = 0
 
     def taken(self, item: str) -> Decimal:
@@ -278,6 +283,10 @@ class WarehouseModel:
         """Return the active packing order of a picking, if any."""
         found = (one for one in self.packing_orders if one.is_active and picking in one.pickings)
         return next(found, None)
+
+    def transfer_order_of(self, picking: Picking) -> TransferOrder | None:
+        """Return the transfer order of a picking, if it is for one."""
+        return next((one for one in self.transfer_orders if one.picking is picking), None)
 
     def allocated(self, place: Place) -> Decimal:
         """Return the quantity at a place that is allocated to pickings."""
@@ -393,11 +402,11 @@ class WarehouseModel:
         }
 
     def _assert_levels_match(self, state: StoredState) -> None:
-        expected: dict[tuple[str, str | None], Decimal] = {}
+        expected: dict[tuple[str, str | None], Decimal] = sums()
         for place, qty in self.stock.items():
             if place.status != "in_transit":
                 for whs in (place.whs, None):
-                    expected[place.item, whs] = expected.get((place.item, whs), ZERO) + qty
+                    expected[place.item, whs] += qty
         shown = {
             (level.item_code, level.whs_code): level.on_hand
             for level in [*state.levels, *state.totals]

@@ -3,7 +3,6 @@
 from decimal import Decimal
 from functools import partial
 
-from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
 from tests.stateful.machine import (  # fmt: skip
@@ -13,9 +12,10 @@ from tests.stateful.machine import (  # fmt: skip
     QTY,
     WHS,
     BaseMachine,
+    one_of,
     place_at,
 )
-from tests.warehouse_model import ZERO
+from tests.warehouse_model import ZERO, sums
 
 
 class AdjustmentRules(BaseMachine):
@@ -23,20 +23,13 @@ class AdjustmentRules(BaseMachine):
 
     @rule(
         item=ITEMS, whs=WHS, bin_code=ANY_BIN, lot=LOTS, qty=QTY,
-        change=st.sampled_from(("increase", "increase", "decrease", "counted_qty", "to_status")),
-        status=st.sampled_from(("available", "available", "damaged")),
+        change=one_of("increase increase decrease counted_qty to_status"),
+        status=one_of("available available damaged"),
     )  # fmt: skip
     def adjust_stock(
-        self,
-        *,
-        item: str,
-        whs: str,
-        bin_code: str,
-        lot: int,
-        qty: Decimal,
-        change: str,
+        self, *, item: str, whs: str, bin_code: str, lot: int, qty: Decimal, change: str,
         status: str,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Adjust a quantity or an inventory status."""
         place = place_at(item, whs, bin_code, lot, status)
         qty = Decimal(1) if item == "DRILL" else qty
@@ -85,8 +78,8 @@ class AdjustmentRules(BaseMachine):
             for one in self.erp.walk("/stock-levels", per_page=2)
             if one["on_hand"]
         }
-        expected: dict[tuple[str, str], Decimal] = {}
+        expected: dict[tuple[str, str], Decimal] = sums()
         for place, qty in self.model.stock.items():
             if place.status != "in_transit":
-                expected[place.item, place.whs] = expected.get((place.item, place.whs), ZERO) + qty
+                expected[place.item, place.whs] += qty
         assert shown == expected

@@ -7,7 +7,7 @@ from hypothesis.stateful import precondition, rule
 
 from tests.stateful.machine import INDEX, QTY, recent_one
 from tests.stateful.picking import PickingRules
-from tests.warehouse_model import ZERO, PackingOrder, Unit
+from tests.warehouse_model import ZERO, PackingOrder, Unit, add
 
 _BEING_PACKED = ("open", "in_progress")
 _LEVELS = 3
@@ -20,11 +20,8 @@ class PackingRules(PickingRules):
     @rule(index=INDEX)
     def create_packing_order(self, index: int) -> None:
         order = recent_one(self.model.exits, index)
-        pickings = [
-            one
-            for one in self.model.pickings
-            if one.order is order and one.id in order.finished and not one.dispatched
-        ]
+        own = (one for one in self.model.pickings if one.order is order)
+        pickings = [one for one in own if one.id in order.finished and not one.dispatched]
         expected = 201
         if not pickings:
             expected = 422
@@ -82,9 +79,7 @@ class PackingRules(PickingRules):
         self.post(f"/handling-units/{unit.id}/{action}", body, expected)
         if expected == 200:
             change = qty if action == "contents" else -qty
-            unit.contents[name] = unit.contents.get(name, ZERO) + change
-            if not unit.contents[name]:
-                del unit.contents[name]
+            add(unit.contents, name, change)
             packing.status = "in_progress"
             packing.has_passed = False
 

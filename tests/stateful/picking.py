@@ -18,6 +18,7 @@ from tests.stateful.machine import (  # fmt: skip
     WHS,
     BaseMachine,
     named,
+    one_of,
     place_at,
     recent_one,
 )
@@ -51,16 +52,12 @@ class PickingRules(BaseMachine):
         self, picking: Picking, shown: Mapping[str, Any], *, allocated: bool
     ) -> None:
         """Record the allocations of a picking, and check the allocated quantity of each item."""
-        due = {
-            item: min(picking.unallocated(item), self.model.pickable(item, picking.order.whs))
-            if allocated
-            else ZERO
-            for item in picking.wanted
-        }
-        for item, more in due.items():
-            due[item] = more + sum(
-                (qty for place, qty in picking.allocated.items() if place.item == item), ZERO
-            )
+        due = dict.fromkeys(picking.wanted, ZERO)
+        for place, qty in picking.allocated.items():
+            due[place.item] += qty
+        for item in due if allocated else ():
+            possible = self.model.pickable(item, picking.order.whs)
+            due[item] += min(picking.unallocated(item), possible)
         picking.allocated = dict(read_allocations(picking, shown))
         got = dict.fromkeys(picking.wanted, ZERO)
         for place, qty in picking.allocated.items():
@@ -69,13 +66,9 @@ class PickingRules(BaseMachine):
 
     @precondition(lambda self: self.model.pickings)
     @rule(
-        index=INDEX,
-        place_index=INDEX,
-        bin_code=BINS,
-        qty=QTY,
-        wrong=st.sampled_from((False, False, True)),
-        by_gtin=st.booleans(),
-    )
+        index=INDEX, place_index=INDEX, bin_code=BINS, qty=QTY,
+        wrong=st.sampled_from((False, False, True)), by_gtin=st.booleans(),
+    )  # fmt: skip
     def pick(
         self, *, index: int, place_index: int, bin_code: str, qty: Decimal, wrong: bool,
         by_gtin: bool,
@@ -83,11 +76,8 @@ class PickingRules(BaseMachine):
         """Pick from an allocated place, or from a wrong one."""
         picking = recent_one(self.model.pickings, index)
         places = sorted(picking.allocated, key=str)
-        place = (
-            recent_one(places, place_index)
-            if places
-            else place_at("BRICK", picking.order.whs, bin_code, 1)
-        )
+        nothing = place_at("BRICK", picking.order.whs, bin_code, 1)
+        place = recent_one(places or [nothing], place_index)
         if wrong:
             place = place._replace(bin=bin_code)
         qty = Decimal(1) if place.serial else qty
@@ -95,12 +85,9 @@ class PickingRules(BaseMachine):
             **named(place.item, qty, by_gtin=by_gtin), "bin_code": place.bin, "batch": place.batch,
             "serials": [place.serial] if place.serial else None,
         }  # fmt: skip
-        transfer_order = next(
-            (one for one in self.model.transfer_orders if one.picking is picking), None
-        )
-        path = (
-            f"/transfer-orders/{transfer_order.id}" if transfer_order else f"/pickings/{picking.id}"
-        )
+        transfer_order = self.model.transfer_order_of(picking)
+        path = f"/pickings/{picking.id}"
+        path = f"/transfer-orders/{transfer_order.id}" if transfer_order else path
         expected = 200
         if picking.status != "started" and not (transfer_order and picking.status == "pending"):
             expected = 409
@@ -115,12 +102,7 @@ class PickingRules(BaseMachine):
         """Update the model after a pick; subclasses override it."""
 
     @precondition(lambda self: self.model.pickings)
-    @rule(
-        index=INDEX,
-        action=st.sampled_from(
-            ("start", "start", "start", "allocate", "cancel", "revert", "synchronize")
-        ),
-    )
+    @rule(index=INDEX, action=one_of("start start start allocate cancel revert synchronize"))
     def act_on_picking(self, index: int, action: str) -> None:
         """Start, allocate, cancel, revert or synchronize a picking."""
         picking = recent_one(self.model.pickings, index)
@@ -128,7 +110,7 @@ class PickingRules(BaseMachine):
         if action == "revert":
             possible &= not picking.dispatched and not self.model.active_packing(picking)
         if action not in {"allocate", "synchronize"}:
-            possible &= not any(one.picking is picking for one in self.model.transfer_orders)
+            possible &= self.model.transfer_order_of(picking) is None
         answer = self.post(f"/pickings/{picking.id}/{action}", None, 200 if possible else 409)
         if not possible:
             return
@@ -148,9 +130,7 @@ class PickingRules(BaseMachine):
 
     def _finalize(self, picking: Picking, reason: str | None) -> None:
         expected, again = 200, None
-        if picking.status != "started" or any(
-            one.picking is picking for one in self.model.transfer_orders
-        ):
+        if picking.status != "started" or self.model.transfer_order_of(picking):
             expected = 409
         elif picking.is_short and reason is None:
             expected = 422

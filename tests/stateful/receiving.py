@@ -18,6 +18,7 @@ from tests.stateful.machine import (  # fmt: skip
     WHS,
     BaseMachine,
     named,
+    one_of,
     place_at,
     recent_one,
 )
@@ -75,17 +76,12 @@ class ReceivingRules(BaseMachine):
             again = partial(self._receive, receipt, place, qty, by_gtin=by_gtin)
         answer = self.post(f"/receipts/{receipt.id}/lines", body, expected, again=again)
         if answer.status == 200:
-            receipt.received[place] = receipt.received.get(place, ZERO) + qty
+            receipt.received[place] += qty
             self.model.move(None, place, qty)
             order.record_progress(item, qty)
 
     @precondition(lambda self: self.model.receipts)
-    @rule(
-        index=INDEX,
-        action=st.sampled_from(
-            ("start", "start", "start", "finalize", "cancel", "revert", "synchronize")
-        ),
-    )
+    @rule(index=INDEX, action=one_of("start start start finalize cancel revert synchronize"))
     def act_on_receipt(self, index: int, action: str) -> None:
         """Start, finalize, cancel, revert or synchronize a receipt."""
         receipt = recent_one(self.model.receipts, index)

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
 from tests.stateful.adjustments import AdjustmentRules
-from tests.stateful.machine import BINS, INDEX, ITEMS, LOTS, QTY, place_at, recent_one
+from tests.stateful.machine import BINS, INDEX, ITEMS, LOTS, QTY, one_of, place_at, recent_one
 from tests.stateful.picking import PickingRules
-from tests.warehouse_model import ZERO, CustomerReturn, Order, Picking, Place
+from tests.warehouse_model import ZERO, CustomerReturn, Order, Picking, Place, Sums, sums
 
-_ACTIONS = ("restock", "restock", "quarantine", "scrap", "return_to_provider")
+_ACTION = one_of("restock restock quarantine scrap return_to_provider")
 
 
 class ReturnRules(AdjustmentRules, PickingRules):
@@ -55,17 +55,16 @@ class ReturnRules(AdjustmentRules, PickingRules):
             "item_code": item, "qty": qty, "bin_code": bin_code, "batch": place.batch,
             "serials": [place.serial] if place.serial else None,
         }  # fmt: skip
-        body = {"lines": [{name: value for name, value in line.items() if value is not None}]}
         expected = 200
         if one.status not in {"expected", "receiving"}:
             expected = 409
         elif not self._may_arrive(one, place, qty):
             expected = 422
-        self.post(f"/returns/{one.id}/lines", body, expected)
+        self.post(f"/returns/{one.id}/lines", {"lines": [line]}, expected)
         if expected == 200:
             one.status = "receiving"
-            one.undecided[place] = one.undecided.get(place, ZERO) + qty
-            one.received[item] = one.received.get(item, ZERO) + qty
+            one.undecided[place] += qty
+            one.received[item] += qty
             one.serials |= {place.serial} if place.serial else set()
             self.model.move(None, place, qty)
 
@@ -83,7 +82,7 @@ class ReturnRules(AdjustmentRules, PickingRules):
         return max(total, one.announced[place.item]) <= left
 
     @precondition(lambda self: self.model.returns)
-    @rule(index=INDEX, action=st.sampled_from(("finish", "finish", "cancel")))
+    @rule(index=INDEX, action=one_of("finish finish cancel"))
     def end_return(self, index: int, action: str) -> None:
         """Finish or cancel a return."""
         one = recent_one(self.model.returns, index)
@@ -94,23 +93,17 @@ class ReturnRules(AdjustmentRules, PickingRules):
 
     @precondition(lambda self: self.model.returns)
     @rule(
-        index=INDEX,
-        place_index=INDEX,
-        bin_code=st.one_of(st.none(), BINS),
-        qty=QTY,
-        action=st.sampled_from(_ACTIONS),
-    )
+        index=INDEX, place_index=INDEX, bin_code=st.one_of(st.none(), BINS), qty=QTY,
+        action=_ACTION,
+    )  # fmt: skip
     def decide_on_return(
         self, *, index: int, place_index: int, bin_code: str | None, qty: Decimal, action: str
     ) -> None:
         """Decide on goods of a return; other work may have moved them."""
         one = recent_one(self.model.returns, index)
         goods = [place for place, left in one.undecided.items() if left]
-        place = (
-            recent_one(goods, place_index)
-            if goods
-            else place_at("BRICK", one.order.whs, "A-01", 1, "quarantine")
-        )
+        nothing = place_at("BRICK", one.order.whs, "A-01", 1, "quarantine")
+        place = recent_one(goods or [nothing], place_index)
         if action == "return_to_provider" and place.item != "BRICK":
             return  # its document requires a batch or serial, which the model does not know
         qty = Decimal(1) if place.serial else qty
@@ -119,7 +112,6 @@ class ReturnRules(AdjustmentRules, PickingRules):
             "item_code": place.item, "qty": qty, "batch": place.batch, "action": action,
             "serials": [place.serial] if place.serial else None, "bin_code": bin_code,
         }  # fmt: skip
-        body = {"lines": [{name: value for name, value in line.items() if value is not None}]}
         parts = one.parts(place, qty)
         expected = 200
         if one.status != "received":
@@ -130,17 +122,17 @@ class ReturnRules(AdjustmentRules, PickingRules):
             self.model.stock.get(each, ZERO) < part for each, part in parts.items()
         ):
             expected = 409
-        answer = self.post(f"/returns/{one.id}/dispositions", body, expected)
+        answer = self.post(f"/returns/{one.id}/dispositions", {"lines": [line]}, expected)
         if expected != 200:
             return
-        allocated: dict[Place, Decimal] = {}
+        allocated: Sums = sums()
         for each, part in parts.items():
             one.undecided[each] -= part
             if action == "quarantine":
                 continue
             target = each._replace(status="available", bin=bin_code or each.bin)
             self.model.move(each, None if action == "scrap" else target, part)
-            allocated[target] = allocated.get(target, ZERO) + part
+            allocated[target] += part
         if not any(one.undecided.values()):
             one.status = "dispositioned"
         if action == "return_to_provider":
@@ -148,11 +140,7 @@ class ReturnRules(AdjustmentRules, PickingRules):
             self._add_delivery(one, answer.data["code"], {place.item: qty}, allocated)
 
     def _add_delivery(
-        self,
-        one: CustomerReturn,
-        code: str,
-        wanted: dict[str, Decimal],
-        allocated: dict[Place, Decimal],
+        self, one: CustomerReturn, code: str, wanted: dict[str, Decimal], allocated: Sums
     ) -> None:
         """Add the exit document of goods for the provider, and its picking."""
         reference = f"{code}/{one.deliveries}"

@@ -14,11 +14,12 @@ from tests.stateful.machine import (  # fmt: skip
     QTY,
     WANTED,
     WHS,
+    one_of,
     place_at,
     recent_one,
 )
 from tests.stateful.picking import PickingRules
-from tests.warehouse_model import OPEN_BINS, ZERO, Order, Picking, Transfer, TransferOrder
+from tests.warehouse_model import OPEN_BINS, ZERO, Order, Picking, Transfer, TransferOrder, add
 
 
 class TransferRules(PickingRules):
@@ -46,8 +47,7 @@ class TransferRules(PickingRules):
             "item_code": item, "qty": qty, "from_bin": source.bin, "to_bin": to_bin,
             "batch": source.batch, "serials": [source.serial] if source.serial else None,
         }  # fmt: skip
-        given = {name: value for name, value in line.items() if value is not None}
-        body = {"from_warehouse": whs, "to_warehouse": to, "lines": [given], "execute": execute}
+        body = {"from_warehouse": whs, "to_warehouse": to, "lines": [line], "execute": execute}
         expected = 201
         if source == target or to_bin not in OPEN_BINS:
             expected = 422
@@ -98,12 +98,7 @@ class TransferRules(PickingRules):
                 picking.status = "started" if picking.is_short else "finalized"
 
     @precondition(lambda self: self.model.transfer_orders)
-    @rule(
-        index=INDEX,
-        action=st.sampled_from(
-            ("finish-picking", "finish-picking", "dispatch", "dispatch", "cancel")
-        ),
-    )
+    @rule(index=INDEX, action=one_of("finish-picking finish-picking dispatch dispatch cancel"))
     def act_on_transfer_order(self, index: int, action: str) -> None:
         """Finish the picking of a transfer order, dispatch it or cancel it."""
         order = recent_one(self.model.transfer_orders, index)
@@ -128,7 +123,7 @@ class TransferRules(PickingRules):
             for place, qty in picking.picked.items():
                 arriving = place._replace(whs=order.destination, bin=None, status="in_transit")
                 self.model.move(place._replace(status="staged"), arriving, qty)
-                order.in_transit[arriving] = order.in_transit.get(arriving, ZERO) + qty
+                order.in_transit[arriving] += qty
 
     @precondition(lambda self: self.model.transfer_orders)
     @rule(index=INDEX, place_index=INDEX, bin_code=ANY_BIN, qty=QTY, final=st.booleans())
@@ -138,17 +133,13 @@ class TransferRules(PickingRules):
         """Receive goods of a transfer order; `final` ends the receiving."""
         order = recent_one(self.model.transfer_orders, index)
         in_transit = sorted(order.in_transit, key=str)
-        place = (
-            recent_one(in_transit, place_index)
-            if in_transit
-            else place_at("BRICK", order.destination, bin_code, 1)
-        )
+        nothing = place_at("BRICK", order.destination, bin_code, 1)
+        place = recent_one(in_transit or [nothing], place_index)
         qty = Decimal(1) if place.serial else qty
         line = {
             "item_code": place.item, "qty": qty, "bin_code": bin_code, "batch": place.batch,
             "serials": [place.serial] if place.serial else None,
         }  # fmt: skip
-        given = {name: value for name, value in line.items() if value is not None}
         expected = 200
         if order.status not in {"in_transit", "receiving"}:
             expected = 409
@@ -156,13 +147,11 @@ class TransferRules(PickingRules):
             expected = 422
         elif qty > order.in_transit.get(place, ZERO):
             expected = 409
-        body = {"lines": [given], "final": final}
+        body = {"lines": [line], "final": final}
         self.post(f"/transfer-orders/{order.id}/receive", body, expected)
         if expected == 200:
             self.model.move(place, place._replace(bin=bin_code, status="available"), qty)
-            order.in_transit[place] -= qty
-            if not order.in_transit[place]:
-                del order.in_transit[place]
+            add(order.in_transit, place, -qty)
             order.status = "received" if final or not order.in_transit else "receiving"
 
     @precondition(lambda self: self.model.transfer_orders)

@@ -5,9 +5,9 @@ from decimal import Decimal
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-from tests.stateful.machine import INDEX, recent_one
+from tests.stateful.machine import INDEX, one_of, recent_one
 from tests.stateful.picking import PickingRules, read_allocations
-from tests.warehouse_model import ZERO, Picking, Wave
+from tests.warehouse_model import ZERO, Picking, Wave, sums
 
 _ALLOWED = {
     "plan": ("draft",),
@@ -29,12 +29,8 @@ class WaveRules(PickingRules):
     @rule(index=INDEX, count=st.integers(1, 3))
     def create_wave(self, index: int, count: int) -> None:
         first = recent_one(self.model.pickings, index)
-        others = [
-            one
-            for one in self.model.pickings
-            if one is not first and one.order.whs == first.order.whs
-        ]
-        chosen = [first, *others[-count:]]
+        others = [one for one in self.model.pickings if one.order.whs == first.order.whs]
+        chosen = [first, *[one for one in others if one is not first][-count:]]
         if any(one.picking in chosen for one in self.model.transfer_orders):
             return
         taken = any(
@@ -53,12 +49,7 @@ class WaveRules(PickingRules):
             self.model.waves.append(Wave(answer.data["id"], chosen))
 
     @precondition(lambda self: self.model.waves)
-    @rule(
-        index=INDEX,
-        action=st.sampled_from(
-            ("plan", "plan", "release", "release", "cancel", "complete", "close")
-        ),
-    )
+    @rule(index=INDEX, action=one_of("plan plan release release cancel complete close"))
     def act_on_wave(self, index: int, action: str) -> None:
         """Plan, release, cancel, complete or close a wave."""
         wave = recent_one(self.model.waves, index)
@@ -87,16 +78,14 @@ class WaveRules(PickingRules):
             picking.allocated = dict(read_allocations(picking, shown))
             assert all(picking.unallocated(item) >= 0 for item in picking.wanted)
         after = _allocated_by_item(pickings)
-        assert after == {
-            item: before.get(item, ZERO) + due[item]
-            for item in items
-            if before.get(item, ZERO) + due[item]
+        assert {item: after[item] for item in items} == {
+            item: before[item] + due[item] for item in items
         }
 
 
 def _allocated_by_item(pickings: list[Picking]) -> dict[str, Decimal]:
-    sums: dict[str, Decimal] = {}
+    found: dict[str, Decimal] = sums()
     for picking in pickings:
         for place, qty in picking.allocated.items():
-            sums[place.item] = sums.get(place.item, ZERO) + qty
-    return sums
+            found[place.item] += qty
+    return found
